@@ -1,0 +1,197 @@
+"""The border: every array, number and name that a user passes in is checked and coerced here and nowhere else.
+
+What comes out is C-contiguous, of the documented dtype, read-only and owned by jostle, so that the code behind
+the border never checks again. What cannot be used raises `InputError` with the owner (a body's name), the field
+and the first offending index, before anything has changed.
+
+Accepted coordinates are 0 and 1e-30 … 1e30 in magnitude: in that range the expansion arithmetic of
+`geometry/predicates.py` neither overflows nor loses a bit to underflow (conventions.md).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jostle.errors import InputError
+
+SMALLEST_COORDINATE = 1e-30
+LARGEST_COORDINATE = 1e30
+RIGID_TOLERANCE = 1e-5  # largest accepted entry of |RᵀR − I|; poses from files are not quite orthonormal
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+
+def _place(owner: str, field: str, index: Sequence[int] | None = None) -> str:
+    where = field if index is None else f"{field}[{', '.join(str(int(i)) for i in index)}]"
+    return f"{owner}: {where}" if owner else where
+
+
+def _numeric(value: ArrayLike, owner: str, field: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InputError(f"{_place(owner, field)} is not a regular array of numbers ({error})") from None
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"{_place(owner, field)} has dtype {array.dtype}; pass real numbers (float64, float32 or integers)")
+    return array
+
+
+def _sealed(array: NDArray[Any]) -> Any:
+    array.flags.writeable = False
+    return array
+
+
+def as_points(value: ArrayLike, owner: str, field: str = "vertices", count: int | None = None) -> Floats:
+    """Return (n,3) float64 points inside the accepted range; -0.0 becomes 0.0."""
+    array = _numeric(value, owner, field)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise InputError(f"{_place(owner, field)} has shape {array.shape}; it must be (n, 3)")
+    if count is not None and len(array) != count:
+        raise InputError(f"{_place(owner, field)} has {len(array)} rows; this body has {count} vertices, pass one row for each")
+    if len(array) == 0:
+        raise InputError(f"{_place(owner, field)} is empty; a mesh needs at least one vertex")
+    points = np.array(array, dtype=np.float64, order="C", copy=True)
+    points += 0.0  # turns -0.0 into 0.0, so that equal points have equal bits
+    # One pass decides the normal case; only a failure pays for finding the index.
+    size = np.abs(points)
+    if not bool(((size <= LARGEST_COORDINATE) & ((size >= SMALLEST_COORDINATE) | (size == 0.0))).all()):
+        _refuse_coordinate(points, owner, field)
+    return _sealed(points)  # type: ignore[no-any-return]
+
+
+def _refuse_coordinate(points: Floats, owner: str, field: str) -> None:
+    size = np.abs(points)
+    bad = ~((size <= LARGEST_COORDINATE) & ((size >= SMALLEST_COORDINATE) | (size == 0.0)))
+    index = np.argwhere(bad)[0]
+    value = points[tuple(index)]
+    if np.isfinite(value):
+        cure = f"coordinates are 0 or between {SMALLEST_COORDINATE:g} and {LARGEST_COORDINATE:g} in magnitude; rescale the mesh"
+    else:
+        cure = "every coordinate must be a finite number; remove or repair this vertex"
+    raise InputError(f"{_place(owner, field, index)} is {value}; {cure}")
+
+
+def as_faces(value: ArrayLike, vertex_count: int, owner: str, field: str = "faces") -> Ints:
+    """Return (m,3) int32 vertex indices, all within range. Repeated indices are legal."""
+    array = _numeric(value, owner, field)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise InputError(f"{_place(owner, field)} has shape {array.shape}; it must be (m, 3), triangles only")
+    if len(array) == 0:
+        raise InputError(f"{_place(owner, field)} is empty; a mesh needs at least one face")
+    if array.dtype.kind == "f":
+        raise InputError(f"{_place(owner, field)} has dtype {array.dtype}; indices must be integers")
+    bad = (array < 0) | (array >= vertex_count)
+    if bad.any():
+        index = np.argwhere(bad)[0]
+        raise InputError(
+            f"{_place(owner, field, index)} is {array[tuple(index)]}; indices run from 0 to {vertex_count - 1} "
+            f"(the mesh has {vertex_count} vertices)"
+        )
+    return _sealed(np.array(array, dtype=np.int32, order="C", copy=True))  # type: ignore[no-any-return]
+
+
+def as_pose(value: ArrayLike | None, owner: str, field: str = "pose") -> Floats:
+    """Return one (4,4) rigid pose; None is the identity."""
+    if value is None:
+        return _sealed(np.eye(4))  # type: ignore[no-any-return]
+    array = _numeric(value, owner, field)
+    if array.shape != (4, 4):
+        raise InputError(f"{_place(owner, field)} has shape {array.shape}; it must be (4, 4), body to world")
+    pose = as_poses(array[None], 1, [owner], field, single=True)[0]
+    return _sealed(np.array(pose))  # type: ignore[no-any-return]
+
+
+def as_poses(
+    value: ArrayLike, count: int, owners: Sequence[str], field: str = "poses", single: bool = False
+) -> Floats:
+    """Return (count,4,4) rigid poses; `owners` names the bodies in messages."""
+    array = _numeric(value, "", field)
+    if array.shape != (count, 4, 4):
+        raise InputError(f"{field} has shape {array.shape}; it must be ({count}, 4, 4), one pose for each body in order")
+    poses = np.array(array, dtype=np.float64, order="C", copy=True)
+    rotation, translation = poses[:, :3, :3], poses[:, :3, 3]
+    gram = np.matmul(rotation.transpose(0, 2, 1), rotation)
+    gram[:, [0, 1, 2], [0, 1, 2]] -= 1.0
+    # NaN compares false, so a NaN anywhere fails the same test.
+    good = (
+        (np.abs(gram) <= RIGID_TOLERANCE).all(axis=(1, 2))
+        & (np.abs(translation) <= LARGEST_COORDINATE).all(axis=1)
+        & (poses[:, 3] == (0.0, 0.0, 0.0, 1.0)).all(axis=1)
+    )
+    # A reflection passes the Gram test; its determinant does not.
+    good &= np.linalg.det(np.where(good[:, None, None], rotation, np.eye(3))) > 0.0
+    if not good.all():
+        first = int(np.argmin(good))
+        index = None if single else (first,)
+        raise InputError(f"{_place(owners[first], field, index)} {_what_is_wrong_with(poses[first])}")
+    return poses
+
+
+def _what_is_wrong_with(pose: Floats) -> str:
+    if not np.isfinite(pose).all():
+        i, j = np.argwhere(~np.isfinite(pose))[0]
+        return f"has {pose[i, j]} at row {i}, column {j}; a pose must be finite"
+    if not (pose[3] == (0.0, 0.0, 0.0, 1.0)).all():
+        return f"has the last row {pose[3].tolist()}; it must be 0 0 0 1 (body to world, column vectors; is it transposed?)"
+    if not (np.abs(pose[:3, 3]) <= LARGEST_COORDINATE).all():
+        return f"has a translation beyond {LARGEST_COORDINATE:g}"
+    rotation = pose[:3, :3]
+    error = float(np.abs(rotation.T @ rotation - np.eye(3)).max())
+    if error > RIGID_TOLERANCE:
+        return (
+            f"is not rigid: RᵀR differs from the identity by {error:.3g} (at most {RIGID_TOLERANCE:g}); "
+            "scale the mesh instead of the pose"
+        )
+    return "is a reflection (determinant -1); mirror the mesh instead of the pose"
+
+
+def as_length(value: float, field: str, owner: str = "") -> float:
+    """Return a finite length >= 0."""
+    number = as_number(value, field, owner)
+    if not 0.0 <= number <= LARGEST_COORDINATE:
+        raise InputError(f"{_place(owner, field)} is {number}; it must be a finite length >= 0")
+    return number
+
+
+def as_number(value: float, field: str, owner: str = "") -> float:
+    """Return a float; anything but a real number is refused (NaN and inf pass: the caller states its range)."""
+    if isinstance(value, (bool, str, bytes)):
+        raise InputError(f"{_place(owner, field)} is {value!r}; pass a number")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{_place(owner, field)} is {value!r}; pass a number") from None
+
+
+def as_count(value: int, field: str, lowest: int = 0, highest: int | None = None, owner: str = "") -> int:
+    """Return an int in [lowest, highest]."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{_place(owner, field)} is {value!r}; pass a whole number") from None
+    if number < lowest or (highest is not None and number > highest):
+        upper = "" if highest is None else f" and at most {highest}"
+        raise InputError(f"{_place(owner, field)} is {number}; it must be at least {lowest}{upper}")
+    return number
+
+
+def as_flag(value: bool, field: str, owner: str = "") -> bool:
+    """Return a bool; only real booleans pass, so that a misplaced positional argument is noticed."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{_place(owner, field)} is {value!r}; pass True or False")
+    return bool(value)
+
+
+def as_choice(value: str, choices: Sequence[str], field: str) -> str:
+    """Return one of `choices`."""
+    if value not in choices:
+        raise InputError(f"{field} is {value!r}; choose one of {', '.join(choices)}")
+    return value

@@ -1,0 +1,218 @@
+"""Mesh: vertices and faces, immutable, with the topology that can be derived from them.
+
+A mesh keeps the caller's vertices and faces in the caller's order: face k is the caller's face k. Vertices with
+bit-equal coordinates are *welded* for topology only (`welded`): nothing is merged by tolerance, because a tolerance
+would turn a mesh of size 1e-9 into a point. Everything derived is computed on first use and kept.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jostle import cast
+from jostle.errors import InputError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+UNITS = ("m", "cm", "mm", "um", "km", "in", "ft")
+
+
+class Mesh:
+    """A triangle mesh. Any polygon soup is legal: open, non-manifold, with repeated or zero-area faces.
+
+    Parameters
+    ----------
+    vertices : (n, 3) array of real numbers
+        In the user's units.
+    faces : (m, 3) array of integers
+        Vertex indices; counter-clockwise seen from outside where the mesh bounds a solid.
+    name : str
+        Used in messages.
+    units : str, optional
+        One of `UNITS`. Worlds refuse to mix meshes of different units.
+    source_face : (m,) array of integers, optional
+        For each face the polygon of the file it was cut from; by default face k comes from polygon k.
+    """
+
+    __slots__ = ("__dict__", "_source_face", "faces", "name", "units", "vertices")
+
+    vertices: NDArray[np.float64]
+    faces: NDArray[np.int32]
+
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        *,
+        name: str = "mesh",
+        units: str | None = None,
+        source_face: ArrayLike | None = None,
+    ) -> None:
+        owner = f"mesh {name!r}"
+        points = cast.as_points(vertices, owner)
+        triangles = cast.as_faces(faces, len(points), owner)
+        if units is not None:
+            cast.as_choice(units, UNITS, f"{owner}: units")
+        source = None if source_face is None else np.array(source_face, dtype=np.int32)
+        if source is not None and source.shape != (len(triangles),):
+            raise InputError(f"{owner}: source_face has shape {source.shape}; it must be ({len(triangles)},), one entry per face")
+        put = functools.partial(object.__setattr__, self)
+        put("vertices", points)
+        put("faces", triangles)
+        put("name", str(name))
+        put("units", units)
+        put("_source_face", source)
+
+    def __setattr__(self, field: str, value: Any) -> None:
+        raise AttributeError(f"a Mesh is immutable; make a new one instead of setting {field!r}")
+
+    def __repr__(self) -> str:
+        return f"<Mesh {self.name!r}: {len(self.vertices)} vertices, {len(self.faces)} faces>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.vertices, self.faces, self.name, self.units, self._source_face)
+
+    @property
+    def source_face(self) -> NDArray[np.int32]:
+        """(m,) the polygon of the file that each face was cut from."""
+        if self._source_face is None:  # type: ignore[has-type]
+            return np.arange(len(self.faces), dtype=np.int32)
+        return self._source_face  # type: ignore[no-any-return,has-type]
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """A hash of vertices and faces; meshes with equal digests share one prepared shape."""
+        content = hashlib.blake2b(digest_size=16)
+        content.update(np.int64(len(self.vertices)).tobytes())
+        content.update(self.vertices.tobytes())
+        content.update(self.faces.tobytes())
+        return content.hexdigest()
+
+    @functools.cached_property
+    def bounds(self) -> NDArray[np.float64]:
+        """(2, 3) lowest and highest coordinates of the vertices that faces use."""
+        used = self.vertices[np.unique(self.faces)]
+        return _sealed(np.stack([used.min(axis=0), used.max(axis=0)]))
+
+    @functools.cached_property
+    def size(self) -> float:
+        """Length of the diagonal of `bounds`."""
+        return float(np.linalg.norm(self.bounds[1] - self.bounds[0]))
+
+    @functools.cached_property
+    def welded(self) -> NDArray[np.int32]:
+        """(n,) for each vertex the lowest vertex with bit-equal coordinates."""
+        # Sorting raw bytes is exact: coordinates hold no -0.0 and no NaN, so equal points are equal bytes.
+        keys = np.ascontiguousarray(self.vertices).view("V24").ravel()
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        return _sealed(first.astype(np.int32)[inverse.ravel()])
+
+    @functools.cached_property
+    def welded_faces(self) -> NDArray[np.int32]:
+        """(m, 3) faces with welded vertex numbers: two faces are adjacent when they share one."""
+        return _sealed(np.ascontiguousarray(self.welded[self.faces]))
+
+    @functools.cached_property
+    def edges(self) -> NDArray[np.int32]:
+        """(e, 2) undirected welded edges, each once, lower vertex first; edges of zero length are left out."""
+        return _sealed(np.unique(self._directed_edges()[0], axis=0))
+
+    def _directed_edges(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Undirected edge per face side, and +1 or -1 for the direction in which the face runs along it."""
+        sides = self.welded_faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+        sides = sides[sides[:, 0] != sides[:, 1]]
+        direction = np.where(sides[:, 0] < sides[:, 1], 1, -1)
+        return np.sort(sides, axis=1), direction
+
+    @functools.cached_property
+    def is_closed(self) -> bool:
+        """Whether the faces bound a volume: every welded edge is run along equally often in both directions.
+
+        This is the condition under which the winding number of every point off the surface is whole, and so the
+        condition for being the outer body of a containment test. Non-manifold edges are allowed.
+        """
+        undirected, direction = self._directed_edges()
+        if len(undirected) == 0:
+            return False
+        _, inverse = np.unique(undirected, axis=0, return_inverse=True)
+        return not np.bincount(inverse.ravel(), weights=direction).any()
+
+    @functools.cached_property
+    def component_of_face(self) -> NDArray[np.int32]:
+        """(m,) connected component of each face (faces that share a welded vertex are connected), numbered by first face."""
+        label = _smallest_connected_vertex(self.welded_faces, len(self.vertices))
+        of_face = label[self.welded_faces[:, 0]]
+        _, first, inverse = np.unique(of_face, return_index=True, return_inverse=True)
+        order = np.argsort(np.argsort(first))
+        return _sealed(order[inverse.ravel()].astype(np.int32))
+
+    @functools.cached_property
+    def face_normals(self) -> NDArray[np.float64]:
+        """(m, 3) unit normals, counter-clockwise; zero for faces without area."""
+        a, b, c = (self.vertices[self.faces[:, k]] for k in range(3))
+        return _sealed(unit_normals(a, b, c))
+
+    @functools.cached_property
+    def volume(self) -> float:
+        """Signed volume by the divergence theorem, about the middle of the bounds; meaningful when `is_closed`."""
+        middle = self.bounds.mean(axis=0)
+        a, b, c = (self.vertices[self.faces[:, k]] - middle for k in range(3))
+        return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
+
+    def with_vertices(self, vertices: ArrayLike) -> Self:
+        """Return the same faces on other vertices."""
+        return type(self)(vertices, self.faces, name=self.name, units=self.units, source_face=self._source_face)  # type: ignore[has-type]
+
+    def scaled(self, factor: float) -> Self:
+        """Return the mesh with all vertices multiplied by a factor."""
+        return self.with_vertices(self.vertices * cast.as_number(factor, "factor"))
+
+    def moved(self, pose: ArrayLike) -> Self:
+        """Return the mesh with its vertices moved by a rigid (4,4) pose."""
+        from jostle.geometry.rigid import transform_points
+
+        return self.with_vertices(transform_points(cast.as_pose(pose, f"mesh {self.name!r}"), self.vertices))
+
+
+def unit_normals(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return unit normals of the triangles (a, b, c); zero where a triangle has no area. Safe for any accepted scale."""
+    u, v = b - a, c - a
+    # Scaling each edge by its largest component keeps the cross product of 1e-30-sized faces from underflowing.
+    u = u / np.maximum(np.abs(u).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    v = v / np.maximum(np.abs(v).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    normal = np.cross(u, v)
+    length = np.linalg.norm(normal, axis=1, keepdims=True)
+    return np.divide(normal, length, out=np.zeros_like(normal), where=length > 0.0)
+
+
+def _smallest_connected_vertex(faces: NDArray[np.int32], vertex_count: int) -> NDArray[np.int64]:
+    """Label each vertex with the lowest vertex it is connected to, by hooking and pointer jumping."""
+    label = np.arange(vertex_count)
+    while True:
+        lowest = label[faces].min(axis=1)
+        before = label.copy()
+        for k in range(3):
+            np.minimum.at(label, before[faces[:, k]], lowest)
+            np.minimum.at(label, faces[:, k], lowest)
+        while True:
+            jumped = label[label]
+            if np.array_equal(jumped, label):
+                break
+            label = jumped
+        if np.array_equal(label, before):
+            return label
+
+
+def _sealed(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array
+
+
+def _rebuild(vertices: Any, faces: Any, name: str, units: str | None, source_face: Any) -> Mesh:
+    return Mesh(vertices, faces, name=name, units=units, source_face=source_face)
