@@ -1,0 +1,1 @@
+"""The ground that kernels stand on: compiler setting and cache, buffers, random numbers, threads, slices, SIMD."""

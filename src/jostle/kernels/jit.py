@@ -1,8 +1,86 @@
-"""The one compiler setting (being written)."""
+"""The one compiler setting: every kernel of jostle is made by the decorator `kernel`.
+
+It fixes what must be the same everywhere (`nogil`, so that threads run side by side; `error_model='numpy'`, so that a
+division by zero gives an infinity instead of a slow check), leaves signatures lazy, attaches the cache of
+`kernels/cache.py`, and enters the kernel in `KERNELS` for warm-up and tests. With NUMBA_DISABLE_JIT=1 it returns
+the function itself.
+
+Kernels stand at module level. One made inside a function works, and is cached if its closure holds plain constants only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
 import numba
 
+from jostle.kernels.cache import KernelCache, cache_statistics, closure_constants, config
 
-def kernel(function=None, **options):
+__all__ = ["KERNELS", "cache_statistics", "kernel"]
+
+KERNELS: dict[str, Any] = {}
+"""Every kernel by its unique name: a Numba dispatcher, or the plain function with NUMBA_DISABLE_JIT=1."""
+
+FIXED: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"}
+
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+
+
+@overload
+def kernel(function: AnyFunction, /) -> AnyFunction: ...
+@overload
+def kernel(*, forceinline: bool = ..., fastmath: bool | set[str] = ..., **options: Any) -> Callable[[AnyFunction], AnyFunction]: ...
+def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Compile a function on its first call for each combination of argument types; `@kernel` or `@kernel(...)`.
+
+    Parameters
+    ----------
+    forceinline : bool
+        Inline it in every caller, by LLVM and at no cost. (`inline="always"` does it in Numba, and costs seconds.)
+    fastmath : bool or set of str
+        At most ``{"contract"}``, and only in box tests: `arcp` spoils outward rounding, the full set breaks NaN tests.
+    **options
+        Further options of `numba.njit`, except those fixed here and `cache` and `parallel`.
+    """
+    refused = {"cache", "parallel", *FIXED} & options.keys()
+    if refused:
+        raise TypeError(f"kernel() fixes {', '.join(sorted(refused))}; leave it out")
     if function is None:
-        return lambda f: kernel(f, **options)
-    return numba.njit(nogil=True, error_model="numpy", **options)(function)
+        return lambda function: _compiled(function, options)
+    return _compiled(function, options)
+
+
+def _compiled(function: Any, options: dict[str, Any]) -> Any:
+    name = _made_unique(function)
+    if config.DISABLE_JIT:
+        KERNELS[name] = function
+        return function
+    dispatcher = numba.jit(**FIXED, **options)(function)  # noqa: TID251 - the one place
+    dispatcher._cache = KernelCache(function, name, options)
+    KERNELS[name] = dispatcher
+    return dispatcher
+
+
+def _made_unique(function: Any) -> str:
+    """Give kernels that would share a name names of their own, and return it.
+
+    The name becomes part of the symbols in the compiled code. Two cached files from different processes may hold
+    equal symbols for the products of one factory, and the linker would take the first for both.
+    """
+    name = f"{function.__module__}.{function.__qualname__}"
+    if "<locals>" in name or name in KERNELS:
+        constants = closure_constants(function)
+        if constants is None:
+            constants = uuid.uuid4().hex  # never cached, so the name need not be the same in the next process
+        token = hashlib.sha256(f"{function.__code__.co_firstlineno} {constants}".encode()).hexdigest()[:8]
+        qualname = f"{function.__qualname__}_{token}"
+        copies = 1
+        while f"{function.__module__}.{qualname}" in KERNELS:
+            copies += 1
+            qualname = f"{function.__qualname__}_{token}_{copies}"
+        function.__qualname__ = qualname
+        name = f"{function.__module__}.{qualname}"
+    return name

@@ -159,6 +159,15 @@ class Mesh:
         return _sealed(unit_normals(a, b, c))
 
     @functools.cached_property
+    def is_convex(self) -> bool:
+        """Whether the mesh is closed, connected and no vertex lies in front of any face's plane (decided exactly)."""
+        if not self.is_closed or self.component_of_face.any():
+            return False
+        from jostle.shapes.convexity import no_vertex_in_front
+
+        return bool(no_vertex_in_front(self.vertices[np.unique(self.faces)], self.vertices, self.faces))
+
+    @functools.cached_property
     def volume(self) -> float:
         """Signed volume by the divergence theorem, about the middle of the bounds; meaningful when `is_closed`."""
         middle = self.bounds.mean(axis=0)

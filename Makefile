@@ -1,0 +1,64 @@
+# Two commands for a newcomer: `make demo` and `make test`. Both need only python3 (3.11 or later); the rest is installed
+# into .venv, in the versions of requirements.lock.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# pip reads PIP_CONSTRAINT for the build environment too, so that nothing is installed in another version than was tested.
+PIP := PIP_CONSTRAINT=requirements.lock PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet
+
+.PHONY: help install demo test lint types imports boundscheck plain wheel lock clean
+
+help:
+	@echo "make demo         install, then run two concave meshes through a short motion and draw the last frame"
+	@echo "make test         install, then run the whole test suite"
+	@echo "make install      set up .venv only"
+	@echo "make lint types imports boundscheck plain wheel   the extra passes of continuous integration"
+	@echo "make lock         renew requirements.lock from what is installed in .venv"
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(BIN)/python pyproject.toml requirements.lock
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) --editable '.[dev]'
+	@touch $@
+
+install: $(VENV)/.installed
+
+demo: $(VENV)/.installed
+	$(BIN)/jostle demo
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check src tests examples
+	$(BIN)/ruff format --check src tests examples
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.installed-dev
+	$(BIN)/lint-imports
+
+# Every kernel with its indices checked: an out-of-bounds write would corrupt memory silently otherwise.
+boundscheck: $(VENV)/.installed-dev
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m "not long"
+
+# The small tests with every kernel as plain Python.
+plain: $(VENV)/.installed-dev
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m small
+
+wheel: $(VENV)/.installed-dev
+	$(BIN)/python -m hatchling build -t wheel
+	@ls dist/jostle-*-py3-none-any.whl
+
+lock: $(VENV)/.installed-dev
+	$(BIN)/pip freeze --exclude-editable --exclude jostle > requirements.lock
+
+clean:
+	rm -rf $(VENV) dist build out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,80 @@
+"""BruteForce: every box is compared with every other; the truth of the other broad phases, and the fastest for a few.
+
+There is no paper: n(n-1)/2 exact comparisons of closed float64 boxes, in order, so that the pairs come out sorted.
+Nothing is kept between frames but the room for the pairs: when it does not suffice the search counts on without
+writing, and runs a second time with enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, as_kernel_input
+from jostle.kernels.jit import kernel
+
+
+@dataclass(frozen=True)
+class BruteForce:
+    """Compare all pairs of boxes."""
+
+    def start(self, body_count: int) -> BruteForceFinder:
+        """Return a finder for a world of `body_count` bodies."""
+        return BruteForceFinder(body_count)
+
+
+@dataclass
+class BruteForceFinder:
+    """Finds the overlapping boxes of one frame after another; it remembers nothing that could change an answer."""
+
+    body_count: int
+    counters: dict[str, int] = field(default_factory=dict)
+    _body_a: Ints = field(default_factory=lambda: np.empty(64, np.int32), repr=False)
+    _body_b: Ints = field(default_factory=lambda: np.empty(64, np.int32), repr=False)
+
+    def find(self, volumes: Volumes) -> CandidatePairs:
+        """Return all pairs of overlapping boxes, sorted."""
+        n = len(volumes)
+        lower, upper = as_kernel_input(volumes.lower), as_kernel_input(volumes.upper)
+        found = find_all_pairs(lower, upper, self._body_a, self._body_b)
+        if found > len(self._body_a):
+            # A quarter more than needed: the next frame usually has a few pairs more.
+            self._body_a, self._body_b = np.empty((2, found + found // 4), np.int32)
+            found = find_all_pairs(lower, upper, self._body_a, self._body_b)
+        self.counters = {"box_tests": n * (n - 1) // 2, "pairs": found}
+        return CandidatePairs(self._body_a[:found].copy(), self._body_b[:found].copy())
+
+    def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:  # noqa: ARG002 - nothing here is per body
+        """Go on with other bodies."""
+        self.body_count = body_count
+
+
+@kernel
+def find_all_pairs(lower: Floats, upper: Floats, body_a: Ints, body_b: Ints) -> int:
+    """Write the overlapping pairs while there is room, and return how many there are; boxes (n,3), room (k,)."""
+    found = 0
+    room = body_a.shape[0]
+    n = lower.shape[0]
+    for a in range(n):
+        x0 = lower[a, 0]
+        y0 = lower[a, 1]
+        z0 = lower[a, 2]
+        x1 = upper[a, 0]
+        y1 = upper[a, 1]
+        z1 = upper[a, 2]
+        for b in range(a + 1, n):
+            if (
+                lower[b, 0] <= x1
+                and upper[b, 0] >= x0
+                and lower[b, 1] <= y1
+                and upper[b, 1] >= y0
+                and lower[b, 2] <= z1
+                and upper[b, 2] >= z0
+            ):
+                if found < room:
+                    body_a[found] = a
+                    body_b[found] = b
+                found += 1
+    return found

@@ -1,0 +1,24 @@
+"""The application: its name, its help, and its commands in the order in which a newcomer meets them."""
+
+from __future__ import annotations
+
+import typer
+
+from jostle.cli.check import check
+from jostle.cli.demo import demo
+from jostle.cli.methods import methods
+from jostle.cli.warmup import warmup
+
+app = typer.Typer(
+    name="jostle",
+    help="Which faces of moving triangle meshes touch, where and when. "
+    "Start with [bold]jostle check A.stl B.stl[/bold]; the first run compiles for a few seconds, [bold]jostle warmup[/bold] does it ahead.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(check)
+app.command()(methods)
+app.command()(warmup)
+app.command()(demo)

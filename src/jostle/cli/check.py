@@ -1,0 +1,149 @@
+"""`jostle check A B`: do two mesh files touch? The answer is printed and is the exit status."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from jostle.errors import InputError
+from jostle.registry import METHODS
+from jostle.report import Kind, Report
+from jostle.world import World
+
+_SENTENCES = {
+    Kind.CROSSING: "{a} and {b} cross",
+    Kind.A_IN_B: "{a} lies inside {b}",
+    Kind.B_IN_A: "{b} lies inside {a}",
+    Kind.TOUCHING: "{a} and {b} touch without crossing",
+    Kind.NEAR: "{a} and {b} are nearer than the clearance",
+}
+
+
+def check(
+    a: Annotated[Path, typer.Argument(help="First mesh: STL, OBJ, PLY, OFF, GLB or RAW.", show_default=False)],
+    b: Annotated[Path, typer.Argument(help="Second mesh.", show_default=False)],
+    pose_b: Annotated[
+        str | None, typer.Option(help="Pose of B: 16 numbers, row by row, separated by spaces or commas.", show_default=False)
+    ] = None,
+    translate: Annotated[
+        tuple[float, float, float] | None, typer.Option(help="Move B by X Y Z (after --rotate).", show_default=False)
+    ] = None,
+    rotate: Annotated[
+        tuple[float, float, float, float] | None,
+        typer.Option(help="Turn B about the axis X Y Z through its origin by DEGREES.", show_default=False),
+    ] = None,
+    clearance: Annotated[float, typer.Option(help="Also report faces nearer than this length.")] = 0.0,
+    solid: Annotated[bool, typer.Option("--solid", help="Also report a body that lies wholly inside the other.")] = False,
+    method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)}.", show_default=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
+    picture: Annotated[
+        Path | None, typer.Option(help="Write a PNG with the touching faces in red.", show_default=False)
+    ] = None,
+) -> None:
+    """Check whether two mesh files touch.
+
+    Exit status: 0 they are free, 1 they touch, cross, contain each other or are nearer than the clearance, 2 bad input.
+    """
+    world = World(method)
+    world.add(str(a), name="A")
+    world.add(str(b), _pose(pose_b, translate, rotate), name="B")
+    report = world.detect(clearance=clearance, solid=solid)
+    if solid:
+        for body in world:
+            if not body.mesh.is_closed:
+                print(f"jostle: note: {body.name} is not closed, so nothing can lie inside it", file=sys.stderr)
+    if as_json:
+        print(json.dumps(_as_json(report, world, (a, b)), indent=1))
+    else:
+        _print(report, world, a.name, b.name)
+    if picture is not None:
+        _draw(picture, world, report)
+    raise typer.Exit(1 if report else 0)
+
+
+def _pose(
+    numbers: str | None,
+    translate: tuple[float, float, float] | None,
+    rotate: tuple[float, float, float, float] | None,
+) -> NDArray[np.float64] | None:
+    if numbers is not None:
+        if translate is not None or rotate is not None:
+            raise InputError("give either --pose-b or --translate and --rotate, not both")
+        try:
+            values = [float(word) for word in numbers.replace(",", " ").split()]
+        except ValueError as error:
+            raise InputError(f"--pose-b: {error}") from None
+        if len(values) != 16:
+            raise InputError(f"--pose-b has {len(values)} numbers; a pose has 16, row by row")
+        return np.array(values).reshape(4, 4)
+    if translate is None and rotate is None:
+        return None
+    from jostle.motion.pose import rotation_about, translation
+
+    turned = np.eye(4) if rotate is None else rotation_about(rotate[:3], np.deg2rad(rotate[3]))
+    moved = np.eye(4) if translate is None else translation(translate)
+    placed: NDArray[np.float64] = moved @ turned
+    return placed
+
+
+def _print(report: Report, world: World, name_a: str, name_b: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not report:
+        console.print(f"[green]free[/green]: {name_a} and {name_b} do not touch", highlight=False)
+        return
+    kind = Kind(int(report.pairs.kind[0]))
+    counts = [
+        f"{int((report.contacts.kind == each).sum())} {each.name.lower().replace('_', ' ')}"
+        for each in reversed(Kind)
+        if (report.contacts.kind == each).any()
+    ]
+    sentence = _SENTENCES[kind].format(a=name_a, b=name_b)
+    rows = "face pair" if len(report.contacts) == 1 else "face pairs"
+    console.print(f"[red]{sentence}[/red]: {len(report.contacts)} {rows} ({', '.join(counts)})", highlight=False)
+    shown = min(len(report.contacts), 10)
+    table = Table("face of A", "face of B", "kind", "distance", "point", box=None, header_style="dim")
+    contacts = report.contacts.select(np.arange(shown))
+    for k in range(shown):
+        point = " ".join(f"{x:.6g}" for x in contacts.point[k])
+        kind_name = Kind(int(contacts.kind[k])).name.lower().replace("_", " ")
+        faces = [str(face) if face >= 0 else "-" for face in (int(contacts.face_a[k]), int(contacts.face_b[k]))]
+        table.add_row(*faces, kind_name, f"{contacts.distance[k]:.6g}", point)
+    console.print(table)
+    if shown < len(report.contacts):
+        console.print(f"… and {len(report.contacts) - shown} more; --json prints all", style="dim", highlight=False)
+
+
+def _as_json(report: Report, world: World, paths: tuple[Path, Path]) -> dict[str, object]:
+    kinds = report.pairs.kind
+    return {
+        "free": not report,
+        "verdict": Kind(int(kinds[0])).name if len(kinds) else "FREE",
+        "method": repr(world.method),
+        "complete": report.complete,
+        "bodies": {
+            body.name: {"file": str(path), "faces": len(body.mesh.faces), "closed": body.mesh.is_closed}
+            for body, path in zip(world, paths, strict=True)
+        },
+        "rows": report.to_dicts(),
+    }
+
+
+def _draw(picture: Path, world: World, report: Report) -> None:
+    from jostle.render.picture import save_picture
+
+    save_picture(
+        picture,
+        [body.mesh for body in world],
+        world.poses,
+        highlight=[report.faces_of(body, near=False) for body in world],
+        near=[report.faces_of(body) for body in world],
+    )

@@ -1,0 +1,67 @@
+"""`jostle demo`: a shuttle flies through a horseshoe; per frame how many faces touch and how long it took, and a picture."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from statistics import median
+from typing import Annotated
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from jostle.report import Kind
+from jostle.world import World
+
+
+def demo(
+    frames: Annotated[int, typer.Option(min=1, help="Number of frames.")] = 24,
+    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("out"),
+    method: Annotated[str | None, typer.Option(help="Method to use; `jostle methods` lists them.", show_default=False)] = None,
+) -> None:
+    """Take two built-in concave meshes through a short motion and draw the last frame."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from jostle.cli.warmup import compile_with_progress
+    from jostle.shapes import build
+
+    console = Console()
+    world = World(method)
+    shuttle = world.add(build.shuttle(), name="shuttle")
+    horseshoe = world.add(build.horseshoe(), name="horseshoe")
+    console.print(
+        f"{shuttle.name} ({len(shuttle.mesh.faces)} faces) through {horseshoe.name} ({len(horseshoe.mesh.faces)} faces), {world.method!r}"
+    )
+    compile_with_progress(console)
+
+    table = Table("frame", "face pairs", "crossing", "touching faces", "ms", title="faces that touch, per frame")
+    milliseconds = []
+    for frame in range(frames):
+        shuttle.pose = flight(frame / max(1, frames - 1))
+        begin = time.perf_counter()
+        report = world.detect()
+        milliseconds.append(1e3 * (time.perf_counter() - begin))
+        faces = len(report.faces_of(shuttle)) + len(report.faces_of(horseshoe))
+        crossing = int((report.contacts.kind == Kind.CROSSING).sum())
+        table.add_row(*(str(n) for n in (frame + 1, len(report.contacts), crossing, faces)), f"{milliseconds[-1]:.2f}")
+    console.print(table)
+    console.print(f"median {median(milliseconds):.2f} ms, worst {max(milliseconds):.2f} ms per frame")
+
+    from jostle.render.picture import save_picture
+
+    out.mkdir(parents=True, exist_ok=True)
+    picture = out / "demo.png"
+    save_picture(
+        picture, [body.mesh for body in world], world.poses, highlight=[report.faces_of(body) for body in world], width=1200, height=900
+    )
+    console.print(f"the last frame, with the {faces} touching faces in red: [bold]{picture}[/bold]")
+
+
+def flight(share: float) -> NDArray[np.float64]:
+    """The shuttle's pose along its way, share 0 … 1: it comes from outside, rolls, and ends in the horseshoe's arms."""
+    from jostle.motion.pose import rotation_about, translation
+
+    pose: NDArray[np.float64] = translation((2.5 - 2.0 * share, 0.3, 0.1)) @ rotation_about((1.0, 0.2, 0.1), 1.5 * share)
+    return pose

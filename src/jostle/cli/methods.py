@@ -1,0 +1,51 @@
+"""`jostle methods`: the table of methods, from their traits."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from jostle.registry import DEFAULT_METHOD, METHODS
+from jostle.traits import Answer, Need, Serve, Traits
+
+COLUMNS = ("method", "answers for", "faces", "needs", "serves", "paper")
+
+
+def rows() -> list[tuple[str, ...]]:
+    """Return one row of text per method; the documentation's table is made of the same."""
+    return [(name + (" (default)" if name == DEFAULT_METHOD else ""), *_row(made().traits)) for name, made in METHODS.items()]
+
+
+def _row(traits: Traits) -> tuple[str, ...]:
+    answer = traits.answers.get(Answer.FACES) or traits.answers.get(Answer.POINTS)
+    semantics = {"surface": "surfaces", "solid": "solids", "both": "surfaces and solids"}[traits.semantics.value]
+    return (
+        semantics,
+        "-" if answer is None else str(answer),
+        ", ".join(need.value for need in Need if need in traits.needs) or "any mesh",
+        ", ".join(serve.value for serve in Serve if serve in traits.serves) or "-",
+        traits.paper or "-",
+    )
+
+
+def as_markdown() -> str:
+    """Return the table as Markdown."""
+    lines = [" | ".join(COLUMNS), "|".join("---" for _ in COLUMNS), *(" | ".join(row) for row in rows())]
+    return "\n".join(f"| {line} |" if "---" not in line else f"|{line}|" for line in lines)
+
+
+def methods(
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
+) -> None:
+    """List the methods: what each needs, answers, guarantees and serves."""
+    if markdown:
+        print(as_markdown())
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*COLUMNS)
+    for row in rows():
+        table.add_row(*row)
+    Console().print(table)

@@ -1,0 +1,49 @@
+"""`jostle warmup`: compile all kernels ahead of time, with a progress bar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jostle.errors import JostleError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def warmup(
+    processes: Annotated[int, typer.Option(min=1, help="How many processes compile side by side.")] = 2,
+) -> None:
+    """Compile all kernels now, so that the first answer comes at once. Takes seconds, once per version of jostle."""
+    from rich.console import Console
+
+    from jostle.kernels import cache
+
+    console = Console()
+    seconds = compile_with_progress(console, processes)
+    console.print(f"ready in {seconds:.1f} s; compiled code is kept in {cache.user_directory()}", highlight=False)
+
+
+def compile_with_progress(console: Console, processes: int = 2) -> float:
+    """Compile what is not in the cache, showing a bar; return the seconds it took."""
+    import time
+
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from jostle.kernels.warmup import WARMUPS, warm_up
+
+    begin = time.perf_counter()
+    columns = (TextColumn("compiling kernels"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(done: int, total: int, name: str) -> None:
+            bar.update(task, completed=done, total=total, description=name)
+
+        outcomes = warm_up(["jostle.warmups"], processes=processes, progress=show)
+        assert len(outcomes) == len(WARMUPS)
+    failed = [f"{name}: {error}" for name, _, error in outcomes if error is not None]
+    if failed:
+        raise JostleError("some kernels did not compile: " + "; ".join(failed))
+    return time.perf_counter() - begin

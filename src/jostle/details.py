@@ -1,0 +1,41 @@
+"""Where two faces touch: the geometry of contact rows, computed when it is first asked for.
+
+It needs the frame that the rows were found in; frames are snapshots, so it does not matter that the world has moved on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Frame, Ints
+from jostle.geometry.contact import describe_rows
+from jostle.report import Details
+
+
+def details_of_rows(
+    frame: Frame, body_a: Ints, body_b: Ints, face_a: Ints, face_b: Ints, kind: NDArray[np.uint8]
+) -> Callable[[], Details]:
+    """Return a function that computes segment and normal of these rows (bodies by number)."""
+
+    def compute() -> Details:
+        triangles_a, triangles_b = triangles_of(frame, body_a, face_a), triangles_of(frame, body_b, face_b)
+        segment, normal = np.empty((len(kind), 2, 3)), np.empty((len(kind), 3))
+        describe_rows(triangles_a, triangles_b, kind, segment, normal)
+        return Details(segment, normal)
+
+    return compute
+
+
+def triangles_of(frame: Frame, body: Ints, face: Ints) -> Floats:
+    """(n,3,3) world corners of the faces of rows; of face 0 where there is none (-1)."""
+    corners = np.empty((len(face), 3, 3))
+    order = np.argsort(body, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(body[order])) + 1):
+        if len(rows):
+            number = int(body[rows[0]])
+            faces = frame.bodies.meshes[number].faces[np.maximum(face[rows], 0)]
+            corners[rows] = frame.world_vertices(number)[faces]
+    return corners

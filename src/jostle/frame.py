@@ -1,0 +1,86 @@
+"""Bodies and Frame: what a detector sees of a world.
+
+`Bodies` is what stays from step to step (meshes, names); it changes only when bodies are added or removed. `Frame` is one
+instant: poses and vertices now and at the last successful `detect`, and the filters. Both are snapshots: a world never
+writes into a frame that it has handed out, so that a report can compute its contact geometry when it is asked for.
+
+Deviation from DESIGN: vertices are a tuple of one array per body instead of one flat array. Bodies that share a mesh then
+share its vertices too (100 bodies of 70,000 faces would need 84 MB flat); a method that wants them flat packs its own shapes.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.geometry.rigid import transform_points
+from jostle.report import pair_key
+from jostle.shapes.mesh import Mesh
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Bodies:
+    """The bodies of a world in the order of their ids; row i everywhere else means body i of this list."""
+
+    ids: Ints  # (n,) ascending, stable for the life of a body, never reused
+    names: tuple[str, ...]
+    meshes: tuple[Mesh, ...]
+    deformable: Bools  # (n,)
+
+    def __len__(self) -> int:
+        return len(self.meshes)
+
+    @functools.cached_property
+    def name_of_id(self) -> dict[int, str]:
+        """The name of each body id."""
+        return dict(zip(self.ids.tolist(), self.names, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One instant of a world. All arrays have one row per body and are read-only."""
+
+    bodies: Bodies
+    poses_t0: Floats  # (n,4,4) at the last successful detect
+    poses: Floats  # (n,4,4) now
+    vertices_t0: tuple[Floats, ...]  # body coordinates; the mesh's own array for a rigid body
+    vertices: tuple[Floats, ...]
+    moved: Bools  # pose was set since the last successful detect
+    deformed: Bools  # vertices were set since the last successful detect
+    static: Bools  # never tested against another static body
+    group: Ints  # bodies of one group >= 0 are not tested against each other; -1 is no group
+    category: NDArray[np.uint32]
+    mask: NDArray[np.uint32]  # a pair is tested when each one's category meets the other's mask
+    ignored: NDArray[np.int64]  # sorted keys of ignored pairs, see `pair_key`
+    time: float = 0.0
+    dt: float = 1.0
+    _world_vertices: dict[int, Floats] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    def world_vertices(self, body: int) -> Floats:
+        """(v,3) world vertices of one body by the one formula of `geometry/rigid.py`; computed once per frame."""
+        found = self._world_vertices.get(body)
+        if found is None:
+            found = transform_points(self.poses[body], self.vertices[body])
+            found.flags.writeable = False
+            self._world_vertices[body] = found
+        return found
+
+    def may_meet(self, body_a: Ints, body_b: Ints) -> Bools:
+        """Say for each pair (body_a < body_b) whether the filters let it be tested."""
+        allowed = ~(self.static[body_a] & self.static[body_b])
+        allowed &= (self.group[body_a] != self.group[body_b]) | (self.group[body_a] < 0)
+        allowed &= (self.category[body_a] & self.mask[body_b]) != 0
+        allowed &= (self.category[body_b] & self.mask[body_a]) != 0
+        if len(self.ignored):
+            allowed &= ~np.isin(pair_key(body_a, body_b), self.ignored)
+        return allowed

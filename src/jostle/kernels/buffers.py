@@ -1,0 +1,63 @@
+"""Rows of unknown number out of a kernel: grow the array and run again.
+
+A kernel cannot return a list cheaply. It writes the rows that fit into an array that the caller gives, goes on counting the
+rest, and returns the number needed; if that is more than the array holds, the caller runs it again with a larger one.
+The scratch array is kept for the next call, one for each thread (fresh ones double the cost of a small query).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+KEPT_BYTES = 1 << 26  # a scratch array larger than this is given back after the call
+
+
+class GrowingRows(Generic[Scalar]):
+    """A scratch array of rows that grows until they fit.
+
+    Parameters
+    ----------
+    dtype : type
+        Of the entries, for instance `numpy.int32`.
+    width : int, optional
+        Entries per row; without it rows are single entries and the array has one dimension.
+    capacity : int
+        Rows of the first array.
+    """
+
+    def __init__(self, dtype: type[Scalar], width: int | None = None, capacity: int = 1024) -> None:
+        self._dtype = dtype
+        self._row_shape = () if width is None else (width,)
+        self._capacity = max(1, capacity)
+        self._kept = threading.local()
+
+    def fill(self, run: Callable[[NDArray[Scalar]], int]) -> NDArray[Scalar]:
+        """Return exactly the rows that `run(scratch)` writes; it must write the first `len(scratch)` rows and count all.
+
+        `run` is called again, on a larger array, when it returns more than fits; so it must begin anew each time.
+        """
+        # Taken out while in use: a `run` that calls `fill` in turn gets an array of its own.
+        scratch: NDArray[Scalar] | None = self._kept.__dict__.pop("scratch", None)
+        if scratch is None:
+            scratch = self._empty(self._capacity)
+        try:
+            while True:
+                needed = int(run(scratch))
+                if needed < 0:
+                    raise ValueError(f"a kernel asked for {needed} rows")
+                if needed <= len(scratch):
+                    return scratch[:needed].copy()
+                scratch = self._empty(max(needed, 2 * len(scratch)))
+        finally:
+            if scratch.nbytes <= KEPT_BYTES:
+                self._kept.scratch = scratch
+
+    def _empty(self, rows: int) -> NDArray[Any]:
+        return np.empty((rows, *self._row_shape), dtype=self._dtype)

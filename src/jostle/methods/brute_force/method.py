@@ -1,0 +1,203 @@
+"""BruteForce: every face against every face. The oracle of surfaces and solids that every exact method must equal to the byte.
+
+It has no broad phase and no tree, so that nothing can be lost before the last test. `AllFaces` is the same test as the narrow
+half of a two-phase method, for `Pairwise`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.broad_phase.volumes import CandidatePairs
+from jostle.details import details_of_rows
+from jostle.frame import Bodies, Frame, Ints
+from jostle.geometry.aabb import face_boxes
+from jostle.geometry.contact_kind import A_IN_B, B_IN_A, CROSSING
+from jostle.methods.brute_force.all_faces import FaceRows, find_face_rows
+from jostle.methods.brute_force.closest_faces import find_closest_faces
+from jostle.methods.brute_force.containment import first_faces_of_contained_parts
+from jostle.overlay import Overlay
+from jostle.pair_memory import PairMemory
+from jostle.protocol import OldToNew, Progress
+from jostle.query import Query
+from jostle.report import Closest, Contacts, Counters, Pairs, Report
+from jostle.shapes.mesh import Mesh
+from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
+
+TRAITS = Traits(
+    semantics=Semantics.BOTH,
+    answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT, Answer.DISTANCE: EXACT},
+    serves=frozenset({Serve.CLEARANCE, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID}),
+)
+
+
+class FaceShape(NamedTuple):
+    """What the tests need of a mesh."""
+
+    faces: Ints  # (m,3)
+    welded_faces: Ints  # (m,3) faces with welded vertex numbers
+    part_of_face: Ints  # (m,) connected component of each face
+    is_closed: NDArray[np.bool_]  # () whether it can contain others
+
+
+@dataclass(frozen=True)
+class AllFaces:
+    """Every face of one body against every face of the other, as a PairTest."""
+
+    @property
+    def traits(self) -> Traits:
+        """Exact, for any mesh."""
+        return TRAITS
+
+    @property
+    def shape_type(self) -> type:
+        """FaceShape."""
+        return FaceShape
+
+    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> FaceShape:
+        """Collect faces and topology."""
+        return FaceShape(mesh.faces, mesh.welded_faces, mesh.component_of_face, np.array(mesh.is_closed))
+
+    def test_pairs(
+        self,
+        pairs: CandidatePairs,
+        shapes: tuple[FaceShape, ...],
+        frame: Frame,
+        query: Query,
+        memory: PairMemory,  # noqa: ARG002  (the oracle remembers nothing)
+    ) -> Report:
+        """Test these pairs."""
+        return answer(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True), shapes, frame, query)
+
+
+@dataclass(frozen=True)
+class BruteForce(AllFaces):
+    """Every body against every other, every face against every face: slow, exact, the oracle of all other methods."""
+
+    def start(self, bodies: Bodies, shapes: tuple[FaceShape, ...]) -> BruteForceDetector:
+        """Begin detecting; there is nothing to keep but the shapes."""
+        return BruteForceDetector(bodies, shapes)
+
+
+class BruteForceDetector:
+    """The oracle at work. It keeps nothing from frame to frame."""
+
+    def __init__(self, bodies: Bodies, shapes: tuple[FaceShape, ...]) -> None:
+        self._bodies = bodies
+        self._shapes = shapes
+
+    def detect(self, frame: Frame, query: Query) -> Report:
+        """Test all pairs of bodies that the filters allow."""
+        return answer(self._all_pairs(frame, query.itself), self._shapes, frame, query)
+
+    def _all_pairs(self, frame: Frame, itself: bool) -> Iterator[tuple[int, int]]:
+        """Every pair in order, one row of the table at a time: 10,000 bodies have 50 million pairs."""
+        for a in range(len(frame)):
+            if itself:
+                yield a, a
+            others = np.arange(a + 1, len(frame), dtype=np.int32)
+            for b in others[frame.may_meet(np.full_like(others, a), others)].tolist():
+                yield a, b
+
+    def change(self, bodies: Bodies, shapes: tuple[FaceShape, ...], old_to_new: OldToNew) -> None:  # noqa: ARG002
+        """Take the new bodies; nothing else depends on them."""
+        self._bodies, self._shapes = bodies, shapes
+
+    def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
+        """Return the closest faces of two bodies."""
+        return find_closest_faces(
+            frame.world_vertices(body_a), self._shapes[body_a].faces, frame.world_vertices(body_b), self._shapes[body_b].faces
+        )
+
+    def overlay(self, frame: Frame, what: str) -> Overlay:  # noqa: ARG002
+        """Show the boxes of all faces: there is nothing else to see."""
+        boxes = [np.stack(face_boxes(frame.world_vertices(k), shape.faces), axis=1) for k, shape in enumerate(self._shapes)]
+        return Overlay("boxes of faces", boxes=np.concatenate([np.empty((0, 2, 3)), *boxes]))
+
+
+def answer(pairs: Iterable[tuple[int, int]], shapes: tuple[FaceShape, ...], frame: Frame, query: Query) -> Report:
+    """Test pairs of bodies in order and report the rows that the query asks for."""
+    found: list[tuple[int, int, FaceRows]] = []
+    counters = Counters()
+    for a, b in pairs:
+        rows, work = rows_of_pair(a, b, shapes, frame, query)
+        counters += work
+        if len(rows.kind):
+            found.append((a, b, _first_of_the_worst(rows) if query.rows == "first" else rows))
+            if query.rows == "any":
+                break
+    contacts = _contacts(found, frame)
+    if query.rows in ("pairs", "any"):
+        return Report(pairs=Pairs.of(contacts), counters=counters)
+    return Report.of(contacts, counters)
+
+
+def rows_of_pair(
+    a: int, b: int, shapes: tuple[FaceShape, ...], frame: Frame, query: Query
+) -> tuple[FaceRows, Counters]:
+    """Return the rows of one pair of bodies, or of one body against itself."""
+    shape_a, shape_b = shapes[a], shapes[b]
+    world_a, world_b = frame.world_vertices(a), frame.world_vertices(b)
+    welded = shape_a.welded_faces if a == b else None
+    rows, work = find_face_rows(world_a, shape_a.faces, world_b, shape_b.faces, query.clearance, welded, query.adjacent)
+    counters = work + Counters(body_pairs=1)
+    if not query.solid or a == b:
+        return rows, counters
+    crossing = rows.kind == CROSSING
+    inside: list[tuple[int, int, int]] = []
+    if shape_b.is_closed:
+        parts = first_faces_of_contained_parts(
+            world_a, shape_a.faces, shape_a.part_of_face, rows.face_a[crossing], world_b, shape_b.faces
+        )
+        inside += [(face, -1, A_IN_B) for face in parts]
+    if shape_a.is_closed:
+        parts = first_faces_of_contained_parts(
+            world_b, shape_b.faces, shape_b.part_of_face, rows.face_b[crossing], world_a, shape_a.faces
+        )
+        inside += [(-1, face, B_IN_A) for face in parts]
+    return (_with_contained(rows, inside) if inside else rows), counters
+
+
+def _with_contained(rows: FaceRows, inside: list[tuple[int, int, int]]) -> FaceRows:
+    """Merge rows of contained parts into the order of faces; their distance is 0: they share points."""
+    face_a, face_b, kind = (np.array(column) for column in zip(*inside, strict=True))
+    merged = FaceRows(
+        np.concatenate([rows.face_a, face_a.astype(np.int32)]),
+        np.concatenate([rows.face_b, face_b.astype(np.int32)]),
+        np.concatenate([rows.kind, kind.astype(np.uint8)]),
+        np.concatenate([rows.distance, np.zeros(len(inside))]),
+    )
+    order = np.lexsort((merged.face_b, merged.face_a))
+    return FaceRows(*(column[order] for column in merged))
+
+
+def _first_of_the_worst(rows: FaceRows) -> FaceRows:
+    """Keep one row: the first of the most severe kind."""
+    best = int(np.argmax(rows.kind))
+    return FaceRows(*(column[best : best + 1] for column in rows))
+
+
+def _contacts(found: list[tuple[int, int, FaceRows]], frame: Frame) -> Contacts:
+    if not found:
+        return Contacts.empty()
+    counts = [len(rows.kind) for _, _, rows in found]
+    body_a = np.repeat(np.array([a for a, _, _ in found], np.int32), counts)
+    body_b = np.repeat(np.array([b for _, b, _ in found], np.int32), counts)
+    face_a, face_b, kind, distance = (np.concatenate(column) for column in zip(*(rows for _, _, rows in found), strict=True))
+    unknown = np.full(len(kind), np.nan)
+    return Contacts(
+        body_a,
+        body_b,
+        face_a,
+        face_b,
+        kind,
+        distance,
+        unknown,
+        unknown,
+        details_of_rows(frame, body_a, body_b, face_a, face_b, kind),
+    )

@@ -1,0 +1,129 @@
+"""Pairwise(broad, narrow): the only glue between the two phases; it makes a Method of a BroadPhase and a PairTest.
+
+Boxes of bodies are made here, in world axes, conservative for the world vertices (`geometry/aabb.py`), grown by half of the
+clearance each; the filters are applied to what the broad phase finds; self tests are added; records per pair are kept.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from jostle.broad_phase.volumes import CandidatePairs, Volumes
+from jostle.errors import Unsupported
+from jostle.frame import Bodies, Floats, Frame
+from jostle.geometry.aabb import world_boxes
+from jostle.overlay import Overlay
+from jostle.pair_memory import PairMemory
+from jostle.protocol import BroadPhase, OldToNew, PairTest, Progress, Shape
+from jostle.query import Query
+from jostle.report import Closest, Report
+from jostle.shapes.mesh import Mesh
+from jostle.traits import Answer, Serve, Traits
+
+
+@dataclass(frozen=True)
+class Pairwise:
+    """A method of two phases."""
+
+    broad: BroadPhase
+    narrow: PairTest
+
+    @property
+    def traits(self) -> Traits:
+        """Those of the narrow phase, less what needs more than pairs (motion, distance)."""
+        traits = self.narrow.traits
+        answers = {what: how for what, how in traits.answers.items() if what not in (Answer.DISTANCE, Answer.TIME)}
+        return dataclasses.replace(traits, answers=answers, serves=traits.serves - {Serve.MOTION})
+
+    @property
+    def shape_type(self) -> type:
+        """That of the narrow phase."""
+        return self.narrow.shape_type
+
+    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Shape:
+        """Prepare for the narrow phase."""
+        return self.narrow.prepare_shape(mesh, progress)
+
+    def start(self, bodies: Bodies, shapes: tuple[Shape, ...]) -> PairwiseDetector:
+        """Begin detecting."""
+        return PairwiseDetector(self, bodies, shapes)
+
+
+class PairwiseDetector:
+    """A broad phase and a pair test at work, with the memory of each pair."""
+
+    def __init__(self, method: Pairwise, bodies: Bodies, shapes: tuple[Shape, ...]) -> None:
+        self._method = method
+        self._shapes = shapes
+        self._finder = method.broad.start(len(bodies))
+        self._boxes = LocalBoxes(bodies)
+        self._memory = PairMemory()
+
+    def detect(self, frame: Frame, query: Query) -> Report:
+        """Find pairs of boxes, filter them, test the bodies."""
+        pairs = self._finder.find(self.volumes(frame, query.clearance))
+        allowed = frame.may_meet(pairs.body_a, pairs.body_b)
+        pairs = CandidatePairs(pairs.body_a[allowed], pairs.body_b[allowed])
+        if query.itself:
+            pairs = _with_self_pairs(pairs, len(frame))
+        report = self._method.narrow.test_pairs(pairs, self._shapes, frame, query, self._memory)
+        boxes = self._finder.counters.get("box_tests", 0)
+        counters = dataclasses.replace(report.counters, box_tests=report.counters.box_tests + boxes, body_pairs=len(pairs.body_a))
+        return dataclasses.replace(report, counters=counters)
+
+    def volumes(self, frame: Frame, clearance: float) -> Volumes:
+        """Return the world boxes of all bodies, grown so that bodies nearer than the clearance have boxes that meet."""
+        lower, upper = np.empty((len(frame), 3)), np.empty((len(frame), 3))
+        local_lower, local_upper = self._boxes.of(frame)
+        world_boxes(frame.poses, local_lower, local_upper, lower, upper)
+        if clearance > 0.0:
+            # Half for each of the two, and one step outward for the rounding of the half and of the sum.
+            lower = np.nextafter(lower - 0.5 * clearance, -np.inf)
+            upper = np.nextafter(upper + 0.5 * clearance, np.inf)
+        return Volumes(lower, upper, dt=frame.dt)
+
+    def change(self, bodies: Bodies, shapes: tuple[Shape, ...], old_to_new: OldToNew) -> None:
+        """Follow bodies that came and went."""
+        self._shapes = shapes
+        self._finder.change(len(bodies), old_to_new)
+        self._boxes = LocalBoxes(bodies)
+        self._memory.renumber(old_to_new)
+
+    def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
+        """Refuse: distance is not a question of one pair of boxes (never called, by the traits)."""
+        raise Unsupported(f"{self._method!r} does not answer distance")
+
+    def overlay(self, frame: Frame, what: str) -> Overlay:
+        """Show the boxes that the broad phase sees."""
+        volumes = self.volumes(frame, 0.0)
+        return Overlay("boxes of bodies", boxes=np.stack([volumes.lower, volumes.upper], axis=1))
+
+
+class LocalBoxes:
+    """Boxes of the bodies in their own frames; those of deforming bodies follow their vertices."""
+
+    def __init__(self, bodies: Bodies) -> None:
+        bounds = np.array([mesh.bounds for mesh in bodies.meshes]).reshape(-1, 2, 3)
+        self._lower, self._upper = np.ascontiguousarray(bounds[:, 0]), np.ascontiguousarray(bounds[:, 1])
+        # A body that deformed before this detector began has vertices other than its mesh's.
+        self._seen: list[Floats | None] = [None] * len(bodies)
+
+    def of(self, frame: Frame) -> tuple[Floats, Floats]:
+        """Return lower and upper (n,3) of this frame."""
+        for body in np.flatnonzero(frame.bodies.deformable):
+            vertices = frame.vertices[body]
+            if vertices is not self._seen[body]:
+                self._lower[body], self._upper[body] = vertices.min(axis=0), vertices.max(axis=0)
+                self._seen[body] = vertices
+        return self._lower, self._upper
+
+
+def _with_self_pairs(pairs: CandidatePairs, count: int) -> CandidatePairs:
+    """Add (i, i) for every body, keeping the order."""
+    itself = np.arange(count, dtype=np.int32)
+    a, b = np.concatenate([pairs.body_a, itself]), np.concatenate([pairs.body_b, itself])
+    order = np.lexsort((b, a))
+    return CandidatePairs(a[order], b[order])

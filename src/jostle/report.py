@@ -1,0 +1,302 @@
+"""Report: what a detector found. Structs of arrays, sorted, new for every call, never capped silently.
+
+Rows are sorted by (body_a, body_b, face_a, face_b), with body_a < body_b (equal for self-collision, then face_a < face_b):
+equal inputs give byte-equal reports. Where two faces touch (points, segment, normal) is computed when it is first asked for.
+`-1` and NaN mean that the method does not answer that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.errors import InputError
+from jostle.geometry import contact_kind
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+
+def pair_key(body_a: Ints, body_b: Ints) -> NDArray[np.int64]:
+    """One sortable number per pair of bodies."""
+    return (np.asarray(body_a, dtype=np.int64) << 32) | np.asarray(body_b, dtype=np.int64)
+
+
+class Kind(IntEnum):
+    """How two faces or bodies meet, in order of severity: the kind of a body pair is the highest of its rows."""
+
+    NEAR = contact_kind.NEAR  # apart, but nearer than the clearance
+    TOUCHING = contact_kind.TOUCHING  # share a point, but neither passes through the other
+    B_IN_A = contact_kind.B_IN_A  # (a connected part of) b lies inside a; only with solid=True
+    A_IN_B = contact_kind.A_IN_B
+    CROSSING = contact_kind.CROSSING  # faces pass through each other
+
+
+class HasId(Protocol):
+    """A body, as far as a report needs it."""
+
+    @property
+    def id(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Counters:
+    """How much work was done: compares methods free of the machine."""
+
+    body_pairs: int = 0  # pairs of bodies that reached the narrow phase
+    box_tests: int = 0
+    triangle_tests: int = 0  # exact face–face tests
+    distance_tests: int = 0
+    pixels: int = 0
+    look_ups: int = 0
+    samples: int = 0
+
+    def __add__(self, other: Counters) -> Counters:
+        return Counters(*(a + b for a, b in zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Details:
+    """Where rows of contacts are, one row each; lengths in the user's units, world coordinates."""
+
+    segment: Floats  # (n,2,3) ends of the intersection; for NEAR rows the closest points on a and on b
+    normal: Floats  # (n,3) unit, from a into b
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """Face pairs. All columns have one entry per row.
+
+    `face_b` (or `face_a`) is -1 in rows of kind A_IN_B (B_IN_A): the other face is the first of the contained component.
+    """
+
+    body_a: Ints
+    body_b: Ints
+    face_a: Ints
+    face_b: Ints
+    kind: NDArray[np.uint8]
+    distance: Floats  # of the two faces: 0.0 where they share a point; negative where a method knows the depth
+    depth: Floats  # >= 0 penetrates, NaN where the method does not answer it
+    time: Floats  # 0 … 1 within the step, NaN where the method does not look along the motion
+    _details: Details | Callable[[], Details] | None = field(default=None, repr=False)
+
+    @staticmethod
+    def empty() -> Contacts:
+        """Return contacts without rows."""
+        none, nothing = np.empty(0, np.int32), np.empty(0)
+        return Contacts(none, none, none, none, np.empty(0, np.uint8), nothing, nothing, nothing)
+
+    def __len__(self) -> int:
+        return len(self.body_a)
+
+    @property
+    def details(self) -> Details:
+        """Segment and normal of every row, computed on first use."""
+        if callable(self._details):
+            object.__setattr__(self, "_details", self._details())
+        elif self._details is None:
+            nan = np.full((len(self), 2, 3), np.nan)
+            object.__setattr__(self, "_details", Details(nan, nan[:, 0]))
+        assert isinstance(self._details, Details)
+        return self._details
+
+    @property
+    def segment(self) -> Floats:
+        """(n,2,3) the ends of the intersection of the two faces; for NEAR rows the closest points on a and on b."""
+        return self.details.segment
+
+    @property
+    def point(self) -> Floats:
+        """(n,3) the middle of the segment."""
+        first, second = self.details.segment[:, 0], self.details.segment[:, 1]
+        return first + 0.5 * (second - first)
+
+    @property
+    def normal(self) -> Floats:
+        """(n,3) unit normal from a into b (docs/conventions.md says how it is chosen); never zero."""
+        return self.details.normal
+
+    def select(self, rows: NDArray[Any]) -> Contacts:
+        """Return the rows of a mask or index array."""
+        columns = [getattr(self, name)[rows] for name in _COLUMNS]
+        details = None
+        if self._details is not None:
+            # Bound to self, so that rows taken before and after the geometry was computed are the same arrays.
+            def details() -> Details:
+                return Details(self.details.segment[rows], self.details.normal[rows])
+
+        return Contacts(*columns, details)
+
+    def to_array(self) -> NDArray[np.void]:
+        """Return all columns, geometry included, as one structured array."""
+        fields: list[Any] = [(name, getattr(self, name).dtype) for name in _COLUMNS]
+        fields += [("point", np.float64, 3), ("normal", np.float64, 3)]
+        rows = np.empty(len(self), dtype=fields)
+        for name in rows.dtype.names or ():
+            rows[name] = getattr(self, name)
+        return rows
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state["_details"] = None if self._details is None else self.details
+        return state
+
+
+_COLUMNS = ("body_a", "body_b", "face_a", "face_b", "kind", "distance", "depth", "time")
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of bodies that meet, sorted, each once."""
+
+    body_a: Ints
+    body_b: Ints
+    kind: NDArray[np.uint8]  # the most severe kind of the pair's rows
+    rows: Ints  # number of contact rows
+    distance: Floats  # least distance of the rows
+    time: Floats  # first time of the rows, NaN where unknown
+
+    @staticmethod
+    def empty() -> Pairs:
+        """Return no pairs."""
+        none, nothing = np.empty(0, np.int32), np.empty(0)
+        return Pairs(none, none, np.empty(0, np.uint8), none, nothing, nothing)
+
+    @staticmethod
+    def of(contacts: Contacts) -> Pairs:
+        """Summarise sorted contacts by body pair."""
+        if len(contacts) == 0:
+            return Pairs.empty()
+        a, b = contacts.body_a, contacts.body_b
+        start = np.flatnonzero(np.r_[True, (a[1:] != a[:-1]) | (b[1:] != b[:-1])])
+        return Pairs(
+            a[start],
+            b[start],
+            np.maximum.reduceat(contacts.kind, start),
+            np.diff(np.r_[start, len(a)]).astype(np.int32),
+            np.fmin.reduceat(contacts.distance, start),
+            np.fmin.reduceat(contacts.time, start),
+        )
+
+    def __len__(self) -> int:
+        return len(self.body_a)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return iter(zip(self.body_a.tolist(), self.body_b.tolist(), strict=True))
+
+    def __contains__(self, pair: object) -> bool:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            return False
+        low, high = sorted(_id(body) for body in pair)
+        return bool(((self.body_a == low) & (self.body_b == high)).any())
+
+    def select(self, rows: NDArray[Any]) -> Pairs:
+        """Return the pairs of a mask or index array."""
+        return Pairs(*(getattr(self, f.name)[rows] for f in dataclasses.fields(self)))
+
+    def missing_from(self, other: Pairs) -> Pairs:
+        """Return the pairs that `other` does not have."""
+        mine, theirs = pair_key(self.body_a, self.body_b), pair_key(other.body_a, other.body_b)
+        return self.select(~np.isin(mine, theirs))
+
+
+@dataclass(frozen=True)
+class Closest:
+    """The closest points of two bodies; `distance` is 0.0 when they touch, the points are then a common point."""
+
+    distance: float
+    point_a: Floats
+    point_b: Floats
+    face_a: int
+    face_b: int
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The answer to one query. Truth value: whether anything was found."""
+
+    pairs: Pairs = field(default_factory=Pairs.empty)
+    contacts: Contacts = field(default_factory=Contacts.empty)
+    counters: Counters = field(default_factory=Counters)
+    complete: bool = True  # False when a budget ended the search early
+    began: Pairs = field(default_factory=Pairs.empty)  # pairs that the last report did not have
+    ended: Pairs = field(default_factory=Pairs.empty)  # pairs of the last report that are gone, as they were
+    names: Mapping[int, str] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def of(contacts: Contacts, counters: Counters, complete: bool = True) -> Report:
+        """Make a report of sorted contacts."""
+        return Report(Pairs.of(contacts), contacts, counters, complete)
+
+    def __bool__(self) -> bool:
+        return len(self.pairs) > 0
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{int((self.pairs.kind == kind).sum())} {kind.name}" for kind in Kind if (self.pairs.kind == kind).any())
+        return f"<Report: {len(self.pairs)} pairs ({kinds or 'free'}), {len(self.contacts)} rows{'' if self.complete else ', incomplete'}>"
+
+    @property
+    def touching(self) -> bool:
+        """Whether any two bodies touch, cross or contain each other; nearness alone does not count."""
+        return bool((self.pairs.kind > Kind.NEAR).any())
+
+    def faces_of(self, body: HasId | int | str, near: bool = True) -> Ints:
+        """Return the faces of a body in any row, sorted, each once; `near=False` leaves out rows that are only near."""
+        wanted = self._id(body)
+        rows = np.ones(len(self.contacts), bool) if near else self.contacts.kind > Kind.NEAR
+        found = [
+            self.contacts.face_a[rows & (self.contacts.body_a == wanted)],
+            self.contacts.face_b[rows & (self.contacts.body_b == wanted)],
+        ]
+        faces = np.unique(np.concatenate(found))
+        return faces[faces >= 0]
+
+    def between(self, a: HasId | int | str, b: HasId | int | str) -> Contacts:
+        """Return the rows of one body pair. `face_a` belongs to the body with the lower id, whatever the order here."""
+        low, high = sorted((self._id(a), self._id(b)))
+        return self.contacts.select((self.contacts.body_a == low) & (self.contacts.body_b == high))
+
+    def to_array(self) -> NDArray[np.void]:
+        """Return the contact rows as one structured array."""
+        return self.contacts.to_array()
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the contact rows as plain dicts with names, ready for JSON (NaN becomes None)."""
+        table = self.contacts.to_array()
+        rows = []
+        for row in table:
+            entry: dict[str, Any] = {
+                "body_a": self.names.get(int(row["body_a"]), int(row["body_a"])),
+                "body_b": self.names.get(int(row["body_b"]), int(row["body_b"])),
+                "face_a": int(row["face_a"]),
+                "face_b": int(row["face_b"]),
+                "kind": Kind(int(row["kind"])).name,
+            }
+            for name in ("distance", "depth", "time"):
+                entry[name] = _number(row[name])
+            for name in ("point", "normal"):
+                entry[name] = [_number(x) for x in row[name]]
+            rows.append(entry)
+        return rows
+
+    def _id(self, body: HasId | int | str) -> int:
+        if isinstance(body, str):
+            for number, name in self.names.items():
+                if name == body:
+                    return number
+            raise InputError(f"no body is called {body!r}; this report knows {', '.join(map(repr, self.names.values()))}")
+        return _id(body)
+
+
+def _id(body: object) -> int:
+    return int(getattr(body, "id", body))  # type: ignore[call-overload,no-any-return]
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,23 @@
+"""Is a mesh convex? Decided exactly, by the side of every vertex on every face's plane; O(vertices x faces), once per mesh."""
+
+from __future__ import annotations
+
+from jostle.geometry.predicates import orient3d
+from jostle.kernels.jit import kernel
+
+
+@kernel
+def no_vertex_in_front(points, vertices, faces):  # type: ignore[no-untyped-def]
+    """Return whether no point (k,3) lies strictly on the outer side of the plane of any face."""
+    for f in range(faces.shape[0]):
+        i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
+        for p in range(points.shape[0]):
+            side = orient3d(
+                vertices[i, 0], vertices[i, 1], vertices[i, 2],
+                vertices[j, 0], vertices[j, 1], vertices[j, 2],
+                vertices[k, 0], vertices[k, 1], vertices[k, 2],
+                points[p, 0], points[p, 1], points[p, 2],
+            )  # fmt: skip
+            if side > 0:
+                return False
+    return True

@@ -1,0 +1,118 @@
+"""Traits: what a method needs, what it answers with which guarantee, and what it serves. Capabilities are data.
+
+The method table of the documentation and the contract tests are generated from these, and `check_bodies` and `check_query`
+refuse what is outside of them before any work is done, naming the trait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from jostle.errors import Unsupported
+from jostle.query import Query
+from jostle.shapes.mesh import Mesh
+
+
+class Semantics(Enum):
+    """What two bodies are to the method: surfaces that may share a point, solids that may share volume, or either."""
+
+    SURFACE = "surface"
+    SOLID = "solid"
+    BOTH = "both"
+
+
+class Need(Enum):
+    """What a method needs of a body."""
+
+    CONVEX = "convex"
+    CLOSED = "closed"
+    RIGID = "rigid"
+
+
+class Answer(Enum):
+    """What a method can say of a contact."""
+
+    FACES = "faces"
+    POINTS = "points"
+    NORMAL = "normal"
+    DEPTH = "depth"
+    TIME = "time"
+    DISTANCE = "distance"
+
+
+class Serve(Enum):
+    """Which wishes of a query a method serves."""
+
+    CLEARANCE = "clearance"
+    BUDGET = "budget"
+    BATCH = "batch"
+    MOTION = "motion"
+    SELF = "self"
+    ADJACENT = "adjacent"
+    DEFORM = "deform"
+    SOLID = "solid"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """How far an answer can be trusted; `value` is a length (resolution) or a share (recall) where one belongs to it."""
+
+    name: str
+    value: float | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name} {self.value:g}"
+
+
+EXACT = Guarantee("exact")  # equal to the oracle to the byte
+NO_MISS = Guarantee("no miss")  # contains everything the oracle has
+
+
+def within_resolution(length: float) -> Guarantee:
+    """Reports when both bodies, eroded by the length, still meet, and never when they are farther apart than it."""
+    return Guarantee("within", length)
+
+
+def statistical(recall: float) -> Guarantee:
+    """Finds at least this share of what the oracle finds."""
+    return Guarantee("recall", recall)
+
+
+@dataclass(frozen=True)
+class Traits:
+    """The capabilities of a method with its present settings."""
+
+    semantics: Semantics
+    answers: Mapping[Answer, Guarantee]
+    serves: frozenset[Serve] = frozenset()
+    needs: frozenset[Need] = frozenset()
+    paper: str | None = None  # key in docs/references.bib
+
+    def check_body(self, method: str, name: str, mesh: Mesh, deformable: bool) -> None:
+        """Raise `Unsupported` when a body is outside of what the method needs."""
+        if Need.RIGID in self.needs and deformable:
+            raise Unsupported(f"{method} needs rigid bodies (trait needs: rigid); body {name!r} is deformable")
+        if deformable and Serve.DEFORM not in self.serves:
+            raise Unsupported(f"{method} does not serve deforming bodies (trait serves: no deform); body {name!r} is deformable")
+        if Need.CLOSED in self.needs and not mesh.is_closed:
+            raise Unsupported(f"{method} needs closed meshes (trait needs: closed); body {name!r} is open")
+        if Need.CONVEX in self.needs and not mesh.is_convex:
+            raise Unsupported(f"{method} needs convex meshes (trait needs: convex); body {name!r} is not convex")
+
+    def check_query(self, method: str, query: Query) -> None:
+        """Raise `Unsupported` when a query asks for what the method does not serve."""
+        wishes = {
+            Serve.CLEARANCE: query.clearance > 0.0,
+            Serve.SOLID: query.solid and self.semantics is Semantics.SURFACE,
+            Serve.SELF: query.itself,
+            Serve.ADJACENT: query.adjacent,
+            Serve.MOTION: query.motion,
+            Serve.BUDGET: query.budget is not None,
+        }
+        for serve, wished in wishes.items():
+            if wished and serve not in self.serves:
+                raise Unsupported(f"{method} does not serve {serve.value} (trait serves: no {serve.value}); choose another method")
+        if query.rows in ("faces", "first") and Answer.FACES not in self.answers and Answer.POINTS not in self.answers:
+            raise Unsupported(f"{method} answers neither faces nor points; ask with rows='pairs'")

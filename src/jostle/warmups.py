@@ -1,0 +1,46 @@
+"""What `jostle warmup` compiles: each public path once, on tiny data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jostle import functions
+from jostle.broad_phase.uniform_grid import UniformGrid
+from jostle.kernels.warmup import warms
+from jostle.methods.brute_force.method import AllFaces
+from jostle.pairwise import Pairwise
+from jostle.shapes.mesh import Mesh
+from jostle.world import World
+
+
+def _tetrahedron(shift: float = 0.0) -> Mesh:
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    return Mesh(corners + shift, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], name="tetrahedron")
+
+
+@warms("touching faces")
+def _collide() -> None:
+    report = functions.collide(_tetrahedron(), _tetrahedron(0.1), solid=True)
+    assert report.contacts.normal.shape == (len(report.contacts), 3)
+    functions.self_collide(_tetrahedron(), adjacent=True)
+
+
+@warms("distances")
+def _distance() -> None:
+    functions.distance(_tetrahedron(), _tetrahedron(2.0))
+
+
+@warms("pictures")
+def _picture() -> None:
+    from jostle.render.picture import draw
+
+    draw([_tetrahedron()], width=32, height=24)
+
+
+@warms("many bodies")
+def _many() -> None:
+    world = World(Pairwise(UniformGrid(), AllFaces()))
+    for shift in (0.0, 0.1, 5.0):
+        world.add(_tetrahedron(shift))
+    world.detect()
+    assert _tetrahedron().is_convex

@@ -1,0 +1,61 @@
+"""The decorator: names, registration, options, and plain functions with NUMBA_DISABLE_JIT=1."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jostle.kernels.cache import config
+from jostle.kernels.jit import KERNELS, kernel
+
+
+def adding(amount):
+    @kernel
+    def add(x):
+        return x + amount
+
+    return add
+
+
+@pytest.mark.small
+def test_kernels_that_share_a_qualname_are_registered_apart():
+    before = set(KERNELS)
+    made = [adding(2), adding(3), adding(2), adding([4])]
+    names = [name for name in KERNELS if name not in before]
+    assert len(names) == 4
+    assert [KERNELS[name] for name in names] == made
+    assert all(name.startswith(f"{__name__}.adding.<locals>.add_") for name in names)
+
+
+@pytest.mark.small
+def test_both_forms_compile_or_leave_alone():
+    def plain(x):
+        return x
+
+    bare = kernel(plain)
+    with_options = kernel(forceinline=True, fastmath={"contract"})(plain)
+    if config.DISABLE_JIT:
+        assert bare is plain
+        assert with_options is plain
+    else:
+        assert bare.py_func is plain
+        assert with_options.targetoptions["forceinline"] is True
+        assert all(one.targetoptions["nogil"] and one.targetoptions["error_model"] == "numpy" for one in (bare, with_options))
+    assert plain in [getattr(one, "py_func", one) for one in KERNELS.values()]
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("option", [{"cache": True}, {"parallel": True}, {"nogil": False}, {"error_model": "python"}])
+def test_what_is_fixed_cannot_be_asked_for(option):
+    with pytest.raises(TypeError, match=next(iter(option))):
+        kernel(**option)
+
+
+@kernel
+def quotient(a, b):
+    return a / b
+
+
+def test_division_by_zero_is_an_infinity():
+    with np.errstate(divide="ignore"):
+        assert quotient(np.float64(1.0), np.float64(0.0)) == np.inf

@@ -1,0 +1,159 @@
+"""Threads over chunks: the same results for every number of workers, errors, forks and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from jostle.kernels import pool
+from jostle.kernels.pool import map_chunks
+
+pytestmark = pytest.mark.small
+
+
+@pytest.fixture(autouse=True)
+def _four_processors(monkeypatch):
+    """Let there be threads on a machine with one processor too."""
+    monkeypatch.setattr(pool, "usable_processors", lambda: 4)
+    monkeypatch.setattr(pool, "_pools", {})
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4, 100, None])
+@pytest.mark.parametrize(("count", "chunk"), [(0, 3), (1, 3), (3, 3), (10, 3), (1000, 7)])
+def test_results_come_in_the_order_of_the_chunks(count, chunk, workers):
+    def work(start, stop):
+        time.sleep(1e-4 * (start % 3))  # later chunks may well be done first
+        return list(range(start, stop))
+
+    results = map_chunks(work, count, chunk, workers)
+    assert [k for one in results for k in one] == list(range(count))
+    assert all(len(one) == chunk for one in results[:-1])
+
+
+def test_one_worker_stays_in_the_calling_thread_and_several_do_not():
+    assert set(map_chunks(lambda *_: threading.get_ident(), 9, 3)) == {threading.get_ident()}
+    assert threading.get_ident() not in map_chunks(lambda *_: threading.get_ident(), 9, 3, workers=2)
+
+
+def test_several_run_at_the_same_time():
+    meeting = threading.Barrier(3, timeout=20)
+    assert map_chunks(lambda *_: meeting.wait() >= 0, 3, 1, workers=3) == [True] * 3
+
+
+def test_never_more_threads_than_processors():
+    running, most, lock = 0, 0, threading.Lock()
+
+    def work(start, stop):
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.002)
+        with lock:
+            running -= 1
+
+    map_chunks(work, 40, 1, workers=40)
+    assert 1 < most <= 4
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_the_error_of_the_lowest_chunk_is_raised_after_the_running_ones_have_ended(workers):
+    running: set[int] = set()
+    begun = []
+
+    def work(start, stop):
+        running.add(start)
+        begun.append(start)
+        try:
+            time.sleep(0.03 if start == 2 else 0.001)
+            if start in (2, 3):
+                raise ValueError(f"chunk {start}")
+        finally:
+            running.discard(start)
+
+    with pytest.raises(ValueError, match="chunk 2"):
+        map_chunks(work, 1000, 1, workers)
+    assert running == set()
+    assert len(begun) < 1000
+    assert map_chunks(lambda start, stop: start, 3, 1, workers) == [0, 1, 2]  # and the pool still works
+
+
+def test_a_call_from_inside_a_worker_does_not_wait_for_workers():
+    def outer(start, stop):
+        return sum(map_chunks(lambda a, b: a, 10, 1, workers=4))
+
+    assert map_chunks(outer, 16, 1, workers=4) == [45] * 16
+
+
+@pytest.mark.parametrize(("count", "chunk", "workers"), [(-1, 1, 1), (1, 0, 1), (1, 1, 0), (1, 1, -2)])
+def test_senseless_numbers_are_refused(count, chunk, workers):
+    with pytest.raises(ValueError, match="must"):
+        map_chunks(lambda *_: None, count, chunk, workers)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no affinity")
+def test_the_affinity_caps_the_processors(monkeypatch):
+    monkeypatch.undo()
+    assert pool.usable_processors() == len(os.sched_getaffinity(0))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {5})
+    assert pool.usable_processors() == 1
+
+
+def run_script(text: str, **options) -> subprocess.Popen[str]:
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", text]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+FORKING = """
+import os, sys
+from jostle.kernels import pool
+pool.usable_processors = lambda: 3
+def work(start, stop): return (os.getpid(), sum(range(start, stop)))
+def totals(): return [total for pid, total in pool.map_chunks(work, 100, 10, workers=3) if pid == os.getpid()]
+before = totals()
+child = os.fork()
+if child == 0:
+    same = totals() == before and len(before) == 10
+    sys.exit(0 if same else 1)
+_, status = os.waitpid(child, 0)
+assert totals() == before
+print("child", os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_gets_a_pool_of_its_own():
+    out, err = run_script(FORKING).communicate(timeout=60)
+    assert (out, err) == ("child 0\n", "")
+
+
+INTERRUPTED = """
+import time
+from jostle.kernels import pool
+pool.usable_processors = lambda: 2
+def work(start, stop):
+    print("begun", flush=True)
+    time.sleep(2)
+    print("ended", flush=True)
+try:
+    pool.map_chunks(work, 100, 1, workers=2)
+except KeyboardInterrupt:
+    print("heard", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+def test_an_interrupt_is_heard_while_the_chunks_run_on():
+    process = run_script(INTERRUPTED)
+    assert process.stdout is not None
+    assert [process.stdout.readline() for _ in range(2)] == ["begun\n"] * 2
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out == "heard\nended\nended\n"  # not waited for, and no chunk was begun afterwards
+    assert (err, process.returncode) == ("", 0)

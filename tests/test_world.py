@@ -1,0 +1,355 @@
+"""World and Body: what a user holds."""
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import jostle
+from jostle.motion.pose import rotation_about, translation
+from tests.tiny import box, tetrahedron
+
+
+@pytest.fixture
+def world():
+    made = jostle.World()
+    made.add(box(), name="a")
+    made.add(box(), translation((0.5, 0.25, 0.125)), name="b")
+    made.add(box(), translation((5, 0, 0)), name="c")
+    return made
+
+
+@pytest.mark.small
+def test_bodies_are_found_by_name_and_id_and_ids_are_never_reused(world):
+    assert [body.name for body in world] == ["a", "b", "c"]
+    assert world["b"].id == 1
+    assert world[1] == world["b"]
+    assert world["b"] in world
+    assert "b" in world
+    removed = world["b"]
+    world.remove("b")
+    assert removed not in world
+    assert repr(removed) == "<Body 1: removed>"
+    added = world.add(box(), name="b")
+    assert added.id == 3
+    assert [body.id for body in world] == [0, 2, 3]
+    with pytest.raises(jostle.InputError, match="body 1 is not in this world"):
+        _ = removed.pose
+
+
+@pytest.mark.small
+def test_names_are_unique(world):
+    with pytest.raises(jostle.InputError, match="'a' is in the world already"):
+        world.add(box(), name="a")
+    assert len({world.add(box()).name for _ in range(3)}) == 3
+
+
+def test_detect_reports_the_touching_pair_with_ids(world):
+    world.remove("a")
+    moved = world.add(box(), translation((5.5, 0.25, 0.125)))
+    report = world.detect()
+    assert list(report.pairs) == [(2, moved.id)]
+    assert (world["c"], moved) in report.pairs
+    assert report.touching
+    assert bool(report)
+    assert set(report.contacts.body_a) == {2}
+    assert report.names[2] == "c"
+
+
+def test_began_and_ended_compare_with_the_last_report(world):
+    first = world.detect()
+    assert list(first.began) == [(0, 1)]
+    assert not len(first.ended)
+    second = world.detect()
+    assert not len(second.began)
+    assert not len(second.ended)
+    world["c"].pose = translation((0.5, 0.5, 0.5))
+    world["b"].pose = translation((9, 0, 0))
+    third = world.detect()
+    assert list(third.began) == [(0, 2)]
+    assert list(third.ended) == [(0, 1)]
+
+
+def test_filters_static_group_category_mask_and_ignore(world):
+    def touching():
+        return list(world.detect(rows="pairs").pairs)
+
+    a, b = world["a"], world["b"]
+    assert touching() == [(0, 1)]
+    a.static = True
+    assert touching() == [(0, 1)]
+    b.static = True
+    assert touching() == []
+    b.static = False
+    a.group = b.group = 7
+    assert touching() == []
+    b.group = None
+    assert touching() == [(0, 1)]
+    a.category = 2
+    assert touching() == [(0, 1)]
+    b.mask = 0b1101
+    assert touching() == []
+    b.mask = 0b0010
+    assert touching() == [(0, 1)]
+    world.ignore(a, b)
+    assert touching() == []
+    world.ignore("b", "a", ignored=False)
+    assert touching() == [(0, 1)]
+    world.ignore(a, b)
+    world.remove("c")
+    again = world.add(box(), translation((0.1, 0.1, 0.1)))
+    assert touching() == [(1, again.id)] or (0, 1) not in touching()
+    with pytest.raises(jostle.InputError, match="itself"):
+        world.ignore(a, a)
+
+
+@pytest.mark.small
+def test_poses_are_read_only_and_set_poses_sets_all_or_some(world):
+    with pytest.raises(ValueError, match="read-only"):
+        world["a"].pose[0, 3] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        world.poses[0] = np.eye(4)
+    with pytest.raises(ValueError, match="read-only"):
+        world["a"].vertices[0] = 1.0
+    poses = np.stack([translation((k, 0, 0)) for k in range(3)])
+    world.set_poses(poses)
+    assert np.array_equal(world.poses, poses)
+    world.set_poses(poses[:1], ["c"])
+    assert np.array_equal(world["c"].pose, poses[0])
+    assert np.array_equal(world["b"].pose, poses[1])
+
+
+def test_reports_stay_true_when_the_world_moves_on(world):
+    report = world.detect()
+    world["b"].pose = translation((50, 0, 0))
+    soft = jostle.World()
+    soft.add(box(), name="a", deformable=True)
+    soft.add(box(), translation((0.5, 0.25, 0.125)), name="b")
+    other = soft.detect()
+    soft["a"].vertices = box().vertices * 2
+    for each in (report, other):
+        assert (each.contacts.point >= 0).all()
+        assert (each.contacts.point <= 1.5).all()
+    assert np.array_equal(report.contacts.point, other.contacts.point)
+
+
+def test_deforming_bodies_are_seen_with_their_new_vertices():
+    world = jostle.World()
+    soft = world.add(box(), name="soft", deformable=True)
+    world.add(box(), translation((2, 0.25, 0.25)), name="wall")
+    assert not world.detect()
+    soft.vertices = soft.mesh.vertices * (3, 1, 1)
+    assert world.detect().touching
+    assert np.array_equal(soft.world_vertices, soft.mesh.vertices * (3, 1, 1))
+    before = soft.vertices
+    for bad in (np.zeros((7, 3)), np.full((8, 3), np.nan)):
+        with pytest.raises(jostle.InputError, match="'soft'"):
+            soft.vertices = bad
+    assert soft.vertices is before
+    with pytest.raises(jostle.InputError, match="deformable=True"):
+        world["wall"].vertices = before
+
+
+class Recorder:
+    """A method that keeps the frames it was shown."""
+
+    def __init__(self):
+        self.inner = jostle.BruteForce()
+        self.traits, self.shape_type, self.prepare_shape = self.inner.traits, self.inner.shape_type, self.inner.prepare_shape
+        self.frames, self.changes, self.fail = [], [], False
+
+    def start(self, bodies, shapes):
+        return self
+
+    def detect(self, frame, query):
+        if self.fail:
+            raise RuntimeError("on purpose")
+        self.frames.append(frame)
+        return jostle.Report()
+
+    def change(self, bodies, shapes, old_to_new):
+        self.changes.append(old_to_new.tolist())
+
+
+@pytest.mark.small
+def test_a_frame_knows_the_motion_since_the_last_successful_detect():
+    method = Recorder()
+    world = jostle.World(method)
+    a = world.add(tetrahedron(), name="a", deformable=True)
+    world.add(tetrahedron(), name="b")
+    places = [translation((k, 0, 0)) for k in range(5)]
+    a.pose = places[1]
+    world.detect()
+    frame = method.frames[-1]
+    assert np.array_equal(frame.poses_t0[0], np.eye(4))
+    assert np.array_equal(frame.poses[0], places[1])
+    assert frame.time == 0.0
+    world.detect()
+    frame = method.frames[-1]
+    assert not frame.moved.any()
+    assert not frame.deformed.any()
+    assert np.array_equal(frame.poses_t0[0], places[1])
+    assert frame.time == world.dt
+    a.pose = places[2]
+    a.vertices = a.mesh.vertices * 2
+    method.fail = True
+    with pytest.raises(RuntimeError):
+        world.detect()
+    method.fail = False
+    a.pose = places[3]
+    world.detect()
+    frame = method.frames[-1]
+    assert frame.moved.tolist() == [True, False]
+    assert frame.deformed.tolist() == [True, False]
+    assert np.array_equal(frame.poses_t0[0], places[1])
+    assert np.array_equal(frame.vertices_t0[0], a.mesh.vertices)
+    assert np.array_equal(frame.vertices[0], a.mesh.vertices * 2)
+    a.teleport(places[4])
+    world.detect()
+    frame = method.frames[-1]
+    assert frame.moved[0]
+    assert np.array_equal(frame.poses_t0[0], places[4])
+    world.remove("a")
+    world.add(tetrahedron(), name="d")
+    world.detect()
+    assert method.changes == [[-1, 0]]
+
+
+def test_worlds_bodies_and_reports_pickle(world):
+    report = world.detect()
+    again = pickle.loads(pickle.dumps(world))
+    assert [body.name for body in again] == ["a", "b", "c"]
+    second = again.detect()
+    assert second.contacts.to_array().tobytes() == report.contacts.to_array().tobytes()
+    copied = pickle.loads(pickle.dumps(report))
+    assert copied.contacts.to_array().tobytes() == report.contacts.to_array().tobytes()
+    assert copied.names == report.names
+    body = pickle.loads(pickle.dumps(world["b"]))
+    assert body.name == "b"
+
+
+def test_worlds_are_saved_and_loaded_with_prepared_shapes(world, tmp_path):
+    soft = world.add(tetrahedron(), name="soft", deformable=True, group=3, category=2, mask=6)
+    world.remove("c")
+    world.ignore("a", "soft")
+    world.detect()
+    soft.vertices = soft.mesh.vertices + 0.25
+    world["b"].pose = rotation_about((1, 2, 3), 0.5)
+    world.save(tmp_path / "scene.npz")
+    again = jostle.World.load(tmp_path / "scene.npz")
+
+    def refuse(mesh, progress=None):
+        raise AssertionError("prepared again")
+
+    object.__setattr__(again.method, "prepare_shape", refuse)
+    assert [(body.id, body.name) for body in again] == [(body.id, body.name) for body in world]
+    assert np.array_equal(again.poses, world.poses)
+    assert again["soft"].group == 3
+    mine, theirs = world._frame(), again._frame()
+    assert np.array_equal(mine.poses_t0, theirs.poses_t0)
+    assert np.array_equal(mine.vertices_t0[2], theirs.vertices_t0[2])
+    assert np.array_equal(mine.ignored, theirs.ignored)
+    assert again.time == world.time
+    assert again.detect().to_array().tobytes() == world.detect().to_array().tobytes()
+    assert again.add(box()).id == world.add(box()).id
+
+
+@pytest.mark.small
+def test_damaged_world_files_are_refused(world, tmp_path):
+    for content in (b"", b"PK\x03\x04 nonsense", b"hello"):
+        (tmp_path / "bad.npz").write_bytes(content)
+        with pytest.raises(jostle.InputError, match=r"bad\.npz"):
+            jostle.World.load(tmp_path / "bad.npz")
+    with pytest.raises(jostle.InputError, match="no such file"):
+        jostle.World.load(tmp_path / "missing.npz")
+    with pytest.raises(jostle.InputError, match="does not exist"):
+        world.save(tmp_path / "nowhere" / "x.npz")
+    assert list(tmp_path.glob(".*")) == []
+
+
+@pytest.mark.small
+def test_a_second_thread_is_told_that_the_world_is_busy():
+    started, finish, seen = threading.Event(), threading.Event(), []
+
+    class Slow(Recorder):
+        def detect(self, frame, query):
+            started.set()
+            finish.wait(10)
+            return jostle.Report()
+
+    world = jostle.World(Slow())
+    body = world.add(tetrahedron())
+    thread = threading.Thread(target=world.detect)
+    thread.start()
+    started.wait(10)
+    for action in (world.detect, lambda: world.add(tetrahedron()), lambda: setattr(body, "pose", np.eye(4))):
+        with pytest.raises(jostle.BusyError):
+            action()
+        seen.append(True)
+    finish.set()
+    thread.join()
+    assert len(seen) == 3
+    assert len(world) == 1
+    world.add(tetrahedron())
+
+
+@pytest.mark.small
+def test_units_are_not_mixed():
+    world = jostle.World()
+    millimetres = jostle.Mesh(box().vertices, box().faces, units="mm")
+    world.add(millimetres)
+    world.add(box())
+    assert world.units == "mm"
+    with pytest.raises(jostle.InputError, match="in m, this world in mm"):
+        world.add(jostle.Mesh(box().vertices, box().faces, units="m"))
+
+
+@pytest.mark.small
+def test_unsupported_queries_are_refused_before_any_work():
+    world = jostle.World()
+    world.add(box())
+    with pytest.raises(jostle.Unsupported, match="motion"):
+        world.detect(motion=True)
+    with pytest.raises(jostle.Unsupported, match="budget"):
+        world.detect(budget=jostle.Budget(seconds=0.1))
+    assert world.time == 0.0
+    assert world._detector is None
+
+
+def test_equal_meshes_share_one_prepared_shape(world):
+    world.add(jostle.Mesh(box().vertices, box().faces, name="equal but another object"))
+    world.prepare()
+    assert len(world._shapes) == 1
+    world.add(tetrahedron())
+    world.prepare()
+    assert len(world._shapes) == 2
+
+
+@pytest.mark.small
+def test_an_empty_world_and_a_lonely_body_are_free():
+    world = jostle.World()
+    assert not world.detect()
+    world.add(box())
+    assert not world.detect(solid=True, clearance=1.0)
+    world.remove(0)
+    assert not world.detect()
+
+
+def test_distance_is_no_step_and_names_two_bodies(world):
+    closest = world.distance("a", "c")
+    assert closest.distance == 4.0
+    assert closest.point_b[0] - closest.point_a[0] == 4.0
+    assert world.distance("a", "b").distance == 0.0
+    assert world.time == 0.0
+    with pytest.raises(jostle.InputError, match="two bodies"):
+        world.distance("a", "a")
+
+
+def test_many_bodies_are_added_in_linear_time():
+    world = jostle.World()
+    mesh = tetrahedron()
+    for k in range(3000):
+        world.add(mesh, translation((3.0 * k, 0, 0)))
+    assert len(world._table._new) == 3000
+    assert world.poses.shape == (3000, 4, 4)
