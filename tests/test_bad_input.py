@@ -197,7 +197,7 @@ def test_coplanar_and_touching_faces_are_found_at_any_offset(offset):
     assert not jostle.collide(box(), box(), shift, shift @ translation((1 + 2**-20, 0, 0)))
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1e9, 1e-25, 1e25])
+@pytest.mark.parametrize("scale", [1e-9, 1e9, 1e-13, 1e25])
 def test_the_pairs_do_not_depend_on_the_scale(scale):
     from jostle.shapes import build
 

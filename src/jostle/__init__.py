@@ -1,0 +1,64 @@
+"""jostle: which faces of moving, possibly deforming triangle meshes touch, where and when.
+
+    import jostle
+    report = jostle.collide("bunny.stl", "cover.stl", pose_b=T)
+    report.contacts.face_a, report.contacts.point, report.pairs
+
+A `World` holds bodies that move. What a method can do is in its traits: `jostle methods` prints them.
+"""
+
+from jostle.errors import BusyError, InputError, JostleError, Unsupported
+from jostle.frame import Bodies, Frame
+from jostle.functions import collide, distance, self_collide
+from jostle.methods.brute_force.method import BruteForce
+from jostle.overlay import Overlay
+from jostle.pairwise import Pairwise
+from jostle.protocol import BroadPhase, Detector, Method, PairTest
+from jostle.query import Budget, Query
+from jostle.report import Closest, Contacts, Counters, Kind, Pairs, Report
+from jostle.shapes.mesh import Mesh
+from jostle.traits import Traits
+from jostle.world import Body, World
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Bodies",
+    "Body",
+    "BroadPhase",
+    "BruteForce",
+    "Budget",
+    "BusyError",
+    "Closest",
+    "Contacts",
+    "Counters",
+    "Detector",
+    "Frame",
+    "InputError",
+    "JostleError",
+    "Kind",
+    "Mesh",
+    "Method",
+    "Overlay",
+    "PairTest",
+    "Pairs",
+    "Pairwise",
+    "Query",
+    "Report",
+    "Traits",
+    "Unsupported",
+    "World",
+    "collide",
+    "distance",
+    "load",
+    "self_collide",
+]
+
+
+def __getattr__(name: str) -> object:
+    # File formats live in trimesh, which is imported on use only.
+    if name == "load":
+        from jostle.shapes.load import load
+
+        return load
+    raise AttributeError(f"module 'jostle' has no attribute {name!r}")

@@ -116,7 +116,8 @@ def as_poses(
         raise InputError(f"{field} has shape {array.shape}; it must be ({count}, 4, 4), one pose for each body in order")
     poses = np.array(array, dtype=np.float64, order="C", copy=True)
     rotation, translation = poses[:, :3, :3], poses[:, :3, 3]
-    gram = np.matmul(rotation.transpose(0, 2, 1), rotation)
+    with np.errstate(invalid="ignore", over="ignore"):
+        gram = np.matmul(rotation.transpose(0, 2, 1), rotation)
     gram[:, [0, 1, 2], [0, 1, 2]] -= 1.0
     # NaN compares false, so a NaN anywhere fails the same test.
     good = (

@@ -76,8 +76,8 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
 def load_world(path: str | PathLike[str]) -> World:
     """Read a world that `save_world` wrote."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as saved:
+            arrays = {name: saved[name] for name in saved.files}
         description = json.loads(str(arrays.pop("description")))
         if description["format"] != FORMAT:
             raise InputError(f"{path}: this is {description['format']!r}, expected {FORMAT!r}")
@@ -86,7 +86,7 @@ def load_world(path: str | PathLike[str]) -> World:
         raise InputError(f"{path}: there is no such file") from None
     except InputError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, EOFError) as error:
         raise InputError(f"{path}: not a jostle world file, or damaged ({error})") from None
 
 

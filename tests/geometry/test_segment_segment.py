@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.geometry.test_point_triangle import PLACES, ROUNDING, root, separation, span
 
 from jostle.geometry import segment_segment
-from tests.geometry.test_point_triangle import PLACES, ROUNDING, root, separation, span
 
 
 def shaped_pair(rng, kind):
@@ -38,7 +38,7 @@ KINDS = ["any", "parallel", "nearly parallel, crossing", "collinear", "points", 
 @pytest.mark.parametrize(("size", "offset"), PLACES)
 def test_distance_and_points(kind, size, offset):
     rng = np.random.default_rng(12)
-    for _ in range(60):
+    for _ in range(25):
         ends = (shaped_pair(rng, kind) + offset) * size
         size_of_all = span(ends)
         squared, *points = segment_segment.closest_points_of_segments(*ends.ravel().tolist())

@@ -4,14 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.geometry.test_point_triangle import PLACES, ROUNDING, separation, shaped_triangle, span
 
 from jostle.geometry import triangle_triangle_distance
-from tests.geometry.test_point_triangle import PLACES, ROUNDING, separation, shaped_triangle, span
 
 
 def shaped_pair(rng, kind):
     if kind == "apart":
-        return rng.normal(size=(3, 3)), rng.normal(size=(3, 3)) + [rng.uniform(2, 5), 0, 0]
+        return rng.normal(size=(3, 3)), rng.normal(size=(3, 3)) + np.array([rng.uniform(2, 5), 0, 0])
     if kind == "crossing":
         return rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
     if kind == "facing":
@@ -39,7 +39,7 @@ KINDS = ["apart", "crossing", "facing", "sharing", "shaped"]
 @pytest.mark.parametrize(("size", "offset"), PLACES)
 def test_distance_and_points(kind, size, offset):
     rng = np.random.default_rng(13)
-    for _ in range(25):
+    for _ in range(15):
         pair = (np.stack(shaped_pair(rng, kind)) + offset) * size
         size_of_all = span(*pair)
         distance, *points = triangle_triangle_distance.closest_points_of_triangles(*pair.ravel().tolist())
@@ -59,6 +59,20 @@ def test_an_edge_through_a_face_far_from_its_rim_has_distance_zero():
     assert distance == 0.0
     assert points[:3] == points[3:]
     assert points[2] == pytest.approx(0.0, abs=1e-14)
+
+
+@pytest.mark.small
+def test_faces_that_lean_towards_each_other_behind_close_edges():
+    """Between nearly parallel edges the direction is known to 1e-16 / 1e-8: it must not settle that faces are no closer."""
+    rng = np.random.default_rng(15)
+    for _ in range(120):
+        first = rng.normal(size=(3, 3))
+        normal = np.cross(first[1] - first[0], first[2] - first[0])
+        normal /= np.linalg.norm(normal)
+        second = np.array([first[0], first[1], rng.dirichlet(np.ones(3)) @ first])
+        second += np.outer(1e-8 + 1e-9 * rng.normal(size=3) - [0.0, 0.0, 1e-9], normal)
+        distance = triangle_triangle_distance.closest_points_of_triangles(*first.ravel().tolist(), *second.ravel().tolist())[0]
+        assert abs(Fraction(distance) - separation(first, second)) <= 128 * ROUNDING * span(first, second)
 
 
 @pytest.mark.small

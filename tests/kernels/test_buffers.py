@@ -61,6 +61,7 @@ def test_a_nested_call_and_another_thread_get_arrays_of_their_own():
         thread.join()
         return 0
 
+    growing.fill(writer(1))  # there is an array to share
     growing.fill(nested)
     assert len({id(rows) for rows in seen}) == 3
 

@@ -111,14 +111,18 @@ def run_script(text: str, **options) -> subprocess.Popen[str]:
 
 
 FORKING = """
-import os, sys
+import os, signal, sys, time
 from jostle.kernels import pool
 pool.usable_processors = lambda: 3
-def work(start, stop): return (os.getpid(), sum(range(start, stop)))
+def work(start, stop):
+    time.sleep(0.01)
+    return (os.getpid(), sum(range(start, stop)))
 def totals(): return [total for pid, total in pool.map_chunks(work, 100, 10, workers=3) if pid == os.getpid()]
 before = totals()
+time.sleep(0.3)        # all threads are idle: the parent's pool would start no others in the child
 child = os.fork()
 if child == 0:
+    signal.alarm(20)   # rather than wait for ever for threads that are not there
     same = totals() == before and len(before) == 10
     sys.exit(0 if same else 1)
 _, status = os.waitpid(child, 0)

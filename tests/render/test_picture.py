@@ -149,7 +149,8 @@ def test_lines_are_drawn_where_asked():
 @pytest.mark.small
 def test_smooth_surfaces_have_no_outline_inside():
     # A gently curved sheet seen at an angle: outlines run around it, none across it.
-    n = 12
+    # Faces are smaller than pixels, so that neighbouring pixels often show faces that share no corner.
+    n = 50
     x, y = np.meshgrid(np.linspace(-1, 1, n), np.linspace(-1, 1, n), indexing="ij")
     points = np.column_stack([x.ravel(), y.ravel(), 0.3 * (x**2 + y**2).ravel()])
     corner = (np.arange(n - 1)[:, None] * n + np.arange(n - 1)).ravel()
@@ -168,6 +169,63 @@ def test_smooth_surfaces_have_no_outline_inside():
     assert core.sum() > 100
     assert lines.any()
     assert not lines[core].any()
+
+
+@pytest.mark.small
+def test_a_body_that_hides_part_of_itself_has_an_outline_there():
+    square = np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]], dtype=np.float64)
+    faces = np.array([[0, 1, 2], [0, 2, 3]])
+    both = Mesh(np.concatenate([square, square * 3 + np.array([-1.0, 2.0, -1.0])]), np.concatenate([faces, faces + 4]))
+    camera = Camera.looking_at([[-1, 0, -1], [2, 2, 2]], (0, 1, 0), width=30, height=30, perspective=False, margin=0.0)
+    none, outline = (draw([both], camera=camera, edges=edges, samples=1).astype(int) for edges in ("none", "outline"))
+    lines = (none != outline).any(axis=2)
+    # Both squares have one colour; the small one covers pixels 10…19 of the large one that fills the picture.
+    assert not lines[5].any()
+    assert lines[15, 8:12].any()
+    assert lines[15, 18:22].any()
+    assert not lines[15, 12:18].any()
+
+
+@pytest.mark.small
+def test_a_steep_neighbour_is_no_outline():
+    # Two strips that share an edge, seen along y, rising at 72.5° and at 88.3°: depth jumps, but the surface goes on.
+    profile = [(0.0, 0.0), (0.98, 3.1), (1.5, 3.1 + 0.52 * 33.0)]
+    points = [[x, y, z] for x, y in profile for z in (0.0, 1.5)]
+    strips = Mesh(points, [[0, 2, 1], [1, 2, 3], [2, 4, 3], [3, 4, 5]])
+    camera = Camera.looking_at([[0, 0, 0], [1.5, 20, 1.5]], (0, 1, 0), width=30, height=30, perspective=False, margin=0.1)
+    none, outline = (draw([strips], camera=camera, edges=edges, samples=1).astype(int) for edges in ("none", "outline"))
+    lines = (none != outline).any(axis=2)
+    assert lines[15].any()
+    assert not lines[15, 8:22].any()
+
+
+@pytest.mark.small
+def test_the_back_of_a_face_is_lit_like_its_front_only_darker():
+    points = [[0, 0, 0], [1, 0, 0], [0, 0, 1.0]]
+    front = draw([Mesh(points, [[0, 1, 2]])], edges="none", **SMALL).astype(float)
+    back = draw([Mesh(points, [[0, 2, 1]])], edges="none", **SMALL).astype(float)
+    covered = (front != draw([], **SMALL)).any(axis=2)
+    assert np.array_equal(covered, (back != draw([], **SMALL)).any(axis=2))
+    ratio = back[covered].sum() / front[covered].sum()
+    assert 0.8 < ratio < 0.9
+
+
+@pytest.mark.small
+def test_translucent_layers_add_up():
+    # One square or three in a row, seen from the front. Adding the same colour c in layers of opacity p to a ground g
+    # gives c + (g - c)(1 - p)^n; one layer tells p, three must then follow.
+    square = np.array([[0, 0, 0], [3, 0, 0], [3, 0, 3], [0, 0, 3]], dtype=np.float64)
+    mesh = Mesh(square, [[0, 1, 2], [0, 2, 3]])
+    camera = Camera.looking_at([[1, 0, 1], [2, 3, 2]], (0, 1, 0), width=9, height=9, perspective=False)
+    settings = {"camera": camera, "samples": 1, "edges": "none", "see_through": "bodies"}
+    grey = [(60, 60, 60)]
+    ground = draw([], **settings).astype(float)
+    solid = draw([mesh], camera=camera, samples=1, edges="none", colours=grey).astype(float)
+    one = draw([mesh], colours=grey, **settings).astype(float)
+    three = draw([mesh] * 3, np.stack([moved(0, y, 0) for y in range(3)]), colours=grey * 3, **settings).astype(float)
+    through = (one - solid) / (ground - solid)
+    assert (through > 0.5).all()
+    assert np.allclose(three, solid + (ground - solid) * through**3, atol=3.0)
 
 
 @pytest.mark.small

@@ -7,7 +7,7 @@ import pytest
 
 from jostle.errors import InputError
 from jostle.render.camera import Camera
-from jostle.render.rasterise import rasterise
+from jostle.render.rasterise import cut, rasterise
 
 
 def flat_camera(width, height):
@@ -248,6 +248,20 @@ def test_a_floor_that_runs_under_the_camera_is_cut_at_the_near_plane():
     drawn = rasterise(camera, points, faces)
     seen = expected == 1
     assert np.allclose(camera.distance(drawn.depth)[seen], (1.0 / v[seen])[:, None], rtol=0.05)
+
+
+@pytest.mark.small
+def test_neighbours_cut_their_common_edge_in_the_same_point():
+    rng = np.random.default_rng(9)
+    for _ in range(50):
+        a, b, c, d = rng.normal(size=(4, 3)) * 10.0 ** rng.integers(-3, 4)
+        a[0], b[0] = -abs(a[0]), abs(b[0]) + 1.0
+        results = []
+        for polygon in (np.array([a, b, c]), np.array([b, a, d])):
+            result = np.empty((10, 3))
+            results.append({tuple(row) for row in result[: cut(polygon, 3, 0, 1.0, 0.5, result)]})
+        common = {point for point in results[0] & results[1] if point[0] == 0.5}
+        assert len(common) == 1
 
 
 @pytest.mark.small

@@ -1,4 +1,4 @@
-"""Broad phases: boxes of bodies in, pairs of bodies that may touch out. Every file but `volumes` is one algorithm."""
+"""Broad phases: boxes of bodies in, pairs of bodies that may touch out. `volumes` holds both; the rest are algorithms."""
 
 from __future__ import annotations
 

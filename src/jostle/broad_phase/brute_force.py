@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, as_kernel_input
+from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, boxes_for_kernel
 from jostle.kernels.jit import kernel
 
 
@@ -37,7 +37,7 @@ class BruteForceFinder:
     def find(self, volumes: Volumes) -> CandidatePairs:
         """Return all pairs of overlapping boxes, sorted."""
         n = len(volumes)
-        lower, upper = as_kernel_input(volumes.lower), as_kernel_input(volumes.upper)
+        lower, upper = boxes_for_kernel(volumes, self.body_count)
         found = find_all_pairs(lower, upper, self._body_a, self._body_b)
         if found > len(self._body_a):
             # A quarter more than needed: the next frame usually has a few pairs more.

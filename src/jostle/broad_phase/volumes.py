@@ -1,4 +1,4 @@
-"""Volumes, what a broad phase is given, and CandidatePairs, what it hands back.
+"""Volumes, what a broad phase is given, CandidatePairs, what it hands back, and the sorting of the latter.
 
 A broad phase knows no meshes: it sees one axis-aligned box for each body, in world axes, and for some methods a
 sphere, a velocity and bounds on the motion. Boxes are closed, so two boxes that touch overlap. Boxes without an end
@@ -13,6 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from jostle.errors import InputError
+from jostle.kernels.jit import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -77,8 +80,55 @@ class Volumes:
         return centre, np.nextafter(radius, np.inf)
 
 
-def as_kernel_input(array: NDArray[np.floating]) -> Floats:
-    """Return the array itself, or a writable contiguous float64 copy: Numba would compile again for a read-only one."""
+def boxes_for_kernel(volumes: Volumes, body_count: int) -> tuple[Floats, Floats]:
+    """Return the corners of the boxes as writable contiguous float64, without a copy where they are that already."""
+    if len(volumes) != body_count:
+        raise InputError(f"there are boxes for {len(volumes)} bodies, but this finder serves {body_count}; call change first")
+    return _writable(volumes.lower), _writable(volumes.upper)
+
+
+def _writable(array: Floats) -> Floats:
+    # Numba takes read-only arrays for another type, and would compile every kernel a second time for them.
     if array.flags.writeable and array.flags.c_contiguous and array.dtype == np.float64:
         return array
     return np.array(array, dtype=np.float64, order="C")
+
+
+@kernel
+def sort_pairs(pairs: Ints, found: int, count: Ints, sorted_pairs: Ints) -> int:
+    """Sort the first `found` pairs (3,k) by (a, b) into (2,found), each once, and return how many remain.
+
+    The third row of `pairs` and `count` (2, bodies+1) are scratch.
+    """
+    # Two stable counting sorts, by b and then by a, take linear time whatever the pairs are.
+    body_count = count.shape[1] - 1
+    for body in range(body_count + 1):
+        count[0, body] = 0
+        count[1, body] = 0
+    for p in range(found):
+        count[0, pairs[0, p] + 1] += 1
+        count[1, pairs[1, p] + 1] += 1
+    for body in range(body_count):
+        count[0, body + 1] += count[0, body]
+        count[1, body + 1] += count[1, body]
+    for p in range(found):
+        b = pairs[1, p]
+        pairs[2, count[1, b]] = pairs[0, p]
+        count[1, b] += 1
+    p = 0
+    for b in range(body_count):
+        while p < count[1, b]:
+            a = pairs[2, p]
+            sorted_pairs[0, count[0, a]] = a
+            sorted_pairs[1, count[0, a]] = b
+            count[0, a] += 1
+            p += 1
+    kept = 0
+    for p in range(found):
+        a = sorted_pairs[0, p]
+        b = sorted_pairs[1, p]
+        if kept == 0 or sorted_pairs[0, kept - 1] != a or sorted_pairs[1, kept - 1] != b:
+            sorted_pairs[0, kept] = a
+            sorted_pairs[1, kept] = b
+            kept += 1
+    return kept

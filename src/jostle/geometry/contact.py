@@ -9,7 +9,7 @@ Near faces have the way from the closest point on a to the one on b.
 import math
 
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, NEAR
-from jostle.geometry.intersection_segment import intersection_segment
+from jostle.geometry.triangle_intersection import intersection_segment
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
 from jostle.kernels.jit import kernel
 

@@ -88,36 +88,24 @@ def projection_axis(ax, ay, az, bx, by, bz, cx, cy, cz):
 
 
 @kernel
-def has_no_area(ax, ay, az, bx, by, bz, cx, cy, cz):
-    """Return whether three points lie on a line. Exact."""
-    return projection_axis(ax, ay, az, bx, by, bz, cx, cy, cz) < 0
-
-
-@kernel
 def _overlap_along(axis, a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z):
-    """Return whether no edge of one projected triangle separates the other strictly."""
+    """Return whether no edge of one of the triangles, seen along an axis, has all of the other strictly beyond it."""
     a0, a1 = projected(axis, a0x, a0y, a0z)
     a2, a3 = projected(axis, a1x, a1y, a1z)
     a4, a5 = projected(axis, a2x, a2y, a2z)
     b0, b1 = projected(axis, b0x, b0y, b0z)
     b2, b3 = projected(axis, b1x, b1y, b1z)
     b4, b5 = projected(axis, b2x, b2y, b2z)
-    return not (_an_edge_separates(a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5)
-                or _an_edge_separates(b0, b1, b2, b3, b4, b5, a0, a1, a2, a3, a4, a5))  # fmt: skip
-
-
-@kernel
-def _an_edge_separates(a0x, a0y, a1x, a1y, a2x, a2y, b0x, b0y, b1x, b1y, b2x, b2y):
-    """Return whether all of b lies strictly beyond the line of one edge of a."""
-    turn = orient2d(a0x, a0y, a1x, a1y, a2x, a2y)
-    for _ in range(3):
-        # Beyond an edge of a triangle is the side away from it; beyond a segment is either side.
-        side = orient2d(a0x, a0y, a1x, a1y, b0x, b0y)
-        if side != 0 and side != turn:
-            if orient2d(a0x, a0y, a1x, a1y, b1x, b1y) == side and orient2d(a0x, a0y, a1x, a1y, b2x, b2y) == side:
-                return True
-        a0x, a0y, a1x, a1y, a2x, a2y = a1x, a1y, a2x, a2y, a0x, a0y
-    return False
+    for _ in range(2):
+        turn = orient2d(a0, a1, a2, a3, a4, a5)
+        for _ in range(3):
+            # Beyond an edge of a triangle is the side away from it; beyond a segment is either side.
+            side = orient2d(a0, a1, a2, a3, b0, b1)
+            if side not in (0, turn) and orient2d(a0, a1, a2, a3, b2, b3) == side and orient2d(a0, a1, a2, a3, b4, b5) == side:
+                return False
+            a0, a1, a2, a3, a4, a5 = a2, a3, a4, a5, a0, a1
+        a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5 = b0, b1, b2, b3, b4, b5, a0, a1, a2, a3, a4, a5
+    return True
 
 
 @kernel
@@ -126,7 +114,8 @@ def _segment_touches(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z,
     for _ in range(3):
         if a0 == 0:
             # The only point of a in the plane.
-            return point_in_triangle(a0x, a0y, a0z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z)
+            axis = projection_axis(b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z)
+            return _overlap_along(axis, a0x, a0y, a0z, a0x, a0y, a0z, a0x, a0y, a0z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z)
         if a0 * a1 < 0:
             # Seen along the segment, the piercing point is on the same side of all three edges, or on some of them.
             s = orient3d(a0x, a0y, a0z, a1x, a1y, a1z, b0x, b0y, b0z, b1x, b1y, b1z)
@@ -138,20 +127,6 @@ def _segment_touches(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z,
         a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z = a1x, a1y, a1z, a2x, a2y, a2z, a0x, a0y, a0z
         a0, a1, a2 = a1, a2, a0
     return False
-
-
-@kernel
-def point_in_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
-    """Return whether a point of the plane of a triangle with area belongs to it. Exact."""
-    axis = projection_axis(ax, ay, az, bx, by, bz, cx, cy, cz)
-    p0, p1 = projected(axis, px, py, pz)
-    a0, a1 = projected(axis, ax, ay, az)
-    b0, b1 = projected(axis, bx, by, bz)
-    c0, c1 = projected(axis, cx, cy, cz)
-    s = orient2d(a0, a1, b0, b1, p0, p1)
-    t = orient2d(b0, b1, c0, c1, p0, p1)
-    u = orient2d(c0, c1, a0, a1, p0, p1)
-    return s * t >= 0 and t * u >= 0 and s * u >= 0
 
 
 @kernel

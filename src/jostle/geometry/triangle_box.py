@@ -14,8 +14,6 @@ SAT 15, 65, 80. So `triangle_meets_box` is the SAT, with the paper's two quick t
 test it takes 49 ns for small triangles).
 """
 
-import numpy as np
-
 from jostle.geometry.vector import cross
 from jostle.kernels.jit import kernel
 

@@ -12,7 +12,7 @@ two triangles or of their corners. Coordinates: 0 or 1e-30 … 1e31 in magnitude
 """
 
 from jostle.geometry.contact_kind import CROSSING, TOUCHING
-from jostle.geometry.flat_triangles import flat_triangles_touch, has_no_area, same_side_of_line
+from jostle.geometry.flat_triangles import flat_triangles_touch, projection_axis, same_side_of_line
 from jostle.geometry.predicates import orient3d, sides_of_plane
 from jostle.kernels.jit import kernel
 
@@ -42,8 +42,8 @@ def triangles_touch(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, 
     second = orient3d(px, py, pz, rx, ry, rz, sx, sy, sz, ux, uy, uz)
     if second < 0:
         return 0
-    through_b = min(a0, a1, a2) < 0 < max(a0, a1, a2)
-    through_a = min(b0, b1, b2) < 0 < max(b0, b1, b2)
+    through_b = (a0 < 0 or a1 < 0 or a2 < 0) and (a0 > 0 or a1 > 0 or a2 > 0)
+    through_a = (b0 < 0 or b1 < 0 or b2 < 0) and (b0 > 0 or b1 > 0 or b2 > 0)
     if first < 0 < second and through_a and through_b:
         return CROSSING
     return TOUCHING
@@ -91,68 +91,60 @@ def faces_touch(vertices_a, faces_a, i, vertices_b, faces_b, j):
     """Return `triangles_touch` of face i of a and face j of b; vertices (n,3) float64 in the world, faces (m,3) int32."""
     p, q, r = faces_a[i, 0], faces_a[i, 1], faces_a[i, 2]
     s, t, u = faces_b[j, 0], faces_b[j, 1], faces_b[j, 2]
-    return _corners_touch(vertices_a, p, q, r, vertices_b, s, t, u)
-
-
-@kernel
-def _corners_touch(va, p, q, r, vb, s, t, u):
     return triangles_touch(
-        va[p, 0], va[p, 1], va[p, 2], va[q, 0], va[q, 1], va[q, 2], va[r, 0], va[r, 1], va[r, 2],
-        vb[s, 0], vb[s, 1], vb[s, 2], vb[t, 0], vb[t, 1], vb[t, 2], vb[u, 0], vb[u, 1], vb[u, 2],
+        vertices_a[p, 0], vertices_a[p, 1], vertices_a[p, 2],
+        vertices_a[q, 0], vertices_a[q, 1], vertices_a[q, 2],
+        vertices_a[r, 0], vertices_a[r, 1], vertices_a[r, 2],
+        vertices_b[s, 0], vertices_b[s, 1], vertices_b[s, 2],
+        vertices_b[t, 0], vertices_b[t, 1], vertices_b[t, 2],
+        vertices_b[u, 0], vertices_b[u, 1], vertices_b[u, 2],
     )  # fmt: skip
 
 
 @kernel
-def touch_beyond_shared(
-    a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, shared_count
-):
+def touch_beyond_shared(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, shared_count):
     """Return 0, TOUCHING or CROSSING: do two faces of one mesh have a common point outside the hull of what they share?
 
-    The first `shared_count` (1 … 3) corners of a equal those of b, bit by bit, and differ from each other. Exact.
+    The first `shared_count` (0 … 3) corners of a equal those of b, bit by bit, and differ from each other. Exact.
 
     One shared corner v: take a common point other than v and follow the ray from v through it; it leaves one of the triangles
     first, on the edge opposite to v, at a point of both. So it is enough to ask whether the edge opposite to v of one meets
     the other. (A triangle without area is the two segments from v; it is left at their far ends.)
     Two: triangles of different planes have only the shared edge in common; in one plane, third corners on the same side of the
-    edge overlap. Three: the whole face is common.
+    edge overlap. Three: the whole face is common. None: any common point counts.
     """
+    if shared_count == 0:
+        return triangles_touch(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z)
     if shared_count == 3:
         return TOUCHING
     if shared_count == 2:
         if orient3d(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b2x, b2y, b2z) != 0:
             return 0
         return TOUCHING if same_side_of_line(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b2x, b2y, b2z) else 0
-    _, a1, a2 = sides_of_plane(b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z)
-    if a1 * a2 > 0:
-        return 0
-    _, b1, b2 = sides_of_plane(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z)
-    if b1 * b2 > 0:
-        return 0
-    # Sides other than 0 tell that the plane exists; only a doubtful triangle is asked for its area.
-    if _far_edge_touches(
-        a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, b1 != 0 or b2 != 0
-    ) or _far_edge_touches(
-        b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, a1 != 0 or a2 != 0
-    ):
-        return triangles_touch(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z)
+    for _ in range(2):
+        _, a1, a2 = sides_of_plane(b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z)
+        if a1 * a2 > 0:
+            return 0
+        a1x, a1y, a1z, a2x, a2y, a2z, b1x, b1y, b1z, b2x, b2y, b2z = b1x, b1y, b1z, b2x, b2y, b2z, a1x, a1y, a1z, a2x, a2y, a2z
+    for _ in range(2):
+        if _far_edge_touches(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b1x, b1y, b1z, b2x, b2y, b2z):
+            return triangles_touch(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z)
+        a1x, a1y, a1z, a2x, a2y, a2z, b1x, b1y, b1z, b2x, b2y, b2z = b1x, b1y, b1z, b2x, b2y, b2z, a1x, a1y, a1z, a2x, a2y, a2z
     return 0
 
 
 @kernel
-def _far_edge_touches(vx, vy, vz, px, py, pz, qx, qy, qz, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, has_area):
-    """Return whether what is farthest from v in each direction in the triangle vpq meets the triangle b, which contains v."""
-    if has_area or not has_no_area(vx, vy, vz, px, py, pz, qx, qy, qz):
-        return triangles_touch(px, py, pz, qx, qy, qz, qx, qy, qz, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z) != 0
-    return _other_point_touches(vx, vy, vz, px, py, pz, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z) or _other_point_touches(
-        vx, vy, vz, qx, qy, qz, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z
-    )
-
-
-@kernel
-def _other_point_touches(vx, vy, vz, px, py, pz, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z):
-    if px == vx and py == vy and pz == vz:
-        return False
-    return triangles_touch(px, py, pz, px, py, pz, px, py, pz, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z) != 0
+def _far_edge_touches(vx, vy, vz, px, py, pz, qx, qy, qz, rx, ry, rz, sx, sy, sz):
+    """Return whether what is farthest from v in each direction in the triangle vpq meets the triangle vrs."""
+    if projection_axis(vx, vy, vz, px, py, pz, qx, qy, qz) >= 0:
+        return triangles_touch(px, py, pz, qx, qy, qz, qx, qy, qz, vx, vy, vz, rx, ry, rz, sx, sy, sz) != 0
+    for _ in range(2):
+        if (px != vx or py != vy or pz != vz) and triangles_touch(
+            px, py, pz, px, py, pz, px, py, pz, vx, vy, vz, rx, ry, rz, sx, sy, sz
+        ) != 0:
+            return True
+        px, py, pz = qx, qy, qz
+    return False
 
 
 @kernel
@@ -167,8 +159,6 @@ def adjacent_faces_touch(vertices, faces, welded_faces, i, j):
         b0, b1 = b1, b0
     p, q, r = faces[i, a0], faces[i, a1], faces[i, a2]
     s, t, u = faces[j, b0], faces[j, b1], faces[j, b2]
-    if shared == 0:
-        return _corners_touch(vertices, p, q, r, vertices, s, t, u)
     return touch_beyond_shared(
         vertices[p, 0], vertices[p, 1], vertices[p, 2],
         vertices[q, 0], vertices[q, 1], vertices[q, 2],

@@ -70,7 +70,8 @@ class Layer(NamedTuple):
 
 def facing_normals(scene: Scene, camera: Camera) -> tuple[Floats, NDArray[np.bool_]]:
     """Return (m, 3) unit normals in view axes, turned towards the camera, and which faces show their back."""
-    a, b, c = (camera.view(scene.points)[scene.faces[:, k]] for k in range(3))
+    view = camera.view(scene.points)
+    a, b, c = (view[scene.faces[:, k]] for k in range(3))
     normal = unit_normals(a, b, c)
     ray = (a + b + c) / 3.0 if camera.perspective else np.broadcast_to([0.0, 0.0, 1.0], a.shape)
     # A view that mirrors nothing keeps counter-clockwise faces counter-clockwise: the axes (right, down, forward) are right-handed.
@@ -144,10 +145,11 @@ def _line_between(
 
 def _edge_visibility(scene: Scene, camera: Camera, samples: int) -> Floats:
     """Return for each face 0…1: 0 when it is about as small as a pixel, 1 when its edges are well apart."""
-    view = camera.view(scene.points)[scene.faces]
-    over = np.maximum(view[:, :, 2:], camera.near) if camera.perspective else 1.0
-    corner = view[:, :, :2] * (camera.scale / samples) / over
-    u, v = corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
+    view = camera.view(scene.points)
+    over = np.maximum(view[:, 2:], camera.near) if camera.perspective else 1.0
+    place = view[:, :2] * (camera.scale / samples) / over
+    first = place[scene.faces[:, 0]]
+    u, v = place[scene.faces[:, 1]] - first, place[scene.faces[:, 2]] - first
     across = np.sqrt(np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]))
     return np.clip((across - 2.0) / 8.0, 0.0, 1.0)
 

@@ -44,6 +44,9 @@ class Mesh:
 
     vertices: NDArray[np.float64]
     faces: NDArray[np.int32]
+    name: str
+    units: str | None
+    _source_face: NDArray[np.int32] | None
 
     def __init__(
         self,
@@ -59,9 +62,7 @@ class Mesh:
         triangles = cast.as_faces(faces, len(points), owner)
         if units is not None:
             cast.as_choice(units, UNITS, f"{owner}: units")
-        source = None if source_face is None else np.array(source_face, dtype=np.int32)
-        if source is not None and source.shape != (len(triangles),):
-            raise InputError(f"{owner}: source_face has shape {source.shape}; it must be ({len(triangles)},), one entry per face")
+        source = None if source_face is None else _as_source_face(source_face, len(triangles), owner)
         put = functools.partial(object.__setattr__, self)
         put("vertices", points)
         put("faces", triangles)
@@ -81,9 +82,9 @@ class Mesh:
     @property
     def source_face(self) -> NDArray[np.int32]:
         """(m,) the polygon of the file that each face was cut from."""
-        if self._source_face is None:  # type: ignore[has-type]
-            return np.arange(len(self.faces), dtype=np.int32)
-        return self._source_face  # type: ignore[no-any-return,has-type]
+        if self._source_face is None:
+            return _sealed(np.arange(len(self.faces), dtype=np.int32))
+        return self._source_face
 
     @functools.cached_property
     def digest(self) -> str:
@@ -176,7 +177,7 @@ class Mesh:
 
     def with_vertices(self, vertices: ArrayLike) -> Self:
         """Return the same faces on other vertices."""
-        return type(self)(vertices, self.faces, name=self.name, units=self.units, source_face=self._source_face)  # type: ignore[has-type]
+        return type(self)(vertices, self.faces, name=self.name, units=self.units, source_face=self._source_face)
 
     def scaled(self, factor: float) -> Self:
         """Return the mesh with all vertices multiplied by a factor."""
@@ -216,6 +217,18 @@ def _smallest_connected_vertex(faces: NDArray[np.int32], vertex_count: int) -> N
             label = jumped
         if np.array_equal(label, before):
             return label
+
+
+def _as_source_face(value: ArrayLike, face_count: int, owner: str) -> NDArray[np.int32]:
+    source = np.asarray(value)
+    if source.shape != (face_count,):
+        raise InputError(f"{owner}: source_face has shape {source.shape}; it must be ({face_count},), one entry per face")
+    if source.dtype.kind not in "iu":
+        raise InputError(f"{owner}: source_face has dtype {source.dtype}; polygon numbers must be integers")
+    if (source < 0).any():
+        first = int(np.argmax(source < 0))
+        raise InputError(f"{owner}: source_face[{first}] is {source[first]}; polygon numbers start at 0")
+    return _sealed(np.array(source, dtype=np.int32))
 
 
 def _sealed(array: NDArray[Any]) -> NDArray[Any]:

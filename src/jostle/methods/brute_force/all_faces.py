@@ -19,7 +19,7 @@ from jostle.geometry.contact_kind import NEAR
 from jostle.geometry.rigid import read_only_view
 from jostle.geometry.corners import corners
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, faces_touch
-from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
+from jostle.geometry.triangles_distance import triangles_distance
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 from jostle.report import Counters
@@ -88,7 +88,7 @@ def _scan_faces(  # type: ignore[no-untyped-def]
                 kind = faces_touch(va, fa, i, vb, fb, j)
                 if kind == 0 and clearance > 0.0:
                     tests[2] += 1
-                    distance = closest_points_of_triangles(*corners(va, fa, i), *corners(vb, fb, j))[0]
+                    distance = triangles_distance(*corners(va, fa, i), *corners(vb, fb, j))
                     if distance < clearance:
                         kind = NEAR
             if kind != 0:

@@ -11,7 +11,7 @@ from jostle.geometry.contact_kind import NEAR, TOUCHING
 from jostle.geometry.contact import describe_rows
 from jostle.geometry.corners import corners
 from jostle.geometry.triangle_triangle import faces_touch
-from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
+from jostle.geometry.triangles_distance import triangles_distance
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 from jostle.report import Closest
@@ -32,7 +32,7 @@ def _scan_closest(va, fa, la, ua, vb, fb, lb, ub, first, last, best, best_faces)
                 continue
             distance = 0.0
             if faces_touch(va, fa, i, vb, fb, j) == 0:
-                distance = closest_points_of_triangles(*corners(va, fa, i), *corners(vb, fb, j))[0]
+                distance = triangles_distance(*corners(va, fa, i), *corners(vb, fb, j))
             if distance < best[0] or best_faces[0] < 0:
                 best[0] = distance
                 best_faces[0] = i

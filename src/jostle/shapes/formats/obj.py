@@ -1,0 +1,66 @@
+"""Wavefront OBJ: `v` and `f` lines. Materials, normals, texture coordinates, groups, lines and points are passed over.
+
+Polygons of any size, indices with and without slashes, negative (relative) indices and continued lines are read. Index 0,
+indices beyond the vertices, and free-form curves and surfaces are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jostle.shapes.formats.polygons import Polygons, UnreadableError, as_index, as_number, lines_of, polygons_from_lists
+
+_FREE_FORM = frozenset(("curv", "curv2", "surf", "bsp", "bzp", "cdc", "cdp", "res"))
+
+
+def read_obj(data: bytes) -> Polygons:
+    """Return the polygons of an OBJ file."""
+    points: list[list[float]] = []
+    polygons: list[list[int]] = []
+    lines_of_faces: list[int] = []
+    for line, words in _statements(lines_of(data)):
+        keyword = words[0]
+        if keyword == "v":
+            if len(words) < 4:
+                raise UnreadableError(f"line {line}: a vertex needs three coordinates")
+            points.append([as_number(word, line) for word in words[1:4]])
+        elif keyword == "f":
+            polygons.append([_corner(word, len(points), line) for word in words[1:]])
+            lines_of_faces.append(line)
+        elif keyword in _FREE_FORM:
+            raise UnreadableError(f"line {line}: free-form geometry ({keyword}) cannot be read; export triangles or polygons")
+    for polygon, line in zip(polygons, lines_of_faces, strict=True):
+        if len(polygon) < 3:
+            raise UnreadableError(f"line {line}: a face needs at least 3 corners")
+        if max(polygon) >= len(points):
+            raise UnreadableError(f"line {line}: the face refers to vertex {max(polygon) + 1}; there are {len(points)}")
+    return polygons_from_lists(points, polygons)
+
+
+def _statements(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield line number and words; comments are cut and lines that end in a backslash continued."""
+    pending: list[str] = []
+    first = 0
+    for number, raw in enumerate(lines, start=1):
+        content = raw.split("#", 1)[0].rstrip()
+        first = first if pending else number
+        if content.endswith("\\"):
+            pending += [*content[:-1].split(), ""]  # the empty word marks that a continuation is open
+            continue
+        words = [word for word in pending if word] + content.split()
+        pending = []
+        if words:
+            yield first, words
+    if pending:
+        raise UnreadableError(f"line {first}: the file ends within a continued line")
+
+
+def _corner(word: str, count: int, line: int) -> int:
+    index = as_index(word.split("/", 1)[0], line)
+    if index > 0:
+        return index - 1
+    if index == 0:
+        raise UnreadableError(f"line {line}: the face refers to vertex 0; OBJ counts from 1")
+    if count + index < 0:
+        raise UnreadableError(f"line {line}: the face refers to vertex {index}; only {count} vertices precede it")
+    return count + index

@@ -1,0 +1,31 @@
+"""RAW triangles: nine numbers a line, as exported by Crossroads, with lines of object names between blocks.
+
+A line that begins with a letter is a name and is passed over; every other line must hold exactly nine numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jostle.shapes.formats.polygons import Polygons, UnreadableError, as_number, lines_of, triangle_soup
+
+
+def read_raw(data: bytes) -> Polygons:
+    """Return the triangles of a RAW file."""
+    rows: list[list[float]] = []
+    for line, text in enumerate(lines_of(data), start=1):
+        words = text.split()
+        if not words or _is_name(words):
+            continue
+        if len(words) != 9:
+            raise UnreadableError(f"line {line}: a triangle needs nine numbers, not {len(words)}")
+        rows.append([as_number(word, line) for word in words])
+    return triangle_soup(np.asarray(rows, dtype=np.float64).reshape(-1, 3))
+
+
+def _is_name(words: list[str]) -> bool:
+    """Names begin with a letter, an underscore or a quotation mark and are no longer than a triangle is."""
+    first = words[0]
+    if first.lower().lstrip("+-") in ("nan", "inf", "infinity"):
+        return False
+    return len(words) < 9 and (first[0].isalpha() or first[0] in "_\"'#")

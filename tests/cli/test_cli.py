@@ -1,0 +1,146 @@
+"""The command line, run as a user runs it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.tiny import box
+
+
+def jostle(*arguments, cwd=None):
+    command = [sys.executable, "-c", "from jostle.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd)
+
+
+def write_obj(path, mesh):
+    lines = ["v " + " ".join(map(repr, map(float, point))) for point in mesh.vertices]
+    lines += ["f " + " ".join(str(k + 1) for k in face) for face in mesh.faces]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    return write_obj(tmp_path / "small.obj", box()), write_obj(tmp_path / "large.obj", box((-2, -2, -2), (2, 2, 2)))
+
+
+def test_check_says_free_touching_crossing_inside_and_near(files):
+    small, large = files
+    free = jostle("check", small, large)
+    assert (free.returncode, free.stderr) == (0, "")
+    assert free.stdout == "free: small.obj and large.obj do not touch\n"
+    inside = jostle("check", small, large, "--solid")
+    assert inside.returncode == 1
+    assert "small.obj lies inside large.obj" in inside.stdout
+    crossing = jostle("check", small, small, "--translate", "0.5", "0.25", "0.125")
+    assert crossing.returncode == 1
+    assert "cross: 18 face pairs (18 crossing)" in crossing.stdout
+    touching = jostle("check", small, small, "--translate", "1", "0", "0")
+    assert touching.returncode == 1
+    assert "touch without crossing" in touching.stdout
+    near = jostle("check", small, small, "--translate", "1.5", "0", "0", "--clearance", "0.6")
+    assert near.returncode == 1
+    assert "nearer than the clearance" in near.stdout
+    assert jostle("check", small, small, "--translate", "1.5", "0", "0", "--clearance", "0.5").returncode == 0
+
+
+def test_check_takes_poses(files):
+    small = files[0]
+    pose = "1 0 0 3  0 1 0 0  0 0 1 0  0 0 0 1"
+    assert jostle("check", small, small, "--pose-b", pose).returncode == 0
+    assert jostle("check", small, small, "--pose-b", pose.replace("3", "0.5")).returncode == 1
+    # Turned by 180 degrees about z, the box fills -1 … 0: one edge is left to touch, and none after a shift.
+    turned = ("check", small, small, "--rotate", "0", "0", "1", "180", "--translate")
+    assert jostle(*turned, "-0.5", "0", "0").returncode == 0
+    assert jostle(*turned, "0.5", "0.5", "0.5").returncode == 1
+
+
+def test_check_prints_json_and_draws(files, tmp_path):
+    small = files[0]
+    picture = tmp_path / "picture.png"
+    result = jostle("check", small, small, "--translate", "0.5", "0.25", "0.125", "--json", "--picture", picture)
+    report = json.loads(result.stdout)
+    assert result.returncode == 1
+    assert report["verdict"] == "CROSSING"
+    assert report["free"] is False
+    assert len(report["rows"]) == 18
+    assert report["rows"][0]["depth"] is None
+    assert set(report["bodies"]) == {"A", "B"}
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    free = json.loads(jostle("check", small, small, "--translate", "5", "0", "0", "--json").stdout)
+    assert (free["verdict"], free["rows"]) == ("FREE", [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--pose-b", "1 2 3"], "--pose-b has 3 numbers"),
+        (["--pose-b", "a b"], "--pose-b"),
+        (["--pose-b", "2 0 0 0 0 2 0 0 0 0 2 0 0 0 0 1"], "not rigid"),
+        (["--clearance", "nan"], "clearance is nan"),
+        (["--clearance", "-1"], "clearance is -1"),
+        (["--method", "magic"], "no method 'magic'"),
+        (["--rotate", "0", "0", "0", "10"], "axis"),
+    ],
+)
+def test_bad_options_are_one_sentence_and_exit_status_2(files, arguments, message):
+    result = jostle("check", *files, *arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_bad_files_are_exit_status_2(files, tmp_path):
+    (tmp_path / "bad.stl").write_bytes(b"no mesh")
+    for bad in (tmp_path / "missing.stl", tmp_path / "bad.stl"):
+        result = jostle("check", bad, files[0])
+        assert result.returncode == 2
+        assert bad.name in result.stderr
+        assert "Traceback" not in result.stderr
+    assert jostle("check", files[0]).returncode == 2
+
+
+def test_faults_do_not_look_like_an_answer(files):
+    code = (
+        "import jostle.world, jostle.cli\n"
+        "def broken(*a, **k): raise ZeroDivisionError('on purpose')\n"
+        "jostle.world.World.detect = broken\n"
+        "jostle.cli.main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code, "check", *map(str, files)], capture_output=True, text=True)
+    assert result.returncode == 3
+    assert "fault in jostle" in result.stderr
+
+
+def test_help_names_the_commands_and_exit_statuses():
+    for arguments in (["--help"], []):
+        result = jostle(*arguments)
+        assert all(command in result.stdout for command in ("check", "methods", "warmup", "demo"))
+    assert "Exit status" in jostle("check", "--help").stdout
+
+
+def test_methods_prints_every_method():
+    from jostle.registry import METHODS
+
+    result = jostle("methods", "--markdown")
+    assert result.returncode == 0
+    assert all(name in result.stdout for name in METHODS)
+
+
+def test_the_demo_runs_and_draws(tmp_path):
+    result = jostle("demo", "--frames", "3", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "out" / "demo.png").read_bytes().startswith(b"\x89PNG")
+    assert "median" in result.stdout
+
+
+def test_the_table_of_methods_in_the_readme_is_that_of_the_traits():
+    from pathlib import Path
+
+    from jostle.cli.methods import as_markdown
+
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    assert as_markdown() in readme
