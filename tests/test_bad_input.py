@@ -153,7 +153,7 @@ def test_unknown_methods_and_bodies_are_refused_with_what_there_is():
         world[7]
     with pytest.raises(jostle.InputError, match="another world"):
         jostle.World()[world["bunny"]]
-    with pytest.raises(jostle.InputError, match="pass a jostle.Mesh"):
+    with pytest.raises(jostle.InputError, match=r"pass a jostle\.Mesh"):
         world.add(42)
     for bad in ({"group": -1}, {"category": 2**32}, {"mask": 1.5}, {"static": "no"}, {"deformable": 1}):
         with pytest.raises(jostle.InputError, match="'x'"):

@@ -145,7 +145,7 @@ class BodyTable:
             ignored=ignored,
             time=time,
             dt=dt,
-            **self._columns,
+            **self._columns,  # type: ignore[arg-type]
         )
         return self._frame
 

@@ -107,9 +107,7 @@ def as_pose(value: ArrayLike | None, owner: str, field: str = "pose") -> Floats:
     return _sealed(np.array(pose))  # type: ignore[no-any-return]
 
 
-def as_poses(
-    value: ArrayLike, count: int, owners: Sequence[str], field: str = "poses", single: bool = False
-) -> Floats:
+def as_poses(value: ArrayLike, count: int, owners: Sequence[str], field: str = "poses", single: bool = False) -> Floats:
     """Return (count,4,4) rigid poses; `owners` names the bodies in messages."""
     array = _numeric(value, "", field)
     if array.shape != (count, 4, 4):

@@ -21,7 +21,7 @@ from jostle.protocol import BroadPhase, OldToNew, PairTest, Progress, Shape
 from jostle.query import Query
 from jostle.report import Closest, Report
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Answer, Serve, Traits
+from jostle.traits import Answer, Guarantee, Serve, Traits
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,9 @@ class Pairwise:
     def traits(self) -> Traits:
         """Those of the narrow phase, less what needs more than pairs (motion, distance)."""
         traits = self.narrow.traits
-        answers = {what: how for what, how in traits.answers.items() if what not in (Answer.DISTANCE, Answer.TIME)}
+        answers: dict[Answer, Guarantee] = dict(traits.answers)
+        for question in (Answer.DISTANCE, Answer.TIME):
+            answers.pop(question, None)
         return dataclasses.replace(traits, answers=answers, serves=traits.serves - {Serve.MOTION})
 
     @property

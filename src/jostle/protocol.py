@@ -29,7 +29,9 @@ OldToNew = NDArray[np.int32]  # for each old body number the new one, -1 for a b
 class Progress(Protocol):
     """Called with the share of the work that is done, 0 … 1, and what is being done."""
 
-    def __call__(self, share: float, what: str) -> None: ...
+    def __call__(self, share: float, what: str) -> None:
+        """Show it."""
+        ...
 
 
 @runtime_checkable

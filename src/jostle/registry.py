@@ -22,7 +22,8 @@ def method_of(value: str | Method | None) -> Method:
             raise InputError(f"there is no method {value!r}; the methods are {', '.join(sorted(METHODS))}")
         return METHODS[value]()
     if isinstance(value, type) or not isinstance(value, Method):
-        raise InputError(f"method is {value!r}; pass a name ({', '.join(sorted(METHODS))}) or an instance such as jostle.BruteForce()")
+        names = ", ".join(sorted(METHODS))
+        raise InputError(f"method is {value!r}; pass a name ({names}) or an instance such as jostle.BruteForce()")
     return value
 
 

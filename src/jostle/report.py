@@ -42,7 +42,9 @@ class HasId(Protocol):
     """A body, as far as a report needs it."""
 
     @property
-    def id(self) -> int: ...
+    def id(self) -> int:
+        """The body's number."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -124,14 +126,12 @@ class Contacts:
 
     def select(self, rows: NDArray[Any]) -> Contacts:
         """Return the rows of a mask or index array."""
-        columns = [getattr(self, name)[rows] for name in _COLUMNS]
-        details = None
-        if self._details is not None:
-            # Bound to self, so that rows taken before and after the geometry was computed are the same arrays.
-            def details() -> Details:
-                return Details(self.details.segment[rows], self.details.normal[rows])
 
-        return Contacts(*columns, details)
+        def details() -> Details:
+            return Details(self.details.segment[rows], self.details.normal[rows])
+
+        columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        return Contacts(**columns, _details=None if self._details is None else details)
 
     def to_array(self) -> NDArray[np.void]:
         """Return all columns, geometry included, as one structured array."""
@@ -239,7 +239,8 @@ class Report:
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{int((self.pairs.kind == kind).sum())} {kind.name}" for kind in Kind if (self.pairs.kind == kind).any())
-        return f"<Report: {len(self.pairs)} pairs ({kinds or 'free'}), {len(self.contacts)} rows{'' if self.complete else ', incomplete'}>"
+        rows = f"{len(self.contacts)} rows" + ("" if self.complete else ", incomplete")
+        return f"<Report: {len(self.pairs)} pairs ({kinds or 'free'}), {rows}>"
 
     @property
     def touching(self) -> bool:

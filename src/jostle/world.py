@@ -67,7 +67,8 @@ class Body:
     @property
     def pose(self) -> NDArray[np.float64]:
         """(4,4) body to world; a read-only view, set it as a whole."""
-        return self._table.column("poses")[self._row]
+        pose: NDArray[np.float64] = self._table.column("poses")[self._row]
+        return pose
 
     @pose.setter
     def pose(self, value: ArrayLike) -> None:
@@ -414,7 +415,7 @@ class World:
             self._lock.release()
 
     def _frame(self) -> Frame:
-        if self._ignored_keys is None or len(self._ignored) != len(self._ignored_keys):
+        if self._ignored_keys is None:
             rows = [(self._table.row(low), self._table.row(high)) for low, high in sorted(self._ignored)]
             pairs = np.array(rows, np.int32).reshape(-1, 2)
             self._ignored_keys = np.sort(pair_key(pairs[:, 0], pairs[:, 1]))

@@ -34,9 +34,7 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
     world.prepare()
     frame = world._frame()
     bodies = frame.bodies
-    arrays: dict[str, Any] = {
-        name: getattr(frame, name) for name in ("poses", "poses_t0", "static", "group", "category", "mask")
-    }
+    arrays: dict[str, Any] = {name: getattr(frame, name) for name in ("poses", "poses_t0", "static", "group", "category", "mask")}
     arrays["ids"], arrays["deformable"] = bodies.ids, bodies.deformable
     meshes = {mesh.digest: mesh for mesh in bodies.meshes}
     mesh_numbers = {digest: k for k, digest in enumerate(meshes)}

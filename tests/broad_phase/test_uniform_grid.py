@@ -17,8 +17,8 @@ def overlapping(lower, upper):
     return np.stack(np.nonzero(np.triu(overlap & overlap.T, 1)))
 
 
-def find(lower, upper, grid=UniformGrid()):
-    finder = grid.start(len(lower))
+def find(lower, upper, cell=None):
+    finder = UniformGrid(cell).start(len(lower))
     return np.stack(finder.find(Volumes(lower, upper))), finder.counters
 
 
@@ -43,7 +43,7 @@ def test_the_cell_is_a_matter_of_speed_only(cell):
     random = np.random.default_rng(3)
     lower = random.random((60, 3)) * 4.0
     upper = lower + 10.0 ** random.uniform(-3.0, 0.3, (60, 1))
-    found, counters = find(lower, upper, UniformGrid(cell))
+    found, counters = find(lower, upper, cell)
     np.testing.assert_array_equal(found, overlapping(lower, upper))
     if cell > 2.0:
         assert counters["levels"] == 1
@@ -70,7 +70,7 @@ def test_slots_are_in_the_table_and_neighbours_along_z_stand_together():
 
 
 def test_boxes_of_one_size_are_one_level():
-    lower, upper = spread(20_000)
+    lower, upper = spread(10_000)
     found, counters = find(lower, upper)
     assert counters["levels"] == 1
     assert counters["huge_boxes"] == 0
@@ -79,7 +79,7 @@ def test_boxes_of_one_size_are_one_level():
 
 
 def test_a_few_larger_boxes_do_not_coarsen_the_cells():
-    lower, upper = spread(20_000)
+    lower, upper = spread(10_000)
     _, alone = find(lower, upper)
     upper[:5] += 30.0
     upper[5] += 0.9
@@ -91,7 +91,7 @@ def test_a_few_larger_boxes_do_not_coarsen_the_cells():
 
 def test_many_sizes_are_many_levels_and_still_few_tests():
     random = np.random.default_rng(0)
-    n = 20_000
+    n = 10_000
     size = 10.0 ** random.uniform(-12.0, 0.0, (n, 1)) * np.ones(3)
     lower = random.random((n, 3)) * 50.0
     found, counters = find(lower, lower + size)
@@ -117,7 +117,7 @@ def test_many_sizes_are_many_levels_and_still_few_tests():
     ],
 )
 def test_hard_scenes_cost_few_tests(spoil):
-    lower, upper = spoil(*spread(20_000))
+    lower, upper = spoil(*spread(5_000))
     # One body has flown off along one axis, which must not ruin the cells of all others.
     for far in (False, True):
         if far:

@@ -1,7 +1,7 @@
 """The contract of all methods, gated by their traits: one file for all of them.
 
-An exact method equals rational arithmetic row by row; that makes it equal to every other exact method, to the byte. A check that fails
-writes the world to a file that `jostle.World.load` reads, with meshes and poses at full precision.
+An exact method equals rational arithmetic row by row; that makes it equal to every other exact method, to the byte. A check that
+fails writes the world to a file that `jostle.World.load` reads, with meshes and poses at full precision.
 """
 
 import functools
@@ -41,11 +41,7 @@ def fill(scene, method, seed):
 def truth(scene, seed, clearance=0.0):
     """Rows [(body_a, body_b, face_a, face_b, kind)] by rational arithmetic."""
     world = fill(scene, None, seed)
-    return [
-        (a.id, b.id, *row)
-        for a, b in itertools.combinations(world, 2)
-        for row in oracle.rows_between(a, b, clearance)
-    ]
+    return [(a.id, b.id, *row) for a, b in itertools.combinations(world, 2) for row in oracle.rows_between(a, b, clearance)]
 
 
 def rows_of(report):

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.oracle import rational
 
 from jostle.geometry import point_triangle
+from tests.oracle import rational
 
 ROUNDING = Fraction(1, 2**53)
 

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.geometry.test_point_triangle import PLACES, ROUNDING, root, separation, span
 
 from jostle.geometry import segment_segment
+from tests.geometry.test_point_triangle import PLACES, ROUNDING, root, separation, span
 
 
 def shaped_pair(rng, kind):

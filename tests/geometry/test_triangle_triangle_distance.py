@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.geometry.test_point_triangle import PLACES, ROUNDING, separation, shaped_triangle, span
 
 from jostle.geometry import triangle_triangle_distance
+from tests.geometry.test_point_triangle import PLACES, ROUNDING, separation, shaped_triangle, span
 
 
 def shaped_pair(rng, kind):

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.oracle import rational
 
 from jostle.geometry import winding
+from tests.oracle import rational
 
 
 def sphere(subdivisions=2, radius=1.0):

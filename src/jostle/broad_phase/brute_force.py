@@ -46,7 +46,7 @@ class BruteForceFinder:
         self.counters = {"box_tests": n * (n - 1) // 2, "pairs": found}
         return CandidatePairs(self._body_a[:found].copy(), self._body_b[:found].copy())
 
-    def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:  # noqa: ARG002 - nothing here is per body
+    def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
         """Go on with other bodies."""
         self.body_count = body_count
 

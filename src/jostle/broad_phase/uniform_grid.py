@@ -102,7 +102,7 @@ class UniformGridFinder:
         }
         return CandidatePairs(sorted_pairs[0, :kept], sorted_pairs[1, :kept])
 
-    def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:  # noqa: ARG002 - no cell outlives a frame
+    def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
         """Go on with other bodies."""
         if body_count != self.body_count:
             self.body_count = body_count

@@ -12,7 +12,7 @@ from jostle.cli.warmup import warmup
 app = typer.Typer(
     name="jostle",
     help="Which faces of moving triangle meshes touch, where and when. "
-    "Start with [bold]jostle check A.stl B.stl[/bold]; the first run compiles for a few seconds, [bold]jostle warmup[/bold] does it ahead.",
+    "Start with [bold]jostle check A.stl B.stl[/bold]. The first run compiles; [bold]jostle warmup[/bold] does that ahead.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,

@@ -42,9 +42,7 @@ def check(
     solid: Annotated[bool, typer.Option("--solid", help="Also report a body that lies wholly inside the other.")] = False,
     method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)}.", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
-    picture: Annotated[
-        Path | None, typer.Option(help="Write a PNG with the touching faces in red.", show_default=False)
-    ] = None,
+    picture: Annotated[Path | None, typer.Option(help="Write a PNG with the touching faces in red.", show_default=False)] = None,
 ) -> None:
     """Check whether two mesh files touch.
 
@@ -61,7 +59,7 @@ def check(
     if as_json:
         print(json.dumps(_as_json(report, world, (a, b)), indent=1))
     else:
-        _print(report, world, a.name, b.name)
+        _print(report, a.name, b.name)
     if picture is not None:
         _draw(picture, world, report)
     raise typer.Exit(1 if report else 0)
@@ -92,7 +90,7 @@ def _pose(
     return placed
 
 
-def _print(report: Report, world: World, name_a: str, name_b: str) -> None:
+def _print(report: Report, name_a: str, name_b: str) -> None:
     from rich.console import Console
     from rich.table import Table
 

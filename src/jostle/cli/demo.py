@@ -31,9 +31,8 @@ def demo(
     world = World(method)
     shuttle = world.add(build.shuttle(), name="shuttle")
     horseshoe = world.add(build.horseshoe(), name="horseshoe")
-    console.print(
-        f"{shuttle.name} ({len(shuttle.mesh.faces)} faces) through {horseshoe.name} ({len(horseshoe.mesh.faces)} faces), {world.method!r}"
-    )
+    sizes = " and ".join(f"{body.name} ({len(body.mesh.faces)} faces)" for body in world)
+    console.print(f"{sizes}, {world.method!r}", highlight=False)
     compile_with_progress(console)
 
     table = Table("frame", "face pairs", "crossing", "touching faces", "ms", title="faces that touch, per frame")
@@ -53,9 +52,8 @@ def demo(
 
     out.mkdir(parents=True, exist_ok=True)
     picture = out / "demo.png"
-    save_picture(
-        picture, [body.mesh for body in world], world.poses, highlight=[report.faces_of(body) for body in world], width=1200, height=900
-    )
+    touching = [report.faces_of(body) for body in world]
+    save_picture(picture, [body.mesh for body in world], world.poses, highlight=touching, see_through="marked")
     console.print(f"the last frame, with the {faces} touching faces in red: [bold]{picture}[/bold]")
 
 

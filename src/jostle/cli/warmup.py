@@ -34,7 +34,7 @@ def compile_with_progress(console: Console, processes: int = 2) -> float:
     from jostle.kernels.warmup import WARMUPS, warm_up
 
     begin = time.perf_counter()
-    columns = (TextColumn("compiling kernels"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (TextColumn("compiling"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("", total=None)
 

@@ -1,0 +1,1 @@
+"""Scalar kernels, no classes: exact predicates, triangles, boxes, distances, rigid motion."""

@@ -1,8 +1,8 @@
 """Segment and normal of contact rows: where two faces meet, and which way is from a into b.
 
 The normal is the direction of n_a - n_b, with the outward normals of the two faces: the sum of the ways out of a and into b.
-(The average n_a + n_b of two faces that meet head-on would vanish.) Where the two normals agree, so that nothing is left, it is n_a;
-where a has no area, -n_b; where neither has, the way from the centroid of a to that of b, or at last +z. Never zero, never NaN.
+(The average n_a + n_b of two faces that meet head-on would vanish.) Where the normals agree, so that nothing is left, it is n_a;
+where a has no area, -n_b; where neither has, the way between the centroids, or at last +z. Never zero, never NaN.
 Near faces have the way from the closest point on a to the one on b.
 """
 

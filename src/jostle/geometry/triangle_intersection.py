@@ -105,12 +105,12 @@ def _flat_ends(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, 
             # Corners of the intersection are corners of one triangle that lie in the other ...
             x, y, z = corner[k, 0], corner[k, 1], corner[k, 2]
             o = 3 - 3 * (k // 3)
-            is_one = 0 != triangles_touch(
+            is_one = triangles_touch(
                 x, y, z, x, y, z, x, y, z,
                 corner[o, 0], corner[o, 1], corner[o, 2],
                 corner[o + 1, 0], corner[o + 1, 1], corner[o + 1, 2],
                 corner[o + 2, 0], corner[o + 2, 1], corner[o + 2, 2],
-            )  # fmt: skip
+            ) != 0  # fmt: skip
         elif count > 0 and (axis < 0 or not in_one_plane):
             # Only one point is common. A segment has edges on top of each other: they would give other roundings of it.
             is_one = False

@@ -1,10 +1,10 @@
 """The distance of two triangles as it is reported and compared with a clearance.
 
 `closest_points_of_triangles` is right to 1.5e-14 of the size for triangles of every shape, but it works with unit vectors, and so
-gives 3.9999999999999996 for two boxes on a grid that are 4 apart; a clearance of 4 would then report them. CAD data lie on grids.
+gives 3.9999999999999996 for two boxes on a grid that are 4 apart; a clearance of 4 would report them. CAD data lie on grids.
 The textbook formulas below, in products of differences with one division at the end, have no rounding there at all but
-for that division and the root; on needles they lose digits. So both are evaluated, and the textbook's value is taken where it agrees
-with the other within the latter's error.
+for that division and the root; on needles they lose digits. So both are evaluated, and the textbook's value is taken where
+it agrees with the other within the latter's error.
 """
 
 import math

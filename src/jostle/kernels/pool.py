@@ -93,11 +93,11 @@ def map_chunks(function: Callable[[int, int], Result], count: int, chunk: int, w
     if threads <= 1 or getattr(_inside, "worker", False):  # a worker that waited for workers could wait for ever
         return [function(start, min(start + chunk, count)) for start in range(0, count, chunk)]
     work = _Work(function, count, chunk)
-    waiting: set[Future[None]] = {_pool().submit(work.run) for _ in range(threads)}
     try:
+        waiting: set[Future[None]] = {_pool().submit(work.run) for _ in range(threads)}
         while waiting:
             _, waiting = wait(waiting, timeout=WAIT_SECONDS)
-    except BaseException:
+    except BaseException:  # Ctrl-C may come while the first chunks run and the last thread is not yet started
         work.stopped = True
         raise
     if work.errors:

@@ -27,6 +27,8 @@ Outcome = tuple[str, float, str | None]
 WARMUPS: list[tuple[str, Callable[[], None]]] = []
 """Every entry, in the order of definition."""
 
+JOIN_SECONDS = 2.0
+
 _CHILD = (
     "import json, sys\n"
     "task = json.loads(sys.stdin.readline())\n"
@@ -96,6 +98,9 @@ def warm_up(
     finally:
         for hand in hands:
             hand.end()
+        for hand in hands:
+            if hand.ident is not None:
+                hand.join(JOIN_SECONDS)
     return [by_name[name] for name in names]
 
 
@@ -131,6 +136,8 @@ class _Hand(threading.Thread):
             pipe = subprocess.PIPE
             process = subprocess.Popen([sys.executable, "-c", _CHILD], stdin=pipe, stdout=pipe, stderr=messages, text=True)
             self._process = process
+            if self._ending.is_set():  # `end` has come too early to see the new process
+                raise InterruptedError("not wanted any more")
             self._tell(process, json.dumps({"path": sys.path, "modules": self._modules}))
         self._tell(process, json.dumps(name))
         assert process.stdout is not None
@@ -144,7 +151,13 @@ class _Hand(threading.Thread):
         process.stdin.flush()
 
     def _epitaph(self, messages: TextIO) -> str:
-        code = None if self._process is None else self._process.wait()
+        code = None
+        if self._process is not None:
+            try:
+                code = self._process.wait(JOIN_SECONDS)
+            except subprocess.TimeoutExpired:  # alive, but it does not answer in our words
+                self._process.kill()
+                code = self._process.wait()
         messages.seek(0)
         last = messages.read().strip().rpartition("\n")[2]
         return f"the process ended with code {code}" + (f": {last}" if last else "")

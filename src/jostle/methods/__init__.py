@@ -1,0 +1,1 @@
+"""One folder per method; methods do not know each other."""

@@ -198,7 +198,8 @@ def unit_normals(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.f
     v = v / np.maximum(np.abs(v).max(axis=1, keepdims=True), np.finfo(float).tiny)
     normal = np.cross(u, v)
     length = np.linalg.norm(normal, axis=1, keepdims=True)
-    return np.divide(normal, length, out=np.zeros_like(normal), where=length > 0.0)
+    unit: NDArray[np.float64] = np.divide(normal, length, out=np.zeros_like(normal), where=length > 0.0)
+    return unit
 
 
 def _smallest_connected_vertex(faces: NDArray[np.int32], vertex_count: int) -> NDArray[np.int64]:

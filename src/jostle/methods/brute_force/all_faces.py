@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from jostle.frame import Floats, Ints
 from jostle.geometry.aabb import boxes_squared_distance, face_boxes
 from jostle.geometry.contact_kind import NEAR
-from jostle.geometry.rigid import read_only_view
 from jostle.geometry.corners import corners
+from jostle.geometry.rigid import read_only_view
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, faces_touch
 from jostle.geometry.triangles_distance import triangles_distance
 from jostle.kernels.jit import kernel
@@ -124,10 +124,9 @@ def find_face_rows(
         while True:
             before = tests.copy()
             room = slice(state.found, None)
-            needed = _scan_faces(
-                *arrays, *others, welding, first, last, itself, adjacent, clearance,
-                state.face_pairs[room], state.kind[room], state.distance[room], tests,
-            )  # fmt: skip
+            outputs = (state.face_pairs[room], state.kind[room], state.distance[room], tests)
+            arguments = (*arrays, *others, welding, first, last, itself, adjacent, clearance, *outputs)
+            needed = _scan_faces(*arguments)
             if state.found + needed <= len(state.kind):
                 break
             tests[:] = before
@@ -137,8 +136,9 @@ def find_face_rows(
         return last == len(faces_a), (last - first) * len(faces_b)
 
     run_in_slices(scan, search, FIRST_SLICE)
-    pairs = search.face_pairs[: search.found]
-    rows = FaceRows(pairs[:, 0].copy(), pairs[:, 1].copy(), search.kind[: search.found].copy(), search.distance[: search.found].copy())
+    found = slice(search.found)
+    face_a, face_b = np.ascontiguousarray(search.face_pairs[found].T)
+    rows = FaceRows(face_a, face_b, search.kind[found].copy(), search.distance[found].copy())
     box_tests, triangle_tests, distance_tests = (int(count) for count in tests)
     return rows, Counters(box_tests=box_tests, triangle_tests=triangle_tests, distance_tests=distance_tests)
 

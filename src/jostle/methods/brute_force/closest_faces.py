@@ -6,10 +6,10 @@ import numpy as np
 
 from jostle.frame import Floats, Ints
 from jostle.geometry.aabb import boxes_squared_distance, face_boxes
-from jostle.geometry.rigid import read_only_view
-from jostle.geometry.contact_kind import NEAR, TOUCHING
 from jostle.geometry.contact import describe_rows
+from jostle.geometry.contact_kind import NEAR, TOUCHING
 from jostle.geometry.corners import corners
+from jostle.geometry.rigid import read_only_view
 from jostle.geometry.triangle_triangle import faces_touch
 from jostle.geometry.triangles_distance import triangles_distance
 from jostle.kernels.jit import kernel
@@ -53,7 +53,8 @@ def find_closest_faces(vertices_a: Floats, faces_a: Ints, vertices_b: Floats, fa
     def scan(state: list[int], operations: int) -> tuple[bool, int]:
         first = state[0]
         last = min(len(faces_a), first + max(1, operations // len(faces_b)))
-        _scan_closest(*arrays, first, last, best, best_faces)
+        arguments = (*arrays, first, last, best, best_faces)
+        _scan_closest(*arguments)
         state[0] = last
         return last == len(faces_a) or best[0] == 0.0, (last - first) * len(faces_b)
 

@@ -69,7 +69,7 @@ class AllFaces:
         shapes: tuple[FaceShape, ...],
         frame: Frame,
         query: Query,
-        memory: PairMemory,  # noqa: ARG002  (the oracle remembers nothing)
+        memory: PairMemory,
     ) -> Report:
         """Test these pairs."""
         return answer(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True), shapes, frame, query)
@@ -104,7 +104,7 @@ class BruteForceDetector:
             for b in others[frame.may_meet(np.full_like(others, a), others)].tolist():
                 yield a, b
 
-    def change(self, bodies: Bodies, shapes: tuple[FaceShape, ...], old_to_new: OldToNew) -> None:  # noqa: ARG002
+    def change(self, bodies: Bodies, shapes: tuple[FaceShape, ...], old_to_new: OldToNew) -> None:
         """Take the new bodies; nothing else depends on them."""
         self._bodies, self._shapes = bodies, shapes
 
@@ -114,7 +114,7 @@ class BruteForceDetector:
             frame.world_vertices(body_a), self._shapes[body_a].faces, frame.world_vertices(body_b), self._shapes[body_b].faces
         )
 
-    def overlay(self, frame: Frame, what: str) -> Overlay:  # noqa: ARG002
+    def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the boxes of all faces: there is nothing else to see."""
         boxes = [np.stack(face_boxes(frame.world_vertices(k), shape.faces), axis=1) for k, shape in enumerate(self._shapes)]
         return Overlay("boxes of faces", boxes=np.concatenate([np.empty((0, 2, 3)), *boxes]))
@@ -137,9 +137,7 @@ def answer(pairs: Iterable[tuple[int, int]], shapes: tuple[FaceShape, ...], fram
     return Report.of(contacts, counters)
 
 
-def rows_of_pair(
-    a: int, b: int, shapes: tuple[FaceShape, ...], frame: Frame, query: Query
-) -> tuple[FaceRows, Counters]:
+def rows_of_pair(a: int, b: int, shapes: tuple[FaceShape, ...], frame: Frame, query: Query) -> tuple[FaceRows, Counters]:
     """Return the rows of one pair of bodies, or of one body against itself."""
     shape_a, shape_b = shapes[a], shapes[b]
     world_a, world_b = frame.world_vertices(a), frame.world_vertices(b)
@@ -173,13 +171,17 @@ def _with_contained(rows: FaceRows, inside: list[tuple[int, int, int]]) -> FaceR
         np.concatenate([rows.distance, np.zeros(len(inside))]),
     )
     order = np.lexsort((merged.face_b, merged.face_a))
-    return FaceRows(*(column[order] for column in merged))
+    return _rows(merged, order)
 
 
 def _first_of_the_worst(rows: FaceRows) -> FaceRows:
     """Keep one row: the first of the most severe kind."""
     best = int(np.argmax(rows.kind))
-    return FaceRows(*(column[best : best + 1] for column in rows))
+    return _rows(rows, np.array([best]))
+
+
+def _rows(rows: FaceRows, chosen: NDArray[np.integer]) -> FaceRows:
+    return FaceRows(rows.face_a[chosen], rows.face_b[chosen], rows.kind[chosen], rows.distance[chosen])
 
 
 def _contacts(found: list[tuple[int, int, FaceRows]], frame: Frame) -> Contacts:
