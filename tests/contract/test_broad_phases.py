@@ -51,6 +51,16 @@ def touching_at_rounded_coordinates(random, n):
 
 
 @scene
+def starting_just_below_a_whole_number(random, n):
+    # Touching cubes whose lower corners have 0.999… and 2, while all edges round to 1: cells of edge 1 would be 0 and 2.
+    k = random.integers(0, 2, (n, 3))
+    lower = np.where(k == 0, np.nextafter(1.0, 0.0), 2.0)
+    upper = np.where(k == 0, 2.0, 3.0)
+    assert (upper - lower == 1.0).all()
+    return lower, upper
+
+
+@scene
 def missing_each_other_by_one_bit(random, n):
     lower = random.integers(0, 4, (n, 3)).astype(float)
     upper = lower + 1.0

@@ -160,7 +160,7 @@ def kind(a: FloatTriangle, b: FloatTriangle) -> int:
         return TOUCHING  # degenerate, or parallel planes with a common point: coplanar
     # The mean of the corners is in the relative interior of the common set; where the relative interiors of two convex sets
     # meet, that is the intersection of the two relative interiors.
-    mean = tuple(sum(Fraction(p[k], p[3]) for p in corners) / len(corners) for k in range(3))
+    mean = tuple(sum((Fraction(p[k], p[3]) for p in corners), Fraction(0)) / len(corners) for k in range(3))
     return CROSSING if _strictly_inside(mean, first) and _strictly_inside(mean, second) else TOUCHING
 
 

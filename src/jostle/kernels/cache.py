@@ -45,7 +45,7 @@ FORMAT = b"jostle kernel 1\n"
 SHIPPED_TARGET = ("x86-64-v3", "")  # the CPU name and features that shipped kernels are compiled for
 SHIPPED_NEEDS = ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2", "cx16", "sahf", "xsave")
 KEPT_DIRECTORIES = 8  # of other digests: other environments, and the last few states of the sources
-RECENT_SECONDS = 6 * 3600.0
+RECENT_SECONDS = 3600.0  # a busy afternoon of edits leaves a directory of a megabyte for each state of the sources
 
 Function = Callable[..., Any]
 config: Any = numba.config
@@ -367,8 +367,8 @@ def _write_whole(file: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
-        os.replace(temporary, file)  # noqa: PTH105 - both names are text already
+        Path(temporary).replace(file)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(temporary)  # noqa: PTH108
+            Path(temporary).unlink()
         raise

