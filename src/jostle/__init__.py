@@ -56,7 +56,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # File formats live in trimesh, which is imported on use only.
+    # Reading files needs more imports than everything else together.
     if name == "load":
         from jostle.shapes.load import load
 

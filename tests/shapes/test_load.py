@@ -529,3 +529,28 @@ def test_well_known_models(name):
         pytest.skip("the environment variable JOSTLE_DATA does not lead to a folder with meshes/" + name)
     mesh = load(Path(folder) / "meshes" / name)
     assert (len(mesh.faces), mesh.is_closed) == KNOWN[name]
+
+
+def test_3mf_and_collada_go_through_trimesh(tmp_path):
+    import trimesh
+
+    path = tmp_path / "ball.3mf"
+    ball = trimesh.creation.icosphere(subdivisions=1)
+    ball.export(path)
+    mesh = load(path)
+    assert len(mesh.faces) == 80
+    assert mesh.is_closed
+    assert np.allclose(mesh.vertices[mesh.faces], ball.triangles, atol=1e-6)
+    (tmp_path / "scene.dae").write_text("<COLLADA/>")
+    with pytest.raises(InputError, match=r"scene\.dae: to read \.dae files, install pycollada"):
+        load(tmp_path / "scene.dae")
+    path.write_bytes(b"PK no archive")
+    with pytest.raises(InputError, match=r"ball\.3mf: .*trimesh cannot read it"):
+        load(path)
+
+
+@pytest.mark.small
+def test_unknown_endings_name_what_can_be_read(tmp_path):
+    (tmp_path / "thing.blend").write_bytes(b"x")
+    with pytest.raises(InputError, match=r"'\.blend' cannot be read; choose one of \.3mf, \.dae, \.glb"):
+        load(tmp_path / "thing.blend")

@@ -130,7 +130,7 @@ def find_pairs(lower: Floats, upper: Floats, huge_count: int, room: Room, pairs:
     )
     if huge_count > 0:
         found = compare_huge(lower, upper, room.level, room.huge, huge_count, found, pairs)
-        tests += huge_count * lower.shape[0]
+        tests += huge_count * lower.shape[0] - huge_count * (huge_count + 1) // 2
     return found, tests, cells
 
 
@@ -268,8 +268,12 @@ def compare_waiting(
 def compare_huge(lower: Floats, upper: Floats, level: Ints, huge: Ints, huge_count: int, found: int, pairs: Ints) -> int:
     """Compare the huge boxes with all boxes, and with each other once; return the number of pairs found so far."""
     last = pairs.shape[1] - 1
+    passed = 0
     for i in range(lower.shape[0]):
-        for h in range(huge_count):
+        # The list ascends, so that a huge box has met those before it already.
+        if level[i] == HUGE:
+            passed += 1
+        for h in range(passed if level[i] == HUGE else 0, huge_count):
             other = huge[h]
             if (
                 lower[i, 0] <= upper[other, 0]
@@ -278,7 +282,6 @@ def compare_huge(lower: Floats, upper: Floats, level: Ints, huge: Ints, huge_cou
                 and upper[i, 1] >= lower[other, 1]
                 and lower[i, 2] <= upper[other, 2]
                 and upper[i, 2] >= lower[other, 2]
-                and (level[i] != HUGE or i < other)
             ):
                 column = min(found, last)
                 pairs[0, column] = min(i, other)

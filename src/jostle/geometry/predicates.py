@@ -55,7 +55,14 @@ def orient2d(ax, ay, bx, by, cx, cy):
 @kernel
 def orient3d(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
     """Return the side of the plane abc on which d lies: 1 where a, b, c are seen counter-clockwise, -1 or 0. Exact."""
-    volume, size = _rounded_volume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz)
+    ux, uy, uz = bx - ax, by - ay, bz - az
+    vx, vy, vz = cx - ax, cy - ay, cz - az
+    wx, wy, wz = dx - ax, dy - ay, dz - az
+    yz, zy = uy * vz, uz * vy
+    zx, xz = uz * vx, ux * vz
+    xy, yx = ux * vy, uy * vx
+    volume = wx * (yz - zy) + wy * (zx - xz) + wz * (xy - yx)
+    size = abs(wx) * (abs(yz) + abs(zy)) + abs(wy) * (abs(zx) + abs(xz)) + abs(wz) * (abs(xy) + abs(yx))
     if abs(volume) <= FILTER_3D * size:
         if size == 0.0:
             return 0
@@ -68,19 +75,19 @@ def orient3d(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
 
 
 @kernel
-def signed_area(ax, ay, bx, by, cx, cy):
-    """Return the determinant of orient2d (twice the area) with its exact sign and a relative error below 2^-39."""
-    left = (bx - ax) * (cy - ay)
-    right = (by - ay) * (cx - ax)
-    if abs(left - right) > ACCURATE * FILTER_2D * (abs(left) + abs(right)):
-        return left - right
-    return exact_volume(ax, ay, 0.0, bx, by, 0.0, cx, cy, 0.0, ax, ay, 1.0)
-
-
-@kernel
 def signed_volume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
-    """Return the determinant of orient3d (six times the volume) with its exact sign and a relative error below 2^-39."""
-    volume, size = _rounded_volume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz)
+    """Return the determinant of orient3d (six times the volume) with its exact sign and a relative error below 2^-39.
+
+    With z = 0 for a, b and c and d one unit above a it is the determinant of orient2d, twice the area.
+    """
+    ux, uy, uz = bx - ax, by - ay, bz - az
+    vx, vy, vz = cx - ax, cy - ay, cz - az
+    wx, wy, wz = dx - ax, dy - ay, dz - az
+    yz, zy = uy * vz, uz * vy
+    zx, xz = uz * vx, ux * vz
+    xy, yx = ux * vy, uy * vx
+    volume = wx * (yz - zy) + wy * (zx - xz) + wz * (xy - yx)
+    size = abs(wx) * (abs(yz) + abs(zy)) + abs(wy) * (abs(zx) + abs(xz)) + abs(wz) * (abs(xy) + abs(yx))
     if abs(volume) > ACCURATE * FILTER_3D * size:
         return volume
     return exact_volume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz)
@@ -96,7 +103,7 @@ def sides_of_plane(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, r
     xy, yx = ux * vy, uy * vx
     nx, ny, nz = yz - zy, zx - xz, xy - yx
     mx, my, mz = abs(yz) + abs(zy), abs(zx) + abs(xz), abs(xy) + abs(yx)
-    # The same operations as in _rounded_volume, hence the same bound.
+    # The same operations as in orient3d, hence the same bound.
     wx, wy, wz = px - ax, py - ay, pz - az
     p = wx * nx + wy * ny + wz * nz
     p_size = abs(wx) * mx + abs(wy) * my + abs(wz) * mz
@@ -113,20 +120,6 @@ def sides_of_plane(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, r
     if abs(r) <= FILTER_3D * r_size and r_size != 0.0:
         r = exact_volume(ax, ay, az, bx, by, bz, cx, cy, cz, rx, ry, rz)
     return int(p > 0.0) - int(p < 0.0), int(q > 0.0) - int(q < 0.0), int(r > 0.0) - int(r < 0.0)
-
-
-@kernel
-def _rounded_volume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
-    """Return the determinant in plain float64, and the same formula on absolute values."""
-    ux, uy, uz = bx - ax, by - ay, bz - az
-    vx, vy, vz = cx - ax, cy - ay, cz - az
-    wx, wy, wz = dx - ax, dy - ay, dz - az
-    yz, zy = uy * vz, uz * vy
-    zx, xz = uz * vx, ux * vz
-    xy, yx = ux * vy, uy * vx
-    volume = wx * (yz - zy) + wy * (zx - xz) + wz * (xy - yx)
-    size = abs(wx) * (abs(yz) + abs(zy)) + abs(wy) * (abs(zx) + abs(xz)) + abs(wz) * (abs(xy) + abs(yx))
-    return volume, size
 
 
 @kernel
@@ -192,65 +185,55 @@ def _integer_volume(ux, uy, uz, vx, vy, vz, wx, wy, wz):
 
 
 @kernel
-def _put_digits(a, b, c, d, to, digits):
-    """Write b-a, c-a, d-a as digits, highest first, at digits[to:], + 30 and + 60; return how many, and the unit of the highest."""
-    largest = max(max(abs(a), abs(b)), max(abs(c), abs(d)))
-    if largest == 0.0:
-        return 0, 1.0
-    enlarged = NEXT_BINADE * largest
-    leading = enlarged - (1.0 - UNIT_ROUNDOFF) * enlarged
-    scale = 0.5 * LIMB_BASE / leading
-    a, b, c, d = a * scale, b * scale, c * scale, d * scale
-    count = 0
-    while a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
-        # Cut off the whole part, move up the rest: both exact. Digits have the signs of their numbers.
-        i, j, k, m = int(a), int(b), int(c), int(d)
-        digits[to + count] = j - i
-        digits[to + count + 30] = k - i
-        digits[to + count + 60] = m - i
-        a, b, c, d = (a - i) * LIMB_BASE, (b - j) * LIMB_BASE, (c - k) * LIMB_BASE, (d - m) * LIMB_BASE
-        count += 1
-    return count, leading / (0.5 * LIMB_BASE)
-
-
-@kernel
-def _add_product(digits, a, a_count, b, b_count, sign, to):
-    """Add sign times the number at digits[a:] times the one at digits[b:] to the number at digits[to:], highest digit first."""
-    # The carry inside the inner loop also keeps the compiler from vectorising it, which would triple the code to compile.
-    for m in range(a_count - 1, -1, -1):
-        factor = sign * digits[a + m]
-        carry = 0
-        for n in range(b_count - 1, -1, -1):
-            place = to + 1 + m + n
-            total = digits[place] + factor * digits[b + n] + carry
-            digits[place] = total & LIMB_MASK
-            carry = total >> LIMB
-        digits[to + m] += carry
-
-
-@kernel
 def _long_volume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
     """Return the same for any accepted coordinates, by integers of up to ten digits; the only place that takes memory.
 
-    Differences have digits below 2^29 in magnitude, minors have digits of 28 bits and a signed highest one below 2^32.
+    Differences have digits below 2^29 in magnitude, minors have digits of 28 bits and a signed highest one below 2^32. One
+    kernel of loops instead of one for each step: every caller of a predicate compiles a copy of all that stands here.
     """
-    digits = np.zeros(183, np.int64)  # x, y, z of u from 0, of v from 30, of w from 60; three minors from 90; the sum from 153
-    # Typed, because a literal argument would compile its callee once more.
-    u, v, w, minor, volume, sign = np.int64(0), np.int64(30), np.int64(60), np.int64(90), np.int64(153), np.int64(1)
-    nx, unit_x = _put_digits(ax, bx, cx, dx, u, digits)
-    ny, unit_y = _put_digits(ay, by, cy, dy, u + 10, digits)
-    nz, unit_z = _put_digits(az, bz, cz, dz, u + 20, digits)
-    count = max(nx, ny, nz)
-    for k in range(3):
-        # The minor of the columns i and j, times w in column k. All columns are read to the same length.
+    given = np.empty(12, np.float64)
+    given[0], given[1], given[2], given[3], given[4], given[5] = ax, ay, az, bx, by, bz
+    given[6], given[7], given[8], given[9], given[10], given[11] = cx, cy, cz, dx, dy, dz
+    # Highest digits first: x, y, z of u = b-a from 0, 10, 20, of v = c-a from 30, of w = d-a from 60; the minors from 90, 111
+    # and 132; their sum from 153.
+    digits = np.zeros(183, np.int64)
+    weight = LIMB_BASE * LIMB_BASE
+    count = 0
+    for column in range(3):
+        a, b, c, d = given[column], given[column + 3], given[column + 6], given[column + 9]
+        largest = max(max(abs(a), abs(b)), max(abs(c), abs(d)))
+        if largest > 0.0:
+            enlarged = NEXT_BINADE * largest
+            unit = (enlarged - (1.0 - UNIT_ROUNDOFF) * enlarged) / (0.5 * LIMB_BASE)
+            weight *= unit
+            a, b, c, d = a / unit, b / unit, c / unit, d / unit
+        to = 10 * column
+        while a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
+            # Cut off the whole part, move up the rest: both exact. Digits have the signs of their numbers.
+            i, j, k, m = int(a), int(b), int(c), int(d)
+            digits[to], digits[to + 30], digits[to + 60] = j - i, k - i, m - i
+            a, b, c, d = (a - i) * LIMB_BASE, (b - j) * LIMB_BASE, (c - k) * LIMB_BASE, (d - m) * LIMB_BASE
+            to += 1
+        count = max(count, to - 10 * column)
+    for step in range(9):
+        # For each column k: u_i v_j, less u_j v_i, make the minor, which times w_k goes to the sum.
+        k = step // 3
         i, j = 10 * ((k + 1) % 3), 10 * ((k + 2) % 3)
-        for _ in range(2):
-            _add_product(digits, u + i, count, v + j, count, sign, minor)
-            i, j, sign = j, i, -sign
-        _add_product(digits, minor, 2 * count, w + 10 * k, count, sign, volume)
-        minor += 21
-    value, weight = 0.0, unit_x * unit_y * unit_z * LIMB_BASE * LIMB_BASE
-    for n in range(volume, volume + 3 * count):
+        left, left_count, right, sign, to = i, count, 30 + j, 1, 90 + 21 * k
+        if step % 3 == 1:
+            left, right, sign = j, 30 + i, -1
+        elif step % 3 == 2:
+            left, left_count, right, to = 90 + 21 * k, 2 * count, 60 + 10 * k, 153
+        for m in range(left_count - 1, -1, -1):
+            factor = sign * digits[left + m]
+            carry = 0
+            for n in range(count - 1, -1, -1):
+                total = digits[to + 1 + m + n] + factor * digits[right + n] + carry
+                digits[to + 1 + m + n] = total & LIMB_MASK
+                carry = total >> LIMB
+            digits[to + m] += carry
+    value = 0.0
+    for n in range(153, 153 + 3 * count):
         value += float(digits[n]) * weight
         weight /= LIMB_BASE
     return value

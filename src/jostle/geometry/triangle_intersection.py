@@ -11,7 +11,7 @@ Where the intersection is an area (coplanar triangles), the answer is the two co
 import numpy as np
 
 from jostle.geometry.flat_triangles import projected, projection_axis
-from jostle.geometry.predicates import orient3d, sides_of_plane, signed_area, signed_volume
+from jostle.geometry.predicates import orient3d, sides_of_plane, signed_volume
 from jostle.geometry.triangle_triangle import arranged, lone_corner, triangles_touch
 from jostle.kernels.jit import kernel
 
@@ -153,10 +153,12 @@ def _edges_cross(corner, p, q, r, s, only_axis):
         q0, q1 = projected(axis, corner[q, 0], corner[q, 1], corner[q, 2])
         r0, r1 = projected(axis, corner[r, 0], corner[r, 1], corner[r, 2])
         s0, s1 = projected(axis, corner[s, 0], corner[s, 1], corner[s, 2])
-        from_r, from_s = signed_area(p0, p1, q0, q1, r0, r1), signed_area(p0, p1, q0, q1, s0, s1)
+        from_r = signed_volume(p0, p1, 0.0, q0, q1, 0.0, r0, r1, 0.0, p0, p1, 1.0)
+        from_s = signed_volume(p0, p1, 0.0, q0, q1, 0.0, s0, s1, 0.0, p0, p1, 1.0)
         if not (from_r < 0.0 < from_s or from_s < 0.0 < from_r):
             continue
-        from_p, from_q = signed_area(r0, r1, s0, s1, p0, p1), signed_area(r0, r1, s0, s1, q0, q1)
+        from_p = signed_volume(r0, r1, 0.0, s0, s1, 0.0, p0, p1, 0.0, r0, r1, 1.0)
+        from_q = signed_volume(r0, r1, 0.0, s0, s1, 0.0, q0, q1, 0.0, r0, r1, 1.0)
         if from_p < 0.0 < from_q or from_q < 0.0 < from_p:
             x, y, z = _between(corner[p, 0], corner[p, 1], corner[p, 2], corner[q, 0], corner[q, 1], corner[q, 2], from_p, from_q)
             return True, x, y, z

@@ -1,9 +1,10 @@
-"""Mesh files in: STL, OBJ, PLY, OFF, RAW and glTF/GLB.
+"""Mesh files in: STL, OBJ, PLY, OFF, RAW, glTF/GLB, and 3MF and Collada through trimesh.
 
 Face k of the mesh is the k-th triangle of the file, in the file's order; polygons are cut into fans in order, and
 `Mesh.source_face` leads back to them. Only points with bit-equal coordinates become one vertex (numbered by first occurrence),
 so a sphere of size 1e-9 keeps its shape; float32 values are kept exactly. A file that cannot be read whole raises `InputError`
-with the file and the reason: there is no partial mesh. All formats are read by `jostle.shapes.formats`, see there why.
+with the file and the reason: there is no partial mesh. The formats are read by `jostle.shapes.formats`, see there why; 3MF and
+Collada, where their parsers are installed, go through trimesh.
 
 Units are never guessed: they are what the caller says, except that glTF is in metres by its specification.
 """
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
+from jostle.shapes.formats.by_trimesh import BY_TRIMESH, read_by_trimesh
 from jostle.shapes.formats.gltf import Scene, read_gltf
 from jostle.shapes.formats.obj import read_obj
 from jostle.shapes.formats.off import read_off
@@ -38,7 +40,7 @@ _READERS: dict[str, Callable[[bytes], Polygons]] = {
     ".stl": read_stl,
 }
 _SCENES = (".glb", ".gltf")
-ENDINGS = tuple(sorted([*_READERS, *_SCENES]))
+ENDINGS = tuple(sorted([*_READERS, *_SCENES, *BY_TRIMESH]))
 
 
 def load(path: str | os.PathLike[str], units: str | None = None, name: str | None = None) -> Mesh:
@@ -47,7 +49,7 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
     Parameters
     ----------
     path : str or path
-        Ending in .stl, .obj, .ply, .off, .raw, .gltf or .glb (in any case).
+        Ending in .stl, .obj, .ply, .off, .raw, .gltf, .glb, .3mf or .dae (in any case).
     units : str, optional
         One of `jostle.shapes.mesh.UNITS`, for `Mesh.units`. By default None; "m" for glTF.
     name : str, optional
@@ -67,7 +69,9 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
         faces = np.vstack([mesh.faces.astype(np.int64) + start for (_, mesh, _), start in zip(parts, starts, strict=False)])
         return _as_mesh(points, faces, None, file, name, parts[0][1].units)
     try:
-        polygons = checked(_READERS[_ending(file)](_content(file)))
+        reader = _READERS.get(_ending(file))
+        content = _content(file)
+        polygons = checked(read_by_trimesh(file) if reader is None else reader(content))
     except UnreadableError as reason:
         raise InputError(f"{file}: {reason}") from None
     faces, source = triangles(polygons)
@@ -147,7 +151,7 @@ def _moved(points: Floats, transform: Floats) -> Floats:
 def _ending(file: Path) -> str:
     ending = file.suffix.lower()
     if ending not in ENDINGS:
-        raise InputError(f"{file}: the ending {file.suffix!r} is not one that can be read; choose one of {', '.join(ENDINGS)}")
+        raise InputError(f"{file}: the ending {file.suffix!r} cannot be read; choose one of {', '.join(ENDINGS)}")
     return ending
 
 
