@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.errors import InputError
+from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
 Floats = NDArray[np.float64]
@@ -81,17 +82,10 @@ class Volumes:
 
 
 def boxes_for_kernel(volumes: Volumes, body_count: int) -> tuple[Floats, Floats]:
-    """Return the corners of the boxes as writable contiguous float64, without a copy where they are that already."""
+    """Return the corners of the boxes as kernels want them, without a copy."""
     if len(volumes) != body_count:
         raise InputError(f"there are boxes for {len(volumes)} bodies, but this finder serves {body_count}; call change first")
-    return _writable(volumes.lower), _writable(volumes.upper)
-
-
-def _writable(array: Floats) -> Floats:
-    # Numba takes read-only arrays for another type, and would compile every kernel a second time for them.
-    if array.flags.writeable and array.flags.c_contiguous and array.dtype == np.float64:
-        return array
-    return np.array(array, dtype=np.float64, order="C")
+    return read_only_view(volumes.lower), read_only_view(volumes.upper)
 
 
 @kernel

@@ -10,7 +10,8 @@ monotone, every vertex inside the local box lands, bit for bit, inside the world
 
 import numpy as np
 
-from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE, read_only_view
+from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
+from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
 # Three roundings (difference, square, two sums: at most 5 · 2⁻⁵³ together) and that of this very product.

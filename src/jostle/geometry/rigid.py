@@ -11,6 +11,7 @@ conservative for the world vertices when its boxes are grown by `cull_padding`, 
 
 import numpy as np
 
+from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
 SMALLEST_WORLD_COORDINATE = 1e-30
@@ -35,18 +36,6 @@ def transform_into(pose, points, out):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
         for k in range(3):
             out[i, k] = rigid_coordinate(pose[k, 0], pose[k, 1], pose[k, 2], pose[k, 3], x, y, z)
-
-
-def read_only_view(array):
-    """Return a C-contiguous, read-only view (a copy only where the memory is not contiguous).
-
-    Numba compiles one kernel for writable and another for read-only arrays. Inputs come as both: meshes and cast
-    arrays are sealed, results are not. A wrapper that hands every input over through this view compiles its kernel
-    once; the view costs 0.2 µs. Read-only is the canonical side because a sealed array has no writable view.
-    """
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
 
 
 def transform_points(pose, points, out=None):

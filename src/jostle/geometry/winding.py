@@ -15,8 +15,8 @@ import math
 import numpy as np
 
 from jostle.geometry.predicates import orient2d, orient3d
-from jostle.geometry.rigid import read_only_view
 from jostle.geometry.vector import cross, dot, length
+from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
 

@@ -9,9 +9,9 @@ from jostle.geometry.aabb import boxes_squared_distance, face_boxes
 from jostle.geometry.contact import describe_rows
 from jostle.geometry.contact_kind import NEAR, TOUCHING
 from jostle.geometry.corners import corners
-from jostle.geometry.rigid import read_only_view
 from jostle.geometry.triangle_triangle import faces_touch
 from jostle.geometry.triangles_distance import triangles_distance
+from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 from jostle.report import Closest

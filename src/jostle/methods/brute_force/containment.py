@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
-from jostle.geometry.rigid import read_only_view
 from jostle.geometry.winding import crossing_winding
+from jostle.kernels.arrays import read_only_view
 
 
 def first_faces_of_contained_parts(

@@ -7,11 +7,11 @@ trimesh is imported here, on use. It is told not to process anything: its defaul
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from jostle.shapes.formats.polygons import Polygons, UnreadableError
-
 
 BY_TRIMESH = {".3mf": "lxml and networkx", ".dae": "pycollada"}
 """Endings, and the packages that trimesh needs for them."""
@@ -25,7 +25,7 @@ def read_by_trimesh(file: Path) -> Polygons:
     if ending[1:] not in trimesh.available_formats():
         raise UnreadableError(f"to read {ending} files, install {BY_TRIMESH[ending]}")
     try:
-        loaded = trimesh.load(file, process=False, force="mesh")
+        loaded: Any = trimesh.load(file, process=False, force="mesh")
         points = np.array(loaded.vertices, dtype=np.float64)
         faces = np.array(loaded.faces, dtype=np.int64)
     except Exception as error:  # a parser of another library may raise anything
