@@ -105,7 +105,7 @@ def faces_touch(vertices_a, faces_a, i, vertices_b, faces_b, j):
 def touch_beyond_shared(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, shared_count):
     """Return 0, TOUCHING or CROSSING: do two faces of one mesh have a common point outside the hull of what they share?
 
-    The first `shared_count` (0 … 3) corners of a equal those of b, bit by bit, and differ from each other. Exact.
+    The first `shared_count` (0 … 3) corners of a equal those of b, bit by bit. Exact.
 
     One shared corner v: take a common point other than v and follow the ray from v through it; it leaves one of the triangles
     first, on the edge opposite to v, at a point of both. So it is enough to ask whether the edge opposite to v of one meets
@@ -117,7 +117,8 @@ def touch_beyond_shared(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b
         return triangles_touch(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z)
     if shared_count == 3:
         return TOUCHING
-    if shared_count == 2:
+    # Two shared corners that far-off coordinates have rounded to one point are one.
+    if shared_count == 2 and (a0x != a1x or a0y != a1y or a0z != a1z):
         if orient3d(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b2x, b2y, b2z) != 0:
             return 0
         return TOUCHING if same_side_of_line(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b2x, b2y, b2z) else 0
@@ -151,7 +152,8 @@ def _far_edge_touches(vx, vy, vz, px, py, pz, qx, qy, qz, rx, ry, rz, sx, sy, sz
 def adjacent_faces_touch(vertices, faces, welded_faces, i, j):
     """Return `touch_beyond_shared` of faces i and j of one mesh, or `faces_touch` where they share no welded vertex.
 
-    vertices (n,3) float64 in the world, faces and welded_faces (m,3) int32 as in `Mesh`.
+    vertices (n,3) float64 in the world, faces and welded_faces (m,3) int32 as in `Mesh`. Welded vertices must coincide in the
+    world, as they do under a pose; a deformed body needs the welding of its present vertices.
     """
     a0, a1, a2, shared = _shared_first(welded_faces, i, j)
     b0, b1, b2, _ = _shared_first(welded_faces, j, i)

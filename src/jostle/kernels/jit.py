@@ -24,7 +24,7 @@ __all__ = ["KERNELS", "cache_statistics", "kernel"]
 KERNELS: dict[str, Any] = {}
 """Every kernel by its unique name: a Numba dispatcher, or the plain function with NUMBA_DISABLE_JIT=1."""
 
-FIXED: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"}
+FIXED: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 

@@ -98,8 +98,19 @@ class Mesh:
     @functools.cached_property
     def bounds(self) -> NDArray[np.float64]:
         """(2, 3) lowest and highest coordinates of the vertices that faces use."""
-        used = self.vertices[np.unique(self.faces)]
+        used = self.vertices if self.uses_every_vertex else self.vertices[self._used]
         return _sealed(np.stack([used.min(axis=0), used.max(axis=0)]))
+
+    @functools.cached_property
+    def _used(self) -> NDArray[np.bool_]:
+        used = np.zeros(len(self.vertices), bool)
+        used[self.faces] = True
+        return used
+
+    @functools.cached_property
+    def uses_every_vertex(self) -> bool:
+        """Whether every vertex belongs to a face."""
+        return bool(self._used.all())
 
     @functools.cached_property
     def size(self) -> float:
