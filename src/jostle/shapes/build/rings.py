@@ -1,0 +1,103 @@
+"""Skins over rings: how every round shape of this package gets its faces.
+
+A body is described by rings of points from one end to the other, each ring counter-clockwise about the direction of
+travel, and a pole at either end. Neighbouring rings may differ in their number of points: a strip between m and n
+points has m + n triangles, so a skin over rings with N points in total has exactly 2 N faces. That sum is how the exact
+face counts of the papers are met. The skin is closed, manifold and faces outward by construction; it does not cross
+itself when the rings are star-shaped about a common axis and keep the order of their angles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jostle.shapes.mesh import Mesh
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def skin(rings: Sequence[Floats], first_pole: ArrayLike, last_pole: ArrayLike, name: str) -> Mesh:
+    """Return the closed mesh over rings of shape (k_i, 3) between two poles; it has 2 * sum(k_i) faces."""
+    counts = [len(ring) for ring in rings]
+    vertices = np.vstack(
+        [np.reshape(np.asarray(first_pole, dtype=float), (1, 3)), *rings, np.reshape(np.asarray(last_pole, dtype=float), (1, 3))]
+    )
+    return Mesh(vertices, skin_faces(counts), name=name)
+
+
+def skin_faces(counts: Sequence[int]) -> Ints:
+    """Return the (2 * sum(counts), 3) faces of a skin; vertex 0 is the first pole, the last vertex the last one."""
+    starts = 1 + np.concatenate([[0], np.cumsum(counts)])
+    faces = [fan(0, ring_indices(int(starts[0]), counts[0])[::-1])]
+    for k in range(len(counts) - 1):
+        faces.append(strip(ring_indices(int(starts[k]), counts[k]), ring_indices(int(starts[k + 1]), counts[k + 1])))
+    faces.append(fan(int(starts[-1]), ring_indices(int(starts[-2]), counts[-1])))
+    return np.vstack(faces)
+
+
+def ring_indices(start: int, count: int) -> Ints:
+    """Return the vertex numbers start, start + 1, … of a ring."""
+    return np.arange(start, start + count)
+
+
+def fan(centre: int, ring: Ints) -> Ints:
+    """Return the triangles between a centre and a ring that runs counter-clockwise seen from outside."""
+    return np.stack([np.full(len(ring), centre), ring, np.roll(ring, -1)], axis=1)
+
+
+def strip(lower: Ints, upper: Ints) -> Ints:
+    """Return the m + n triangles between two rings of m and n vertices that start at the same angle.
+
+    The strip walks both rings by the fraction of the ring passed, and steps on the lower one first when they are level.
+    """
+    m, n = len(lower), len(upper)
+    # Whole-number keys: fraction (i + 1) / m against (j + 1) / n, ties in favour of the lower ring.
+    keys = np.concatenate([2 * np.arange(1, m + 1) * n, 2 * np.arange(1, n + 1) * m + 1])
+    order = np.argsort(keys)
+    steps_lower = order < m
+    i: Ints = np.cumsum(steps_lower) - steps_lower
+    j: Ints = np.cumsum(~steps_lower) - ~steps_lower
+    here, above = lower[i % m], upper[j % n]
+    third = np.where(steps_lower, lower[(i + 1) % m], upper[(j + 1) % n])
+    return np.stack([here, third, above], axis=1)
+
+
+def circle(count: int, radius: float = 1.0, z: float = 0.0) -> Floats:
+    """Return (count, 3) points of a circle about the z axis, counter-clockwise."""
+    angle = 2.0 * np.pi * np.arange(count) / count
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(count, float(z))], axis=1)
+
+
+def lathe(profile: ArrayLike, segments: int, bottom: float, top: float, name: str) -> Mesh:
+    """Return a body of revolution about z: `profile` is (n, 2) radii and heights; poles at heights `bottom` and `top`."""
+    rings = [circle(segments, radius, z) for radius, z in np.asarray(profile, dtype=float)]
+    return skin(rings, (0.0, 0.0, bottom), (0.0, 0.0, top), name)
+
+
+def tube(centres: Floats, sides: Floats, ups: Floats, sections: Sequence[Floats], name: str) -> Mesh:
+    """Return a closed tube: ring k is centres[k] + u * sides[k] + v * ups[k] for the points (u, v) of sections[k].
+
+    `sides`, `ups` and the direction of travel are right-handed; the ends are closed by fans about the end centres.
+    """
+    rings = [c + s[:, :1] * u + s[:, 1:] * v for c, u, v, s in zip(centres, sides, ups, sections, strict=True)]
+    return skin(rings, centres[0], centres[-1], name)
+
+
+def joined(parts: Sequence[Mesh], name: str) -> Mesh:
+    """Return all parts as one mesh, in order; nothing is merged, so each part stays a component of its own."""
+    starts = np.concatenate([[0], np.cumsum([len(part.vertices) for part in parts])])
+    vertices = np.vstack([part.vertices for part in parts])
+    faces = np.vstack([part.faces.astype(np.int64) + start for part, start in zip(parts, starts, strict=False)])
+    return Mesh(vertices, faces, name=name)
+
+
+def placed(mesh: Mesh, at: ArrayLike = (0.0, 0.0, 0.0), turned: float = 0.0, name: str | None = None) -> Mesh:
+    """Return the mesh turned about z by an angle in radians and then shifted."""
+    c, s = np.cos(turned), np.sin(turned)
+    x, y, z = mesh.vertices.T
+    turned_vertices = np.stack([c * x - s * y, s * x + c * y, z], axis=1) + np.asarray(at, dtype=float)
+    return Mesh(turned_vertices, mesh.faces, name=name or mesh.name)
