@@ -11,6 +11,7 @@ from jostle.errors import BusyError, InputError, JostleError, Unsupported
 from jostle.frame import Bodies, Frame
 from jostle.functions import collide, distance, self_collide
 from jostle.methods.brute_force.method import BruteForce
+from jostle.methods.wide_tree.method import WideTree
 from jostle.overlay import Overlay
 from jostle.pairwise import Pairwise
 from jostle.protocol import BroadPhase, Detector, Method, PairTest
@@ -47,6 +48,7 @@ __all__ = [
     "Report",
     "Traits",
     "Unsupported",
+    "WideTree",
     "World",
     "collide",
     "distance",

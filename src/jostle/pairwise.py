@@ -66,7 +66,7 @@ class PairwiseDetector:
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Find pairs of boxes, filter them, test the bodies."""
-        pairs = self._finder.find(self.volumes(frame, query.clearance))
+        pairs = self._finder.find(world_volumes(self._boxes, frame, query.clearance))
         allowed = frame.may_meet(pairs.body_a, pairs.body_b)
         pairs = CandidatePairs(pairs.body_a[allowed], pairs.body_b[allowed])
         if query.itself:
@@ -75,17 +75,6 @@ class PairwiseDetector:
         boxes = self._finder.counters.get("box_tests", 0)
         counters = dataclasses.replace(report.counters, box_tests=report.counters.box_tests + boxes, body_pairs=len(pairs.body_a))
         return dataclasses.replace(report, counters=counters)
-
-    def volumes(self, frame: Frame, clearance: float) -> Volumes:
-        """Return the world boxes of all bodies, grown so that bodies nearer than the clearance have boxes that meet."""
-        lower, upper = np.empty((len(frame), 3)), np.empty((len(frame), 3))
-        local_lower, local_upper = self._boxes.of(frame)
-        world_boxes(frame.poses, local_lower, local_upper, lower, upper)
-        if clearance > 0.0:
-            # Half for each of the two, and one step outward for the rounding of the half and of the sum.
-            lower = np.nextafter(lower - 0.5 * clearance, -np.inf)
-            upper = np.nextafter(upper + 0.5 * clearance, np.inf)
-        return Volumes(lower, upper, dt=frame.dt)
 
     def change(self, bodies: Bodies, shapes: tuple[Shape, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went."""
@@ -100,7 +89,7 @@ class PairwiseDetector:
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the boxes that the broad phase sees."""
-        volumes = self.volumes(frame, 0.0)
+        volumes = world_volumes(self._boxes, frame, 0.0)
         return Overlay("boxes of bodies", boxes=np.stack([volumes.lower, volumes.upper], axis=1))
 
 
@@ -121,6 +110,17 @@ class LocalBoxes:
                 self._lower[body], self._upper[body] = vertices.min(axis=0), vertices.max(axis=0)
                 self._seen[body] = vertices
         return self._lower, self._upper
+
+
+def world_volumes(boxes: LocalBoxes, frame: Frame, clearance: float) -> Volumes:
+    """Return the world boxes of all bodies, grown so that bodies nearer than the clearance have boxes that meet."""
+    lower, upper = np.empty((len(frame), 3)), np.empty((len(frame), 3))
+    world_boxes(frame.poses, *boxes.of(frame), lower, upper)
+    if clearance > 0.0:
+        # Half for each of the two, and one step outward for the rounding of the half and of the sum.
+        lower = np.nextafter(lower - 0.5 * clearance, -np.inf)
+        upper = np.nextafter(upper + 0.5 * clearance, np.inf)
+    return Volumes(lower, upper, dt=frame.dt)
 
 
 def _with_self_pairs(pairs: CandidatePairs, count: int) -> CandidatePairs:

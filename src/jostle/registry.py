@@ -5,12 +5,14 @@ from __future__ import annotations
 from jostle.broad_phase import BROAD_PHASES
 from jostle.errors import InputError
 from jostle.methods.brute_force.method import BruteForce
+from jostle.methods.wide_tree.method import WideTree
 from jostle.protocol import BroadPhase, Method
 
 METHODS: dict[str, type[Method]] = {
+    "wide_tree": WideTree,
     "brute_force": BruteForce,
 }
-DEFAULT_METHOD = "brute_force"
+DEFAULT_METHOD = "wide_tree"
 
 
 def method_of(value: str | Method | None) -> Method:

@@ -20,7 +20,7 @@ from jostle.geometry.aabb import face_boxes
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, CROSSING
 from jostle.methods.brute_force.all_faces import FaceRows, find_face_rows
 from jostle.methods.brute_force.closest_faces import find_closest_faces
-from jostle.methods.brute_force.containment import first_faces_of_contained_parts
+from jostle.containment import first_faces_of_contained_parts
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
 from jostle.protocol import OldToNew, Progress

@@ -11,9 +11,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Ints
+from jostle.broad_phase.volumes import CandidatePairs
+from jostle.frame import Floats, Frame, Ints
+from jostle.geometry.contact_kind import A_IN_B, B_IN_A, CROSSING
 from jostle.geometry.winding import crossing_winding
 from jostle.kernels.arrays import read_only_view
+from jostle.report import Contacts
 
 
 def first_faces_of_contained_parts(
@@ -44,4 +47,29 @@ def first_faces_of_contained_parts(
                 if winding != 0:
                     found.append(first)
                 break
+    return found
+
+
+def contained_parts(pairs: CandidatePairs, contacts: Contacts, frame: Frame) -> list[tuple[int, int, int, int, int]]:
+    """Return (body_a, body_b, face_a, face_b, kind) for every part that lies inside the other body of its pair.
+
+    `contacts` are all touching rows of these pairs, with bodies by number; one of the two faces is -1.
+    """
+    found = []
+    meshes = frame.bodies.meshes
+    for a, b in zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True):
+        crossing = (contacts.body_a == a) & (contacts.body_b == b) & (contacts.kind == CROSSING)
+        for inner, outer, faces, kind in ((a, b, contacts.face_a, A_IN_B), (b, a, contacts.face_b, B_IN_A)):
+            if not meshes[outer].is_closed:
+                continue
+            mesh = meshes[inner]
+            for face in first_faces_of_contained_parts(
+                frame.world_vertices(inner),
+                mesh.faces,
+                mesh.component_of_face,
+                faces[crossing],
+                frame.world_vertices(outer),
+                meshes[outer].faces,
+            ):
+                found.append((a, b, face, -1, kind) if kind == A_IN_B else (a, b, -1, face, kind))
     return found

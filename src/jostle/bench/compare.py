@@ -1,0 +1,87 @@
+"""What a contestant found against the truth: how much of it is missed, and how much is not true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.bench.case import Case, Found
+
+SAME_DISTANCE = 1e-9  # in the units of the meshes, which are about 2 large
+
+
+@dataclass(frozen=True)
+class Check:
+    """The comparison of one frame, or the sum over several. Counts are -1 where there is nothing to count."""
+
+    found: float  # rows, body pairs, touching poses, or the distance
+    expected: float
+    missed: int
+    extra: int
+    error: float = 0.0  # of a distance
+    loose: bool = False  # rows compared without their bodies, which were not told
+
+    @property
+    def correct(self) -> bool:
+        """Whether the answer is the truth."""
+        return self.missed <= 0 and self.extra <= 0 and self.error <= SAME_DISTANCE
+
+
+def compare(case: Case, found: Found, truth: Found) -> Check:
+    """Compare an answer with the reference."""
+    if case.question == "distance":
+        answer, expected = float(found.data[0]), float(truth.data[0])
+        error = abs(answer - expected)
+        return Check(answer, expected, -1, -1, error if error == error else np.inf)
+    if case.question == "any" or found.kind == "flags":
+        true = truth.data.astype(bool) if truth.kind == "flags" else np.array([len(truth.data) > 0])
+        told = found.data.astype(bool)
+        if told.shape != true.shape:
+            raise ValueError(f"{told.shape} answers came for {true.shape} questions")
+        return Check(int(told.sum()), int(true.sum()), int((true & ~told).sum()), int((told & ~true).sum()))
+    if case.question == "bodies":
+        return _of_rows(_each_once(_body_pairs(found)), _each_once(truth.data[:, :2]))
+    if found.kind == "loose-rows":
+        check = _of_rows(np.sort(found.data, axis=1), np.sort(truth.data[:, 2:], axis=1))
+        return Check(check.found, check.expected, check.missed, check.extra, loose=True)
+    return _of_rows(_ordered(found.data), truth.data)
+
+
+def total(checks: list[Check]) -> Check | None:
+    """Sum the checks of several frames; of distances keep the worst."""
+    if not checks:
+        return None
+    if checks[0].missed < 0:
+        return max(checks, key=lambda check: check.error)
+    columns = zip(*((check.found, check.expected, check.missed, check.extra) for check in checks), strict=True)
+    found, expected, missed, extra = (sum(column) for column in columns)
+    return Check(found, expected, int(missed), int(extra), loose=checks[0].loose)
+
+
+def _body_pairs(found: Found) -> NDArray[Any]:
+    return np.sort(found.data[:, :2], axis=1)
+
+
+def _each_once(rows: NDArray[Any]) -> NDArray[Any]:
+    return np.unique(rows, axis=0)
+
+
+def _ordered(rows: NDArray[Any]) -> NDArray[Any]:
+    """Put the lower body (and the lower face, of one body) first, as the reference does."""
+    rows = np.array(rows, np.int64)
+    swap = (rows[:, 0] > rows[:, 1]) | ((rows[:, 0] == rows[:, 1]) & (rows[:, 2] > rows[:, 3]))
+    rows[swap] = rows[swap][:, [1, 0, 3, 2]]
+    return rows
+
+
+def _of_rows(found: NDArray[Any], true: NDArray[Any]) -> Check:
+    """Compare rows as multisets: a row told twice is one extra."""
+    both = np.vstack([found, true]).astype(np.int64)
+    _, inverse = np.unique(both, axis=0, return_inverse=True)
+    inverse = inverse.ravel()
+    size = int(inverse.max(initial=-1)) + 1
+    difference = np.bincount(inverse[: len(found)], minlength=size) - np.bincount(inverse[len(found) :], minlength=size)
+    return Check(len(found), len(true), int(-difference[difference < 0].sum()), int(difference[difference > 0].sum()))

@@ -1,0 +1,34 @@
+"""On what a measurement was made: processor, system, versions. Times mean nothing without it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+from jostle.kernels.pool import usable_processors
+
+
+def describe_machine() -> dict[str, Any]:
+    """Return the processor, how many of them, how busy they are, the system, and the versions that matter."""
+    return {
+        "cpu": _processor_name(),
+        "cores": os.cpu_count(),
+        "usable_cores": usable_processors(),
+        "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "numpy": importlib.metadata.version("numpy"),
+        "numba": importlib.metadata.version("numba"),
+    }
+
+
+def _processor_name() -> str:
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

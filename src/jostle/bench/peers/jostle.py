@@ -1,0 +1,132 @@
+"""jostle itself, through its public calls, with poses and vertices handed over as NumPy arrays inside the clock.
+
+Every call sets the pose anew (or the vertices), so that nothing can be answered from the call before. A tree is prepared
+before the clock starts, as for the others. `build` times `Mesh(...)`, which checks the arrays, and `prepare_shape`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import jostle
+from jostle.bench.case import Case, Found, Job, Unable
+from jostle.registry import method_of
+
+
+class Jostle:
+    """One method of jostle."""
+
+    def __init__(self, method: str = "wide_tree", threads: str = "1") -> None:
+        self.method = method
+        self.threads = int(threads)
+        method_of(method)  # an unknown name is told now
+
+    def ways(self, case: Case) -> dict[str, Job]:
+        """Return the way for each scenario."""
+        if self.threads > 1 and case.scenario != "batch-poses":
+            raise Unable("more than one thread is measured for batches only")
+        make = {
+            "pair-all": self._pair_all,
+            "pair-first": self._pair_first,
+            "build": self._build,
+            "deform": self._deform,
+            "self": self._deform,
+            "distance": self._distance,
+            "batch-poses": self._batch,
+            "n-body": self._n_body,
+        }
+        return make[case.scenario](case)
+
+    def _world(self, case: Case, deformable: bool = False) -> Any:
+        # The public calls are looked up at run time, so that a version without one of them gives a row that says so.
+        world: Any = jostle.World(method=self.method)
+        meshes = [jostle.Mesh(*arrays) for arrays in case.meshes]
+        poses = case.poses[0]
+        for body, mesh in enumerate(case.mesh_of_body):
+            world.add(meshes[mesh], poses[body], deformable=deformable)
+        world.prepare()
+        return world
+
+    @staticmethod
+    def _rows(report: Any, frame: int = 0) -> Found:
+        rows = report.contacts
+        return Found.rows(rows.face_a, rows.face_b, rows.body_a, rows.body_b)
+
+    def _pair_all(self, case: Case) -> dict[str, Job]:
+        world = self._world(case)
+        b, pose = world.bodies[1], case.poses[0, 1]
+
+        def run(frame: int) -> Any:
+            b.pose = pose
+            return world.detect()
+
+        return {"World.detect": Job(run, self._rows)}
+
+    def _pair_first(self, case: Case) -> dict[str, Job]:
+        if self.method != "wide_tree":
+            raise Unable("jostle.Pair is of wide_tree only")
+        make: Any = jostle
+        pair = make.Pair(*(jostle.Mesh(*case.mesh(body)) for body in range(2)))
+        pose_a, pose_b = case.poses[0]
+        return {"Pair.touches": Job(lambda frame: pair.touches(pose_a, pose_b), lambda hit, frame: Found.flag(bool(hit)))}
+
+    def _build(self, case: Case) -> dict[str, Job]:
+        method = method_of(self.method)
+
+        def run(frame: int) -> Any:
+            meshes = [jostle.Mesh(*arrays) for arrays in case.meshes]
+            return meshes, [method.prepare_shape(mesh) for mesh in meshes]
+
+        def found(built: Any, frame: int) -> Found:
+            world = jostle.World(method=self.method)
+            for mesh, pose in zip(built[0], case.poses[0], strict=True):
+                world.add(mesh, pose)
+            return self._rows(world.detect())
+
+        return {"Mesh, prepare_shape": Job(run, found)}
+
+    def _deform(self, case: Case) -> dict[str, Job]:
+        world = self._world(case, deformable=True)
+        bodies, itself = world.bodies, case.itself
+
+        def run(frame: int) -> Any:
+            for body, vertices in zip(bodies, case.deformed[frame], strict=True):  # type: ignore[index]
+                body.vertices = vertices
+            return world.detect(itself=itself)
+
+        return {"body.vertices, World.detect": Job(run, self._rows)}
+
+    def _distance(self, case: Case) -> dict[str, Job]:
+        world = self._world(case)
+        (a, b), pose = world.bodies, case.poses[0, 1]
+
+        def run(frame: int) -> Any:
+            b.pose = pose
+            return world.distance(a, b)
+
+        return {"World.distance": Job(run, lambda closest, frame: Found.value(closest.distance))}
+
+    def _batch(self, case: Case) -> dict[str, Job]:
+        world, threads = self._world(case), self.threads
+
+        def run(frame: int) -> Any:
+            return world.detect_many(case.poses, rows="any", workers=threads)
+
+        return {"World.detect_many": Job(run, lambda result, frame: Found("flags", np.asarray(result.touching, bool)))}
+
+    def _n_body(self, case: Case) -> dict[str, Job]:
+        world = self._world(case)
+        rows = "faces" if case.question == "faces" else "pairs"
+
+        def run(frame: int) -> Any:
+            world.set_poses(case.poses[frame])
+            return world.detect(rows=rows)
+
+        def found(report: Any, frame: int) -> Found:
+            if case.question == "faces":
+                return self._rows(report)
+            return Found("bodies", np.stack([report.pairs.body_a, report.pairs.body_b], axis=1).astype(np.int64))
+
+        return {"set_poses, World.detect": Job(run, found)}

@@ -1,0 +1,175 @@
+"""The bench's answer for people (a table per case) and for programs (JSON)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from jostle.bench.compare import Check
+from jostle.bench.run import CaseResult, Result, Row
+
+_STATUS = {
+    "missing": "not installed",
+    "unable": "cannot do this",
+    "failed": "failed",
+    "crashed": "crashed",
+    "timeout": "hung",
+}
+
+
+def print_case(console: Console, result: CaseResult) -> None:
+    """Print one case: who took how long, what each found, and how jostle stands."""
+    table = Table(title=f"{result.scenario}: {result.name}", title_justify="left", title_style="bold", header_style="dim")
+    for heading in ("who", "how"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("median ms", "min ms", "found", "missed", "extra"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("answer", overflow="fold")
+    for row in sorted(result.rows, key=_place):
+        style = "bold" if row.is_jostle else ("dim" if row.seconds is None else "")
+        table.add_row(*(escape(cell) for cell in _cells(row)), style=style)
+    console.print(table)
+    for line in summary(result):
+        console.print(line, highlight=False)
+    console.print()
+
+
+def summary(result: CaseResult) -> list[str]:
+    """Return a sentence for each row of jostle: how many times faster than the best correct peer."""
+    lines = []
+    for row in result.rows:
+        if not row.is_jostle:
+            continue
+        name = row.contestant.label
+        if row.seconds is None:
+            lines.append(f"{name}: no time ({_STATUS.get(row.status, row.status)})")
+            continue
+        if not row.correct:
+            lines.append(f"[red]{name}: its answer is not the exact one, so there is no ratio[/red]")
+            continue
+        best, ratio = result.best_peer(), result.ratio(row)
+        if best is not None and ratio is not None:
+            lines.append(f"{name}: {_times(ratio)} the speed of the best correct peer ({best.contestant.label}, {escape(best.way)})")
+            continue
+        best, ratio = result.best_peer(correct=False), result.ratio(row, correct=False)
+        if best is not None and ratio is not None:
+            lines.append(
+                f"{name}: no peer is correct; {_times(ratio)} the speed of the fastest ({best.contestant.label}, {escape(best.way)})"
+            )
+        else:
+            lines.append(f"{name}: no peer to compare with")
+    return lines
+
+
+def as_json(result: Result, machine: dict[str, Any], command: str) -> dict[str, Any]:
+    """Return everything that was measured, ready for `json.dump`; seconds throughout."""
+    versions = {row.contestant.peer: row.version for case in result.cases for row in case.rows if row.version}
+    return {
+        "command": command,
+        "machine": machine,
+        "versions": versions,
+        "interrupted": result.interrupted,
+        "cases": [_case_as_json(case) for case in result.cases],
+    }
+
+
+def _case_as_json(result: CaseResult) -> dict[str, Any]:
+    best, fastest = result.best_peer(), result.best_peer(correct=False)
+    return {
+        "scenario": result.scenario,
+        "case": result.name,
+        "question": result.question,
+        "frames": result.frames,
+        "best_correct_peer": _name(best),
+        "fastest_peer": _name(fastest),
+        "rows": [
+            {
+                **_row_as_json(row),
+                "times_the_best_correct_peer": result.ratio(row) if row.is_jostle else None,
+                "times_the_fastest_peer": result.ratio(row, correct=False) if row.is_jostle else None,
+            }
+            for row in result.rows
+        ],
+    }
+
+
+def _row_as_json(row: Row) -> dict[str, Any]:
+    check = row.check
+    return {
+        "peer": row.contestant.peer,
+        "threads": row.contestant.threads,
+        "way": row.way,
+        "note": row.note,
+        "status": row.status,
+        "why": row.why,
+        "median_seconds": row.seconds,
+        "min_seconds": row.least if math.isfinite(row.least) else None,
+        "round_seconds": row.rounds,
+        "calls": row.calls,
+        "answers_another_question": row.other_question or None,
+        "correct": row.correct,
+        "found": None if check is None else _finite(check.found),
+        "expected": None if check is None else _finite(check.expected),
+        "missed": None if check is None or check.missed < 0 else check.missed,
+        "extra": None if check is None or check.extra < 0 else check.extra,
+        "error": None if check is None or check.missed >= 0 else _finite(check.error),
+    }
+
+
+def _cells(row: Row) -> list[str]:
+    check = row.check
+    who = row.contestant.label + (f" {row.version}" if row.version else "")
+    least = row.least if math.isfinite(row.least) else None
+    counts = ["", "", ""] if check is None else _counts(check)
+    return [who, row.way, _milliseconds(row.seconds), _milliseconds(least), *counts, _answer(row, check)]
+
+
+def _counts(check: Check) -> list[str]:
+    if check.missed < 0:
+        return [f"{check.found:.9f}", "", ""]
+    return [f"{int(check.found):,}", f"{check.missed:,}", f"{check.extra:,}"]
+
+
+def _answer(row: Row, check: Check | None) -> str:
+    """What the last column says."""
+    if row.status != "ok":
+        return f"{_STATUS.get(row.status, row.status)}: {row.why}"
+    words = []
+    if row.other_question:
+        words.append(f"another question: {row.other_question}")
+    elif check is not None and check.missed < 0 and not check.correct:
+        words.append(f"off by {check.error:.1e}")
+    elif check is not None:
+        words.append("exact" if row.correct else "wrong")
+    if row.note:
+        words.append(row.note)
+    return "; ".join(words)
+
+
+def _place(row: Row) -> tuple[int, float]:
+    """jostle first, then the peers by time, then those without a time."""
+    seconds = row.seconds
+    return (0 if row.is_jostle else 1 if seconds is not None else 2, seconds or 0.0)
+
+
+def _milliseconds(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    value = 1e3 * seconds
+    return f"{value:.4f}" if value < 0.1 else f"{value:.3f}" if value < 10.0 else f"{value:.1f}"
+
+
+def _times(ratio: float) -> str:
+    return f"[bold]{ratio:.2f}[/bold] times"
+
+
+def _name(row: Row | None) -> str | None:
+    return None if row is None else f"{row.contestant.peer}: {row.way}"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

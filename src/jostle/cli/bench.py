@@ -1,0 +1,87 @@
+"""`jostle bench peers`: jostle against the libraries its users would pick instead, on the same meshes and poses."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jostle.errors import InputError
+
+bench = typer.Typer(name="bench", help="Measure jostle against other libraries.", no_args_is_help=True)
+
+
+@bench.callback()
+def _group() -> None:
+    """Measure jostle against other libraries."""
+
+
+@bench.command()
+def peers(
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="One of pair-all, pair-first, build, deform, self, distance, batch-poses, n-body; may be repeated. All by default.",
+            show_default=False,
+        ),
+    ] = None,
+    names: Annotated[
+        str | None, typer.Option("--peers", help="Some of fcl,coal,meshlib,ipctk,libigl. All by default.", show_default=False)
+    ] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds per case (15, with --quick 3).", show_default=False)] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write all that was measured here.", show_default=False)] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small meshes and few rounds: to try the tool, not to compare.")] = False,
+    method: Annotated[str, typer.Option(help="The method of jostle that takes part.")] = "wide_tree",
+) -> None:
+    """Compare jostle with python-fcl, Coal, MeshLib, IPC Toolkit and libigl (extra "bench").
+
+    Same meshes and poses, one thread and one process each, interleaved rounds, medians; what each found is compared with an
+    exact reference. Ctrl-C prints what was measured so far.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from jostle.bench.machine import describe_machine
+    from jostle.bench.peers import PEERS
+    from jostle.bench.run import Bench
+    from jostle.bench.scenarios import FULL, QUICK, SCENARIOS, make_cases
+    from jostle.bench.table import as_json, print_case
+
+    chosen = list(PEERS) if names is None else [name.strip() for name in names.split(",") if name.strip()]
+    for name in chosen:
+        if name not in PEERS:
+            raise InputError(f"there is no peer {name!r}; choose among {', '.join(PEERS)}")
+    if json_file is not None and not json_file.parent.is_dir():
+        raise InputError(f"--json {json_file}: there is no folder {json_file.parent}")  # told now, not after the measurement
+    for each in scenario or []:
+        if each not in SCENARIOS:
+            raise InputError(f"there is no scenario {each!r}; choose among {', '.join(SCENARIOS)}")
+    sizes = QUICK if quick else FULL
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    machine = describe_machine()
+    load = machine["load_average"]
+    console.print(f"{machine['cpu']}, {machine['usable_cores']} of {machine['cores']} cores, {machine['system']}", highlight=False)
+    if load is not None and load[0] > 0.5:
+        console.print(f"[yellow]this machine is busy (load {load[0]:.1f}); times will be too long, ratios may hold[/yellow]")
+
+    columns = (BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(what: str, done: int, steps: int) -> None:
+            bar.update(task, description=what, completed=done, total=steps)
+
+        run = Bench(chosen, rounds or (3 if quick else 15), method, show)
+        cases = (case for name in dict.fromkeys(scenario or SCENARIOS) for case in make_cases(name, sizes))
+        run.run(cases, lambda result: print_case(console, result))
+    if json_file is not None:
+        command = shlex.join(["jostle", *sys.argv[1:]])
+        json_file.write_text(json.dumps(as_json(run.result, machine, command), indent=1) + "\n")
+        console.print(f"written to {json_file}", highlight=False)
+    if run.result.interrupted:
+        console.print("[yellow]interrupted: what is above is what was measured[/yellow]")
+        raise typer.Exit(130)

@@ -1,0 +1,1 @@
+"""The default engine: trees of boxes with eight children."""

@@ -1,0 +1,240 @@
+"""The faces of two leaves that may be closest: boxes of faces in the world, gaps along an arrow, then the distance of triangles.
+
+A leaf met for the first time is moved into the world and kept in a slot (leaf n in slot n mod SLOTS): it meets ten others. Most pairs of leaves
+end at one comparison, of how far each reaches along the present arrow. In the others the faces with the nearest boxes are compared
+first, and the direction between their closest points is the next arrow: it separates most of the other faces at once, by projections
+of their corners, for a tenth of the price of a distance.
+
+Which distance counts: that of `faces_distance`, 0.0 where the exact test finds a common point. The robust distance of triangles, which is cheaper
+and gives the points, decides all that is clear beyond the rounding of both (BAND). Only ties within it are settled; and at the end the winner.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from jostle.geometry.faces_distance import faces_distance
+from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
+from jostle.kernels.jit import kernel
+from jostle.kernels.simd import f32x8_less, f32x8_load, f32x8_splat, f32x8_store, lowest_bit, without_lowest_bit
+from jostle.methods.wide_tree.leaf_cache import gather, move
+from jostle.methods.wide_tree.nearest_bounds import (
+    ARROW,
+    BAND,
+    CANDIDATES,
+    DISTANCE,
+    DISTANCE_TESTS,
+    FACE_LIMIT,
+    FACE_TESTS,
+    LAST_ARROW,
+    LEAF_LIMIT_SQUARED,
+    ORIGIN,
+    PENDING_CORNERS,
+    REACH_X,
+    REACH_Y,
+    SCALE_Y,
+    SQUARED,
+    aim,
+    squared_gaps,
+)
+from jostle.methods.wide_tree.tree import OUTWARD, ROW, TINY
+
+# The state, int32.
+HEIGHT, FACE_A, FACE_B, PENDING, QUERY, VERSION, TIES, SWAPPED, CANDIDATE_PAIRS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+STATE = CANDIDATE_PAIRS + 64
+
+SLOTS = 512
+CORNERS = 72  # float64 numbers of a slot: nine rows (x, y, z of the first, second and third corner) of eight lanes
+TAGS = 3  # int32 numbers of a slot: query and node, whose it is, and the version of the arrow that its end belongs to
+
+# Past so many ties, which only meshes with whole regions at one distance have, what is less by no more than rounding is let go.
+MOST_TIES = 1 << 16
+
+
+@kernel(forceinline=True)
+def leaf_in_world(tags, boxes, corners, ends, query, version, node, first, count, faces, vertices, pose, sign, search):  # type: ignore[no-untyped-def]
+    """Return the slot of a leaf, filled, with its end along the arrow (sign 1), or against it (sign -1), up to date."""
+    slot = node & (SLOTS - 1)
+    tag = slot * TAGS
+    if tags[tag] != query or tags[tag + 1] != node:
+        tags[tag], tags[tag + 1], tags[tag + 2] = query, node, version - 1
+        fill_leaf(
+            boxes[slot * ROW : (slot + 1) * ROW], corners[slot * CORNERS : (slot + 1) * CORNERS], faces, first, count, vertices, pose, search
+        )  # fmt: skip
+    if tags[tag + 2] != version:
+        tags[tag + 2] = version
+        ends[slot] = end_of_leaf(corners[slot * CORNERS : (slot + 1) * CORNERS], sign, search)
+    return slot
+
+
+@kernel
+def fill_leaf(box, leaf, faces, first, count, vertices, pose, search):  # type: ignore[no-untyped-def]
+    """Write the corners of a leaf's faces in the world, and their boxes relative to the origin, rounded outward, in Y's units."""
+    gather(leaf, faces, first, count, vertices)
+    move(leaf, pose)
+    scale = search[SCALE_Y]
+    for row in range(3):
+        origin = search[ORIGIN + row]
+        for lane in range(8):
+            p, q, r = leaf[8 * row + lane], leaf[24 + 8 * row + lane], leaf[48 + 8 * row + lane]
+            low, high = p if p < q else q, p if p > q else q
+            low, high = low if low < r else r, high if high > r else r
+            near = np.float32((low - origin) * scale)
+            box[8 * row + lane] = near - (abs(near) * OUTWARD + TINY)
+            near = np.float32((high - origin) * scale)
+            box[24 + 8 * row + lane] = near + (abs(near) * OUTWARD + TINY)
+
+
+@kernel
+def reach_along(leaf, nx, ny, nz, search, reach):  # type: ignore[no-untyped-def]
+    """Write how far the eight faces reach along (nx, ny, nz), from the origin, to search[reach : reach + 8]."""
+    ox, oy, oz = search[ORIGIN], search[ORIGIN + 1], search[ORIGIN + 2]
+    out = search[reach : reach + 8]
+    for i in range(8):
+        p = (nx * (leaf[i] - ox) + ny * (leaf[i + 8] - oy)) + nz * (leaf[i + 16] - oz)
+        q = (nx * (leaf[i + 24] - ox) + ny * (leaf[i + 32] - oy)) + nz * (leaf[i + 40] - oz)
+        r = (nx * (leaf[i + 48] - ox) + ny * (leaf[i + 56] - oy)) + nz * (leaf[i + 64] - oz)
+        q = p if p > q else q
+        out[i] = q if q > r else r
+
+
+@kernel
+def end_of_leaf(leaf, sign, search):  # type: ignore[no-untyped-def]
+    """How far a leaf reaches along the arrow, or against it."""
+    reach_along(leaf, sign * search[ARROW], sign * search[ARROW + 1], sign * search[ARROW + 2], search, REACH_X)
+    farthest = search[REACH_X]
+    for i in range(1, 8):
+        farthest = max(farthest, search[REACH_X + i])
+    return farthest
+
+
+@kernel(forceinline=True)
+def reach_of_both(x, y, arrow, search):  # type: ignore[no-untyped-def]
+    """Bring the reaches of the faces of two leaves along an arrow up to date: the gap of i and j is -REACH_Y[j] - REACH_X[i]."""
+    nx, ny, nz = search[arrow], search[arrow + 1], search[arrow + 2]
+    reach_along(x, nx, ny, nz, search, REACH_X)
+    reach_along(y, -nx, -ny, -nz, search, REACH_Y)
+
+
+@kernel
+def compare_leaves(box_x, box_y, x, y, ids_x, ids_y, serves, pose_x, pose_y, state, lanes, search):  # type: ignore[no-untyped-def]
+    """Compare the faces of two leaves in the world that may be closest. ids: the numbers of their faces."""
+    reach_of_both(x, y, ARROW, search)
+    found, chosen = _find_candidates(box_x, box_y, ids_x.shape[0], ids_y.shape[0], serves, state, lanes, search)
+    while found > 0:
+        pair = np.int64(state[CANDIDATE_PAIRS + chosen])
+        i, j = pair & 7, pair >> 3
+        search[FACE_TESTS] += 1.0
+        if state[SWAPPED] != 0:
+            changed = compare_faces(y, j, x, i, ids_y[j], ids_x[i], -1.0, state, search)
+        else:
+            changed = compare_faces(x, i, y, j, ids_x[i], ids_y[j], 1.0, state, search)
+        if changed:
+            if search[DISTANCE] == 0.0:
+                return
+            state[VERSION] += 1
+            aim(pose_x, pose_y, lanes, search, state[TIES] > MOST_TIES)
+        found -= 1
+        state[CANDIDATE_PAIRS + chosen], lanes[CANDIDATES + chosen] = state[CANDIDATE_PAIRS + found], lanes[CANDIDATES + found]
+        if found > 0:
+            reach_of_both(x, y, LAST_ARROW, search)
+            found, chosen = _sift_candidates(found, state, lanes, search)
+
+
+@kernel
+def _find_candidates(box_x, box_y, count_x, count_y, serves, state, lanes, search):  # type: ignore[no-untyped-def]
+    """List the pairs of faces whose boxes and reaches are near enough; returns how many, and which has the nearest boxes."""
+    lx, ly, lz = f32x8_load(box_x, 0), f32x8_load(box_x, 8), f32x8_load(box_x, 16)
+    ux, uy, uz = f32x8_load(box_x, 24), f32x8_load(box_x, 32), f32x8_load(box_x, 40)
+    used = np.uint32((1 << count_x) - 1)
+    limit = f32x8_splat(lanes[LEAF_LIMIT_SQUARED])
+    found, chosen, nearest = 0, 0, np.float32(math.inf)
+    for j in range(count_y):
+        squared = f32x8_splat(np.float32(0.0))
+        if serves > 0:
+            squared = squared_gaps(lx, ly, lz, ux, uy, uz, box_y, j)
+        mask = used & ~f32x8_less(limit, squared)
+        f32x8_store(lanes, SQUARED, squared)
+        while mask != 0:
+            i = lowest_bit(mask)
+            mask = without_lowest_bit(mask)
+            if -search[REACH_Y + j] - search[REACH_X + i] > search[FACE_LIMIT]:
+                continue
+            state[CANDIDATE_PAIRS + found] = 8 * j + i
+            lanes[CANDIDATES + found] = lanes[SQUARED + i]
+            if lanes[SQUARED + i] < nearest:
+                nearest, chosen = lanes[SQUARED + i], found
+            found += 1
+    return found, chosen
+
+
+@kernel
+def _sift_candidates(found, state, lanes, search):  # type: ignore[no-untyped-def]
+    """Drop the candidates that the latest reaches and limits rule out; returns how many are left, and which has the nearest boxes."""
+    kept, chosen, nearest = 0, 0, np.float32(math.inf)
+    for k in range(found):
+        pair = state[CANDIDATE_PAIRS + k]
+        gap = -search[REACH_Y + (pair >> 3)] - search[REACH_X + (pair & 7)]
+        if lanes[CANDIDATES + k] > lanes[LEAF_LIMIT_SQUARED] or gap > search[FACE_LIMIT]:
+            continue
+        state[CANDIDATE_PAIRS + kept], lanes[CANDIDATES + kept] = pair, lanes[CANDIDATES + k]
+        if lanes[CANDIDATES + k] < nearest:
+            nearest, chosen = lanes[CANDIDATES + k], kept
+        kept += 1
+    return kept, chosen
+
+
+@kernel
+def compare_faces(p, i, q, j, face_a, face_b, sign, state, search):  # type: ignore[no-untyped-def]
+    """Compare the faces in lanes i of p and j of q, of a and b, with the closest so far; returns whether the limits change."""
+    robust, ax, ay, az, bx, by, bz = closest_points_of_triangles(
+        p[i], p[i + 8], p[i + 16], p[i + 24], p[i + 32], p[i + 40], p[i + 48], p[i + 56], p[i + 64],
+        q[j], q[j + 8], q[j + 16], q[j + 24], q[j + 32], q[j + 40], q[j + 48], q[j + 56], q[j + 64],
+    )  # fmt: skip
+    x, y, z = bx - ax, by - ay, bz - az
+    length = math.sqrt((x * x + y * y) + z * z)
+    if length > 0.0:
+        sign /= length
+        search[LAST_ARROW], search[LAST_ARROW + 1], search[LAST_ARROW + 2] = sign * x, sign * y, sign * z
+    if robust > search[FACE_LIMIT]:
+        return False
+    if not robust < search[DISTANCE] - search[BAND] or robust <= search[BAND]:
+        # Too close to tell, to the best so far or to contact.
+        if state[PENDING] != 0:
+            settle(state, search)
+        best, best_a, best_b = search[DISTANCE], state[FACE_A], state[FACE_B]
+        _keep(p, i, q, j, robust, face_a, face_b, state, search)
+        settle(state, search)
+        if search[DISTANCE] > best or (search[DISTANCE] == best and (face_a > best_a or (face_a == best_a and face_b > best_b))):
+            search[DISTANCE], state[FACE_A], state[FACE_B] = best, best_a, best_b
+        if search[DISTANCE] == best:
+            state[TIES] += 1
+            return state[TIES] == MOST_TIES + 1
+    else:
+        _keep(p, i, q, j, robust, face_a, face_b, state, search)
+    search[ARROW], search[ARROW + 1], search[ARROW + 2] = search[LAST_ARROW], search[LAST_ARROW + 1], search[LAST_ARROW + 2]
+    return True
+
+
+@kernel
+def _keep(p, i, q, j, distance, face_a, face_b, state, search):  # type: ignore[no-untyped-def]
+    """Make these faces the closest, at a distance that is not settled yet."""
+    search[DISTANCE] = distance
+    state[FACE_A], state[FACE_B], state[PENDING] = face_a, face_b, 1
+    for k in range(9):
+        search[PENDING_CORNERS + k] = p[i + 8 * k]
+        search[PENDING_CORNERS + 9 + k] = q[j + 8 * k]
+
+
+@kernel
+def settle(state, search):  # type: ignore[no-untyped-def]
+    """Replace the distance of the closest faces by the one that is reported."""
+    c = search[PENDING_CORNERS : PENDING_CORNERS + 18]
+    search[DISTANCE_TESTS] += 1.0
+    state[PENDING] = 0
+    search[DISTANCE] = faces_distance(
+        c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8],
+        c[9], c[10], c[11], c[12], c[13], c[14], c[15], c[16], c[17], search[DISTANCE] > search[BAND],
+    )  # fmt: skip

@@ -1,0 +1,259 @@
+"""All touching face pairs of pairs of bodies: two trees walked together, node against node.
+
+From a pair of nodes, the eight boxes of each are brought into the frame of the other, and compared there, 8 x 8 at a time in vectors: six
+separating axes. (The nine cross axes cut only 11–13 % of the node pairs more and cost more than that.) Pairs of children that may meet go
+on a stack; two leaves go to `leaf_cache`, where boxes of faces in the world are compared, and what is left to the exact test.
+
+The kernel works on a list of pairs of bodies and can be stopped anywhere: after a number of node pairs (so that Python hears Ctrl-C), or when
+an output or the stack is full. Its state is an array; called again, it goes on. A row is one int64: face a, face b and kind, in sorting order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jostle.geometry.contact_kind import NEAR
+from jostle.geometry.triangle_triangle import triangles_touch
+from jostle.geometry.triangles_distance import triangles_distance
+from jostle.kernels.handles import float32_at, float64_at, int32_at
+from jostle.kernels.jit import kernel
+from jostle.kernels.simd import (
+    f32x8_less_equal,
+    f32x8_load,
+    f32x8_max,
+    f32x8_min,
+    f32x8_mul,
+    f32x8_multiply_add,
+    f32x8_overlap,
+    f32x8_splat,
+    f32x8_sub,
+    lowest_bit,
+    without_lowest_bit,
+)
+from jostle.methods.wide_tree.leaf_cache import (
+    CORNER_ROW,
+    CORNERS,
+    LANES32,
+    NORMAL_ROW,
+    OFFSET_ROW,
+    SLACK_ROW,
+    SLOTS,
+    fill_leaf,
+)
+from jostle.methods.wide_tree.motion import move_boxes, set_up_motion
+from jostle.methods.wide_tree.tree import ROW
+
+# State: next pair, height of the stack, rows so far, rows of the present pair, query number, and counts of tests.
+STATE = 9
+NEXT_PAIR, HEIGHT, ROWS, ROWS_OF_PAIR, QUERY, NODE_TESTS, BOX_TESTS, TRIANGLE_TESTS, DISTANCE_TESTS = range(STATE)
+
+DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK = 0, 1, 2, 3
+ALL, FIRST, ANY = 0, 1, 2  # rows of a pair: all, the first, or of the first pair that has one
+MOST_NEW = 64  # rows, or stack entries, that one pair of nodes can add
+FACE_BITS, KIND_BITS = 29, 3
+
+
+@kernel
+def touching_faces(  # type: ignore[no-untyped-def]
+    trees, frames, shape_a, shape_b, pose_a, pose_b, poses, clearance, how_many, operations,
+    state, stack, cache_x, cache_y, leaf_scratch, scratch, relative, rows, row_pair, row_distance,
+):  # fmt: skip
+    """Go on with the pairs (shape_a[k] at poses[pose_a[k]], shape_b[k] at poses[pose_b[k]]); returns why it stopped.
+
+    trees: address table of (boxes, first, count, faces, face_ids, vertices); frames (shapes,6); stack (n,2) int32; cache_x and cache_y
+    as of `empty_cache`; leaf_scratch (72,); scratch float32 (144,); relative (4,4); rows (n,) int64 with row_pair and row_distance.
+
+    One long function on purpose. Numba optimises everything below a kernel again for each level of calls: cut into four it took 58 s
+    to compile instead of 16. And inlined by Numba, arrays become counted references inside the loop, which doubles its time.
+    """
+    tags_x, lanes_x, corners_x = cache_x
+    tags_y, lanes_y, corners_y = cache_y
+    total_rows, triangle_tests, distance_tests, node_tests = state[ROWS], 0, 0, 0
+    why = DONE
+    while state[NEXT_PAIR] < shape_a.shape[0]:
+        pair = state[NEXT_PAIR]
+        x, y, px, py = shape_a[pair], shape_b[pair], pose_a[pair], pose_b[pair]
+        # X is the one with the larger extent: its scale is the smaller.
+        swapped = frames[x, 3] > frames[y, 3]
+        if swapped:
+            x, y, px, py = y, x, py, px
+        pose_x, pose_y = poses[px], poses[py]
+        serves = set_up_motion(pose_x, pose_y, frames[x], frames[y], clearance, relative, scratch)
+        height, rows_of_pair = state[HEIGHT], state[ROWS_OF_PAIR]
+        if height == 0:
+            if serves == 0:
+                state[NEXT_PAIR] += 1
+                continue
+            state[QUERY] += 1
+            rows_of_pair = 0
+            stack[0, 0], stack[0, 1] = 0, 0
+            height = 1
+        boxes_x, boxes_y = float32_at(trees[x, 0], trees[x, 1]), float32_at(trees[y, 0], trees[y, 1])
+        first_x, first_y = int32_at(trees[x, 2], trees[x, 3]), int32_at(trees[y, 2], trees[y, 3])
+        count_x, count_y = int32_at(trees[x, 4], trees[x, 5]), int32_at(trees[y, 4], trees[y, 5])
+        faces_x, faces_y = int32_at(trees[x, 6], trees[x, 7]), int32_at(trees[y, 6], trees[y, 7])
+        ids_x, ids_y = int32_at(trees[x, 8], trees[x, 9]), int32_at(trees[y, 8], trees[y, 9])
+        vertices_x, vertices_y = float64_at(trees[x, 10], trees[x, 11]), float64_at(trees[y, 10], trees[y, 11])
+        scale, query = frames[x, 3], state[QUERY]
+        ox, oy, oz = pose_x[0, 3], pose_x[1, 3], pose_x[2, 3]
+        more = clearance * scale * (1.0 + 1e-6)
+        while height > 0:
+            if node_tests >= operations:
+                why = OUT_OF_OPERATIONS
+                break
+            if height + MOST_NEW > stack.shape[0]:
+                why = FULL_STACK
+                break
+            if total_rows + MOST_NEW > rows.shape[0]:
+                why = FULL_ROWS
+                break
+            height -= 1
+            node_tests += 1
+            node_x, node_y = np.int64(stack[height, 0]), np.int64(stack[height, 1])
+            children_x, children_y = np.int64(count_x[node_x]), np.int64(count_y[node_y])
+            begin_x, begin_y = np.int64(first_x[node_x]), np.int64(first_y[node_y])
+            if children_x < 0 and children_y < 0:
+                # Two leaves: cull by boxes and planes of faces in the world, then the exact test.
+                slot = node_x & (SLOTS - 1)
+                base_x, corner_x = slot * LANES32, slot * CORNERS
+                if tags_x[slot] != (query << 32) | node_x:
+                    tags_x[slot] = (query << 32) | node_x
+                    fill_leaf(
+                        lanes_x, base_x, corners_x, corner_x, leaf_scratch, faces_x, begin_x, -children_x, vertices_x,
+                        pose_x, ox, oy, oz, scale, more,
+                    )  # fmt: skip
+                slot = node_y & (SLOTS - 1)
+                base_y, corner_y = slot * LANES32, slot * CORNERS
+                if tags_y[slot] != (query << 32) | node_y:
+                    tags_y[slot] = (query << 32) | node_y
+                    fill_leaf(
+                        lanes_y, base_y, corners_y, corner_y, leaf_scratch, faces_y, begin_y, -children_y, vertices_y,
+                        pose_y, ox, oy, oz, scale, more,
+                    )  # fmt: skip
+                for j in range(-children_y):
+                    mask = boxes_that_meet(lanes_x, base_x, lanes_y, base_y + j)
+                    if mask != 0:
+                        mask &= planes_that_do_not_part(lanes_x, base_x, lanes_y, base_y + j)
+                    while mask != 0:
+                        i = lowest_bit(mask)
+                        mask = without_lowest_bit(mask)
+                        triangle_tests += 1
+                        p, q = corner_x + 9 * i, corner_y + 9 * j
+                        kind = triangles_touch(
+                            corners_x[p], corners_x[p + 1], corners_x[p + 2], corners_x[p + 3], corners_x[p + 4],
+                            corners_x[p + 5], corners_x[p + 6], corners_x[p + 7], corners_x[p + 8],
+                            corners_y[q], corners_y[q + 1], corners_y[q + 2], corners_y[q + 3], corners_y[q + 4],
+                            corners_y[q + 5], corners_y[q + 6], corners_y[q + 7], corners_y[q + 8],
+                        )  # fmt: skip
+                        distance = 0.0
+                        if kind == 0 and clearance > 0.0:
+                            distance_tests += 1
+                            if swapped:
+                                distance = distance_of_faces(corners_y, q, corners_x, p)
+                            else:
+                                distance = distance_of_faces(corners_x, p, corners_y, q)
+                            if distance < clearance:
+                                kind = NEAR
+                        if kind == 0:
+                            continue
+                        face_a, face_b = np.int64(ids_x[begin_x + i]), np.int64(ids_y[begin_y + j])
+                        if swapped:
+                            face_a, face_b = face_b, face_a
+                        rows[total_rows] = (face_a << (FACE_BITS + KIND_BITS)) | (face_b << KIND_BITS) | kind
+                        row_pair[total_rows] = pair
+                        row_distance[total_rows] = distance
+                        total_rows += 1
+                        rows_of_pair += 1
+                        if how_many != ALL:
+                            mask = np.uint32(0)
+                    if how_many != ALL and rows_of_pair > 0:
+                        height = 0
+                        break
+                continue
+            base_x, base_y = node_x * ROW, node_y * ROW
+            move_boxes(boxes_y, base_y, scratch, 0, 42, scratch, 48)
+            if serves == 2:
+                move_boxes(boxes_x, base_x, scratch, 21, 43, scratch, 96)
+            any_x = np.uint32(0)
+            for j in range(abs(children_y)):
+                mask = boxes_that_meet(boxes_x, base_x, scratch, 48 + j)
+                if mask != 0 and serves == 2:
+                    mask &= boxes_that_meet(scratch, 96, boxes_y, base_y + j)
+                if mask == 0:
+                    continue
+                if children_y < 0:
+                    any_x |= mask
+                elif children_x < 0:
+                    stack[height, 0], stack[height, 1] = node_x, begin_y + j
+                    height += 1
+                else:
+                    while mask != 0:
+                        stack[height, 0], stack[height, 1] = begin_x + lowest_bit(mask), begin_y + j
+                        height += 1
+                        mask = without_lowest_bit(mask)
+            while any_x != 0:
+                stack[height, 0], stack[height, 1] = begin_x + lowest_bit(any_x), node_y
+                height += 1
+                any_x = without_lowest_bit(any_x)
+        state[HEIGHT], state[ROWS_OF_PAIR] = height, rows_of_pair
+        if why != DONE:
+            break
+        state[NEXT_PAIR] += 1
+        if how_many == ANY and rows_of_pair > 0:
+            state[NEXT_PAIR] = shape_a.shape[0]
+    state[ROWS] = total_rows
+    state[NODE_TESTS] += node_tests
+    state[TRIANGLE_TESTS] += triangle_tests
+    state[DISTANCE_TESTS] += distance_tests
+    return why
+
+
+@kernel
+def distance_of_faces(p, i, q, j):  # type: ignore[no-untyped-def]
+    """The distance of two faces with nine coordinates each from p[i] and q[j] on."""
+    return triangles_distance(
+        p[i], p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8],
+        q[j], q[j + 1], q[j + 2], q[j + 3], q[j + 4], q[j + 5], q[j + 6], q[j + 7], q[j + 8],
+    )  # fmt: skip
+
+
+@kernel(forceinline=True)
+def boxes_that_meet(x, base, y, j):  # type: ignore[no-untyped-def]
+    """The faces of the leaf at x[base] whose boxes meet that of the face in the lane y[j]."""
+    return f32x8_overlap(
+        f32x8_load(x, base), f32x8_load(x, base + 8), f32x8_load(x, base + 16),
+        f32x8_load(x, base + 24), f32x8_load(x, base + 32), f32x8_load(x, base + 40),
+        f32x8_splat(y[j]), f32x8_splat(y[j + 8]), f32x8_splat(y[j + 16]),
+        f32x8_splat(y[j + 24]), f32x8_splat(y[j + 32]), f32x8_splat(y[j + 40]),
+    )  # fmt: skip
+
+
+@kernel(forceinline=True)
+def planes_that_do_not_part(x, base, y, j):  # type: ignore[no-untyped-def]
+    """The faces of the leaf at x[base] that are not on one side of the face in the lane y[j], nor it on one side of them."""
+    corner_x, corner_y = base + CORNER_ROW, j + CORNER_ROW
+    # The corners of the one face against the eight planes …
+    nx, ny, nz = f32x8_load(x, base + NORMAL_ROW), f32x8_load(x, base + NORMAL_ROW + 8), f32x8_load(x, base + NORMAL_ROW + 16)
+    d, slack = f32x8_load(x, base + OFFSET_ROW), f32x8_load(x, base + SLACK_ROW)
+    p = _heights(nx, ny, nz, d, f32x8_splat(y[corner_y]), f32x8_splat(y[corner_y + 8]), f32x8_splat(y[corner_y + 16]))
+    q = _heights(nx, ny, nz, d, f32x8_splat(y[corner_y + 24]), f32x8_splat(y[corner_y + 32]), f32x8_splat(y[corner_y + 40]))
+    r = _heights(nx, ny, nz, d, f32x8_splat(y[corner_y + 48]), f32x8_splat(y[corner_y + 56]), f32x8_splat(y[corner_y + 64]))
+    mask = _not_all_beyond(p, q, r, slack)
+    # … and the corners of the eight faces against the one plane.
+    nx, ny, nz = f32x8_splat(y[j + NORMAL_ROW]), f32x8_splat(y[j + NORMAL_ROW + 8]), f32x8_splat(y[j + NORMAL_ROW + 16])
+    d, slack = f32x8_splat(y[j + OFFSET_ROW]), f32x8_splat(y[j + SLACK_ROW])
+    p = _heights(nx, ny, nz, d, f32x8_load(x, corner_x), f32x8_load(x, corner_x + 8), f32x8_load(x, corner_x + 16))
+    q = _heights(nx, ny, nz, d, f32x8_load(x, corner_x + 24), f32x8_load(x, corner_x + 32), f32x8_load(x, corner_x + 40))
+    r = _heights(nx, ny, nz, d, f32x8_load(x, corner_x + 48), f32x8_load(x, corner_x + 56), f32x8_load(x, corner_x + 64))
+    return mask & _not_all_beyond(p, q, r, slack)
+
+
+@kernel(forceinline=True)
+def _heights(nx, ny, nz, d, x, y, z):  # type: ignore[no-untyped-def]
+    return f32x8_multiply_add(nx, x, f32x8_multiply_add(ny, y, f32x8_sub(f32x8_mul(nz, z), d)))
+
+
+@kernel(forceinline=True)
+def _not_all_beyond(p, q, r, slack):  # type: ignore[no-untyped-def]
+    low, high = f32x8_min(p, f32x8_min(q, r)), f32x8_max(p, f32x8_max(q, r))
+    return f32x8_less_equal(low, slack) & f32x8_less_equal(f32x8_sub(f32x8_splat(np.float32(0.0)), slack), high)
