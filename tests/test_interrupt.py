@@ -9,7 +9,7 @@ import numpy as np
 import jostle
 from jostle.shapes import build
 
-world = jostle.World()
+world = jostle.World("brute_force")
 world.add(build.box())
 world.add(build.box())
 world.detect()                                   # compile first

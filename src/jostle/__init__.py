@@ -13,10 +13,11 @@ from jostle.functions import collide, distance, self_collide
 from jostle.methods.brute_force.method import BruteForce
 from jostle.methods.wide_tree.method import WideTree
 from jostle.overlay import Overlay
+from jostle.pair import Pair
 from jostle.pairwise import Pairwise
 from jostle.protocol import BroadPhase, Detector, Method, PairTest
 from jostle.query import Budget, Query
-from jostle.report import Closest, Contacts, Counters, Kind, Pairs, Report
+from jostle.report import Batch, Closest, Contacts, Counters, Kind, Pairs, Report
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Traits
 from jostle.world import Body, World
@@ -24,6 +25,7 @@ from jostle.world import Body, World
 __version__ = "0.1.0"
 
 __all__ = [
+    "Batch",
     "Bodies",
     "Body",
     "BroadPhase",
@@ -41,6 +43,7 @@ __all__ = [
     "Mesh",
     "Method",
     "Overlay",
+    "Pair",
     "PairTest",
     "Pairs",
     "Pairwise",

@@ -44,6 +44,7 @@ _DTYPES: dict[str, Any] = {
     "category": np.uint32,
     "mask": np.uint32,
 }
+_FILTERS = ("static", "group", "category", "mask")
 
 
 class BodyTable:
@@ -60,6 +61,7 @@ class BodyTable:
         self._vertices: list[Floats] = []
         self._vertices_t0: list[Floats] = []
         self._frame: Frame | None = None
+        self._filters_nothing: bool | None = None  # of the filter columns as they are; None when they have changed
 
     def __len__(self) -> int:
         return len(self.row_of_id)
@@ -89,6 +91,7 @@ class BodyTable:
         )
         self.row_of_id = {int(n): k for k, n in enumerate(self._bodies.ids)}
         self._frame = None
+        self._filters_nothing = None
 
     def row(self, number: int) -> int:
         """Return the row of a body id."""
@@ -123,6 +126,8 @@ class BodyTable:
             column = self._columns[name] = column.copy()
         column[rows] = value
         self._frame = None
+        if name in _FILTERS:
+            self._filters_nothing = None
 
     def write_vertices(self, row: int, points: Floats) -> None:
         """Replace the vertices of one body by a sealed array."""
@@ -130,14 +135,16 @@ class BodyTable:
         self._vertices[row] = points
         self.write("deformed", row, True)
 
-    def frame(self, ignored: NDArray[np.int64], time: float, dt: float) -> Frame:
+    def frame(self, ignored: NDArray[np.int64], time: float, dt: float, workers: int | None) -> Frame:
         """Return a snapshot; the same one as long as nothing is written."""
         self._settle()
         last = self._frame
-        if last is not None and last.time == time and last.dt == dt and last.ignored is ignored:
+        if last is not None and last.time == time and last.dt == dt and last.ignored is ignored and last.workers == workers:
             return last
         for column in self._columns.values():
             column.flags.writeable = False
+        if self._filters_nothing is None:
+            self._filters_nothing = self._no_filter_is_set()
         self._frame = Frame(
             bodies=self._bodies,
             vertices=tuple(self._vertices),
@@ -145,9 +152,21 @@ class BodyTable:
             ignored=ignored,
             time=time,
             dt=dt,
+            unfiltered=self._filters_nothing and len(ignored) == 0,
+            workers=workers,
             **self._columns,  # type: ignore[arg-type]
         )
         return self._frame
+
+    def _no_filter_is_set(self) -> bool:
+        """Whether the filter columns let every pair pass: at most one static body, no groups, category and mask untouched."""
+        columns = self._columns
+        return bool(
+            columns["static"].sum() <= 1
+            and (columns["group"] < 0).all()
+            and (columns["category"] == 1).all()
+            and (columns["mask"] & 1).all()
+        )
 
     def begin_next_step(self, frame: Frame) -> None:
         """A detect succeeded: the frame it saw is where the next motion starts."""
@@ -162,6 +181,7 @@ class BodyTable:
         if not self._new:
             return
         new, self._new = self._new, []
+        self._filters_nothing = None
         poses = np.stack([body.pose for body in new])
         added: dict[str, Any] = {
             "poses": poses,

@@ -132,6 +132,30 @@ def as_poses(value: ArrayLike, count: int, owners: Sequence[str], field: str = "
     return poses
 
 
+def as_pose_sets(value: ArrayLike, bodies: int, owners: Sequence[str]) -> Floats:
+    """Return (n, bodies, 4, 4) rigid poses."""
+    array = _numeric(value, "", "poses")
+    if array.ndim != 4 or array.shape[1:] != (bodies, 4, 4):
+        raise InputError(f"poses has shape {array.shape}; it must be (n, {bodies}, 4, 4), a pose for each of the {bodies} bodies")
+    try:
+        return as_poses(array.reshape(-1, 4, 4), array.shape[0] * bodies, _Repeated(owners)).reshape(array.shape)
+    except InputError as error:
+        raise InputError(f"{error} (poses are numbered through all sets, {bodies} for each)") from None
+
+
+class _Repeated(Sequence[str]):
+    """The owners over and over, one round for each set of poses."""
+
+    def __init__(self, owners: Sequence[str]) -> None:
+        self._owners = owners
+
+    def __len__(self) -> int:
+        return len(self._owners)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._owners[index % len(self._owners)]
+
+
 def _what_is_wrong_with(pose: Floats) -> str:
     if not np.isfinite(pose).all():
         i, j = np.argwhere(~np.isfinite(pose))[0]

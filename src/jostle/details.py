@@ -1,6 +1,6 @@
-"""Where two faces touch: the geometry of contact rows, computed when it is first asked for.
+"""Where two faces touch, or are closest: the geometry of contact rows, computed when it is first asked for, and of closest points.
 
-It needs the frame that the rows were found in; frames are snapshots, so it does not matter that the world has moved on.
+Rows need the frame that they were found in; frames are snapshots, so it does not matter that the world has moved on.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.contact import describe_rows
-from jostle.report import Details
+from jostle.geometry.contact_kind import NEAR, TOUCHING
+from jostle.report import Closest, Details
 
 
 def details_of_rows(
@@ -39,3 +40,14 @@ def triangles_of(frame: Frame, body: Ints, face: Ints) -> Floats:
             faces = frame.bodies.meshes[number].faces[np.maximum(face[rows], 0)]
             corners[rows] = frame.world_vertices(number)[faces]
     return corners
+
+
+def closest_of_faces(distance: float, face_a: int, face_b: int, triangle_a: Floats, triangle_b: Floats) -> Closest:
+    """Return the closest points of two faces with these world corners (3,3); of touching ones (distance 0.0) a common point."""
+    kind = np.array([TOUCHING if distance == 0.0 else NEAR], np.uint8)
+    segment, normal = np.empty((1, 2, 3)), np.empty((1, 3))
+    describe_rows(triangle_a[None], triangle_b[None], kind, segment, normal)
+    point_a, point_b = segment[0]
+    if distance == 0.0:
+        point_a = point_b = 0.5 * point_a + 0.5 * point_b
+    return Closest(distance, point_a, point_b, face_a, face_b)

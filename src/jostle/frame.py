@@ -61,6 +61,8 @@ class Frame:
     ignored: NDArray[np.int64]  # sorted keys of ignored pairs, see `pair_key`
     time: float = 0.0
     dt: float = 1.0
+    unfiltered: bool = False  # whether it is known that no filter excludes any pair
+    workers: int | None = 1  # threads that a method may use; None for one per processor
     _world_vertices: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -77,6 +79,8 @@ class Frame:
 
     def may_meet(self, body_a: Ints, body_b: Ints) -> Bools:
         """Say for each pair (body_a < body_b) whether the filters let it be tested."""
+        if self.unfiltered:
+            return np.ones(len(body_a), bool)
         allowed = ~(self.static[body_a] & self.static[body_b])
         allowed &= (self.group[body_a] != self.group[body_b]) | (self.group[body_a] < 0)
         allowed &= (self.category[body_a] & self.mask[body_b]) != 0

@@ -19,7 +19,7 @@ from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
 from jostle.protocol import BroadPhase, OldToNew, PairTest, Progress, Shape
 from jostle.query import Query
-from jostle.report import Closest, Report
+from jostle.report import Batch, Closest, Report
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Answer, Guarantee, Serve, Traits
 
@@ -82,6 +82,10 @@ class PairwiseDetector:
         self._finder.change(len(bodies), old_to_new)
         self._boxes = LocalBoxes(bodies)
         self._memory.renumber(old_to_new)
+
+    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
+        """Refuse: never called, by the traits."""
+        raise Unsupported("this method does not serve batches of poses")
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Refuse: distance is not a question of one pair of boxes (never called, by the traits)."""

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
-from jostle.frame import Bodies, Frame
+from jostle.frame import Bodies, Floats, Frame
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
 from jostle.query import Query
-from jostle.report import Closest, Report
+from jostle.report import Batch, Closest, Report
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Traits
 
@@ -66,6 +66,10 @@ class Detector(Protocol):
 
     def change(self, bodies: Bodies, shapes: tuple[Shape, ...], old_to_new: OldToNew) -> None:
         """Bodies were added or removed; keep what is still true of the others."""
+        ...
+
+    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
+        """Answer for many sets of poses (n, bodies, 4, 4) at once. Only called when the method serves BATCH."""
         ...
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:

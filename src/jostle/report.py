@@ -60,7 +60,16 @@ class Counters:
     samples: int = 0
 
     def __add__(self, other: Counters) -> Counters:
-        return Counters(*(a + b for a, b in zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)))
+        # Written out: dataclasses.astuple takes 20 µs, a fifth of a small detect.
+        return Counters(
+            self.body_pairs + other.body_pairs,
+            self.box_tests + other.box_tests,
+            self.triangle_tests + other.triangle_tests,
+            self.distance_tests + other.distance_tests,
+            self.pixels + other.pixels,
+            self.look_ups + other.look_ups,
+            self.samples + other.samples,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,12 +212,76 @@ class Pairs:
     def missing_from(self, other: Pairs) -> Pairs:
         """Return the pairs that `other` does not have."""
         mine, theirs = pair_key(self.body_a, self.body_b), pair_key(other.body_a, other.body_b)
+        if np.array_equal(mine, theirs):  # most frames change nothing
+            return Pairs.empty()
         return self.select(~np.isin(mine, theirs))
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The answers for n sets of poses, as flat arrays with offsets: set k has the entries offsets[k] … offsets[k+1]-1.
+
+    Rows are sorted by (set, body_a, body_b, face_a, face_b). What was not asked for is empty.
+    """
+
+    touching: NDArray[np.bool_]  # (n,)
+    pair_offsets: NDArray[np.int64]  # (n+1,)
+    body_a: Ints  # of touching pairs
+    body_b: Ints
+    kind: NDArray[np.uint8]
+    row_offsets: NDArray[np.int64]  # (n+1,)
+    row_body_a: Ints
+    row_body_b: Ints
+    face_a: Ints
+    face_b: Ints
+    row_kind: NDArray[np.uint8]
+    counters: Counters
+
+    @staticmethod
+    def of(
+        sets: int,
+        number: Ints,
+        body_a: Ints,
+        body_b: Ints,
+        face_a: Ints,
+        face_b: Ints,
+        kind: NDArray[np.uint8],
+        rows: str,
+        work: Counters,
+    ) -> Batch:
+        """Make it of sorted rows, `number` the set of each."""
+        touching = np.zeros(sets, bool)
+        touching[number] = True
+        if rows == "any":
+            number, body_a, body_b, face_a, face_b, kind = (column[:0] for column in (number, body_a, body_b, face_a, face_b, kind))
+        new = np.ones(len(number), bool)
+        new[1:] = (number[1:] != number[:-1]) | (body_a[1:] != body_a[:-1]) | (body_b[1:] != body_b[:-1])
+        start = np.flatnonzero(new)
+        worst = np.maximum.reduceat(kind, start) if len(start) else kind[:0]
+        pairs = (_offsets(number[start], sets), body_a[start], body_b[start], worst)
+        if rows != "faces":
+            number, body_a, body_b, face_a, face_b, kind = (column[:0] for column in (number, body_a, body_b, face_a, face_b, kind))
+        return Batch(touching, *pairs, _offsets(number, sets), body_a, body_b, face_a, face_b, kind, work)
+
+    def __len__(self) -> int:
+        return len(self.touching)
+
+    def with_ids(self, ids: Ints) -> Batch:
+        """Return the same with body ids for body numbers."""
+        names = ("body_a", "body_b", "row_body_a", "row_body_b")
+        return dataclasses.replace(self, **{name: ids[getattr(self, name)] for name in names})
+
+
+def _offsets(number: Ints, sets: int) -> NDArray[np.int64]:
+    return np.searchsorted(number, np.arange(sets + 1)).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Closest:
-    """The closest points of two bodies; `distance` is 0.0 when they touch, the points are then a common point."""
+    """The closest points of two bodies and the faces they are on; of equally close faces the lowest (face_a, face_b).
+
+    `distance` is 0.0 exactly when the bodies touch. The points are then one common point, of any pair of faces that touch.
+    """
 
     distance: float
     point_a: Floats

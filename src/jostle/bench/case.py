@@ -116,9 +116,10 @@ class Job:
     """One way in which a contestant does a case."""
 
     run: Callable[[int], Any]  # given the frame; this is what is timed
-    found: Callable[[Any, int], Found]  # given what `run` returned, and the frame; not timed
+    found: Callable[[Any], Found]  # given what `run` returned; not timed
     note: str = ""  # what to know about this way
     other_question: str = ""  # not empty: it answers this instead of the case's question, and is never called correct
+    keeps: Any = None  # what must live as long as the job, where a library does not hold it
 
 
 @dataclass

@@ -7,8 +7,6 @@ exact test and the oracle have tests of their own against rational arithmetic. I
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,10 +30,7 @@ class Reference:
     def ways(self, case: Case) -> dict[str, Job]:
         """Return the one way to be exact."""
 
-        def same(answer: Any, frame: int) -> Found:
-            return answer  # type: ignore[no-any-return]
-
-        return {"exact": Job(lambda frame: exact_answer(case, frame), same)}
+        return {"exact": Job(lambda frame: exact_answer(case, frame), lambda answer: answer)}
 
 
 def exact_answer(case: Case, frame: int) -> Found:
@@ -61,10 +56,7 @@ def _touching(case: Case, frame: int, poses: Floats) -> Rows:
     count = len(case.mesh_of_body)
     placed = [transform_points(poses[body], case.local_vertices(body, frame)) for body in range(count)]
     faces = [case.mesh(body)[1] for body in range(count)]
-    if count == 2:
-        kept = _faces_in_common_box(placed, faces)
-    else:
-        kept = [np.arange(len(each)) for each in faces]
+    kept = _faces_in_common_box(placed, faces) if count == 2 else [np.arange(len(each)) for each in faces]
     if sum(len(each) > 0 for each in kept) < (1 if case.itself else 2):
         return np.empty((0, 4), np.int64)
     starts = np.cumsum([0, *(len(vertices) for vertices in placed)])[:-1]

@@ -121,7 +121,7 @@ class Bench:
     ) -> None:
         self.result = Result()
         self._peers, self._rounds, self._method = peers, rounds, method
-        self._progress = progress or (lambda what, done, steps: None)
+        self._progress = progress or _show_nothing
         self._workers: dict[tuple[str, int], Worker] = {}
 
     def run(self, cases: Iterable[Case], done: Callable[[CaseResult], None] | None = None) -> Result:
@@ -235,6 +235,10 @@ class Bench:
             lost = [each for each in result.rows if each.contestant == row.contestant and each.status == "ok"]
         for each in lost:
             each.fails(outcome)
+
+
+def _show_nothing(_what: str, _done: int, _steps: int) -> None:
+    """Be the progress of a run that nobody watches."""
 
 
 def _processors() -> tuple[int, ...]:

@@ -118,11 +118,11 @@ def _n_body(sizes: Sizes) -> list[Case]:
     cases = [
         _crowd(f"{sizes.shuttles} shuttles", "faces", shuttle, sizes.shuttles, 0.06, sizes.frames),
         _crowd(f"{sizes.cones} cones", "faces", cone, sizes.cones, 0.05, sizes.frames),
-        _crowd(f"{sizes.cones} cones: which", "bodies", cone, sizes.cones, 0.05, sizes.frames),
+        _crowd(f"{sizes.cones} cones", "bodies", cone, sizes.cones, 0.05, sizes.frames),
     ]
     for count in sizes.small_meshes:
         cases.append(_crowd(f"{count:,} small meshes", "faces", small, count, 0.025, sizes.frames))
-    cases.append(_crowd(f"{count:,} small meshes: which", "bodies", small, count, 0.025, sizes.frames))
+    cases.append(_crowd(f"{count:,} small meshes", "bodies", small, count, 0.025, sizes.frames))
     return cases
 
 
@@ -172,7 +172,7 @@ def _crowd(name: str, question: str, mesh: Mesh, count: int, density: float, fra
         for body in range(count):
             poses[frame, body] = rotation_about(axis[body], angle[body] + frame * spin[body])
         poses[frame, :, :3, 3] = place + frame * velocity
-    name += f" of {len(mesh.faces)} faces, per frame"
+    name += f" of {len(mesh.faces)} faces, per frame: " + ("all face pairs" if question == "faces" else "which bodies touch")
     return _case("n-body", name, question, (mesh,), (0,) * count, poses)
 
 

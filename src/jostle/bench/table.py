@@ -51,15 +51,12 @@ def summary(result: CaseResult) -> list[str]:
         if not row.correct:
             lines.append(f"[red]{name}: its answer is not the exact one, so there is no ratio[/red]")
             continue
-        best, ratio = result.best_peer(), result.ratio(row)
-        if best is not None and ratio is not None:
-            lines.append(f"{name}: {_times(ratio)} the speed of the best correct peer ({best.contestant.label}, {escape(best.way)})")
-            continue
-        best, ratio = result.best_peer(correct=False), result.ratio(row, correct=False)
-        if best is not None and ratio is not None:
-            lines.append(
-                f"{name}: no peer is correct; {_times(ratio)} the speed of the fastest ({best.contestant.label}, {escape(best.way)})"
-            )
+        for correct, whom in ((True, "the best correct peer"), (False, "the fastest peer, none being correct")):
+            best, ratio = result.best_peer(correct), result.ratio(row, correct)
+            if best is not None and ratio is not None:
+                peer = f"{best.contestant.label}, {escape(best.way)}"
+                lines.append(f"{name}: [bold]{ratio:.3g}[/bold] times the speed of {whom} ({peer})")
+                break
         else:
             lines.append(f"{name}: no peer to compare with")
     return lines
@@ -161,10 +158,6 @@ def _milliseconds(seconds: float | None) -> str:
         return "–"
     value = 1e3 * seconds
     return f"{value:.4f}" if value < 0.1 else f"{value:.3f}" if value < 10.0 else f"{value:.1f}"
-
-
-def _times(ratio: float) -> str:
-    return f"[bold]{ratio:.2f}[/bold] times"
 
 
 def _name(row: Row | None) -> str | None:

@@ -25,7 +25,7 @@ def peers(
     scenario: Annotated[
         list[str] | None,
         typer.Option(
-            help="One of pair-all, pair-first, build, deform, self, distance, batch-poses, n-body; may be repeated. All by default.",
+            help="pair-all, pair-first, build, deform, self, distance, batch-poses, n-body; may be repeated. All by default.",
             show_default=False,
         ),
     ] = None,

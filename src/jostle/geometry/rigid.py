@@ -109,3 +109,31 @@ def cull_padding(max_wa, max_wb, max_v):
     float32, with a rounding 10⁶ times larger. Arithmetic on boxes in float32 adds its own, outward rounding.
     """
     return CULL_FACTOR * ((max_wa + max_wb) + max_v) + CULL_FLOOR
+
+
+@kernel
+def is_rigid(pose, tolerance, farthest):
+    """Whether a (4,4) pose is a rotation within the tolerance, with a translation below `farthest` and 0 0 0 1 below it.
+
+    NaN and infinity fail, since every comparison with them does.
+    """
+    for i in range(3):
+        if not abs(pose[i, 3]) <= farthest or pose[3, i] != 0.0:
+            return False
+        for j in range(i, 3):
+            product = (pose[0, i] * pose[0, j] + pose[1, i] * pose[1, j]) + pose[2, i] * pose[2, j]
+            if not abs(product - (1.0 if i == j else 0.0)) <= tolerance:
+                return False
+    minor_x = pose[1, 1] * pose[2, 2] - pose[1, 2] * pose[2, 1]
+    minor_y = pose[1, 2] * pose[2, 0] - pose[1, 0] * pose[2, 2]
+    minor_z = pose[1, 0] * pose[2, 1] - pose[1, 1] * pose[2, 0]
+    return pose[3, 3] == 1.0 and (pose[0, 0] * minor_x + pose[0, 1] * minor_y) + pose[0, 2] * minor_z > 0.0
+
+
+@kernel
+def all_rigid(poses, tolerance, farthest):
+    """Whether all poses (n,4,4) are rigid."""
+    for k in range(poses.shape[0]):
+        if not is_rigid(poses[k], tolerance, farthest):
+            return False
+    return True

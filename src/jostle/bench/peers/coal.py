@@ -75,33 +75,33 @@ class Coal:
         return result
 
     @staticmethod
-    def _rows(result: Any, frame: int = 0) -> Found:
+    def _rows(result: Any) -> Found:
         contacts = result.getContacts()
         return Found.rows([contact.b1 for contact in contacts], [contact.b2 for contact in contacts])
 
     def _pair_all(self, case: Case, kind: str) -> Job:
         a, b, moved = self._two(case, kind)
         request = self._request(ALL)
-        return Job(lambda frame: self._collide_all(a, b, moved, request), self._rows)
+        return Job(lambda _frame: self._collide_all(a, b, moved, request), self._rows)
 
     def _pair_first(self, case: Case, kind: str) -> Job:
         coal, identity, request, result = self.coal, self.identity, self._request(1), self.coal.CollisionResult()
         a, b, moved = self._two(case, kind)
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             result.clear()
             return coal.collide(a, identity, b, moved, request, result)
 
-        return Job(run, lambda count, frame: Found.flag(count > 0))
+        return Job(run, lambda count: Found.flag(count > 0))
 
     def _build(self, case: Case, kind: str) -> Job:
         moved, request = self._transform(case.poses[0, 1]), self._request(ALL)
         meshes = [(case.mesh(body)[0], _long(case.mesh(body)[1])) for body in range(2)]
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             return [self._tree(kind, *mesh) for mesh in meshes]
 
-        return Job(run, lambda trees, frame: self._rows(self._collide_all(*trees, moved, request)))
+        return Job(run, lambda trees: self._rows(self._collide_all(trees[0], trees[1], moved, request)))
 
     def _deform(self, case: Case, kind: str) -> Job:
         a, b, _ = self._two(case, kind)
@@ -126,17 +126,17 @@ class Coal:
         coal, request = self.coal, self.coal.DistanceRequest()
         a, b, moved = self._two(case, kind)
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             return coal.distance(a, self.identity, b, moved, request, coal.DistanceResult())
 
-        return Job(run, lambda value, frame: Found.value(value))
+        return Job(run, lambda value: Found.value(value))
 
     def _batch(self, case: Case, kind: str) -> Job:
         a, b, _ = self._two(case, kind)
         request, result = self._request(1), self.coal.CollisionResult()
         transforms = [self._transform(pose) for pose in case.poses[:, 1]]
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             collide, clear, identity = self.coal.collide, result.clear, self.identity
             hits = []
             for transform in transforms:
@@ -144,7 +144,7 @@ class Coal:
                 hits.append(collide(a, identity, b, transform, request, result))
             return hits
 
-        return Job(run, lambda hits, frame: Found("flags", np.array(hits) > 0), note="Python loop")
+        return Job(run, lambda hits: Found("flags", np.array(hits) > 0), note="Python loop")
 
     def _n_body(self, case: Case, kind: str) -> dict[str, Job]:
         ways = {f"{kind}, C++ callback, a tree per body": self._crowd(case, kind, own_trees=True)}
@@ -179,7 +179,7 @@ class Coal:
             manager.collide(callback)
             return callback
 
-        def found(callback: Any, frame: int) -> Found:
+        def found(callback: Any) -> Found:
             contacts = callback.data.result.getContacts()
             faces = np.array([(each.b1, each.b2) for each in contacts], np.int64).reshape(-1, 2)
             if not own_trees:

@@ -60,7 +60,7 @@ class Fcl:
         return self.fcl.CollisionRequest(num_max_contacts=most, enable_contact=False)
 
     @staticmethod
-    def _rows(result: Any, frame: int = 0) -> Found:
+    def _rows(result: Any) -> Found:
         contacts = result.contacts
         return Found.rows([contact.b1 for contact in contacts], [contact.b2 for contact in contacts])
 
@@ -68,7 +68,7 @@ class Fcl:
         fcl, request = self.fcl, self._request(ALL)
         a, b, moved = self._two(case)
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             b.setTransform(moved)
             result = fcl.CollisionResult()
             fcl.collide(a, b, request, result)
@@ -80,20 +80,20 @@ class Fcl:
         fcl, request = self.fcl, self._request(1)
         a, b, moved = self._two(case)
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             b.setTransform(moved)
             return fcl.collide(a, b, request, fcl.CollisionResult())
 
-        return {"collide": Job(run, lambda count, frame: Found.flag(count > 0))}
+        return {"collide": Job(run, lambda count: Found.flag(count > 0))}
 
     def _build(self, case: Case) -> dict[str, Job]:
         fcl, request = self.fcl, self._request(ALL)
         moved = self._transform(case.poses[0, 1])
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             return self._tree(*case.mesh(0)), self._tree(*case.mesh(1))
 
-        def found(trees: Any, frame: int) -> Found:
+        def found(trees: Any) -> Found:
             result = fcl.CollisionResult()
             fcl.collide(fcl.CollisionObject(trees[0]), fcl.CollisionObject(trees[1], moved), request, result)
             return self._rows(result)
@@ -116,18 +116,18 @@ class Fcl:
         fcl, request = self.fcl, self.fcl.DistanceRequest()
         a, b, moved = self._two(case)
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             b.setTransform(moved)
             return fcl.distance(a, b, request, fcl.DistanceResult())
 
-        return {"distance": Job(run, lambda value, frame: Found.value(value))}
+        return {"distance": Job(run, lambda value: Found.value(value))}
 
     def _batch(self, case: Case) -> dict[str, Job]:
         fcl, request = self.fcl, self._request(1)
         a, b, _ = self._two(case)
         transforms = [self._transform(pose) for pose in case.poses[:, 1]]
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             collide, make, put = fcl.collide, fcl.CollisionResult, b.setTransform
             hits = []
             for transform in transforms:
@@ -135,7 +135,7 @@ class Fcl:
                 hits.append(collide(a, b, request, make()))
             return hits
 
-        return {"Python loop": Job(run, lambda hits, frame: Found("flags", np.array(hits) > 0))}
+        return {"Python loop": Job(run, lambda hits: Found("flags", np.array(hits) > 0))}
 
     def _n_body(self, case: Case) -> dict[str, Job]:
         fcl = self.fcl
@@ -143,7 +143,6 @@ class Fcl:
         tree = self._tree(*case.mesh(0))
         transforms = [[self._transform(pose) for pose in poses] for poses in case.poses]
         objects = [fcl.CollisionObject(tree, transform) for transform in transforms[0]]
-        number = {id(each): k for k, each in enumerate(objects)}
         manager = fcl.DynamicAABBTreeCollisionManager()
         manager.registerObjects(objects)
         manager.setup()
@@ -152,7 +151,7 @@ class Fcl:
             collide, make = fcl.collide, fcl.CollisionResult
             touching = []
 
-            def test(a: Any, b: Any, data: Any) -> bool:
+            def test(a: Any, b: Any, _data: Any) -> bool:
                 result = make()
                 if collide(a, b, request, result):
                     touching.append((a, b, result))
@@ -164,10 +163,13 @@ class Fcl:
             manager.collide(None, test)
             return touching
 
-        def found(touching: Any, frame: int) -> Found:
-            rows = [
-                (number[id(a)], number[id(b)], contact.b1, contact.b2) for a, b, result in touching for contact in result.contacts
-            ]
+        def found(touching: Any) -> Found:
+            # The callback gets new Python objects for the same C++ ones, so a body is known by where it is.
+            number = {each.getTranslation().tobytes(): k for k, each in enumerate(objects)}
+            rows = []
+            for a, b, result in touching:
+                bodies = number[a.getTranslation().tobytes()], number[b.getTranslation().tobytes()]
+                rows += [(*bodies, contact.b1, contact.b2) for contact in result.contacts]
             return Found("rows", np.array(rows, np.int64).reshape(-1, 4))
 
         return {"dynamic AABB tree, Python callback": Job(run, found)}

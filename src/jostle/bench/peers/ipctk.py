@@ -78,7 +78,7 @@ class IpcToolkit:
         def run(frame: int) -> Any:
             return self.ipctk.has_intersections(mesh, frames[frame], tree)
 
-        def found(touches: Any, frame: int) -> Found:
+        def found(touches: Any) -> Found:
             return Found.flag(bool(touches))
 
         return Job(run, found, other_question=other_question)
@@ -87,13 +87,13 @@ class IpcToolkit:
         def run(frame: int) -> Any:
             return self._tree(mesh, frames[frame]).detect_face_face_candidates()
 
-        return Job(run, lambda candidates, frame: self._rows(case, candidates), other_question=BOXES)
+        return Job(run, lambda candidates: self._rows(case, candidates), other_question=BOXES)
 
     def _build(self, case: Case, mesh: Any, frames: list[Floats]) -> Job:
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             return self._tree(mesh, frames[0])
 
-        def found(tree: Any, frame: int) -> Found:
+        def found(tree: Any) -> Found:
             return self._rows(case, tree.detect_face_face_candidates())
 
         return Job(run, found, note="no poses: good for one only", other_question=BOXES)

@@ -50,7 +50,7 @@ class Jostle:
         return world
 
     @staticmethod
-    def _rows(report: Any, frame: int = 0) -> Found:
+    def _rows(report: Any) -> Found:
         rows = report.contacts
         return Found.rows(rows.face_a, rows.face_b, rows.body_a, rows.body_b)
 
@@ -58,7 +58,7 @@ class Jostle:
         world = self._world(case)
         b, pose = world.bodies[1], case.poses[0, 1]
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             b.pose = pose
             return world.detect()
 
@@ -70,16 +70,16 @@ class Jostle:
         make: Any = jostle
         pair = make.Pair(*(jostle.Mesh(*case.mesh(body)) for body in range(2)))
         pose_a, pose_b = case.poses[0]
-        return {"Pair.touches": Job(lambda frame: pair.touches(pose_a, pose_b), lambda hit, frame: Found.flag(bool(hit)))}
+        return {"Pair.touches": Job(lambda _frame: pair.touches(pose_a, pose_b), lambda hit: Found.flag(bool(hit)))}
 
     def _build(self, case: Case) -> dict[str, Job]:
         method = method_of(self.method)
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             meshes = [jostle.Mesh(*arrays) for arrays in case.meshes]
             return meshes, [method.prepare_shape(mesh) for mesh in meshes]
 
-        def found(built: Any, frame: int) -> Found:
+        def found(built: Any) -> Found:
             world = jostle.World(method=self.method)
             for mesh, pose in zip(built[0], case.poses[0], strict=True):
                 world.add(mesh, pose)
@@ -102,19 +102,19 @@ class Jostle:
         world = self._world(case)
         (a, b), pose = world.bodies, case.poses[0, 1]
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             b.pose = pose
             return world.distance(a, b)
 
-        return {"World.distance": Job(run, lambda closest, frame: Found.value(closest.distance))}
+        return {"World.distance": Job(run, lambda closest: Found.value(closest.distance))}
 
     def _batch(self, case: Case) -> dict[str, Job]:
         world, threads = self._world(case), self.threads
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             return world.detect_many(case.poses, rows="any", workers=threads)
 
-        return {"World.detect_many": Job(run, lambda result, frame: Found("flags", np.asarray(result.touching, bool)))}
+        return {"World.detect_many": Job(run, lambda result: Found("flags", np.asarray(result.touching, bool)))}
 
     def _n_body(self, case: Case) -> dict[str, Job]:
         world = self._world(case)
@@ -124,7 +124,7 @@ class Jostle:
             world.set_poses(case.poses[frame])
             return world.detect(rows=rows)
 
-        def found(report: Any, frame: int) -> Found:
+        def found(report: Any) -> Found:
             if case.question == "faces":
                 return self._rows(report)
             return Found("bodies", np.stack([report.pairs.body_a, report.pairs.body_b], axis=1).astype(np.int64))

@@ -51,7 +51,7 @@ class Libigl:
             a, b = frames[frame]
             return intersect(a, faces_a, b, faces_b, detect_only=True, first_only=first_only)
 
-        def found(result: Any, frame: int) -> Found:
+        def found(result: Any) -> Found:
             return Found.flag(len(result[0]) > 0) if first_only else Found.rows(result[0][:, 0], result[0][:, 1])
 
         return Job(run, found, note="builds anew in each call")
@@ -62,7 +62,7 @@ class Libigl:
         def run(frame: int) -> Any:
             return find(case.local_vertices(0, frame), faces, detect_only=True)
 
-        def found(result: Any, frame: int) -> Found:
+        def found(result: Any) -> Found:
             pairs = result[2]
             return without_neighbours(case, pairs[:, 0].tolist(), pairs[:, 1].tolist())
 

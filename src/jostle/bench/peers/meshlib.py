@@ -49,7 +49,7 @@ class MeshLib:
 
     def _two(self, case: Case) -> tuple[Any, Any, Any]:
         a, b = (self._mesh(*case.mesh(body)) for body in range(2))
-        # A MeshPart does not keep its mesh alive: the pair of meshes goes along.
+        # A MeshPart does not keep its mesh alive: the pair of meshes goes along, for the job to keep.
         return self.mm.MeshPart(a), self.mm.MeshPart(b), (a, b)
 
     def _transform(self, pose: Floats) -> Any:
@@ -61,7 +61,7 @@ class MeshLib:
     def _columns(pairs: Any) -> tuple[list[int], list[int]]:
         return [int(pair.aFace) for pair in pairs], [int(pair.bFace) for pair in pairs]
 
-    def _rows(self, pairs: Any, frame: int = 0) -> Found:
+    def _rows(self, pairs: Any) -> Found:
         return Found.rows(*self._columns(pairs))
 
     def _pair_all(self, case: Case) -> dict[str, Job]:
@@ -69,28 +69,28 @@ class MeshLib:
         a, b, alive = self._two(case)
         moved = self._transform(case.poses[0, 1])
 
-        def run(frame: int, alive: Any = alive) -> Any:
+        def run(_frame: int) -> Any:
             return find(a, b, moved, False)
 
-        return {"findCollidingTriangles": Job(run, self._rows)}
+        return {"findCollidingTriangles": Job(run, self._rows, keeps=alive)}
 
     def _pair_first(self, case: Case) -> dict[str, Job]:
         find = self.mm.findCollidingTriangles
         a, b, alive = self._two(case)
         moved = self._transform(case.poses[0, 1])
 
-        def run(frame: int, alive: Any = alive) -> Any:
+        def run(_frame: int) -> Any:
             return find(a, b, moved, True)
 
-        return {"findCollidingTriangles": Job(run, lambda pairs, frame: Found.flag(len(pairs) > 0))}
+        return {"findCollidingTriangles": Job(run, lambda pairs: Found.flag(len(pairs) > 0), keeps=alive)}
 
     def _build(self, case: Case) -> dict[str, Job]:
         moved = self._transform(case.poses[0, 1])
 
-        def run(frame: int) -> Any:
+        def run(_frame: int) -> Any:
             return self._mesh(*case.mesh(0)), self._mesh(*case.mesh(1))
 
-        def found(meshes: Any, frame: int) -> Found:
+        def found(meshes: Any) -> Found:
             a, b = (self.mm.MeshPart(mesh) for mesh in meshes)
             return self._rows(self.mm.findCollidingTriangles(a, b, moved, False))
 
@@ -127,7 +127,7 @@ class MeshLib:
             self._update(mesh, vectors[frame], all_vertices)
             return find(part)
 
-        def found(pairs: Any, frame: int) -> Found:
+        def found(pairs: Any) -> Found:
             return without_neighbours(case, *self._columns(pairs))
 
         note = "refit; it also reports neighbours that touch beyond what they share, left out of the comparison"
@@ -138,17 +138,18 @@ class MeshLib:
         a, b, alive = self._two(case)
         moved = self._transform(case.poses[0, 1])
 
-        def run(frame: int, alive: Any = alive) -> Any:
+        def run(_frame: int) -> Any:
             return find(a, b, moved)
 
-        return {"findDistance": Job(run, lambda result, frame: Found.value(float(result.distSq) ** 0.5), note="float32")}
+        job = Job(run, lambda result: Found.value(float(result.distSq) ** 0.5), note="float32", keeps=alive)
+        return {"findDistance": job}
 
     def _batch(self, case: Case) -> dict[str, Job]:
         a, b, alive = self._two(case)
         transforms = [self._transform(pose) for pose in case.poses[:, 1]]
 
-        def run(frame: int, alive: Any = alive) -> Any:
+        def run(_frame: int) -> Any:
             find = self.mm.findCollidingTriangles
             return [len(find(a, b, transform, True)) for transform in transforms]
 
-        return {"Python loop": Job(run, lambda hits, frame: Found("flags", np.array(hits) > 0))}
+        return {"Python loop": Job(run, lambda hits: Found("flags", np.array(hits) > 0), keeps=alive)}

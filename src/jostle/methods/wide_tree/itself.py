@@ -1,15 +1,17 @@
 """All touching pairs of faces of one body: its tree walked against itself, each pair of nodes once.
 
-One tree has one frame, so boxes are compared as they are, eight at a time; `set_up_itself` says by how much they are grown for the rounding of
-world vertices. In a closed mesh nearly all faces whose boxes meet are neighbours (300,000 of 303,000 pairs of a smooth mesh of 50,000 faces):
-before any exact test, faces that share a welded vertex are sorted out in vectors. For this the three welded numbers of each face
-stand in three rows of float32. Rounding keeps equal numbers equal; where there are more than 2^24 vertices, what looks equal is compared again.
+One tree has one frame, so boxes are compared as they are, eight at a time, one side grown for the rounding of world vertices. In a
+closed mesh nearly all faces whose boxes meet are neighbours (300,000 of 303,000 pairs of a smooth mesh of 50,000 faces). They are
+sorted out in vectors before any exact test: the three welded numbers of each face stand in three rows of float32. Rounding keeps
+equal numbers equal; from 2^24 on, where it also makes different ones equal, what looks equal is compared again.
 
-The kernel can be stopped and called again as that of `pairs.py`; its stack holds pairs of nodes, a node with itself among them. Rows equal
-those of the brute force: faces a < b of the mesh, the exact test on world vertices, the same boxes before the same distance.
+The kernel can be stopped and called again as that of `pairs.py`; its stack holds pairs of nodes, a node with itself among them.
+Rows equal those of the brute force: faces a < b of the mesh, the exact test on world vertices, distances after the same boxes.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,8 +56,9 @@ FIRST_ROOM = 1 << 12  # rows, and stack entries
 def set_up_itself(first, count, ids, welded_faces, vertices, frame, pose, clearance, lanes, slots, welded, world):  # type: ignore[no-untyped-def]
     """Write what the walk needs; return the padding of boxes, in units of the frame, and whether lanes hold all numbers exactly.
 
-    first, count, ids, vertices, frame as in `Tree`; welded_faces (m,3) in the mesh's order. Written are `welded` (m,3), the same in the tree's
-    order, and `lanes` (3 * (m+8),) float32, its columns; `slots` (nodes,) int32, where in its parent's boxes each node has its own; `world` (n,3).
+    first, count, ids, vertices, frame as in `Tree`; welded_faces (m,3) in the mesh's order. Written are `welded` (m,3), the same in
+    the tree's order, and `lanes` (3 * (m+8),) float32, its columns; `slots` (nodes,) int32, where in its parent's boxes each node
+    has its own; `world` (n,3).
     """
     transform_into(pose, vertices, world)
     pitch = ids.shape[0] + LANES
@@ -72,10 +75,10 @@ def set_up_itself(first, count, ids, welded_faces, vertices, frame, pose, cleara
     for node in range(first.shape[0]):
         for lane in range(count[node]):  # of a leaf none: its count is negative
             slots[first[node] + lane] = node * ROW + lane
-    # RᵀR differs from the identity by at most 1e-5 in each entry, 3e-5 in norm: R⁻¹ stretches by less than 1 + 2e-5.
-    reach = 1.0 + 2e-5
+    # RᵀR differs from the identity by at most 1e-5 in each entry: rows of R and of its inverse are not longer than this.
+    reach = 1.0 + 1e-5
     largest = max(abs(pose[0, 3]), abs(pose[1, 3]), abs(pose[2, 3])) + 1.7321 * reach * frame[5]
-    # `cull_padding` is for two bodies and two poses, of which this is the simplest case; half of the double is for the frame's centre.
+    # `cull_padding` is for two bodies under two poses, of which this is the simplest; doubled for the roundings about the centre.
     padding = (2.0 * cull_padding(largest, largest, frame[5]) + clearance * reach) * frame[3]
     return min(padding * (1.0 + 1e-6), LARGEST_PADDING), exact  # the factor makes the nearest float32 large enough
 
@@ -87,8 +90,9 @@ def touching_faces_of_itself(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Go on with a walk; returns why it stopped. One operation is a pair of nodes or an exact test.
 
-    boxes, first, count, faces, ids as in `Tree`; welded (m,3) in the tree's order; vertices (n,3) in the world; lanes, slots, padding
-    (float32) and exact of `set_up_itself`; rows (n,) int64 as in `pairs.py`, with distances. A walk begins with state[HEIGHT] = 1 and stack[0] = 0, 0.
+    boxes, first, count, faces, ids as in `Tree`; vertices (n,3) in the world; welded, lanes, slots, padding (float32) and exact of
+    `set_up_itself`; rows (n,) int64 as in `pairs.py`, with distances; face_pairs (64,2) int32 is scratch. A walk begins with
+    state[HEIGHT] = 1 and stack[0] = 0, 0. Helpers with arrays hold no calls of exact tests: Numba would count references there.
     """
     height = state[HEIGHT]
     used = 0
@@ -145,7 +149,7 @@ def touching_faces_of_itself(  # type: ignore[no-untyped-def]
 
 @kernel(forceinline=True)
 def _push_children(boxes, first, count, slots, padding, node, other, state, stack, height):  # type: ignore[no-untyped-def]
-    """Put the pairs of children of two nodes, one of which is not a leaf, on the stack; returns its height. A leaf stands for itself."""
+    """Put pairs of children of two nodes, not both leaves, on the stack; a leaf stays as it is. Returns the height."""
     begin, begin_other = np.int64(first[node]), np.int64(first[other])
     any_child = np.uint32(0)
     base = node * ROW
@@ -229,7 +233,7 @@ def _candidates(boxes, count, slots, padding, node, other):  # type: ignore[no-u
 def _meeting(lx, ly, lz, ux, uy, uz, boxes, slot, padding):  # type: ignore[no-untyped-def]
     """The mask of the eight boxes that meet the one at `slot`.
 
-    Only the one is grown. Rounding is monotone: if a bound minus the padding is below another bound, which is a float32, it is so rounded.
+    Only that one is grown. Rounding is monotone: a bound minus the padding that is below another bound is so rounded, too.
     """
     return f32x8_overlap(
         lx, ly, lz, ux, uy, uz,
@@ -242,7 +246,7 @@ def _meeting(lx, ly, lz, ux, uy, uz, boxes, slot, padding):  # type: ignore[no-u
 def _share_a_vertex(welded, f, g):  # type: ignore[no-untyped-def]
     p, q, r = welded[f, 0], welded[f, 1], welded[f, 2]
     s, t, u = welded[g, 0], welded[g, 1], welded[g, 2]
-    return p == s or p == t or p == u or q == s or q == t or q == u or r == s or r == t or r == u
+    return p in (s, t, u) or q in (s, t, u) or r in (s, t, u)
 
 
 @kernel
@@ -305,7 +309,7 @@ class _Walk:
         return int(self.state[NODE_TESTS] + self.state[TRIANGLE_TESTS])
 
 
-def _doubled(array: NDArray[np.generic]) -> NDArray[np.generic]:
+def _doubled(array: NDArray[Any]) -> NDArray[Any]:
     larger = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger

@@ -1,13 +1,14 @@
 """Leaves in the world: what the tests of faces need of a leaf, computed once and used for every leaf it meets.
 
-A direct-mapped cache: leaf n lives in slot n mod SLOTS, and a tag says whose it is. A leaf meets five others on average. A slot holds the
-world vertices of its faces in float64, face by face, for the exact test; and for the culls, in float32 and as rows of eight lanes
-(one for each face): boxes, corners and planes, relative to a reference point, in X's units.
+A direct-mapped cache: leaf n lives in slot n mod SLOTS, and a tag says whose it is. A leaf meets five others on average. A
+slot holds the world vertices of its faces in float64, face by face, for the exact test; and for the culls, in float32 and
+as rows of eight lanes (one for each face): boxes, corners and planes, relative to a reference point, in X's units.
 
-Boxes are those of the very world vertices, rounded outward. Rounding is monotone, so two faces that share a point have boxes that meet.
-A plane is n · p = d with a slack: the face of another leaf with all three corners on one side by more than the slack does not meet it.
-Coordinates are below 4 in magnitude, or the slack grows with them; corners are off by 2^-24 of that, and the five operations of
-n · p - d round to 2^-24 of at most |n|₁ · size each: 16 · 2^-24 · |n|₁ · size is twice the sum. `more` (a clearance) moves planes and boxes out.
+Boxes are those of the very world vertices, rounded outward. Rounding is monotone, so two faces that share a point have
+boxes that meet. A plane is n · p = d with a slack: the face of another leaf with all three corners on one side by more than
+the slack does not meet it. Coordinates are below 4 in magnitude, or the slack grows with them; corners are off by 2^-24 of
+that, and the five operations of n · p - d round to 2^-24 of at most |n|₁ · size each: 16 · 2^-24 · |n|₁ · size is twice the
+sum. `more` (a clearance) moves planes and boxes out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""WideTree: the default engine. Exact rows for rigid, deforming and self-colliding bodies, by trees of boxes with eight children.
+"""WideTree: the default engine. Exact rows for rigid, deforming and self-colliding bodies, by trees of boxes with eight
+children.
 
-Rigid bodies with equal meshes share one tree. A deforming body has its own, refitted when its vertices change and built anew when the boxes
-have become twice as large as they were (`refit.total_area`). Bodies that may meet are found by a broad phase, their faces by `pairs.py`.
+Rigid bodies with equal meshes share one tree. A deforming body has its own, refitted when its vertices change and built
+anew when the boxes have become twice as large as they were (`refit.total_area`). Bodies that may meet are found by a broad
+phase, their faces by `pairs.py`.
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ from jostle.methods.wide_tree.itself import find_rows_of_itself
 from jostle.methods.wide_tree.nearest import closest_faces
 from jostle.methods.wide_tree.pairs import ALL, ANY, FIRST
 from jostle.methods.wide_tree.refit import fit_frame, refit, total_area
-from jostle.methods.wide_tree.search import Forest, Placed, Rows, find_rows, unpacked
+from jostle.methods.wide_tree.search import Forest, Placed, Rows, find_rows_on_threads, unpacked
 from jostle.methods.wide_tree.tree import LANES, Tree
 from jostle.overlay import Overlay
 from jostle.pairwise import LocalBoxes, world_volumes
 from jostle.protocol import OldToNew, PairFinder, Progress
 from jostle.query import Query
-from jostle.report import Closest, Contacts, Counters, Kind, Pairs, Report
+from jostle.report import Batch, Closest, Contacts, Counters, Kind, Pairs, Report
 from jostle.shapes.mesh import Mesh
 from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
 
@@ -61,7 +63,7 @@ class WideTree:
         return Traits(
             semantics=Semantics.BOTH,
             answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT, Answer.DISTANCE: EXACT},
-            serves=frozenset({Serve.CLEARANCE, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID}),
+            serves=frozenset({Serve.CLEARANCE, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID, Serve.BATCH}),
         )
 
     @property
@@ -123,7 +125,7 @@ class WideTreeDetector:
             how_many = {"any": ANY, "first": FIRST}.get(query.rows, ALL)
         shapes = self._tree_of_body
         placed = Placed(shapes[pairs.body_a], shapes[pairs.body_b], pairs.body_a, pairs.body_b, read_only_view(frame.poses))
-        rows, counters = find_rows(self._forest, placed, query.clearance, how_many)
+        rows, counters = find_rows_on_threads(self._forest, placed, query.clearance, how_many, frame.workers)
         contacts = _contacts(pairs.body_a[rows.pair], pairs.body_b[rows.pair], rows, frame)
         if query.solid:
             contacts = self._with_contained(contacts, pairs, frame)
@@ -132,6 +134,23 @@ class WideTreeDetector:
             counters += work
         counters += Counters(body_pairs=len(pairs.body_a), box_tests=self._finder.counters.get("box_tests", 0))
         return _as_asked(contacts, counters, query)
+
+    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
+        """Answer for many sets of poses (n, bodies, 4, 4): bodies and vertices as in the frame, poses as given."""
+        self._deform(frame)
+        sets, bodies = poses.shape[:2]
+        body_a, body_b = (index.astype(np.int32) for index in np.triu_indices(bodies, 1))
+        allowed = frame.may_meet(body_a, body_b)
+        body_a, body_b = body_a[allowed], body_b[allowed]
+        start: Ints = np.repeat(bodies * np.arange(sets), len(body_a)).astype(np.int32)
+        all_a: Ints = np.tile(body_a, sets)
+        all_b: Ints = np.tile(body_b, sets)
+        shapes = self._tree_of_body
+        flat = read_only_view(poses.reshape(-1, 4, 4))
+        placed = Placed(shapes[all_a], shapes[all_b], start + all_a, start + all_b, flat)
+        found, counters = find_rows_on_threads(self._forest, placed, 0.0, FIRST if rows == "any" else ALL, frame.workers)
+        number = (found.pair // max(1, len(body_a))).astype(np.int32)
+        return Batch.of(sets, number, all_a[found.pair], all_b[found.pair], found.face_a, found.face_b, found.kind, rows, counters)
 
     def _deform(self, frame: Frame) -> None:
         for body in np.flatnonzero(frame.bodies.deformable):
@@ -155,7 +174,9 @@ class WideTreeDetector:
         if not parts:
             return contacts
         a, b, face_a, face_b, kind = (np.array(column) for column in zip(*parts, strict=True))
-        added = Rows(np.zeros(len(a), np.int32), face_a.astype(np.int32), face_b.astype(np.int32), kind.astype(np.uint8), np.zeros(len(a)))
+        added = Rows(
+            np.zeros(len(a), np.int32), face_a.astype(np.int32), face_b.astype(np.int32), kind.astype(np.uint8), np.zeros(len(a))
+        )
         return _merged(contacts, _contacts(a.astype(np.int32), b.astype(np.int32), added, frame), frame)
 
     def _with_itself(self, contacts: Contacts, frame: Frame, query: Query) -> tuple[Contacts, Counters]:
@@ -235,7 +256,9 @@ def _contacts(body_a: Ints, body_b: Ints, rows: Rows, frame: Frame) -> Contacts:
 
 def _merged(one: Contacts, other: Contacts, frame: Frame) -> Contacts:
     """All rows of both, in order."""
-    columns = [np.concatenate([getattr(one, n), getattr(other, n)]) for n in ("body_a", "body_b", "face_a", "face_b", "kind", "distance")]
+    columns = [
+        np.concatenate([getattr(one, n), getattr(other, n)]) for n in ("body_a", "body_b", "face_a", "face_b", "kind", "distance")
+    ]
     order = np.lexsort(columns[3::-1])
     body_a, body_b, face_a, face_b, kind, distance = (column[order] for column in columns)
     return _contacts(body_a, body_b, Rows(body_a, face_a, face_b, kind, distance), frame)

@@ -1,8 +1,8 @@
 """Build by Morton order: sort the faces along a space-filling curve, then cut the line of faces into nodes.
 
-A node with more than 64 faces is cut where the highest bit of the codes changes, its largest child again, until it has eight children.
-One with 64 or fewer becomes full leaves of eight faces one after the other: leaves that are full halve the number of nodes.
-The faces' codes have 10 bits per axis and come from the middles of their boxes.
+A node with more than 64 faces is cut where the highest bit of the codes changes, its largest child again, until it has
+eight children. One with 64 or fewer becomes full leaves of eight faces one after the other: leaves that are full halve the
+number of nodes. The faces' codes have 10 bits per axis and come from the middles of their boxes.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """From one tree's frame into the other's: rotation, translation and padding for the tests of boxes, in float32.
 
-The tree with the larger extent is X, the other Y; everything is measured in X's frame, where all of X is in -1 … 1. Let v = centre + u / scale
-be a vertex of Y with frame coordinates u. Its place in X's frame is M u + T with M = R · (scale_x / scale_y), R and t the relative pose and
-T = (R · centre_y + t - centre_x) · scale_x. The other way round likewise, in Y's units.
+The tree with the larger extent is X, the other Y; everything is measured in X's frame, where all of X is in -1 … 1. Let v =
+centre + u / scale be a vertex of Y with frame coordinates u. Its place in X's frame is M u + T with M = R · (scale_x /
+scale_y), R and t the relative pose and T = (R · centre_y + t - centre_x) · scale_x. The other way round likewise, in Y's
+units.
 
-Padding: world vertices that coincide differ by at most `cull_padding` in X's frame (`geometry/rigid.py` has the proof; the centre costs
-another rounding of the largest coordinate, which its factor of two to spare covers). Float32 adds its own: with |T| ≤ 4, which is
-checked, every number in a box test is below 8, and its dozen roundings of 2^-24 stay below 64 · 2^-24 together.
+Padding: world vertices that coincide differ by at most `cull_padding` in X's frame (`geometry/rigid.py` has the proof; the
+centre costs another rounding of the largest coordinate, which its factor of two to spare covers). Float32 adds its own:
+with |T| ≤ 4, which is checked, every number in a box test is below 8, and its dozen roundings of 2^-24 stay below 64 ·
+2^-24 together.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 

@@ -1,27 +1,30 @@
 """The closest faces of two bodies: branch and bound over two trees.
 
-Two trees are walked together from their roots. A pair of nodes gives 8 x 8 lower bounds of distances (`nearest_bounds.py`), eight at a time;
-pairs of children that may hold something closer go on a stack, and two leaves to `nearest_faces.py`. The children with the nearest boxes and
-centres come first: ordered by the bounds alone the search goes for the fattest boxes, and takes up to twice as long.
+Two trees are walked together from their roots. A pair of nodes gives 8 x 8 lower bounds of distances (`nearest_bounds.py`),
+eight at a time; pairs of children that may hold something closer go on a stack, and two leaves to `nearest_faces.py`. The
+children with the nearest boxes and centres come first: ordered by the bounds alone the search goes for the fattest boxes,
+and takes up to twice as long.
 
-The answer is that of comparing every face with every face: the least `faces_distance` of the world vertices, of equal ones the lowest
-(face_a, face_b); bounds only leave out what is greater for certain. Of touching bodies it is any touching pair, the first that is met. Where
-more than 65,536 pairs tie within rounding, the least distance is right to 2^-47 of the extent, and the faces are any that have it.
+The answer is that of comparing every face with every face: the least `faces_distance` of the world vertices, of equal ones
+the lowest (face_a, face_b); bounds only leave out what is greater for certain. Of touching bodies it is any touching pair,
+the first that is met. Where more than 65,536 pairs tie within rounding, the least distance is right to 2^-47 of the extent,
+and the faces are any that have it.
 
-The kernel stops after a number of node pairs, so that Python hears Ctrl-C, and goes on when called again; all that it knows is in its arrays.
+The kernel stops after a number of node pairs, so that Python hears Ctrl-C, and goes on when called again; all that it knows
+is in its arrays.
 """
 
 from __future__ import annotations
 
 import math
 import threading
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.details import closest_of_faces
 from jostle.frame import Floats
-from jostle.geometry.rigid import transform_points
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import float32_at, float64_at, int32_at
 from jostle.kernels.jit import kernel
@@ -46,6 +49,7 @@ from jostle.methods.wide_tree.nearest_bounds import (
     ARROW_Y,
     BETWEEN,
     CENTRES,
+    CORNERS_OF_BEST,
     DISTANCE,
     FACE_LIMIT,
     LANES,
@@ -56,7 +60,7 @@ from jostle.methods.wide_tree.nearest_bounds import (
     MOVED_X,
     MOVED_Y,
     NEAR_Y,
-    NODE_LIMIT,
+    NODE_LIMIT_SQUARED,
     NODE_TESTS,
     RATIO,
     REACH_X,
@@ -86,7 +90,7 @@ from jostle.methods.wide_tree.nearest_faces import (
     VERSION,
     compare_leaves,
     leaf_in_world,
-    settle,
+    settled_distance,
 )
 from jostle.methods.wide_tree.tree import ROW, Tree
 from jostle.report import Closest
@@ -106,21 +110,35 @@ def search_nearest(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Go on with a search; returns why it stopped. stack (2n,) int32 and bounds (2n,) float64 hold pairs of nodes.
 
-    The arrays are taken by their addresses: views of arrays that Python owns are counted, by an atomic operation each, at every step.
+    Arrays that Python owns are counted, by atomic operations, wherever a view of one is made: that took half of the time.
+    So they are taken by their addresses; the caller holds them.
     """
     return _walk(
-        float32_at(boxes_x.ctypes.data, boxes_x.size), int32_at(first_x.ctypes.data, first_x.size), int32_at(count_x.ctypes.data, count_x.size),
-        int32_at(faces_x.ctypes.data, faces_x.size), int32_at(ids_x.ctypes.data, ids_x.size), float64_at(vertices_x.ctypes.data, vertices_x.size),
-        float32_at(boxes_y.ctypes.data, boxes_y.size), int32_at(first_y.ctypes.data, first_y.size), int32_at(count_y.ctypes.data, count_y.size),
-        int32_at(faces_y.ctypes.data, faces_y.size), int32_at(ids_y.ctypes.data, ids_y.size), float64_at(vertices_y.ctypes.data, vertices_y.size),
-        int32_at(tags_x.ctypes.data, tags_x.size), float32_at(slots_x.ctypes.data, slots_x.size),
-        float64_at(corners_x.ctypes.data, corners_x.size), float64_at(ends_x.ctypes.data, ends_x.size),
-        int32_at(tags_y.ctypes.data, tags_y.size), float32_at(slots_y.ctypes.data, slots_y.size),
-        float64_at(corners_y.ctypes.data, corners_y.size), float64_at(ends_y.ctypes.data, ends_y.size),
-        frame_x, pose_x, frame_y, pose_y, relative, operations,
-        int32_at(state.ctypes.data, state.size), float32_at(lanes.ctypes.data, lanes.size), float64_at(search.ctypes.data, search.size),
-        int32_at(stack.ctypes.data, stack.size), float64_at(bounds.ctypes.data, bounds.size),
+        _float32(boxes_x), _int32(first_x), _int32(count_x), _int32(faces_x), _int32(ids_x), _float64(vertices_x),
+        _float32(boxes_y), _int32(first_y), _int32(count_y), _int32(faces_y), _int32(ids_y), _float64(vertices_y),
+        _int32(tags_x), _float32(slots_x), _float64(corners_x), _float64(ends_x),
+        _int32(tags_y), _float32(slots_y), _float64(corners_y), _float64(ends_y),
+        _float64(frame_x), _float64(pose_x).reshape(4, 4), _float64(frame_y), _float64(pose_y).reshape(4, 4),
+        _float64(relative).reshape(4, 4), operations, _int32(state), _float32(lanes), _float64(search), _int32(stack), _float64(bounds),
     )  # fmt: skip
+
+
+@kernel(forceinline=True)
+def _float32(array):  # type: ignore[no-untyped-def]
+    """The same array, flat, without an owner."""
+    return float32_at(array.ctypes.data, array.size)
+
+
+@kernel(forceinline=True)
+def _float64(array):  # type: ignore[no-untyped-def]
+    """The same array, flat, without an owner."""
+    return float64_at(array.ctypes.data, array.size)
+
+
+@kernel(forceinline=True)
+def _int32(array):  # type: ignore[no-untyped-def]
+    """The same array, flat, without an owner."""
+    return int32_at(array.ctypes.data, array.size)
 
 
 @kernel(forceinline=True)
@@ -145,7 +163,7 @@ def _walk(  # type: ignore[no-untyped-def]
             why = FULL_STACK
             break
         height -= 1
-        if bounds[2 * height] > search[NODE_LIMIT]:
+        if bounds[2 * height] > search[NODE_LIMIT_SQUARED]:
             continue
         node_tests += 1
         node_x, node_y = np.int64(stack[2 * height]), np.int64(stack[2 * height + 1])
@@ -155,10 +173,36 @@ def _walk(  # type: ignore[no-untyped-def]
             at_x, at_y = np.int64(first_x[node_x]), np.int64(first_y[node_y])
             query, version = state[QUERY], state[VERSION]
             slot_x = leaf_in_world(
-                tags_x, slots_x, corners_x, ends_x, query, version, node_x, at_x, -children_x, faces_x, vertices_x, pose_x, 1.0, search
+                tags_x,
+                slots_x,
+                corners_x,
+                ends_x,
+                query,
+                version,
+                node_x,
+                at_x,
+                -children_x,
+                faces_x,
+                vertices_x,
+                pose_x,
+                1.0,
+                search,
             )
             slot_y = leaf_in_world(
-                tags_y, slots_y, corners_y, ends_y, query, version, node_y, at_y, -children_y, faces_y, vertices_y, pose_y, -1.0, search
+                tags_y,
+                slots_y,
+                corners_y,
+                ends_y,
+                query,
+                version,
+                node_y,
+                at_y,
+                -children_y,
+                faces_y,
+                vertices_y,
+                pose_y,
+                -1.0,
+                search,
             )
             if -ends_y[slot_y] - ends_x[slot_x] > search[FACE_LIMIT]:
                 continue
@@ -175,7 +219,7 @@ def _walk(  # type: ignore[no-untyped-def]
                 serves, lanes, search, stack, bounds, height,
             )  # fmt: skip
     if why == DONE and state[PENDING] != 0:
-        settle(state, search)
+        search[DISTANCE] = settled_distance(search, CORNERS_OF_BEST)
     state[HEIGHT] = height
     search[NODE_TESTS] += node_tests
     return why
@@ -218,7 +262,7 @@ def _expand(  # type: ignore[no-untyped-def]
     bx, by, bz = f32x8_load(lanes, MOVED_X + 24), f32x8_load(lanes, MOVED_X + 32), f32x8_load(lanes, MOVED_X + 40)
     limit_squared = f32x8_splat(lanes[LIMIT_SQUARED])
     squared_ratio = f32x8_splat(np.float32(search[RATIO] * search[RATIO]))
-    stretch, along = search[SMALLEST_STRETCH], search[ALONG]
+    stretch, along = search[SMALLEST_STRETCH] * search[SMALLEST_STRETCH], search[ALONG]
     for i in range(16):
         search[REACH_X + i] = math.inf  # of pairs with a leaf of Y: least bound of each child of X, and its rank
     while near != 0:
@@ -226,7 +270,8 @@ def _expand(  # type: ignore[no-untyped-def]
         near = without_lowest_bit(near)
         apart = f32x8_sub(f32x8_splat(lanes[NEAR_Y + j]), far_x)
         mask = used & ~f32x8_less(limit, apart)
-        squared, centres = f32x8_splat(np.float32(0.0)), apart
+        squared = f32x8_splat(np.float32(0.0))
+        centres = squared
         if serves >= 1:
             squared = squared_gaps(lx, ly, lz, ux, uy, uz, lanes, MOVED_Y + j)
             mask &= ~f32x8_less(limit_squared, squared)
@@ -243,10 +288,9 @@ def _expand(  # type: ignore[no-untyped-def]
         while mask != 0:
             i = lowest_bit(mask)
             mask = without_lowest_bit(mask)
-            bound = max(math.sqrt(np.float64(lanes[SQUARED + i])) * stretch, np.float64(lanes[APART + i]) + along)
-            rank = bound
-            if serves >= 1:
-                rank += 0.5 * math.sqrt(np.float64(lanes[CENTRES + i]))
+            gap = max(np.float64(lanes[APART + i]) + along, 0.0)
+            bound = max(np.float64(lanes[SQUARED + i]) * stretch, gap * gap)
+            rank = bound + np.float64(lanes[CENTRES + i])
             if children_y < 0:
                 search[REACH_X + i], search[REACH_Y + i] = min(search[REACH_X + i], bound), min(search[REACH_Y + i], rank)
             elif children_x < 0:
@@ -287,7 +331,7 @@ class _Room:
                 np.zeros(SLOTS * ROW, np.float32),
                 np.zeros(SLOTS * CORNERS),
                 np.zeros(SLOTS),
-                )
+            )
         ]
         self.relative = np.empty((4, 4))
         self.state = np.zeros(STATE, np.int32)
@@ -342,9 +386,11 @@ def closest_faces(tree_a: Tree, tree_b: Tree, pose_a: Floats, pose_b: Floats) ->
 
     run_in_slices(go_on, room, FIRST_SLICE)
     distance, face_a, face_b = float(room.search[DISTANCE]), int(room.state[FACE_A]), int(room.state[FACE_B])
+    triangle_a, triangle_b = room.search[CORNERS_OF_BEST : CORNERS_OF_BEST + 18].reshape(2, 3, 3).copy()
     _kept.room = room
-    return distance, face_a, face_b
+    return closest_of_faces(distance, face_a, face_b, triangle_a, triangle_b)
 
 
-def _flat(tree):
+def _flat(tree: Tree) -> tuple[NDArray[Any], ...]:
+    """The arrays of a tree as the kernel takes them."""
     return tree.boxes, tree.first, tree.count, tree.faces.reshape(-1), tree.face_ids, tree.vertices.reshape(-1), tree.frame

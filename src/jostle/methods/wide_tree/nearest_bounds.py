@@ -1,13 +1,15 @@
 """Lower bounds of the distance of boxes in two trees, safe for the world vertices; and the numbers that they are compared with.
 
-Three bounds hold together: the distance of boxes in the frame of X, with Y's boxes moved there; the same in the frame of Y; and the gap between
-boxes along one direction in the world, the *arrow*, from the closest point on x to the one on y found so far. The first two tell what lies
-to the side, the last what lies behind: where two surfaces face each other it alone sees that boxes are fatter than what is in them.
+Three bounds hold together: the distance of boxes in the frame of X, with Y's boxes moved there; the same in the frame of Y;
+and the gap between boxes along one direction in the world, the *arrow*, from the closest point on x to the one on y found
+so far. The first two tell what lies to the side, the last what lies behind: where two surfaces face each other it alone
+sees that boxes are fatter than what is in them.
 
-Conservative: the padding of `motion.py` covers the poses and float32 (its error grows with the distance of the bodies, here up to FARTHEST times
-their size). A pose is rigid only to 1e-5, so lengths in a frame are multiplied by a bound of its smallest singular value; the arrow is taken into
-the frames by transposing, which is exact for any matrix. Beyond FARTHEST only the arrow serves: the way between the centres is added
-in float64, and float32 holds what is left, so that bodies 1e6 sizes apart are told apart as well as near ones.
+Conservative: the padding of `motion.py` covers the poses and float32 (its error grows with the distance of the bodies, here
+up to FARTHEST times their size). A pose is rigid only to 1e-5, so lengths in a frame are multiplied by a bound of its
+smallest singular value; the arrow is taken into the frames by transposing, which is exact for any matrix. Beyond FARTHEST
+only the arrow serves: the way between the centres is added in float64, and float32 holds what is left, so that bodies 1e6
+sizes apart are told apart as well as near ones.
 """
 
 from __future__ import annotations
@@ -32,13 +34,13 @@ SCALE_X, SCALE_Y, RATIO = 14, 15, 16
 SMALLEST_STRETCH = 17  # lower bound of the singular values of both poses
 PADDING = 18  # of gaps along the arrow, in X's units
 ALONG = 19  # BETWEEN along the arrow, in X's units
-NODE_LIMIT, FACE_LIMIT = 20, 21  # boxes farther apart than this (in X's units), and faces, are of no interest
+NODE_LIMIT_SQUARED, FACE_LIMIT = 20, 21  # boxes farther apart than this (squared, in X's units), and faces, are of no interest
 EXTENT = 22  # upper bound of the difference of any two coordinates
 REACH_X, REACH_Y = 24, 32  # eight each: how far faces reach along the arrow
-PENDING_CORNERS = 40  # eighteen: corners of the best faces while their distance is not settled
-COUNTS = 58  # node pairs, leaf pairs, face pairs, and distances settled
+CORNERS_OF_BEST, CORNERS_OF_OTHER = 40, 58  # eighteen each: the closest faces, and those that are compared with them
+COUNTS = 76  # node pairs, leaf pairs, face pairs, and distances settled
 NODE_TESTS, LEAF_TESTS, FACE_TESTS, DISTANCE_TESTS = range(COUNTS, COUNTS + 4)
-SEARCH = 64
+SEARCH = 80
 
 # Lanes, float32: the motion of `motion.py`, then
 MOVED_Y, MOVED_X, NEAR_Y, SQUARED, APART, CENTRES = 48, 96, 144, 152, 160, 168  # rows of eight
@@ -46,7 +48,8 @@ ARROW_X, ARROW_Y, LIMIT_ALONG, LIMIT_SQUARED, LEAF_LIMIT_SQUARED = 176, 179, 182
 CANDIDATES = 192  # sixty-four squared distances of boxes of faces
 LANES = 256
 
-# triangles_distance is within 0.75 · 2^-44 of the extent of the truth, closest_points_of_triangles within 2^-46: twice the sum, and twice that.
+# Of the extent: triangles_distance is within 0.75 · 2^-44 of the truth, closest_points_of_triangles within 2^-46. Two of each
+# make 2^-43; as much again covers the roundings of gaps along the arrow.
 BAND_FACTOR = 2.0**-42
 FARTHEST = 16.0  # times the size of X
 
@@ -125,8 +128,9 @@ def aim(pose_x, pose_y, lanes, search, many_ties):  # type: ignore[no-untyped-de
     search[FACE_LIMIT] = limit
     if many_ties and search[DISTANCE] > 1024.0 * search[BAND]:
         search[FACE_LIMIT] = search[DISTANCE] - 2.0**-47 * search[EXTENT]
-    search[NODE_LIMIT] = limit * scale + search[PADDING]
-    lanes[LIMIT_ALONG] = as_float32((search[NODE_LIMIT] - search[ALONG]) + FLOAT32_PADDING)
+    far = limit * scale + search[PADDING]
+    search[NODE_LIMIT_SQUARED] = far * far
+    lanes[LIMIT_ALONG] = as_float32((far - search[ALONG]) + FLOAT32_PADDING)
     far = limit * scale / search[SMALLEST_STRETCH]
     lanes[LIMIT_SQUARED] = as_float32(far * far)
     far = limit * search[SCALE_Y]
@@ -150,7 +154,10 @@ def farthest_along(boxes, base, lanes, arrow, upper, lower):  # type: ignore[no-
 
 @kernel(forceinline=True)
 def squared_gaps(lx, ly, lz, ux, uy, uz, others, at):  # type: ignore[no-untyped-def]
-    """Eight squared distances, of boxes given by six vectors and the box in lane `at` of six rows. NaN, from overflow, counts as 0."""
+    """Eight squared distances, of boxes given by six vectors from the box in lane `at` of six rows.
+
+    NaN, from coordinates beyond float32, counts as 0.
+    """
     zero = f32x8_splat(np.float32(0.0))
     fx, fy, fz = f32x8_splat(others[at]), f32x8_splat(others[at + 8]), f32x8_splat(others[at + 16])
     tx, ty, tz = f32x8_splat(others[at + 24]), f32x8_splat(others[at + 32]), f32x8_splat(others[at + 40])
@@ -162,10 +169,10 @@ def squared_gaps(lx, ly, lz, ux, uy, uz, others, at):  # type: ignore[no-untyped
 
 @kernel(forceinline=True)
 def squared_between_centres(lx, ly, lz, ux, uy, uz, others, at):  # type: ignore[no-untyped-def]
-    """Four times the squared distances of the centres of the same boxes."""
+    """Squared distances of the centres of the same boxes, up to rounding."""
     fx, fy, fz = f32x8_splat(others[at]), f32x8_splat(others[at + 8]), f32x8_splat(others[at + 16])
     tx, ty, tz = f32x8_splat(others[at + 24]), f32x8_splat(others[at + 32]), f32x8_splat(others[at + 40])
     x = f32x8_sub(f32x8_add(lx, ux), f32x8_add(fx, tx))
     y = f32x8_sub(f32x8_add(ly, uy), f32x8_add(fy, ty))
     z = f32x8_sub(f32x8_add(lz, uz), f32x8_add(fz, tz))
-    return f32x8_multiply_add(x, x, f32x8_multiply_add(y, y, f32x8_mul(z, z)))
+    return f32x8_mul(f32x8_multiply_add(x, x, f32x8_multiply_add(y, y, f32x8_mul(z, z))), f32x8_splat(np.float32(0.25)))

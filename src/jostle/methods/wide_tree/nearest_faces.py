@@ -1,12 +1,13 @@
 """The faces of two leaves that may be closest: boxes of faces in the world, gaps along an arrow, then the distance of triangles.
 
-A leaf met for the first time is moved into the world and kept in a slot (leaf n in slot n mod SLOTS): it meets ten others. Most pairs of leaves
-end at one comparison, of how far each reaches along the present arrow. In the others the faces with the nearest boxes are compared
-first, and the direction between their closest points is the next arrow: it separates most of the other faces at once, by projections
-of their corners, for a tenth of the price of a distance.
+A leaf met for the first time is moved into the world and kept in a slot (leaf n in slot n mod SLOTS): it meets ten others.
+Most pairs of leaves end at one comparison, of how far each reaches along the present arrow. In the others the faces with
+the nearest boxes are compared first, and the direction between their closest points is the next arrow: it separates most of
+the other faces at once, by projections of their corners, for a tenth of the price of a distance.
 
-Which distance counts: that of `faces_distance`, 0.0 where the exact test finds a common point. The robust distance of triangles, which is cheaper
-and gives the points, decides all that is clear beyond the rounding of both (BAND). Only ties within it are settled; and at the end the winner.
+Which distance counts: that of `faces_distance`, 0.0 where the exact test finds a common point. The robust distance of
+triangles, which is cheaper and gives the points, decides all that is clear beyond the rounding of both (BAND). Only ties
+within it are settled; and at the end the winner.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from jostle.methods.wide_tree.nearest_bounds import (
     ARROW,
     BAND,
     CANDIDATES,
+    CORNERS_OF_BEST,
+    CORNERS_OF_OTHER,
     DISTANCE,
     DISTANCE_TESTS,
     FACE_LIMIT,
@@ -31,7 +34,6 @@ from jostle.methods.wide_tree.nearest_bounds import (
     LAST_ARROW,
     LEAF_LIMIT_SQUARED,
     ORIGIN,
-    PENDING_CORNERS,
     REACH_X,
     REACH_Y,
     SCALE_Y,
@@ -61,7 +63,8 @@ def leaf_in_world(tags, boxes, corners, ends, query, version, node, first, count
     if tags[tag] != query or tags[tag + 1] != node:
         tags[tag], tags[tag + 1], tags[tag + 2] = query, node, version - 1
         fill_leaf(
-            boxes[slot * ROW : (slot + 1) * ROW], corners[slot * CORNERS : (slot + 1) * CORNERS], faces, first, count, vertices, pose, search
+            boxes[slot * ROW : (slot + 1) * ROW], corners[slot * CORNERS : (slot + 1) * CORNERS],
+            faces, first, count, vertices, pose, search,
         )  # fmt: skip
     if tags[tag + 2] != version:
         tags[tag + 2] = version
@@ -104,10 +107,16 @@ def reach_along(leaf, nx, ny, nz, search, reach):  # type: ignore[no-untyped-def
 def end_of_leaf(leaf, sign, search):  # type: ignore[no-untyped-def]
     """How far a leaf reaches along the arrow, or against it."""
     reach_along(leaf, sign * search[ARROW], sign * search[ARROW + 1], sign * search[ARROW + 2], search, REACH_X)
-    farthest = search[REACH_X]
-    for i in range(1, 8):
-        farthest = max(farthest, search[REACH_X + i])
-    return farthest
+    return _largest(search[REACH_X : REACH_X + 8])
+
+
+@kernel(forceinline=True)
+def _largest(eight):  # type: ignore[no-untyped-def]
+    """The largest of eight numbers."""
+    largest = eight[0]
+    for k in range(1, 8):
+        largest = eight[k] if eight[k] > largest else largest
+    return largest
 
 
 @kernel(forceinline=True)
@@ -121,8 +130,14 @@ def reach_of_both(x, y, arrow, search):  # type: ignore[no-untyped-def]
 @kernel
 def compare_leaves(box_x, box_y, x, y, ids_x, ids_y, serves, pose_x, pose_y, state, lanes, search):  # type: ignore[no-untyped-def]
     """Compare the faces of two leaves in the world that may be closest. ids: the numbers of their faces."""
-    reach_of_both(x, y, ARROW, search)
+    # Neighbours have been compared just before: what lay between them separates half of what is left.
+    reach_of_both(x, y, LAST_ARROW, search)
+    if -_largest(search[REACH_Y : REACH_Y + 8]) - _largest(search[REACH_X : REACH_X + 8]) > search[FACE_LIMIT]:
+        return
     found, chosen = _find_candidates(box_x, box_y, ids_x.shape[0], ids_y.shape[0], serves, state, lanes, search)
+    if found > 0:
+        reach_of_both(x, y, ARROW, search)
+        found, chosen = _sift_candidates(found, state, lanes, search)
     while found > 0:
         pair = np.int64(state[CANDIDATE_PAIRS + chosen])
         i, j = pair & 7, pair >> 3
@@ -172,7 +187,7 @@ def _find_candidates(box_x, box_y, count_x, count_y, serves, state, lanes, searc
 
 @kernel
 def _sift_candidates(found, state, lanes, search):  # type: ignore[no-untyped-def]
-    """Drop the candidates that the latest reaches and limits rule out; returns how many are left, and which has the nearest boxes."""
+    """Drop candidates that the latest reaches and limits rule out; returns how many are left, and which has the nearest boxes."""
     kept, chosen, nearest = 0, 0, np.float32(math.inf)
     for k in range(found):
         pair = state[CANDIDATE_PAIRS + k]
@@ -200,41 +215,44 @@ def compare_faces(p, i, q, j, face_a, face_b, sign, state, search):  # type: ign
         search[LAST_ARROW], search[LAST_ARROW + 1], search[LAST_ARROW + 2] = sign * x, sign * y, sign * z
     if robust > search[FACE_LIMIT]:
         return False
-    if not robust < search[DISTANCE] - search[BAND] or robust <= search[BAND]:
-        # Too close to tell, to the best so far or to contact.
-        if state[PENDING] != 0:
-            settle(state, search)
-        best, best_a, best_b = search[DISTANCE], state[FACE_A], state[FACE_B]
+    if robust < search[DISTANCE] - search[BAND] and robust > search[BAND]:
         _keep(p, i, q, j, robust, face_a, face_b, state, search)
-        settle(state, search)
-        if search[DISTANCE] > best or (search[DISTANCE] == best and (face_a > best_a or (face_a == best_a and face_b > best_b))):
-            search[DISTANCE], state[FACE_A], state[FACE_B] = best, best_a, best_b
-        if search[DISTANCE] == best:
-            state[TIES] += 1
-            return state[TIES] == MOST_TIES + 1
-    else:
-        _keep(p, i, q, j, robust, face_a, face_b, state, search)
-    search[ARROW], search[ARROW + 1], search[ARROW + 2] = search[LAST_ARROW], search[LAST_ARROW + 1], search[LAST_ARROW + 2]
-    return True
+        state[PENDING] = 1
+        return True
+    # Too close to tell, to the best so far or to contact.
+    if state[PENDING] != 0:
+        state[PENDING] = 0
+        search[DISTANCE] = settled_distance(search, CORNERS_OF_BEST)
+    _copy_corners(p, i, q, j, search, CORNERS_OF_OTHER)
+    distance, best = settled_distance(search, CORNERS_OF_OTHER), search[DISTANCE]
+    if distance < best or (distance == best and (face_a < state[FACE_A] or (face_a == state[FACE_A] and face_b < state[FACE_B]))):
+        _keep(p, i, q, j, distance, face_a, face_b, state, search)
+    state[TIES] += 1
+    return distance < best or state[TIES] == MOST_TIES + 1
 
 
 @kernel
 def _keep(p, i, q, j, distance, face_a, face_b, state, search):  # type: ignore[no-untyped-def]
-    """Make these faces the closest, at a distance that is not settled yet."""
+    """Make these faces the closest."""
     search[DISTANCE] = distance
-    state[FACE_A], state[FACE_B], state[PENDING] = face_a, face_b, 1
-    for k in range(9):
-        search[PENDING_CORNERS + k] = p[i + 8 * k]
-        search[PENDING_CORNERS + 9 + k] = q[j + 8 * k]
+    state[FACE_A], state[FACE_B] = face_a, face_b
+    _copy_corners(p, i, q, j, search, CORNERS_OF_BEST)
+    search[ARROW], search[ARROW + 1], search[ARROW + 2] = search[LAST_ARROW], search[LAST_ARROW + 1], search[LAST_ARROW + 2]
 
 
 @kernel
-def settle(state, search):  # type: ignore[no-untyped-def]
-    """Replace the distance of the closest faces by the one that is reported."""
-    c = search[PENDING_CORNERS : PENDING_CORNERS + 18]
+def _copy_corners(p, i, q, j, search, at):  # type: ignore[no-untyped-def]
+    """Copy the corners of two faces, face by face."""
+    for k in range(9):
+        search[at + k] = p[i + 8 * k]
+        search[at + 9 + k] = q[j + 8 * k]
+
+
+@kernel
+def settled_distance(search, at):  # type: ignore[no-untyped-def]
+    """The distance, as it is reported, of the faces with their eighteen coordinates at `at`."""
+    c = search[at : at + 18]
     search[DISTANCE_TESTS] += 1.0
-    state[PENDING] = 0
-    search[DISTANCE] = faces_distance(
-        c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8],
-        c[9], c[10], c[11], c[12], c[13], c[14], c[15], c[16], c[17], search[DISTANCE] > search[BAND],
-    )  # fmt: skip
+    return faces_distance(
+        c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11], c[12], c[13], c[14], c[15], c[16], c[17]
+    )

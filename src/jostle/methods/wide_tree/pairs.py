@@ -1,11 +1,13 @@
 """All touching face pairs of pairs of bodies: two trees walked together, node against node.
 
-From a pair of nodes, the eight boxes of each are brought into the frame of the other, and compared there, 8 x 8 at a time in vectors: six
-separating axes. (The nine cross axes cut only 11–13 % of the node pairs more and cost more than that.) Pairs of children that may meet go
-on a stack; two leaves go to `leaf_cache`, where boxes of faces in the world are compared, and what is left to the exact test.
+From a pair of nodes, the eight boxes of each are brought into the frame of the other, and compared there, 8 x 8 at a time
+in vectors: six separating axes. (The nine cross axes cut only 11–13 % of the node pairs more and cost more than that.)
+Pairs of children that may meet go on a stack; two leaves go to `leaf_cache`, where boxes of faces in the world are
+compared, and what is left to the exact test.
 
-The kernel works on a list of pairs of bodies and can be stopped anywhere: after a number of node pairs (so that Python hears Ctrl-C), or when
-an output or the stack is full. Its state is an array; called again, it goes on. A row is one int64: face a, face b and kind, in sorting order.
+The kernel works on a list of pairs of bodies and can be stopped anywhere: after a number of node pairs (so that Python
+hears Ctrl-C), or when an output or the stack is full. Its state is an array; called again, it goes on. A row is one int64:
+face a, face b and kind, in sorting order.
 """
 
 from __future__ import annotations
@@ -60,11 +62,12 @@ def touching_faces(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Go on with the pairs (shape_a[k] at poses[pose_a[k]], shape_b[k] at poses[pose_b[k]]); returns why it stopped.
 
-    trees: address table of (boxes, first, count, faces, face_ids, vertices); frames (shapes,6); stack (n,2) int32; cache_x and cache_y
-    as of `empty_cache`; leaf_scratch (72,); scratch float32 (144,); relative (4,4); rows (n,) int64 with row_pair and row_distance.
+    trees: address table of (boxes, first, count, faces, face_ids, vertices); frames (shapes,6); stack (n,2) int32; cache_x and
+    cache_y as of `empty_cache`; leaf_scratch (72,); scratch float32 (144,); relative (4,4); rows (n,) int64 with row_pair and
+    row_distance.
 
-    One long function on purpose. Numba optimises everything below a kernel again for each level of calls: cut into four it took 58 s
-    to compile instead of 16. And inlined by Numba, arrays become counted references inside the loop, which doubles its time.
+    One long function on purpose. Numba optimises everything below a kernel again for each level of calls: cut into four it took
+    58 s to compile instead of 16. And inlined by Numba, arrays become counted references inside the loop, which doubles its time.
     """
     tags_x, lanes_x, corners_x = cache_x
     tags_y, lanes_y, corners_y = cache_y
@@ -112,7 +115,20 @@ def touching_faces(  # type: ignore[no-untyped-def]
             node_x, node_y = np.int64(stack[height, 0]), np.int64(stack[height, 1])
             children_x, children_y = np.int64(count_x[node_x]), np.int64(count_y[node_y])
             begin_x, begin_y = np.int64(first_x[node_x]), np.int64(first_y[node_y])
+            base_x, base_y = node_x * ROW, node_y * ROW
+            move_boxes(boxes_y, base_y, scratch, 0, 42, scratch, 48)
+            if serves == 2:
+                move_boxes(boxes_x, base_x, scratch, 21, 43, scratch, 96)
             if children_x < 0 and children_y < 0:
+                near = np.uint32(0)
+                for j in range(-children_y):
+                    mask = boxes_that_meet(boxes_x, base_x, scratch, 48 + j)
+                    if mask != 0 and serves == 2:
+                        mask &= boxes_that_meet(scratch, 96, boxes_y, base_y + j)
+                    if mask != 0:
+                        near |= np.uint32(1) << np.uint32(j)
+                if near == 0:
+                    continue
                 # Two leaves: cull by boxes and planes of faces in the world, then the exact test.
                 slot = node_x & (SLOTS - 1)
                 base_x, corner_x = slot * LANES32, slot * CORNERS
@@ -130,7 +146,9 @@ def touching_faces(  # type: ignore[no-untyped-def]
                         lanes_y, base_y, corners_y, corner_y, leaf_scratch, faces_y, begin_y, -children_y, vertices_y,
                         pose_y, ox, oy, oz, scale, more,
                     )  # fmt: skip
-                for j in range(-children_y):
+                while near != 0:
+                    j = lowest_bit(near)
+                    near = without_lowest_bit(near)
                     mask = boxes_that_meet(lanes_x, base_x, lanes_y, base_y + j)
                     if mask != 0:
                         mask &= planes_that_do_not_part(lanes_x, base_x, lanes_y, base_y + j)
@@ -170,10 +188,6 @@ def touching_faces(  # type: ignore[no-untyped-def]
                         height = 0
                         break
                 continue
-            base_x, base_y = node_x * ROW, node_y * ROW
-            move_boxes(boxes_y, base_y, scratch, 0, 42, scratch, 48)
-            if serves == 2:
-                move_boxes(boxes_x, base_x, scratch, 21, 43, scratch, 96)
             any_x = np.uint32(0)
             for j in range(abs(children_y)):
                 mask = boxes_that_meet(boxes_x, base_x, scratch, 48 + j)

@@ -1,31 +1,33 @@
 """Running the pair kernel: its workspace, its growth, its slices, and its rows as columns.
 
-A workspace belongs to one thread. The kernel stops when an array is full, or after a number of node pairs; it is called again with larger
-arrays, or after Python has had the chance to hear Ctrl-C.
+A workspace belongs to one thread. The kernel stops when an array is full, or after a number of node pairs; it is called
+again with larger arrays, or after Python has had the chance to hear Ctrl-C.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
 from jostle.kernels.handles import AddressTable
+from jostle.kernels.jit import kernel
+from jostle.kernels.pool import map_chunks
 from jostle.methods.wide_tree.leaf_cache import CORNERS, empty_cache
 from jostle.methods.wide_tree.pairs import (
     ALL,
+    ANY,
     DISTANCE_TESTS,
     DONE,
     FACE_BITS,
     FULL_ROWS,
     FULL_STACK,
-    HEIGHT,
     KIND_BITS,
-    NEXT_PAIR,
     NODE_TESTS,
+    QUERY,
     ROWS,
     STATE,
     TRIANGLE_TESTS,
@@ -34,6 +36,9 @@ from jostle.methods.wide_tree.pairs import (
 from jostle.methods.wide_tree.tree import Tree
 from jostle.report import Counters
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+CHUNK = 64  # pairs that one thread takes at a time
 OPERATIONS = 1_000_000  # node pairs until Python looks up: 0.05 to 0.2 s
 
 
@@ -85,25 +90,40 @@ class Workspace(threading.local):
         self.leaf = np.zeros(CORNERS)
         self.scratch = np.zeros(144, np.float32)
         self.relative = np.empty((4, 4))
-        self.make_room(1024)
+        self.rows: NDArray[np.int64]
+        self.pair: Ints
+        self.distance: Floats
+        self.forget_rows()
 
     def make_room(self, rows: int) -> None:
         """Make the outputs at least this long, keeping what they hold."""
-        old = getattr(self, "rows", np.empty(0, np.int64)), getattr(self, "pair", None), getattr(self, "distance", None)
-        self.rows, self.pair, self.distance = np.empty(rows, np.int64), np.empty(rows, np.int32), np.empty(rows)
-        for before, after in zip(old, (self.rows, self.pair, self.distance), strict=True):
-            if before is not None:
-                after[: len(before)] = before
+        self.rows, self.pair, self.distance = _longer(self.rows, rows), _longer(self.pair, rows), _longer(self.distance, rows)
+
+    def forget_rows(self) -> None:
+        """Give long outputs back."""
+        self.rows, self.pair, self.distance = np.empty(1024, np.int64), np.empty(1024, np.int32), np.empty(1024)
+
+
+def _longer(array: NDArray[Scalar], length: int) -> NDArray[Scalar]:
+    longer = np.empty(length, array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 WORKSPACE = Workspace()
 LARGEST_KEPT = 1 << 20  # rows; longer outputs are given back after the call
 
 
+def begin_anew(state: NDArray[np.int64]) -> None:
+    """Forget a search, but not the number of the last query: the leaf caches are tagged with it."""
+    state[:QUERY] = 0
+    state[QUERY + 1 :] = 0
+
+
 def find_rows(forest: Forest, placed: Placed, clearance: float = 0.0, how_many: int = ALL) -> tuple[Rows, Counters]:
     """Return the rows of pairs of trees: all, or one for each pair, or one in all (`ALL`, `FIRST`, `ANY`)."""
     work = WORKSPACE
-    work.state[[NEXT_PAIR, HEIGHT, ROWS, NODE_TESTS, TRIANGLE_TESTS, DISTANCE_TESTS]] = 0
+    begin_anew(work.state)
     try:
         while True:
             why = touching_faces(
@@ -120,8 +140,24 @@ def find_rows(forest: Forest, placed: Placed, clearance: float = 0.0, how_many: 
         return _sorted(work, len(placed.shape_a)), _counters(work)
     finally:
         if len(work.rows) > LARGEST_KEPT:
-            del work.rows, work.pair, work.distance
-            work.make_room(1024)
+            work.forget_rows()
+
+
+def find_rows_on_threads(
+    forest: Forest, placed: Placed, clearance: float, how_many: int, workers: int | None
+) -> tuple[Rows, Counters]:
+    """Return the same as `find_rows`, with the pairs cut into chunks for several threads; rows do not depend on their number."""
+    if workers == 1 or len(placed.shape_a) < 2 * CHUNK or how_many == ANY:
+        return find_rows(forest, placed, clearance, how_many)
+
+    def chunk(start: int, stop: int) -> tuple[Rows, Counters]:
+        part = placed._replace(**{name: getattr(placed, name)[start:stop] for name in Placed._fields[:4]})
+        rows, counters = find_rows(forest, part, clearance, how_many)
+        return rows._replace(pair=rows.pair + np.int32(start)), counters
+
+    found = map_chunks(chunk, len(placed.shape_a), CHUNK, workers)
+    rows = Rows(*(np.concatenate(column) for column in zip(*(rows for rows, _ in found), strict=True)))
+    return rows, sum((counters for _, counters in found), Counters())
 
 
 def _sorted(work: Workspace, pairs: int) -> Rows:
@@ -131,9 +167,32 @@ def _sorted(work: Workspace, pairs: int) -> Rows:
         keys = np.sort(keys)  # vectorised in NumPy; an order would cost ten times as much
         pair, distance = pair.copy(), distance.copy()
     else:
-        order = np.argsort(keys, kind="stable") if pairs == 1 else np.lexsort((keys, pair))
-        keys, pair, distance = keys[order], pair[order], distance[order]
+        sort_runs(keys, pair, distance)
+        keys, pair, distance = keys.copy(), pair.copy(), distance.copy()
     return Rows(pair, *unpacked(keys), distance)
+
+
+@kernel
+def sort_runs(keys, pair, distance):  # type: ignore[no-untyped-def]
+    """Sort the keys, and the distances with them, within each run of equal `pair`: shell sort, for runs of some dozen rows."""
+    begin = 0
+    while begin < keys.shape[0]:
+        end = begin + 1
+        while end < keys.shape[0] and pair[end] == pair[begin]:
+            end += 1
+        gap = 1
+        while 3 * gap + 1 < end - begin:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for i in range(begin + gap, end):
+                key, moved = keys[i], distance[i]
+                j = i
+                while j - gap >= begin and keys[j - gap] > key:
+                    keys[j], distance[j] = keys[j - gap], distance[j - gap]
+                    j -= gap
+                keys[j], distance[j] = key, moved
+            gap //= 3
+        begin = end
 
 
 def unpacked(keys: NDArray[np.int64]) -> tuple[Ints, Ints, NDArray[np.uint8]]:

@@ -1,12 +1,13 @@
 """The tree: two small arrays per node, eight boxes in each node.
 
-A node holds the boxes of up to eight children as 48 float32: six rows (lower x, y, z, upper x, y, z) of eight lanes, so that one vector
-instruction works on all eight. The children of a node stand one after the other: of an inner node `count` nodes from `first` on,
-of a leaf (`count` negative) -count faces from `first` on, in the tree's order of faces. Children have higher numbers than their
-parent, so that one pass backwards refits the tree. Lanes that are not used hold an empty box.
+A node holds the boxes of up to eight children as 48 float32: six rows (lower x, y, z, upper x, y, z) of eight lanes, so
+that one vector instruction works on all eight. The children of a node stand one after the other: of an inner node `count`
+nodes from `first` on, of a leaf (`count` negative) -count faces from `first` on, in the tree's order of faces. Children
+have higher numbers than their parent, so that one pass backwards refits the tree. Lanes that are not used hold an empty
+box.
 
-Boxes are in the *frame* of the tree: (v - centre) * scale, with scale a power of two such that all coordinates are in -1 … 1. So
-float32 keeps 24 bits of the mesh whatever its place and size. They are rounded outward.
+Boxes are in the *frame* of the tree: (v - centre) * scale, with scale a power of two such that all coordinates are in -1 …
+1. So float32 keeps 24 bits of the mesh whatever its place and size. They are rounded outward.
 """
 
 from __future__ import annotations
