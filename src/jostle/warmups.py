@@ -8,6 +8,7 @@ from jostle import functions
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.kernels.warmup import warms
 from jostle.methods.brute_force.method import AllFaces
+from jostle.pair import Pair
 from jostle.pairwise import Pairwise
 from jostle.shapes.mesh import Mesh
 from jostle.world import World
@@ -22,12 +23,28 @@ def _tetrahedron(shift: float = 0.0) -> Mesh:
 def _collide() -> None:
     report = functions.collide(_tetrahedron(), _tetrahedron(0.1), solid=True)
     assert report.contacts.normal.shape == (len(report.contacts), 3)
+    Pair(_tetrahedron(), _tetrahedron(0.1)).touches()
+    world = World()
+    body = world.add(_tetrahedron(), deformable=True)
+    body.vertices = 2.0 * body.vertices
+    world.set_poses(np.eye(4)[None])
+    world.detect()
+
+
+@warms("a body against itself")
+def _itself() -> None:
     functions.self_collide(_tetrahedron(), adjacent=True)
 
 
 @warms("distances")
 def _distance() -> None:
     functions.distance(_tetrahedron(), _tetrahedron(2.0))
+
+
+@warms("the oracle")
+def _oracle() -> None:
+    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="brute_force", clearance=0.1)
+    functions.distance(_tetrahedron(), _tetrahedron(2.0), method="brute_force")
 
 
 @warms("pictures")
