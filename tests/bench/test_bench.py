@@ -105,6 +105,7 @@ def question(kind, rows=2):
     return Case("pair-all", "", kind, (), tuple(range(rows)), np.empty((1, rows, 4, 4)))
 
 
+@pytest.mark.small
 def test_rows_are_compared_whatever_their_order_and_which_body_comes_first():
     truth = Found("rows", np.array([[0, 1, 5, 6], [0, 1, 5, 7], [0, 2, 1, 1]]))
     same = Found("rows", np.array([[2, 0, 1, 1], [0, 1, 5, 7], [1, 0, 6, 5]]))
@@ -122,6 +123,7 @@ def test_rows_are_compared_whatever_their_order_and_which_body_comes_first():
     assert compare(question("faces"), of_itself, Found("rows", np.array([[0, 0, 2, 9]]))).correct
 
 
+@pytest.mark.small
 def test_loose_rows_are_compared_as_often_as_they_come():
     truth = Found("rows", np.array([[0, 1, 5, 6], [2, 3, 6, 5], [0, 2, 1, 1]]))
     assert compare(question("faces"), Found("loose-rows", np.array([[5, 6], [6, 5], [1, 1]])), truth).correct
@@ -129,6 +131,7 @@ def test_loose_rows_are_compared_as_often_as_they_come():
     assert compare(question("faces"), Found("loose-rows", np.array([[5, 6], [1, 1], [1, 1]])), truth).extra == 1
 
 
+@pytest.mark.small
 def test_bodies_flags_and_distances_are_compared():
     truth = Found("rows", np.array([[0, 1, 5, 6], [0, 1, 5, 7], [2, 3, 1, 1]]))
     assert compare(question("bodies"), Found("bodies", np.array([[3, 2], [0, 1]])), truth) == Check(2, 2, 0, 0)
@@ -161,6 +164,7 @@ def row(peer, rounds, check=None, other_question="", status="ok", threads=1):
 RIGHT, WRONG = Check(4, 4, 0, 0), Check(3, 4, 1, 0)
 
 
+@pytest.mark.small
 def test_the_ratio_is_to_the_best_peer_that_is_correct_and_answers_the_question():
     jostle = row("jostle", [2.0, 1.0, 9.0])
     peers = [
@@ -184,8 +188,7 @@ def test_the_ratio_is_to_the_best_peer_that_is_correct_and_answers_the_question(
 
 
 def printed(result):
-    console = Console(width=220, record=True, quiet=True)
-    console.quiet = False
+    console = Console(width=220)
     with console.capture() as capture:
         print_case(console, result)
     return capture.get()
@@ -316,8 +319,6 @@ def test_the_command_refuses_what_it_does_not_know(tmp_path):
 
 def test_the_command_prints_tables_and_writes_json(tmp_path, monkeypatch):
     monkeypatch.setattr("jostle.bench.scenarios.QUICK", TOY)
-    monkeypatch.setitem(PEERS, "fcl", (fake("Honest"), "numpy"))
-    monkeypatch.setattr("jostle.bench.run.PEERS", {})
     target = tmp_path / "out.json"
     arguments = ["peers", "--quick", "--rounds", "1", "--scenario", "distance", "--peers", "fcl", "--json", str(target)]
     outcome = CliRunner().invoke(application, [*arguments, "--method", "brute_force"])

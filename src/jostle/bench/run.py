@@ -140,7 +140,8 @@ class Bench:
             self.result.interrupted = True
             if done is not None:
                 for result in self.result.cases[told:]:
-                    done(result)
+                    if result.rows:
+                        done(result)
         finally:
             for worker in self._workers.values():
                 worker.end()
@@ -149,7 +150,7 @@ class Bench:
     def _worker(self, contestant: Contestant) -> Worker:
         key = (contestant.peer, contestant.threads)
         if key not in self._workers:
-            # The last processors: the first one serves most interrupts. The reference is not timed and may use any.
+            # All are timed on the same processors. The reference is not timed and may use any.
             processors = () if contestant.peer == "reference" else _processors()[-contestant.threads :]
             self._workers[key] = Worker(contestant, processors)
         return self._workers[key]

@@ -32,6 +32,8 @@ def print_case(console: Console, result: CaseResult) -> None:
     for row in sorted(result.rows, key=_place):
         style = "bold" if row.is_jostle else ("dim" if row.seconds is None else "")
         table.add_row(*(escape(cell) for cell in _cells(row)), style=style)
+    if result.frames > 1:
+        table.caption = f"counts are sums over {result.frames} frames"
     console.print(table)
     for line in summary(result):
         console.print(line, highlight=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from jostle.cli.bench import bench
 from jostle.cli.check import check
 from jostle.cli.demo import demo
 from jostle.cli.methods import methods
@@ -14,6 +15,7 @@ app = typer.Typer(
     help="Which faces of moving triangle meshes touch, where and when. "
     "Start with [bold]jostle check A.stl B.stl[/bold]. The first run compiles; [bold]jostle warmup[/bold] does that ahead.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -22,3 +24,4 @@ app.command()(check)
 app.command()(methods)
 app.command()(warmup)
 app.command()(demo)
+app.add_typer(bench, name="bench")

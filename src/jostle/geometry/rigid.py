@@ -133,7 +133,7 @@ def is_rigid(pose, tolerance, farthest):
 @kernel
 def all_rigid(poses, tolerance, farthest):
     """Whether all poses (n,4,4) are rigid."""
+    good = 0
     for k in range(poses.shape[0]):
-        if not is_rigid(poses[k], tolerance, farthest):
-            return False
-    return True
+        good += is_rigid(poses[k], tolerance, farthest)
+    return good == poses.shape[0]

@@ -2,11 +2,11 @@
 
 Of its trees Python sees OBB and OBBRSS: either may be the faster, so both run. Measured (blobs of 50,000 and 70,000 faces,
 ms): all pairs 2.56 / 2.49 (OBB / OBBRSS), first hit .029 / .019, build 190 / 304, refit of 70,000 faces bottom up 25 / 94
-(top down 94 / 142). Only OBBRSS answers distances. Replacing vertices wants its own vector type, 7 ms for 35,000 points: made
-before the clock starts, as are transforms. (Writing through `vertices()` is possible but `endReplaceModel` then refuses.)
-Many bodies: of its managers the dynamic AABB tree in an array is the fastest that is right (203 ms for 10,000 bodies against
-233 to 395; SaP loses pairs after an update). Its C++ callback is the only one Python can use (a callback class of one's own
-cannot be instantiated, collected pairs do not convert). With a tree shared by all bodies it does not tell which bodies the
+(top down 94 / 142). Replacing vertices wants its own vector type, 7 ms for 35,000 points: made before the clock starts, as
+are transforms. (Writing through `vertices()` is possible, but `endReplaceModel` then refuses.)
+Many bodies: of its managers the dynamic AABB tree in an array is the fastest (203 ms to collide 10,000 bodies, the others
+233 to 291; SaP loses pairs after an update). Python can use the C++ callback only: a callback class of one's own cannot be
+instantiated, and collected pairs do not convert. With a tree shared by all bodies that one does not tell which bodies the
 faces belong to; with a tree for each body it does. Asked for one contact, it stops at the first touching pair of all.
 """
 
@@ -44,8 +44,7 @@ class Coal:
             "distance": self._distance,
             "batch-poses": self._batch,
         }
-        trees = ["OBBRSS"] if case.scenario == "distance" else list(TREES)
-        return {tree: make[case.scenario](case, tree) for tree in trees}
+        return {tree: make[case.scenario](case, tree) for tree in TREES}
 
     def _tree(self, kind: str, vertices: Floats, faces: Any) -> Any:
         """Build a tree; faces must be int64 already, or the bindings refuse them."""

@@ -35,7 +35,7 @@ class IpcToolkit:
             reasons = {
                 "distance": "no distance of meshes",
                 "n-body": "no manager of many bodies",
-                "batch-poses": "no poses: each would be a new tree, 100 times slower than the others",
+                "batch-poses": "no poses: each would be a new tree",
             }
             raise Unable(reasons[case.scenario])
         mesh, frames = self._merged(case)

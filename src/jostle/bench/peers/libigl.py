@@ -20,7 +20,7 @@ from jostle.geometry.rigid import transform_points
 _REASONS = {
     "build": "no tree to keep: everything is built in each query",
     "distance": "no distance of meshes, only of points to a mesh",
-    "batch-poses": "no poses: each would be a query from scratch, 100 times slower than the others",
+    "batch-poses": "no poses: each would be a query from scratch",
     "n-body": "no manager of many bodies",
 }
 

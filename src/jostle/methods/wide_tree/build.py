@@ -9,13 +9,11 @@ from jostle.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.morton import CELLS, cut_into_nodes, morton_order
 from jostle.methods.wide_tree.refit import fit_frame, refit
+from jostle.methods.wide_tree.sah import sah_nodes
 from jostle.methods.wide_tree.tree import ROW, Tree
 from jostle.shapes.mesh import Mesh
 
 STACK_ROWS = 1024  # eight for each level, and a level has at most half the faces of the one above or one bit less of their codes
-
-
-sah_nodes = None
 
 
 def build_tree(mesh: Mesh, how: str = "morton") -> Tree:

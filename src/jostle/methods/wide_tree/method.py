@@ -8,7 +8,6 @@ phase, their faces by `pairs.py`.
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +47,7 @@ class WideTree:
     Parameters
     ----------
     build : {"morton", "sah"}
-        How faces are put in order: along a space-filling curve (fast), or by the surface-area heuristic (slower to build, faster to ask).
+        How faces are put in order: along a space-filling curve, or by the surface-area heuristic (slower to build).
     """
 
     build: str = "morton"
@@ -275,7 +274,7 @@ def _as_asked(contacts: Contacts, counters: Counters, query: Query) -> Report:
         return Report(Pairs.of(contacts), contacts, counters)
     if query.rows == "any":
         pairs = pairs.select(np.arange(min(1, len(pairs))))
-    return Report(dataclasses.replace(pairs), counters=counters)
+    return Report(pairs, counters=counters)
 
 
 def _first_of_the_worst(contacts: Contacts, pairs: Pairs) -> NDArray[np.int64]:

@@ -77,7 +77,7 @@ def set_up_motion(pose_x, pose_y, frame_x, frame_y, clearance, relative, motion)
 
 @kernel
 def move_boxes(boxes, base, motion, matrix, padding, out, to):  # type: ignore[no-untyped-def]
-    """Write the eight boxes at `base`, moved by the motion that begins at `matrix`, to out[to : to + 48]; a box of each moved box."""
+    """Write boxes around the eight boxes at `base`, moved by the motion that begins at `matrix`, to out[to : to + 48]."""
     half = f32x8_splat(np.float32(0.5))
     more = f32x8_splat(motion[padding])
     low, high = f32x8_load(boxes, base), f32x8_load(boxes, base + 24)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from jostle.details import closest_of_faces
 from jostle.frame import Floats
+from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import float32_at, float64_at, int32_at
 from jostle.kernels.jit import kernel
@@ -84,6 +85,8 @@ from jostle.methods.wide_tree.nearest_faces import (
     QUERY,
     SLOTS,
     STATE,
+    SUSPECT_FACES,
+    SUSPECTS,
     SWAPPED,
     TAGS,
     TIES,
@@ -95,7 +98,7 @@ from jostle.methods.wide_tree.nearest_faces import (
 from jostle.methods.wide_tree.tree import ROW, Tree
 from jostle.report import Closest
 
-DONE, OUT_OF_OPERATIONS, FULL_STACK = 0, 1, 2
+DONE, OUT_OF_OPERATIONS, FULL_STACK, SUSPICION = 0, 1, 2, 3
 MOST_NEW = 64  # stack entries that one pair of nodes can add
 FIRST_STACK = 4096
 FIRST_SLICE = 1 << 16  # node pairs: about 20 ms
@@ -106,48 +109,21 @@ def search_nearest(  # type: ignore[no-untyped-def]
     boxes_x, first_x, count_x, faces_x, ids_x, vertices_x, frame_x, pose_x,
     boxes_y, first_y, count_y, faces_y, ids_y, vertices_y, frame_y, pose_y,
     tags_x, slots_x, corners_x, ends_x, tags_y, slots_y, corners_y, ends_y,
-    relative, operations, state, lanes, search, stack, bounds,
+    relative, operations, state, lanes, search, suspects, stack, bounds,
 ):  # fmt: skip
     """Go on with a search; returns why it stopped. stack (2n,) int32 and bounds (2n,) float64 hold pairs of nodes.
 
     Arrays that Python owns are counted, by atomic operations, wherever a view of one is made: that took half of the time.
     So they are taken by their addresses; the caller holds them.
     """
-    return _walk(
-        _float32(boxes_x), _int32(first_x), _int32(count_x), _int32(faces_x), _int32(ids_x), _float64(vertices_x),
-        _float32(boxes_y), _int32(first_y), _int32(count_y), _int32(faces_y), _int32(ids_y), _float64(vertices_y),
-        _int32(tags_x), _float32(slots_x), _float64(corners_x), _float64(ends_x),
-        _int32(tags_y), _float32(slots_y), _float64(corners_y), _float64(ends_y),
-        _float64(frame_x), _float64(pose_x).reshape(4, 4), _float64(frame_y), _float64(pose_y).reshape(4, 4),
-        _float64(relative).reshape(4, 4), operations, _int32(state), _float32(lanes), _float64(search), _int32(stack), _float64(bounds),
-    )  # fmt: skip
-
-
-@kernel(forceinline=True)
-def _float32(array):  # type: ignore[no-untyped-def]
-    """The same array, flat, without an owner."""
-    return float32_at(array.ctypes.data, array.size)
-
-
-@kernel(forceinline=True)
-def _float64(array):  # type: ignore[no-untyped-def]
-    """The same array, flat, without an owner."""
-    return float64_at(array.ctypes.data, array.size)
-
-
-@kernel(forceinline=True)
-def _int32(array):  # type: ignore[no-untyped-def]
-    """The same array, flat, without an owner."""
-    return int32_at(array.ctypes.data, array.size)
-
-
-@kernel(forceinline=True)
-def _walk(  # type: ignore[no-untyped-def]
-    boxes_x, first_x, count_x, faces_x, ids_x, vertices_x, boxes_y, first_y, count_y, faces_y, ids_y, vertices_y,
-    tags_x, slots_x, corners_x, ends_x, tags_y, slots_y, corners_y, ends_y,
-    frame_x, pose_x, frame_y, pose_y, relative, operations, state, lanes, search, stack, bounds,
-):  # fmt: skip
-    """The search itself."""
+    boxes_x, first_x, count_x, faces_x = _float32(boxes_x), _int32(first_x), _int32(count_x), _int32(faces_x)
+    boxes_y, first_y, count_y, faces_y = _float32(boxes_y), _int32(first_y), _int32(count_y), _int32(faces_y)
+    ids_x, vertices_x, frame_x, pose_x = _int32(ids_x), _float64(vertices_x), _float64(frame_x), _float64(pose_x).reshape(4, 4)
+    ids_y, vertices_y, frame_y, pose_y = _int32(ids_y), _float64(vertices_y), _float64(frame_y), _float64(pose_y).reshape(4, 4)
+    tags_x, slots_x, corners_x, ends_x = _int32(tags_x), _float32(slots_x), _float64(corners_x), _float64(ends_x)
+    tags_y, slots_y, corners_y, ends_y = _int32(tags_y), _float32(slots_y), _float64(corners_y), _float64(ends_y)
+    relative, state, lanes, search = _float64(relative).reshape(4, 4), _int32(state), _float32(lanes), _float64(search)
+    suspects, stack, bounds = _float64(suspects), _int32(stack), _float64(bounds)
     serves = set_up_search(pose_x, pose_y, frame_x, frame_y, relative, lanes, search)
     if math.isinf(search[DISTANCE]):
         _first_arrow(search)
@@ -209,10 +185,12 @@ def _walk(  # type: ignore[no-untyped-def]
             compare_leaves(
                 slots_x[slot_x * ROW : (slot_x + 1) * ROW], slots_y[slot_y * ROW : (slot_y + 1) * ROW],
                 corners_x[slot_x * CORNERS : (slot_x + 1) * CORNERS], corners_y[slot_y * CORNERS : (slot_y + 1) * CORNERS],
-                ids_x[at_x : at_x - children_x], ids_y[at_y : at_y - children_y], serves, pose_x, pose_y, state, lanes, search,
+                ids_x[at_x : at_x - children_x], ids_y[at_y : at_y - children_y],
+                serves, pose_x, pose_y, state, lanes, search, suspects,
             )  # fmt: skip
-            if search[DISTANCE] == 0.0:
-                height = 0
+            if state[SUSPECTS] > 0:
+                why = SUSPICION
+                break
         else:
             height = _expand(
                 boxes_x, boxes_y, node_x, node_y, children_x, children_y, np.int64(first_x[node_x]), np.int64(first_y[node_y]),
@@ -223,6 +201,24 @@ def _walk(  # type: ignore[no-untyped-def]
     state[HEIGHT] = height
     search[NODE_TESTS] += node_tests
     return why
+
+
+@kernel(forceinline=True)
+def _float32(array):  # type: ignore[no-untyped-def]
+    """The same array, flat, without an owner."""
+    return float32_at(array.ctypes.data, array.size)
+
+
+@kernel(forceinline=True)
+def _float64(array):  # type: ignore[no-untyped-def]
+    """The same array, flat, without an owner."""
+    return float64_at(array.ctypes.data, array.size)
+
+
+@kernel(forceinline=True)
+def _int32(array):  # type: ignore[no-untyped-def]
+    """The same array, flat, without an owner."""
+    return int32_at(array.ctypes.data, array.size)
 
 
 @kernel
@@ -319,6 +315,21 @@ def _push(stack, bounds, base, height, node_x, node_y, bound, rank):  # type: ig
     return height + 1
 
 
+@kernel
+def first_touching(suspects, count):  # type: ignore[no-untyped-def]
+    """The first of `count` pairs of faces (18 coordinates each) that share a point, by the exact test, or -1.
+
+    A kernel of its own: the exact test takes as long to compile as all of the search, which seldom needs it.
+    """
+    for k in range(count):
+        c = suspects[18 * k : 18 * (k + 1)]
+        if triangles_touch(
+            c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11], c[12], c[13], c[14], c[15], c[16], c[17]
+        ) != 0:  # fmt: skip
+            return k
+    return -1
+
+
 class _Room:
     """The arrays of a search, kept from call to call: fresh ones would cost as much as the search."""
 
@@ -337,6 +348,7 @@ class _Room:
         self.state = np.zeros(STATE, np.int32)
         self.lanes = np.zeros(LANES, np.float32)
         self.search = np.zeros(SEARCH)
+        self.suspects = np.zeros(64 * 18)
         self.stack = np.zeros(2 * FIRST_STACK, np.int32)
         self.bounds = np.zeros(2 * FIRST_STACK)
         self.queries = 0
@@ -350,6 +362,18 @@ class _Room:
         self.search[DISTANCE] = np.inf
         self.stack[:2] = 0
         self.bounds[:2] = 0.0
+
+    def found_contact(self) -> bool:
+        """Put the suspects to the exact test; the first that touch are the answer."""
+        count = int(self.state[SUSPECTS])
+        self.state[SUSPECTS] = 0
+        touching = first_touching(self.suspects, count)
+        if touching < 0:
+            return False
+        self.state[[FACE_A, FACE_B]] = self.state[SUSPECT_FACES + 2 * touching : SUSPECT_FACES + 2 * touching + 2]
+        self.search[CORNERS_OF_BEST : CORNERS_OF_BEST + 18] = self.suspects[18 * touching : 18 * (touching + 1)]
+        self.search[DISTANCE] = 0.0
+        return True
 
 
 _kept = threading.local()
@@ -377,8 +401,19 @@ def closest_faces(tree_a: Tree, tree_b: Tree, pose_a: Floats, pose_b: Floats) ->
     def go_on(room: _Room, operations: int) -> tuple[bool, int]:
         before = room.search[NODE_TESTS]
         why = search_nearest(
-            *trees, *room.slots, room.relative, operations, room.state, room.lanes, room.search, room.stack, room.bounds
+            *trees,
+            *room.slots,
+            room.relative,
+            operations,
+            room.state,
+            room.lanes,
+            room.search,
+            room.suspects,
+            room.stack,
+            room.bounds,
         )
+        if why == SUSPICION and room.found_contact():
+            return True, 1
         if why == FULL_STACK:
             room.stack = np.concatenate([room.stack, np.empty_like(room.stack)])
             room.bounds = np.concatenate([room.bounds, np.empty_like(room.bounds)])

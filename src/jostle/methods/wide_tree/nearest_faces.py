@@ -5,9 +5,9 @@ Most pairs of leaves end at one comparison, of how far each reaches along the pr
 the nearest boxes are compared first, and the direction between their closest points is the next arrow: it separates most of
 the other faces at once, by projections of their corners, for a tenth of the price of a distance.
 
-Which distance counts: that of `faces_distance`, 0.0 where the exact test finds a common point. The robust distance of
-triangles, which is cheaper and gives the points, decides all that is clear beyond the rounding of both (BAND). Only ties
-within it are settled; and at the end the winner.
+Which distance counts: that of `faces_distance`. The robust distance of triangles, which is cheaper and gives the points,
+decides all that is clear beyond the rounding of both (BAND). Only ties within it are settled; and at the end the winner.
+Faces so close that they may touch are listed as suspects, for the exact test.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import math
 
 import numpy as np
 
-from jostle.geometry.faces_distance import faces_distance
+from jostle.geometry.faces_distance import SMALLEST_DISTANCE
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
+from jostle.geometry.triangles_distance import triangles_distance
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import f32x8_less, f32x8_load, f32x8_splat, f32x8_store, lowest_bit, without_lowest_bit
 from jostle.methods.wide_tree.leaf_cache import gather, move
@@ -44,8 +45,10 @@ from jostle.methods.wide_tree.nearest_bounds import (
 from jostle.methods.wide_tree.tree import OUTWARD, ROW, TINY
 
 # The state, int32.
-HEIGHT, FACE_A, FACE_B, PENDING, QUERY, VERSION, TIES, SWAPPED, CANDIDATE_PAIRS = 0, 1, 2, 3, 4, 5, 6, 7, 8
-STATE = CANDIDATE_PAIRS + 64
+HEIGHT, FACE_A, FACE_B, PENDING, QUERY, VERSION, TIES, SWAPPED, SUSPECTS = range(9)
+CANDIDATE_PAIRS = 16  # sixty-four: pairs of lanes of two leaves
+SUSPECT_FACES = 80  # sixty-four times two: faces that may touch
+STATE = SUSPECT_FACES + 2 * 64
 
 SLOTS = 512
 CORNERS = 72  # float64 numbers of a slot: nine rows (x, y, z of the first, second and third corner) of eight lanes
@@ -128,7 +131,7 @@ def reach_of_both(x, y, arrow, search):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def compare_leaves(box_x, box_y, x, y, ids_x, ids_y, serves, pose_x, pose_y, state, lanes, search):  # type: ignore[no-untyped-def]
+def compare_leaves(box_x, box_y, x, y, ids_x, ids_y, serves, pose_x, pose_y, state, lanes, search, suspects):  # type: ignore[no-untyped-def]
     """Compare the faces of two leaves in the world that may be closest. ids: the numbers of their faces."""
     # Neighbours have been compared just before: what lay between them separates half of what is left.
     reach_of_both(x, y, LAST_ARROW, search)
@@ -143,12 +146,10 @@ def compare_leaves(box_x, box_y, x, y, ids_x, ids_y, serves, pose_x, pose_y, sta
         i, j = pair & 7, pair >> 3
         search[FACE_TESTS] += 1.0
         if state[SWAPPED] != 0:
-            changed = compare_faces(y, j, x, i, ids_y[j], ids_x[i], -1.0, state, search)
+            changed = compare_faces(y, j, x, i, ids_y[j], ids_x[i], -1.0, state, search, suspects)
         else:
-            changed = compare_faces(x, i, y, j, ids_x[i], ids_y[j], 1.0, state, search)
+            changed = compare_faces(x, i, y, j, ids_x[i], ids_y[j], 1.0, state, search, suspects)
         if changed:
-            if search[DISTANCE] == 0.0:
-                return
             state[VERSION] += 1
             aim(pose_x, pose_y, lanes, search, state[TIES] > MOST_TIES)
         found -= 1
@@ -202,7 +203,7 @@ def _sift_candidates(found, state, lanes, search):  # type: ignore[no-untyped-de
 
 
 @kernel
-def compare_faces(p, i, q, j, face_a, face_b, sign, state, search):  # type: ignore[no-untyped-def]
+def compare_faces(p, i, q, j, face_a, face_b, sign, state, search, suspects):  # type: ignore[no-untyped-def]
     """Compare the faces in lanes i of p and j of q, of a and b, with the closest so far; returns whether the limits change."""
     robust, ax, ay, az, bx, by, bz = closest_points_of_triangles(
         p[i], p[i + 8], p[i + 16], p[i + 24], p[i + 32], p[i + 40], p[i + 48], p[i + 56], p[i + 64],
@@ -225,6 +226,11 @@ def compare_faces(p, i, q, j, face_a, face_b, sign, state, search):  # type: ign
         search[DISTANCE] = settled_distance(search, CORNERS_OF_BEST)
     _copy_corners(p, i, q, j, search, CORNERS_OF_OTHER)
     distance, best = settled_distance(search, CORNERS_OF_OTHER), search[DISTANCE]
+    if robust <= search[BAND]:
+        suspect = state[SUSPECTS]
+        _copy_corners(p, i, q, j, suspects, 18 * suspect)
+        state[SUSPECT_FACES + 2 * suspect], state[SUSPECT_FACES + 2 * suspect + 1] = face_a, face_b
+        state[SUSPECTS] = suspect + 1
     if distance < best or (distance == best and (face_a < state[FACE_A] or (face_a == state[FACE_A] and face_b < state[FACE_B]))):
         _keep(p, i, q, j, distance, face_a, face_b, state, search)
     state[TIES] += 1
@@ -241,18 +247,19 @@ def _keep(p, i, q, j, distance, face_a, face_b, state, search):  # type: ignore[
 
 
 @kernel
-def _copy_corners(p, i, q, j, search, at):  # type: ignore[no-untyped-def]
+def _copy_corners(p, i, q, j, out, at):  # type: ignore[no-untyped-def]
     """Copy the corners of two faces, face by face."""
     for k in range(9):
-        search[at + k] = p[i + 8 * k]
-        search[at + 9 + k] = q[j + 8 * k]
+        out[at + k] = p[i + 8 * k]
+        out[at + 9 + k] = q[j + 8 * k]
 
 
 @kernel
 def settled_distance(search, at):  # type: ignore[no-untyped-def]
-    """The distance, as it is reported, of the faces with their eighteen coordinates at `at`."""
+    """The distance, as it is reported if they do not touch, of the faces with their eighteen coordinates at `at`."""
     c = search[at : at + 18]
     search[DISTANCE_TESTS] += 1.0
-    return faces_distance(
+    distance = triangles_distance(
         c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11], c[12], c[13], c[14], c[15], c[16], c[17]
     )
+    return max(distance, SMALLEST_DISTANCE)

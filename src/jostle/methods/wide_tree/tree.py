@@ -35,7 +35,7 @@ class Tree(NamedTuple):
 
     boxes: NDArray[np.float32]  # (48 * nodes,)
     first: Ints  # (nodes,)
-    count: Ints  # (nodes,) negative for leaves
+    count: Ints  # type: ignore[assignment]  # (nodes,) negative for leaves
     faces: Ints  # (m,3) in the tree's order
     face_ids: Ints  # (m,) the mesh's number of each
     vertices: Floats  # (n,3) body coordinates
