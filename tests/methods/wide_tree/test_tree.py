@@ -1,4 +1,4 @@
-"""Trees are whole after every build and refit, whatever the mesh; `validate` sees what is broken; the heuristic makes smaller boxes."""
+"""Trees are whole after every build and refit, whatever the mesh; `validate` sees what is broken; the heuristic pays."""
 
 from __future__ import annotations
 
@@ -106,12 +106,13 @@ def deepest(tree: Tree) -> int:
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
-@pytest.mark.parametrize("scale", [1e-28, 1e-9, 1e9, 1e28])
+@pytest.mark.parametrize("scale", [1e-30, 1e-9, 1e9, 1e26])
 def test_sizes(builder, scale):
-    tree = tree_by(builder, soup(500).scaled(scale))
+    whole = np.round(1000.0 * soup(500).vertices)  # the smallest coordinates are whole multiples of 1e-30, or 0
+    tree = tree_by(builder, Mesh(whole * scale, soup(500).faces))
     validate(tree)
-    # The boxes are those of the mesh of size 1 as far as float32 can tell: they are about the centre and in units of the size.
-    assert measure(tree) == pytest.approx(measure(tree_by(builder, soup(500))), rel=0.05)
+    # Boxes are about the centre and in units of the size. (Morton's cells are up to twice as large for one size as for another.)
+    assert measure(tree) == pytest.approx(measure(tree_by(builder, soup(500))), rel=0.1)
 
 
 @pytest.mark.parametrize("builder", BUILDERS)

@@ -10,7 +10,7 @@ the lowest (face_a, face_b); bounds only leave out what is greater for certain. 
 the first that is met. Where more than 65,536 pairs tie within rounding, the least distance is right to 2^-47 of the extent,
 and the faces are any that have it.
 
-The kernel stops after a number of node pairs, so that Python hears Ctrl-C, and goes on when called again; all that it knows
+The kernel stops after a number of operations, so that Python hears Ctrl-C, and goes on when called again; all that it knows
 is in its arrays.
 """
 
@@ -53,6 +53,7 @@ from jostle.methods.wide_tree.nearest_bounds import (
     CORNERS_OF_BEST,
     DISTANCE,
     FACE_LIMIT,
+    FACE_TESTS,
     LANES,
     LAST_ARROW,
     LEAF_TESTS,
@@ -101,7 +102,8 @@ from jostle.report import Closest
 DONE, OUT_OF_OPERATIONS, FULL_STACK, SUSPICION = 0, 1, 2, 3
 MOST_NEW = 64  # stack entries that one pair of nodes can add
 FIRST_STACK = 4096
-FIRST_SLICE = 1 << 16  # node pairs: about 20 ms
+FIRST_SLICE = 1 << 16  # operations: about 10 ms
+FACE_PRICE = 8  # operations: a pair of nodes is one
 
 
 @kernel
@@ -130,9 +132,10 @@ def search_nearest(  # type: ignore[no-untyped-def]
     aim(pose_x, pose_y, lanes, search, state[TIES] > MOST_TIES)
     height = np.int64(state[HEIGHT])
     node_tests = 0
+    enough = search[FACE_TESTS] * FACE_PRICE + operations
     why = DONE
     while height > 0:
-        if node_tests >= operations:
+        if node_tests + search[FACE_TESTS] * FACE_PRICE >= enough:
             why = OUT_OF_OPERATIONS
             break
         if 2 * (height + MOST_NEW) > stack.shape[0]:
@@ -149,37 +152,13 @@ def search_nearest(  # type: ignore[no-untyped-def]
             at_x, at_y = np.int64(first_x[node_x]), np.int64(first_y[node_y])
             query, version = state[QUERY], state[VERSION]
             slot_x = leaf_in_world(
-                tags_x,
-                slots_x,
-                corners_x,
-                ends_x,
-                query,
-                version,
-                node_x,
-                at_x,
-                -children_x,
-                faces_x,
-                vertices_x,
-                pose_x,
-                1.0,
-                search,
-            )
+                tags_x, slots_x, corners_x, ends_x, query, version, node_x, at_x, -children_x,
+                faces_x, vertices_x, pose_x, 1.0, search,
+            )  # fmt: skip
             slot_y = leaf_in_world(
-                tags_y,
-                slots_y,
-                corners_y,
-                ends_y,
-                query,
-                version,
-                node_y,
-                at_y,
-                -children_y,
-                faces_y,
-                vertices_y,
-                pose_y,
-                -1.0,
-                search,
-            )
+                tags_y, slots_y, corners_y, ends_y, query, version, node_y, at_y, -children_y,
+                faces_y, vertices_y, pose_y, -1.0, search,
+            )  # fmt: skip
             if -ends_y[slot_y] - ends_x[slot_x] > search[FACE_LIMIT]:
                 continue
             compare_leaves(
@@ -363,6 +342,10 @@ class _Room:
         self.stack[:2] = 0
         self.bounds[:2] = 0.0
 
+    def operations(self) -> int:
+        """Say how much was done since the start."""
+        return int(self.search[NODE_TESTS] + FACE_PRICE * self.search[FACE_TESTS])
+
     def found_contact(self) -> bool:
         """Put the suspects to the exact test; the first that touch are the answer."""
         count = int(self.state[SUSPECTS])
@@ -399,7 +382,7 @@ def closest_faces(tree_a: Tree, tree_b: Tree, pose_a: Floats, pose_b: Floats) ->
     trees = [read_only_view(array) for tree, pose in (x, y) for array in (*_flat(tree), pose)]
 
     def go_on(room: _Room, operations: int) -> tuple[bool, int]:
-        before = room.search[NODE_TESTS]
+        before = room.operations()
         why = search_nearest(
             *trees,
             *room.slots,
@@ -417,7 +400,7 @@ def closest_faces(tree_a: Tree, tree_b: Tree, pose_a: Floats, pose_b: Floats) ->
         if why == FULL_STACK:
             room.stack = np.concatenate([room.stack, np.empty_like(room.stack)])
             room.bounds = np.concatenate([room.bounds, np.empty_like(room.bounds)])
-        return why == DONE, max(1, int(room.search[NODE_TESTS] - before))
+        return why == DONE, max(1, room.operations() - before)
 
     run_in_slices(go_on, room, FIRST_SLICE)
     distance, face_a, face_b = float(room.search[DISTANCE]), int(room.state[FACE_A]), int(room.state[FACE_B])
