@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.geometry.rigid import is_rigid
+from jostle.geometry.rigid import all_rigid
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.method import WideTree
-from jostle.methods.wide_tree.pairs import DONE, FIRST, FULL_STACK, ROWS, touching_faces
-from jostle.methods.wide_tree.search import OPERATIONS, Forest, Workspace, begin_anew
+from jostle.methods.wide_tree.pairs import ANEW, FIRST, NEXT_PAIR, ROWS
+from jostle.methods.wide_tree.search import Forest, Placed, Workspace
 from jostle.shapes.coerce import MeshLike, mesh_of
 
 _IDENTITY = np.eye(4)
@@ -35,30 +35,24 @@ class Pair:
         tree_b = tree_a if mesh_b is mesh_a else engine.prepare_shape(mesh_b)
         self._forest = Forest([tree_a, tree_b])  # keeps the arrays whose addresses are in the table alive
         self._poses = np.empty((2, 4, 4))
-        self._work = work = Workspace()
+        self._work = Workspace()
         zero, one = np.zeros(1, np.int32), np.ones(1, np.int32)
-        self._before = (self._forest.addresses, self._forest.frames, zero, one, zero, one, read_only_view(self._poses), 0.0, FIRST)
-        self._after = (work.cache_x, work.cache_y, work.leaf, work.scratch, work.relative, work.rows, work.pair, work.distance)
+        self._checked = (read_only_view(self._poses), cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE)
+        self._placed = Placed(zero, one, zero, one, self._checked[0])
 
     def touches(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> bool:
         """Return whether any two faces share a point; poses (4,4) are body to world, None is the identity."""
-        poses = self._poses
+        poses, work = self._poses, self._work
         try:
             poses[0] = _IDENTITY if pose_a is None else pose_a
             poses[1] = _IDENTITY if pose_b is None else pose_b
         except (TypeError, ValueError):
-            poses[0, 0, 0] = np.nan
-        for k in (0, 1):
-            if not is_rigid(poses[k], cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE):
-                self._refuse(pose_a, pose_b)
-        state = self._work.state
-        begin_anew(state)
-        while True:
-            why = touching_faces(*self._before, OPERATIONS, state, self._work.stack, *self._after)
-            if why == DONE:
-                return bool(state[ROWS] > 0)
-            if why == FULL_STACK:
-                self._work.stack = np.concatenate([self._work.stack, np.empty_like(self._work.stack)])
+            self._refuse(pose_a, pose_b)
+        if not all_rigid(*self._checked):
+            self._refuse(pose_a, pose_b)
+        work.state[NEXT_PAIR] = ANEW
+        work.find(self._forest, self._placed, 0.0, FIRST)
+        return bool(work.state[ROWS])
 
     @staticmethod
     def _refuse(pose_a: ArrayLike | None, pose_b: ArrayLike | None) -> None:

@@ -9,11 +9,28 @@ it agrees with the other within the latter's error.
 
 import math
 
+from jostle.geometry.aabb import boxes_squared_distance
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
 from jostle.geometry.vector import cross, dot
 from jostle.kernels.jit import kernel
 
 AGREEMENT = 2.0**-45  # of the size: four times the error that closest_points_of_triangles states
+
+
+@kernel
+def distance_if_nearer(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz, clearance):
+    """The distance of the triangles abc and pqr, which do not touch; infinite where their boxes are farther apart than `clearance`.
+
+    Boxes first, everywhere: a distance just above the clearance may be rounded to one below it, so that two methods of which
+    one asks the boxes and the other does not would disagree.
+    """
+    gap = boxes_squared_distance(
+        min(ax, bx, cx), min(ay, by, cy), min(az, bz, cz), max(ax, bx, cx), max(ay, by, cy), max(az, bz, cz),
+        min(px, qx, rx), min(py, qy, ry), min(pz, qz, rz), max(px, qx, rx), max(py, qy, ry), max(pz, qz, rz),
+    )  # fmt: skip
+    if gap > clearance * clearance:
+        return math.inf
+    return triangles_distance(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz)
 
 
 @kernel

@@ -55,6 +55,10 @@ if config.DISABLE_JIT:
         """Return the flat int32 array at an address."""
         return _plain(address, length, ctypes.c_int32)
 
+    def int64_at(address: int, length: int) -> NDArray[np.int64]:
+        """Return the flat int64 array at an address."""
+        return _plain(address, length, ctypes.c_int64)
+
 else:
 
     def _pointer_of(element: Any) -> Any:
@@ -70,6 +74,7 @@ else:
     _float32_pointer = _pointer_of(types.float32)
     _float64_pointer = _pointer_of(types.float64)
     _int32_pointer = _pointer_of(types.int32)
+    _int64_pointer = _pointer_of(types.int64)
 
     @kernel
     def float32_at(address: int, length: int) -> NDArray[np.float32]:
@@ -85,3 +90,8 @@ else:
     def int32_at(address: int, length: int) -> NDArray[np.int32]:
         """Return the flat int32 array at an address."""
         return carray(_int32_pointer(address), (length,))
+
+    @kernel
+    def int64_at(address: int, length: int) -> NDArray[np.int64]:
+        """Return the flat int64 array at an address."""
+        return carray(_int64_pointer(address), (length,))

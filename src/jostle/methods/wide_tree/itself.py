@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
-from jostle.geometry.aabb import boxes_squared_distance
 from jostle.geometry.contact_kind import NEAR
 from jostle.geometry.rigid import cull_padding, transform_into
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, triangles_touch
-from jostle.geometry.triangles_distance import triangles_distance
+from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_load, f32x8_overlap, f32x8_splat, lowest_bit, without_lowest_bit
@@ -134,7 +133,8 @@ def touching_faces_of_itself(  # type: ignore[no-untyped-def]
                 distance = 0.0
                 if kind == 0 and clearance > 0.0:
                     state[DISTANCE_TESTS] += 1
-                    kind, distance = _near(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz, clearance)
+                    distance = distance_if_nearer(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz, clearance)
+                    kind = NEAR if distance < clearance else 0
             if kind != 0:
                 row = state[ROWS]
                 rows[row] = (a << (FACE_BITS + KIND_BITS)) | (b << KIND_BITS) | kind
@@ -247,21 +247,6 @@ def _share_a_vertex(welded, f, g):  # type: ignore[no-untyped-def]
     p, q, r = welded[f, 0], welded[f, 1], welded[f, 2]
     s, t, u = welded[g, 0], welded[g, 1], welded[g, 2]
     return p in (s, t, u) or q in (s, t, u) or r in (s, t, u)
-
-
-@kernel
-def _near(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz, clearance):  # type: ignore[no-untyped-def]
-    """NEAR and the distance of two triangles that do not touch, if it is below the clearance; 0 and 0 if not."""
-    # Boxes first, as in the brute force: a distance just above the clearance may be rounded to one below it.
-    gap = boxes_squared_distance(
-        min(ax, bx, cx), min(ay, by, cy), min(az, bz, cz), max(ax, bx, cx), max(ay, by, cy), max(az, bz, cz),
-        min(px, qx, rx), min(py, qy, ry), min(pz, qz, rz), max(px, qx, rx), max(py, qy, ry), max(pz, qz, rz),
-    )  # fmt: skip
-    if gap <= clearance * clearance:
-        distance = triangles_distance(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz)
-        if distance < clearance:
-            return NEAR, distance
-    return 0, 0.0
 
 
 @kernel(forceinline=True)

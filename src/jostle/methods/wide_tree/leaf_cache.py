@@ -1,8 +1,8 @@
 """Leaves in the world: what the tests of faces need of a leaf, computed once and used for every leaf it meets.
 
-A direct-mapped cache: leaf n lives in slot n mod SLOTS, and a tag says whose it is. A leaf meets five others on average. A
-slot holds the world vertices of its faces in float64, face by face, for the exact test; and for the culls, in float32 and
-as rows of eight lanes (one for each face): boxes, corners and planes, relative to a reference point, in X's units.
+A direct-mapped cache: leaf n lives in slot n mod SLOTS, and a tag says whose it is. A leaf meets five others on average.
+Everything is in rows of eight lanes, one for each face: the world vertices in float64, for the exact test; and for the
+culls, in float32, boxes, corners and planes relative to a reference point, in X's units.
 
 Boxes are those of the very world vertices, rounded outward. Rounding is monotone, so two faces that share a point have
 boxes that meet. A plane is n · p = d with a slack: the face of another leaf with all three corners on one side by more than
@@ -13,12 +13,26 @@ sum. `more` (a clearance) moves planes and boxes out.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
 from jostle.kernels.jit import kernel
+from jostle.kernels.simd import f32x8_abs, f32x8_add, f32x8_multiply_add, f32x8_splat, f32x8_store, f32x8_sub
+from jostle.kernels.simd64 import (
+    f64x8_abs,
+    f64x8_add,
+    f64x8_flushed,
+    f64x8_gather,
+    f64x8_load,
+    f64x8_max,
+    f64x8_min,
+    f64x8_mul,
+    f64x8_splat,
+    f64x8_sqrt,
+    f64x8_store,
+    f64x8_sub,
+    f64x8_to_f32x8,
+)
 from jostle.methods.wide_tree.tree import EMPTY, OUTWARD, TINY
 
 SLOTS = 512
@@ -34,86 +48,101 @@ def empty_cache() -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[
 
 
 @kernel
-def fill_leaf(  # type: ignore[no-untyped-def]
-    all_lanes, base, all_corners, corner, scratch, faces, first, count, vertices, pose, ox, oy, oz, scale, more
-):
-    """Write a leaf of `count` faces from `first` on to its slot, which begins at all_lanes[base] and all_corners[corner].
+def fill_leaf(lanes, base, corners, corner, faces, first, count, vertices, pose, origin, scale, more):  # type: ignore[no-untyped-def]
+    """Write a leaf of `count` faces from `first` on to its slot, which begins at lanes[base] and corners[corner].
 
-    faces and vertices are flat; scratch (72,) float64; (ox, oy, oz) is the reference point.
+    faces and vertices are flat; origin (ox, oy, oz) is the reference point.
     """
-    # Views with indices from 0: LLVM then sees that nothing wraps and makes vector instructions of the loops over lanes.
-    lanes32, corners = all_lanes[base : base + LANES32], all_corners[corner : corner + CORNERS]
-    gather(scratch, faces, first, count, vertices)
-    move(scratch, pose)
-    for lane in range(8):
-        for k in range(9):
-            corners[9 * lane + k] = scratch[8 * k + lane]
-    enclose(lanes32, scratch, count, (ox, oy, oz), scale, more)
-    set_up_planes(lanes32, scratch, ox, oy, oz, scale, more)
+    gather(corners, corner, faces, first, count, vertices)
+    move(corners, corner, pose)
+    enclose(lanes, base, corners, corner, count, origin, scale, more)
+    set_up_planes(lanes, base, corners, corner, origin, scale, more)
 
 
 @kernel(forceinline=True)
-def gather(leaf, faces, first, count, vertices):  # type: ignore[no-untyped-def]
-    """Copy the corners of faces into lanes; the first face into lanes beyond the last."""
-    for lane in range(8):
-        f = np.uint64(3 * (first + (lane if lane < count else 0)))
-        for k in range(3):
-            v = np.uint64(3) * np.uint64(faces[f + np.uint64(k)])
-            for row in range(3):
-                leaf[24 * k + 8 * row + lane] = vertices[v + np.uint64(row)]
-
-
-@kernel(forceinline=True)
-def move(leaf, pose):  # type: ignore[no-untyped-def]
-    """Replace the corners by their world coordinates; operation by operation the formula of `geometry/rigid.py`."""
-    a0, a1, a2, a3 = pose[0, 0], pose[0, 1], pose[0, 2], pose[0, 3]
-    b0, b1, b2, b3 = pose[1, 0], pose[1, 1], pose[1, 2], pose[1, 3]
-    c0, c1, c2, c3 = pose[2, 0], pose[2, 1], pose[2, 2], pose[2, 3]
+def gather(corners, to, faces, first, count, vertices):  # type: ignore[no-untyped-def]
+    """Copy the corners of faces into nine rows from corners[to] on; the last face into lanes beyond it."""
     for k in range(3):
-        for lane in range(8):
-            x, y, z = leaf[24 * k + lane], leaf[24 * k + 8 + lane], leaf[24 * k + 16 + lane]
-            u = ((a0 * x + a1 * y) + a2 * z) + a3
-            v = ((b0 * x + b1 * y) + b2 * z) + b3
-            w = ((c0 * x + c1 * y) + c2 * z) + c3
-            leaf[24 * k + lane] = u if abs(u) >= SMALLEST_WORLD_COORDINATE else 0.0
-            leaf[24 * k + 8 + lane] = v if abs(v) >= SMALLEST_WORLD_COORDINATE else 0.0
-            leaf[24 * k + 16 + lane] = w if abs(w) >= SMALLEST_WORLD_COORDINATE else 0.0
+        f, last = 3 * first + k, count - 1
+        at = (
+            _vertex(faces, f), _vertex(faces, f + 3 * min(1, last)), _vertex(faces, f + 3 * min(2, last)),
+            _vertex(faces, f + 3 * min(3, last)), _vertex(faces, f + 3 * min(4, last)), _vertex(faces, f + 3 * min(5, last)),
+            _vertex(faces, f + 3 * min(6, last)), _vertex(faces, f + 3 * min(7, last)),
+        )  # fmt: skip
+        for row in range(3):
+            f64x8_store(corners, to + 24 * k + 8 * row, f64x8_gather(vertices, at, row))
 
 
 @kernel(forceinline=True)
-def enclose(lanes32, leaf, count, reference, scale, more):  # type: ignore[no-untyped-def]
+def _vertex(faces, f):  # type: ignore[no-untyped-def]
+    return 3 * np.int64(faces[np.uint64(f)])
+
+
+@kernel(forceinline=True)
+def move(corners, to, pose):  # type: ignore[no-untyped-def]
+    """Replace the corners by their world coordinates; operation by operation the formula of `geometry/rigid.py`."""
+    smallest = f64x8_splat(SMALLEST_WORLD_COORDINATE)
+    for k in range(3):
+        at = to + 24 * k
+        x, y, z = f64x8_load(corners, at), f64x8_load(corners, at + 8), f64x8_load(corners, at + 16)
+        for row in range(3):
+            moved = f64x8_add(f64x8_mul(f64x8_splat(pose[row, 0]), x), f64x8_mul(f64x8_splat(pose[row, 1]), y))
+            moved = f64x8_add(f64x8_add(moved, f64x8_mul(f64x8_splat(pose[row, 2]), z)), f64x8_splat(pose[row, 3]))
+            f64x8_store(corners, at + 8 * row, f64x8_flushed(moved, smallest))
+
+
+@kernel(forceinline=True)
+def enclose(lanes, base, corners, corner, count, origin, scale, more):  # type: ignore[no-untyped-def]
     """Write the boxes of eight faces, rounded outward; those of lanes without a face are empty. And the corners, rounded."""
+    unit, grown = f64x8_splat(scale), f64x8_splat(more)
     for row in range(3):
-        origin = reference[row]
-        for lane in range(8):
-            p, q, r = leaf[8 * row + lane], leaf[24 + 8 * row + lane], leaf[48 + 8 * row + lane]
-            low, high = p if p < q else q, p if p > q else q
-            low, high = low if low < r else r, high if high > r else r
-            near = np.float32((low - origin) * scale - more)
-            lanes32[8 * row + lane] = near - (abs(near) * OUTWARD + TINY)
-            near = np.float32((high - origin) * scale + more)
-            lanes32[24 + 8 * row + lane] = near + (abs(near) * OUTWARD + TINY)
-            lanes32[CORNER_ROW + 8 * row + lane] = np.float32((p - origin) * scale)
-            lanes32[CORNER_ROW + 24 + 8 * row + lane] = np.float32((q - origin) * scale)
-            lanes32[CORNER_ROW + 48 + 8 * row + lane] = np.float32((r - origin) * scale)
+        middle, at, to = f64x8_splat(origin[row]), corner + 8 * row, base + 8 * row
+        p = f64x8_mul(f64x8_sub(f64x8_load(corners, at), middle), unit)
+        q = f64x8_mul(f64x8_sub(f64x8_load(corners, at + 24), middle), unit)
+        r = f64x8_mul(f64x8_sub(f64x8_load(corners, at + 48), middle), unit)
+        low, high = f64x8_min(f64x8_min(p, q), r), f64x8_max(f64x8_max(p, q), r)
+        near, far = f64x8_to_f32x8(f64x8_sub(low, grown)), f64x8_to_f32x8(f64x8_add(high, grown))
+        f32x8_store(lanes, to, f32x8_sub(near, _one_step(near)))
+        f32x8_store(lanes, to + 24, f32x8_add(far, _one_step(far)))
+        f32x8_store(lanes, to + CORNER_ROW, f64x8_to_f32x8(p))
+        f32x8_store(lanes, to + CORNER_ROW + 24, f64x8_to_f32x8(q))
+        f32x8_store(lanes, to + CORNER_ROW + 48, f64x8_to_f32x8(r))
     for lane in range(count, 8):
-        lanes32[lane] = np.float32(EMPTY)
-        lanes32[24 + lane] = np.float32(-EMPTY)
+        lanes[base + lane] = np.float32(EMPTY)
+        lanes[base + 24 + lane] = np.float32(-EMPTY)
 
 
 @kernel(forceinline=True)
-def set_up_planes(lanes32, leaf, ox, oy, oz, scale, more):  # type: ignore[no-untyped-def]
+def _one_step(near):  # type: ignore[no-untyped-def]
+    return f32x8_multiply_add(f32x8_abs(near), f32x8_splat(OUTWARD), f32x8_splat(TINY))
+
+
+@kernel(forceinline=True)
+def set_up_planes(lanes, base, corners, corner, origin, scale, more):  # type: ignore[no-untyped-def]
     """Write the planes of eight faces."""
-    for lane in range(8):
-        px, py, pz = leaf[lane], leaf[8 + lane], leaf[16 + lane]
-        ux, uy, uz = (leaf[24 + lane] - px) * scale, (leaf[32 + lane] - py) * scale, (leaf[40 + lane] - pz) * scale
-        vx, vy, vz = (leaf[48 + lane] - px) * scale, (leaf[56 + lane] - py) * scale, (leaf[64 + lane] - pz) * scale
-        px, py, pz = (px - ox) * scale, (py - oy) * scale, (pz - oz) * scale
-        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        lanes32[NORMAL_ROW + lane] = np.float32(nx)
-        lanes32[NORMAL_ROW + 8 + lane] = np.float32(ny)
-        lanes32[NORMAL_ROW + 16 + lane] = np.float32(nz)
-        lanes32[OFFSET_ROW + lane] = np.float32((nx * px + ny * py) + nz * pz)
-        size = 4.0 + abs(px) + abs(py) + abs(pz)
-        slack = (abs(nx) + abs(ny) + abs(nz)) * (PLANE_SLACK * size) + 1e-30
-        lanes32[SLACK_ROW + lane] = np.float32(slack + math.sqrt((nx * nx + ny * ny) + nz * nz) * more * 1.001)
+    unit = f64x8_splat(scale)
+    px, py, pz = f64x8_load(corners, corner), f64x8_load(corners, corner + 8), f64x8_load(corners, corner + 16)
+    ux = f64x8_mul(f64x8_sub(f64x8_load(corners, corner + 24), px), unit)
+    uy = f64x8_mul(f64x8_sub(f64x8_load(corners, corner + 32), py), unit)
+    uz = f64x8_mul(f64x8_sub(f64x8_load(corners, corner + 40), pz), unit)
+    vx = f64x8_mul(f64x8_sub(f64x8_load(corners, corner + 48), px), unit)
+    vy = f64x8_mul(f64x8_sub(f64x8_load(corners, corner + 56), py), unit)
+    vz = f64x8_mul(f64x8_sub(f64x8_load(corners, corner + 64), pz), unit)
+    px = f64x8_mul(f64x8_sub(px, f64x8_splat(origin[0])), unit)
+    py = f64x8_mul(f64x8_sub(py, f64x8_splat(origin[1])), unit)
+    pz = f64x8_mul(f64x8_sub(pz, f64x8_splat(origin[2])), unit)
+    nx = f64x8_sub(f64x8_mul(uy, vz), f64x8_mul(uz, vy))
+    ny = f64x8_sub(f64x8_mul(uz, vx), f64x8_mul(ux, vz))
+    nz = f64x8_sub(f64x8_mul(ux, vy), f64x8_mul(uy, vx))
+    f32x8_store(lanes, base + NORMAL_ROW, f64x8_to_f32x8(nx))
+    f32x8_store(lanes, base + NORMAL_ROW + 8, f64x8_to_f32x8(ny))
+    f32x8_store(lanes, base + NORMAL_ROW + 16, f64x8_to_f32x8(nz))
+    offset = f64x8_add(f64x8_add(f64x8_mul(nx, px), f64x8_mul(ny, py)), f64x8_mul(nz, pz))
+    f32x8_store(lanes, base + OFFSET_ROW, f64x8_to_f32x8(offset))
+    size = f64x8_add(f64x8_splat(4.0), f64x8_add(f64x8_abs(px), f64x8_add(f64x8_abs(py), f64x8_abs(pz))))
+    length = f64x8_add(f64x8_abs(nx), f64x8_add(f64x8_abs(ny), f64x8_abs(nz)))
+    slack = f64x8_add(f64x8_mul(length, f64x8_mul(f64x8_splat(PLANE_SLACK), size)), f64x8_splat(1e-30))
+    if more > 0.0:
+        squared = f64x8_add(f64x8_add(f64x8_mul(nx, nx), f64x8_mul(ny, ny)), f64x8_mul(nz, nz))
+        slack = f64x8_add(slack, f64x8_mul(f64x8_sqrt(squared), f64x8_splat(more * 1.001)))
+    f32x8_store(lanes, base + SLACK_ROW, f64x8_to_f32x8(slack))

@@ -78,8 +78,8 @@ def leaf_in_world(tags, boxes, corners, ends, query, version, node, first, count
 @kernel
 def fill_leaf(box, leaf, faces, first, count, vertices, pose, search):  # type: ignore[no-untyped-def]
     """Write the corners of a leaf's faces in the world, and their boxes relative to the origin, rounded outward, in Y's units."""
-    gather(leaf, faces, first, count, vertices)
-    move(leaf, pose)
+    gather(leaf, 0, faces, first, count, vertices)
+    move(leaf, 0, pose)
     scale = search[SCALE_Y]
     for row in range(3):
         origin = search[ORIGIN + row]

@@ -5,7 +5,7 @@ in vectors: six separating axes. (The nine cross axes cut only 11–13 % of the 
 Pairs of children that may meet go on a stack; two leaves go to `leaf_cache`, where boxes of faces in the world are
 compared, and what is left to the exact test.
 
-The kernel works on a list of pairs of bodies and can be stopped anywhere: after a number of node pairs (so that Python
+The kernel works on a list of pairs of bodies and can be stopped anywhere: after a number of operations (so that Python
 hears Ctrl-C), or when an output or the stack is full. Its state is an array; called again, it goes on. A row is one int64:
 face a, face b and kind, in sorting order.
 """
@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.geometry.contact_kind import NEAR
+from jostle.geometry.contact_kind import CROSSING, NEAR
 from jostle.geometry.triangle_triangle import triangles_touch
-from jostle.geometry.triangles_distance import triangles_distance
-from jostle.kernels.handles import float32_at, float64_at, int32_at
+from jostle.geometry.triangles_distance import distance_if_nearer
+from jostle.kernels.handles import float32_at, float64_at, int32_at, int64_at
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import (
     f32x8_less_equal,
@@ -28,10 +28,12 @@ from jostle.kernels.simd import (
     f32x8_multiply_add,
     f32x8_overlap,
     f32x8_splat,
+    f32x8_store,
     f32x8_sub,
     lowest_bit,
     without_lowest_bit,
 )
+from jostle.kernels.simd64 import prefetch
 from jostle.methods.wide_tree.leaf_cache import (
     CORNER_ROW,
     CORNERS,
@@ -48,30 +50,45 @@ from jostle.methods.wide_tree.tree import ROW
 # State: next pair, height of the stack, rows so far, rows of the present pair, query number, and counts of tests.
 STATE = 9
 NEXT_PAIR, HEIGHT, ROWS, ROWS_OF_PAIR, QUERY, NODE_TESTS, BOX_TESTS, TRIANGLE_TESTS, DISTANCE_TESTS = range(STATE)
+ANEW = -1  # as the next pair: forget all but the number of the last query, with which the leaf caches are tagged
+
+# Arrays of the workspace, by address: handing over so many would cost more than a short search.
+STACK, TAGS_X, LANES_X, CORNERS_X, TAGS_Y, LANES_Y, CORNERS_Y, MOTION_AND_BOXES, KEYS, PAIR_OF_KEY, DISTANCE_OF_KEY = range(11)
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK = 0, 1, 2, 3
-ALL, FIRST, ANY = 0, 1, 2  # rows of a pair: all, the first, or of the first pair that has one
+ALL, FIRST, ANY, WORST = 0, 1, 2, 3  # rows: all; the first of each pair; of the first pair that has one; the worst of each pair
+SHALLOWNESS = 144  # place in MOTION_AND_BOXES: motion 0, boxes of Y in X's frame 48, of X in Y's 96
 MOST_NEW = 64  # rows, or stack entries, that one pair of nodes can add
 FACE_BITS, KIND_BITS = 29, 3
+# What an exact test counts for in node pairs: as much as one costs whose every decision needs exact arithmetic.
+EXACT_TEST = 100
 
 
 @kernel
 def touching_faces(  # type: ignore[no-untyped-def]
-    trees, frames, shape_a, shape_b, pose_a, pose_b, poses, clearance, how_many, operations,
-    state, stack, cache_x, cache_y, leaf_scratch, scratch, relative, rows, row_pair, row_distance,
-):  # fmt: skip
+    trees, frames, shape_a, shape_b, pose_a, pose_b, poses, clearance, how_many, operations, state, work, relative
+):
     """Go on with the pairs (shape_a[k] at poses[pose_a[k]], shape_b[k] at poses[pose_b[k]]); returns why it stopped.
 
-    trees: address table of (boxes, first, count, faces, face_ids, vertices); frames (shapes,6); stack (n,2) int32; cache_x and
-    cache_y as of `empty_cache`; leaf_scratch (72,); scratch float32 (144,); relative (4,4); rows (n,) int64 with row_pair and
-    row_distance.
+    trees: address table of (boxes, first, count, faces, face_ids, vertices); frames (shapes,6); work: address table of one row,
+    see `search.Workspace`; relative (4,4) is scratch. Rows are in KEYS, with PAIR_OF_KEY and DISTANCE_OF_KEY.
 
     One long function on purpose. Numba optimises everything below a kernel again for each level of calls: cut into four it took
     58 s to compile instead of 16. And inlined by Numba, arrays become counted references inside the loop, which doubles its time.
     """
-    tags_x, lanes_x, corners_x = cache_x
-    tags_y, lanes_y, corners_y = cache_y
-    total_rows, triangle_tests, distance_tests, node_tests = state[ROWS], 0, 0, 0
+    stack = int32_at(work[0, 2 * STACK], work[0, 2 * STACK + 1])
+    tags_x, tags_y = int64_at(work[0, 2 * TAGS_X], SLOTS), int64_at(work[0, 2 * TAGS_Y], SLOTS)
+    lanes_x, lanes_y = float32_at(work[0, 2 * LANES_X], SLOTS * LANES32), float32_at(work[0, 2 * LANES_Y], SLOTS * LANES32)
+    corners_x, corners_y = float64_at(work[0, 2 * CORNERS_X], SLOTS * CORNERS), float64_at(work[0, 2 * CORNERS_Y], SLOTS * CORNERS)
+    scratch = float32_at(work[0, 2 * MOTION_AND_BOXES], 152)
+    rows = int64_at(work[0, 2 * KEYS], work[0, 2 * KEYS + 1])
+    row_pair = int32_at(work[0, 2 * PAIR_OF_KEY], work[0, 2 * PAIR_OF_KEY + 1])
+    row_distance = float64_at(work[0, 2 * DISTANCE_OF_KEY], work[0, 2 * DISTANCE_OF_KEY + 1])
+    if state[NEXT_PAIR] == ANEW:
+        for k in range(STATE):
+            if k != QUERY:
+                state[k] = 0
+    total_rows, spent, triangle_tests, distance_tests, node_tests = state[ROWS], 0, 0, 0, 0
     why = DONE
     while state[NEXT_PAIR] < shape_a.shape[0]:
         pair = state[NEXT_PAIR]
@@ -89,7 +106,7 @@ def touching_faces(  # type: ignore[no-untyped-def]
                 continue
             state[QUERY] += 1
             rows_of_pair = 0
-            stack[0, 0], stack[0, 1] = 0, 0
+            stack[0], stack[1] = 0, 0
             height = 1
         boxes_x, boxes_y = float32_at(trees[x, 0], trees[x, 1]), float32_at(trees[y, 0], trees[y, 1])
         first_x, first_y = int32_at(trees[x, 2], trees[x, 3]), int32_at(trees[y, 2], trees[y, 3])
@@ -101,10 +118,10 @@ def touching_faces(  # type: ignore[no-untyped-def]
         ox, oy, oz = pose_x[0, 3], pose_x[1, 3], pose_x[2, 3]
         more = clearance * scale * (1.0 + 1e-6)
         while height > 0:
-            if node_tests >= operations:
+            if node_tests + spent >= operations:
                 why = OUT_OF_OPERATIONS
                 break
-            if height + MOST_NEW > stack.shape[0]:
+            if 2 * (height + MOST_NEW) > stack.shape[0]:
                 why = FULL_STACK
                 break
             if total_rows + MOST_NEW > rows.shape[0]:
@@ -112,7 +129,7 @@ def touching_faces(  # type: ignore[no-untyped-def]
                 break
             height -= 1
             node_tests += 1
-            node_x, node_y = np.int64(stack[height, 0]), np.int64(stack[height, 1])
+            node_x, node_y = np.int64(stack[2 * height]), np.int64(stack[2 * height + 1])
             children_x, children_y = np.int64(count_x[node_x]), np.int64(count_y[node_y])
             begin_x, begin_y = np.int64(first_x[node_x]), np.int64(first_y[node_y])
             base_x, base_y = node_x * ROW, node_y * ROW
@@ -135,16 +152,16 @@ def touching_faces(  # type: ignore[no-untyped-def]
                 if tags_x[slot] != (query << 32) | node_x:
                     tags_x[slot] = (query << 32) | node_x
                     fill_leaf(
-                        lanes_x, base_x, corners_x, corner_x, leaf_scratch, faces_x, begin_x, -children_x, vertices_x,
-                        pose_x, ox, oy, oz, scale, more,
+                        lanes_x, base_x, corners_x, corner_x, faces_x, begin_x, -children_x, vertices_x,
+                        pose_x, (ox, oy, oz), scale, more,
                     )  # fmt: skip
                 slot = node_y & (SLOTS - 1)
                 base_y, corner_y = slot * LANES32, slot * CORNERS
                 if tags_y[slot] != (query << 32) | node_y:
                     tags_y[slot] = (query << 32) | node_y
                     fill_leaf(
-                        lanes_y, base_y, corners_y, corner_y, leaf_scratch, faces_y, begin_y, -children_y, vertices_y,
-                        pose_y, ox, oy, oz, scale, more,
+                        lanes_y, base_y, corners_y, corner_y, faces_y, begin_y, -children_y, vertices_y,
+                        pose_y, (ox, oy, oz), scale, more,
                     )  # fmt: skip
                 while near != 0:
                     j = lowest_bit(near)
@@ -156,24 +173,29 @@ def touching_faces(  # type: ignore[no-untyped-def]
                         i = lowest_bit(mask)
                         mask = without_lowest_bit(mask)
                         triangle_tests += 1
-                        p, q = corner_x + 9 * i, corner_y + 9 * j
+                        spent += EXACT_TEST
+                        p, q = corner_x + i, corner_y + j
                         kind = triangles_touch(
-                            corners_x[p], corners_x[p + 1], corners_x[p + 2], corners_x[p + 3], corners_x[p + 4],
-                            corners_x[p + 5], corners_x[p + 6], corners_x[p + 7], corners_x[p + 8],
-                            corners_y[q], corners_y[q + 1], corners_y[q + 2], corners_y[q + 3], corners_y[q + 4],
-                            corners_y[q + 5], corners_y[q + 6], corners_y[q + 7], corners_y[q + 8],
+                            corners_x[p], corners_x[p + 8], corners_x[p + 16], corners_x[p + 24], corners_x[p + 32],
+                            corners_x[p + 40], corners_x[p + 48], corners_x[p + 56], corners_x[p + 64],
+                            corners_y[q], corners_y[q + 8], corners_y[q + 16], corners_y[q + 24], corners_y[q + 32],
+                            corners_y[q + 40], corners_y[q + 48], corners_y[q + 56], corners_y[q + 64],
                         )  # fmt: skip
                         distance = 0.0
                         if kind == 0 and clearance > 0.0:
                             distance_tests += 1
                             if swapped:
-                                distance = distance_of_faces(corners_y, q, corners_x, p)
+                                distance = distance_of_faces(corners_y, q, corners_x, p, clearance)
                             else:
-                                distance = distance_of_faces(corners_x, p, corners_y, q)
+                                distance = distance_of_faces(corners_x, p, corners_y, q, clearance)
                             if distance < clearance:
                                 kind = NEAR
                         if kind == 0:
                             continue
+                        if how_many == WORST and rows_of_pair > 0:
+                            if (rows[total_rows - 1] & ((1 << KIND_BITS) - 1)) >= kind:
+                                continue
+                            total_rows -= 1  # a worse one takes its place
                         face_a, face_b = np.int64(ids_x[begin_x + i]), np.int64(ids_y[begin_y + j])
                         if swapped:
                             face_a, face_b = face_b, face_a
@@ -182,13 +204,11 @@ def touching_faces(  # type: ignore[no-untyped-def]
                         row_distance[total_rows] = distance
                         total_rows += 1
                         rows_of_pair += 1
-                        if how_many != ALL:
-                            mask = np.uint32(0)
-                    if how_many != ALL and rows_of_pair > 0:
-                        height = 0
-                        break
+                        if how_many != ALL and (how_many != WORST or kind == CROSSING):
+                            height, near, mask = 0, np.uint32(0), np.uint32(0)  # this pair is decided
                 continue
-            any_x = np.uint32(0)
+            any_x, every_x = np.uint32(0), np.uint32(0)
+            deepest, least = height, np.float32(np.inf)
             for j in range(abs(children_y)):
                 mask = boxes_that_meet(boxes_x, base_x, scratch, 48 + j)
                 if mask != 0 and serves == 2:
@@ -198,15 +218,32 @@ def touching_faces(  # type: ignore[no-untyped-def]
                 if children_y < 0:
                     any_x |= mask
                 elif children_x < 0:
-                    stack[height, 0], stack[height, 1] = node_x, begin_y + j
+                    ask_for_node(boxes_y, begin_y + j)
+                    stack[2 * height], stack[2 * height + 1] = node_x, begin_y + j
                     height += 1
                 else:
+                    ask_for_node(boxes_y, begin_y + j)
+                    every_x |= mask
+                    if how_many != ALL:
+                        f32x8_store(scratch, SHALLOWNESS, shallowness(boxes_x, base_x, scratch, 48 + j))
                     while mask != 0:
-                        stack[height, 0], stack[height, 1] = begin_x + lowest_bit(mask), begin_y + j
+                        i = lowest_bit(mask)
+                        if how_many != ALL and scratch[SHALLOWNESS + i] < least:
+                            deepest, least = height, scratch[SHALLOWNESS + i]
+                        stack[2 * height], stack[2 * height + 1] = begin_x + i, begin_y + j
                         height += 1
                         mask = without_lowest_bit(mask)
+            if how_many != ALL and least < np.inf:
+                # Where one row is enough, boxes that overlap most come first: half the node pairs until a hit.
+                i, j = 2 * deepest, 2 * (height - 1)
+                stack[i], stack[j] = stack[j], stack[i]
+                stack[i + 1], stack[j + 1] = stack[j + 1], stack[i + 1]
+            every_x |= any_x
+            while every_x != 0:
+                ask_for_node(boxes_x, begin_x + lowest_bit(every_x))
+                every_x = without_lowest_bit(every_x)
             while any_x != 0:
-                stack[height, 0], stack[height, 1] = begin_x + lowest_bit(any_x), node_y
+                stack[2 * height], stack[2 * height + 1] = begin_x + lowest_bit(any_x), node_y
                 height += 1
                 any_x = without_lowest_bit(any_x)
         state[HEIGHT], state[ROWS_OF_PAIR] = height, rows_of_pair
@@ -222,12 +259,32 @@ def touching_faces(  # type: ignore[no-untyped-def]
     return why
 
 
+@kernel(forceinline=True)
+def shallowness(x, base, y, j):  # type: ignore[no-untyped-def]
+    """How little the eight boxes at x[base] overlap that in the lane y[j], on the axis where it is least: minus that length."""
+    dx = f32x8_sub(f32x8_max(f32x8_load(x, base), f32x8_splat(y[j])), f32x8_min(f32x8_load(x, base + 24), f32x8_splat(y[j + 24])))
+    dy = f32x8_sub(
+        f32x8_max(f32x8_load(x, base + 8), f32x8_splat(y[j + 8])), f32x8_min(f32x8_load(x, base + 32), f32x8_splat(y[j + 32]))
+    )
+    dz = f32x8_sub(
+        f32x8_max(f32x8_load(x, base + 16), f32x8_splat(y[j + 16])), f32x8_min(f32x8_load(x, base + 40), f32x8_splat(y[j + 40]))
+    )
+    return f32x8_max(dx, f32x8_max(dy, dz))
+
+
+@kernel(forceinline=True)
+def ask_for_node(boxes, node):  # type: ignore[no-untyped-def]
+    """Have the boxes of a node brought near; it is looked at soon."""
+    for line in range(3):
+        prefetch(boxes, node * ROW + 16 * line)
+
+
 @kernel
-def distance_of_faces(p, i, q, j):  # type: ignore[no-untyped-def]
-    """The distance of two faces with nine coordinates each from p[i] and q[j] on."""
-    return triangles_distance(
-        p[i], p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8],
-        q[j], q[j + 1], q[j + 2], q[j + 3], q[j + 4], q[j + 5], q[j + 6], q[j + 7], q[j + 8],
+def distance_of_faces(p, i, q, j, clearance):  # type: ignore[no-untyped-def]
+    """The distance of two faces with nine coordinates each, at every eighth place from p[i] and q[j] on, if it may be below."""
+    return distance_if_nearer(
+        p[i], p[i + 8], p[i + 16], p[i + 24], p[i + 32], p[i + 40], p[i + 48], p[i + 56], p[i + 64],
+        q[j], q[j + 8], q[j + 16], q[j + 24], q[j + 32], q[j + 40], q[j + 48], q[j + 56], q[j + 64], clearance,
     )  # fmt: skip
 
 

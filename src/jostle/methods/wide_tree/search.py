@@ -1,13 +1,13 @@
 """Running the pair kernel: its workspace, its growth, its slices, and its rows as columns.
 
-A workspace belongs to one thread. The kernel stops when an array is full, or after a number of node pairs; it is called
+A workspace belongs to one thread. The kernel stops when an array is full, or after a number of operations; it is called
 again with larger arrays, or after Python has had the chance to hear Ctrl-C.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,10 @@ from jostle.frame import Floats, Ints
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.pool import map_chunks
-from jostle.methods.wide_tree.leaf_cache import CORNERS, empty_cache
+from jostle.methods.wide_tree.leaf_cache import empty_cache
 from jostle.methods.wide_tree.pairs import (
     ALL,
+    ANEW,
     ANY,
     DISTANCE_TESTS,
     DONE,
@@ -26,8 +27,8 @@ from jostle.methods.wide_tree.pairs import (
     FULL_ROWS,
     FULL_STACK,
     KIND_BITS,
+    NEXT_PAIR,
     NODE_TESTS,
-    QUERY,
     ROWS,
     STATE,
     TRIANGLE_TESTS,
@@ -39,7 +40,7 @@ from jostle.report import Counters
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 CHUNK = 64  # pairs that one thread takes at a time
-OPERATIONS = 1_000_000  # node pairs until Python looks up: 0.05 to 0.2 s
+OPERATIONS = 2_000_000  # node pairs, or exact tests times their weight, until Python looks up: 0.05 to 0.3 s
 
 
 class Rows(NamedTuple):
@@ -81,27 +82,52 @@ def _arrays(tree: Tree) -> list[NDArray[np.generic]]:
 
 
 class Workspace(threading.local):
-    """Scratch arrays of one thread; they grow and stay."""
+    """Scratch arrays of one thread, as the kernel wants them: a table of addresses. They grow and stay."""
 
     def __init__(self) -> None:
         self.state = np.zeros(STATE, np.int64)
-        self.stack = np.empty((2048, 2), np.int32)
-        self.cache_x, self.cache_y = empty_cache(), empty_cache()
-        self.leaf = np.zeros(CORNERS)
-        self.scratch = np.zeros(144, np.float32)
         self.relative = np.empty((4, 4))
-        self.rows: NDArray[np.int64]
+        self.stack = np.empty(4096, np.int32)
+        self._caches = [*empty_cache(), *empty_cache()]
+        self._motion_and_boxes = np.zeros(152, np.float32)
+        self.keys: NDArray[np.int64]
         self.pair: Ints
         self.distance: Floats
         self.forget_rows()
 
-    def make_room(self, rows: int) -> None:
-        """Make the outputs at least this long, keeping what they hold."""
-        self.rows, self.pair, self.distance = _longer(self.rows, rows), _longer(self.pair, rows), _longer(self.distance, rows)
+    def _tell(self) -> None:
+        rows: list[NDArray[Any]] = [self.keys, self.pair, self.distance]
+        self._table = AddressTable([[self.stack, *self._caches, self._motion_and_boxes, *rows]])
+        self.addresses = self._table.table
+
+    def double_stack(self) -> None:
+        """Make the stack longer, keeping what it holds."""
+        self.stack = _longer(self.stack, 2 * len(self.stack))
+        self._tell()
+
+    def double_rows(self) -> None:
+        """Make the outputs longer, keeping what they hold."""
+        length = 2 * len(self.keys)
+        self.keys, self.pair, self.distance = _longer(self.keys, length), _longer(self.pair, length), _longer(self.distance, length)
+        self._tell()
 
     def forget_rows(self) -> None:
         """Give long outputs back."""
-        self.rows, self.pair, self.distance = np.empty(1024, np.int64), np.empty(1024, np.int32), np.empty(1024)
+        self.keys, self.pair, self.distance = np.empty(1024, np.int64), np.empty(1024, np.int32), np.empty(1024)
+        self._tell()
+
+    def find(self, forest: Forest, placed: Placed, clearance: float, how_many: int) -> None:
+        """Run the kernel to the end from `state` on."""
+        while True:
+            why = touching_faces(
+                forest.addresses, forest.frames, *placed, clearance, how_many, OPERATIONS, self.state, self.addresses, self.relative
+            )
+            if why == DONE:
+                return
+            if why == FULL_ROWS:
+                self.double_rows()
+            elif why == FULL_STACK:
+                self.double_stack()
 
 
 def _longer(array: NDArray[Scalar], length: int) -> NDArray[Scalar]:
@@ -114,32 +140,15 @@ WORKSPACE = Workspace()
 LARGEST_KEPT = 1 << 20  # rows; longer outputs are given back after the call
 
 
-def begin_anew(state: NDArray[np.int64]) -> None:
-    """Forget a search, but not the number of the last query: the leaf caches are tagged with it."""
-    state[:QUERY] = 0
-    state[QUERY + 1 :] = 0
-
-
 def find_rows(forest: Forest, placed: Placed, clearance: float = 0.0, how_many: int = ALL) -> tuple[Rows, Counters]:
-    """Return the rows of pairs of trees: all, or one for each pair, or one in all (`ALL`, `FIRST`, `ANY`)."""
+    """Return the rows of pairs of trees: all, or one for each pair, or one in all (`ALL`, `FIRST`, `WORST`, `ANY`)."""
     work = WORKSPACE
-    begin_anew(work.state)
+    work.state[NEXT_PAIR] = ANEW
     try:
-        while True:
-            why = touching_faces(
-                forest.addresses, forest.frames, placed.shape_a, placed.shape_b, placed.pose_a, placed.pose_b, placed.poses,
-                clearance, how_many, OPERATIONS, work.state, work.stack, work.cache_x, work.cache_y, work.leaf, work.scratch,
-                work.relative, work.rows, work.pair, work.distance,
-            )  # fmt: skip
-            if why == DONE:
-                break
-            if why == FULL_ROWS:
-                work.make_room(2 * len(work.rows))
-            elif why == FULL_STACK:
-                work.stack = np.concatenate([work.stack, np.empty_like(work.stack)])
+        work.find(forest, placed, clearance, how_many)
         return _sorted(work, len(placed.shape_a)), _counters(work)
     finally:
-        if len(work.rows) > LARGEST_KEPT:
+        if len(work.keys) > LARGEST_KEPT:
             work.forget_rows()
 
 
@@ -162,7 +171,7 @@ def find_rows_on_threads(
 
 def _sorted(work: Workspace, pairs: int) -> Rows:
     found = slice(int(work.state[ROWS]))
-    keys, pair, distance = work.rows[found], work.pair[found], work.distance[found]
+    keys, pair, distance = work.keys[found], work.pair[found], work.distance[found]
     if pairs == 1 and not distance.any():
         keys = np.sort(keys)  # vectorised in NumPy; an order would cost ten times as much
         pair, distance = pair.copy(), distance.copy()
