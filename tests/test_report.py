@@ -7,7 +7,8 @@ import pytest
 
 import jostle
 from jostle.motion.pose import translation
-from jostle.report import Counters
+from jostle.pair_rows import label_runs
+from jostle.report import Contacts, Counters, Pairs, unknown_column
 from tests.tiny import box
 
 
@@ -122,3 +123,81 @@ def test_counters_count_the_work(report):
     assert report.counters.box_tests == 6 * 144
     assert report.counters.triangle_tests >= len(report.contacts)
     assert report.counters.distance_tests >= (report.contacts.kind == jostle.Kind.NEAR).sum()
+
+
+def random_contacts(rng, rows):
+    """Sorted rows of few bodies, with NaN in some of the distances and times."""
+    bodies = np.sort(rng.integers(0, 12, rows))
+    a, b = (bodies // 4).astype(np.int32), (5 + bodies % 4).astype(np.int32)
+    faces = np.arange(rows, dtype=np.int32)
+    distance, time = rng.normal(size=rows), rng.uniform(size=rows)
+    distance[rng.uniform(size=rows) < 0.4] = np.nan
+    time[rng.uniform(size=rows) < 0.4] = np.nan
+    return Contacts(a, b, faces, faces, rng.integers(0, 5, rows).astype(np.uint8), distance, unknown_column(rows), time)
+
+
+def least(values):
+    known = [value for value in values.tolist() if value == value]
+    return min(known) if known else None
+
+
+@pytest.mark.small
+def test_pairs_are_summarised_row_by_row():
+    rng = np.random.default_rng(3)
+    for rows in (0, 1, 2, 5, 40):
+        contacts = random_contacts(rng, rows)
+        pairs = Pairs.of(contacts)
+        assert list(pairs) == sorted(set(zip(contacts.body_a.tolist(), contacts.body_b.tolist(), strict=True)))
+        for k, (a, b) in enumerate(pairs):
+            mine = (contacts.body_a == a) & (contacts.body_b == b)
+            assert pairs.rows[k] == mine.sum()
+            assert pairs.kind[k] == max(contacts.kind[mine].tolist())
+            for summary, column in ((pairs.distance, contacts.distance), (pairs.time, contacts.time)):
+                expected = least(column[mine])
+                assert summary[k] == expected if expected is not None else np.isnan(summary[k])
+
+
+@pytest.mark.small
+def test_rows_of_numbered_pairs_are_labelled_and_summarised():
+    rng = np.random.default_rng(4)
+    pairs_a, pairs_b = np.array([0, 0, 1, 2, 4], np.int32), np.array([3, 4, 3, 7, 5], np.int32)
+    for rows in (0, 1, 6, 30):
+        pair = np.sort(rng.choice([0, 2, 3], rows)).astype(np.int32)
+        kind, distance = rng.integers(0, 5, rows).astype(np.uint8), rng.normal(size=rows)
+        body_a, body_b = np.empty(rows, np.int32), np.empty(rows, np.int32)
+        a, b, count = np.empty((3, 5), np.int32)
+        worst, nearest = np.empty(5, np.uint8), np.empty(5)
+        found = label_runs(pair, kind, distance, pairs_a, pairs_b, body_a, body_b, a, b, worst, count, nearest)
+        expected = Pairs.of(
+            Contacts(pairs_a[pair], pairs_b[pair], body_a, body_b, kind, distance, unknown_column(rows), unknown_column(rows))
+        )
+        assert np.array_equal(body_a, pairs_a[pair])
+        assert np.array_equal(body_b, pairs_b[pair])
+        columns = (expected.body_a, expected.body_b, expected.kind, expected.rows, expected.distance)
+        for mine, theirs in zip((a, b, worst, count, nearest), columns, strict=True):
+            assert np.array_equal(mine[:found], theirs)
+
+
+@pytest.mark.small
+def test_pairs_that_another_list_lacks():
+    rng = np.random.default_rng(6)
+    for one, other in ((0, 0), (0, 5), (5, 0), (9, 9), (20, 3), (30, 30)):
+        first, second = Pairs.of(random_contacts(rng, one)), Pairs.of(random_contacts(rng, other))
+        missing = first.missing_from(second)
+        assert list(missing) == sorted(set(first) - set(second))
+        assert len(first.missing_from(first)) == 0
+        again = Pairs.of(random_contacts(np.random.default_rng(1), 20))
+        assert again.same_as(Pairs.of(random_contacts(np.random.default_rng(1), 20)))
+        for k, pair in enumerate(missing):
+            assert missing.kind[k] == first.kind[list(first).index(pair)]
+
+
+@pytest.mark.small
+def test_columns_without_an_answer_are_nan_and_cannot_be_written():
+    short, long = unknown_column(3), unknown_column(5000)
+    assert np.isnan(short).all()
+    assert np.isnan(long).all()
+    assert len(short) == 3
+    assert len(long) == 5000
+    with pytest.raises(ValueError, match="read-only"):
+        short[0] = 0.0

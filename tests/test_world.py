@@ -8,7 +8,7 @@ import pytest
 
 import jostle
 from jostle.motion.pose import rotation_about, translation
-from tests.tiny import box, tetrahedron
+from tests.tiny import box, random_soup, tetrahedron
 
 
 @pytest.fixture
@@ -118,6 +118,59 @@ def test_poses_are_read_only_and_set_poses_sets_all_or_some(world):
     world.set_poses(poses[:1], ["c"])
     assert np.array_equal(world["c"].pose, poses[0])
     assert np.array_equal(world["b"].pose, poses[1])
+
+
+@pytest.mark.small
+def test_what_is_set_is_copied_and_frames_do_not_follow():
+    method = Recorder()
+    world = jostle.World(method)
+    a = world.add(tetrahedron(), name="a", deformable=True)
+    b = world.add(tetrahedron(), name="b")
+    poses = np.stack([translation((k, 0, 0)) for k in (1, 2)])
+    points = np.array(a.mesh.vertices) + 1.0
+    world.set_poses(poses)
+    a.vertices = points
+    poses[:] = np.eye(4)
+    points[:] = 7.0
+    world.detect()
+    b.pose = translation((9, 0, 0))
+    a.vertices = a.mesh.vertices
+    world.detect()
+    world.set_poses(np.stack([np.eye(4)] * 2))
+    world.detect()
+    first, second, third = method.frames
+    assert first.poses[:, 0, 3].tolist() == [1, 2]
+    assert second.poses_t0[:, 0, 3].tolist() == [1, 2]
+    assert second.poses[:, 0, 3].tolist() == [1, 9]
+    assert third.poses_t0[:, 0, 3].tolist() == [1, 9]
+    assert third.poses[:, 0, 3].tolist() == [0, 0]
+    assert np.array_equal(first.vertices[0], a.mesh.vertices + 1.0)
+    assert np.array_equal(second.vertices_t0[0], a.mesh.vertices + 1.0)
+    assert np.array_equal(second.vertices[0], a.mesh.vertices)
+    assert [frame.moved.tolist() for frame in method.frames] == [[True, True], [False, True], [True, True]]
+    assert [frame.deformed.tolist() for frame in method.frames] == [[True, False], [True, False], [False, False]]
+    for frame in method.frames:
+        for column in (frame.poses, frame.poses_t0, frame.moved, frame.deformed, frame.static, frame.group, frame.mask):
+            assert not column.flags.writeable
+
+
+@pytest.mark.small
+def test_vertices_of_any_layout_are_taken_and_zeros_lose_their_sign():
+    world = jostle.World("brute_force")
+    soft = world.add(tetrahedron(), name="soft", deformable=True)
+    exact = np.arange(12.0).reshape(4, 3) - 5.0
+    for given in (exact, np.asfortranarray(exact), exact.astype(np.float32), exact.astype(int), exact.tolist(), exact[::-1][::-1]):
+        soft.vertices = given
+        assert np.array_equal(soft.vertices, exact)
+        assert soft.vertices.flags.c_contiguous
+        assert not soft.vertices.flags.writeable
+    soft.vertices = -0.0 * exact
+    assert not np.signbit(soft.vertices).any()
+    for bad in (np.nan, np.inf, 1e31, 1e-31):
+        broken = exact.copy()
+        broken[2, 1] = bad
+        with pytest.raises(jostle.InputError, match=r"body 'soft': vertices\[2, 1\]"):
+            soft.vertices = broken
 
 
 def test_reports_stay_true_when_the_world_moves_on(world):
@@ -295,6 +348,24 @@ def test_a_second_thread_is_told_that_the_world_is_busy():
 
 
 @pytest.mark.small
+def test_a_progress_callback_must_not_use_the_world():
+    world = jostle.World("brute_force")
+    body = world.add(tetrahedron())
+    refused = []
+
+    def progress(share, what):
+        for action in (world.detect, lambda: setattr(body, "pose", np.eye(4)), world.detect):
+            with pytest.raises(jostle.BusyError, match="callback"):
+                action()
+            refused.append(what)
+
+    world.prepare(progress)
+    assert len(refused) == 3
+    assert world.time == 0.0
+    assert not world.detect()
+
+
+@pytest.mark.small
 def test_units_are_not_mixed():
     world = jostle.World()
     millimetres = jostle.Mesh(box().vertices, box().faces, units="mm")
@@ -323,6 +394,29 @@ def test_equal_meshes_share_one_prepared_shape(world):
     assert len(world._shapes) == 1
     world.add(tetrahedron())
     world.prepare()
+    assert len(world._shapes) == 2
+
+
+@pytest.mark.small
+def test_meshes_are_digested_only_to_tell_apart_those_that_look_alike():
+    mesh = random_soup(np.random.default_rng(8), faces=40)
+    points = np.array(mesh.vertices)
+    points[1, 0] += 1.0  # a vertex that no sample of the first and every n-th sees
+    alike, equal, other = jostle.Mesh(points, mesh.faces), jostle.Mesh(mesh.vertices, mesh.faces), tetrahedron()
+    world = jostle.World("brute_force")
+    for each in (mesh, mesh, other):
+        world.add(each)
+    world.prepare()
+    assert len(world._shapes) == 2
+    assert not any("digest" in each.__dict__ for each in (mesh, other))
+    for each in (alike, equal):
+        world.add(each)
+    world.prepare()
+    assert len(world._shapes) == 3
+    world = pickle.loads(pickle.dumps(world))
+    world.method = None  # whatever is prepared again would raise
+    world.remove(2)
+    world._prepared_shapes(world._table.bodies.meshes, None)
     assert len(world._shapes) == 2
 
 

@@ -11,7 +11,9 @@ share its vertices too (100 bodies of 70,000 faces would need 84 MB flat); a met
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +38,17 @@ class Bodies:
 
     def __len__(self) -> int:
         return len(self.meshes)
+
+    @functools.cached_property
+    def numbers_are_ids(self) -> bool:
+        """Whether no body was ever removed, so that the number of each body is its id."""
+        return len(self.ids) == 0 or int(self.ids[-1]) == len(self.ids) - 1
+
+    @functools.cached_property
+    def deforming(self) -> list[int]:
+        """The numbers of the bodies whose vertices may change."""
+        found: list[int] = np.flatnonzero(self.deformable).tolist()
+        return found
 
     @functools.cached_property
     def name_of_id(self) -> dict[int, str]:
@@ -64,6 +77,13 @@ class Frame:
     unfiltered: bool = False  # whether it is known that no filter excludes any pair
     workers: int | None = 1  # threads that a method may use; None for one per processor
     _world_vertices: dict[int, Floats] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def of(columns: Mapping[str, NDArray[Any]], **others: Any) -> Frame:
+        """Make a frame of all of its fields, by name; the class's own way takes 3 µs longer, for every detect."""
+        frame = Frame.__new__(Frame)
+        frame.__dict__.update(columns, **others)
+        return frame
 
     def __len__(self) -> int:
         return len(self.bodies)

@@ -14,12 +14,13 @@ import numpy as np
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
 from jostle.errors import Unsupported
 from jostle.frame import Bodies, Floats, Frame
-from jostle.geometry.aabb import world_boxes
+from jostle.geometry.aabb import box_of_points, world_boxes_into
+from jostle.kernels.arrays import read_only_view
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
 from jostle.protocol import BroadPhase, OldToNew, PairTest, Progress, Shape
 from jostle.query import Query
-from jostle.report import Batch, Closest, Report
+from jostle.report import Batch, Closest, Report, replaced
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Answer, Guarantee, Serve, Traits
 
@@ -66,15 +67,13 @@ class PairwiseDetector:
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Find pairs of boxes, filter them, test the bodies."""
-        pairs = self._finder.find(world_volumes(self._boxes, frame, query.clearance))
-        allowed = frame.may_meet(pairs.body_a, pairs.body_b)
-        pairs = CandidatePairs(pairs.body_a[allowed], pairs.body_b[allowed])
+        pairs = allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, query.clearance)), frame)
         if query.itself:
             pairs = _with_self_pairs(pairs, len(frame))
         report = self._method.narrow.test_pairs(pairs, self._shapes, frame, query, self._memory)
         boxes = self._finder.counters.get("box_tests", 0)
-        counters = dataclasses.replace(report.counters, box_tests=report.counters.box_tests + boxes, body_pairs=len(pairs.body_a))
-        return dataclasses.replace(report, counters=counters)
+        counters = replaced(report.counters, box_tests=report.counters.box_tests + boxes, body_pairs=len(pairs.body_a))
+        return replaced(report, counters=counters)
 
     def change(self, bodies: Bodies, shapes: tuple[Shape, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went."""
@@ -103,28 +102,37 @@ class LocalBoxes:
     def __init__(self, bodies: Bodies) -> None:
         bounds = np.array([mesh.bounds for mesh in bodies.meshes]).reshape(-1, 2, 3)
         self._lower, self._upper = np.ascontiguousarray(bounds[:, 0]), np.ascontiguousarray(bounds[:, 1])
+        self._seen_by_kernels = read_only_view(self._lower), read_only_view(self._upper)
         # A body that deformed before this detector began has vertices other than its mesh's.
         self._seen: list[Floats | None] = [None] * len(bodies)
 
     def of(self, frame: Frame) -> tuple[Floats, Floats]:
-        """Return lower and upper (n,3) of this frame."""
-        for body in np.flatnonzero(frame.bodies.deformable):
+        """Return lower and upper (n,3) of this frame, read-only."""
+        for body in frame.bodies.deforming:
             vertices = frame.vertices[body]
             if vertices is not self._seen[body]:
-                self._lower[body], self._upper[body] = vertices.min(axis=0), vertices.max(axis=0)
+                box_of_points(read_only_view(vertices), self._lower[body], self._upper[body])
                 self._seen[body] = vertices
-        return self._lower, self._upper
+        return self._seen_by_kernels
 
 
 def world_volumes(boxes: LocalBoxes, frame: Frame, clearance: float) -> Volumes:
     """Return the world boxes of all bodies, grown so that bodies nearer than the clearance have boxes that meet."""
-    lower, upper = np.empty((len(frame), 3)), np.empty((len(frame), 3))
-    world_boxes(frame.poses, *boxes.of(frame), lower, upper)
+    lower, upper = np.empty((2, len(frame), 3))
+    world_boxes_into(read_only_view(frame.poses), *boxes.of(frame), lower, upper)
     if clearance > 0.0:
         # Half for each of the two, and one step outward for the rounding of the half and of the sum.
         lower = np.nextafter(lower - 0.5 * clearance, -np.inf)
         upper = np.nextafter(upper + 0.5 * clearance, np.inf)
     return Volumes(lower, upper, dt=frame.dt)
+
+
+def allowed_pairs(pairs: CandidatePairs, frame: Frame) -> CandidatePairs:
+    """Return those of the pairs that the filters let be tested."""
+    if frame.unfiltered:
+        return pairs
+    allowed = frame.may_meet(pairs.body_a, pairs.body_b)
+    return CandidatePairs(pairs.body_a[allowed], pairs.body_b[allowed])
 
 
 def _with_self_pairs(pairs: CandidatePairs, count: int) -> CandidatePairs:

@@ -12,6 +12,7 @@ from jostle import cast
 from jostle.errors import InputError
 
 ROWS = ("faces", "first", "pairs", "any")
+_FLAGS = ("solid", "itself", "adjacent", "motion", "all_contacts")
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,12 @@ class Query:
     def __post_init__(self) -> None:
         """Check every field, so that no method has to."""
         cast.as_choice(self.rows, ROWS, "rows")
-        object.__setattr__(self, "clearance", cast.as_length(self.clearance, "clearance"))
-        for field in ("solid", "itself", "adjacent", "motion", "all_contacts"):
-            object.__setattr__(self, field, cast.as_flag(getattr(self, field), field))
+        if self.clearance.__class__ is not float or not 0.0 <= self.clearance <= cast.LARGEST_COORDINATE:
+            object.__setattr__(self, "clearance", cast.as_length(self.clearance, "clearance"))
+        for field in _FLAGS:
+            value = getattr(self, field)
+            if value is not False and value is not True:
+                object.__setattr__(self, field, cast.as_flag(value, field))
         if self.adjacent and not self.itself:
             raise InputError("adjacent=True has no meaning without itself=True")
         if self.all_contacts and not self.motion:

@@ -55,6 +55,17 @@ class Serve(Enum):
     SOLID = "solid"
 
 
+# The field of a query that asks for each of them; BATCH and DEFORM are asked for elsewhere.
+_WISHES = (
+    ("clearance", Serve.CLEARANCE),
+    ("solid", Serve.SOLID),
+    ("itself", Serve.SELF),
+    ("adjacent", Serve.ADJACENT),
+    ("motion", Serve.MOTION),
+    ("budget", Serve.BUDGET),
+)
+
+
 @dataclass(frozen=True)
 class Guarantee:
     """How far an answer can be trusted; `value` is a length (resolution) or a share (recall) where one belongs to it."""
@@ -103,16 +114,11 @@ class Traits:
 
     def check_query(self, method: str, query: Query) -> None:
         """Raise `Unsupported` when a query asks for what the method does not serve."""
-        wishes = {
-            Serve.CLEARANCE: query.clearance > 0.0,
-            Serve.SOLID: query.solid and self.semantics is Semantics.SURFACE,
-            Serve.SELF: query.itself,
-            Serve.ADJACENT: query.adjacent,
-            Serve.MOTION: query.motion,
-            Serve.BUDGET: query.budget is not None,
-        }
-        for serve, wished in wishes.items():
-            if wished and serve not in self.serves:
-                raise Unsupported(f"{method} does not serve {serve.value} (trait serves: no {serve.value}); choose another method")
+        for wish, serve in _WISHES:
+            if not getattr(query, wish) or serve in self.serves:
+                continue
+            if serve is Serve.SOLID and self.semantics is not Semantics.SURFACE:
+                continue
+            raise Unsupported(f"{method} does not serve {serve.value} (trait serves: no {serve.value}); choose another method")
         if query.rows in ("faces", "first") and Answer.FACES not in self.answers and Answer.POINTS not in self.answers:
             raise Unsupported(f"{method} answers neither faces nor points; ask with rows='pairs'")

@@ -26,9 +26,12 @@ def _collide() -> None:
     Pair(_tetrahedron(), _tetrahedron(0.1)).touches()
     world = World()
     body = world.add(_tetrahedron(), deformable=True)
-    body.vertices = 2.0 * body.vertices
-    world.set_poses(np.eye(4)[None])
+    for shift in (0.1, 0.2):
+        world.add(_tetrahedron(shift))
     world.detect()
+    body.vertices = 2.0 * body.vertices + 50.0
+    world.set_poses(np.eye(4)[None].repeat(3, axis=0))
+    assert len(world.detect().ended) == 2
 
 
 @warms("a body against itself")

@@ -311,19 +311,27 @@ def test_the_command_refuses_what_it_does_not_know(tmp_path):
         (["--peers", "fcl,nobody"], "nobody"),
         (["--scenario", "nothing"], "nothing"),
         (["--json", str(tmp_path / "no" / "such.json")], "no folder"),
+        (["--markdown", str(tmp_path / "no" / "such.md")], "no folder"),
     ):
         refused = runner.invoke(application, ["peers", *arguments])
         assert isinstance(refused.exception, InputError)
         assert words in str(refused.exception)
 
 
-def test_the_command_prints_tables_and_writes_json(tmp_path, monkeypatch):
+def test_the_command_prints_tables_and_writes_files(tmp_path, monkeypatch):
     monkeypatch.setattr("jostle.bench.scenarios.QUICK", TOY)
     target = tmp_path / "out.json"
-    arguments = ["peers", "--quick", "--rounds", "1", "--scenario", "distance", "--peers", "fcl", "--json", str(target)]
+    page = tmp_path / "out.md"
+    arguments = ["peers", "--quick", "--rounds", "1", "--scenario", "distance", "--peers", "fcl"]
+    arguments += ["--json", str(target), "--markdown", str(page)]
     outcome = CliRunner().invoke(application, [*arguments, "--method", "brute_force"])
     assert outcome.exit_code == 0, outcome.output
     assert "distance: icospheres" in outcome.output
     stored = json.loads(target.read_text())
     assert [case["scenario"] for case in stored["cases"]] == ["distance", "distance"]
     assert stored["interrupted"] is False
+    lines = page.read_text().splitlines()
+    ratios = [line for line in lines if line.startswith("| distance |")]
+    assert len(ratios) == 2
+    assert all(len(line.split(" | ")) == 7 for line in ratios)
+    assert len([line for line in lines if line.startswith("| jostle ")]) == 2

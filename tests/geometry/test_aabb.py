@@ -56,6 +56,20 @@ def test_world_boxes_contain_world_vertices_and_are_tight(size):
 
 
 @pytest.mark.small
+def test_the_box_of_points_is_exact():
+    rng = np.random.default_rng(5)
+    for count in (1, 2, 7, 40):
+        points = rng.normal(size=(count, 3)) * 10.0 ** rng.integers(-20, 20, (count, 3))
+        points.flags.writeable = False
+        lower, upper = np.empty(3), np.empty(3)
+        aabb.box_of_points(points, lower, upper)
+        for k in range(3):
+            column = points[:, k].tolist()
+            assert lower[k] == min(column)
+            assert upper[k] == max(column)
+
+
+@pytest.mark.small
 def test_world_boxes_fill_the_given_arrays():
     lower, upper = np.full((2, 3), -1.0), np.full((2, 3), 2.0)
     out_lower, out_upper = np.empty((2, 3)), np.empty((2, 3))

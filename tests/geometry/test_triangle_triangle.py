@@ -324,6 +324,28 @@ def test_neighbours_in_a_mesh_whatever_their_corner_order():
     assert seen >= {(0, True), (0, False), (1, True), (1, False), (2, True), (2, False), (3, True)}
 
 
+@pytest.mark.small
+def test_welded_corners_that_a_deformation_pulled_apart_are_shared_no_more():
+    rng = np.random.default_rng(18)
+    vertices = rng.integers(-1, 2, (9, 3)).astype(float)
+    _, first, inverse = np.unique(vertices[:, :2], axis=0, return_index=True, return_inverse=True)
+    welded = first[inverse.ravel()].astype(np.int32)  # as if all had been at height 0 before
+    faces = rng.integers(0, 9, (24, 3)).astype(np.int32)
+    assert any((vertices[welded[k]] != vertices[k]).any() for k in faces.ravel())
+    seen = set()
+    for i, j in itertools.product(range(24), repeat=2):
+        a, b = ([(int(welded[v]), *vertices[v].tolist()) for v in faces[f]] for f in (i, j))
+        common = sorted(set(a) & set(b))
+        corners = [common + [k for k in dict.fromkeys(face) if k not in common] for face in (a, b)]
+        pair = [[list(k[1:]) for k in (face + face[-1:] * 2)[:3]] for face in corners]
+        truth = rational.kind(*pair)
+        if common and not rational.touch_beyond_shared(*pair, len(common)):
+            truth = 0
+        assert adjacent_faces_touch(vertices, faces, welded[faces], i, j) == truth, (faces[i], faces[j], written(pair[0] + pair[1]))
+        seen.add((len(set(welded[faces[i]]) & set(welded[faces[j]])) - len(common), truth != 0))
+    assert seen >= {(0, True), (0, False), (1, True), (1, False)}
+
+
 # ---------------------------------------------------------------- where they touch
 
 

@@ -20,10 +20,12 @@ from jostle.kernels.simd import (
     f32x8_min,
     f32x8_mul,
     f32x8_multiply_add,
+    f32x8_of,
     f32x8_overlap,
     f32x8_splat,
     f32x8_store,
     f32x8_sub,
+    f32x8_transpose,
     lowest_bit,
     without_lowest_bit,
 )
@@ -72,6 +74,23 @@ def boxes_met(boxes, lower, upper, found):
         listed += 1
         mask = without_lowest_bit(mask)
     return count, listed
+
+
+@kernel
+def transposed(rows, out):
+    """Write the transpose of rows (64,) to out (64,)."""
+    columns = f32x8_transpose(
+        f32x8_load(rows, 0), f32x8_load(rows, 8), f32x8_load(rows, 16), f32x8_load(rows, 24),
+        f32x8_load(rows, 32), f32x8_load(rows, 40), f32x8_load(rows, 48), f32x8_load(rows, 56),
+    )  # fmt: skip
+    for k in range(8):
+        f32x8_store(out, 8 * k, columns[k])
+
+
+@kernel
+def numbers_as_lanes(v, out):
+    """Write eight float64 as lanes."""
+    f32x8_store(out, 0, f32x8_of(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]))
 
 
 @kernel
@@ -154,6 +173,20 @@ def test_boxes_on_a_small_grid_touching_included(seed):
     assert counted == listed == len(truth)
 
 
+def test_transposing_eight_vectors():
+    rows, out = np.arange(64, dtype=np.float32), np.full(64, 77, np.float32)
+    transposed(rows, out)
+    assert out.tolist() == [8.0 * k + row for row in range(8) for k in range(8)]
+
+
+def test_eight_numbers_are_rounded_to_nearest():
+    numbers = np.array([0.1, -0.1, 0.0, 1.0 + 2.0**-24, 1.0 + 3 * 2.0**-24, 1e60, -np.inf, np.nan])
+    out = np.full(8, 77, np.float32)
+    numbers_as_lanes(numbers, out)
+    expected = [13421773 / 2**27, -13421773 / 2**27, 0.0, 1.0, 1.0 + 2.0**-22, np.inf, -np.inf, np.nan]
+    assert same_bits(out, expected)
+
+
 @pytest.mark.parametrize("mask", [0, 1, 2, 3, 0x80, 0xFF, 0x80000000, 0xFFFFFFFF, 0x00F0])
 def test_bits_of_masks(mask):
     lowest = next((k for k in range(32) if mask >> k & 1), 32)
@@ -175,7 +208,7 @@ def test_arrays_that_do_not_fit_are_refused():
 
 def test_the_twin_has_every_name_and_sees_the_end_of_an_array():
     names = [name for name in vars(simd_plain) if name.startswith("f32x8_") or "bit" in name]
-    assert len(names) == 17
+    assert len(names) == 19
     for name in names:
         assert (getattr(simd, name) is getattr(simd_plain, name)) == bool(config.DISABLE_JIT)
     for index in (1, -1, 9):

@@ -29,9 +29,9 @@ def print_case(console: Console, result: CaseResult) -> None:
     for heading in ("median ms", "min ms", "found", "missed", "extra"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("answer", overflow="fold")
-    for row in sorted(result.rows, key=_place):
+    for row in sorted(result.rows, key=by_place):
         style = "bold" if row.is_jostle else ("dim" if row.seconds is None else "")
-        table.add_row(*(escape(cell) for cell in _cells(row)), style=style)
+        table.add_row(*(escape(cell) for cell in as_cells(row)), style=style)
     if result.frames > 1:
         table.caption = f"counts are sums over {result.frames} frames"
     console.print(table)
@@ -119,7 +119,8 @@ def _row_as_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _cells(row: Row) -> list[str]:
+def as_cells(row: Row) -> list[str]:
+    """Return what a table says of one row."""
     check = row.check
     who = row.contestant.label + (f" {row.version}" if row.version else "")
     least = row.least if math.isfinite(row.least) else None
@@ -149,7 +150,7 @@ def _answer(row: Row, check: Check | None) -> str:
     return "; ".join(words)
 
 
-def _place(row: Row) -> tuple[int, float]:
+def by_place(row: Row) -> tuple[int, float]:
     """jostle first, then the peers by time, then those without a time."""
     seconds = row.seconds
     return (0 if row.is_jostle else 1 if seconds is not None else 2, seconds or 0.0)

@@ -34,6 +34,10 @@ def peers(
     ] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds per case (15, with --quick 3).", show_default=False)] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all that was measured here.", show_default=False)] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option("--markdown", help="Write the tables as a page here (docs/benchmarks.md has one).", show_default=False),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small meshes and few rounds: to try the tool, not to compare.")] = False,
     method: Annotated[str, typer.Option(help="The method of jostle that takes part.")] = "wide_tree",
 ) -> None:
@@ -46,6 +50,7 @@ def peers(
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from jostle.bench.machine import describe_machine
+    from jostle.bench.markdown import as_markdown
     from jostle.bench.peers import PEERS
     from jostle.bench.run import Bench
     from jostle.bench.scenarios import FULL, QUICK, SCENARIOS, make_cases
@@ -55,8 +60,9 @@ def peers(
     for name in chosen:
         if name not in PEERS:
             raise InputError(f"there is no peer {name!r}; choose among {', '.join(PEERS)}")
-    if json_file is not None and not json_file.parent.is_dir():
-        raise InputError(f"--json {json_file}: there is no folder {json_file.parent}")  # told now, not after the measurement
+    for option, file in (("--json", json_file), ("--markdown", page)):
+        if file is not None and not file.parent.is_dir():
+            raise InputError(f"{option} {file}: there is no folder {file.parent}")  # told now, not after the measurement
     for each in scenario or []:
         if each not in SCENARIOS:
             raise InputError(f"there is no scenario {each!r}; choose among {', '.join(SCENARIOS)}")
@@ -78,8 +84,11 @@ def peers(
         run = Bench(chosen, rounds or (3 if quick else 15), method, show)
         cases = (case for name in dict.fromkeys(scenario or SCENARIOS) for case in make_cases(name, sizes))
         run.run(cases, lambda result: print_case(console, result))
+    command = shlex.join(["jostle", *sys.argv[1:]])
+    if page is not None:
+        page.write_text(as_markdown(run.result, machine, command))
+        console.print(f"written to {page}", highlight=False)
     if json_file is not None:
-        command = shlex.join(["jostle", *sys.argv[1:]])
         json_file.write_text(json.dumps(as_json(run.result, machine, command), indent=1) + "\n")
         console.print(f"written to {json_file}", highlight=False)
     if run.result.interrupted:

@@ -152,12 +152,12 @@ def _far_edge_touches(vx, vy, vz, px, py, pz, qx, qy, qz, rx, ry, rz, sx, sy, sz
 def adjacent_faces_touch(vertices, faces, welded_faces, i, j):
     """Return `touch_beyond_shared` of faces i and j of one mesh, or `faces_touch` where they share no welded vertex.
 
-    vertices (n,3) float64 in the world, faces and welded_faces (m,3) int32 as in `Mesh`. Welded vertices must coincide in the
-    world, as they do under a pose; a deformed body needs the welding of its present vertices.
+    vertices (n,3) float64 in the world, faces and welded_faces (m,3) int32 as in `Mesh`. Welded vertices that a deformation has
+    pulled apart are shared no more.
     """
-    a0, a1, a2, shared = _shared_first(welded_faces, i, j)
-    b0, b1, b2, _ = _shared_first(welded_faces, j, i)
-    if shared == 2 and welded_faces[i, a0] != welded_faces[j, b0]:
+    a0, a1, a2, shared = _shared_first(vertices, faces, welded_faces, i, j)
+    b0, b1, b2, _ = _shared_first(vertices, faces, welded_faces, j, i)
+    if shared == 2 and not _is_one_corner(vertices, faces, welded_faces, i, a0, j, b0):
         b0, b1 = b1, b0
     p, q, r = faces[i, a0], faces[i, a1], faces[i, a2]
     s, t, u = faces[j, b0], faces[j, b1], faces[j, b2]
@@ -173,14 +173,25 @@ def adjacent_faces_touch(vertices, faces, welded_faces, i, j):
 
 
 @kernel
-def _shared_first(welded_faces, i, j):
+def _is_one_corner(vertices, faces, welded_faces, i, k, j, m):
+    """Whether corner k of face i and corner m of face j are welded, and at one place."""
+    if welded_faces[i, k] != welded_faces[j, m]:
+        return False
+    v, w = faces[i, k], faces[j, m]
+    return vertices[v, 0] == vertices[w, 0] and vertices[v, 1] == vertices[w, 1] and vertices[v, 2] == vertices[w, 2]
+
+
+@kernel
+def _shared_first(vertices, faces, welded_faces, i, j):
     """Return the local corners of face i, those shared with face j first, and how many different ones are shared."""
     first, second, third = 0, 1, 2
     shared = 0
     for k in range(3):
-        w = welded_faces[i, k]
-        seen = (k > 0 and w == welded_faces[i, 0]) or (k > 1 and w == welded_faces[i, 1])
-        if not seen and (w == welded_faces[j, 0] or w == welded_faces[j, 1] or w == welded_faces[j, 2]):
+        seen, met = False, False
+        for m in range(3):
+            seen |= m < k and _is_one_corner(vertices, faces, welded_faces, i, k, i, m)
+            met |= _is_one_corner(vertices, faces, welded_faces, i, k, j, m)
+        if met and not seen:
             # Local corner k still stands at place k, because only earlier places have been exchanged.
             if shared == 0:
                 if k == 1:

@@ -58,6 +58,8 @@ def _compiled(function: Any, options: dict[str, Any]) -> Any:
     if config.DISABLE_JIT:
         KERNELS[name] = function
         return function
+    # Stated even where they are off: what is not stated, a callee takes over from the kernel that first calls it.
+    options = {"forceinline": False, "fastmath": False, **options}
     dispatcher = jit(**FIXED, **options)(function)
     dispatcher._cache = KernelCache(function, name, options)
     KERNELS[name] = dispatcher

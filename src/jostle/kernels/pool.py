@@ -60,13 +60,19 @@ class _Work(Generic[Result]):
             return self._next - 1
 
     def run(self) -> None:
-        _inside.worker = True
+        _inside.work = self
         while (index := self._take()) is not None:
             try:
                 self.results[index] = self._function(*self._ranges[index])
             except BaseException as error:
                 self.errors[index] = error
                 self.stopped = True
+
+
+def told_to_stop() -> bool:
+    """Return whether this is a worker whose result nobody waits for any more."""
+    work = getattr(_inside, "work", None)
+    return work is not None and work.stopped
 
 
 def map_chunks(function: Callable[[int, int], Result], count: int, chunk: int, workers: int | None = 1) -> list[Result]:
@@ -82,7 +88,8 @@ def map_chunks(function: Callable[[int, int], Result], count: int, chunk: int, w
         Threads to use, at most one per usable processor. 1 runs in the calling thread; None takes all processors.
 
     An error in a chunk stops the handing out and is raised when the running chunks have ended; of several, that of the lowest
-    chunk. Ctrl-C is raised at once: running chunks end by themselves, so keep them short and their outputs private.
+    chunk. Ctrl-C is raised at once: running chunks end by themselves, so keep their outputs private, and keep them short or let
+    them ask `told_to_stop`.
     """
     if count < 0 or operator.index(chunk) < 1:
         raise ValueError(f"{count} items in chunks of {chunk}: count must not be negative and chunk must be at least 1")
@@ -90,7 +97,7 @@ def map_chunks(function: Callable[[int, int], Result], count: int, chunk: int, w
         raise ValueError(f"workers is {workers}; it must be at least 1, or None for all processors")
     chunks = -(-count // chunk)
     threads = min(usable_processors() if workers is None else workers, usable_processors(), chunks)
-    if threads <= 1 or getattr(_inside, "worker", False):  # a worker that waited for workers could wait for ever
+    if threads <= 1 or getattr(_inside, "work", None) is not None:  # a worker that waited for workers could wait for ever
         return [function(start, min(start + chunk, count)) for start in range(0, count, chunk)]
     work = _Work(function, count, chunk)
     try:

@@ -30,10 +30,12 @@ __all__ = [
     "f32x8_min",
     "f32x8_mul",
     "f32x8_multiply_add",
+    "f32x8_of",
     "f32x8_overlap",
     "f32x8_splat",
     "f32x8_store",
     "f32x8_sub",
+    "f32x8_transpose",
     "lowest_bit",
     "without_lowest_bit",
 ]
@@ -118,6 +120,20 @@ def f32x8_splat(_context, value):
         return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
 
     return f32x8(types.float32), generate
+
+
+@intrinsic
+def f32x8_of(_context, a, b, c, d, e, f, g, h):
+    """Return eight numbers as lanes (rounded to float32)."""
+    _require(types.Number, a, b, c, d, e, f, g, h)
+
+    def generate(_context, builder, _signature, arguments):
+        made = ir.Constant(_VECTOR, ir.Undefined)
+        for lane, value in enumerate(arguments):
+            made = builder.insert_element(made, value, ir.Constant(_I32, lane))
+        return made
+
+    return f32x8(*[types.float32] * LANES), generate
 
 
 def _on_lanes(build, *given, result=f32x8):
@@ -222,6 +238,38 @@ def f32x8_overlap(_context, lower_x, lower_y, lower_z, upper_x, upper_y, upper_z
 
 
 @intrinsic
+def f32x8_transpose(_context, a, b, c, d, e, f, g, h):
+    """Return eight vectors: first lane 0 of a … h, last lane 7 of them."""
+    rows = (a, b, c, d, e, f, g, h)
+    _require(F32x8Type, *rows)
+    result = types.UniTuple(f32x8, LANES)
+
+    def generate(context, builder, _signature, arguments):
+        return context.make_tuple(builder, result, _transposed(builder, arguments))
+
+    return result(*rows), generate
+
+
+def _transposed(builder, rows):
+    """Interleave rows twice, then exchange halves: 24 shuffles, each one instruction (AVX interleaves within its halves only)."""
+
+    def shuffled(distance, low, high):
+        """Replace rows k and k + distance by two shuffles of them, whose lanes are 0 … 7 of the one and 8 … 15 of the other."""
+        result = list(rows)
+        for k in range(LANES):
+            if not k & distance:
+                for at, lanes in ((k, low), (k + distance, high)):
+                    mask = ir.Constant(ir.VectorType(_I32, LANES), lanes)
+                    result[at] = builder.shuffle_vector(rows[k], rows[k + distance], mask)
+        return result
+
+    interleaved = ([0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15])
+    rows = shuffled(2, *interleaved)
+    rows = shuffled(1, *interleaved)
+    return shuffled(4, [0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15])
+
+
+@intrinsic
 def lowest_bit(_context, mask):
     """Return the index of the lowest set bit of a uint32; 32 if there is none."""
     _require(types.Integer, mask)
@@ -271,10 +319,12 @@ if config.DISABLE_JIT:
         f32x8_min,
         f32x8_mul,
         f32x8_multiply_add,
+        f32x8_of,
         f32x8_overlap,
         f32x8_splat,
         f32x8_store,
         f32x8_sub,
+        f32x8_transpose,
         lowest_bit,
         without_lowest_bit,
     )

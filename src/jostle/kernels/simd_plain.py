@@ -40,6 +40,12 @@ def f32x8_splat(value: float) -> Lanes:
         return np.full(8, value).astype(np.float32)
 
 
+def f32x8_of(*values: float) -> Lanes:
+    """Return eight numbers as lanes."""
+    with np.errstate(all="ignore"):
+        return np.array(values, np.float64).astype(np.float32)
+
+
 def f32x8_add(a: Lanes, b: Lanes) -> Lanes:
     """Return a + b."""
     with np.errstate(all="ignore"):
@@ -103,6 +109,11 @@ def f32x8_overlap(*boxes: Lanes) -> np.uint32:
     lower, upper, other_lower, other_upper = (np.stack(boxes[k : k + 3]) for k in (0, 3, 6, 9))
     meet: Any = (lower <= other_upper) & (other_lower <= upper)
     return _as_mask(meet.all(axis=0))
+
+
+def f32x8_transpose(*rows: Lanes) -> tuple[Lanes, ...]:
+    """Return eight vectors: first lane 0 of the eight given, last lane 7 of them."""
+    return tuple(np.stack(rows).T.copy())
 
 
 def lowest_bit(mask: int | np.uint32) -> int:

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
 from jostle.errors import InputError
+from jostle.geometry.aabb import box_of_points
+from jostle.kernels.arrays import read_only_view
 
 if TYPE_CHECKING:
     from typing import Self
@@ -99,13 +101,13 @@ class Mesh:
     def bounds(self) -> NDArray[np.float64]:
         """(2, 3) lowest and highest coordinates of the vertices that faces use."""
         used = self.vertices if self.uses_every_vertex else self.vertices[self._used]
-        return _sealed(np.stack([used.min(axis=0), used.max(axis=0)]))
+        bounds = np.empty((2, 3))
+        box_of_points(read_only_view(used), bounds[0], bounds[1])
+        return _sealed(bounds)
 
     @functools.cached_property
     def _used(self) -> NDArray[np.bool_]:
-        used = np.zeros(len(self.vertices), bool)
-        used[self.faces] = True
-        return used
+        return np.bincount(self.faces.ravel(), minlength=len(self.vertices)) > 0
 
     @functools.cached_property
     def uses_every_vertex(self) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.build import build_tree, morton_nodes
-from jostle.methods.wide_tree.refit import fit_frame, refit, total_area
+from jostle.methods.wide_tree.refit import fit_frame, fit_tree, refit_tree
 from jostle.methods.wide_tree.sah import STACK_ROWS, cut_by_area, sah_nodes
 from jostle.methods.wide_tree.tree import LANES, LEAF_FACES, ROW, Tree, validate
 from jostle.shapes.build import blob
@@ -23,17 +23,12 @@ def tree_by(builder: str, mesh: Mesh) -> Tree:
     order, first, count = BUILDERS[builder](mesh.vertices, mesh.faces, frame)
     assert order.dtype == first.dtype == count.dtype == np.int32
     tree = Tree(np.empty(ROW * len(first), np.float32), first, count, mesh.faces[order], order, mesh.vertices, frame)
-    fit(tree)
+    fit_tree(tree)
     return tree
 
 
-def fit(tree: Tree) -> None:
-    first, count, faces, vertices = (read_only_view(array) for array in (tree.first, tree.count, tree.faces, tree.vertices))
-    refit(tree.boxes, first, count, faces, vertices, tree.frame)
-
-
 def measure(tree: Tree) -> float:
-    return total_area(read_only_view(tree.boxes), read_only_view(tree.first), read_only_view(tree.count))
+    return fit_tree(tree._replace(boxes=tree.boxes.copy()))
 
 
 def soup(count: int, seed: int = 0, size: float = 0.1) -> Mesh:
@@ -158,12 +153,9 @@ def test_refit_after_deformation(builder):
         angle = 0.4 * step * mesh.vertices[:, 2]
         x, y = mesh.vertices[:, 0], mesh.vertices[:, 1]
         twisted = np.c_[x * np.cos(angle) - y * np.sin(angle), x * np.sin(angle) + y * np.cos(angle), step * mesh.vertices[:, 2]]
-        frame = np.empty(6)
-        fit_frame(read_only_view(twisted), read_only_view(mesh.faces), True, frame)
-        tree = tree._replace(vertices=twisted, frame=frame)
         with pytest.raises(AssertionError):
-            validate(tree)  # the boxes are still the old ones
-        fit(tree)
+            validate(tree._replace(vertices=twisted))  # the boxes are still the old ones
+        tree, _ = refit_tree(tree, twisted, True)
         validate(tree)
 
 

@@ -138,7 +138,7 @@ def answer(pairs: Iterable[tuple[int, int]], shapes: tuple[FaceShape, ...], fram
                 break
     contacts = _contacts(found, frame)
     if query.rows in ("pairs", "any"):
-        return Report(pairs=Pairs.of(contacts), counters=counters)
+        return Report(pairs=Pairs.of(contacts).without_rows(), counters=counters)
     return Report.of(contacts, counters)
 
 

@@ -102,8 +102,8 @@ def enclose(lanes, base, corners, corner, count, origin, scale, more):  # type: 
         r = f64x8_mul(f64x8_sub(f64x8_load(corners, at + 48), middle), unit)
         low, high = f64x8_min(f64x8_min(p, q), r), f64x8_max(f64x8_max(p, q), r)
         near, far = f64x8_to_f32x8(f64x8_sub(low, grown)), f64x8_to_f32x8(f64x8_add(high, grown))
-        f32x8_store(lanes, to, f32x8_sub(near, _one_step(near)))
-        f32x8_store(lanes, to + 24, f32x8_add(far, _one_step(far)))
+        f32x8_store(lanes, to, f32x8_sub(near, one_step(near)))
+        f32x8_store(lanes, to + 24, f32x8_add(far, one_step(far)))
         f32x8_store(lanes, to + CORNER_ROW, f64x8_to_f32x8(p))
         f32x8_store(lanes, to + CORNER_ROW + 24, f64x8_to_f32x8(q))
         f32x8_store(lanes, to + CORNER_ROW + 48, f64x8_to_f32x8(r))
@@ -113,7 +113,8 @@ def enclose(lanes, base, corners, corner, count, origin, scale, more):  # type: 
 
 
 @kernel(forceinline=True)
-def _one_step(near):  # type: ignore[no-untyped-def]
+def one_step(near):  # type: ignore[no-untyped-def]
+    """What a float32 that was rounded to nearest must move to be surely outside."""
     return f32x8_multiply_add(f32x8_abs(near), f32x8_splat(OUTWARD), f32x8_splat(TINY))
 
 

@@ -2,7 +2,7 @@
 children.
 
 Rigid bodies with equal meshes share one tree. A deforming body has its own, refitted when its vertices change and built
-anew when the boxes have become twice as large as they were (`refit.total_area`). Bodies that may meet are found by a broad
+anew when the boxes have become twice as large as they were (`refit.fit_boxes`). Bodies that may meet are found by a broad
 phase, their faces by `pairs.py`.
 """
 
@@ -21,23 +21,34 @@ from jostle.containment import contained_parts
 from jostle.details import details_of_rows
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.kernels.arrays import read_only_view
-from jostle.methods.wide_tree.build import build_tree
+from jostle.methods.wide_tree.build import build_and_measure, build_tree
 from jostle.methods.wide_tree.itself import find_rows_of_itself
 from jostle.methods.wide_tree.nearest import closest_faces
-from jostle.methods.wide_tree.pairs import ALL, ANY, FIRST
-from jostle.methods.wide_tree.refit import fit_frame, refit, total_area
-from jostle.methods.wide_tree.search import Forest, Placed, Rows, find_rows_on_threads, unpacked
+from jostle.methods.wide_tree.on_threads import find_rows_on_threads
+from jostle.methods.wide_tree.pairs import ALL, ANY, FIRST, WORST
+from jostle.methods.wide_tree.refit import refit_tree
+from jostle.methods.wide_tree.search import Forest, Placed, Rows, unpacked
 from jostle.methods.wide_tree.tree import LANES, Tree
 from jostle.overlay import Overlay
-from jostle.pairwise import LocalBoxes, world_volumes
+from jostle.pair_rows import label_runs
+from jostle.pairwise import LocalBoxes, allowed_pairs, world_volumes
 from jostle.protocol import OldToNew, PairFinder, Progress
 from jostle.query import Query
-from jostle.report import Batch, Closest, Contacts, Counters, Kind, Pairs, Report
+from jostle.report import Batch, Closest, Contacts, Counters, Kind, Pairs, Report, unknown_column
 from jostle.shapes.mesh import Mesh
 from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
 
 DEGRADED = 2.0  # a deforming tree is built anew when its boxes have this many times the area they had when it was built
-FEW_BODIES = 64  # up to here comparing all boxes is cheaper than a grid
+FEW_BODIES = 200  # up to here comparing all boxes is cheaper than a grid (30 µs against 34, or 60 where they are dense)
+
+TRAITS = Traits(
+    semantics=Semantics.BOTH,
+    answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT, Answer.DISTANCE: EXACT},
+    serves=frozenset({Serve.CLEARANCE, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID, Serve.BATCH}),
+)
+HOW_MANY = {"any": ANY, "first": FIRST, "pairs": WORST, "faces": ALL}
+FIRST_AND_SECOND = CandidatePairs(np.zeros(1, np.int32), np.ones(1, np.int32))
+NO_PAIRS = CandidatePairs(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 @dataclass(frozen=True)
@@ -59,11 +70,7 @@ class WideTree:
     @property
     def traits(self) -> Traits:
         """Exact, for any mesh."""
-        return Traits(
-            semantics=Semantics.BOTH,
-            answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT, Answer.DISTANCE: EXACT},
-            serves=frozenset({Serve.CLEARANCE, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID, Serve.BATCH}),
-        )
+        return TRAITS
 
     @property
     def shape_type(self) -> type:
@@ -106,9 +113,10 @@ class WideTreeDetector:
                 trees.append(tree)
         self._trees = trees
         self._forest = Forest(trees)
-        self._boxes = LocalBoxes(bodies)
         broad = AllPairs() if len(bodies) <= FEW_BODIES else UniformGrid()
         self._finder: PairFinder = broad.start(len(bodies))
+        if len(bodies) > 2:  # one pair needs no boxes of bodies, and those of large meshes take a while
+            self._boxes = LocalBoxes(bodies)
 
     def change(self, bodies: Bodies, shapes: tuple[Tree, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went; deforming ones keep their trees."""
@@ -118,21 +126,21 @@ class WideTreeDetector:
         """Find pairs of boxes, then the faces of each pair of bodies."""
         self._deform(frame)
         pairs = self._pairs_that_may_meet(frame, query.clearance)
-        # Solids and self-collision add rows to a pair, so that "any" and "first" are taken from all of them at the end.
-        how_many = ALL
-        if not query.solid and query.clearance == 0.0:
-            how_many = {"any": ANY, "first": FIRST}.get(query.rows, ALL)
-        shapes = self._tree_of_body
-        placed = Placed(shapes[pairs.body_a], shapes[pairs.body_b], pairs.body_a, pairs.body_b, read_only_view(frame.poses))
+        # Solids add rows to a pair, and a clearance asks for the nearest: then what is wanted is taken from all rows at the end.
+        how_many = ALL if query.solid or query.clearance > 0.0 else HOW_MANY[query.rows]
+        body_a, body_b, shapes = pairs.body_a, pairs.body_b, self._tree_of_body
+        placed = Placed(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
         rows, counters = find_rows_on_threads(self._forest, placed, query.clearance, how_many, frame.workers)
-        contacts = _contacts(pairs.body_a[rows.pair], pairs.body_b[rows.pair], rows, frame)
+        contacts, touching = _labelled(rows, pairs, frame)
         if query.solid:
             contacts = self._with_contained(contacts, pairs, frame)
         if query.itself:
             contacts, work = self._with_itself(contacts, frame, query)
             counters += work
-        counters += Counters(body_pairs=len(pairs.body_a), box_tests=self._finder.counters.get("box_tests", 0))
-        return _as_asked(contacts, counters, query)
+        if query.solid or query.itself:
+            touching = Pairs.of(contacts)
+        counters += Counters(body_pairs=len(body_a), box_tests=self._finder.counters.get("box_tests", 0))
+        return _as_asked(contacts, touching, counters, query)
 
     def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
         """Answer for many sets of poses (n, bodies, 4, 4): bodies and vertices as in the frame, poses as given."""
@@ -147,25 +155,26 @@ class WideTreeDetector:
         shapes = self._tree_of_body
         flat = read_only_view(poses.reshape(-1, 4, 4))
         placed = Placed(shapes[all_a], shapes[all_b], start + all_a, start + all_b, flat)
-        found, counters = find_rows_on_threads(self._forest, placed, 0.0, FIRST if rows == "any" else ALL, frame.workers)
+        how_many = {"any": FIRST, "pairs": WORST, "faces": ALL}[rows]
+        found, counters = find_rows_on_threads(self._forest, placed, 0.0, how_many, frame.workers)
         number = (found.pair // max(1, len(body_a))).astype(np.int32)
         return Batch.of(sets, number, all_a[found.pair], all_b[found.pair], found.face_a, found.face_b, found.kind, rows, counters)
 
     def _deform(self, frame: Frame) -> None:
-        for body in np.flatnonzero(frame.bodies.deformable):
+        for body in frame.bodies.deforming:
             deforming = self._deforming[int(frame.bodies.ids[body])]
-            if deforming.follow(frame.vertices[body]):
-                number = self._tree_of_body[body]
+            deforming.follow(frame.vertices[body])
+            number = self._tree_of_body[body]
+            if self._trees[number] is not deforming.tree:  # asked here, not of `follow`: an interrupt may have come in between
                 self._trees[number] = deforming.tree
                 self._forest.replace(number, deforming.tree)
 
     def _pairs_that_may_meet(self, frame: Frame, clearance: float) -> CandidatePairs:
-        if len(frame) == 2:  # the kernel's own first test is as good as a broad phase
-            pairs = CandidatePairs(np.zeros(1, np.int32), np.ones(1, np.int32))
-        else:
+        if len(frame) > 2:
             pairs = self._finder.find(world_volumes(self._boxes, frame, clearance))
-        allowed = frame.may_meet(pairs.body_a, pairs.body_b)
-        return pairs if allowed.all() else CandidatePairs(pairs.body_a[allowed], pairs.body_b[allowed])
+        else:  # the kernel's own first test is as good as a broad phase
+            pairs = FIRST_AND_SECOND if len(frame) == 2 else NO_PAIRS
+        return allowed_pairs(pairs, frame)
 
     def _with_contained(self, contacts: Contacts, pairs: CandidatePairs, frame: Frame) -> Contacts:
         """Add a row for every part of a body that lies inside the other of its pair."""
@@ -220,25 +229,17 @@ class DeformingTree:
     def __init__(self, tree: Tree, mesh: Mesh, method: WideTree) -> None:
         self._mesh = mesh
         self._method = method
-        self._start(tree._replace(boxes=tree.boxes.copy(), frame=tree.frame.copy()))
+        own = tree._replace(boxes=np.empty_like(tree.boxes), frame=np.empty_like(tree.frame))
+        self.tree, self._area = refit_tree(own, tree.vertices, mesh.uses_every_vertex)
 
-    def _start(self, tree: Tree) -> None:
-        self.tree = tree
-        self._area = total_area(tree.boxes, tree.first, tree.count)
-
-    def follow(self, vertices: Floats) -> bool:
-        """Take other vertices; returns whether anything changed."""
-        tree = self.tree
-        if vertices is tree.vertices:
-            return False
-        arrays = [read_only_view(array) for array in (tree.first, tree.count, tree.faces, vertices)]
-        fit_frame(arrays[3], arrays[2], self._mesh.uses_every_vertex, tree.frame)
-        arguments = (tree.boxes, *arrays, tree.frame)
-        refit(*arguments)
-        self.tree = tree._replace(vertices=vertices)
-        if total_area(tree.boxes, tree.first, tree.count) > DEGRADED * self._area:
-            self._start(build_tree(self._mesh.with_vertices(vertices), self._method.build))
-        return True
+    def follow(self, vertices: Floats) -> None:
+        """Take other vertices."""
+        if vertices is self.tree.vertices:
+            return
+        mesh = self._mesh
+        self.tree, area = refit_tree(self.tree, vertices, mesh.uses_every_vertex)
+        if area > DEGRADED * self._area:
+            self.tree, self._area = build_and_measure(vertices, mesh.faces, mesh.uses_every_vertex, self._method.build)
 
 
 def _corner_boxes(boxes: Floats, pose: Floats) -> Floats:
@@ -247,8 +248,23 @@ def _corner_boxes(boxes: Floats, pose: Floats) -> Floats:
     return np.stack([moved - extent, moved + extent], axis=1)
 
 
+def _labelled(rows: Rows, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts, Pairs]:
+    """Rows as contacts, and the pairs that they make, by one kernel: NumPy's dozen calls take longer than many a search."""
+    count = len(rows.pair)
+    if count == 0:
+        return Contacts.empty(), Pairs.empty()
+    body_a, body_b = np.empty(count, np.int32), np.empty(count, np.int32)
+    most = min(count, len(pairs.body_a))
+    a, b, number = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
+    kind, distance = np.empty(most, np.uint8), np.empty(most)
+    n = label_runs(rows.pair, rows.kind, rows.distance, pairs.body_a, pairs.body_b, body_a, body_b, a, b, kind, number, distance)
+    if n < most:
+        a, b, kind, number, distance = a[:n], b[:n], kind[:n], number[:n], distance[:n]
+    return _contacts(body_a, body_b, rows, frame), Pairs(a, b, kind, number, distance, unknown_column(n))
+
+
 def _contacts(body_a: Ints, body_b: Ints, rows: Rows, frame: Frame) -> Contacts:
-    unknown = np.full(len(rows.kind), np.nan)
+    unknown = unknown_column(len(rows.kind))
     details = details_of_rows(frame, body_a, body_b, rows.face_a, rows.face_b, rows.kind)
     return Contacts(body_a, body_b, rows.face_a, rows.face_b, rows.kind, rows.distance, unknown, unknown, details)
 
@@ -263,18 +279,17 @@ def _merged(one: Contacts, other: Contacts, frame: Frame) -> Contacts:
     return _contacts(body_a, body_b, Rows(body_a, face_a, face_b, kind, distance), frame)
 
 
-def _as_asked(contacts: Contacts, counters: Counters, query: Query) -> Report:
+def _as_asked(contacts: Contacts, pairs: Pairs, counters: Counters, query: Query) -> Report:
     """Keep the rows that the query wants."""
-    pairs = Pairs.of(contacts)
-    if query.rows == "faces":
+    if query.rows == "faces" or (query.rows == "first" and len(contacts) == len(pairs)):
         return Report(pairs, contacts, counters)
     if query.rows == "first":
         worst = _first_of_the_worst(contacts, pairs)
         contacts = contacts.select(worst)
         return Report(Pairs.of(contacts), contacts, counters)
     if query.rows == "any":
-        pairs = pairs.select(np.arange(min(1, len(pairs))))
-    return Report(pairs, counters=counters)
+        pairs = pairs.select(np.s_[:1])
+    return Report(pairs.without_rows(), counters=counters)
 
 
 def _first_of_the_worst(contacts: Contacts, pairs: Pairs) -> NDArray[np.int64]:

@@ -20,8 +20,28 @@ from jostle.geometry.faces_distance import SMALLEST_DISTANCE
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
 from jostle.geometry.triangles_distance import triangles_distance
 from jostle.kernels.jit import kernel
-from jostle.kernels.simd import f32x8_less, f32x8_load, f32x8_splat, f32x8_store, lowest_bit, without_lowest_bit
-from jostle.methods.wide_tree.leaf_cache import gather, move
+from jostle.kernels.simd import (
+    f32x8_add,
+    f32x8_less,
+    f32x8_load,
+    f32x8_splat,
+    f32x8_store,
+    f32x8_sub,
+    lowest_bit,
+    without_lowest_bit,
+)
+from jostle.kernels.simd64 import (
+    f64x8_add,
+    f64x8_load,
+    f64x8_max,
+    f64x8_min,
+    f64x8_mul,
+    f64x8_splat,
+    f64x8_store,
+    f64x8_sub,
+    f64x8_to_f32x8,
+)
+from jostle.methods.wide_tree.leaf_cache import gather, move, one_step
 from jostle.methods.wide_tree.nearest_bounds import (
     ARROW,
     BAND,
@@ -42,7 +62,7 @@ from jostle.methods.wide_tree.nearest_bounds import (
     aim,
     squared_gaps,
 )
-from jostle.methods.wide_tree.tree import OUTWARD, ROW, TINY
+from jostle.methods.wide_tree.tree import ROW
 
 # The state, int32.
 HEIGHT, FACE_A, FACE_B, PENDING, QUERY, VERSION, TIES, SWAPPED, SUSPECTS = range(9)
@@ -80,30 +100,33 @@ def fill_leaf(box, leaf, faces, first, count, vertices, pose, search):  # type: 
     """Write the corners of a leaf's faces in the world, and their boxes relative to the origin, rounded outward, in Y's units."""
     gather(leaf, 0, faces, first, count, vertices)
     move(leaf, 0, pose)
-    scale = search[SCALE_Y]
+    scale = f64x8_splat(search[SCALE_Y])
     for row in range(3):
-        origin = search[ORIGIN + row]
-        for lane in range(8):
-            p, q, r = leaf[8 * row + lane], leaf[24 + 8 * row + lane], leaf[48 + 8 * row + lane]
-            low, high = p if p < q else q, p if p > q else q
-            low, high = low if low < r else r, high if high > r else r
-            near = np.float32((low - origin) * scale)
-            box[8 * row + lane] = near - (abs(near) * OUTWARD + TINY)
-            near = np.float32((high - origin) * scale)
-            box[24 + 8 * row + lane] = near + (abs(near) * OUTWARD + TINY)
+        origin = f64x8_splat(search[ORIGIN + row])
+        p, q, r = f64x8_load(leaf, 8 * row), f64x8_load(leaf, 24 + 8 * row), f64x8_load(leaf, 48 + 8 * row)
+        low, high = f64x8_min(f64x8_min(p, q), r), f64x8_max(f64x8_max(p, q), r)
+        near = f64x8_to_f32x8(f64x8_mul(f64x8_sub(low, origin), scale))
+        f32x8_store(box, 8 * row, f32x8_sub(near, one_step(near)))
+        near = f64x8_to_f32x8(f64x8_mul(f64x8_sub(high, origin), scale))
+        f32x8_store(box, 24 + 8 * row, f32x8_add(near, one_step(near)))
 
 
 @kernel
 def reach_along(leaf, nx, ny, nz, search, reach):  # type: ignore[no-untyped-def]
     """Write how far the eight faces reach along (nx, ny, nz), from the origin, to search[reach : reach + 8]."""
-    ox, oy, oz = search[ORIGIN], search[ORIGIN + 1], search[ORIGIN + 2]
-    out = search[reach : reach + 8]
-    for i in range(8):
-        p = (nx * (leaf[i] - ox) + ny * (leaf[i + 8] - oy)) + nz * (leaf[i + 16] - oz)
-        q = (nx * (leaf[i + 24] - ox) + ny * (leaf[i + 32] - oy)) + nz * (leaf[i + 40] - oz)
-        r = (nx * (leaf[i + 48] - ox) + ny * (leaf[i + 56] - oy)) + nz * (leaf[i + 64] - oz)
-        q = p if p > q else q
-        out[i] = q if q > r else r
+    ox, oy, oz = f64x8_splat(search[ORIGIN]), f64x8_splat(search[ORIGIN + 1]), f64x8_splat(search[ORIGIN + 2])
+    ux, uy, uz = f64x8_splat(nx), f64x8_splat(ny), f64x8_splat(nz)
+    p = _along(leaf, 0, ux, uy, uz, ox, oy, oz)
+    q = _along(leaf, 24, ux, uy, uz, ox, oy, oz)
+    r = _along(leaf, 48, ux, uy, uz, ox, oy, oz)
+    f64x8_store(search, reach, f64x8_max(f64x8_max(p, q), r))
+
+
+@kernel(forceinline=True)
+def _along(leaf, corner, ux, uy, uz, ox, oy, oz):  # type: ignore[no-untyped-def]
+    x = f64x8_mul(ux, f64x8_sub(f64x8_load(leaf, corner), ox))
+    y = f64x8_mul(uy, f64x8_sub(f64x8_load(leaf, corner + 8), oy))
+    return f64x8_add(f64x8_add(x, y), f64x8_mul(uz, f64x8_sub(f64x8_load(leaf, corner + 16), oz)))
 
 
 @kernel

@@ -20,6 +20,7 @@ from jostle.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import f32x8_load, f32x8_min, f32x8_splat, f32x8_store
+from jostle.methods.wide_tree.scratch import SCRATCH
 from jostle.methods.wide_tree.tree import EMPTY, LANES, LEAF_FACES
 
 MOST_BINS, FEW_BINS = 16, 8
@@ -49,8 +50,8 @@ def sah_nodes(vertices: Floats, faces: Ints, frame: Floats) -> tuple[NDArray[np.
         As in `Tree`.
     """
     face_count = len(faces)
-    boxes, order = np.empty(BOX * face_count, np.float32), np.empty(face_count, np.int32)
-    first, count = np.empty(2 * face_count, np.int32), np.empty(2 * face_count, np.int32)
+    boxes, order = SCRATCH.array("records", BOX * face_count, np.float32), np.empty(face_count, np.int32)
+    first, count = SCRATCH.array("first", 2 * face_count, np.int32), SCRATCH.array("count", 2 * face_count, np.int32)
     bins, sums = np.empty(BOX * (MOST_BINS + 1), np.float32), np.empty((MOST_BINS, 2))
     ends, stack = np.empty((LANES, 3)), np.empty((STACK_ROWS, 3), np.int64)
     arrays = (read_only_view(vertices), read_only_view(faces), read_only_view(frame))

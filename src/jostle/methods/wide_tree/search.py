@@ -7,7 +7,7 @@ again with larger arrays, or after Python has had the chance to hear Ctrl-C.
 from __future__ import annotations
 
 import threading
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from jostle.frame import Floats, Ints
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
-from jostle.kernels.pool import map_chunks
+from jostle.kernels.pool import told_to_stop
 from jostle.methods.wide_tree.leaf_cache import empty_cache
 from jostle.methods.wide_tree.pairs import (
     ALL,
     ANEW,
-    ANY,
     DISTANCE_TESTS,
     DONE,
     FACE_BITS,
@@ -39,8 +38,10 @@ from jostle.report import Counters
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-CHUNK = 64  # pairs that one thread takes at a time
+Found: TypeAlias = tuple[NDArray[np.int64], Ints, Floats]  # rows as the kernel writes them: keys, pairs, distances
+
 OPERATIONS = 2_000_000  # node pairs, or exact tests times their weight, until Python looks up: 0.05 to 0.3 s
+LARGEST_KEPT = 1 << 20  # rows; longer outputs are given back after the call
 
 
 class Rows(NamedTuple):
@@ -93,7 +94,7 @@ class Workspace(threading.local):
         self.keys: NDArray[np.int64]
         self.pair: Ints
         self.distance: Floats
-        self.forget_rows()
+        self._start_rows()
 
     def _tell(self) -> None:
         rows: list[NDArray[Any]] = [self.keys, self.pair, self.distance]
@@ -111,23 +112,38 @@ class Workspace(threading.local):
         self.keys, self.pair, self.distance = _longer(self.keys, length), _longer(self.pair, length), _longer(self.distance, length)
         self._tell()
 
-    def forget_rows(self) -> None:
-        """Give long outputs back."""
+    def let_go(self) -> None:
+        """Give very long outputs back."""
+        if len(self.keys) > LARGEST_KEPT:
+            self._start_rows()
+
+    def _start_rows(self) -> None:
         self.keys, self.pair, self.distance = np.empty(1024, np.int64), np.empty(1024, np.int32), np.empty(1024)
         self._tell()
 
     def find(self, forest: Forest, placed: Placed, clearance: float, how_many: int) -> None:
         """Run the kernel to the end from `state` on."""
+        while not self.go_on(forest, placed, clearance, how_many, OPERATIONS):
+            if told_to_stop():
+                return
+
+    def go_on(self, forest: Forest, placed: Placed, clearance: float, how_many: int, operations: int) -> bool:
+        """Run the kernel from `state` on for so many operations; returns whether it has come to the end."""
         while True:
             why = touching_faces(
-                forest.addresses, forest.frames, *placed, clearance, how_many, OPERATIONS, self.state, self.addresses, self.relative
+                forest.addresses, forest.frames, *placed, clearance, how_many, operations, self.state, self.addresses, self.relative
             )
-            if why == DONE:
-                return
             if why == FULL_ROWS:
                 self.double_rows()
             elif why == FULL_STACK:
                 self.double_stack()
+            else:
+                return bool(why == DONE)
+
+    def found(self) -> Found:
+        """Return keys, pairs and distances of the rows so far: views."""
+        count = int(self.state[ROWS])
+        return self.keys[:count], self.pair[:count], self.distance[:count]
 
 
 def _longer(array: NDArray[Scalar], length: int) -> NDArray[Scalar]:
@@ -137,7 +153,6 @@ def _longer(array: NDArray[Scalar], length: int) -> NDArray[Scalar]:
 
 
 WORKSPACE = Workspace()
-LARGEST_KEPT = 1 << 20  # rows; longer outputs are given back after the call
 
 
 def find_rows(forest: Forest, placed: Placed, clearance: float = 0.0, how_many: int = ALL) -> tuple[Rows, Counters]:
@@ -146,39 +161,42 @@ def find_rows(forest: Forest, placed: Placed, clearance: float = 0.0, how_many: 
     work.state[NEXT_PAIR] = ANEW
     try:
         work.find(forest, placed, clearance, how_many)
-        return _sorted(work, len(placed.shape_a)), _counters(work)
+        return rows_in_order(work, len(placed.shape_a)), counters_of(work)
     finally:
-        if len(work.keys) > LARGEST_KEPT:
-            work.forget_rows()
+        work.let_go()
 
 
-def find_rows_on_threads(
-    forest: Forest, placed: Placed, clearance: float, how_many: int, workers: int | None
-) -> tuple[Rows, Counters]:
-    """Return the same as `find_rows`, with the pairs cut into chunks for several threads; rows do not depend on their number."""
-    if workers == 1 or len(placed.shape_a) < 2 * CHUNK or how_many == ANY:
-        return find_rows(forest, placed, clearance, how_many)
-
-    def chunk(start: int, stop: int) -> tuple[Rows, Counters]:
-        part = placed._replace(**{name: getattr(placed, name)[start:stop] for name in Placed._fields[:4]})
-        rows, counters = find_rows(forest, part, clearance, how_many)
-        return rows._replace(pair=rows.pair + np.int32(start)), counters
-
-    found = map_chunks(chunk, len(placed.shape_a), CHUNK, workers)
-    rows = Rows(*(np.concatenate(column) for column in zip(*(rows for rows, _ in found), strict=True)))
-    return rows, sum((counters for _, counters in found), Counters())
+def copied(found: Found) -> Found:
+    """Return rows that the next search does not overwrite."""
+    keys, pair, distance = found
+    return keys.copy(), pair.copy(), distance.copy()
 
 
-def _sorted(work: Workspace, pairs: int) -> Rows:
-    found = slice(int(work.state[ROWS]))
-    keys, pair, distance = work.keys[found], work.pair[found], work.distance[found]
+def rows_in_order(work: Workspace, pairs: int) -> Rows:
+    """Return what was found, sorted, as columns of its own."""
+    keys, pair, distance = work.found()
     if pairs == 1 and not distance.any():
-        keys = np.sort(keys)  # vectorised in NumPy; an order would cost ten times as much
-        pair, distance = pair.copy(), distance.copy()
+        keys.sort()  # vectorised in NumPy; an order would cost ten times as much
     else:
         sort_runs(keys, pair, distance)
-        keys, pair, distance = keys.copy(), pair.copy(), distance.copy()
-    return Rows(pair, *unpacked(keys), distance)
+    count = len(keys)
+    rows = Rows(
+        np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.uint8), np.empty(count)
+    )
+    copy_rows(keys, pair, distance, *rows)
+    return rows
+
+
+@kernel
+def copy_rows(keys, pair, distance, to_pair, face_a, face_b, kind, to_distance):  # type: ignore[no-untyped-def]
+    """Write rows of packed keys as columns."""
+    for k in range(keys.shape[0]):
+        key = keys[k]
+        to_pair[k] = pair[k]
+        face_a[k] = key >> (FACE_BITS + KIND_BITS)
+        face_b[k] = (key >> KIND_BITS) & ((1 << FACE_BITS) - 1)
+        kind[k] = key & ((1 << KIND_BITS) - 1)
+        to_distance[k] = distance[k]
 
 
 @kernel
@@ -211,7 +229,8 @@ def unpacked(keys: NDArray[np.int64]) -> tuple[Ints, Ints, NDArray[np.uint8]]:
     return face_a, face_b, (keys & ((1 << KIND_BITS) - 1)).astype(np.uint8)
 
 
-def _counters(work: Workspace) -> Counters:
+def counters_of(work: Workspace) -> Counters:
+    """Return how much work was done."""
     state = work.state
     return Counters(
         box_tests=64 * int(state[NODE_TESTS]), triangle_tests=int(state[TRIANGLE_TESTS]), distance_tests=int(state[DISTANCE_TESTS])

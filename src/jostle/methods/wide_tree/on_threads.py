@@ -1,0 +1,101 @@
+"""Many pairs, or one large pair, on several threads.
+
+Pairs are cut into portions, each with a search of its own. Of few pairs, one that is not soon done is split: the pairs of
+nodes that wait on its stack are dealt out like cards, and every hand is played to the end by some thread. Neither the
+portions nor the hands depend on the number of threads, and rows are sorted in the end, so that the answer does not either.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jostle.frame import Ints
+from jostle.kernels.pool import map_chunks
+from jostle.methods.wide_tree.pairs import ALL, ANEW, ANY, HEIGHT, NEXT_PAIR, QUERY, ROWS
+from jostle.methods.wide_tree.search import (
+    WORKSPACE,
+    Forest,
+    Found,
+    Placed,
+    Rows,
+    Workspace,
+    copied,
+    counters_of,
+    find_rows,
+    rows_in_order,
+    unpacked,
+)
+from jostle.report import Counters
+
+CHUNK = 64  # the fewest pairs that make a portion
+MOST_CHUNKS = 16  # the most portions, or hands: each costs some 30 µs
+SOON = 250_000  # operations after which a pair is large enough to be split: about 1 ms
+
+
+def find_rows_on_threads(
+    forest: Forest, placed: Placed, clearance: float, how_many: int, workers: int | None
+) -> tuple[Rows, Counters]:
+    """Return the same as `find_rows`, on several threads where that pays; rows do not depend on their number."""
+    pairs = len(placed.shape_a)
+    if workers == 1 or how_many == ANY:
+        return find_rows(forest, placed, clearance, how_many)
+    if pairs < 2 * CHUNK:
+        return find_rows(forest, placed, clearance, how_many) if how_many != ALL else _split(forest, placed, clearance, workers)
+
+    def chunk(start: int, stop: int) -> tuple[Rows, Counters]:
+        part = placed._replace(**{name: getattr(placed, name)[start:stop] for name in Placed._fields[:4]})
+        rows, counters = find_rows(forest, part, clearance, how_many)
+        return rows._replace(pair=rows.pair + np.int32(start)), counters
+
+    found = map_chunks(chunk, pairs, max(CHUNK, pairs // MOST_CHUNKS), workers)
+    rows = Rows(*(np.concatenate(column) for column in zip(*(rows for rows, _ in found), strict=True)))
+    return rows, sum((counters for _, counters in found), Counters())
+
+
+def _split(forest: Forest, placed: Placed, clearance: float, workers: int | None) -> tuple[Rows, Counters]:
+    """Return all rows of few pairs: each pair that is not soon done is split, its stack dealt out to the threads."""
+    work = WORKSPACE
+    work.state[NEXT_PAIR] = ANEW
+    parts: list[tuple[Found, Counters]] = []
+    while not work.go_on(forest, placed, clearance, ALL, SOON):
+        before = work.state.copy()
+        parts.append((copied(work.found()), Counters()))
+        parts += _deal(forest, placed, clearance, workers, work)
+        # Where there is one processor, the hands were played here: the number of the query has grown, and tags bear it.
+        before[QUERY] = work.state[QUERY]
+        work.state[:] = before
+        work.state[NEXT_PAIR], work.state[HEIGHT], work.state[ROWS] = before[NEXT_PAIR] + 1, 0, 0
+    if not parts:
+        return rows_in_order(work, len(placed.shape_a)), counters_of(work)
+    parts.append((work.found(), counters_of(work)))
+    keys, pair, distance = (np.concatenate(column) for column in zip(*(found for found, _ in parts), strict=True))
+    order = np.lexsort((keys, pair))
+    return Rows(pair[order], *unpacked(keys[order]), distance[order]), sum((counters for _, counters in parts), Counters())
+
+
+def _deal(forest: Forest, placed: Placed, clearance: float, workers: int | None, work: Workspace) -> list[tuple[Found, Counters]]:
+    """Deal the stack of the present pair out, and return what is found below each hand."""
+    pair, height = int(work.state[NEXT_PAIR]), int(work.state[HEIGHT])
+    nodes = work.stack[: 2 * height].reshape(-1, 2).copy()
+    one = placed._replace(**{name: getattr(placed, name)[: pair + 1] for name in Placed._fields[:4]})
+
+    def play(hand: int, _: int) -> tuple[Found, Counters]:
+        # Neighbours on the stack are alike: every hand gets large ones and small ones.
+        return _below(nodes[hand::MOST_CHUNKS], forest, one, clearance)
+
+    return map_chunks(play, min(MOST_CHUNKS, height), 1, workers)
+
+
+def _below(nodes: Ints, forest: Forest, placed: Placed, clearance: float) -> tuple[Found, Counters]:
+    """Return the rows of the last pair below some pairs of nodes."""
+    work = WORKSPACE
+    while len(work.stack) < nodes.size:
+        work.double_stack()
+    work.stack[: nodes.size] = nodes.ravel()
+    query = work.state[QUERY] + 1
+    work.state[:] = 0
+    work.state[NEXT_PAIR], work.state[HEIGHT], work.state[QUERY] = len(placed.shape_a) - 1, len(nodes), query
+    work.find(forest, placed, clearance, ALL)
+    found = copied(work.found())
+    work.let_go()
+    return found, counters_of(work)

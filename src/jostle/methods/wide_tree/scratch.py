@@ -1,0 +1,33 @@
+"""Scratch arrays of builds and refits, kept from call to call, one set for each thread.
+
+Fresh memory costs more than the work in it: the system hands out every page anew, cleared.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.kernels.buffers import KEPT_BYTES
+
+
+class Scratch(threading.local):
+    """Arrays by name; they grow and stay."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, NDArray[Any]] = {}
+
+    def array(self, name: str, length: int, dtype: type[np.generic]) -> NDArray[Any]:
+        """Return an array (length,) of unknown content. The next call with this name may return the same memory."""
+        kept = self._kept.get(name)
+        if kept is None or len(kept) < length:
+            kept = np.empty(length, dtype)
+            if kept.nbytes <= KEPT_BYTES:
+                self._kept[name] = kept
+        return kept[:length]
+
+
+SCRATCH = Scratch()

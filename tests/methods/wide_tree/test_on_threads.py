@@ -1,0 +1,106 @@
+"""Searches on threads, split or not, and searches for less than all rows: against the brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import jostle
+from jostle.kernels import pool
+from jostle.kernels.arrays import read_only_view
+from jostle.methods.wide_tree import on_threads
+from jostle.methods.wide_tree.build import build_tree
+from jostle.methods.wide_tree.on_threads import find_rows_on_threads
+from jostle.methods.wide_tree.pairs import ALL, FIRST, WORST
+from jostle.methods.wide_tree.search import Forest, Placed, find_rows
+from jostle.motion.pose import translation
+from jostle.shapes import build
+from tests.tiny import random_pose
+
+
+def scene(seed: int, count: int = 5):
+    """Some bodies under random poses near each other, all pairs of them."""
+    rng = np.random.default_rng(seed)
+    meshes = [build.blob(600, seed=seed), build.torus(), build.box((1.5, 1.5, 1.5)), build.blob(300, seed=9 + seed)]
+    chosen = [meshes[k % len(meshes)] for k in range(count)]
+    poses = np.array([random_pose(rng, 0.6) for _ in chosen])
+    poses[1] = poses[0]  # a pair that differs from the next in nothing but the pose of the other
+    a, b = (index.astype(np.int32) for index in np.triu_indices(count, 1))
+    forest = Forest([build_tree(mesh, "morton") for mesh in chosen])
+    return chosen, poses, forest, Placed(a, b, a, b, read_only_view(poses))
+
+
+def rows_of_brute_force(meshes, poses):
+    world = jostle.World("brute_force")
+    for mesh, pose in zip(meshes, poses, strict=True):
+        world.add(mesh, pose)
+    return world.detect().contacts
+
+
+def assert_equal_to_brute_force(rows, placed, contacts):
+    assert len(contacts) > 100
+    assert np.array_equal(placed.pose_a[rows.pair], contacts.body_a)
+    assert np.array_equal(placed.pose_b[rows.pair], contacts.body_b)
+    assert np.array_equal(rows.face_a, contacts.face_a)
+    assert np.array_equal(rows.face_b, contacts.face_b)
+    assert np.array_equal(rows.kind, contacts.kind)
+
+
+@pytest.mark.parametrize("processors", [1, 2, 4])
+@pytest.mark.parametrize("soon", [1, 500, 10**6])
+def test_pairs_that_are_split_have_the_rows_of_the_brute_force(monkeypatch, processors, soon):
+    monkeypatch.setattr(on_threads, "SOON", soon)
+    monkeypatch.setattr(pool, "usable_processors", lambda: processors)
+    for seed in range(2):
+        meshes, poses, forest, placed = scene(seed)
+        rows, counters = find_rows_on_threads(forest, placed, 0.0, ALL, processors + 1)
+        assert_equal_to_brute_force(rows, placed, rows_of_brute_force(meshes, poses))
+        whole, expected = find_rows(forest, placed, 0.0, ALL)
+        assert counters == expected
+        assert np.array_equal(whole.pair, rows.pair)
+
+
+def test_split_pairs_keep_their_distances(monkeypatch):
+    monkeypatch.setattr(on_threads, "SOON", 300)
+    _, _, forest, placed = scene(3)
+    for clearance in (0.02, 0.1):
+        whole, expected = find_rows(forest, placed, clearance, ALL)
+        rows, counters = find_rows_on_threads(forest, placed, clearance, ALL, 2)
+        assert (whole.distance > 0.0).any()
+        for one, other in zip(whole, rows, strict=True):
+            assert np.array_equal(one, other)
+        assert counters == expected
+
+
+@pytest.mark.parametrize("workers", [2, None])
+def test_many_pairs_in_portions_have_the_rows_of_the_brute_force(workers):
+    meshes, poses, forest, placed = scene(5, count=18)  # 153 pairs
+    assert len(placed.shape_a) >= 2 * on_threads.CHUNK
+    rows, _ = find_rows_on_threads(forest, placed, 0.0, ALL, workers)
+    assert_equal_to_brute_force(rows, placed, rows_of_brute_force(meshes, poses))
+
+
+def test_the_worst_and_the_first_row_of_each_pair():
+    # Plates that only touch, plates that cross, and pairs that do both.
+    plate, cube = build.box((1.0, 1.0, 0.1)), build.box()
+    meshes = [cube, cube, plate, build.blob(300, seed=1), cube]
+    poses = np.array(
+        [np.eye(4), translation((1, 0, 0)), translation((0.5, 0, 0.5)), translation((0.3, 0.2, 0.1)), translation((0, 0, 1))]
+    )
+    world = jostle.World("brute_force")
+    for mesh, pose in zip(meshes, poses, strict=True):
+        world.add(mesh, pose)
+    whole = world.detect()
+    assert set(whole.pairs.kind.tolist()) == {jostle.Kind.TOUCHING, jostle.Kind.CROSSING}
+    a, b = (index.astype(np.int32) for index in np.triu_indices(len(meshes), 1))
+    forest = Forest([build_tree(mesh, "morton") for mesh in meshes])
+    placed = Placed(a, b, a, b, read_only_view(poses))
+    contacts = whole.contacts
+    known = set(zip(contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b, contacts.kind, strict=True))
+    for how_many in (WORST, FIRST):
+        rows, _ = find_rows(forest, placed, 0.0, how_many)
+        body_a, body_b = a[rows.pair], b[rows.pair]
+        assert list(zip(body_a.tolist(), body_b.tolist(), strict=True)) == list(whole.pairs)
+        assert set(zip(body_a, body_b, rows.face_a, rows.face_b, rows.kind, strict=True)) <= known
+        if how_many == WORST:
+            assert np.array_equal(rows.kind, whole.pairs.kind)
