@@ -54,6 +54,51 @@ def test_identical_planar_and_sliver_faces():
     assert len(jostle.collide(identical, identical).contacts) == 300 * 300
 
 
+def fan_of_slivers(count):
+    """Slivers from an apex to a ring, all coordinates on a grid of 1/64."""
+    angle = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
+    ring = np.round(64.0 * np.c_[np.cos(angle), np.sin(angle), np.full(count, -2.0)]) / 64.0
+    return jostle.Mesh(np.vstack([[[0, 0, 0]], ring]), [[0, 1 + k, 1 + (k + 1) % count] for k in range(count)])
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e7])
+def test_slivers_that_touch_in_points_and_along_edges(offset):
+    # Many slivers of a leaf straddle each other's planes: the cull by edges decides, and must not lose those that just touch.
+    rng = np.random.default_rng(8)
+    rows = 0
+    for step in range(40):
+        one, other = fan_of_slivers(int(rng.integers(20, 60))), fan_of_slivers(int(rng.integers(20, 60)))
+        pose_a, pose_b = np.eye(4), translation(np.round(16.0 * rng.uniform(-1.0, 1.0, 3)) / 16.0)
+        if step % 4 == 1:  # tip on tip, or tip in the other's ring
+            pose_b[:3, :3] = np.diag([1.0, -1.0, -1.0])
+            pose_b[:3, 3] = one.vertices[rng.integers(len(one.vertices))] if step % 8 == 1 else 0.0
+        elif step % 4 == 2:
+            turn = random_pose(rng, 0.3)
+            pose_a, pose_b = turn, turn @ pose_b
+        elif step % 4 == 3:
+            other, pose_b = one, translation(one.vertices[rng.integers(len(one.vertices))])
+        rows += len(same_rows(one, other, translation((offset,) * 3) @ pose_a, translation((offset,) * 3) @ pose_b).contacts)
+    assert rows > 1000
+
+
+def test_fans_whose_tip_is_the_middle_of_an_edge():
+    # Coordinates of 40 bits and their middles are exact in float64, but not in the float32 of the culls, where tip and edge part.
+    rng = np.random.default_rng(9)
+    rows = 0
+    for step in range(150):
+        p, q = np.round(rng.uniform(-1.0, 1.0, (2, 2)) * 2.0**40) / 2.0**40
+        along = q - p
+        across = np.array([along[1], -along[0]])
+        beyond = [across * rng.uniform(2.0, 3.0) + along * shift for shift in np.linspace(-1.5, 1.5, 8)]
+        fan = np.vstack([[0.5 * (p + q)], 0.5 * (p + q) + beyond])
+        edge = np.vstack([p, q, 0.5 * (p + q) - 0.5 * across])
+        axes = rng.permutation(3)
+        one = jostle.Mesh(np.c_[fan, np.zeros(9)][:, axes], [[0, k, k + 1] for k in range(1, 8)])
+        other = jostle.Mesh(np.c_[edge, np.zeros(3)][:, axes], [[0, 1, 2]])
+        rows += len((same_rows(one, other) if step % 2 else same_rows(other, one)).contacts)
+    assert rows == 150 * 7
+
+
 def test_a_deforming_body_equals_a_new_one_at_every_step():
     rng = np.random.default_rng(4)
     ball, other = build.icosphere(2), build.torus()

@@ -74,7 +74,7 @@ def test_split_pairs_keep_their_distances(monkeypatch):
 
 @pytest.mark.parametrize("workers", [2, None])
 def test_many_pairs_in_portions_have_the_rows_of_the_brute_force(workers):
-    meshes, poses, forest, placed = scene(5, count=18)  # 153 pairs
+    meshes, poses, forest, placed = scene(5, count=24)  # 276 pairs
     assert len(placed.shape_a) >= 2 * on_threads.CHUNK
     rows, _ = find_rows_on_threads(forest, placed, 0.0, ALL, workers)
     assert_equal_to_brute_force(rows, placed, rows_of_brute_force(meshes, poses))

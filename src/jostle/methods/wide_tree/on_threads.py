@@ -27,8 +27,9 @@ from jostle.methods.wide_tree.search import (
 )
 from jostle.report import Counters
 
-CHUNK = 64  # the fewest pairs that make a portion
-MOST_CHUNKS = 16  # the most portions, or hands: each costs some 30 µs
+CHUNK = 128  # the fewest pairs that make a portion, which costs some 30 µs whatever is in it
+MOST_CHUNKS = 64  # the most portions
+HANDS = 16  # into which the stack of a large pair is dealt
 SOON = 250_000  # operations after which a pair is large enough to be split: about 1 ms
 
 
@@ -81,9 +82,9 @@ def _deal(forest: Forest, placed: Placed, clearance: float, workers: int | None,
 
     def play(hand: int, _: int) -> tuple[Found, Counters]:
         # Neighbours on the stack are alike: every hand gets large ones and small ones.
-        return _below(nodes[hand::MOST_CHUNKS], forest, one, clearance)
+        return _below(nodes[hand::HANDS], forest, one, clearance)
 
-    return map_chunks(play, min(MOST_CHUNKS, height), 1, workers)
+    return map_chunks(play, min(HANDS, height), 1, workers)
 
 
 def _below(nodes: Ints, forest: Forest, placed: Placed, clearance: float) -> tuple[Found, Counters]:

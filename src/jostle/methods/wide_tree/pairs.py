@@ -20,6 +20,10 @@ from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.kernels.handles import float32_at, float64_at, int32_at, int64_at
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import (
+    bit_count,
+    f32x8_abs,
+    f32x8_add,
+    f32x8_less,
     f32x8_less_equal,
     f32x8_load,
     f32x8_max,
@@ -40,6 +44,7 @@ from jostle.methods.wide_tree.leaf_cache import (
     LANES32,
     NORMAL_ROW,
     OFFSET_ROW,
+    PLANE_SLACK,
     SLACK_ROW,
     SLOTS,
     fill_leaf,
@@ -58,6 +63,7 @@ STACK, TAGS_X, LANES_X, CORNERS_X, TAGS_Y, LANES_Y, CORNERS_Y, MOTION_AND_BOXES,
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK = 0, 1, 2, 3
 ALL, FIRST, ANY, WORST = 0, 1, 2, 3  # rows: all; the first of each pair; of the first pair that has one; the worst of each pair
 SHALLOWNESS = 144  # place in MOTION_AND_BOXES: motion 0, boxes of Y in X's frame 48, of X in Y's 96
+MANY_LEFT = 4  # faces after two culls, from which on a third pays
 MOST_NEW = 64  # rows, or stack entries, that one pair of nodes can add
 FACE_BITS, KIND_BITS = 29, 3
 # What an exact test counts for in node pairs: as much as one costs whose every decision needs exact arithmetic.
@@ -169,6 +175,8 @@ def touching_faces(  # type: ignore[no-untyped-def]
                     mask = boxes_that_meet(lanes_x, base_x, lanes_y, base_y + j)
                     if mask != 0:
                         mask &= planes_that_do_not_part(lanes_x, base_x, lanes_y, base_y + j)
+                    if clearance == 0.0 and bit_count(mask) >= MANY_LEFT:
+                        mask &= edges_that_do_not_part(lanes_x, base_x, lanes_y, base_y + j)
                     while mask != 0:
                         i = lowest_bit(mask)
                         mask = without_lowest_bit(mask)
@@ -317,6 +325,58 @@ def planes_that_do_not_part(x, base, y, j):  # type: ignore[no-untyped-def]
     q = _heights(nx, ny, nz, d, f32x8_load(x, corner_x + 24), f32x8_load(x, corner_x + 32), f32x8_load(x, corner_x + 40))
     r = _heights(nx, ny, nz, d, f32x8_load(x, corner_x + 48), f32x8_load(x, corner_x + 56), f32x8_load(x, corner_x + 64))
     return mask & _not_all_beyond(p, q, r, slack)
+
+
+@kernel
+def edges_that_do_not_part(x, base, y, j):  # type: ignore[no-untyped-def]
+    """The faces of the leaf at x[base] that no edge parts from the face in the lane y[j], nor an edge of theirs it from them.
+
+    An edge parts two faces when, seen along the plane of its own face and across the edge, one is beyond the other. Slivers, which
+    are most of what exact tests turn down, are parted so. Projections of corners on an axis a are each off by less than
+    5 · 2^-24 · |a|₁ · (the size of coordinates).
+    """
+    size = np.float32(0.0)
+    for row in range(6):
+        size = max(size, abs(y[j + 8 * row]))
+    sizes = f32x8_splat(size)
+    for row in range(6):
+        sizes = f32x8_max(sizes, f32x8_abs(f32x8_load(x, base + 8 * row)))
+    slack = f32x8_mul(sizes, f32x8_splat(np.float32(PLANE_SLACK)))
+    parted = np.uint32(0)
+    nx, ny, nz = f32x8_load(x, base + NORMAL_ROW), f32x8_load(x, base + NORMAL_ROW + 8), f32x8_load(x, base + NORMAL_ROW + 16)
+    mx, my, mz = y[j + NORMAL_ROW], y[j + NORMAL_ROW + 8], y[j + NORMAL_ROW + 16]
+    for k in range(3):
+        p, q = CORNER_ROW + 24 * k, CORNER_ROW + (24 * k + 24 if k < 2 else 0)
+        # Across an edge of Y's face …
+        ex, ey, ez = y[j + q] - y[j + p], y[j + q + 8] - y[j + p + 8], y[j + q + 16] - y[j + p + 16]
+        ax, ay, az = f32x8_splat(my * ez - mz * ey), f32x8_splat(mz * ex - mx * ez), f32x8_splat(mx * ey - my * ex)
+        parted |= parted_along(ax, ay, az, x, base, y, j, slack)
+        # … and across edges of X's eight.
+        ux = f32x8_sub(f32x8_load(x, base + q), f32x8_load(x, base + p))
+        uy = f32x8_sub(f32x8_load(x, base + q + 8), f32x8_load(x, base + p + 8))
+        uz = f32x8_sub(f32x8_load(x, base + q + 16), f32x8_load(x, base + p + 16))
+        ax = f32x8_sub(f32x8_mul(ny, uz), f32x8_mul(nz, uy))
+        ay = f32x8_sub(f32x8_mul(nz, ux), f32x8_mul(nx, uz))
+        az = f32x8_sub(f32x8_mul(nx, uy), f32x8_mul(ny, ux))
+        parted |= parted_along(ax, ay, az, x, base, y, j, slack)
+    return parted ^ np.uint32(0xFF)
+
+
+@kernel(forceinline=True)
+def parted_along(ax, ay, az, x, base, y, j, slack):  # type: ignore[no-untyped-def]
+    """The lanes whose faces do not overlap that of the lane y[j] on the axis (ax, ay, az), by more than the slack."""
+    zero, first, other = f32x8_splat(np.float32(0.0)), base + CORNER_ROW, j + CORNER_ROW
+    p = _heights(ax, ay, az, zero, f32x8_load(x, first), f32x8_load(x, first + 8), f32x8_load(x, first + 16))
+    q = _heights(ax, ay, az, zero, f32x8_load(x, first + 24), f32x8_load(x, first + 32), f32x8_load(x, first + 40))
+    r = _heights(ax, ay, az, zero, f32x8_load(x, first + 48), f32x8_load(x, first + 56), f32x8_load(x, first + 64))
+    low, high = f32x8_min(p, f32x8_min(q, r)), f32x8_max(p, f32x8_max(q, r))
+    p = _heights(ax, ay, az, zero, f32x8_splat(y[other]), f32x8_splat(y[other + 8]), f32x8_splat(y[other + 16]))
+    q = _heights(ax, ay, az, zero, f32x8_splat(y[other + 24]), f32x8_splat(y[other + 32]), f32x8_splat(y[other + 40]))
+    r = _heights(ax, ay, az, zero, f32x8_splat(y[other + 48]), f32x8_splat(y[other + 56]), f32x8_splat(y[other + 64]))
+    length = f32x8_add(f32x8_abs(ax), f32x8_add(f32x8_abs(ay), f32x8_abs(az)))
+    apart = f32x8_multiply_add(length, slack, f32x8_splat(np.float32(1e-30)))
+    below = f32x8_less(f32x8_add(f32x8_max(p, f32x8_max(q, r)), apart), low)
+    return below | f32x8_less(f32x8_add(high, apart), f32x8_min(p, f32x8_min(q, r)))
 
 
 @kernel(forceinline=True)
