@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
+from jostle.methods.wide_tree.kd_order import BLOCK_FACES
 from jostle.methods.wide_tree.morton import CELLS, cut_into_nodes, morton_order
 from jostle.methods.wide_tree.refit import fit_frame, fit_tree
 from jostle.methods.wide_tree.sah import sah_nodes
@@ -36,8 +37,11 @@ def build_and_measure(vertices: Floats, faces: Ints, every_vertex_is_used: bool,
 def morton_nodes(vertices: Floats, faces: Ints, frame: Floats) -> tuple[NDArray[np.int32], Ints, Ints]:
     """Return the order of the faces, and first and count of the nodes."""
     keys, spare = SCRATCH.array("keys", len(faces), np.int64), SCRATCH.array("sorted keys", len(faces), np.int64)
-    morton_order(read_only_view(vertices), read_only_view(faces), frame, keys, spare, np.empty(CELLS + 1, np.int64))
+    middles = SCRATCH.array("middles", 3 * len(faces), np.float32)
+    morton_order(read_only_view(vertices), read_only_view(faces), frame, keys, spare, np.empty(CELLS + 1, np.int64), middles)
     room = len(faces) + len(faces) // 2 + 16
     first, count = SCRATCH.array("first", room, np.int32), SCRATCH.array("count", room, np.int32)
-    nodes = cut_into_nodes(spare, first, count, np.empty((STACK_ROWS, 3), np.int64))
+    block = SCRATCH.array("block", 3 * BLOCK_FACES, np.float32)
+    numbers, aside = SCRATCH.array("numbers", BLOCK_FACES, np.int64), SCRATCH.array("aside", 4 * BLOCK_FACES, np.int64)
+    nodes = cut_into_nodes(spare, middles, first, count, np.empty((STACK_ROWS, 4), np.int64), block, numbers, aside)
     return spare.astype(np.int32), first[:nodes].copy(), count[:nodes].copy()
