@@ -8,7 +8,6 @@ time the median of its rounds. A row without a time says why. What was measured 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -16,6 +15,7 @@ from statistics import median
 from jostle.bench.case import QUESTIONS, Case, Contestant, Found
 from jostle.bench.compare import Check, compare, total
 from jostle.bench.peers import PEERS
+from jostle.bench.process import processors_to_time_on
 from jostle.bench.worker import Outcome, WayInfo, Worker
 from jostle.kernels.pool import usable_processors
 
@@ -151,7 +151,7 @@ class Bench:
         key = (contestant.peer, contestant.threads)
         if key not in self._workers:
             # All are timed on the same processors. The reference is not timed and may use any.
-            processors = () if contestant.peer == "reference" else _processors()[-contestant.threads :]
+            processors = () if contestant.peer == "reference" else processors_to_time_on()[-contestant.threads :]
             self._workers[key] = Worker(contestant, processors)
         return self._workers[key]
 
@@ -240,10 +240,3 @@ class Bench:
 
 def _show_nothing(_what: str, _done: int, _steps: int) -> None:
     """Be the progress of a run that nobody watches."""
-
-
-def _processors() -> tuple[int, ...]:
-    """The processors to choose from, or () where the system does not let a process choose."""
-    if hasattr(os, "sched_getaffinity"):
-        return tuple(sorted(os.sched_getaffinity(0)))
-    return ()

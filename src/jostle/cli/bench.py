@@ -1,4 +1,7 @@
-"""`jostle bench peers`: jostle against the libraries its users would pick instead, on the same meshes and poses."""
+"""`jostle bench peers`: jostle against the libraries its users would pick instead, on the same meshes and poses.
+
+`jostle bench robust`: bad and extreme input, on which some of them crash, hang or answer nonsense, put to jostle.
+"""
 
 from __future__ import annotations
 
@@ -94,3 +97,42 @@ def peers(
     if run.result.interrupted:
         console.print("[yellow]interrupted: what is above is what was measured[/yellow]")
         raise typer.Exit(130)
+
+
+@bench.command()
+def robust(
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write all outcomes here.", show_default=False)] = None,
+) -> None:
+    """Put bad and extreme input to jostle, each kind in a process of its own, beside what other libraries do with it.
+
+    Exit status: 0 all is as it must be, 1 some of it is not.
+    """
+    from rich.console import Console
+
+    from jostle.bench import robust as bad_input
+    from jostle.bench.machine import describe_machine
+    from jostle.cli.warmup import compile_with_progress
+
+    if json_file is not None and not json_file.parent.is_dir():
+        raise InputError(f"--json {json_file}: there is no folder {json_file.parent}")
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    compile_with_progress(console)
+    outcomes: list[bad_input.Outcome] = []
+    interrupted = False
+    with console.status("") as line:
+        try:
+            for number, case in enumerate(bad_input.CASES, 1):
+                line.update(f"{number} of {len(bad_input.CASES)}: {case.name}")
+                outcomes.append(bad_input.run_case(case))
+        except KeyboardInterrupt:
+            interrupted = True
+    bad_input.print_outcomes(console, outcomes)
+    if json_file is not None:
+        command = shlex.join(["jostle", *sys.argv[1:]])
+        json_file.write_text(json.dumps(bad_input.as_json(outcomes, describe_machine(), command, interrupted), indent=1) + "\n")
+        console.print(f"written to {json_file}", highlight=False)
+    if interrupted:
+        console.print("[yellow]interrupted: what is above is what was tried[/yellow]")
+        raise typer.Exit(130)
+    if not all(outcome.ok for outcome in outcomes):
+        raise typer.Exit(1)

@@ -1,0 +1,182 @@
+"""A server in a process of its own: the handle that its owner holds (`ServerProcess`), and what runs there (`serve`).
+
+The process is started fresh, never forked, with one thread everywhere: variables for OpenMP and the BLAS libraries, and its
+affinity set to as many processors as it may use, which is what schedulers without a setting look at. A message in, an answer
+out, over a pipe; what it prints goes to a file. A process that dies or hangs is an answer, too (`Gone`, with words), never an
+exception; Ctrl-C is for the owner alone. `jostle bench` runs other libraries this way, `jostle lab` runs methods.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+SINGLE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "IGL_NUM_THREADS"), "1"
+)
+LISTEN_SECONDS = 0.1  # how often the owner looks up while it waits, so that Ctrl-C is heard on every system
+END_SECONDS = 2.0
+
+Server = Callable[..., Any]
+"""Called with a verb and its arguments; returns the answer. It must not raise."""
+
+
+@dataclass(frozen=True)
+class Gone:
+    """Instead of an answer: the process is no more. `status` is "crashed" or "timeout"."""
+
+    status: str
+    why: str
+
+
+class ServerProcess:
+    """The handle of a process; it is started by `start`, and may be started again after it is gone.
+
+    Parameters
+    ----------
+    make_server : callable that can be pickled
+        Called with `arguments` in the new process; returns the `Server`.
+    name : str
+        Of the process, for people who look at it.
+    processors : tuple of int
+        On which it may run; () for any.
+    """
+
+    def __init__(
+        self, make_server: Callable[..., Server], arguments: tuple[Any, ...], name: str, processors: tuple[int, ...] = ()
+    ) -> None:
+        self._make_server, self._arguments, self._name, self._processors = make_server, arguments, name, processors
+        self._process: Any = None
+        self._pipe: Connection[Any, Any] | None = None
+        self._messages: Path | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether it was started and is not known to be gone."""
+        return self._process is not None
+
+    def start(self) -> None:
+        """Start the process."""
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        handle, file = tempfile.mkstemp(prefix="jostle-", suffix=".txt")
+        os.close(handle)
+        self._messages = Path(file)
+        arguments = (self._make_server, self._arguments, theirs, file, self._processors)
+        self._process = context.Process(target=serve, args=arguments, name=self._name, daemon=True)
+        with _environment(SINGLE_THREAD), _interrupts_held_back():
+            self._process.start()
+        theirs.close()
+
+    def ask(self, message: tuple[Any, ...], timeout: float) -> Any:
+        """Send a verb with its arguments and return the answer, or `Gone`; a process that does not answer in time is ended."""
+        if self._process is None or self._pipe is None:
+            return Gone("crashed", "its process is gone")
+        end = time.monotonic() + timeout
+        try:
+            self._pipe.send(message)
+            while not self._pipe.poll(min(LISTEN_SECONDS, max(0.0, end - time.monotonic()))):
+                if time.monotonic() > end:
+                    self.end()
+                    return Gone("timeout", f"no answer within {timeout:.0f} s")
+            return self._pipe.recv()
+        except (EOFError, OSError):
+            return self._epitaph()
+
+    def _epitaph(self) -> Gone:
+        """Say how the process died, with the last line it wrote."""
+        self._process.join(END_SECONDS)
+        code = self._process.exitcode
+        how = f"its process ended with code {code}"
+        if code is not None and code < 0:
+            with contextlib.suppress(ValueError):
+                how = f"its process died of {signal.Signals(-code).name}"
+        lines = self._messages.read_text(errors="replace").strip().splitlines() if self._messages is not None else []
+        self.end()
+        return Gone("crashed", how + (f": {lines[-1][:200]}" if lines else ""))
+
+    def end(self) -> None:
+        """End the process, now."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._process.close()
+        if self._pipe is not None:
+            self._pipe.close()
+        if self._messages is not None:
+            self._messages.unlink(missing_ok=True)
+        self._process = self._pipe = self._messages = None
+
+
+def processors_to_time_on() -> tuple[int, ...]:
+    """The processors to choose from, or () where the system does not let a process choose."""
+    if hasattr(os, "sched_getaffinity"):
+        return tuple(sorted(os.sched_getaffinity(0)))
+    return ()
+
+
+@contextlib.contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Set variables for a process that is about to start; they are read before it runs a line of ours."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let a new process inherit that SIGINT is blocked: it would die of a Ctrl-C that comes before it can ignore it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)  # a Ctrl-C that came meanwhile is heard here
+
+
+# ---------------------------------------------------------------------- inside the process
+
+
+def serve(
+    make_server: Callable[..., Server],
+    arguments: tuple[Any, ...],
+    pipe: Connection[Any, Any],
+    messages: str,
+    processors: tuple[int, ...],
+) -> None:
+    """Be the process of a server until the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with Path(messages).open("a") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    if processors and hasattr(os, "sched_setaffinity"):
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, processors)
+    server = make_server(*arguments)
+    while True:
+        try:
+            message = pipe.recv()
+        except (EOFError, OSError):
+            return
+        answer = server(*message)
+        sys.stdout.flush()
+        pipe.send(answer)

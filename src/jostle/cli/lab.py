@@ -1,0 +1,194 @@
+"""`jostle lab`: the same scene and the same motion through every method; `list`, `run`, `report`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jostle.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from jostle.lab.experiment import Experiment
+    from jostle.lab.run import LabRun
+
+OUT = Path("out") / "lab"
+SCENE_FILES = (".glb", ".gltf", ".stl", ".obj", ".ply", ".off")
+
+lab = typer.Typer(
+    name="lab",
+    help="Replay one motion through every method: times, counters, what each finds and misses.",
+    no_args_is_help=True,
+)
+
+Out = Annotated[Path, typer.Option(help="Folder of all results; each experiment has a folder of its own there.")]
+
+
+@lab.command("list")
+def list_all() -> None:
+    """List the experiments, and the scenes that can be run like them."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from jostle.lab.experiments import EXPERIMENTS
+    from jostle.scenes import SCENES
+
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    table = Table("experiment", "what it shows", "swept", "methods", header_style="dim")
+    for each in EXPERIMENTS:
+        values = "" if each.parameter is None else f"{each.parameter}: {', '.join(map(str, each.values))}"
+        table.add_row(each.name, each.title, values, ", ".join(each.methods))
+    console.print(table)
+    names = {each.name for each in EXPERIMENTS}
+    others = ", ".join(name for name in SCENES if name not in names)
+    console.print(f"scenes without claims to judge: {others}", highlight=False)
+    console.print("your own: jostle lab run SCENE.glb, or --motion FILE.npz (jostle.motion.record)", highlight=False)
+
+
+@lab.command()
+def run(
+    what: Annotated[
+        str | None,
+        typer.Argument(help="An experiment or scene (`jostle lab list`), or a scene file such as SCENE.glb.", show_default=False),
+    ] = None,
+    motion: Annotated[Path | None, typer.Option(help="A recorded motion (.npz) instead.", show_default=False)] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            help="Methods with commas between, with settings if wanted: 'wide_tree(build=sah),brute_force'.", show_default=False
+        ),
+    ] = None,
+    out: Out = OUT,
+    quick: Annotated[bool, typer.Option("--quick", help="Few values, frames and rounds: to try it, not to judge.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Timed rounds (5, with --quick 2).", show_default=False)] = None,
+    limit: Annotated[
+        float, typer.Option(min=0.001, help="Seconds that each method has for each value; compiling not counted.")
+    ] = 60.0,
+) -> None:
+    """Replay a scene through methods: the same frames for all of them, interleaved, each in a process of its own.
+
+    Writes summary.csv, frames.csv, result.json and plots. A method that fails or is too slow is a row that says so.
+    Ctrl-C keeps what was measured. For a scene of your own it ends in a sentence: which method serves it best, and why.
+    """
+    from rich.console import Console
+
+    from jostle.lab.files import folder_for, write_files
+    from jostle.lab.methods import methods_of
+    from jostle.lab.run import LabRun
+    from jostle.lab.table import print_result
+
+    chosen = None if methods is None else methods_of(methods)
+    experiment = _experiment(what, motion)
+    folder = folder_for(out, experiment.name)
+    # With --json the standard output is for the result alone.
+    console = Console(stderr=as_json, width=None if sys.stdout.isatty() else 160)
+    command = shlex.join(["jostle", *sys.argv[1:]])
+    lab_run = LabRun(experiment, chosen, quick, rounds, limit, command)
+    _measure(lab_run, console)
+    result = lab_run.result
+    if result.interrupted and not any(run.frame_seconds for point in result.points for run in point.runs):
+        console.print("[yellow]interrupted before anything was measured; nothing is written[/yellow]")
+        raise typer.Exit(130)
+    write_files(result, folder)
+    if as_json:
+        print(json.dumps(result.to_json(), allow_nan=False))
+    else:
+        print_result(console, result)
+    console.print(f"written to {folder}", highlight=False)
+    _draw(lab_run, folder, out, console)
+    if result.interrupted:
+        console.print("[yellow]interrupted: what is above is what was measured[/yellow]")
+        raise typer.Exit(130)
+
+
+@lab.command()
+def report(out: Out = OUT) -> None:
+    """Make one HTML page of every experiment that was run into a folder."""
+    from rich.console import Console
+
+    from jostle.lab.files import read_results
+    from jostle.lab.page import write_page
+
+    results = read_results(out)
+    if not results:
+        raise InputError(f"--out {out}: no experiment was run into this folder yet; jostle lab run NAME --out {out} does")
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(f"written to {write_page(results, out)}", highlight=False)
+
+
+def _experiment(what: str | None, motion: Path | None) -> Experiment:
+    """Return what is to be run: an experiment, a scene by name, a scene file or a motion."""
+    from jostle.lab.experiment import RecordedMotion, own_experiment
+    from jostle.lab.experiments import EXPERIMENTS
+    from jostle.motion.record import Motion
+    from jostle.registry import METHODS
+    from jostle.scenes import SCENES, make_scene, scene_of_file
+
+    if (what is None) == (motion is None):
+        raise InputError("give either what to run (jostle lab list) or --motion FILE.npz")
+    every = tuple(METHODS)
+    taken = {each.name: each for each in EXPERIMENTS}
+    if motion is not None:
+        recorded = Motion.load(motion)
+        title = recorded.title or f"{motion.name}: {len(recorded.names)} bodies"
+        return own_experiment(_free_name(motion.stem, taken), title, RecordedMotion(recorded), every, len(recorded))
+    assert what is not None
+    if what in taken:
+        return taken[what]
+    if what in SCENES:
+        scene = make_scene(what)
+        return own_experiment(what, scene.title, scene, every)
+    file = Path(what)
+    if file.suffix.lower() not in SCENE_FILES and not file.exists():
+        names = ", ".join([*taken, *(name for name in SCENES if name not in taken)])
+        raise InputError(f"there is no experiment, scene or file {what!r}; choose among {names}, or name a file such as SCENE.glb")
+    scene = scene_of_file(file)
+    return own_experiment(_free_name(file.stem, taken), scene.title, scene, every)
+
+
+def _free_name(stem: str, taken: dict[str, Experiment]) -> str:
+    """Keep the results of a user's file apart from those of an experiment with the same name."""
+    return f"own-{stem}" if stem in taken else stem
+
+
+def _measure(lab_run: LabRun, console: Console) -> None:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    machine = lab_run.result.machine
+    load = machine["load_average"]
+    console.print(f"{machine['cpu']}, {machine['usable_cores']} of {machine['cores']} cores, {machine['system']}", highlight=False)
+    if load is not None and load[0] > 0.5:
+        console.print(f"[yellow]this machine is busy (load {load[0]:.1f}); times will be too long, ratios may hold[/yellow]")
+    columns = (BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(what: str, done: float, points: float) -> None:
+            bar.update(task, description=what, completed=done, total=points)
+
+        lab_run.show_progress(show)
+        lab_run.run()
+
+
+def _draw(lab_run: LabRun, folder: Path, out: Path, console: Console) -> None:
+    """Draw the plots and renew the page. The data is safe by now, so what is missing for that is told and no more."""
+    from jostle.lab.files import read_results
+
+    try:
+        from jostle.lab.plots import draw_experiment
+
+        draw_experiment(lab_run.result, folder, lab_run.motion)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "matplotlib":
+            raise
+        console.print("[yellow]no plots: matplotlib is missing; pip install 'jostle\\[lab]' brings it. The data is kept.[/yellow]")
+    from jostle.lab.page import write_page
+
+    console.print(f"all experiments so far: {write_page(read_results(out), out)}", highlight=False)

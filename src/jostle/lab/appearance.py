@@ -1,0 +1,79 @@
+"""How results appear to readers: which figures there are, what a method looks like in them, which characters can be shown.
+
+A method has the same colour, marker and dash everywhere, so that a reader learns it once. Colours are told apart by colour-blind
+readers (Okabe and Ito's set, and four of Tol's muted ones); markers and dashes tell methods apart in print without colour.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+PLOTS = {
+    "time_against_parameter": "Time per frame against {parameter}: median over the frames, and a band up to the 95th percentile.",
+    "time_per_frame": "Time of each frame, and the contacts found in it.",
+    "times": "Median, 95th percentile and maximum of the time per frame.",
+    "counters": "Work per frame, free of the machine: the mean over the frames.",
+}  # in the order in which a reader wants them
+PICTURES = {"scene_first": "First frame", "scene_last": "Last frame"}
+
+# Control characters but for line breaks and tabs, halves of surrogate pairs, and what is no character at all.
+_FORBIDDEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")
+
+
+def showable(text: str) -> str:
+    """Return the text with a replacement character for each that no page or figure may have."""
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour, marker and dash of a method."""
+
+    colour: str
+    marker: str
+    dash: Any = "-"
+
+
+LOOKS = {
+    "wide_tree": Look("#0072b2", "o"), "brute_force": Look("#3b3f45", "s"), "face_octree": Look("#d55e00", "^"),
+    "bounding_tree": Look("#009e73", "D"), "image_space": Look("#cc79a7", "v"), "voxmap": Look("#e69f00", "P"),
+    "monte_carlo": Look("#56b4e9", "X"), "separating_plane": Look("#332288", "<"), "octree_update": Look("#999933", ">"),
+    "closest_features": Look("#882255", "h"), "edge_face": Look("#44aa99", "p"),
+}  # fmt: skip
+_DASHES: tuple[Any, ...] = ((0, (4, 1.5)), (0, (7, 1.5)), (0, (5, 1.2, 1.2, 1.2)), (0, (2.5, 1, 1, 1, 1, 1)))
+_MARKERS = ("d", "*", "8", "H")  # of labels with settings, by their dash
+
+
+def looks_of(methods: Sequence[str]) -> dict[str, Look]:
+    """Return the look of each label; settings after a name change its dash and shade, an unknown name gets a look by its letters.
+
+    Only where two labels of one list would look the same does a look depend on the others.
+    """
+    looks: dict[str, Look] = {}
+    for label in methods:
+        name, _, settings = label.partition("(")
+        number = zlib.crc32(label.encode(errors="replace"))  # not hash(), which differs from run to run
+        known = name.strip() in LOOKS
+        base = LOOKS.get(name.strip()) or list(LOOKS.values())[number % len(LOOKS)]
+        for turn in range(len(_DASHES)):
+            dash = _DASHES[(number + turn) % len(_DASHES)]
+            look = (
+                base
+                if known and not settings
+                else replace(base, colour=_shade(base.colour, dash), marker=_MARKERS[_DASHES.index(dash)], dash=dash)
+            )
+            if look not in looks.values():
+                break
+        looks[label] = look
+    return looks
+
+
+def _shade(colour: str, dash: Any) -> str:
+    """Mix a colour with black or white, by the number of its dash."""
+    towards, share = ((0, 0.25), (255, 0.3), (0, 0.45), (255, 0.15))[_DASHES.index(dash)]
+    mixed = [round((1 - share) * int(colour[k : k + 2], 16) + share * towards) for k in (1, 3, 5)]
+    return "#{:02x}{:02x}{:02x}".format(*mixed)

@@ -1,0 +1,138 @@
+"""Experiment: a scene, a parameter that is swept, the methods, what to draw, and how to judge the claims of a paper.
+
+One file in `experiments/` makes one of these. A user's own scene or recorded motion becomes one as well, without claims but with
+a closing sentence on which method serves it best.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from jostle.lab.results import ExperimentResult, MethodRun, Verdict
+from jostle.motion.record import Motion
+
+DRAWINGS = ("time against parameter", "log-log", "time per frame", "update time")
+OWN_FRAMES, QUICK_FRAMES = 100, 20
+
+Value = float | str | None
+
+
+class Recordable(Protocol):
+    """A scene, or anything else that gives a motion."""
+
+    def record(self, frames: int | None = None) -> Motion:
+        """Return the motion over a number of frames."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """One experiment.
+
+    Parameters
+    ----------
+    name : str
+        For the command line and the folder of its results.
+    title, about : str
+        A line, and a paragraph.
+    scene : callable (value, quick) -> Scene
+    methods : sequence of str
+        As `methods_of` reads them.
+    frames, quick_frames : int
+        How many are recorded.
+    parameter : str, optional
+        What is swept, with its unit.
+    values, quick_values : sequence
+        What it is set to; one None where nothing is swept.
+    draw : sequence of str
+        Some of `DRAWINGS`.
+    judge : callable (result) -> list of Verdict, optional
+        Quick and interrupted runs are never judged, whatever it says.
+    """
+
+    name: str
+    title: str
+    about: str
+    scene: Callable[[Value, bool], Recordable]
+    methods: Sequence[str]
+    frames: int
+    quick_frames: int = QUICK_FRAMES
+    parameter: str | None = None
+    values: Sequence[Value] = (None,)
+    quick_values: Sequence[Value] = (None,)
+    draw: Sequence[str] = ("time per frame",)
+    judge: Callable[[ExperimentResult], list[Verdict]] | None = None
+
+    def __post_init__(self) -> None:
+        """Check what a slip of the pen would otherwise show only after minutes of measuring."""
+        for drawing in self.draw:
+            if drawing not in DRAWINGS:
+                raise ValueError(f"experiment {self.name!r}: draw has {drawing!r}, expected some of {', '.join(DRAWINGS)}")
+        if not self.values or not self.quick_values or not self.methods:
+            raise ValueError(f"experiment {self.name!r} needs values, quick_values and methods")
+
+    def verdicts(self, result: ExperimentResult) -> list[Verdict]:
+        """Judge a result."""
+        found = [] if self.judge is None else self.judge(result)
+        if result.interrupted:
+            return [replace(each, verdict="not judged", why="The run was interrupted.") for each in found]
+        if result.quick:
+            return [replace(each, verdict="not judged", why="A quick run tries the tool; it does not judge.") for each in found]
+        return found
+
+
+def own_experiment(name: str, title: str, scene: Recordable, methods: Sequence[str], frames: int = OWN_FRAMES) -> Experiment:
+    """Return the experiment of a user's own scene."""
+    safe = re.sub(r"[^\w.-]+", "-", name).strip("-.") or "scene"
+    about = "A scene of your own, replayed through every method."
+    return Experiment(safe, title, about, lambda _value, _quick: scene, methods, frames)
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedMotion:
+    """A motion as something that can be recorded: its first frames."""
+
+    motion: Motion
+
+    def record(self, frames: int | None = None) -> Motion:
+        """Return the first frames; all for None."""
+        return self.motion if frames is None else self.motion.first(frames)
+
+
+# ---------------------------------------------------------------------- for judges
+
+
+def served_runs(result: ExperimentResult, method: str) -> list[tuple[Value, MethodRun]]:
+    """Return value and run of a method for the points where it went through all frames."""
+    found = []
+    for point in result.points:
+        run = point.run_of(method)
+        if run is not None and run.served:
+            found.append((point.value, run))
+    return found
+
+
+def why_not_judged(result: ExperimentResult, method: str, points: int | None = None) -> str:
+    """Return why a claim about a method cannot be judged, or "" when it went through all points (or through so many)."""
+    if method not in result.methods:
+        return f"{method} did not take part."
+    served = len(served_runs(result, method))
+    needed = len(result.points) if points is None else points
+    if served < needed:
+        reason = next((f"{run.status}, {run.why}" for point in result.points for run in point.runs
+                       if run.method == method and not run.served), "too few points were run")  # fmt: skip
+        return f"{method} served {served} of {needed} points ({reason})."
+    return ""
+
+
+def slope(x: Sequence[float], y: Sequence[float]) -> float:
+    """Return the slope of log y over log x by least squares: the exponent with which y grows."""
+    if len(x) < 2:
+        return math.nan
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])

@@ -1,0 +1,137 @@
+"""Bodies that deform: spheres that swell and hands that bend (Kitamura et al. 1998, §2.2.1 and §4.3; Guy, Debunne 2004, §5).
+
+What is true in a frame is found without any memory of the frames before: trees are built anew from the vertices of that frame
+(`truth.py`). A method that loses something while it follows a deformation is therefore found out, and so is one that keeps nothing.
+Deviation: the hands of the paper follow its users, ours follow the scene `hands`; its mixed scene (§4.3) is not rebuilt.
+"""
+
+from __future__ import annotations
+
+from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
+from jostle.lab.results import ExperimentResult, Verdict
+from jostle.scenes import make_scene
+
+SCENES = {"spheres": "deforming_spheres", "hands": "hands"}
+PRINTED = "11.5 ms per cycle on average over about 800 cycles (fig. 12)"
+
+
+def _scene(value: Value, _quick: bool) -> Recordable:
+    return make_scene(SCENES[str(value)])
+
+
+def _judge(result: ExperimentResult) -> list[Verdict]:
+    return [_nothing_precomputed(result), _precomputed(result), _octree(result), _samples(result)]
+
+
+def _nothing_precomputed(result: ExperimentResult) -> Verdict:
+    """A method without memory does not notice a deformation."""
+    verdict = Verdict(
+        paper="kitamura1998",
+        place="§2.2.1, §3.1",
+        claim="A method that precomputes nothing of a body finds colliding faces of deforming bodies exactly as of rigid ones.",
+        verdict="not judged",
+        why=why_not_judged(result, "brute_force"),
+        ours=_agreement(result, "brute_force"),
+    )
+    if not verdict.why:
+        exact = all(run.agrees for _, run in served_runs(result, "brute_force"))
+        verdict.verdict = "reproduced" if exact else "refuted"
+        verdict.why = "Judged by agreement with the exact answer in all frames."
+    return verdict
+
+
+def _precomputed(result: ExperimentResult) -> Verdict:
+    """What is precomputed is of no use when bodies deform."""
+    verdict = Verdict(
+        paper="kitamura1998",
+        place="§2.2.1",
+        claim="What is precomputed of a body must be computed again when it deforms, at a cost that leaves it to rigid ones.",
+        verdict="not judged",
+        why=why_not_judged(result, "wide_tree") or why_not_judged(result, "brute_force"),
+        ours="; ".join(text for text in (_agreement(result, "wide_tree"), _times(result)) if text),
+    )
+    if not verdict.why:
+        trees, plain = ([run for _, run in served_runs(result, method)] for method in ("wide_tree", "brute_force"))
+        exact = all(run.agrees for run in trees)
+        faster = [(tree.median or 0.0) < (other.median or 0.0) for tree, other in zip(trees, plain, strict=True)]
+        if not exact:
+            verdict.verdict, verdict.why = "reproduced", "The kept trees lose or invent faces when bodies deform."
+        elif all(faster):
+            verdict.verdict = "refuted"
+            verdict.why = "Trees that are fitted again to every frame lose nothing, and cost less than having none."
+        else:
+            verdict.verdict = "partly" if any(faster) else "reproduced"
+            verdict.why = "Trees that are fitted again lose nothing, but do not always cost less than having none."
+    return verdict
+
+
+def _octree(result: ExperimentResult) -> Verdict:
+    """The face octree serves deforming bodies in real time."""
+    verdict = Verdict(
+        paper="kitamura1998",
+        place="§4.3, fig. 12",
+        claim="The face octree, which keeps nothing from cycle to cycle, serves hands and spheres that deform in real time.",
+        verdict="not judged",
+        why=why_not_judged(result, "face_octree"),
+        printed=PRINTED,
+        ours=_agreement(result, "face_octree"),
+    )
+    if not verdict.why:
+        runs = [run for _, run in served_runs(result, "face_octree")]
+        exact, quick = all(run.agrees for run in runs), all((run.p95 or 0.0) < 0.1 for run in runs)
+        verdict.verdict = "reproduced" if exact and quick else "partly" if exact or quick else "refuted"
+        verdict.why = "Judged by agreement in all frames, and by 0.1 s (§2.2.4) for 95 of 100 frames."
+    return verdict
+
+
+def _samples(result: ExperimentResult) -> Verdict:
+    """Sampling serves deforming bodies unchanged."""
+    verdict = Verdict(
+        paper="guy2004",
+        place="§5",
+        claim="Random sampling serves deforming bodies with no change to it; the larger the deformation, the less it finds.",
+        verdict="not judged",
+        why=why_not_judged(result, "monte_carlo"),
+        ours=_agreement(result, "monte_carlo"),
+    )
+    if not verdict.why:
+        runs = [run for _, run in served_runs(result, "monte_carlo")]
+        missed, expected = sum(run.missed or 0 for run in runs), sum(run.expected or 0 for run in runs)
+        verdict.verdict = "reproduced" if missed <= 0.1 * expected else "partly" if missed <= 0.5 * expected else "refuted"
+        verdict.why = f"It finds {expected - missed:,} of {expected:,}; how that falls with the deformation is not swept here."
+    return verdict
+
+
+def _agreement(result: ExperimentResult, method: str) -> str:
+    words = [
+        f"{value}: {run.missed:,} missed and {run.extra:,} extra of {run.expected:,} {run.compared} in {len(run.contacts)} frames"
+        for value, run in served_runs(result, method)
+        if run.missed is not None
+    ]
+    return f"{method}, " + ", ".join(words) if words else ""
+
+
+def _times(result: ExperimentResult) -> str:
+    words = []
+    for method in ("wide_tree", "brute_force"):
+        times = ", ".join(f"{value} {1e3 * (run.median or 0.0):.3g} ms" for value, run in served_runs(result, method))
+        if times:
+            words.append(f"{method} {times}")
+    return "; ".join(words)
+
+
+EXPERIMENT = Experiment(
+    name="deforming",
+    title="Bodies that deform: spheres that swell, hands that bend",
+    about="Spheres whose radius varies over the surface and with time, and two hands that bend their fingers while they pass "
+    "through each other (Kitamura et al. 1998, §4.3). Time per frame, with the setting of vertices in it, and whether anything is "
+    "lost compared with trees that are built anew in every frame.",
+    parameter="scene",
+    values=tuple(SCENES),
+    quick_values=tuple(SCENES),
+    scene=_scene,
+    methods=("wide_tree", "brute_force"),
+    frames=150,
+    draw=("time per frame", "update time"),
+    judge=_judge,
+)

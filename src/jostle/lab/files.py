@@ -1,0 +1,111 @@
+"""The files of an experiment, in a folder of its name: summary.csv, frames.csv and result.json.
+
+summary.csv has a row for each point and method, frames.csv one for each frame of those; times are in seconds, memory in bytes, an
+empty cell means that there is nothing to say. result.json has everything, and is what `jostle lab report` reads. Each file appears
+under its name only when it is whole.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from jostle.errors import InputError
+from jostle.lab.results import ExperimentResult, MethodRun, Point
+
+RESULT = "result.json"
+SUMMARY_COLUMNS = (
+    "experiment", "value", "bodies", "faces", "frames", "method", "status", "why", "prepare_seconds", "memory_bytes",
+    "median_seconds", "p95_seconds", "maximum_seconds", "deviation_seconds", "update_seconds", "rounds",
+    "contacts", "pairs", "compared", "missed", "extra",
+)  # fmt: skip
+FRAME_COLUMNS = ("experiment", "value", "method", "frame", "seconds", "update_seconds", "contacts", "pairs")
+
+
+def folder_for(out: Path, name: str) -> Path:
+    """Make the folder of an experiment, or say why it cannot be made."""
+    folder = out / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--out {out}: the folder {folder} cannot be made ({error.strerror or error})") from None
+    return folder
+
+
+def write_files(result: ExperimentResult, folder: Path) -> list[Path]:
+    """Write the three files and return their paths."""
+    counters = _counters_of(result)
+    summary = [_summary(result.name, point, run, counters) for point in result.points for run in point.runs]
+    frames = [row for point in result.points for run in point.runs for row in _frames(result.name, point, run, counters)]
+    texts = {
+        "summary.csv": _as_csv([*SUMMARY_COLUMNS, *counters], summary),
+        "frames.csv": _as_csv([*FRAME_COLUMNS, *counters], frames),
+        RESULT: json.dumps(result.to_json(), allow_nan=False) + "\n",
+    }
+    written = []
+    for name, text in texts.items():
+        target = folder / name
+        temporary = folder / f".{name}.{os.getpid()}.part"
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(target)
+        except OSError as error:
+            raise InputError(f"{target}: it cannot be written ({error.strerror or error})") from None
+        finally:
+            temporary.unlink(missing_ok=True)
+        written.append(target)
+    return written
+
+
+def read_result(file: Path) -> ExperimentResult:
+    """Read one result.json."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: it cannot be read ({error})") from None
+    return ExperimentResult.from_json(text, str(file))
+
+
+def read_results(out: Path) -> list[ExperimentResult]:
+    """Read every experiment that was run into a folder, by name."""
+    return [read_result(file) for file in sorted(out.glob(f"*/{RESULT}"))]
+
+
+def _counters_of(result: ExperimentResult) -> list[str]:
+    """The counters that any method used."""
+    used: dict[str, int] = {}
+    for point in result.points:
+        for run in point.runs:
+            for work in run.counters:
+                for name, count in work.items():
+                    used[name] = used.get(name, 0) + count
+    return [name for name, count in used.items() if count]
+
+
+def _summary(name: str, point: Point, run: MethodRun, counters: list[str]) -> list[Any]:
+    update = sum(run.update_seconds) / len(run.update_seconds) if run.update_seconds else None
+    place = [name, point.value, point.bodies, point.faces, point.frames, run.method, run.status, run.why]
+    times = [run.prepare_seconds, run.memory_bytes, run.median, run.p95, run.maximum, run.deviation, update, run.rounds]
+    found = [sum(run.contacts), sum(run.pairs)] if run.contacts or run.pairs else [None, None]
+    work = [run.total(counter) if run.counters else None for counter in counters]
+    return [*place, *times, *found, run.compared, run.missed, run.extra, *work]
+
+
+def _frames(name: str, point: Point, run: MethodRun, counters: list[str]) -> list[list[Any]]:
+    rows = zip(run.frame_seconds, run.update_seconds, run.contacts, run.pairs, run.counters, strict=True)
+    return [
+        [name, point.value, run.method, frame, *columns, *(work.get(counter, 0) for counter in counters)]
+        for frame, (*columns, work) in enumerate(rows)
+    ]
+
+
+def _as_csv(header: list[str], rows: list[list[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([["" if cell is None else cell for cell in row] for row in rows])
+    return text.getvalue()

@@ -1,0 +1,221 @@
+"""Measuring: a recorded motion replayed through methods, round after round, each method in a process of its own.
+
+The first round warms up; its answers are what is counted and compared. Then come the timed rounds: in each, every method replays
+all frames, the order turning from round to round, and a method that needs longer than `TURN_SECONDS` lets the others in between:
+so a machine that slows down slows all of them. A frame's time is the median over the rounds. A method that has not been through all
+frames once when its limit is over is stopped; one that has is timed as often as the limit allows. Whatever a method does, the
+others go on; on Ctrl-C what was measured stays in the point.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+
+from jostle.bench.process import Gone, ServerProcess, processors_to_time_on
+from jostle.lab.methods import NamedMethod
+from jostle.lab.replay import FrameAnswer, Replayer, Reply
+from jostle.lab.results import MethodRun, Point
+from jostle.lab.truth import Truth, missed_and_extra, question_for
+from jostle.motion.record import Motion
+
+LIMIT_SECONDS = 60.0  # for one method and one point; compiling is not in it
+ROUNDS = 5  # timed ones
+TURN_SECONDS = 2.0
+GRACE_SECONDS = 0.5  # over its limit a process may be late with its answer by this
+COMPILE_SECONDS = 600.0
+
+Progress = Callable[[str, float], None]
+"""Called with what is being done and the share of the point that is done, 0 … 1."""
+
+
+def empty_point(value: float | str | None, motion: Motion) -> Point:
+    """Return the point of a motion, as yet without runs."""
+    return Point(value, len(motion.names), sum(len(mesh.faces) for mesh in motion.meshes), len(motion))
+
+
+def measure_point(
+    point: Point,
+    motion: Motion,
+    methods: Sequence[NamedMethod],
+    rounds: int = ROUNDS,
+    limit: float = LIMIT_SECONDS,
+    progress: Progress | None = None,
+) -> None:
+    """Replay a motion through methods and fill the point's runs, one for each of them, as it goes.
+
+    Parameters
+    ----------
+    rounds : int
+        Timed rounds after the warm-up.
+    limit : float
+        Seconds that each method has.
+    """
+    show = progress or _show_nothing
+    contenders = [_Contender(each, len(motion), limit) for each in methods]
+    point.runs = [each.run for each in contenders]
+    try:
+        with tempfile.TemporaryDirectory(prefix="jostle-lab-") as folder:
+            file = Path(folder) / "motion.npz"
+            motion.save(file)
+            for k, contender in enumerate(contenders):
+                show(f"{contender.run.method} prepares", 0.1 * k / len(contenders))
+                contender.prepare(str(file))
+        truth = Truth(motion)
+        for number in range(rounds + 1):
+            turn = number % max(1, len(contenders))
+            _one_round(contenders[turn:] + contenders[:turn], number, rounds, show)
+            if number == 0:
+                for contender in contenders:
+                    contender.compare(truth, lambda what: show(what, 0.1 + 0.9 / (rounds + 1)))
+    except KeyboardInterrupt:
+        for contender in contenders:
+            contender.interrupt(rounds)
+        raise
+    finally:
+        for contender in contenders:
+            contender.end()
+
+
+def _one_round(contenders: list[_Contender], number: int, rounds: int, show: Progress) -> None:
+    for contender in contenders:
+        contender.begin_round()
+    words = "warm-up" if number == 0 else f"round {number} of {rounds}"
+    while any(contender.has_frames_left for contender in contenders):
+        for contender in contenders:
+            if contender.has_frames_left:
+                done = sum(each.share_of_round for each in contenders) / len(contenders)
+                show(f"{contender.run.method}, {words}", 0.1 + 0.9 * (number + done) / (rounds + 1))
+                contender.take_turn(answering=number == 0)
+
+
+class _Contender:
+    """One method on its way through the rounds."""
+
+    def __init__(self, named: NamedMethod, frames: int, limit: float) -> None:
+        self.run = MethodRun(named.label)
+        self._frames, self._limit, self._spent = frames, limit, 0.0
+        self._process = ServerProcess(Replayer, (named.method,), f"lab {named.label}", processors_to_time_on()[-1:])
+        self._question = question_for(named.method)
+        self._answers: list[FrameAnswer] = []
+        self._warm: list[tuple[float, float]] = []  # update and total of each frame in the warm-up
+        self._timed: list[list[tuple[float, float]]] = [[] for _ in range(frames)]
+        self._next = 0
+        self._racing = True
+
+    @property
+    def has_frames_left(self) -> bool:
+        """Whether it is to go on in this round."""
+        return self._racing and self._next < self._frames
+
+    @property
+    def share_of_round(self) -> float:
+        """How much of this round is done."""
+        return self._next / self._frames if self._racing else 1.0
+
+    def prepare(self, file: str) -> None:
+        """Start the process, and let it load and prepare."""
+        self._process.start()
+        reply = self._process.ask(("load", file), COMPILE_SECONDS)
+        if isinstance(reply, Gone) or reply.status != "ok":
+            self._lose("failed", reply)
+            return
+        answer = self._ask(("prepare",), "while preparing")
+        if answer is not None:
+            self.run.prepare_seconds = answer.seconds
+
+    def begin_round(self) -> None:
+        """Go back to frame 0."""
+        self._next = 0
+
+    def take_turn(self, answering: bool) -> None:
+        """Replay some frames."""
+        seconds = min(TURN_SECONDS, self._limit - self._spent)
+        if seconds <= 0.0:
+            self._pass_the_limit(f"after {len(self._answers)} of {self._frames} frames")
+            return
+        message = ("replay", self._next, seconds, answering)
+        reply = self._ask(message, f"after {len(self._answers)} of {self._frames} frames")
+        if reply is None:
+            return
+        if self.run.memory_bytes is None:
+            self.run.memory_bytes = reply.memory
+        times = list(zip(reply.updates, reply.totals, strict=True))
+        if answering:
+            self._answers += reply.answers
+            self._warm += times
+        else:
+            for frame, sample in enumerate(times, self._next):
+                self._timed[frame].append(sample)
+        self._next += len(times)
+
+    def compare(self, truth: Truth, show: Callable[[str], None]) -> None:
+        """Compare what it answered with the truth."""
+        if not self._answers:
+            return
+        missed = extra = 0
+        for frame, answer in enumerate(self._answers):
+            show(f"{self.run.method} against the exact answer, frame {frame + 1} of {len(self._answers)}")
+            less, more = missed_and_extra(answer.rows, truth.rows(frame, self._question.solid), self._question.compared)
+            missed, extra = missed + less, extra + more
+        self.run.missed, self.run.extra, self.run.compared = missed, extra, self._question.compared
+
+    def interrupt(self, rounds: int) -> None:
+        """Note that the run ended early."""
+        self._note_times()
+        if self.run.status != "ok" or self.run.rounds == rounds:
+            return
+        if len(self._answers) < self._frames:
+            why = f"interrupted after {len(self._answers)} of {self._frames} frames"
+        else:
+            why = f"interrupted after {self.run.rounds} of {rounds} timed rounds"
+        self.run.status, self.run.why = "interrupted", why
+
+    def end(self) -> None:
+        """End the process, and note what was measured."""
+        self._process.end()
+        self._note_times()
+
+    def _ask(self, message: tuple[object, ...], where: str) -> Reply | None:
+        """Ask within what is left of the limit; None when that was its last question."""
+        begin = time.monotonic()
+        reply = self._process.ask(message, self._limit - self._spent + GRACE_SECONDS)
+        self._spent += time.monotonic() - begin
+        if isinstance(reply, Gone) and reply.status == "timeout":
+            self._pass_the_limit(where)
+        elif isinstance(reply, Gone):
+            self._lose("failed", reply)
+        elif reply.status != "ok":
+            self._lose(reply.status, reply)
+        else:
+            assert isinstance(reply, Reply)
+            return reply
+        return None
+
+    def _pass_the_limit(self, where: str) -> None:
+        """Stop. Only who has not been through all frames is too slow; the others are timed well enough."""
+        if len(self._answers) < self._frames:
+            self.run.status, self.run.why = "too slow", f"stopped {where}: it passed its limit of {self._limit:g} s"
+        self._racing = False
+        self._process.end()
+
+    def _lose(self, status: str, reply: Gone | Reply) -> None:
+        self.run.status, self.run.why = status, reply.why
+        self._racing = False
+        self._process.end()
+
+    def _note_times(self) -> None:
+        run, frames = self.run, len(self._answers)
+        run.contacts, run.pairs = [each.contacts for each in self._answers], [each.pairs for each in self._answers]
+        run.counters = [each.counters for each in self._answers]
+        samples = [timed or [warm] for timed, warm in zip(self._timed, self._warm, strict=False)][:frames]
+        run.update_seconds = [median(update for update, _ in each) for each in samples]
+        run.frame_seconds = [median(total for _, total in each) for each in samples]
+        run.rounds = min((len(each) for each in self._timed), default=0)
+
+
+def _show_nothing(_what: str, _share: float) -> None:
+    """Be the progress of a run that nobody watches."""

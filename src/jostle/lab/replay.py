@@ -1,0 +1,181 @@
+"""A method that replays a motion, in a process of its own: what is done there, verb by verb.
+
+"load" reads the motion and lets the method answer a toy scene first, so that compiled code is loaded before anything is measured.
+"prepare" makes the world and prepares its shapes. "replay" goes through frames until they or its seconds are at an end: poses and
+vertices are set, then `detect` is called, and only these two are in the clock. Before frame 0 that frame is answered a few times
+without the clock: the jump from the last frame back to the first, and a processor that was just asleep (0.29 ms for a frame of
+0.06), are nobody's time. Memory is read after that: what the process has grown by prepared shapes and detector.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.errors import Unsupported
+from jostle.lab.truth import FACES, question_for
+from jostle.motion.pose import translation
+from jostle.motion.record import Motion
+from jostle.protocol import Method
+from jostle.report import Report
+from jostle.shapes.mesh import Mesh
+from jostle.world import World
+
+LEAD_IN_CALLS, LEAD_IN_SECONDS = 5, 0.02  # before frame 0: at least one call, and no more after either
+MOST_TOY_BODIES = 201  # so many that methods which treat many bodies in another way do so
+
+
+@dataclass(frozen=True, eq=False)
+class FrameAnswer:
+    """What a method found in one frame."""
+
+    rows: NDArray[np.int32]  # (k,4) faces or (k,2) body pairs, whichever is compared
+    contacts: int
+    pairs: int
+    counters: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Reply:
+    """An answer of the process. `status` is "ok", "unsupported" or "failed", and `why` the first line of the reason."""
+
+    status: str = "ok"
+    why: str = ""
+    seconds: float = 0.0  # of preparing
+    memory: int | None = None  # bytes; None where it was not read
+    updates: tuple[float, ...] = ()  # seconds, one for each frame that was replayed
+    totals: tuple[float, ...] = ()  # seconds, update and detect
+    answers: tuple[FrameAnswer, ...] = ()
+
+
+class Replayer:
+    """A method and the motion it replays."""
+
+    def __init__(self, method: Method) -> None:
+        self._method = method
+        self._question = question_for(method)
+        self._motion: Motion | None = None
+        self._world: World | None = None
+        self._memory_before: int | None = None
+
+    def __call__(self, verb: str, *arguments: Any) -> Reply:
+        """Do what a message asks for; an error is an answer, too."""
+        try:
+            reply: Reply = getattr(self, verb)(*arguments)
+            return reply
+        except Unsupported as error:
+            return Reply("unsupported", _first_line(error))
+        except Exception as error:
+            return Reply("failed", f"{type(error).__name__}: {_first_line(error)}")
+
+    def load(self, file: str) -> Reply:
+        """Read the motion, and let the method answer toy scenes, so that its code is loaded."""
+        self._motion = Motion.load(file)
+        bodies = min(MOST_TOY_BODIES, len(self._motion.names))
+        # What a method does not serve, and what it does wrong, is told of the true scene.
+        for deformable in {False, bool(self._motion.vertices)}:
+            with contextlib.suppress(Exception):
+                toy = toy_world(self._method, bodies, deformable)
+                for _ in range(2):
+                    toy.set_poses(toy.poses)
+                    toy.detect(**self._question.wishes)
+        return Reply()
+
+    def prepare(self) -> Reply:
+        """Make the world at frame 0 and prepare its shapes."""
+        assert self._motion is not None
+        gc.collect()
+        self._memory_before = resident_bytes()
+        self._world = self._motion.world(self._method)
+        begin = time.perf_counter()
+        self._world.prepare()
+        return Reply(seconds=time.perf_counter() - begin)
+
+    def replay(self, first: int, seconds: float, answering: bool) -> Reply:
+        """Replay frames from `first` on, at least one, until all are done or the seconds are over."""
+        motion, world, wishes = self._motion, self._world, self._question.wishes
+        assert motion is not None
+        assert world is not None
+        clock, memory = time.perf_counter, None
+        updates, totals, answers = [], [], []
+        gc.collect()
+        gc.disable()
+        start = clock()
+        end = start + seconds
+        try:
+            for call in range(LEAD_IN_CALLS if first == 0 else 0):
+                if call == 0 or clock() < start + LEAD_IN_SECONDS:
+                    motion.apply(world, 0)
+                    world.detect(**wishes)
+            if first == 0:
+                memory = self._growth()
+            for frame in range(first, len(motion)):
+                begin = clock()
+                motion.apply(world, frame)
+                middle = clock()
+                report = world.detect(**wishes)
+                now = clock()
+                updates.append(middle - begin)
+                totals.append(now - begin)
+                if answering:
+                    answers.append(self._answer(report))
+                del report  # freed outside the clock
+                if now > end:
+                    break
+        finally:
+            gc.enable()
+        return Reply(memory=memory, updates=tuple(updates), totals=tuple(totals), answers=tuple(answers))
+
+    def _growth(self) -> int | None:
+        now = resident_bytes()
+        return None if now is None or self._memory_before is None else max(0, now - self._memory_before)
+
+    def _answer(self, report: Report) -> FrameAnswer:
+        contacts, pairs = report.contacts, report.pairs
+        columns: tuple[Any, ...] = (pairs.body_a, pairs.body_b)
+        if self._question.compared == FACES:
+            columns = (contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b)
+        counters = {name: int(count) for name, count in vars(report.counters).items()}
+        return FrameAnswer(np.stack(columns, axis=1).astype(np.int32), len(contacts), len(pairs), counters)
+
+
+def toy_world(method: Method, bodies: int, deformable: bool) -> World:
+    """Return a row of tetrahedra, each of which reaches into the next."""
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.0, 1.0, 0.2], [0.1, 0.0, 1.0]])
+    mesh = Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], name="toy")
+    world = World(method)
+    for k in range(bodies):
+        body = world.add(mesh, translation((0.7 * k, 0.01 * k, 0.0)), f"toy {k}", deformable=deformable)
+        if deformable:
+            body.vertices = 1.01 * corners
+    return world
+
+
+def resident_bytes() -> int | None:
+    """Return the memory of this process: now, where the system tells (Linux), else the most it ever had; None on Windows."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        resource: Any = importlib.import_module("resource")
+    except ImportError:
+        return None
+    most = int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return most if sys.platform == "darwin" else 1024 * most
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:300] if lines else ""

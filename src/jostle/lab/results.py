@@ -1,0 +1,189 @@
+"""What the laboratory measured, as plain dataclasses: one method on one point, a point, a verdict, an experiment. JSON in and out.
+
+Times are seconds, memory is bytes. Lists have one entry per frame; a method that was stopped has entries for the frames it
+finished. Nothing here measures or draws: `measure.py` fills these, `files.py` writes them, plots and page read them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from jostle.errors import InputError
+
+FORMAT = "jostle lab 1"
+STATUSES = ("ok", "unsupported", "failed", "too slow", "interrupted")
+VERDICTS = ("reproduced", "partly", "refuted", "not judged")
+
+
+@dataclass
+class MethodRun:
+    """One method on one point of the sweep."""
+
+    method: str  # its name, with settings that are not the defaults
+    status: str = "ok"  # one of STATUSES
+    why: str = ""  # a sentence where the status is not "ok"
+    prepare_seconds: float | None = None
+    memory_bytes: int | None = None  # growth of its process by prepared shapes and detector
+    frame_seconds: list[float] = field(default_factory=list)  # update and detect; of each frame the median over the rounds
+    counters: list[dict[str, int]] = field(default_factory=list)
+    contacts: list[int] = field(default_factory=list)
+    pairs: list[int] = field(default_factory=list)
+    missed: int | None = None  # over all frames, against the exact engine; None where there is nothing to compare
+    extra: int | None = None
+    compared: str = ""  # "faces" | "body pairs" | ""
+    update_seconds: list[float] = field(default_factory=list)  # the part of frame_seconds that sets poses and vertices
+    rounds: int = 0  # how often all frames were timed after the warm-up; 0: the times are those of the warm-up
+
+    @property
+    def median(self) -> float | None:
+        """Seconds, over the frames."""
+        return float(np.median(self.frame_seconds)) if self.frame_seconds else None
+
+    @property
+    def p95(self) -> float | None:
+        """Seconds: 95 of 100 frames took no longer."""
+        return float(np.percentile(self.frame_seconds, 95.0)) if self.frame_seconds else None
+
+    @property
+    def maximum(self) -> float | None:
+        """Seconds of the slowest frame."""
+        return max(self.frame_seconds, default=None)
+
+    @property
+    def deviation(self) -> float | None:
+        """Seconds: standard deviation over the frames."""
+        return float(np.std(self.frame_seconds)) if self.frame_seconds else None
+
+    @property
+    def served(self) -> bool:
+        """Whether it went through all frames."""
+        return self.status == "ok"
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether it found exactly what is true in all its frames; None where nothing was compared."""
+        return None if self.missed is None else self.missed == 0 and self.extra == 0
+
+    @property
+    def found(self) -> int:
+        """How many rows of the kind that is compared it found, over all frames."""
+        return sum(self.contacts) if self.compared == "faces" else sum(self.pairs)
+
+    @property
+    def expected(self) -> int | None:
+        """How many there are."""
+        return None if self.missed is None or self.extra is None else self.found + self.missed - self.extra
+
+    def total(self, counter: str) -> int:
+        """One of the counters, over all frames."""
+        return sum(work.get(counter, 0) for work in self.counters)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all fields, and what is derived from them for readers without this class."""
+        derived = {
+            "median_seconds": self.median,
+            "p95_seconds": self.p95,
+            "maximum_seconds": self.maximum,
+            "deviation_seconds": self.deviation,
+        }
+        return {**vars(self), **derived}
+
+
+@dataclass
+class Point:
+    """One value of the swept parameter, and how every method did there."""
+
+    value: float | str | None
+    bodies: int
+    faces: int  # of all bodies together
+    frames: int
+    runs: list[MethodRun] = field(default_factory=list)
+
+    def run_of(self, method: str) -> MethodRun | None:
+        """Return the run of a method by its label, or None."""
+        return next((run for run in self.runs if run.method == method), None)
+
+
+@dataclass
+class Verdict:
+    """What became of a claim of a paper."""
+
+    paper: str  # key in docs/references.bib
+    place: str
+    claim: str  # in our own words
+    verdict: str  # one of VERDICTS
+    why: str
+    printed: str = ""  # values that stand in the paper
+    ours: str = ""
+
+
+@dataclass
+class ExperimentResult:
+    """Everything that was measured of one experiment; saved as DIR/<name>/result.json."""
+
+    name: str
+    title: str
+    parameter: str | None = None  # what is swept, with its unit
+    points: list[Point] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    machine: dict[str, Any] = field(default_factory=dict)
+    quick: bool = False
+    interrupted: bool = False
+    started: str = ""  # ISO time
+    command: str = ""
+    about: str = ""  # a paragraph for readers
+    draw: list[str] = field(default_factory=list)  # which plots, see `experiment.py`
+    advice: str = ""  # for a user's own scene: which method serves it best, and why
+
+    @property
+    def methods(self) -> list[str]:
+        """The labels of all methods, in the order in which they appear."""
+        return list(dict.fromkeys(run.method for point in self.points for run in point.runs))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain dicts and lists, ready for `json.dump`."""
+        points = [{**vars(point), "runs": [run.to_json() for run in point.runs]} for point in self.points]
+        return {"format": FORMAT, **vars(self), "points": points, "verdicts": [vars(verdict) for verdict in self.verdicts]}
+
+    @classmethod
+    def from_json(cls, stored: Any, source: str = "result") -> ExperimentResult:
+        """Read what `to_json` wrote, as an object or as text; an error names the source and the field."""
+        if isinstance(stored, str | bytes):
+            try:
+                stored = json.loads(stored)
+            except ValueError as error:
+                raise InputError(f"{source}: not JSON, or damaged ({error})") from None
+        if not isinstance(stored, dict) or stored.get("format") != FORMAT:
+            found = stored.get("format") if isinstance(stored, dict) else type(stored).__name__
+            raise InputError(f"{source}: this is {found!r}, expected {FORMAT!r}; run the experiment again")
+        result: ExperimentResult = _made(cls, stored, source)
+        result.points = [_made(Point, each, f"{source}: points[{k}]") for k, each in enumerate(result.points)]
+        for k, point in enumerate(result.points):
+            point.runs = [_made(MethodRun, each, f"{source}: points[{k}].runs[{j}]") for j, each in enumerate(point.runs)]
+        result.verdicts = [_made(Verdict, each, f"{source}: verdicts[{k}]") for k, each in enumerate(result.verdicts)]
+        _check_words(result, source)
+        return result
+
+
+def _made(kind: Any, stored: Any, source: str) -> Any:
+    """Make a dataclass of a dict; keys that it does not have (derived ones) are left out."""
+    if not isinstance(stored, dict):
+        raise InputError(f"{source} is {type(stored).__name__}, expected an object; run the experiment again")
+    try:
+        return kind(**{name: value for name, value in stored.items() if name in kind.__dataclass_fields__})
+    except TypeError as error:
+        raise InputError(f"{source}: {str(error).partition(') ')[2] or error}; run the experiment again") from None
+
+
+def _check_words(result: ExperimentResult, source: str) -> None:
+    for point in result.points:
+        for run in point.runs:
+            if run.status not in STATUSES:
+                raise InputError(f"{source}: status of {run.method!r} is {run.status!r}, expected one of {', '.join(STATUSES)}")
+    for verdict in result.verdicts:
+        if verdict.verdict not in VERDICTS:
+            raise InputError(f"{source}: a verdict is {verdict.verdict!r}, expected one of {', '.join(VERDICTS)}")

@@ -1,0 +1,97 @@
+"""Running an experiment: record the scene of each value, replay it through the methods, judge, advise.
+
+`LabRun.result` grows as it goes, and stays when the run is interrupted.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+
+from jostle.bench.machine import describe_machine
+from jostle.lab.advice import advise
+from jostle.lab.experiment import Experiment
+from jostle.lab.measure import LIMIT_SECONDS, ROUNDS, empty_point, measure_point
+from jostle.lab.methods import NamedMethod, methods_of
+from jostle.lab.results import ExperimentResult
+from jostle.motion.record import Motion
+
+QUICK_ROUNDS = 2
+
+Progress = Callable[[str, float, float], None]
+"""Called with what is being done, how many points are done, and how many there are."""
+
+
+class LabRun:
+    """A run of one experiment.
+
+    Parameters
+    ----------
+    methods : sequence of NamedMethod, optional
+        Those of the experiment by default.
+    quick : bool
+        Few values, few frames, few rounds: to try the tool.
+    rounds : int, optional
+        Timed rounds; 5, or 2 when quick.
+    limit : float
+        Seconds that each method has for each point.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        methods: Sequence[NamedMethod] | None = None,
+        quick: bool = False,
+        rounds: int | None = None,
+        limit: float = LIMIT_SECONDS,
+        command: str = "",
+    ) -> None:
+        self.experiment = experiment
+        self.motion: Motion | None = None  # of the last point, for its picture
+        self._methods = list(methods or methods_of(",".join(experiment.methods)))
+        self._rounds = rounds or (QUICK_ROUNDS if quick else ROUNDS)
+        self._limit = limit
+        self._progress: Progress = _show_nothing
+        self.result = ExperimentResult(
+            name=experiment.name,
+            title=experiment.title,
+            parameter=experiment.parameter,
+            machine=describe_machine(),
+            quick=quick,
+            started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            command=command,
+            about=experiment.about,
+            draw=list(experiment.draw),
+        )
+
+    def show_progress(self, progress: Progress) -> None:
+        """Call this with every step from now on."""
+        self._progress = progress
+
+    def run(self) -> ExperimentResult:
+        """Measure all points. Ctrl-C ends it early: what was measured is kept."""
+        experiment, result = self.experiment, self.result
+        values = experiment.quick_values if result.quick else experiment.values
+        frames = experiment.quick_frames if result.quick else experiment.frames
+        try:
+            for k, value in enumerate(values):
+                label = experiment.name if value is None else f"{experiment.name}, {value}"
+                self._progress(f"{label}: recording", k, len(values))
+                self.motion = experiment.scene(value, result.quick).record(frames)
+                point = empty_point(value, self.motion)
+                result.points.append(point)
+
+                def show(what: str, share: float, label: str = label, k: int = k) -> None:
+                    self._progress(f"{label}: {what}", k + share, len(values))
+
+                measure_point(point, self.motion, self._methods, self._rounds, self._limit, show)
+        except KeyboardInterrupt:
+            result.interrupted = True
+        result.verdicts = experiment.verdicts(result)
+        if experiment.judge is None and result.points:
+            result.advice = advise(result.points[-1])
+        return result
+
+
+def _show_nothing(_what: str, _done: float, _points: float) -> None:
+    """Be the progress of a run that nobody watches."""

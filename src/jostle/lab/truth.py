@@ -1,0 +1,85 @@
+"""What is true in each frame of a motion, by the exact engine, and how far an answer is from it.
+
+The truth of surfaces is what `wide_tree` finds, that of solids what it finds with `solid=True`. It keeps nothing from frame to
+frame where bodies deform: their trees are built anew from the vertices of the very frame, so that an engine which loses something
+by following a deformation is found out. Rows are compared as multisets: a row told twice is one extra.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.bench.case import Case, Found
+from jostle.bench.compare import compare
+from jostle.motion.record import Motion
+from jostle.protocol import Method
+from jostle.shapes.mesh import Mesh
+from jostle.traits import Answer, Semantics
+from jostle.world import World
+
+FACES, BODY_PAIRS = "faces", "body pairs"
+EXACT_ENGINE = "wide_tree"
+
+Rows = NDArray[np.int64]
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """What a method is asked in every frame, and what of its answer can be compared."""
+
+    wishes: dict[str, Any]  # for `World.detect`
+    solid: bool
+    compared: str  # FACES | BODY_PAIRS
+
+
+def question_for(method: Method) -> Question:
+    """Return the question that a method answers by its traits: surfaces unless it knows solids only, faces where it tells them."""
+    traits = method.traits
+    solid = traits.semantics is Semantics.SOLID
+    wishes: dict[str, Any] = {"solid": True} if solid else {}
+    if not {Answer.FACES, Answer.POINTS} & set(traits.answers):
+        wishes["rows"] = "pairs"
+    return Question(wishes, solid, FACES if Answer.FACES in traits.answers else BODY_PAIRS)
+
+
+class Truth:
+    """The exact rows of a motion, frame by frame, each computed when it is first asked for."""
+
+    def __init__(self, motion: Motion) -> None:
+        self._motion = motion
+        self._rows: dict[tuple[int, bool], Rows] = {}
+        self._world: World | None = None
+
+    def rows(self, frame: int, solid: bool = False) -> Rows:
+        """(k,4) body_a, body_b, face_a, face_b of one frame."""
+        if (frame, solid) not in self._rows:
+            contacts = self._world_at(frame).detect(solid=solid).contacts
+            columns = (contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b)
+            self._rows[frame, solid] = np.stack(columns, axis=1).astype(np.int64)
+        return self._rows[frame, solid]
+
+    def _world_at(self, frame: int) -> World:
+        motion = self._motion
+        if motion.vertices:
+            meshes = tuple(
+                Mesh(motion.vertices[k][frame], mesh.faces, name=mesh.name, units=mesh.units) if k in motion.vertices else mesh
+                for k, mesh in enumerate(motion.meshes)
+            )
+            still = dataclasses.replace(motion, meshes=meshes, poses=motion.poses[frame : frame + 1], vertices={})
+            return still.world(EXACT_ENGINE)
+        if self._world is None:
+            self._world = motion.world(EXACT_ENGINE)
+        motion.apply(self._world, frame)
+        return self._world
+
+
+def missed_and_extra(found: NDArray[Any], true: Rows, compared: str) -> tuple[int, int]:
+    """Return how many rows are missing and how many are too many; `found` is (k,4) for faces, (k,2) for body pairs."""
+    kind = "rows" if compared == FACES else "bodies"
+    question = Case("lab", "", "faces" if compared == FACES else "bodies", (), (), np.empty((0, 0, 4, 4)))
+    check = compare(question, Found(kind, found), Found("rows", true))
+    return check.missed, check.extra

@@ -1,0 +1,283 @@
+"""Recorded motions: the frames of a world, so that every method sees the same ones whatever it answers.
+
+A `Motion` holds for each frame the poses of all bodies and the vertices of those that deform; a `Recorder` makes one of any
+loop that moves a world. It is kept in one .npz file (`record_file.py`), and what comes from a file goes through the same
+checks as what comes from a caller. A world is imported only where one is made: this module stands below it.
+
+Baciu, Wong, Sun 1998 (§5) wanted this: the same initial conditions, geometry and motion paths for all algorithms.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.errors import InputError
+from jostle.motion.record_file import arrays_of, digest_of, read_fields, write_motion
+from jostle.shapes.mesh import Mesh
+
+if TYPE_CHECKING:
+    from jostle.protocol import Method
+    from jostle.world import World
+
+Floats = NDArray[np.float64]
+
+ALL_BITS = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Frames of a world. Bodies are numbered from 0 in the order of `names`; arrays are checked, copied and read-only.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the bodies, all different.
+    meshes : tuple of Mesh
+        One for each body; bodies may share one.
+    poses : (frames, bodies, 4, 4) float64
+        Body to world, rigid; at least one frame.
+    vertices : mapping from body number to (frames, n, 3) float64
+        Of the deforming bodies only, in body coordinates.
+    dt : float
+        Seconds from one frame to the next.
+    static, group, category, mask : tuples
+        Filters, one entry for each body, see `Body`; () means the default for all.
+    title : str
+        For people.
+    ignored : tuple of (int, int)
+        Pairs of bodies that are never tested.
+    """
+
+    names: tuple[str, ...]
+    meshes: tuple[Mesh, ...]
+    poses: Floats
+    vertices: Mapping[int, Floats] = field(default_factory=dict)
+    dt: float = 1.0
+    static: tuple[bool, ...] = ()
+    group: tuple[int | None, ...] = ()
+    title: str = ""
+    category: tuple[int, ...] = ()
+    mask: tuple[int, ...] = ()
+    ignored: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        names, meshes = _checked_names(self.names), tuple(self.meshes)
+        bodies = len(names)
+        if len(meshes) != bodies or not all(isinstance(mesh, Mesh) for mesh in meshes):
+            raise InputError(f"meshes has {len(meshes)} entries for {bodies} names; pass one jostle.Mesh for each body")
+        poses = cast.as_pose_sets(self.poses, bodies, [f"body {name!r}" for name in names])
+        if len(poses) == 0:
+            raise InputError("poses has no frames; a motion needs at least one")
+        poses.flags.writeable = False
+        dt = cast.as_number(self.dt, "dt")
+        if not 0.0 < dt < np.inf:
+            raise InputError(f"dt is {dt}; it must be a time > 0 in seconds")
+        checked: dict[str, Any] = {
+            "names": names,
+            "meshes": meshes,
+            "poses": poses,
+            "vertices": _checked_vertices(self.vertices, len(poses), names, meshes),
+            "dt": dt,
+            "static": tuple(
+                cast.as_flag(value, f"static[{k}]") for k, value in enumerate(_each(self.static, False, bodies, "static"))
+            ),
+            "group": tuple(_checked_group(value, k) for k, value in enumerate(_each(self.group, None, bodies, "group"))),
+            "title": str(self.title),
+            "category": _checked_bits(_each(self.category, 1, bodies, "category"), "category"),
+            "mask": _checked_bits(_each(self.mask, ALL_BITS, bodies, "mask"), "mask"),
+            "ignored": _checked_pairs(self.ignored, bodies),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.poses)
+
+    def __repr__(self) -> str:
+        faces = sum(len(mesh.faces) for mesh in self.meshes)
+        return f"<Motion {self.title!r}: {len(self)} frames, {len(self.names)} bodies, {faces} faces>"
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """A hash of all that a method sees: two motions with equal digests have the same bodies and the same frames."""
+        content = hashlib.blake2b(digest_size=16)
+        for name, array in sorted(arrays_of(self).items()):
+            content.update(f"{name} {digest_of(array)} ".encode())
+        content.update(json.dumps([self.names, self.dt]).encode())
+        return content.hexdigest()
+
+    def world(self, method: str | Method | None = None, workers: int | None = 1) -> World:
+        """Return a new world with all bodies at rest at frame 0; body numbers are ids there."""
+        from jostle.world import World
+
+        world = World(method, workers=workers)
+        world.dt = self.dt
+        for k, (name, mesh) in enumerate(zip(self.names, self.meshes, strict=True)):
+            world.add(
+                mesh,
+                self.poses[0, k],
+                name,
+                deformable=k in self.vertices,
+                static=self.static[k],
+                group=self.group[k],
+                category=self.category[k],
+                mask=self.mask[k],
+            )
+        for low, high in self.ignored:
+            world.ignore(low, high)
+        if self.vertices:
+            # Methods that look along the motion shall not see one from the mesh as it was added to frame 0.
+            self.apply(world, 0)
+            world._table.begin_next_step(world._frame())
+            self.apply(world, 0)
+        return world
+
+    def apply(self, world: World, frame: int) -> None:
+        """Set the poses and the vertices of one frame (0 … len - 1) in a world that has the bodies of this motion."""
+        number = cast.as_count(frame, "frame", highest=len(self) - 1)
+        if len(world) != len(self.names):
+            raise InputError(f"this motion has {len(self.names)} bodies, the world {len(world)}; use a world of Motion.world")
+        deforming = []
+        if self.vertices:
+            bodies = world.bodies
+            deforming = [(bodies[k], vertices[number]) for k, vertices in self.vertices.items()]
+        for body, points in deforming:
+            if not body.deformable or len(body.mesh.vertices) != len(points):
+                raise InputError(
+                    f"body {body.name!r} of the world is not deformable or has not {len(points)} vertices as in the motion; "
+                    "use a world of Motion.world"
+                )
+        world.set_poses(self.poses[number])
+        for body, points in deforming:
+            body.vertices = points
+
+    def first(self, frames: int) -> Motion:
+        """Return the motion of the first frames only (all, if there are no more)."""
+        count = cast.as_count(frames, "frames", lowest=1)
+        return replace(self, poses=self.poses[:count], vertices={k: array[:count] for k, array in self.vertices.items()})
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write one .npz file; it appears under its name only when it is whole."""
+        write_motion(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Motion:
+        """Read a motion that `save` wrote."""
+        try:
+            return cls(**read_fields(Path(path)))
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+
+
+class Recorder:
+    """Makes a motion of a user's own loop: call `capture` after each step, and `motion` at the end.
+
+    The bodies of the world, their filters and `world.dt` must stay the same from the first capture on.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._setting: dict[str, Any] = {}
+        self._poses: list[Floats] = []
+        self._vertices: dict[int, list[Floats]] = {}
+
+    def __len__(self) -> int:
+        return len(self._poses)
+
+    def capture(self) -> None:
+        """Take the world as it is now as the next frame."""
+        # A frame is a snapshot of read-only arrays that the world never writes to again: nothing has to be copied.
+        frame = self._world._frame()
+        setting = {"bodies": frame.bodies.ids}  # first: with other bodies all columns are others
+        setting |= {name: getattr(frame, name) for name in ("dt", "static", "group", "category", "mask", "ignored")}
+        if not self._poses:
+            self._setting = setting
+            self._names, self._meshes = frame.bodies.names, frame.bodies.meshes
+            self._ignored = sorted(self._world._ignored)
+            self._vertices = {row: [] for row in frame.bodies.deforming}
+        for name, before in self._setting.items():
+            if setting[name] is not before and not np.array_equal(setting[name], before):
+                raise InputError(f"{name} of the world changed after the first of {len(self)} captures; start another Recorder")
+        self._poses.append(frame.poses)
+        for row, vertices in self._vertices.items():
+            vertices.append(frame.vertices[row])
+
+    def motion(self, title: str = "") -> Motion:
+        """Return what was captured so far."""
+        if not self._poses:
+            raise InputError("nothing was captured; call capture() after each step")
+        setting = self._setting
+        row_of_id = {int(number): row for row, number in enumerate(setting["bodies"])}
+        return Motion(
+            names=self._names,
+            meshes=self._meshes,
+            poses=np.stack(self._poses),
+            vertices={row: np.stack(vertices) for row, vertices in self._vertices.items()},
+            dt=setting["dt"],
+            static=tuple(setting["static"].tolist()),
+            group=tuple(None if number < 0 else number for number in setting["group"].tolist()),
+            title=title,
+            category=tuple(setting["category"].tolist()),
+            mask=tuple(setting["mask"].tolist()),
+            ignored=tuple((row_of_id[low], row_of_id[high]) for low, high in self._ignored),
+        )
+
+
+def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
+    seen: dict[str, int] = {}
+    for k, name in enumerate(names):
+        if not isinstance(name, str):
+            raise InputError(f"names[{k}] is {name!r}; the name of a body is a string")
+        if name in seen:
+            raise InputError(f"names[{k}] is {name!r}, as is names[{seen[name]}]; names of bodies must be different")
+        seen[name] = k
+    return tuple(seen)
+
+
+def _checked_vertices(vertices: Any, frames: int, names: tuple[str, ...], meshes: tuple[Mesh, ...]) -> dict[int, Floats]:
+    checked: dict[int, Floats] = {}
+    for key in sorted(vertices):
+        k = cast.as_count(key, "vertices: body number", highest=len(names) - 1)
+        shape = (frames, len(meshes[k].vertices), 3)
+        owner = f"body {names[k]!r}"
+        if np.shape(vertices[key]) != shape:
+            raise InputError(f"{owner}: vertices has shape {np.shape(vertices[key])}; it must be {shape}, (frames, n, 3)")
+        checked[k] = cast.as_points(np.asarray(vertices[key]).reshape(-1, 3), owner).reshape(shape)
+    return checked
+
+
+def _each(values: Sequence[Any], default: Any, bodies: int, name: str) -> tuple[Any, ...]:
+    """Return one entry for each body; none at all stand for the default."""
+    listed = tuple(values) or (default,) * bodies
+    if len(listed) != bodies:
+        raise InputError(f"{name} has {len(listed)} entries for {bodies} bodies; pass one for each, or ()")
+    return listed
+
+
+def _checked_group(value: int | None, k: int) -> int | None:
+    return None if value is None else cast.as_count(value, f"group[{k}]", highest=2**31 - 1)
+
+
+def _checked_bits(values: tuple[int, ...], name: str) -> tuple[int, ...]:
+    return tuple(cast.as_count(value, f"{name}[{k}]", highest=ALL_BITS) for k, value in enumerate(values))
+
+
+def _checked_pairs(pairs: Sequence[tuple[int, int]], bodies: int) -> tuple[tuple[int, int], ...]:
+    checked = set()
+    for k, pair in enumerate(pairs):
+        low, high = sorted(cast.as_count(number, f"ignored[{k}]", highest=bodies - 1) for number in pair)
+        if low == high:
+            raise InputError(f"ignored[{k}] names body {low} twice; a pair has two bodies")
+        checked.add((low, high))
+    return tuple(sorted(checked))

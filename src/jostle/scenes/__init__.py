@@ -1,0 +1,69 @@
+"""Named scenes: bodies and how they move, seeded and deterministic; the same ones serve tests, measurements and pictures.
+
+    from jostle import scenes
+    motion = scenes.make_scene("shuttles", count=15, seed=3).record(200)
+    world = motion.world("wide_tree")
+    for frame in range(len(motion)):
+        motion.apply(world, frame)
+        report = world.detect()
+
+`jostle` itself does not import this package.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from jostle.errors import InputError
+from jostle.motion.record import Motion, Recorder
+from jostle.scenes.bodies import Circle, Cycle, MovingBody
+from jostle.scenes.cubes import cones, crowd, deforming_spheres, ellipsoids, shuttles, spheres
+from jostle.scenes.encounters import blobs, hands, two_spheres
+from jostle.scenes.of_users import scene_of_file, scene_of_world
+from jostle.scenes.scene import Scene
+from jostle.scenes.stepper import Stepper
+
+__all__ = [
+    "SCENES",
+    "Circle",
+    "Cycle",
+    "Motion",
+    "MovingBody",
+    "Recorder",
+    "Scene",
+    "Stepper",
+    "make_scene",
+    "scene_of_file",
+    "scene_of_world",
+]
+
+SCENES: dict[str, Callable[..., Scene]] = {
+    "spheres": spheres,
+    "two_spheres": two_spheres,
+    "shuttles": shuttles,
+    "cones": cones,
+    "ellipsoids": ellipsoids,
+    "hands": hands,
+    "deforming_spheres": deforming_spheres,
+    "blobs": blobs,
+    "crowd": crowd,
+}
+
+
+def make_scene(name: str, **parameters: Any) -> Scene:
+    """Return a scene by its name in `SCENES`; parameters that are not given have the defaults of its function."""
+    if name not in SCENES:
+        raise InputError(f"there is no scene {name!r}; choose one of {', '.join(SCENES)}")
+    known = inspect.signature(SCENES[name]).parameters
+    for parameter in parameters:
+        if parameter not in known:
+            raise InputError(f"scene {name!r} does not know {parameter!r}; its parameters are {', '.join(known)}")
+    try:
+        scene = SCENES[name](**parameters)
+    except InputError as error:
+        raise InputError(f"scene {name!r}: {error}") from None
+    defaults = {parameter: entry.default for parameter, entry in known.items()}
+    return dataclasses.replace(scene, parameters=defaults | parameters)

@@ -1,0 +1,125 @@
+"""What a scene is made of: bodies with a constant velocity and spin, the circle a body may drift on, a cycle of shapes.
+
+All are plain values: a scene can be pickled, and making it again gives the same bits. Lengths and angles are per frame, as
+the papers state them per cycle.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.errors import InputError
+from jostle.shapes.mesh import Mesh
+
+Floats = NDArray[np.float64]
+
+ALL_BITS = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, eq=False)
+class Circle:
+    """A circle through a body's first place, on which its centre drifts.
+
+    Parameters
+    ----------
+    to_middle : (3,)
+        From the body's first place to the middle of the circle.
+    axis : (3,)
+        The body goes about this direction, right-handed; perpendicular to `to_middle` for a true circle.
+    angle : float
+        Radians per frame.
+    """
+
+    to_middle: Floats
+    axis: Floats
+    angle: float
+
+
+@dataclass(frozen=True, eq=False)
+class Cycle:
+    """Shapes of a deforming body that come round again: frame k shows shape (first + k) modulo their number.
+
+    Parameters
+    ----------
+    shapes : (period, n, 3)
+        Vertices in body coordinates; bodies may share them.
+    first : int
+        The shape of frame 0.
+    """
+
+    shapes: Floats
+    first: int = 0
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.shapes) != 3 or np.shape(self.shapes)[2] != 3 or len(self.shapes) == 0:
+            raise InputError(f"shapes has shape {np.shape(self.shapes)}; it must be (period, n, 3) with at least one shape")
+        points = cast.as_points(self.shapes.reshape(-1, 3), "cycle", "shapes")
+        object.__setattr__(self, "shapes", points.reshape(self.shapes.shape))
+
+    def at(self, frame: int) -> Floats:
+        """(n, 3) vertices of one frame."""
+        shape: Floats = self.shapes[(self.first + frame) % len(self.shapes)]
+        return shape
+
+    def frames(self, count: int) -> Floats:
+        """(count, n, 3) vertices of the first frames."""
+        shapes: Floats = self.shapes[(self.first + np.arange(count)) % len(self.shapes)]
+        return shapes
+
+
+@dataclass(frozen=True, eq=False)
+class MovingBody:
+    """A body of a scene and how it moves when nothing is in its way.
+
+    Parameters
+    ----------
+    name : str
+    mesh : Mesh
+    pose : (4, 4)
+        At frame 0, body to world.
+    velocity : (3,)
+        Of its centre, lengths per frame.
+    axis : (3,)
+        It turns about this direction of the world, through its centre.
+    spin : float
+        Radians per frame.
+    cycle : Cycle, optional
+        Its shapes, if it deforms.
+    circle : Circle, optional
+        What its centre does besides moving at `velocity`; for bodies without walls.
+    static, group, category, mask
+        Filters, see `Body`. A static body does not move, whatever else is said.
+    """
+
+    name: str
+    mesh: Mesh
+    pose: Floats = field(default_factory=lambda: np.eye(4))
+    velocity: Floats = field(default_factory=lambda: np.zeros(3))
+    axis: Floats = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    spin: float = 0.0
+    cycle: Cycle | None = None
+    circle: Circle | None = None
+    static: bool = False
+    group: int | None = None
+    category: int = 1
+    mask: int = ALL_BITS
+
+    @functools.cached_property
+    def centre(self) -> Floats:
+        """(3,) the middle of the box of the mesh, in body coordinates: the body turns about it.
+
+        It is not the centre of volume, so that open meshes have one too; for the spheres of the papers both are the same.
+        """
+        middle: Floats = self.mesh.bounds.mean(axis=0)
+        return middle
+
+    @functools.cached_property
+    def radius(self) -> float:
+        """Of the ball about `centre` that holds the body in every shape and at every turn (a billionth larger than need be)."""
+        points = self.mesh.vertices if self.cycle is None else np.vstack([self.mesh.vertices, self.cycle.shapes.reshape(-1, 3)])
+        return float(np.linalg.norm(points - self.centre, axis=1).max()) * (1.0 + 1e-9)

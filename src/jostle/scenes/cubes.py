@@ -1,0 +1,202 @@
+"""Scenes of many bodies in a cube: spheres, shuttles, cones, ellipsoids, a crowd, deforming spheres.
+
+Every number that a paper prints is the default and its place is named; where a paper prints none, the docstring says ours.
+`speed` is in radii of a body per frame and `turn` in radians per frame, as Kitamura et al. 1998 (§5.3) give them: 5 % of the
+radius and 10 degrees. The cube follows from `fill`, the share of it that bodies take, unless `cube` gives its edge.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.errors import InputError
+from jostle.scenes.bodies import Cycle, MovingBody
+from jostle.scenes.placing import ball_volume, bodies_at_random, cube_of_fill
+from jostle.scenes.scene import Scene
+from jostle.shapes import build
+from jostle.shapes.mesh import Mesh
+
+TEN_DEGREES = math.radians(10.0)
+
+
+def spheres(
+    *,
+    count: int = 15,
+    faces: int = 960,
+    fill: float = 0.05,
+    cube: float | None = None,
+    speed: float = 0.05,
+    turn: float = TEN_DEGREES,
+    response: str = "exchange",
+    frames: int = 1000,
+    seed: int = 0,
+) -> Scene:
+    """Return identical spheres that collide in a cube and exchange their velocities (Kitamura et al. 1998, §5.3, fig. 16–18).
+
+    From the paper: 15 spheres, 48 to 960 faces each (figures for 168 and 960), 5 % of the volume, 5 % of the radius and 10
+    degrees per frame, 1,000 frames, exchange of motion vectors, reflection at the walls. §5.1 (fig. 13) has 10, 20, 30 and 40
+    spheres of 528 faces. Ours: the places, directions and axes, which are random.
+    """
+    mesh = build.sphere(faces)
+    return _in_a_cube("spheres", mesh, count, mesh.volume, fill, cube, speed, turn, response, frames, seed)
+
+
+def shuttles(
+    *,
+    count: int = 15,
+    fill: float = 0.3,
+    cube: float | None = None,
+    speed: float = 0.05,
+    turn: float = TEN_DEGREES,
+    response: str = "exchange",
+    frames: int = 300,
+    seed: int = 0,
+) -> Scene:
+    """Return space shuttles, concave, of 528 faces each, in a cube (Kitamura et al. 1998, §4.2, fig. 8).
+
+    From the paper: 15 of them, 528 faces, translation and rotation, boxes of many overlapping in every frame. Ours: the rest.
+    Speed and turn are those of §5.3. `fill` is the share of the cube that the *balls* about the shuttles would take; at the start
+    only their surfaces are apart, so that boxes overlap in every frame. Velocities are exchanged (the paper's run ends at the
+    first collision: `response="stop"`).
+    """
+    mesh = build.shuttle()
+    return _in_a_cube("shuttles", mesh, count, _ball(mesh), fill, cube, speed, turn, response, frames, seed, close=True)
+
+
+def cones(
+    *,
+    count: int = 100,
+    faces: int = 360,
+    fill: float = 0.1,
+    cube: float | None = None,
+    speed: float = 0.05,
+    turn: float = TEN_DEGREES,
+    response: str = "none",
+    frames: int = 100,
+    seed: int = 0,
+) -> Scene:
+    """Return cones in random motion that pass through each other (Baciu, Wong, Sun 1998, §5.1, §5.2, fig. 5).
+
+    From the paper: 100 cones, 3,600 to 1,152,000 faces in all (36 to 11,520 each), no response, 100 to 500 frames. Ours: 360
+    faces each, a cube of which the balls about the cones take 10 %, speed and turn.
+    """
+    mesh = build.cone(face_count=faces)
+    return _in_a_cube("cones", mesh, count, _ball(mesh), fill, cube, speed, turn, response, frames, seed)
+
+
+def ellipsoids(
+    *,
+    count: int = 100,
+    faces: int = 360,
+    fill: float = 0.1,
+    cube: float | None = None,
+    speed: float = 0.05,
+    turn: float = TEN_DEGREES,
+    response: str = "none",
+    frames: int = 100,
+    seed: int = 0,
+) -> Scene:
+    """Return flat ellipsoids in random motion that pass through each other (Baciu, Wong, Sun 1998, §5.1, fig. 5, fig. 9).
+
+    From the paper: 100 of them, 3,600 to 1,152,000 faces in all, no response, 100 to 500 frames. Ours: radii of 1, 0.7 and 0.3,
+    360 faces each, a cube of which the balls about them take 10 %, speed and turn.
+    """
+    mesh = build.ellipsoid(faces)
+    return _in_a_cube("ellipsoids", mesh, count, _ball(mesh), fill, cube, speed, turn, response, frames, seed)
+
+
+def crowd(
+    *,
+    count: int = 1000,
+    subdivisions: int = 1,
+    fill: float = 0.025,
+    cube: float | None = None,
+    speed: float = 0.05,
+    turn: float = TEN_DEGREES,
+    response: str = "none",
+    frames: int = 100,
+    seed: int = 0,
+) -> Scene:
+    """Return many small icospheres (20 * 4**subdivisions faces each) that pass through each other; no paper has it."""
+    mesh = build.icosphere(subdivisions)
+    return _in_a_cube("crowd", mesh, count, mesh.volume, fill, cube, speed, turn, response, frames, seed)
+
+
+def deforming_spheres(
+    *,
+    count: int = 8,
+    faces: int = 528,
+    swell: float = 0.25,
+    period: int = 40,
+    fill: float = 0.1,
+    cube: float | None = None,
+    speed: float = 0.05,
+    turn: float = TEN_DEGREES,
+    response: str = "exchange",
+    frames: int = 200,
+    seed: int = 0,
+) -> Scene:
+    """Return spheres whose radius varies over the surface and with time (a deforming sphere is in §4.3 of Kitamura et al. 1998).
+
+    Three waves run over each sphere, once in `period` frames; the radius stays within 1 ± `swell` (0 … 0.9), so the surface
+    is star-shaped and never crosses itself. The paper prints no more than that a sphere deforms: the numbers are ours, speed and
+    turn those of §5.3.
+    """
+    swell = cast.as_number(swell, "swell")
+    if not 0.0 <= swell <= 0.9:
+        raise InputError(f"swell is {swell}; it must be between 0 and 0.9 of the radius")
+    mesh = build.sphere(faces)
+    count, period = cast.as_count(count, "count", lowest=1), cast.as_count(period, "period", lowest=1)
+    shapes = _swelling(mesh.vertices, swell, period)
+    # Each body starts at another shape of the one table of them.
+    cycles = [Cycle(shapes, k * period // count) for k in range(count)]
+    volume = ball_volume(1.0 + swell)
+    return _in_a_cube("deforming_spheres", mesh, count, volume, fill, cube, speed, turn, response, frames, seed, cycles)
+
+
+def _swelling(vertices: NDArray[np.float64], swell: float, period: int) -> NDArray[np.float64]:
+    """(period, n, 3) vertices of a unit sphere moved along their radii by running waves; the last shape leads back to the first."""
+    phase = 2.0 * np.pi * np.arange(period)[:, None] / period
+    wave = np.zeros((period, len(vertices)))
+    for axis in range(3):
+        along = vertices[:, axis]
+        wave += np.sin((2.0 + axis) * along + phase * (1 if axis < 2 else -1)) / 3.0
+    return vertices * (1.0 + swell * wave)[:, :, None]
+
+
+def _ball(mesh: Mesh) -> float:
+    return ball_volume(MovingBody("", mesh).radius)
+
+
+def _in_a_cube(
+    name: str,
+    mesh: Mesh,
+    count: int,
+    volume: float,
+    fill: float,
+    cube: float | None,
+    speed: float,
+    turn: float,
+    response: str,
+    frames: int,
+    seed: int,
+    cycles: list[Cycle] | None = None,
+    close: bool = False,
+) -> Scene:
+    """The one scene behind all of this file; `volume` is what one body counts for in `fill`."""
+    count = cast.as_count(count, "count", lowest=1)
+    edge = cube_of_fill(count * volume, fill) if cube is None else cast.as_length(cube, "cube")
+    rng = np.random.default_rng(cast.as_count(seed, "seed"))
+    plural = "icospheres" if name == "crowd" else name.replace("_", " ")
+    return Scene(
+        name=name,
+        title=f"{count:,} {plural} of {len(mesh.faces):,} faces in a cube",
+        bodies=bodies_at_random(rng, mesh, count, edge, speed, turn, plural.removesuffix("s"), cycles, close),
+        cube=edge,
+        response=response,
+        frames=cast.as_count(frames, "frames", lowest=1),
+    )

@@ -1,0 +1,199 @@
+"""The stepper: the simple motions of the papers' experiments, frame by frame.
+
+Bodies keep their velocity and their spin (Kitamura et al. 1998, §5.3: both constant) and are reflected at the walls of a cube
+about the origin: a wall is touched by the ball about the middle of a body's box, so a body that turns at a wall cannot turn
+out of the cube. Spins never change; orientations are computed from the angle of the frame, not summed up, so poses stay rigid.
+
+Responses to a collision:
+- "none": bodies pass through each other (Baciu, Wong, Sun 1998, §5, over 100 to 500 frames).
+- "exchange": two bodies that touch exchange their velocities, if they approach each other (§5.3 of Kitamura et al. exchanges
+  the motion vectors of collided objects; that they must approach is ours: without it bodies that overlap for several frames
+  would exchange again and again and stick together). Pairs are taken in the order of body numbers. No speed is ever lost.
+- "stop": the motion ends with the first frame in which bodies touch (Kitamura et al. §4.1; Baciu et al. for controlled runs).
+
+What touches is decided by the default engine, whatever method is measured later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.errors import InputError
+from jostle.scenes.bodies import MovingBody
+from jostle.world import World
+
+Floats = NDArray[np.float64]
+
+RESPONSES = ("none", "exchange", "stop")
+
+
+class Stepper:
+    """Moves the bodies of a scene; frame 0 is where they start.
+
+    Parameters
+    ----------
+    bodies : sequence of MovingBody
+    cube : float, optional
+        Edge of the cube about the origin whose walls reflect; None for no walls.
+    response : {"none", "exchange", "stop"}
+    ignored : sequence of (int, int)
+        Pairs of body numbers that never collide.
+    """
+
+    def __init__(
+        self,
+        bodies: Sequence[MovingBody],
+        cube: float | None = None,
+        response: str = "none",
+        ignored: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        self.bodies = tuple(bodies)
+        self.response = cast.as_choice(response, RESPONSES, "response")
+        self.frame = 0
+        self._ignored = tuple(ignored)
+        count = len(self.bodies)
+        self._moves = np.array([not body.static for body in self.bodies], bool)
+        self._start = np.stack([body.pose for body in self.bodies]) if count else np.empty((0, 4, 4))
+        self._middle = np.array([body.centre for body in self.bodies]).reshape(-1, 3)
+        self._axis = _unit([body.axis for body in self.bodies])
+        self._spin = np.where(self._moves, [body.spin for body in self.bodies], 0.0)
+        self._first_centre = _turned(self._start[:, :3, :3], self._middle) + self._start[:, :3, 3]
+        self._moved = np.zeros((count, 3))  # by how much the centres have left their first places
+        self._velocity = np.array([body.velocity for body in self.bodies], float).reshape(-1, 3) * self._moves[:, None]
+        self._circles = [(k, body.circle) for k, body in enumerate(self.bodies) if body.circle is not None and not body.static]
+        self._cycles = [(k, body.cycle) for k, body in enumerate(self.bodies) if body.cycle is not None]
+        self._room = None if cube is None else self._checked_room(cube)
+        self._world: World | None = None
+
+    @property
+    def centres(self) -> Floats:
+        """(n, 3) where the centres of the bodies are now."""
+        centres: Floats = self._first_centre + self._moved + self._drift()
+        return centres
+
+    @property
+    def velocities(self) -> Floats:
+        """(n, 3) of the centres, per frame; without what a circle adds."""
+        velocities: Floats = self._velocity.copy()
+        return velocities
+
+    @property
+    def poses(self) -> Floats:
+        """(n, 4, 4) of all bodies now; those of frame 0 are the bits that the bodies came with."""
+        first, turn = self._start[:, :3, :3], rotations_about(self._axis, self._spin * self.frame)
+        # Summed in this order, so that one rounding does not depend on how a linear-algebra library orders its sums.
+        rotation = turn[:, :, 0, None] * first[:, None, 0] + turn[:, :, 1, None] * first[:, None, 1]
+        rotation += turn[:, :, 2, None] * first[:, None, 2]
+        poses: Floats = self._start.copy()
+        poses[:, :3, :3] = rotation
+        poses[:, :3, 3] += (self._moved + self._drift()) + _turned(first - rotation, self._middle)
+        return poses
+
+    def touching(self) -> list[tuple[int, int]]:
+        """Return the pairs of bodies that touch now, by the default engine, in order."""
+        if self._world is None:
+            self._world = self._new_world()
+        self._world.set_poses(self.poses)
+        for k, cycle in self._cycles:
+            self._world[k].vertices = cycle.at(self.frame)
+        pairs = self._world.detect(rows="pairs").pairs
+        return list(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True))
+
+    def advance(self) -> bool:
+        """Respond to what touches now and go on to the next frame; False if the response is to stay here."""
+        if self.response != "none":
+            touching = self.touching()
+            if touching and self.response == "stop":
+                return False
+            self._exchange(touching)
+        self.frame += 1
+        self._moved += self._velocity
+        if self._room is not None:
+            self._reflect(self._room)
+        return True
+
+    def _exchange(self, touching: list[tuple[int, int]]) -> None:
+        centre, velocity = self.centres, self._velocity
+        for a, b in touching:
+            approaching = float(np.dot(velocity[a] - velocity[b], centre[b] - centre[a])) > 0.0
+            if approaching and self._moves[a] and self._moves[b]:
+                velocity[[a, b]] = velocity[[b, a]]
+
+    def _reflect(self, room: Floats) -> None:
+        """Mirror centres that have left the room for them, and turn their velocities back into it."""
+        centre = self._first_centre + self._moved
+        above, below = centre > room, centre < -room
+        mirrored = np.where(above, 2.0 * room - centre, np.where(below, -2.0 * room - centre, centre))
+        # A step longer than the room would come out at the other side: it ends at that wall.
+        inside = np.clip(mirrored, -room, room)
+        self._moved = np.where(above | below, inside - self._first_centre, self._moved)
+        speed = np.abs(self._velocity)
+        self._velocity = np.where(above, -speed, np.where(below, speed, self._velocity))
+
+    def _drift(self) -> Floats:
+        drift = np.zeros((len(self.bodies), 3))
+        for k, circle in self._circles:
+            turn = rotations_about(_unit([circle.axis]), np.array([circle.angle * self.frame]))
+            drift[k] = circle.to_middle - _turned(turn, circle.to_middle[None])[0]
+        return drift
+
+    def _checked_room(self, cube: float) -> Floats:
+        """(n, 1) how far from the origin each centre may be along each axis."""
+        edge = cast.as_length(cube, "cube")
+        room = edge / 2.0 - np.array([body.radius for body in self.bodies]).reshape(-1, 1)
+        for k, body in enumerate(self.bodies):
+            if body.circle is not None:
+                raise InputError(f"body {body.name!r} drifts on a circle; walls reflect only bodies that move straight")
+            if not body.static and not (np.abs(self._first_centre[k]) <= room[k]).all():
+                raise InputError(
+                    f"body {body.name!r}: a ball of radius {body.radius:.4g} about its start {self._first_centre[k].tolist()} "
+                    f"is not inside of the cube of edge {edge:.4g} about the origin; make the cube larger"
+                )
+        return np.where(self._moves[:, None], room, np.inf)
+
+    def _new_world(self) -> World:
+        world = World()
+        for body in self.bodies:
+            world.add(
+                body.mesh,
+                body.pose,
+                body.name,
+                deformable=body.cycle is not None,
+                static=body.static,
+                group=body.group,
+                category=body.category,
+                mask=body.mask,
+            )
+        for a, b in self._ignored:
+            world.ignore(a, b)
+        return world
+
+
+def rotations_about(axis: Floats, angle: Floats) -> Floats:
+    """(n, 3, 3) rotations by angles (n,) about unit axes (n, 3), right-handed."""
+    x, y, z = axis.T
+    zero = np.zeros_like(x)
+    cross = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1).reshape(-1, 3, 3)
+    outer = axis[:, :, None] * axis[:, None, :]
+    s, c = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
+    rotations: Floats = s * cross + c * np.eye(3) + (1.0 - c) * outer
+    return rotations
+
+
+def _turned(rotation: Floats, points: Floats) -> Floats:
+    """(n, 3) one point for each rotation."""
+    x, y, z = (points[:, k, None] for k in range(3))
+    return (rotation[:, :, 0] * x + rotation[:, :, 1] * y) + rotation[:, :, 2] * z
+
+
+def _unit(vectors: Sequence[Floats]) -> Floats:
+    array = np.array(vectors, float).reshape(-1, 3)
+    length = np.linalg.norm(array, axis=1, keepdims=True)
+    if not (length > 0.0).all():
+        raise InputError("an axis is 0 0 0; a body turns about a direction")
+    unit: Floats = array / length
+    return unit
