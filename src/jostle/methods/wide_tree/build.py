@@ -12,7 +12,7 @@ from jostle.methods.wide_tree.morton import CELLS, cut_into_nodes, morton_order
 from jostle.methods.wide_tree.refit import fit_frame, fit_tree
 from jostle.methods.wide_tree.sah import sah_nodes
 from jostle.methods.wide_tree.scratch import SCRATCH
-from jostle.methods.wide_tree.tree import ROW, Tree
+from jostle.methods.wide_tree.tree import LANES, ROW, Tree
 from jostle.shapes.mesh import Mesh
 
 STACK_ROWS = 1024  # eight for each level, and a level has at most half the faces of the one above or one bit less of their codes
@@ -43,5 +43,6 @@ def morton_nodes(vertices: Floats, faces: Ints, frame: Floats) -> tuple[NDArray[
     first, count = SCRATCH.array("first", room, np.int32), SCRATCH.array("count", room, np.int32)
     block = SCRATCH.array("block", 3 * BLOCK_FACES, np.float32)
     numbers, aside = SCRATCH.array("numbers", BLOCK_FACES, np.int64), SCRATCH.array("aside", 4 * BLOCK_FACES, np.int64)
-    nodes = cut_into_nodes(spare, middles, first, count, np.empty((STACK_ROWS, 4), np.int64), block, numbers, aside)
+    stack, ends = np.empty((STACK_ROWS, 4), np.int64), np.empty((LANES, 2), np.int64)
+    nodes = cut_into_nodes(spare, middles, first, count, stack, ends, block, numbers, aside)
     return spare.astype(np.int32), first[:nodes].copy(), count[:nodes].copy()

@@ -29,22 +29,14 @@ def order_block(keys, middles, begin, end, block, numbers, spare):  # type: igno
         block[3 * i], block[3 * i + 1], block[3 * i + 2] = middles[face], middles[face + 1], middles[face + 2]
         spare[BLOCK_FACES + i] = key
         numbers[i] = i
-    _cut(block, numbers, spare, end - begin, BLOCK_FACES, NODE_FACES)
-    for start in range(0, end - begin, NODE_FACES):
-        _cut(block, numbers[start:], spare, min(NODE_FACES, end - begin - start), NODE_FACES, LEAF_FACES)
-    for i in range(end - begin):
-        keys[begin + i] = spare[BLOCK_FACES + numbers[i]]
-
-
-@kernel
-def _cut(block, numbers, spare, count, largest, unit):  # type: ignore[no-untyped-def]
-    """Order numbers[:count] in runs of `unit`, by halves of `largest`, then halves of these."""
-    half = largest // 2
-    while half >= unit:
+    count, half = end - begin, BLOCK_FACES // 2
+    while half >= LEAF_FACES:
         for start in range(0, count, 2 * half):
             if start + half < count:
                 _halve(block, numbers, spare, start, min(start + 2 * half, count), start + half)
         half //= 2
+    for i in range(end - begin):
+        keys[begin + i] = spare[BLOCK_FACES + numbers[i]]
 
 
 @kernel

@@ -9,8 +9,6 @@ fewer pairs of nodes are visited than with the curve alone, as few as with the s
 
 from __future__ import annotations
 
-import numpy as np
-
 from jostle.kernels.jit import kernel
 from jostle.methods.wide_tree.kd_order import BLOCK_FACES, NODE_FACES, order_block
 from jostle.methods.wide_tree.tree import LANES, LEAF_FACES
@@ -114,12 +112,12 @@ def _eight_ranges(keys, begin, end, ends):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def cut_into_nodes(keys, middles, first, count, stack, block, numbers, spare):  # type: ignore[no-untyped-def]
+def cut_into_nodes(keys, middles, first, count, stack, ends, block, numbers, spare):  # type: ignore[no-untyped-def]
     """Make nodes over the sorted keys, which are put in a better order within blocks; returns the number of nodes.
 
-    first and count (m,) are large enough, stack (8 * depth, 4) too; block, numbers and spare are scratch of `order_block`.
+    first and count (m,) are large enough, stack (8 * depth, 4) too; ends (8, 2) is scratch, block, numbers and spare are that of
+    `order_block`.
     """
-    ends = np.empty((LANES, 2), np.int64)
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, keys.shape[0], 0
     height, nodes = 1, 1
     while height > 0:
