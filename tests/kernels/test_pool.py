@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -161,3 +163,20 @@ def test_an_interrupt_is_heard_while_the_chunks_run_on():
     out, err = process.communicate(timeout=60)
     assert out == "heard\nended\nended\n"  # not waited for, and no chunk was begun afterwards
     assert (err, process.returncode) == ("", 0)
+
+
+def test_threads_that_live_on_keep_nothing_of_what_they_worked_on(monkeypatch):
+    monkeypatch.setattr(pool, "usable_processors", lambda: 2)
+
+    class Result:
+        pass
+
+    results = pool.map_chunks(lambda start, stop: Result(), 4, 1, workers=2)
+    alive = [weakref.ref(result) for result in results]
+    assert len(alive) == 4
+    del results
+    patience = time.monotonic() + 10.0  # a thread lets go a moment after the caller has its results
+    while any(ref() is not None for ref in alive) and time.monotonic() < patience:
+        time.sleep(0.01)
+        gc.collect()
+    assert [ref() for ref in alive] == [None] * 4

@@ -19,6 +19,13 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 KEPT_BYTES = 1 << 26  # a scratch array larger than this is given back after the call
 
 
+def doubled(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return twice the rows, the first half being those of `array`: for kernels that go on where they stopped."""
+    larger = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
 class GrowingRows(Generic[Scalar]):
     """A scratch array of rows that grows until they fit.
 

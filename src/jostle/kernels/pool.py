@@ -61,12 +61,15 @@ class _Work(Generic[Result]):
 
     def run(self) -> None:
         _inside.work = self
-        while (index := self._take()) is not None:
-            try:
-                self.results[index] = self._function(*self._ranges[index])
-            except BaseException as error:
-                self.errors[index] = error
-                self.stopped = True
+        try:
+            while (index := self._take()) is not None:
+                try:
+                    self.results[index] = self._function(*self._ranges[index])
+                except BaseException as error:
+                    self.errors[index] = error
+                    self.stopped = True
+        finally:
+            _inside.work = None  # the thread lives on; what it has worked on must not
 
 
 def told_to_stop() -> bool:

@@ -11,8 +11,6 @@ Rows equal those of the brute force: faces a < b of the mesh, the exact test on 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +20,7 @@ from jostle.geometry.rigid import cull_padding, transform_into
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, triangles_touch
 from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.buffers import doubled
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_load, f32x8_overlap, f32x8_splat, lowest_bit, without_lowest_bit
 from jostle.kernels.slices import run_in_slices
@@ -284,20 +283,14 @@ class _Walk:
                 *self.arguments, left, self.state, self.stack, self.face_pairs, self.rows, self.distances
             )
             if why == FULL_ROWS:
-                self.rows, self.distances = _doubled(self.rows), _doubled(self.distances)
+                self.rows, self.distances = doubled(self.rows), doubled(self.distances)
             elif why == FULL_STACK:
-                self.stack = _doubled(self.stack)
+                self.stack = doubled(self.stack)
             else:
                 return why == DONE, self._used() - before
 
     def _used(self) -> int:
         return int(self.state[NODE_TESTS] + self.state[TRIANGLE_TESTS])
-
-
-def _doubled(array: NDArray[Any]) -> NDArray[Any]:
-    larger = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
-    larger[: len(array)] = array
-    return larger
 
 
 def find_rows_of_itself(

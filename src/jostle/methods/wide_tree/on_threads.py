@@ -57,21 +57,24 @@ def _split(forest: Forest, placed: Placed, clearance: float, workers: int | None
     """Return all rows of few pairs: each pair that is not soon done is split, its stack dealt out to the threads."""
     work = WORKSPACE
     work.state[NEXT_PAIR] = ANEW
-    parts: list[tuple[Found, Counters]] = []
-    while not work.go_on(forest, placed, clearance, ALL, SOON):
-        before = work.state.copy()
-        parts.append((copied(work.found()), Counters()))
-        parts += _deal(forest, placed, clearance, workers, work)
-        # Where there is one processor, the hands were played here: the number of the query has grown, and tags bear it.
-        before[QUERY] = work.state[QUERY]
-        work.state[:] = before
-        work.state[NEXT_PAIR], work.state[HEIGHT], work.state[ROWS] = before[NEXT_PAIR] + 1, 0, 0
-    if not parts:
-        return rows_in_order(work, len(placed.shape_a)), counters_of(work)
-    parts.append((work.found(), counters_of(work)))
-    keys, pair, distance = (np.concatenate(column) for column in zip(*(found for found, _ in parts), strict=True))
-    order = np.lexsort((keys, pair))
-    return Rows(pair[order], *unpacked(keys[order]), distance[order]), sum((counters for _, counters in parts), Counters())
+    try:
+        parts: list[tuple[Found, Counters]] = []
+        while not work.go_on(forest, placed, clearance, ALL, SOON):
+            before = work.state.copy()
+            parts.append((copied(work.found()), Counters()))
+            parts += _deal(forest, placed, clearance, workers, work)
+            # Where there is one processor, the hands were played here: the number of the query has grown, and tags bear it.
+            before[QUERY] = work.state[QUERY]
+            work.state[:] = before
+            work.state[NEXT_PAIR], work.state[HEIGHT], work.state[ROWS] = before[NEXT_PAIR] + 1, 0, 0
+        if not parts:
+            return rows_in_order(work, len(placed.shape_a)), counters_of(work)
+        parts.append((work.found(), counters_of(work)))
+        keys, pair, distance = (np.concatenate(column) for column in zip(*(found for found, _ in parts), strict=True))
+        order = np.lexsort((keys, pair))
+        return Rows(pair[order], *unpacked(keys[order]), distance[order]), sum((counters for _, counters in parts), Counters())
+    finally:
+        work.let_go()
 
 
 def _deal(forest: Forest, placed: Placed, clearance: float, workers: int | None, work: Workspace) -> list[tuple[Found, Counters]]:

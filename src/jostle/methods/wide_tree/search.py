@@ -7,12 +7,13 @@ again with larger arrays, or after Python has had the chance to hear Ctrl-C.
 from __future__ import annotations
 
 import threading
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
+from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.pool import told_to_stop
@@ -35,8 +36,6 @@ from jostle.methods.wide_tree.pairs import (
 )
 from jostle.methods.wide_tree.tree import Tree
 from jostle.report import Counters
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 Found: TypeAlias = tuple[NDArray[np.int64], Ints, Floats]  # rows as the kernel writes them: keys, pairs, distances
 
@@ -103,13 +102,12 @@ class Workspace(threading.local):
 
     def double_stack(self) -> None:
         """Make the stack longer, keeping what it holds."""
-        self.stack = _longer(self.stack, 2 * len(self.stack))
+        self.stack = doubled(self.stack)
         self._tell()
 
     def double_rows(self) -> None:
         """Make the outputs longer, keeping what they hold."""
-        length = 2 * len(self.keys)
-        self.keys, self.pair, self.distance = _longer(self.keys, length), _longer(self.pair, length), _longer(self.distance, length)
+        self.keys, self.pair, self.distance = doubled(self.keys), doubled(self.pair), doubled(self.distance)
         self._tell()
 
     def let_go(self) -> None:
@@ -144,12 +142,6 @@ class Workspace(threading.local):
         """Return keys, pairs and distances of the rows so far: views."""
         count = int(self.state[ROWS])
         return self.keys[:count], self.pair[:count], self.distance[:count]
-
-
-def _longer(array: NDArray[Scalar], length: int) -> NDArray[Scalar]:
-    longer = np.empty(length, array.dtype)
-    longer[: len(array)] = array
-    return longer
 
 
 WORKSPACE = Workspace()
