@@ -11,14 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.broad_phase.brute_force import BruteForce as AllPairs
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.containment import contained_parts
-from jostle.details import details_of_rows
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.build import build_and_measure, build_tree
@@ -27,14 +24,14 @@ from jostle.methods.wide_tree.nearest import closest_faces
 from jostle.methods.wide_tree.on_threads import find_rows_on_threads
 from jostle.methods.wide_tree.pairs import ALL, ANY, FIRST, WORST
 from jostle.methods.wide_tree.refit import refit_tree
-from jostle.methods.wide_tree.search import Forest, Placed, Rows, unpacked
+from jostle.methods.wide_tree.search import Forest, Placed, unpacked
 from jostle.methods.wide_tree.tree import LANES, Tree
 from jostle.overlay import Overlay
-from jostle.pair_rows import label_runs
 from jostle.pairwise import LocalBoxes, allowed_pairs, world_volumes
 from jostle.protocol import OldToNew, PairFinder, Progress
 from jostle.query import Query
-from jostle.report import Batch, Closest, Contacts, Counters, Kind, Pairs, Report, unknown_column
+from jostle.report import Batch, Closest, Contacts, Counters, Kind, Pairs, Report
+from jostle.rows import Rows, as_asked, contacts_of, labelled, merged, with_contained
 from jostle.shapes.mesh import Mesh
 from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
 
@@ -131,16 +128,16 @@ class WideTreeDetector:
         body_a, body_b, shapes = pairs.body_a, pairs.body_b, self._tree_of_body
         placed = Placed(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
         rows, counters = find_rows_on_threads(self._forest, placed, query.clearance, how_many, frame.workers)
-        contacts, touching = _labelled(rows, pairs, frame)
+        contacts, touching = labelled(rows, pairs, frame)
         if query.solid:
-            contacts = self._with_contained(contacts, pairs, frame)
+            contacts = with_contained(contacts, pairs, frame)
         if query.itself:
             contacts, work = self._with_itself(contacts, frame, query)
             counters += work
         if query.solid or query.itself:
             touching = Pairs.of(contacts)
         counters += Counters(body_pairs=len(body_a), box_tests=self._finder.counters.get("box_tests", 0))
-        return _as_asked(contacts, touching, counters, query)
+        return as_asked(contacts, touching, counters, query)
 
     def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
         """Answer for many sets of poses (n, bodies, 4, 4): bodies and vertices as in the frame, poses as given."""
@@ -176,17 +173,6 @@ class WideTreeDetector:
             pairs = FIRST_AND_SECOND if len(frame) == 2 else NO_PAIRS
         return allowed_pairs(pairs, frame)
 
-    def _with_contained(self, contacts: Contacts, pairs: CandidatePairs, frame: Frame) -> Contacts:
-        """Add a row for every part of a body that lies inside the other of its pair."""
-        parts = contained_parts(pairs, contacts, frame)
-        if not parts:
-            return contacts
-        a, b, face_a, face_b, kind = (np.array(column) for column in zip(*parts, strict=True))
-        added = Rows(
-            np.zeros(len(a), np.int32), face_a.astype(np.int32), face_b.astype(np.int32), kind.astype(np.uint8), np.zeros(len(a))
-        )
-        return _merged(contacts, _contacts(a.astype(np.int32), b.astype(np.int32), added, frame), frame)
-
     def _with_itself(self, contacts: Contacts, frame: Frame, query: Query) -> tuple[Contacts, Counters]:
         counters = Counters()
         for body, mesh in enumerate(frame.bodies.meshes):
@@ -196,7 +182,7 @@ class WideTreeDetector:
             if len(keys):
                 itself = np.full(len(keys), body, np.int32)
                 rows = Rows(itself, *unpacked(keys), distance)
-                contacts = _merged(contacts, _contacts(itself, itself, rows, frame), frame)
+                contacts = merged(contacts, contacts_of(itself, itself, rows, frame), frame)
         return contacts, counters
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
@@ -246,59 +232,6 @@ def _corner_boxes(boxes: Floats, pose: Floats) -> Floats:
     centre, half = boxes.mean(axis=1), 0.5 * (boxes[:, 1] - boxes[:, 0])
     moved, extent = centre @ pose[:3, :3].T + pose[:3, 3], half @ np.abs(pose[:3, :3]).T
     return np.stack([moved - extent, moved + extent], axis=1)
-
-
-def _labelled(rows: Rows, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts, Pairs]:
-    """Rows as contacts, and the pairs that they make, by one kernel: NumPy's dozen calls take longer than many a search."""
-    count = len(rows.pair)
-    if count == 0:
-        return Contacts.empty(), Pairs.empty()
-    body_a, body_b = np.empty(count, np.int32), np.empty(count, np.int32)
-    most = min(count, len(pairs.body_a))
-    a, b, number = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
-    kind, distance = np.empty(most, np.uint8), np.empty(most)
-    n = label_runs(rows.pair, rows.kind, rows.distance, pairs.body_a, pairs.body_b, body_a, body_b, a, b, kind, number, distance)
-    if n < most:
-        a, b, kind, number, distance = a[:n], b[:n], kind[:n], number[:n], distance[:n]
-    return _contacts(body_a, body_b, rows, frame), Pairs(a, b, kind, number, distance, unknown_column(n))
-
-
-def _contacts(body_a: Ints, body_b: Ints, rows: Rows, frame: Frame) -> Contacts:
-    unknown = unknown_column(len(rows.kind))
-    details = details_of_rows(frame, body_a, body_b, rows.face_a, rows.face_b, rows.kind)
-    return Contacts(body_a, body_b, rows.face_a, rows.face_b, rows.kind, rows.distance, unknown, unknown, details)
-
-
-def _merged(one: Contacts, other: Contacts, frame: Frame) -> Contacts:
-    """All rows of both, in order."""
-    columns = [
-        np.concatenate([getattr(one, n), getattr(other, n)]) for n in ("body_a", "body_b", "face_a", "face_b", "kind", "distance")
-    ]
-    order = np.lexsort(columns[3::-1])
-    body_a, body_b, face_a, face_b, kind, distance = (column[order] for column in columns)
-    return _contacts(body_a, body_b, Rows(body_a, face_a, face_b, kind, distance), frame)
-
-
-def _as_asked(contacts: Contacts, pairs: Pairs, counters: Counters, query: Query) -> Report:
-    """Keep the rows that the query wants."""
-    if query.rows == "faces" or (query.rows == "first" and len(contacts) == len(pairs)):
-        return Report(pairs, contacts, counters)
-    if query.rows == "first":
-        worst = _first_of_the_worst(contacts, pairs)
-        contacts = contacts.select(worst)
-        return Report(Pairs.of(contacts), contacts, counters)
-    if query.rows == "any":
-        pairs = pairs.select(np.s_[:1])
-    return Report(pairs.without_rows(), counters=counters)
-
-
-def _first_of_the_worst(contacts: Contacts, pairs: Pairs) -> NDArray[np.int64]:
-    """Of each pair the first row of its most severe kind."""
-    starts = np.cumsum(pairs.rows) - pairs.rows
-    severe = contacts.kind == np.repeat(pairs.kind, pairs.rows)
-    # The first True of each run: the lowest index among the severe rows.
-    index = np.where(severe, np.arange(len(severe)), len(severe))
-    return np.minimum.reduceat(index, starts) if len(starts) else np.empty(0, np.int64)
 
 
 assert Kind.CROSSING < 1 << 3  # a kind fits into a row

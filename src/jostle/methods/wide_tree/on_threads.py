@@ -17,7 +17,6 @@ from jostle.methods.wide_tree.search import (
     Forest,
     Found,
     Placed,
-    Rows,
     Workspace,
     copied,
     counters_of,
@@ -26,6 +25,7 @@ from jostle.methods.wide_tree.search import (
     unpacked,
 )
 from jostle.report import Counters
+from jostle.rows import Rows
 
 CHUNK = 128  # the fewest pairs that make a portion, which costs some 30 µs whatever is in it
 MOST_CHUNKS = 64  # the most portions

@@ -36,21 +36,12 @@ from jostle.methods.wide_tree.pairs import (
 )
 from jostle.methods.wide_tree.tree import Tree
 from jostle.report import Counters
+from jostle.rows import Rows
 
 Found: TypeAlias = tuple[NDArray[np.int64], Ints, Floats]  # rows as the kernel writes them: keys, pairs, distances
 
 OPERATIONS = 2_000_000  # node pairs, or exact tests times their weight, until Python looks up: 0.05 to 0.3 s
 LARGEST_KEPT = 1 << 20  # rows; longer outputs are given back after the call
-
-
-class Rows(NamedTuple):
-    """Rows of many pairs: the number of the pair in the list, faces, kind and distance; sorted by (pair, face_a, face_b)."""
-
-    pair: Ints
-    face_a: Ints
-    face_b: Ints
-    kind: NDArray[np.uint8]
-    distance: Floats
 
 
 class Placed(NamedTuple):
