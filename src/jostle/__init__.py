@@ -11,6 +11,11 @@ from jostle.errors import BusyError, InputError, JostleError, Unsupported
 from jostle.frame import Bodies, Frame
 from jostle.functions import collide, distance, self_collide
 from jostle.methods.brute_force.method import BruteForce
+from jostle.methods.closest_features.method import ClosestFeatures
+from jostle.methods.edge_face.method import EdgeFace
+from jostle.methods.face_octree.method import FaceOctree
+from jostle.methods.octree_update.method import OctreeUpdate
+from jostle.methods.separating_plane.method import SeparatingPlane
 from jostle.methods.wide_tree.method import WideTree
 from jostle.overlay import Overlay
 from jostle.pair import Pair
@@ -33,15 +38,19 @@ __all__ = [
     "Budget",
     "BusyError",
     "Closest",
+    "ClosestFeatures",
     "Contacts",
     "Counters",
     "Detector",
+    "EdgeFace",
+    "FaceOctree",
     "Frame",
     "InputError",
     "JostleError",
     "Kind",
     "Mesh",
     "Method",
+    "OctreeUpdate",
     "Overlay",
     "Pair",
     "PairTest",
@@ -49,6 +58,7 @@ __all__ = [
     "Pairwise",
     "Query",
     "Report",
+    "SeparatingPlane",
     "Traits",
     "Unsupported",
     "WideTree",

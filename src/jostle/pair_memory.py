@@ -22,6 +22,8 @@ class PairMemory:
     def recall(self, pairs: CandidatePairs) -> NDArray[np.float64]:
         """(k, width) the record of each pair, NaN where there is none."""
         keys = pair_key(pairs.body_a, pairs.body_b)
+        if len(keys) == len(self.keys) and (keys == self.keys).all():  # the usual case where all pairs are tested
+            return self.records.copy()
         found = np.full((len(keys), self.records.shape[1]), np.nan)
         if len(self.keys):
             place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jostle.broad_phase import BROAD_PHASES
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
-from jostle.errors import Unsupported
+from jostle.errors import InputError, Unsupported
 from jostle.frame import Bodies, Floats, Frame
 from jostle.geometry.aabb import box_of_points, world_boxes_into
 from jostle.kernels.arrays import read_only_view
@@ -125,6 +126,19 @@ def world_volumes(boxes: LocalBoxes, frame: Frame, clearance: float) -> Volumes:
         lower = np.nextafter(lower - 0.5 * clearance, -np.inf)
         upper = np.nextafter(upper + 0.5 * clearance, np.inf)
     return Volumes(lower, upper, dt=frame.dt)
+
+
+def broad_phase_of(value: str | BroadPhase, owner: str = "") -> BroadPhase:
+    """Return the broad phase of a name, or an instance itself; `owner` is whose setting it is, for messages."""
+    names, of = ", ".join(sorted(BROAD_PHASES)), f"{owner}: " if owner else ""
+    if isinstance(value, str):
+        if value not in BROAD_PHASES:
+            raise InputError(f"{of}there is no broad phase {value!r}; the broad phases are {names}")
+        made: BroadPhase = BROAD_PHASES[value]()
+        return made
+    if isinstance(value, type) or not isinstance(value, BroadPhase):
+        raise InputError(f"{of}broad phase is {value!r}; pass a name ({names}) or an instance such as UniformGrid()")
+    return value
 
 
 def allowed_pairs(pairs: CandidatePairs, frame: Frame) -> CandidatePairs:

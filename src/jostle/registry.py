@@ -5,12 +5,25 @@ from __future__ import annotations
 from jostle.broad_phase import BROAD_PHASES
 from jostle.errors import InputError
 from jostle.methods.brute_force.method import BruteForce
+from jostle.methods.closest_features.method import ClosestFeatures
+from jostle.methods.edge_face.method import EdgeFace
+from jostle.methods.face_octree.method import FaceOctree
+from jostle.methods.octree_update.method import OctreeUpdate
+from jostle.methods.separating_plane.method import SeparatingPlane
 from jostle.methods.wide_tree.method import WideTree
-from jostle.protocol import BroadPhase, Method
+from jostle.pairwise import broad_phase_of
+from jostle.protocol import Method
+
+__all__ = ["BROAD_PHASES", "DEFAULT_METHOD", "METHODS", "broad_phase_of", "method_of", "name_of"]
 
 METHODS: dict[str, type[Method]] = {
     "wide_tree": WideTree,
+    "face_octree": FaceOctree,
     "brute_force": BruteForce,
+    "separating_plane": SeparatingPlane,
+    "closest_features": ClosestFeatures,
+    "edge_face": EdgeFace,
+    "octree_update": OctreeUpdate,
 }
 DEFAULT_METHOD = "wide_tree"
 
@@ -35,13 +48,3 @@ def name_of(method: Method) -> str:
         if type(method) is made:
             return name
     return type(method).__name__
-
-
-def broad_phase_of(value: str | BroadPhase) -> BroadPhase:
-    """Return the broad phase of a name, or an instance itself."""
-    if isinstance(value, str):
-        if value not in BROAD_PHASES:
-            raise InputError(f"there is no broad phase {value!r}; the broad phases are {', '.join(sorted(BROAD_PHASES))}")
-        made: BroadPhase = BROAD_PHASES[value]()
-        return made
-    return value

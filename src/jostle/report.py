@@ -362,13 +362,17 @@ class Closest:
     """The closest points of two bodies and the faces they are on; of equally close faces the lowest (face_a, face_b).
 
     `distance` is 0.0 exactly when the bodies touch. The points are then one common point, of any pair of faces that touch.
+    Methods that walk over features of convex bodies also give these, by the vertices of the mesh: ("vertex", (i,)),
+    ("edge", (i, j)) or ("face", (i, j, k, …)), the corners of a whole flat side in order. Others leave them None.
     """
 
     distance: float
     point_a: Floats
     point_b: Floats
-    face_a: int
+    face_a: int  # -1 where no face of the mesh holds the point: a hull may have faces of its own
     face_b: int
+    feature_a: tuple[str, tuple[int, ...]] | None = None
+    feature_b: tuple[str, tuple[int, ...]] | None = None
 
 
 @dataclass(frozen=True, eq=False)

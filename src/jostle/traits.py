@@ -7,7 +7,7 @@ refuse what is outside of them before any work is done, naming the trait.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from jostle.errors import Unsupported
@@ -100,17 +100,30 @@ class Traits:
     serves: frozenset[Serve] = frozenset()
     needs: frozenset[Need] = frozenset()
     paper: str | None = None  # key in docs/references.bib
+    cures: Mapping[Need, str] = field(default_factory=dict)  # what to do with a body that lacks what is needed
+
+    @property
+    def tells_where(self) -> bool:
+        """Whether there are rows of contacts in its answers: faces or points, not only which bodies meet."""
+        return Answer.FACES in self.answers or Answer.POINTS in self.answers
 
     def check_body(self, method: str, name: str, mesh: Mesh, deformable: bool) -> None:
         """Raise `Unsupported` when a body is outside of what the method needs."""
         if Need.RIGID in self.needs and deformable:
-            raise Unsupported(f"{method} needs rigid bodies (trait needs: rigid); body {name!r} is deformable")
+            raise Unsupported(
+                f"{method} needs rigid bodies (trait needs: rigid); body {name!r} is deformable{self._cure(Need.RIGID)}"
+            )
         if deformable and Serve.DEFORM not in self.serves:
             raise Unsupported(f"{method} does not serve deforming bodies (trait serves: no deform); body {name!r} is deformable")
         if Need.CLOSED in self.needs and not mesh.is_closed:
-            raise Unsupported(f"{method} needs closed meshes (trait needs: closed); body {name!r} is open")
+            raise Unsupported(f"{method} needs closed meshes (trait needs: closed); body {name!r} is open{self._cure(Need.CLOSED)}")
         if Need.CONVEX in self.needs and not mesh.is_convex:
-            raise Unsupported(f"{method} needs convex meshes (trait needs: convex); body {name!r} is not convex")
+            raise Unsupported(
+                f"{method} needs convex meshes (trait needs: convex); body {name!r} is not convex{self._cure(Need.CONVEX)}"
+            )
+
+    def _cure(self, need: Need) -> str:
+        return f"; {self.cures[need]}" if need in self.cures else ""
 
     def check_query(self, method: str, query: Query) -> None:
         """Raise `Unsupported` when a query asks for what the method does not serve."""
@@ -120,5 +133,5 @@ class Traits:
             if serve is Serve.SOLID and self.semantics is not Semantics.SURFACE:
                 continue
             raise Unsupported(f"{method} does not serve {serve.value} (trait serves: no {serve.value}); choose another method")
-        if query.rows in ("faces", "first") and Answer.FACES not in self.answers and Answer.POINTS not in self.answers:
+        if query.rows in ("faces", "first") and not self.tells_where:
             raise Unsupported(f"{method} answers neither faces nor points; ask with rows='pairs'")

@@ -8,6 +8,8 @@ from jostle import functions
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.kernels.warmup import warms
 from jostle.methods.brute_force.method import AllFaces
+from jostle.methods.closest_features.fallback import settle_otherwise
+from jostle.methods.closest_features.polyhedron import polyhedron_of
 from jostle.pair import Pair
 from jostle.pairwise import Pairwise
 from jostle.shapes.mesh import Mesh
@@ -50,6 +52,21 @@ def _oracle() -> None:
     functions.distance(_tetrahedron(), _tetrahedron(2.0), method="brute_force")
 
 
+@warms("the face octree")
+def _face_octree() -> None:
+    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="face_octree", clearance=0.1)
+
+
+@warms("edges against faces")
+def _edge_face() -> None:
+    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="edge_face")
+
+
+@warms("octrees that move")
+def _octree_update() -> None:
+    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="octree_update")
+
+
 @warms("pictures")
 def _picture() -> None:
     from jostle.render.picture import draw
@@ -64,3 +81,17 @@ def _many() -> None:
         world.add(_tetrahedron(shift))
     world.detect()
     assert _tetrahedron().is_convex
+
+
+@warms("separating planes")
+def _separating_plane() -> None:
+    assert not functions.collide(_tetrahedron(), _tetrahedron(2.0), method="separating_plane", rows="pairs")
+    functions.distance(_tetrahedron(), _tetrahedron(2.0), method="separating_plane")
+
+
+@warms("closest features")
+def _closest_features() -> None:
+    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="closest_features", rows="pairs")
+    functions.distance(_tetrahedron(), _tetrahedron(2.0), method="closest_features")
+    shape = polyhedron_of(_tetrahedron())
+    settle_otherwise(shape, shape, np.eye(4), np.eye(4), 1.0)

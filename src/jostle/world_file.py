@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jostle.errors import InputError
-from jostle.registry import METHODS, name_of
+from jostle.registry import BROAD_PHASES, METHODS, name_of
 from jostle.shapes.mesh import Mesh
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
     description = {
         "format": FORMAT,
         "method": method,
-        "settings": dataclasses.asdict(world.method),  # type: ignore[call-overload]
+        "settings": _settings(world.method),
         "units": world.units,
         "time": world.time,
         "dt": world.dt,
@@ -69,6 +69,22 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _settings(method: Any) -> dict[str, Any]:
+    """Return the settings of a method for JSON; a broad phase among them becomes its name and its own settings."""
+    settings = {field.name: getattr(method, field.name) for field in dataclasses.fields(method)}
+    for name, value in settings.items():
+        if dataclasses.is_dataclass(value):
+            named = [known for known, made in BROAD_PHASES.items() if type(value) is made]
+            if not named:
+                raise InputError(f"the setting {name}={value!r} of the world's method is of the user's own and cannot be saved")
+            settings[name] = {"broad_phase": named[0], "settings": _settings(value)}
+    return settings
+
+
+def _setting(value: Any) -> Any:
+    return BROAD_PHASES[value["broad_phase"]](**value["settings"]) if isinstance(value, dict) else value
 
 
 def load_world(path: str | PathLike[str]) -> World:
@@ -92,7 +108,8 @@ def _rebuilt(description: dict[str, Any], arrays: dict[str, Any]) -> World:
     from jostle.world import World
 
     made = METHODS[description["method"]]
-    world = World(made(**description["settings"]), units=description["units"])
+    settings = {name: _setting(value) for name, value in description["settings"].items()}
+    world = World(made(**settings), units=description["units"])
     meshes = [
         Mesh(
             arrays[f"mesh/{k}/vertices"],

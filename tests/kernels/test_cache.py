@@ -143,6 +143,62 @@ def test_an_edited_callee_in_another_file_is_compiled_again(filled, tmp_path):
     assert edited["hits"] == 0
 
 
+REACHED = {
+    "numbers.py": "import numpy as np\nTABLE = np.array([3.0, 4.0])\n",
+    "tables.py": "def doubled():\n    from trial.numbers import TABLE\n    return 2.0 * TABLE\n",
+    "far.py": "from trial.tables import doubled\nFACTORS = doubled()\n",
+    "near.py": """
+from jostle.kernels.jit import kernel
+from trial import far
+
+FACTORS = far.FACTORS
+
+@kernel
+def scaled(x):
+    return x * FACTORS[1]
+
+@kernel
+def first(pair):
+    return pair.first
+""",
+    "alone.py": "VALUE = 1\n",
+    "pairs.py": "from typing import NamedTuple\n\nclass Both(NamedTuple):\n    first: float\n    second: float\n",
+}
+ASK_REACHED = """
+import json
+import trial.alone
+from trial.near import first, scaled
+from trial.pairs import Both
+from jostle.kernels.jit import cache_statistics
+answer = [scaled(10.0), first(Both(first=1.0, second=2.0))]
+print(json.dumps({"answer": answer, **cache_statistics.as_dict()}))
+"""
+
+
+def test_an_edit_is_seen_by_the_kernels_that_can_reach_it_and_by_no_others(tmp_path):
+    trial = Trial(tmp_path).write()
+    for name, text in REACHED.items():
+        (trial.package / name).write_text(text)
+
+    def edited(name: str, old: str, new: str) -> list:
+        file = trial.package / name
+        assert old in file.read_text()
+        file.write_text(file.read_text().replace(old, new))
+        report = trial.run(script=ASK_REACHED)
+        assert report["failures"] == {}
+        return [*report["answer"], report["hits"], report["saves"]]
+
+    assert edited("numbers.py", "4.0", "4.0") == [80.0, 1.0, 0, 2]
+    assert edited("alone.py", "1", "2") == [80.0, 1.0, 2, 0]
+    assert edited("callee.py", "* 3", "* 5") == [80.0, 1.0, 2, 0]
+    assert edited("numbers.py", "4.0", "5.0") == [100.0, 1.0, 0, 2]  # three imports away, one of them inside of a function
+    assert edited("tables.py", "2.0", "3.0") == [150.0, 1.0, 0, 2]
+    # Fields are used by their names in a module that does not import their class.
+    swapped = "    second: float\n    first: float\n"
+    assert edited("pairs.py", "    first: float\n    second: float\n", swapped) == [150.0, 1.0, 1, 1]
+    assert edited("numbers.py", "5.0", "4.0")[0] == 120.0
+
+
 def test_an_edit_while_running_is_not_saved(filled, tmp_path):
     trial = filled.copy(tmp_path)
     edit = f"open({str(trial.package / 'callee.py')!r}, 'w').write({CALLEE.replace('* 3', '* 5')!r})\n"
@@ -155,6 +211,17 @@ def test_an_edit_while_running_is_not_saved(filled, tmp_path):
     mixed = trial.run(script=after_the_import)
     assert (mixed["answer"], mixed["saves"]) == (RIGHT, 0)
     assert mixed["failures"] == {"uncached: sources changed while running": 4}
+    (trial.package / "callee.py").write_text(CALLEE)
+    after_a_call = ASK.replace("values =", "twice(4.0)\n" + edit.strip() + "\nvalues =")
+    mixed = trial.run(script=after_a_call)
+    assert (mixed["answer"], mixed["saves"]) == (RIGHT, 1)
+    assert mixed["failures"] == {"uncached: sources changed while running": 3}
+    shutil.rmtree(trial.cache)
+    (trial.package / "callee.py").write_text(CALLEE)
+    (trial.package / "alone.py").write_text("VALUE = 1\n")
+    elsewhere = after_the_import.replace("callee.py", "alone.py")
+    assert trial.run(script=elsewhere) == {"answer": RIGHT, "hits": 0, "misses": 4, "saves": 4, "failures": {}}
+    assert (trial.package / "alone.py").read_text() != "VALUE = 1\n"
 
 
 def test_checked_code_is_not_served_by_an_unchecked_cache(filled, tmp_path):
@@ -307,6 +374,36 @@ def test_pruning_keeps_what_is_current_recent_or_not_ours(tmp_path):
     many = [make_directory(tmp_path / f"jostle-kernels-{k + 1024:024x}", age=60.0) for k in range(20)]
     cache.prune.__wrapped__(tmp_path, "jostle", current.name)
     assert all(path.exists() for path in [*many, *recent, current])
+
+
+@pytest.mark.small
+def test_pruning_removes_files_that_were_not_used_for_long_or_are_too_many(monkeypatch, tmp_path):
+    def file(name: str, age: float, size: int) -> Path:
+        path = directory / name
+        path.write_bytes(bytes(size))
+        os.utime(path, (time.time() - age, time.time() - age))
+        return path
+
+    day = 86400.0
+    directory = tmp_path / f"jostle-kernels-{1:024x}"
+    directory.mkdir()
+    monkeypatch.setattr(cache, "KEPT_BYTES", 1000)
+    recent = [file(f"recent{k}.kernel", age=60.0 * k, size=400) for k in range(3)]  # more than there is room for, but in use
+    kept = [file("notes.txt", age=1000 * day, size=10), file("new.tmp", age=60.0, size=10)]
+    gone = [file("least.kernel", age=2 * day, size=400), file("old.tmp", age=day, size=10)]
+    assert cache.prune.__wrapped__(tmp_path, "jostle", directory.name) == 2
+    assert [one.exists() for one in recent + kept + gone] == [True] * 5 + [False] * 2
+    monkeypatch.setattr(cache, "KEPT_BYTES", 2000)
+    within = [file(f"within{k}.kernel", age=(k + 1) * day, size=300) for k in range(2)]
+    beyond = [file(f"beyond{k}.kernel", age=(k + 4) * day, size=300) for k in range(2)]  # the sum of the newer ones is 2110
+    unused = [file("unused.kernel", age=cache.KEPT_SECONDS + day, size=1)]
+    assert cache.prune.__wrapped__(tmp_path, "jostle", directory.name) == 3
+    assert [one.exists() for one in recent + kept + within + beyond + unused] == [True] * 7 + [False] * 3
+    # A use is a mark: it moves a file to the front.
+    marked = file("marked.kernel", age=20 * day, size=1)
+    cache._mark_as_used(marked)
+    assert marked.stat().st_mtime > time.time() - 60
+    cache._mark_as_used(directory / "none.kernel")
 
 
 @pytest.mark.small

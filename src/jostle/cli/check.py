@@ -51,7 +51,8 @@ def check(
     world = World(method)
     world.add(str(a), name="A")
     world.add(str(b), _pose(pose_b, translate, rotate), name="B")
-    report = world.detect(clearance=clearance, solid=solid)
+    rows = "faces" if world.method.traits.tells_where else "pairs"
+    report = world.detect(clearance=clearance, solid=solid, rows=rows)
     if solid:
         for body in world:
             if not body.mesh.is_closed:
@@ -105,6 +106,9 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
         if (report.contacts.kind == each).any()
     ]
     sentence = _SENTENCES[kind].format(a=name_a, b=name_b)
+    if len(report.contacts) == 0:  # the method tells which bodies meet, not where
+        console.print(f"[red]{sentence}[/red] (this method tells no faces)", highlight=False)
+        return
     rows = "face pair" if len(report.contacts) == 1 else "face pairs"
     console.print(f"[red]{sentence}[/red]: {len(report.contacts)} {rows} ({', '.join(counts)})", highlight=False)
     shown = min(len(report.contacts), 10)
@@ -127,6 +131,7 @@ def _as_json(report: Report, world: World, paths: tuple[Path, Path]) -> dict[str
         "verdict": Kind(int(kinds[0])).name if len(kinds) else "FREE",
         "method": repr(world.method),
         "complete": report.complete,
+        "distance": float(report.pairs.distance[0]) if len(kinds) else None,
         "bodies": {
             body.name: {"file": str(path), "faces": len(body.mesh.faces), "closed": body.mesh.is_closed}
             for body, path in zip(world, paths, strict=True)

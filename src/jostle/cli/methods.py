@@ -22,11 +22,17 @@ def _row(traits: Traits) -> tuple[str, ...]:
     semantics = {"surface": "surfaces", "solid": "solids", "both": "surfaces and solids"}[traits.semantics.value]
     return (
         semantics,
-        "-" if answer is None else str(answer),
+        _without_faces(traits) if answer is None else str(answer),
         ", ".join(need.value for need in Need if need in traits.needs) or "any mesh",
         ", ".join(serve.value for serve in Serve if serve in traits.serves) or "-",
         traits.paper or "-",
     )
+
+
+def _without_faces(traits: Traits) -> str:
+    """What a method that tells no faces guarantees of the pairs of bodies that it tells."""
+    guarantee = traits.answers.get(Answer.DISTANCE)
+    return "-" if guarantee is None else f"none; bodies {guarantee}"
 
 
 def as_markdown() -> str:

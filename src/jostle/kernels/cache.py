@@ -4,13 +4,15 @@ Numba's own cache is not safe to use: its key holds neither the callees nor the 
 another file, or checked beside unchecked code, is served stale), a truncated file raises at the user, and two
 processes that save at once can swap code. Here
 
-- the directory is named by a digest of all Python sources and of the versions of the tools, so that any edit is a miss;
+- the key holds the digest of every source that the kernel can see (`kernels/sources.py`), so that an edit there is a miss;
+- the directory is named by the versions of the tools and the sources of `kernels/`;
 - a file is written under a temporary name and renamed, and holds its whole key and a checksum, compared on load;
 - every failure is a miss, never an error, and is counted in `cache_statistics`.
 
 Looked up in order: `_kernels/<directory>` inside the package (room for a wheel that ships compiled kernels: made by a run
 with NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES='' and moved there), the user's directory, the compiler.
 Module globals that kernels read must follow from the sources; plain ones are part of the key all the same.
+Files and directories that nobody has used for long are removed, and the least recently used ones where they get too many.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ import contextlib
 import dataclasses
 import functools
 import hashlib
-import importlib.resources
 import os
 import pickle
 import re
@@ -30,22 +31,31 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-import llvmlite
 import numba
-import numpy as np
-from numba.core import caching, compiler, serialize, sigutils
+from numba.core import caching, compiler, serialize, sigutils, types
 
-OWN_PACKAGE = __name__.partition(".")[0]
-FORMAT = b"jostle kernel 1\n"
+from jostle.kernels.sources import (
+    OWN_PACKAGE,
+    VERSIONED,
+    PackageSources,
+    ReachedSources,
+    package_sources,
+    reached_sources,
+    tools_digest,
+)
+
+FORMAT = b"jostle kernel 2\n"
 SHIPPED_TARGET = ("x86-64-v3", "")  # the CPU name and features that shipped kernels are compiled for
 SHIPPED_NEEDS = ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2", "cx16", "sahf", "xsave")
-KEPT_DIRECTORIES = 8  # of other digests: other environments, and the last few states of the sources
-RECENT_SECONDS = 3600.0  # a busy afternoon of edits leaves a directory of a megabyte for each state of the sources
+KEPT_DIRECTORIES = 4  # of other digests: other environments, and the last few states of `kernels/`
+KEPT_BYTES = 256 << 20  # in one directory; a full set of kernels takes some 10 MB, and as much again for each further target
+KEPT_SECONDS = 30 * 86400.0  # a file that nobody has used for so long goes
+RECENT_SECONDS = 3600.0  # nothing goes that was used since
+MARK_SECONDS = 600.0  # a use is marked again when the last mark is older
 
 Function = Callable[..., Any]
 config: Any = numba.config
@@ -72,67 +82,6 @@ class CacheStatistics:
 cache_statistics = CacheStatistics()
 
 
-class PackageSources:
-    """The digest of a package's `.py` files, and whether they have changed since it was taken.
-
-    About 10 ms for 250 files of 12 kB. jostle's own sources always belong to it: any kernel may embed ours.
-    """
-
-    def __init__(self, package: str) -> None:
-        versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, sys.implementation.cache_tag)
-        digest = hashlib.sha256(repr(versions).encode())
-        self._stamps: dict[str, tuple[int, int]] = {}
-        self.package = package
-        self.changed = False
-        for root in dict.fromkeys((package, OWN_PACKAGE)):
-            for name, file in _python_files(importlib.resources.files(root), root + "/"):
-                if isinstance(file, Path):
-                    self._stamps[str(file)] = _stamp(file)  # before reading: a write in between must show up later
-                data = file.read_bytes()
-                digest.update(f"{name}\0{len(data)}\0".encode())
-                digest.update(data)
-        self.directory_name = f"{package}-kernels-{digest.hexdigest()[:24]}"
-
-    def check(self, file: str | None = None) -> bool:
-        """Return False for good once a file (or any file) differs from what was digested.
-
-        Code imported before and after an edit may then be mixed in this process, and must not be saved under either digest.
-        """
-        files = self._stamps if file is None else ([file] if file in self._stamps else [])
-        if not self.changed:
-            try:
-                self.changed = any(_stamp(Path(one)) != self._stamps[one] for one in files)
-            except OSError:
-                self.changed = True
-        return not self.changed
-
-
-def _stamp(file: Path) -> tuple[int, int]:
-    status = file.stat()
-    return status.st_mtime_ns, status.st_size
-
-
-def _python_files(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
-    for entry in sorted(folder.iterdir(), key=lambda one: one.name):
-        if entry.name.endswith(".py"):
-            yield prefix + entry.name, entry
-        elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():  # a package's name has no dot
-            yield from _python_files(entry, f"{prefix}{entry.name}/")
-
-
-@functools.cache
-def package_sources(package: str) -> PackageSources | None:
-    """Return the sources of a top-level package; None for a script, a namespace or a package without sources."""
-    module = sys.modules.get(package)
-    if module is None or not hasattr(module, "__path__") or getattr(module, "__file__", None) is None:
-        return None
-    try:
-        return PackageSources(package)
-    except Exception as error:  # no sources, odd loaders: run uncached
-        cache_statistics.failures[f"sources: {type(error).__name__}"] += 1
-        return None
-
-
 def user_directory() -> Path:
     """Return where the cache directories stand: JOSTLE_CACHE_DIR, NUMBA_CACHE_DIR, XDG_CACHE_HOME/jostle or ~/.cache/jostle."""
     given = os.environ.get("JOSTLE_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
@@ -142,6 +91,11 @@ def user_directory() -> Path:
     return (Path(general) if general else Path.home() / ".cache") / "jostle"
 
 
+def directory_name(package: str) -> str:
+    """Return the name of the directory for the kernels of a top-level package, with these versions of the tools."""
+    return f"{package}-kernels-{tools_digest()}"
+
+
 @functools.cache
 def _shipped_directory(sources: PackageSources, triple: str) -> Path | None:
     if not triple.startswith("x86_64"):
@@ -149,7 +103,7 @@ def _shipped_directory(sources: PackageSources, triple: str) -> Path | None:
     import llvmlite.binding as llvm
 
     file = sys.modules[sources.package].__file__
-    directory = Path(file or "").parent / "_kernels" / sources.directory_name
+    directory = Path(file or "").parent / "_kernels" / directory_name(sources.package)
     features = llvm.get_host_cpu_features()
     return directory if directory.is_dir() and all(features.get(name) for name in SHIPPED_NEEDS) else None
 
@@ -168,21 +122,41 @@ def _used_directory(directory: Path) -> Path:
 
 @functools.cache
 def prune(base: Path, package: str, current: str) -> int:
-    """Remove cache directories of older sources, once per process; return how many.
+    """Remove what is out of date from the cache of a package, once per process; return how many files and directories.
 
-    Only directories named like ours, and never the current one, the most recently used few or any that was used lately.
+    Of the other directories named like ours all but the most recently used few, of the current one the files that were not
+    used for long and, if it is too large, the least recently used ones; never anything that was used lately.
     A running process whose directory goes all the same only compiles again.
     """
     ours = re.compile(re.escape(package) + r"-kernels-[0-9a-f]{24}")
     found = []
+    now = time.time()
     with contextlib.suppress(OSError), os.scandir(base) as entries:
         for entry in entries:
             if ours.fullmatch(entry.name) and entry.name != current and entry.is_dir(follow_symlinks=False):
                 found.append((entry.stat(follow_symlinks=False).st_mtime, entry.path))
-    old = [path for used, path in sorted(found, reverse=True)[KEPT_DIRECTORIES:] if used < time.time() - RECENT_SECONDS]
+    old = [path for used, path in sorted(found, reverse=True)[KEPT_DIRECTORIES:] if used < now - RECENT_SECONDS]
     for path in old:
         shutil.rmtree(path, ignore_errors=True)
-    return len(old)
+    return len(old) + _prune_files(base / current, now)
+
+
+def _prune_files(directory: Path, now: float) -> int:
+    found = []
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.endswith((".kernel", ".tmp")) and entry.is_file(follow_symlinks=False):
+                status = entry.stat(follow_symlinks=False)
+                found.append((status.st_mtime, status.st_size, entry.path))
+    total = removed = 0
+    for used, size, path in sorted(found, reverse=True):
+        total += size
+        abandoned = path.endswith(".tmp")  # by a process that was killed while it wrote
+        if used < now - RECENT_SECONDS and (abandoned or total > KEPT_BYTES or used < now - KEPT_SECONDS):
+            with contextlib.suppress(OSError):
+                Path(path).unlink()
+                removed += 1
+    return removed
 
 
 def plain(value: object) -> bool:
@@ -201,24 +175,48 @@ def closure_constants(function: Function) -> str | None:
     return repr(values) if plain(values) else None
 
 
-def _global_constants(function: Function) -> str:
-    """Text of the plain globals that a kernel and the kernels it calls by name can see: they are compiled in."""
-    waiting, seen, found = [function], {function}, []
+def _visible_at_run_time(function: Function) -> tuple[str, set[str]]:
+    """Digest of the plain globals that a kernel and the kernels it calls by name can see, and the modules of these kernels.
+
+    Both are compiled in, and most follow from the sources. This holds even where somebody has put them in place.
+    """
+    waiting, seen, found, modules = [function], {function}, [], set()
     while waiting:
         one = waiting.pop()
         found.append(f"{one.__module__}.{one.__qualname__}:{one.__code__.co_firstlineno}")
+        modules |= {str(one.__module__), str(one.__globals__.get("__name__"))}
         names = one.__code__.co_names
-        spaces = [one.__globals__]
-        spaces += [space.__dict__ for name in names if isinstance(space := one.__globals__.get(name), ModuleType)]
+        spaces = {id(one.__globals__)}
+        nested = [one.__globals__]
+        for space in nested:  # which grows: a.b.c is c in the module b in the module a
+            for value in map(space.get, names):
+                if isinstance(value, ModuleType) and id(value.__dict__) not in spaces:
+                    spaces.add(id(value.__dict__))
+                    nested.append(value.__dict__)
         for name in names:
-            for value in (space[name] for space in spaces if name in space):
+            for value in (space[name] for space in nested if name in space):
                 callee = getattr(value, "py_func", None)
                 if isinstance(callee, FunctionType) and callee not in seen:
                     seen.add(callee)
                     waiting.append(callee)
                 elif plain(value):
                     found.append(f"{name}={value!r}")
-    return hashlib.sha256("\n".join(found).encode()).hexdigest()
+    return hashlib.sha256("\n".join(found).encode()).hexdigest(), modules
+
+
+def _fields(sig: Any) -> list[tuple[str, ...]]:
+    """Return the fields of the NamedTuples among the arguments: kernels use them by name, without an import."""
+    waiting, seen, found = list(normalize_signature(sig)[0]), set(), []
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (tuple, list)):
+            waiting += one
+        elif isinstance(one, types.Type) and id(one) not in seen:
+            seen.add(id(one))
+            if isinstance(one, types.BaseNamedTuple):
+                found.append(tuple(one.fields))  # type: ignore[attr-defined]
+            waiting += vars(one).values()
+    return found
 
 
 class UncachedError(Exception):
@@ -232,16 +230,24 @@ class KernelCache(caching._Cache):
         self._function = function
         self._name = name
         self._options = {key: tuple(sorted(one)) if isinstance(one, set) else one for key, one in options.items()}
-        self._sources = package_sources(name.partition(".")[0])
+        self._sources = self._package_sources(name.partition(".")[0])
         self._enabled = True
         self._file_prefix = re.sub(r"[^\w.]+", "_", name)[-80:]
-        if self._sources is not None:
-            self._sources.check(function.__code__.co_filename)
+        if self._sources is not None and function.__module__ in self._sources.modules:
+            self._sources.modules[function.__module__].check()
+
+    @staticmethod
+    def _package_sources(package: str) -> PackageSources | None:
+        try:
+            return package_sources(package) if package_sources(OWN_PACKAGE) is not None else None
+        except Exception as error:  # no sources, odd loaders: run uncached
+            cache_statistics.failures[f"sources: {type(error).__name__}"] += 1
+            return None
 
     @property
     def cache_path(self) -> str | None:
-        """The user's directory for this state of the sources."""
-        return None if self._sources is None else str(user_directory() / self._sources.directory_name)
+        """The user's directory for kernels of this package."""
+        return None if self._sources is None else str(user_directory() / directory_name(self._sources.package))
 
     def enable(self) -> None:
         """Look into the cache again."""
@@ -290,22 +296,29 @@ class KernelCache(caching._Cache):
     def _usable_sources(self) -> PackageSources:
         if self._sources is None:
             raise UncachedError("not in a package with sources")
-        if self._sources.changed:
-            raise UncachedError("sources changed while running")
         return self._sources
 
-    def _key(self, sig: Any, target: Target) -> str:
+    def _key(self, sig: Any, target: Target) -> tuple[str, ReachedSources]:
         closure = closure_constants(self._function)
         if closure is None:
             raise UncachedError("closure over other than plain constants")
         if not plain(tuple(self._options.values())):
             raise UncachedError("options other than plain constants")
-        types = str(normalize_signature(sig))
-        if " at 0x" in types:
+        signature = str(normalize_signature(sig))
+        if " at 0x" in signature:
             raise UncachedError("a function among the arguments")
+        constants, modules = _visible_at_run_time(self._function)
+        roots = frozenset(one for one in modules if one.partition(".")[0] not in VERSIONED)
+        packages = frozenset(one.partition(".")[0] for one in roots) | {OWN_PACKAGE}
+        if any(self._package_sources(one) is None for one in packages):
+            raise UncachedError("a callee that is not in a package with sources")
+        reached = reached_sources(roots, packages)
+        if reached.changed:
+            raise UncachedError("sources changed while running")
         settings = (config.BOUNDSCHECK, int(config.OPT), config.DEBUGINFO_DEFAULT, config.LOOP_VECTORIZE, config.SLP_VECTORIZE)
         place = (self._name, self._function.__code__.co_firstlineno)
-        return repr((place, types, target, settings, sorted(self._options.items()), closure, _global_constants(self._function)))
+        options = sorted(self._options.items())
+        return repr((place, signature, _fields(sig), target, settings, options, closure, constants, reached.digest)), reached
 
     def _file(self, directory: Path, key: str) -> Path:
         return directory / f"{self._file_prefix}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.kernel"
@@ -315,19 +328,24 @@ class KernelCache(caching._Cache):
         target: Target = target_context.codegen().magic_tuple()
         shipped = _shipped_directory(sources, target[0])
         if shipped is not None:
-            found = self._read(shipped, self._key(sig, (target[0], *SHIPPED_TARGET)), sig, target_context)
+            key, _ = self._key(sig, (target[0], *SHIPPED_TARGET))
+            found = self._read(self._file(shipped, key), key, sig, target_context)
             if found is not None:
                 return found
-        key = self._key(sig, target)
+        key, _ = self._key(sig, target)
         try:
-            directory = _used_directory(user_directory() / sources.directory_name)
+            directory = _used_directory(user_directory() / directory_name(sources.package))
         except FileNotFoundError:
             return None
-        return self._read(directory, key, sig, target_context)
+        file = self._file(directory, key)
+        found = self._read(file, key, sig, target_context)
+        if found is not None:
+            _mark_as_used(file)
+        return found
 
-    def _read(self, directory: Path, key: str, sig: Any, target_context: Any) -> Any:
+    def _read(self, file: Path, key: str, sig: Any, target_context: Any) -> Any:
         try:
-            content = self._file(directory, key).read_bytes()
+            content = file.read_bytes()
         except FileNotFoundError:
             return None
         start = len(FORMAT) + 32
@@ -349,16 +367,23 @@ class KernelCache(caching._Cache):
             raise UncachedError("lifted loops")
         if result.library.has_dynamic_globals:
             raise UncachedError("dynamic globals")
-        key = self._key(sig, result.codegen.magic_tuple())
-        if not sources.check():
+        key, reached = self._key(sig, result.codegen.magic_tuple())
+        if not reached.check():
             raise UncachedError("sources changed while running")
         body = key.encode() + b"\0" + dumps(result._reduce())
         base = user_directory()
-        directory = base / sources.directory_name
+        directory = base / directory_name(sources.package)
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         _used_directory(directory)
         _write_whole(self._file(directory, key), FORMAT + hashlib.sha256(body).digest() + body)
-        prune(base, sources.package, sources.directory_name)
+        prune(base, sources.package, directory.name)
+
+
+def _mark_as_used(file: Path) -> None:
+    """Set the time of a file to now, against pruning; seldom, since a write costs more than a look."""
+    with contextlib.suppress(OSError):
+        if file.stat().st_mtime < time.time() - MARK_SECONDS:
+            os.utime(file)
 
 
 def _write_whole(file: Path, content: bytes) -> None:

@@ -41,7 +41,7 @@ def question_for(method: Method) -> Question:
     traits = method.traits
     solid = traits.semantics is Semantics.SOLID
     wishes: dict[str, Any] = {"solid": True} if solid else {}
-    if not {Answer.FACES, Answer.POINTS} & set(traits.answers):
+    if not traits.tells_where:
         wishes["rows"] = "pairs"
     return Question(wishes, solid, FACES if Answer.FACES in traits.answers else BODY_PAIRS)
 

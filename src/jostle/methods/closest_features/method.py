@@ -1,0 +1,236 @@
+"""ClosestFeatures: the distance-based method of Lin and Canny, as in I-COLLIDE, the third rival of Kitamura et al. (§5.3).
+
+Sweep and prune on cubes of fixed size finds pairs; for each the closest features are walked to from those of the last frame.
+Bodies are solids, rigid and convex; a concave one is refused, or stood for by its hull where `concave="hull"` asks for it.
+Guarantee: two bodies are reported whenever they still meet after each has lost `resolution` all around, and never when they are
+farther apart than it; every distance is within it (or within the rounding of world coordinates, where that is more).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.broad_phase.volumes import CandidatePairs, Volumes
+from jostle.errors import InputError, Unsupported
+from jostle.frame import Bodies, Floats, Frame, Ints
+from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.handles import AddressTable
+from jostle.methods.closest_features.fallback import feature_at, settle_otherwise
+from jostle.methods.closest_features.pairs import (
+    DONE,
+    NEXT_PAIR,
+    STATE,
+    STEPS,
+    UNPROVEN,
+    cubes_into,
+    feature_code,
+    rounding_of,
+    settle_pairs,
+)
+from jostle.methods.closest_features.polyhedron import Polyhedron, polyhedron_of
+from jostle.methods.closest_features.show import face_that_holds, named_feature, overlay_of
+from jostle.overlay import Overlay
+from jostle.pair_memory import PairMemory
+from jostle.pairwise import allowed_pairs, broad_phase_of
+from jostle.protocol import BroadPhase, OldToNew, PairFinder, Progress
+from jostle.query import Query
+from jostle.report import Batch, Closest, Counters, Pairs, Report, unknown_column
+from jostle.shapes.mesh import Mesh
+from jostle.traits import Answer, Need, Semantics, Serve, Traits, within_resolution
+
+HULL_INSTEAD = "ClosestFeatures(concave='hull') takes its convex hull instead, and wide_tree takes it as it is"
+STEPS_UNTIL_PAUSE = 1_000_000  # some 0.1 s, after which Python hears Ctrl-C
+
+
+@dataclass(frozen=True)
+class ClosestFeatures:
+    """Closest features of convex bodies, walked to from those of the last frame.
+
+    Parameters
+    ----------
+    resolution : float
+        How far the answer may be from the truth, in the user's units: bodies up to half of it apart are in contact. Rounding sets
+        a floor of some 2⁻⁴⁶ of the largest world coordinates of both bodies.
+    concave : {"refuse", "hull"}
+        What to do with a body that is not convex: refuse it, or let its convex hull stand for it.
+    broad : str or BroadPhase
+        Finds the pairs of cubes that overlap; a name of `jostle.broad_phase.BROAD_PHASES` or an instance.
+    warm_start : bool
+        Begin at the closest features of the last frame; otherwise anew in each frame, for comparison.
+    """
+
+    resolution: float = 1e-6
+    concave: str = "refuse"
+    broad: str | BroadPhase = "coherent_aabb"
+    warm_start: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        length = cast.as_number(self.resolution, "resolution", "ClosestFeatures")
+        if not 0.0 < length <= cast.LARGEST_COORDINATE:
+            raise InputError(f"ClosestFeatures: resolution is {self.resolution}; it must be a positive length")
+        object.__setattr__(self, "resolution", length)
+        cast.as_choice(self.concave, ("refuse", "hull"), "ClosestFeatures: concave")
+        broad_phase_of(self.broad, "ClosestFeatures")
+        object.__setattr__(self, "warm_start", cast.as_flag(self.warm_start, "warm_start", "ClosestFeatures"))
+
+    @property
+    def traits(self) -> Traits:
+        """Solids, within the resolution."""
+        needs = {Need.RIGID} if self.concave == "hull" else {Need.RIGID, Need.CONVEX, Need.CLOSED}
+        return Traits(
+            semantics=Semantics.SOLID,
+            answers={Answer.DISTANCE: within_resolution(self.resolution)},
+            serves=frozenset({Serve.CLEARANCE}),
+            needs=frozenset(needs),
+            paper="kitamura1998",
+            cures={Need.CONVEX: HULL_INSTEAD, Need.CLOSED: HULL_INSTEAD},
+        )
+
+    @property
+    def shape_type(self) -> type:
+        """Polyhedron."""
+        return Polyhedron
+
+    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Polyhedron:
+        """Find the features of a mesh, or of its hull, and their Voronoi regions."""
+        return polyhedron_of(mesh)
+
+    def start(self, bodies: Bodies, shapes: tuple[Polyhedron, ...]) -> ClosestFeaturesDetector:
+        """Begin detecting."""
+        return ClosestFeaturesDetector(self, bodies, shapes)
+
+
+class Settled(NamedTuple):
+    """What is known of pairs, one row each."""
+
+    kind: NDArray[np.uint8]  # 0 where nothing is to be reported
+    distance: Floats
+    points: Floats  # (k,6) closest points on a and on b, in the world
+    features: Floats  # (k,2) codes of the closest features
+    steps: int  # walked in all
+    fallbacks: int  # pairs that the walk did not settle
+
+
+class ClosestFeaturesDetector:
+    """The method at work: the features of each distinct mesh, and the closest pair of features of each pair of bodies."""
+
+    def __init__(self, method: ClosestFeatures, bodies: Bodies, shapes: tuple[Polyhedron, ...]) -> None:
+        self._method = method
+        self._finder: PairFinder = broad_phase_of(method.broad).start(len(bodies))
+        self._memory = PairMemory(2)
+        self._take(shapes)
+
+    def _take(self, shapes: tuple[Polyhedron, ...]) -> None:
+        self._shapes = shapes
+        distinct = {id(shape): shape for shape in shapes}
+        number = {key: k for k, key in enumerate(distinct)}
+        self._shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
+        arrays: list[list[NDArray[Any]]] = [[shape.numbers, shape.links, shape.sphere] for shape in distinct.values()]
+        self._table = AddressTable(arrays)
+        self._spheres = read_only_view(np.array([shape.sphere for shape in shapes]).reshape(-1, 4))
+
+    def change(self, bodies: Bodies, shapes: tuple[Polyhedron, ...], old_to_new: OldToNew) -> None:
+        """Follow bodies that came and went; the others keep their place in the lists and their closest features."""
+        self._finder.change(len(bodies), old_to_new)
+        self._memory.renumber(old_to_new)
+        self._take(shapes)
+
+    def detect(self, frame: Frame, query: Query) -> Report:
+        """Find the cubes that overlap, then the closest features of each pair."""
+        pairs = self._pairs_that_may_meet(frame, query.clearance)
+        found = self._settle(pairs, frame, query.clearance, query.rows == "any")
+        self._memory.remember(pairs, found.features)
+        boxes = self._finder.counters.get("box_tests", 0)
+        counters = Counters(
+            body_pairs=len(pairs.body_a), box_tests=boxes, distance_tests=found.steps, look_ups=found.fallbacks
+        )  # fmt: skip
+        return Report(_reported(pairs, found, query.rows == "any"), counters=counters)
+
+    def _pairs_that_may_meet(self, frame: Frame, clearance: float) -> CandidatePairs:
+        lower, upper = np.empty((2, len(frame), 3))
+        larger = 0.5 * max(clearance, self._method.resolution)
+        cubes_into(read_only_view(frame.poses), self._spheres, larger, lower, upper)
+        return allowed_pairs(self._finder.find(Volumes(lower, upper, dt=frame.dt)), frame)
+
+    def _settle(self, pairs: CandidatePairs, frame: Frame, clearance: float, only_one: bool) -> Settled:
+        """Walk to the closest features of pairs; with `only_one` until the first that is to be reported."""
+        count = len(pairs.body_a)
+        features = self._memory.recall(pairs) if self._method.warm_start else np.full((count, 2), np.nan)
+        kind, distance, points = np.zeros(count, np.uint8), np.full(count, np.nan), np.full((count, 6), np.nan)
+        state, move = np.zeros(STATE, np.int64), np.empty((2, 4, 4))
+        body_a, body_b, poses = read_only_view(pairs.body_a), read_only_view(pairs.body_b), read_only_view(frame.poses)
+        touch, fallbacks = 0.5 * self._method.resolution, 0
+        while True:
+            why = settle_pairs(
+                body_a, body_b, self._shape_of_body, self._table.table, poses, features, touch, clearance, only_one,
+                STEPS_UNTIL_PAUSE, state, move, kind, distance, points,
+            )  # fmt: skip
+            if why == DONE:
+                break
+            if why == UNPROVEN:
+                p = int(state[NEXT_PAIR])
+                self._settle_otherwise(p, int(body_a[p]), int(body_b[p]), frame, clearance, features, kind, distance, points)
+                fallbacks += 1
+                state[NEXT_PAIR] = count if only_one and kind[p] else p + 1
+        return Settled(kind, distance, points, features, int(state[STEPS]), fallbacks)
+
+    def _settle_otherwise(
+        self,
+        p: int,
+        a: int,
+        b: int,
+        frame: Frame,
+        clearance: float,
+        features: Floats,
+        kind: NDArray[np.uint8],
+        distance: Floats,
+        points: Floats,
+    ) -> None:
+        """Settle pair number p by the fallback; its features are those that hold the closest points."""
+        shape_a, shape_b, pose_a, pose_b = self._shapes[a], self._shapes[b], frame.poses[a], frame.poses[b]
+        views = [read_only_view(array) for array in (shape_a.sphere, pose_a, shape_b.sphere, pose_b)]
+        touch = max(0.5 * self._method.resolution, rounding_of(*views))
+        gap, point_a, point_b = settle_otherwise(shape_a, shape_b, pose_a, pose_b, 0.5 * touch)
+        distance[p], points[p] = gap, [*point_a, *point_b]
+        kind[p] = CROSSING if gap == 0.0 else TOUCHING if gap <= touch else NEAR if gap < clearance else 0
+        features[p] = feature_code(*feature_at(shape_a, pose_a, point_a)), feature_code(*feature_at(shape_b, pose_b, point_b))
+
+    def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
+        """Return the closest points of two bodies, and the features that hold them; 0.0 and a common point where they meet."""
+        low, high = sorted((body_a, body_b))
+        pair = CandidatePairs(np.array([low], np.int32), np.array([high], np.int32))
+        found = self._settle(pair, frame, 0.0, only_one=False)
+        ends = {}
+        for body, point, code in zip((low, high), found.points.reshape(2, 3), found.features[0].tolist(), strict=True):
+            face = face_that_holds(frame.bodies.meshes[body], frame.poses[body], point)
+            ends[body] = point, face, named_feature(self._shapes[body], int(code))
+        (point_a, face_a, feature_a), (point_b, face_b, feature_b) = ends[body_a], ends[body_b]
+        return Closest(float(found.distance[0]), point_a, point_b, face_a, face_b, feature_a, feature_b)
+
+    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
+        """Refuse: never called, by the traits."""
+        raise Unsupported("this method does not serve batches of poses")
+
+    def overlay(self, frame: Frame, what: str) -> Overlay:
+        """Show the closest features of all pairs whose cubes overlap, and the segments between their closest points."""
+        pairs = self._pairs_that_may_meet(frame, 0.0)
+        found = self._settle(pairs, frame, 0.0, only_one=False)
+        numbers = list(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True))
+        return overlay_of(frame, self._shapes, numbers, found.features, found.points)
+
+
+def _reported(pairs: CandidatePairs, found: Settled, only_one: bool) -> Pairs:
+    """Return the pairs that have a kind, or the first of them."""
+    rows = np.flatnonzero(found.kind)[: 1 if only_one else None]
+    if len(rows) == 0:
+        return Pairs.empty()
+    nothing = np.zeros(len(rows), np.int32)
+    columns = pairs.body_a[rows], pairs.body_b[rows], found.kind[rows], nothing, found.distance[rows], unknown_column(len(rows))
+    return Pairs(*columns)

@@ -1,0 +1,193 @@
+"""The features of a convex body and their Voronoi regions: what Lin and Canny (1991) precompute.
+
+Vertices, edges and faces of the hull. Outside of the body every point is nearest to one feature; the points of one feature make
+its Voronoi region, bounded by planes to neighbouring features: a vertex and an edge are parted by the plane through the vertex
+across the edge, an edge and a face by the plane through the edge across the face. Each such plane is stored once and both
+features look at it from their own side, so that rounding can never have a point outside of both.
+Triangles in one plane are merged: the edge between them has an empty region, in which a walk would get lost. A face takes in all
+neighbouring triangles whose corners are within `FLATNESS` of the size of its plane; corners in its middle are no features.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Ints
+from jostle.kernels.jit import kernel
+from jostle.shapes.hull import hull_faces
+from jostle.shapes.mesh import Mesh, unit_normals
+
+VERTEX, EDGE, FACE = 0, 1, 2
+FLATNESS = 2.0**-40  # of the size of the body
+# Places in `links`: numbers of vertices, edges and faces, and where the lists begin that are not at a fixed place.
+VERTICES, EDGES, FACES, VERTEX_FIRST, VERTEX_EDGES, FACE_FIRST, FACE_EDGES, HEADER = 0, 1, 2, 3, 4, 5, 6, 7
+
+
+class Polyhedron(NamedTuple):
+    """A convex body as kernels want it: all numbers in one array, all links in another.
+
+    `numbers`: vertices (v,3); then for each edge its unit direction from tail to head, and the unit vectors across it into its
+    left and its right face (e,9); then the outward unit normals of faces and the heights of their planes over the centre (f,4);
+    then that centre (3,).
+    `links`: a header; tail, head, left and right face of each edge (e,4); the edges of each vertex, as 2·edge, plus 1 where it is
+    the head; the edges of each face, as 2·edge, plus 1 where it is the right one.
+    """
+
+    numbers: Floats
+    links: Ints
+    vertex_ids: Ints  # (v,) the vertex of the mesh
+    sphere: Floats  # (4,) centre and radius of a sphere that holds all vertices
+
+
+def polyhedron_of(mesh: Mesh) -> Polyhedron:
+    """Return the features of the hull of a mesh; of a convex mesh these are its own."""
+    points = mesh.vertices
+    used = np.unique(mesh.faces)
+    triangles = used[hull_faces(points[used], mesh.name)].astype(np.int64)
+    corners = points[triangles]
+    normals = unit_normals(corners[:, 0], corners[:, 1], corners[:, 2])
+    across = _neighbours(triangles)
+    face_of = _merged_faces(points, triangles, across, normals, FLATNESS * mesh.size)
+    # The sides of triangles at which faces end, as tail, head and face; each edge occurs once in either direction.
+    row, side = np.nonzero(face_of[across] != face_of[:, None])
+    tail, head, face = triangles[row, side], triangles[row, (side + 1) % 3], face_of[row]
+    vertex_ids, number = np.unique(np.concatenate([tail, head]), return_inverse=True)
+    tail, head = number[: len(tail)], number[len(tail) :]
+    vertices = points[vertex_ids]
+    lower, upper = vertices.min(axis=0), vertices.max(axis=0)
+    centre = lower + 0.5 * (upper - lower)
+    forward, backward = np.flatnonzero(tail < head), np.flatnonzero(tail > head)
+    forward = forward[np.lexsort((head[forward], tail[forward]))]
+    backward = backward[np.lexsort((tail[backward], head[backward]))]
+    edges = np.stack([tail[forward], head[forward], face[forward], face[backward]], axis=1)
+    face_count = int(face_of.max()) + 1
+    normal, anchor = _normals_of_loops(vertices, tail, head, face, face_count)
+    height = np.einsum("ij,ij->i", normal, vertices[anchor] - centre)
+    along = _unit(vertices[edges[:, 1]] - vertices[edges[:, 0]])
+    into_left, into_right = _unit(np.cross(normal[edges[:, 2]], along)), _unit(np.cross(along, normal[edges[:, 3]]))
+    radius = float(np.sqrt(np.square(vertices - centre).sum(axis=1)).max()) * (1.0 + 2.0**-48)
+    return Polyhedron(
+        numbers=np.concatenate(
+            [
+                vertices.ravel(),
+                np.hstack([along, into_left, into_right]).ravel(),
+                np.hstack([normal, height[:, None]]).ravel(),
+                centre,
+            ]
+        ),
+        links=_links(edges, len(vertices), face_count),
+        vertex_ids=vertex_ids.astype(np.int32),
+        sphere=np.array([*centre, radius]),
+    )
+
+
+def _neighbours(triangles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(m,3) the triangle behind each side of a closed surface."""
+    tail, head = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
+    there, back = np.lexsort((head, tail)), np.lexsort((tail, head))
+    across = np.empty(triangles.size, np.int64)
+    across[there] = back // 3
+    return across.reshape(-1, 3)
+
+
+def _merged_faces(
+    points: Floats, triangles: NDArray[np.int64], across: NDArray[np.int64], normals: Floats, flatness: float
+) -> NDArray[np.int64]:
+    """(m,) the face that each triangle belongs to, numbered without gaps."""
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    largest_first = np.argsort(-area, kind="stable")
+    group = np.full(len(triangles), -1, np.int64)
+    grow_faces(points, triangles, across, normals, largest_first, flatness, group)
+    # A face must be one piece without a hole. Where rounding made something else of slivers, its triangles stay single.
+    vertex_of = np.unique(group[:, None] * len(points) + triangles)
+    count = int(group.max()) + 1
+    inner = np.bincount(group, weights=(group[across] == group[:, None]).sum(axis=1), minlength=count) / 2
+    size = np.bincount(group, minlength=count)
+    corners = np.bincount(vertex_of // len(points), minlength=count)
+    holed = corners - (3 * size - inner) + size != 1
+    row, side = np.nonzero(group[across] != group[:, None])
+    starts, repeated = np.unique(group[row] * len(points) + triangles[row, side], return_counts=True)
+    holed[starts[repeated > 1] // len(points)] = True
+    single = holed[group]
+    group[single] = count + np.flatnonzero(single)
+    numbered: NDArray[np.int64] = np.unique(group, return_inverse=True)[1].reshape(-1)
+    return numbered
+
+
+@kernel
+def grow_faces(points, triangles, across, normals, order, flatness, group):  # type: ignore[no-untyped-def]
+    """Give each triangle the number of its face in group (m,): from each that has none yet, in this order, grow over neighbours."""
+    waiting = np.empty(3 * triangles.shape[0] + 1, np.int64)
+    count = 0
+    for k in range(order.shape[0]):
+        seed = order[k]
+        if group[seed] >= 0:
+            continue
+        nx, ny, nz = normals[seed, 0], normals[seed, 1], normals[seed, 2]
+        o = triangles[seed, 0]
+        ox, oy, oz = points[o, 0], points[o, 1], points[o, 2]
+        group[seed] = count
+        waiting[0] = seed
+        left = 1
+        while left > 0:
+            left -= 1
+            t = waiting[left]
+            for side in range(3):
+                other = across[t, side]
+                if group[other] >= 0:
+                    continue
+                turned = (nx * normals[other, 0] + ny * normals[other, 1]) + nz * normals[other, 2]
+                if turned < 0.0:  # the other side of a thin plate
+                    continue
+                highest = 0.0
+                for m in range(3):
+                    p = triangles[other, m]
+                    height = (nx * (points[p, 0] - ox) + ny * (points[p, 1] - oy)) + nz * (points[p, 2] - oz)
+                    highest = max(highest, abs(height))
+                if highest <= flatness:
+                    group[other] = count
+                    waiting[left] = other
+                    left += 1
+        count += 1
+
+
+def _normals_of_loops(
+    vertices: Floats, tail: NDArray[np.int64], head: NDArray[np.int64], face: NDArray[np.int64], count: int
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Unit normals (f,3) of polygons, by the areas that sides span with the first corner (Newell), and these corners (f,)."""
+    anchor = np.empty(count, np.int64)
+    anchor[face[::-1]] = tail[::-1]
+    origin = vertices[anchor[face]]
+    area = np.cross(vertices[tail] - origin, vertices[head] - origin)
+    total = np.zeros((count, 3))
+    np.add.at(total, face, area)
+    return _unit(total), anchor
+
+
+def _unit(vectors: Floats) -> Floats:
+    # Scaled first: squares of products of 1e-30 vanish.
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    scaled = vectors / np.where(largest > 0.0, largest, 1.0)
+    length = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return scaled / np.where(length > 0.0, length, 1.0)
+
+
+def _links(edges: NDArray[np.int64], vertex_count: int, face_count: int) -> Ints:
+    """Pack the links of vertices, edges and faces."""
+    code = 2 * np.arange(len(edges))
+    lists = []
+    for ends, count in ((edges[:, :2], vertex_count), (edges[:, 2:], face_count)):
+        owner, codes = np.concatenate([ends[:, 0], ends[:, 1]]), np.concatenate([code, code + 1])
+        order = np.lexsort((codes, owner))
+        lists.append((np.searchsorted(owner[order], np.arange(count + 1)), codes[order]))
+    (vertex_first, vertex_edges), (face_first, face_edges) = lists
+    begin = HEADER + np.cumsum([0, edges.size, len(vertex_first), len(vertex_edges), len(face_first)])
+    header = np.array([vertex_count, len(edges), face_count, *begin[1:]])
+    packed = [
+        header, edges.ravel(), vertex_first + begin[2], vertex_edges, face_first + begin[4], face_edges
+    ]  # fmt: skip
+    return np.concatenate(packed).astype(np.int32)

@@ -1,0 +1,111 @@
+"""All edges of one body against all faces of another: the basic method of §1 of Kitamura et al. 1998 (Boyse 1979).
+
+An edge that meets a closed face makes contacts of that face with the faces that hold the edge. Two closed triangles share a
+point exactly when an edge of one of them meets the other: the common points are a convex set, and an extreme point of it lies on an
+edge of one of the two; coplanar and contained triangles are no exception. So the test is exact, since `edge_meets_face` is.
+There are no boxes and no culls: the cost is E times F, and that is what this is for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Ints
+from jostle.geometry.corners import corners
+from jostle.geometry.flat_triangles import flat_triangles_touch
+from jostle.geometry.predicates import orient3d
+from jostle.geometry.triangle_triangle import faces_touch
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.buffers import doubled
+from jostle.kernels.jit import kernel
+from jostle.kernels.slices import run_in_slices
+from jostle.methods.edge_face.edges import EdgeShape
+
+FIRST_SLICE = 1 << 20  # edge–face tests; later slices are sized by the clock
+
+FULL, PAUSED, DONE = 0, 1, 2
+# Places in the state of a scan.
+EDGE, FACE, ROWS, KIND_TESTS, SPENT = range(5)
+STATE = 5
+
+
+@kernel
+def edge_meets_face(px, py, pz, qx, qy, qz, ax, ay, az, bx, by, bz, cx, cy, cz):  # type: ignore[no-untyped-def]
+    """Return whether the closed segment pq and the closed triangle abc share a point; both may be degenerate. Exact."""
+    p = orient3d(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz)
+    q = orient3d(ax, ay, az, bx, by, bz, cx, cy, cz, qx, qy, qz)
+    if p * q > 0:
+        return False
+    # The segment is a triangle without area, and the sides of all points of the plane of that are 0.
+    return flat_triangles_touch(px, py, pz, qx, qy, qz, qx, qy, qz, ax, ay, az, bx, by, bz, cx, cy, cz, p, q, q, 0, 0, 0)
+
+
+@kernel
+def scan_edges(vertices, faces, edges, edge_start, edge_faces, other_vertices, other_faces, operations, state, rows):  # type: ignore[no-untyped-def]
+    """Test edges against faces from `state` (edge, face) on; write rows (n,3) of face, other face and kind, some of them repeated.
+
+    Returns FULL when the rows of one edge and face may not fit any more, PAUSED after so many tests (`state` counts those of
+    this call), DONE at the end.
+    """
+    spent = 0
+    edge, face = state[EDGE], state[FACE]
+    while edge < edges.shape[0]:
+        p, q = edges[edge, 0], edges[edge, 1]
+        px, py, pz = vertices[p, 0], vertices[p, 1], vertices[p, 2]
+        qx, qy, qz = vertices[q, 0], vertices[q, 1], vertices[q, 2]
+        first, last = edge_start[edge], edge_start[edge + 1]
+        while face < other_faces.shape[0]:
+            full = state[ROWS] + (last - first) > rows.shape[0]
+            if full or spent >= operations:
+                state[EDGE], state[FACE], state[SPENT] = edge, face, spent
+                return FULL if full else PAUSED
+            spent += 1
+            if edge_meets_face(px, py, pz, qx, qy, qz, *corners(other_vertices, other_faces, face)):
+                for k in range(first, last):
+                    row = state[ROWS]
+                    rows[row, 0] = edge_faces[k]
+                    rows[row, 1] = face
+                    rows[row, 2] = faces_touch(vertices, faces, edge_faces[k], other_vertices, other_faces, face)
+                    state[ROWS] += 1
+                    state[KIND_TESTS] += 1
+            face += 1
+        face = 0
+        edge += 1
+    state[EDGE], state[FACE], state[SPENT] = edge, face, spent
+    return DONE
+
+
+@dataclass
+class _Scan:
+    """Where a scan stands, and its rows."""
+
+    state: NDArray[np.int64]
+    rows: Ints
+
+
+def contacts_of_edges(shape: EdgeShape, vertices: Floats, other: EdgeShape, other_vertices: Floats) -> tuple[Ints, int]:
+    """Return rows (n,3) of face, other face and kind, unsorted and with repetitions, and how many exact tests were done."""
+    arrays = [read_only_view(array) for array in (vertices, *shape, other_vertices, other.faces)]
+    scan = _Scan(np.zeros(STATE, np.int64), np.empty((256, 3), np.int32))
+
+    def step(scan: _Scan, operations: int) -> tuple[bool, int]:
+        arguments = (*arrays, operations, scan.state, scan.rows)
+        why = scan_edges(*arguments)
+        if why == FULL:
+            scan.rows = doubled(scan.rows)
+        return why == DONE, max(1, int(scan.state[SPENT]))
+
+    run_in_slices(step, scan, FIRST_SLICE)
+    tests = len(shape.edges) * len(other.faces) + int(scan.state[KIND_TESTS])
+    return scan.rows[: scan.state[ROWS]], tests
+
+
+def rows_of_pair(shape_a: EdgeShape, world_a: Floats, shape_b: EdgeShape, world_b: Floats) -> tuple[Ints, int]:
+    """Return rows (n,3) of face_a, face_b and kind, sorted, each pair once, and how many exact tests were done."""
+    of_a, tests_a = contacts_of_edges(shape_a, world_a, shape_b, world_b)
+    of_b, tests_b = contacts_of_edges(shape_b, world_b, shape_a, world_a)
+    rows = np.unique(np.concatenate([of_a, of_b[:, [1, 0, 2]]]), axis=0)
+    return rows, tests_a + tests_b

@@ -1,0 +1,1 @@
+"""The face octree of Kitamura, Smith, Takemura and Kishino (1998)."""

@@ -1,0 +1,63 @@
+"""Stage 4 (§3.6): each pair of the checklist is checked exactly.
+
+The paper's order of rejections: boxes of the two faces (made in the voxel already); the corners of the one all on one side
+of the plane of the other, and the other way round; then the detailed check. Deviation: where the paper cuts each edge with
+the other's plane and looks whether the point is inside of the other face, the order of four points on the common line of the
+planes decides (`geometry/triangle_triangle.py`): the same answer, without a rounded point, so that touching is decided
+exactly, coplanar and degenerate faces included.
+"""
+
+from __future__ import annotations
+
+from jostle.geometry.contact_kind import NEAR
+from jostle.geometry.triangle_triangle import triangles_touch
+from jostle.geometry.triangles_distance import distance_if_nearer
+from jostle.kernels.jit import kernel
+
+TRIANGLE_TESTS, DISTANCE_TESTS = range(2)
+
+
+@kernel
+def check_pairs(checks, begin, end, clearance, only_one, world, corner, kind, distance, work):
+    """Write kind (0 where they are apart) and distance of the pairs begin … end-1 of a checklist; returns where it stopped.
+
+    With `only_one` that is behind the first pair that meets.
+    """
+    for k in range(begin, end):
+        f, g = checks[k] >> 32, checks[k] & 0xFFFFFFFF
+        a, b, c = world[corner[f, 0]], world[corner[f, 1]], world[corner[f, 2]]
+        p, q, r = world[corner[g, 0]], world[corner[g, 1]], world[corner[g, 2]]
+        work[TRIANGLE_TESTS] += 1
+        how = triangles_touch(
+            a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], p[0], p[1], p[2], q[0], q[1], q[2], r[0], r[1], r[2]
+        )
+        distance[k] = 0.0
+        if how == 0 and clearance > 0.0:
+            work[DISTANCE_TESTS] += 1
+            distance[k] = distance_if_nearer(
+                a[0],
+                a[1],
+                a[2],
+                b[0],
+                b[1],
+                b[2],
+                c[0],
+                c[1],
+                c[2],
+                p[0],
+                p[1],
+                p[2],
+                q[0],
+                q[1],
+                q[2],
+                r[0],
+                r[1],
+                r[2],
+                clearance,
+            )
+            if distance[k] < clearance:
+                how = NEAR
+        kind[k] = how
+        if only_one and how != 0:
+            return k + 1
+    return end

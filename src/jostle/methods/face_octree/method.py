@@ -1,0 +1,243 @@
+"""FaceOctree: the algorithm of Kitamura, Smith, Takemura and Kishino (1998), in the order of its §3.2.
+
+Bounding boxes and overlap regions; faces that meet an overlap region; the face octree, from which comes the face-pair
+checklist; the check of each pair. Concave and deforming bodies, any number of them, nothing precomputed and nothing kept
+from frame to frame but room. Exact: rows equal those of the oracle to the byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from jostle import cast
+from jostle.broad_phase.volumes import CandidatePairs, Volumes
+from jostle.errors import InputError, Unsupported
+from jostle.frame import Bodies, Floats, Frame
+from jostle.kernels.pool import map_chunks
+from jostle.methods.face_octree.face_checklist import FaceChecklist, Placed
+from jostle.methods.face_octree.face_pairs import DISTANCE_TESTS, TRIANGLE_TESTS, check_pairs
+from jostle.methods.face_octree.overlap_faces import AXES, BOXES, CLIP
+from jostle.methods.face_octree.subdivision import AUTO
+from jostle.methods.face_octree.walk import Checklist, Keys, Tree, Walk, cells_of, find_face_pairs
+from jostle.methods.face_octree.world_cube import grow_to_hold, write_cube, write_cube_about
+from jostle.overlay import Overlay
+from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
+from jostle.protocol import BroadPhase, OldToNew, PairFinder, Progress
+from jostle.query import Query
+from jostle.report import Batch, Closest, Counters, Report, pair_key
+from jostle.rows import Rows, report_of
+from jostle.shapes.mesh import Mesh
+from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
+
+TRAITS = Traits(
+    semantics=Semantics.BOTH,
+    answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT},
+    serves=frozenset({Serve.CLEARANCE, Serve.DEFORM, Serve.SOLID}),
+    paper="kitamura1998",
+)
+HOW = {"clip": CLIP, "axes": AXES, "boxes": BOXES}
+LARGEST_GIVEN = 10  # level; two faces that fill the cube meet in four million voxels of the next
+PORTION = 16_384  # pairs of faces that are checked between two looks at the keyboard: some 5 ms, 0.1 s at the worst
+FIRST_AND_SECOND = CandidatePairs(np.zeros(1, np.int32), np.ones(1, np.int32))
+NO_PAIRS = CandidatePairs(np.empty(0, np.int32), np.empty(0, np.int32))
+NO_KEYS = np.empty(0, np.int64)
+
+
+class NoShape(NamedTuple):
+    """Nothing is precomputed of a mesh (§2.2.2)."""
+
+
+@dataclass(frozen=True)
+class FaceOctree:
+    """The face octree: exact, for deforming bodies as for rigid ones.
+
+    Parameters
+    ----------
+    level : int or "auto"
+        Down to which level the octree goes, 6 in the paper, 10 at most; "auto" stops where few pairs are left or faces are as
+        large as voxels.
+    cells : {"octree", "bintree"}
+        Whether a node has eight children, or two along one axis after the other.
+    face_box : {"boxes", "axes", "clip"}
+        How faces are tested against boxes: by their own boxes; exactly, by separating axes; exactly, by the paper's clipping.
+    broad : str, BroadPhase or None
+        Which bodies' boxes meet is found by this broad phase ("brute_force" is the paper's); None leaves the stage of boxes out.
+    cube : ((x, y, z), edge), optional
+        Centre and edge of the world cube; without it the cube that holds all bodies.
+    workers : int, optional
+        Threads for subtrees; without it as many as the world has.
+    """
+
+    level: int | str = "auto"
+    cells: str = "octree"
+    face_box: str = "boxes"
+    broad: str | BroadPhase | None = "uniform_grid"
+    cube: tuple[tuple[float, float, float], float] | None = None
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.level != "auto" and (not isinstance(self.level, int) or not 0 <= self.level <= LARGEST_GIVEN):
+            raise InputError(f"FaceOctree: level is {self.level!r}; it must be 'auto' or one of 0 … {LARGEST_GIVEN}")
+        cast.as_choice(self.cells, ("octree", "bintree"), "FaceOctree: cells")
+        cast.as_choice(self.face_box, tuple(HOW), "FaceOctree: face_box")
+        if self.broad is not None:
+            broad_phase_of(self.broad, "FaceOctree")
+        if self.workers is not None:
+            cast.as_count(self.workers, "workers", lowest=1, owner="FaceOctree")
+        if self.cube is not None:
+            self._check_cube()
+
+    def _check_cube(self) -> None:
+        try:
+            (x, y, z), edge = self.cube  # type: ignore[misc]
+            centre, edge = (float(x), float(y), float(z)), float(edge)
+        except (TypeError, ValueError):
+            raise InputError(f"FaceOctree: cube is {self.cube!r}; pass ((x, y, z), edge), its centre and its edge") from None
+        if not (np.isfinite(centre).all() and 0.0 < edge <= cast.LARGEST_COORDINATE):
+            raise InputError(f"FaceOctree: cube is {self.cube!r}; its centre must be finite and its edge positive")
+        object.__setattr__(self, "cube", (centre, edge))
+
+    @property
+    def traits(self) -> Traits:
+        """Exact, for any mesh."""
+        return TRAITS
+
+    @property
+    def shape_type(self) -> type:
+        """NoShape."""
+        return NoShape
+
+    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> NoShape:
+        """Precompute nothing."""
+        return NoShape()
+
+    def start(self, bodies: Bodies, shapes: tuple[NoShape, ...]) -> FaceOctreeDetector:
+        """Begin detecting."""
+        return FaceOctreeDetector(self, bodies)
+
+
+class FaceOctreeDetector:
+    """The stages at work; what it keeps are arrays to write into."""
+
+    def __init__(self, method: FaceOctree, bodies: Bodies) -> None:
+        self._method = method
+        self._walk = Walk()
+        self._take(bodies)
+
+    def _take(self, bodies: Bodies) -> None:
+        broad = self._method.broad
+        self._checklist = FaceChecklist(bodies)
+        self._finder: PairFinder | None = None
+        if len(bodies) > 2:
+            self._boxes = LocalBoxes(bodies)
+            if broad is not None:
+                self._finder = broad_phase_of(broad).start(len(bodies))
+
+    def change(self, bodies: Bodies, shapes: tuple[NoShape, ...], old_to_new: OldToNew) -> None:
+        """Take the new bodies."""
+        self._take(bodies)
+
+    def detect(self, frame: Frame, query: Query) -> Report:
+        """Run the four stages."""
+        self._checklist.follow(frame)
+        pairs, volumes, tests = self._pairs_that_may_meet(frame, query.clearance)
+        placed = self._checklist.place(pairs, frame, query.clearance, self._method.broad is None)
+        counters = Counters(body_pairs=len(placed.pair_a), box_tests=tests)
+        if len(placed.pair_a) == 0:
+            return Report(counters=counters)
+        faces = self._checklist.faces_that_meet_regions(placed, HOW[self._method.face_box])
+        workers = frame.workers if self._method.workers is None else self._method.workers
+        keys, tests = find_face_pairs(self._walk, faces, self._tree(placed, volumes, frame.unfiltered), workers)
+        rows, work = _check(keys, faces, placed, query, workers)
+        counters += work + Counters(box_tests=tests + self._checklist.box_tests)
+        self._walk.let_go()
+        self._checklist.let_go()
+        met = CandidatePairs(placed.bodies[placed.pair_a], placed.bodies[placed.pair_b])
+        return report_of(rows, met, frame, query, counters)
+
+    def _tree(self, placed: Placed, volumes: Volumes | None, unfiltered: bool) -> Tree:
+        """The octree over the world cube, for the faces of placed bodies."""
+        method, cube, boxes = self._method, np.empty(6), placed.boxes
+        if method.cube is not None:
+            (x, y, z), edge = method.cube
+            write_cube(cube, x, y, z, edge)
+        elif volumes is not None:
+            write_cube_about(cube, volumes.lower, volumes.upper)
+        else:
+            write_cube_about(cube, boxes[:, :3], boxes[:, 3:])
+        level = grow_to_hold(cube, AUTO if isinstance(method.level, str) else method.level, boxes, placed.grown)
+        bintree = method.cells == "bintree"
+        allowed = NO_KEYS if unfiltered else pair_key(placed.pair_a, placed.pair_b)
+        return Tree(
+            cube, 3 * level if bintree and level != AUTO else level, bintree, HOW[method.face_box], 0.5 * placed.grown, allowed
+        )
+
+    def _pairs_that_may_meet(self, frame: Frame, clearance: float) -> tuple[CandidatePairs, Volumes | None, int]:
+        """Pairs that the filters allow and whose boxes may meet, the boxes of all bodies, and the comparisons made."""
+        if len(frame) < 2:
+            return NO_PAIRS, None, 0
+        if len(frame) == 2:
+            return allowed_pairs(FIRST_AND_SECOND, frame), None, 1
+        volumes = world_volumes(self._boxes, frame, clearance)
+        if self._finder is None:
+            body_a, body_b = (side.astype(np.int32) for side in np.triu_indices(len(frame), 1))
+            return allowed_pairs(CandidatePairs(body_a, body_b), frame), volumes, 0
+        pairs = allowed_pairs(self._finder.find(volumes), frame)
+        return pairs, volumes, self._finder.counters.get("box_tests", 0)
+
+    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
+        """Refuse: never called, by the traits."""
+        raise Unsupported("this method does not serve batches of poses")
+
+    def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
+        """Refuse: never called, by the traits."""
+        raise Unsupported("face_octree does not answer distance")
+
+    def overlay(self, frame: Frame, what: str) -> Overlay:
+        """Show "regions" where boxes of bodies overlap, "cells" that were subdivided (the default), or "faces" on the checklist."""
+        what = cast.as_choice(what or "cells", ("regions", "cells", "faces"), "what")
+        self._checklist.follow(frame)
+        pairs, volumes, _ = self._pairs_that_may_meet(frame, 0.0)
+        placed = self._checklist.place(pairs, frame, 0.0, self._method.broad is None)
+        if what == "regions":
+            return Overlay("overlap regions", boxes=placed.regions.reshape(-1, 2, 3).copy())
+        faces = self._checklist.faces_that_meet_regions(placed, HOW[self._method.face_box])
+        if what == "faces":
+            body = frame.bodies.ids[placed.bodies[faces.owner]]
+            return Overlay("faces on the checklist", faces={int(k): faces.face[body == k] for k in np.unique(body)})
+        cells = np.empty((0, 6))
+        if len(placed.pair_a):
+            cells = cells_of(self._walk, faces, self._tree(placed, volumes, frame.unfiltered))
+        return Overlay("cells of the face octree", boxes=cells.reshape(-1, 2, 3))
+
+
+def _check(keys: Keys, faces: Checklist, placed: Placed, query: Query, workers: int | None) -> tuple[Rows, Counters]:
+    """Check the pairs of the checklist, in portions, and return those that meet as sorted rows."""
+    kind, distance = np.zeros(len(keys), np.uint8), np.empty(len(keys))
+    only_one = query.rows == "any" and not query.solid and query.clearance == 0.0
+
+    def portion(begin: int, end: int) -> Keys:
+        work = np.zeros(2, np.int64)
+        check_pairs(keys, begin, end, query.clearance, only_one, faces.world, faces.corner, kind, distance, work)
+        return work
+
+    work = np.zeros(2, np.int64)
+    for part in map_chunks(portion, len(keys), PORTION, workers):
+        work += part
+    counters = Counters(triangle_tests=int(work[TRIANGLE_TESTS]), distance_tests=int(work[DISTANCE_TESTS]))
+    found = kind.nonzero()[0]
+    keys = keys[found]
+    f, g = keys >> 32, keys & 0xFFFFFFFF
+    face_a, face_b = faces.face[f], faces.face[g]
+    if len(placed.pair_a) == 1:
+        pair, order = np.zeros(len(keys), np.int32), keys.argsort()
+    else:
+        known = pair_key(placed.pair_a, placed.pair_b)
+        pair = known.searchsorted(pair_key(faces.owner[f], faces.owner[g])).astype(np.int32)
+        order = np.lexsort((face_b, face_a, pair))
+    found = found[order]
+    return Rows(pair[order], face_a[order], face_b[order], kind[found], distance[found]), counters

@@ -1,0 +1,99 @@
+"""Stage 2 (§3.4): the faces of each body that meet one of its overlap regions go on its face checklist.
+
+All checklists are one, sorted by body and face. Before a face is looked at, its corners' outcodes about the hull of the
+body's regions are: most faces end there, at three bytes each. Deviation from the paper, which tests each face against each
+region at once; nothing is lost, since a face with all corners beyond one side of a box meets nothing in it. With one region
+and `BOXES` that is the whole test.
+"""
+
+from __future__ import annotations
+
+from jostle.geometry.aabb import boxes_overlap
+from jostle.geometry.triangle_box import triangle_meets_box_clip, triangle_meets_box_sat
+from jostle.kernels.handles import int32_at
+from jostle.kernels.jit import kernel
+
+# How a face is tested against a box (§3.7 and §2.3): by its box, exactly by the paper's clipping, exactly by separating axes.
+BOXES, CLIP, AXES = 0, 1, 2
+# The state of the search, so that it can go on after the arrays have grown.
+NEXT_BODY, NEXT_FACE, FACES, BOX_TESTS, CODED = range(5)
+STATE = 5
+
+
+@kernel
+def face_meets_box(world, a, b, c, lx, ly, lz, ux, uy, uz, how, polygon):
+    """Whether the face of vertices a, b, c of world (n,3) meets a box: never wrongly no."""
+    ax, ay, az = world[a, 0], world[a, 1], world[a, 2]
+    bx, by, bz = world[b, 0], world[b, 1], world[b, 2]
+    cx, cy, cz = world[c, 0], world[c, 1], world[c, 2]
+    if how == CLIP:
+        return triangle_meets_box_clip(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz, polygon)
+    if how == AXES:
+        return triangle_meets_box_sat(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz)
+    return boxes_overlap(
+        min(ax, bx, cx), min(ay, by, cy), min(az, bz, cz), max(ax, bx, cx), max(ay, by, cy), max(az, bz, cz), lx, ly, lz, ux, uy, uz
+    )
+
+
+@kernel
+def write_outcodes(world, start, stop, first_region, last_region, regions, codes):
+    """Write for each vertex which sides of the hull of some regions it is beyond, one bit for each side."""
+    lx = ly = lz = 1e300
+    ux = uy = uz = -1e300
+    for r in range(first_region, last_region):
+        lx, ly, lz = min(lx, regions[r, 0]), min(ly, regions[r, 1]), min(lz, regions[r, 2])
+        ux, uy, uz = max(ux, regions[r, 3]), max(uy, regions[r, 4]), max(uz, regions[r, 5])
+    for v in range(start, stop):
+        x, y, z = world[v, 0], world[v, 1], world[v, 2]
+        low = (x < lx) | ((y < ly) << 1) | ((z < lz) << 2)
+        high = ((x > ux) << 3) | ((y > uy) << 4) | ((z > uz) << 5)
+        codes[v] = low | high
+
+
+@kernel
+def meets_a_region(world, a, b, c, first, last, regions, how, polygon, state):
+    """Whether a face meets one of the regions first … last-1."""
+    for r in range(first, last):
+        state[BOX_TESTS] += 1
+        if face_meets_box(
+            world, a, b, c, regions[r, 0], regions[r, 1], regions[r, 2], regions[r, 3], regions[r, 4], regions[r, 5], how, polygon
+        ):
+            return True
+    return False
+
+
+@kernel
+def list_faces(bodies, addresses, offset, world, first, regions, how, codes, polygon, state, corner, owner, face):
+    """Write the checklist: corners (c,3) as vertices of world, owner (place in the list of bodies), face; False when it is full."""
+    count = state[FACES]
+    room = owner.shape[0]
+    for i in range(state[NEXT_BODY], bodies.shape[0]):
+        if first[i] == first[i + 1]:
+            continue
+        faces = int32_at(addresses[bodies[i], 2], addresses[bodies[i], 3])
+        start = offset[i]
+        if state[CODED] != i:
+            write_outcodes(world, start, offset[i + 1], first[i], first[i + 1], regions, codes)
+            state[CODED] = i
+        begin, end = state[NEXT_FACE], faces.shape[0] // 3
+        state[BOX_TESTS] += end - begin
+        decided = how == BOXES and first[i] + 1 == first[i + 1]
+        body_codes = codes[start : offset[i + 1]]
+        for f in range(begin, end):
+            a, b, c = faces[3 * f], faces[3 * f + 1], faces[3 * f + 2]
+            if body_codes[a] & body_codes[b] & body_codes[c] != 0:
+                continue
+            a, b, c = start + a, start + b, start + c
+            if not decided and not meets_a_region(world, a, b, c, first[i], first[i + 1], regions, how, polygon, state):
+                continue
+            if count == room:
+                state[NEXT_BODY], state[NEXT_FACE], state[FACES] = i, f, count
+                state[BOX_TESTS] -= end - f
+                return False
+            corner[count, 0], corner[count, 1], corner[count, 2] = a, b, c
+            owner[count] = i
+            face[count] = f
+            count += 1
+        state[NEXT_FACE] = 0
+    state[FACES] = count
+    return True

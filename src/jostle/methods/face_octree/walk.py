@@ -1,0 +1,202 @@
+"""Running the walk of `subdivision.py`: its arrays, their growth, its slices, and its subtrees on threads (§7).
+
+On several threads the walk goes some way alone. What is then left are the children, not yet visited, of the nodes on its
+way: each is a subtree, walked to its end by some thread with a checklist of its own. Pairs that several subtrees found are
+checked once. Neither the subtrees nor the rows depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Ints
+from jostle.geometry.triangle_box import CLIP_WORKSPACE_SHAPE
+from jostle.kernels.buffers import doubled
+from jostle.kernels.pool import map_chunks, told_to_stop
+from jostle.methods.face_octree.pair_checklist import enter_again
+from jostle.methods.face_octree.subdivision import (
+    BEGIN,
+    BOX_TESTS,
+    CELLS_ALONG,
+    CHECKS,
+    CHILD_BEGIN,
+    CHILD_END,
+    CHILD_PAIRS,
+    DEEPEST,
+    DEPTH,
+    DONE,
+    END,
+    FULL_CHECKS,
+    FULL_LISTS,
+    NEXT,
+    NODE,
+    NODES,
+    NOT_DIVIDED,
+    PAIRS,
+    STATE,
+    TOP,
+    middles,
+    start_walk,
+    subdivide,
+    write_child,
+)
+
+OPERATIONS = 10_000_000  # comparisons of boxes until Python looks up: some 0.1 s
+SOON = 200_000  # comparisons after which a walk is shared with other threads: some 1 ms
+LARGEST_KEPT = 1 << 20  # entries; longer arrays are given back after the walk
+NO_NODES = np.empty((0, 6), np.int64)
+
+Keys = NDArray[np.int64]
+Nodes = NDArray[np.int64]
+
+
+class Checklist(NamedTuple):
+    """The faces left after §3.4, of all bodies together, sorted by (owner, face)."""
+
+    world: Floats  # (v,3) vertices of all bodies
+    corner: Ints  # (c,3) vertices in `world`
+    owner: Ints  # (c,) place of the body in the list of bodies
+    face: Ints  # (c,)
+
+
+class Tree(NamedTuple):
+    """The octree that a walk goes through."""
+
+    cube: Floats  # (6,)
+    level: int  # AUTO, or the depth of voxels
+    bintree: bool
+    how: int  # how faces are tested against boxes
+    grown: float  # half of what faces may be apart
+    allowed: Keys  # sorted pairs of owners that may meet; none for all
+
+
+class Walk:
+    """The arrays of one walk; they grow and stay."""
+
+    def __init__(self) -> None:
+        self.state = np.zeros(STATE, np.int64)
+        self.node = np.zeros((DEEPEST + 2, NODE), np.int64)
+        self._tallies = np.zeros(16, np.int64)
+        self._polygon = np.zeros(CLIP_WORKSPACE_SHAPE)
+        self._make(4096)
+
+    def _make(self, size: int) -> None:
+        self.lists = np.empty((size, 2), np.int64)
+        self._views = _views(self.lists)
+        self.masks = np.empty(size, np.uint8)
+        self.checks = np.empty(size, np.int64)
+        self._table = np.empty(2 * size, np.int64)
+
+    def start(self, faces: Checklist, tree: Tree) -> None:
+        """Begin with all faces of a checklist."""
+        self._table.fill(-1)
+        self._make_room(2 * len(faces.owner))
+        start_walk(*faces[:3], tree.cube, tree.level, tree.bintree, tree.grown, self.node, *self._views[:2], self.state)
+
+    def start_below(self, other: Walk, depth: int, child: int, bintree: bool) -> None:
+        """Begin with one child of a node on the way of another walk."""
+        parent = other.node[depth]
+        begin, end = parent[CHILD_BEGIN + child], parent[CHILD_END + child]
+        count = int(end - begin)
+        self._make_room(2 * count)
+        self.lists[:count] = other.lists[begin:end]
+        self._table.fill(-1)
+        self.state[:] = 0
+        self.state[DEPTH] = depth + 1
+        self.node[depth] = parent
+        write_child(self.node, depth, child, *middles(self.node, depth, bintree))
+        self.node[: depth + 1, NEXT] = 8  # nothing is left to do above
+        self.node[depth + 1, [BEGIN, END, TOP, PAIRS, NEXT]] = 0, count, count, parent[CHILD_PAIRS + child], NOT_DIVIDED
+
+    def go_on(self, faces: Checklist, tree: Tree, operations: int, nodes: Nodes = NO_NODES) -> bool:
+        """Walk on for so many operations; returns whether it has come to the end."""
+        while True:
+            why = subdivide(
+                *faces[:3], tree.allowed, tree.cube, tree.level, tree.bintree, tree.how, tree.grown, operations,
+                self.node, *self._views, self.masks, self._tallies, self._polygon, self._table, self.checks, nodes, self.state,
+            )  # fmt: skip
+            if why == FULL_LISTS:
+                self._make_room(2 * len(self.lists))
+            elif why == FULL_CHECKS:
+                self._grow_checks()
+            else:
+                return bool(why == DONE)
+
+    def finish(self, faces: Checklist, tree: Tree, nodes: Nodes = NO_NODES) -> None:
+        """Walk to the end."""
+        while not self.go_on(faces, tree, OPERATIONS, nodes):
+            if told_to_stop():
+                return
+
+    def found(self) -> Keys:
+        """Return the face-pair checklist so far: a view of keys, two places in the checklist of faces each."""
+        return self.checks[: self.state[CHECKS]]
+
+    def let_go(self) -> None:
+        """Give very long arrays back."""
+        if len(self.lists) + len(self.checks) > LARGEST_KEPT:
+            self._make(4096)
+
+    def _make_room(self, entries: int) -> None:
+        while len(self.lists) < entries:
+            self.lists, self.masks = doubled(self.lists), doubled(self.masks)
+            self._views = _views(self.lists)
+
+    def _grow_checks(self) -> None:
+        self.checks = doubled(self.checks)
+        self._table = np.full(2 * len(self.checks), -1, np.int64)
+        enter_again(self.checks, self.state[CHECKS], self._table)
+
+
+def find_face_pairs(walk: Walk, faces: Checklist, tree: Tree, workers: int | None) -> tuple[Keys, int]:
+    """Return the face-pair checklist, without repetition, and the comparisons of boxes that it took."""
+    walk.start(faces, tree)
+    if workers == 1:
+        walk.finish(faces, tree)
+        return walk.found(), int(walk.state[BOX_TESTS])
+    if walk.go_on(faces, tree, SOON):
+        return walk.found(), int(walk.state[BOX_TESTS])
+    # The node that the walk stands at may be a voxel: it ends that one itself.
+    depth = int(walk.state[DEPTH])
+    subtrees = [
+        (k, child)
+        for k in range(depth + 1)
+        for child in range(int(walk.node[k, NEXT]) if walk.node[k, NEXT] >= 0 else 8, 8)
+        if walk.node[k, CHILD_PAIRS + child] > 0
+    ]
+    ways = walk.node[: depth + 1, NEXT]
+    ways[ways >= 0] = 8
+
+    def below(number: int, _: int) -> tuple[Keys, int]:
+        one = Walk()
+        one.start_below(walk, *subtrees[number], tree.bintree)
+        one.finish(faces, tree)
+        return one.found(), int(one.state[BOX_TESTS])
+
+    parts = map_chunks(below, len(subtrees), 1, workers)
+    walk.finish(faces, tree)
+    parts.append((walk.found(), int(walk.state[BOX_TESTS])))
+    return np.unique(np.concatenate([keys for keys, _ in parts])), sum(tests for _, tests in parts)
+
+
+def cells_of(walk: Walk, faces: Checklist, tree: Tree) -> Floats:
+    """(k,6) the boxes of all nodes that are visited, for a picture."""
+    nodes = NO_NODES
+    while True:
+        walk.start(faces, tree)
+        walk.finish(faces, tree, nodes)
+        needed = int(walk.state[NODES])
+        if needed <= len(nodes):
+            edge = (tree.cube[3] - tree.cube[0]) / CELLS_ALONG
+            boxes: Floats = np.tile(tree.cube[:3], 2) + edge * nodes[:needed]
+            return boxes
+        nodes = np.empty((needed, 6), np.int64)
+
+
+def _views(lists: NDArray[np.int64]) -> tuple[NDArray[np.uint16], Ints, NDArray[np.int64]]:
+    """The entries of lists as cells, as numbers and as words."""
+    flat = lists.reshape(-1)
+    return flat.view(np.uint16), flat.view(np.int32), flat

@@ -1,0 +1,116 @@
+"""Complete face octrees, precomputed: the black nodes of a mesh, each with the list of faces that meet it (§5.2).
+
+A node is black if and only if it meets faces. The octree is built level by level, a face being tested only against the children
+of nodes that it meets, by `geometry/triangle_box.py`: never wrongly white, so that every point of a face lies in a black node that
+lists that face. Deviation: only the black nodes of the finest level are kept; nothing looks at those above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Ints
+from jostle.geometry.corners import corners
+from jostle.geometry.triangle_box import triangle_meets_box
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.jit import kernel
+from jostle.kernels.slices import run_in_slices
+from jostle.methods.octree_update.cubes import cube_about
+from jostle.protocol import Progress
+from jostle.shapes.mesh import Mesh
+
+CELL_BITS = 10  # of each of the three numbers of a packed node
+CELL_MASK = (1 << CELL_BITS) - 1
+FIRST_SLICE = 1 << 15  # faces in nodes
+
+
+class FaceOctree(NamedTuple):
+    """The finest black nodes of a mesh, in order; the faces of node k are node_faces[node_start[k] : node_start[k + 1]]."""
+
+    cube: Floats  # (4,) lower corner and side, in body coordinates
+    level: NDArray[np.int64]  # () of the finest nodes
+    cells: Ints  # (k,3) whole numbers, times side / 2**level from the lower corner
+    node_start: Ints  # (k+1,)
+    node_faces: Ints  # ascending within a node
+
+
+@kernel
+def split_nodes(vertices, faces, cube, level, nodes, node_faces, first, last, out_nodes, out_faces):  # type: ignore[no-untyped-def]
+    """Write the children of entries first … last-1 that their faces meet, and the faces; return how many entries these are.
+
+    An entry is a node of `level` (its cell numbers packed) and a face that meets it. The outputs have room for eight times as many.
+    """
+    written = 0
+    side = cube[3] / 2.0 ** (level + 1)
+    for entry in range(first, last):
+        node, face = nodes[entry], node_faces[entry]
+        ax, ay, az, bx, by, bz, cx, cy, cz = corners(vertices, faces, face)
+        for child in range(8):
+            i = 2 * (node >> (2 * CELL_BITS)) + (child >> 2)
+            j = 2 * ((node >> CELL_BITS) & CELL_MASK) + ((child >> 1) & 1)
+            k = 2 * (node & CELL_MASK) + (child & 1)
+            lx, ly, lz = cube[0] + i * side, cube[1] + j * side, cube[2] + k * side
+            ux, uy, uz = cube[0] + (i + 1) * side, cube[1] + (j + 1) * side, cube[2] + (k + 1) * side
+            if triangle_meets_box(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz):
+                out_nodes[written] = (i << (2 * CELL_BITS)) | (j << CELL_BITS) | k
+                out_faces[written] = face
+                written += 1
+    return written
+
+
+@dataclass
+class _Building:
+    """How far the octree has come: the entries of a level, and those of the next in portions."""
+
+    level: int
+    nodes: NDArray[np.int64]
+    faces: Ints
+    next_entry: int
+    portions: list[tuple[NDArray[np.int64], Ints]]
+
+
+def complete_face_octree(mesh: Mesh, level: int, progress: Progress | None = None) -> FaceOctree:
+    """Return the black nodes of a mesh at a level (0: the root alone)."""
+    cube = cube_about(*mesh.bounds)
+    arrays = read_only_view(mesh.vertices), read_only_view(mesh.faces), read_only_view(cube)
+    count = len(mesh.faces)
+    building = _Building(0, np.zeros(count, np.int64), np.arange(count, dtype=np.int32), 0, [])
+
+    def step(state: _Building, operations: int) -> tuple[bool, int]:
+        if state.level == level:
+            return True, 1
+        first = state.next_entry
+        last = min(len(state.nodes), first + operations)
+        nodes, faces = np.empty(8 * (last - first), np.int64), np.empty(8 * (last - first), np.int32)
+        written = split_nodes(*arrays, state.level, state.nodes, state.faces, first, last, nodes, faces)
+        state.portions.append((nodes[:written].copy(), faces[:written].copy()))
+        state.next_entry = last
+        if last == len(state.nodes):
+            state.nodes, state.faces = (np.concatenate(column) for column in zip(*state.portions, strict=True))
+            state.level, state.next_entry, state.portions = state.level + 1, 0, []
+            if progress is not None:
+                progress(state.level / level, "face octree")
+        return state.level == level, max(1, last - first)
+
+    run_in_slices(step, building, FIRST_SLICE)
+    return _in_order(cube, level, building.nodes, building.faces)
+
+
+def _in_order(cube: Floats, level: int, nodes: NDArray[np.int64], faces: Ints) -> FaceOctree:
+    """Sort the entries of the finest level by node and face."""
+    keys = np.sort((nodes << 32) | faces)
+    nodes = keys >> 32
+    start = np.flatnonzero(np.diff(nodes, prepend=-1))
+    black = nodes[start]
+    cells = np.stack([black >> (2 * CELL_BITS), (black >> CELL_BITS) & CELL_MASK, black & CELL_MASK], axis=1)
+    return FaceOctree(
+        cube,
+        np.array(level),
+        cells.astype(np.int32),
+        np.append(start, len(keys)).astype(np.int32),
+        (keys & 0xFFFFFFFF).astype(np.int32),
+    )

@@ -1,0 +1,34 @@
+"""Cubes and their cells: the root of every octree here, and the boxes of its nodes.
+
+A node of level l is three whole numbers below 2^l. Its box is made of the planes `lower + i·(side / 2^l)`, evaluated in one way
+for all nodes that share a plane, of whatever level: so the closed boxes of the nodes of a level cover the cube without gaps, and
+those of eight children their parent, bit for bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats
+
+GREATEST_LEVEL = 10  # three cell numbers fit into 30 bits
+LEAST_EXTENT = 2.0**-20  # of the largest coordinate: cells of the greatest level are then far larger than rounding
+SMALLEST_SIDE = 1e-28
+
+
+def cube_about(lower: Floats, upper: Floats) -> Floats:
+    """Return (4,) the lower corner and the side of a cube that holds the box with these corners (3,), rounding included."""
+    largest = float(max(np.abs(lower).max(), np.abs(upper).max()))
+    side = max(float((upper - lower).max()) * (1.0 + LEAST_EXTENT), LEAST_EXTENT * largest, SMALLEST_SIDE)
+    while True:
+        corner = 0.5 * lower + 0.5 * upper - 0.5 * side
+        if (corner <= lower).all() and (corner + side >= upper).all():
+            return np.append(corner, side)
+        side *= 2.0  # pragma: no cover - the sides above leave room for every rounding
+
+
+def cell_boxes(cube: Floats, levels: NDArray[np.integer], cells: NDArray[np.integer]) -> Floats:
+    """Return (k,2,3) the boxes of nodes with levels (k,) and cell numbers (k,3)."""
+    side = cube[3] / 2.0 ** np.asarray(levels, np.float64)[:, None]
+    return np.stack([cube[:3] + cells * side, cube[:3] + (cells + 1) * side], axis=1)

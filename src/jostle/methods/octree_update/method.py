@@ -1,0 +1,150 @@
+"""OctreeUpdate: precomputed face octrees that move with their bodies, compared in the standard octree of the world. Exact.
+
+§5.2 of Kitamura et al. 1998: the paper's own algorithm with black nodes in place of faces, for bodies that do not deform; it stands
+there for the voxel and octree methods of its time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jostle import cast
+from jostle.broad_phase.volumes import CandidatePairs
+from jostle.errors import Unsupported
+from jostle.frame import Bodies, Floats, Frame
+from jostle.methods.octree_update.black_nodes import FaceOctree, complete_face_octree
+from jostle.methods.octree_update.cubes import GREATEST_LEVEL, cell_boxes
+from jostle.methods.octree_update.overlap_regions import OverlapRegions, find_overlap_regions
+from jostle.methods.octree_update.search import NodeChecklist, Octrees, Search
+from jostle.overlay import Overlay
+from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
+from jostle.protocol import BroadPhase, OldToNew, PairFinder, Progress
+from jostle.query import Query
+from jostle.report import Batch, Closest, Counters, Report
+from jostle.rows import report_of
+from jostle.shapes.mesh import Mesh
+from jostle.traits import EXACT, Answer, Need, Semantics, Serve, Traits
+
+TRAITS = Traits(
+    semantics=Semantics.BOTH,
+    answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT},
+    serves=frozenset({Serve.SOLID}),
+    needs=frozenset({Need.RIGID}),
+    paper="kitamura1998",
+)
+OVERLAYS = ("", "nodes", "cells")
+EDGES_OF_CUBE = np.array([[a, a | bit] for a in range(8) for bit in (1, 2, 4) if not a & bit])
+CORNERS_OF_CUBE = np.array([[(k >> axis & 1) * 2.0 - 1.0 for axis in range(3)] for k in range(8)])
+
+
+@dataclass(frozen=True)
+class OctreeUpdate:
+    """Face octrees of rigid bodies, precomputed once and moved along.
+
+    Parameters
+    ----------
+    level : int
+        Of the voxels of the standard octree: the world cube is cut into 2**level cells along each axis. The paper's is 6.
+    body_level : int
+        Of the finest nodes of the precomputed octrees, in the cubes about the bodies.
+    broad : str or BroadPhase
+        What finds overlapping boxes of bodies.
+    """
+
+    level: int = 6
+    body_level: int = 5
+    broad: str | BroadPhase = "brute_force"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        cast.as_count(self.level, "level", highest=GREATEST_LEVEL, owner="OctreeUpdate")
+        cast.as_count(self.body_level, "body_level", highest=GREATEST_LEVEL, owner="OctreeUpdate")
+        broad_phase_of(self.broad, "OctreeUpdate")
+
+    @property
+    def traits(self) -> Traits:
+        """Exact, for any mesh that does not deform."""
+        return TRAITS
+
+    @property
+    def shape_type(self) -> type:
+        """FaceOctree."""
+        return FaceOctree
+
+    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> FaceOctree:
+        """Build the complete face octree of a mesh."""
+        return complete_face_octree(mesh, self.body_level, progress)
+
+    def start(self, bodies: Bodies, shapes: tuple[FaceOctree, ...]) -> OctreeUpdateDetector:
+        """Begin detecting."""
+        return OctreeUpdateDetector(self, bodies, shapes)
+
+
+class OctreeUpdateDetector:
+    """Octrees at work. From frame to frame it keeps nothing but room."""
+
+    def __init__(self, method: OctreeUpdate, bodies: Bodies, shapes: tuple[FaceOctree, ...]) -> None:
+        self._finder: PairFinder = broad_phase_of(method.broad).start(len(bodies))
+        self._boxes = LocalBoxes(bodies)
+        self._search = Search(Octrees(shapes, bodies.meshes), method.level)
+
+    def change(self, bodies: Bodies, shapes: tuple[FaceOctree, ...], old_to_new: OldToNew) -> None:
+        """Follow bodies that came and went."""
+        self._finder.change(len(bodies), old_to_new)
+        self._boxes = LocalBoxes(bodies)
+        self._search.follow(Octrees(shapes, bodies.meshes))
+
+    def detect(self, frame: Frame, query: Query) -> Report:
+        """Find overlap regions, the black nodes that meet them, and the touching faces of those that share a voxel."""
+        pairs, regions = self._overlap_regions(frame)
+        counters = Counters(body_pairs=len(pairs.body_a), box_tests=self._finder.counters.get("box_tests", 0))
+        if regions is None:
+            return Report(counters=counters)
+        try:
+            checklist = self._search.node_checklist(regions, frame)
+            # Solids add rows to pairs, so that any of them may be the first.
+            first_only = query.rows == "any" and not query.solid
+            rows, work = self._search.touching_faces(regions, checklist, frame, first_only)
+            return report_of(rows, pairs, frame, query, counters + work + Counters(box_tests=checklist.tests))
+        finally:
+            self._search.let_go()
+
+    def _overlap_regions(self, frame: Frame) -> tuple[CandidatePairs, OverlapRegions | None]:
+        volumes = world_volumes(self._boxes, frame, 0.0)
+        pairs = allowed_pairs(self._finder.find(volumes), frame)
+        return pairs, find_overlap_regions(pairs, volumes) if len(pairs.body_a) else None
+
+    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
+        """Refuse: never called, by the traits."""
+        raise Unsupported("octree_update does not serve batches of poses")
+
+    def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
+        """Refuse: never called, by the traits."""
+        raise Unsupported("octree_update does not answer distance")
+
+    def overlay(self, frame: Frame, what: str) -> Overlay:
+        """Show the node checklist ("nodes") as the edges of cubes, the cells that hold nodes of two bodies ("cells"), or both."""
+        cast.as_choice(what, OVERLAYS, "what")
+        _, regions = self._overlap_regions(frame)
+        title = {"": "black nodes and cells", "nodes": "black nodes that meet overlap regions", "cells": "subdivided cells"}[what]
+        if regions is None:
+            return Overlay(title)
+        checklist = self._search.node_checklist(regions, frame)
+        segments, boxes = np.empty((0, 2, 3)), np.empty((0, 2, 3))
+        if what != "cells":
+            segments = _edges_of(checklist)
+        if what != "nodes":
+            self._search.touching_faces(regions, checklist, frame, record=True)
+            cells = self._search.cells_with_two_bodies()
+            boxes = cell_boxes(self._search.world_cube(regions), cells[:, 0], cells[:, 1:])
+        return Overlay(title, boxes=boxes, segments=segments)
+
+
+def _edges_of(checklist: NodeChecklist) -> Floats:
+    """Return (12 n,2,3) the edges of the oriented cubes."""
+    half_axes = checklist.half_axes[checklist.nodes[:, 0], :9].reshape(-1, 3, 3)
+    corners = checklist.centres[:, None] + np.einsum("ca,nak->nck", CORNERS_OF_CUBE, half_axes)
+    edges: Floats = corners[:, EDGES_OF_CUBE].reshape(-1, 2, 3)
+    return edges

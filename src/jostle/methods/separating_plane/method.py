@@ -1,0 +1,210 @@
+"""SeparatingPlane: convex bodies are free while a plane separates them; the plane of each pair is kept from instant to instant.
+
+After Kitamura, Smith, Takemura and Kishino 1998, §5.1, which compares with it (Gilbert, Johnson and Keerthi 1988; Baraff 1990).
+It answers for solids, which pairs of bodies meet and how far they are apart, but not where: there are no faces in it.
+A pair is reported when its distance is at most half of the resolution, whatever was cached: so it is never missed when the bodies
+share more than rounding, and never reported when they are farther apart than the resolution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.broad_phase.volumes import CandidatePairs
+from jostle.errors import InputError, Unsupported
+from jostle.frame import Bodies, Floats, Frame, Ints
+from jostle.geometry.gjk import CORNER, FOUND, ROUNDING, closest_points
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.handles import AddressTable
+from jostle.kernels.slices import run_in_slices
+from jostle.methods.separating_plane.planes import (
+    HELD,
+    MEETING,
+    NEXT_PAIR,
+    PLACE,
+    REACH,
+    RECORD,
+    SEARCHED,
+    STATE,
+    place_bodies,
+    separate_pairs,
+)
+from jostle.methods.separating_plane.show import discs_of_planes
+from jostle.methods.separating_plane.vertices import Vertices, vertices_of
+from jostle.overlay import Overlay
+from jostle.pair_memory import PairMemory
+from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
+from jostle.protocol import BroadPhase, OldToNew, Progress
+from jostle.query import Query
+from jostle.report import Batch, Closest, Counters, Pairs, Report, unknown_column
+from jostle.shapes.mesh import Mesh
+from jostle.traits import Answer, Need, Semantics, Traits, within_resolution
+
+FIRST_SLICE = 200_000  # operations: pairs, and vertices that supports look at
+WIDE = 0.5  # a new plane has a gap of at least this share of the distance: see the README for what others cost
+HULL_INSTEAD = "SeparatingPlane(concave='hull') takes its convex hull instead, and wide_tree takes it as it is"
+
+
+@dataclass(frozen=True)
+class SeparatingPlane:
+    """A plane for each pair of convex bodies, cached; answers which solids meet, within a resolution.
+
+    Parameters
+    ----------
+    concave : {"refuse", "hull"}
+        What happens to a body that is not convex: it is refused, or its convex hull stands for it.
+    resolution : float
+        Length in world units. Bodies farther apart than this are never reported, bodies that still meet when each is shrunk by
+        it always are. Rounding sets a floor of 2⁻⁴⁶ of the largest world coordinates of both bodies.
+    broad : str or BroadPhase, optional
+        A broad phase that chooses the pairs; None tests all pairs, as the paper does.
+    cache : bool
+        Whether planes are kept from instant to instant. False seeks each one anew; it is there to be measured.
+    """
+
+    concave: str = "refuse"
+    resolution: float = 1e-6
+    broad: str | BroadPhase | None = None
+    cache: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        cast.as_choice(self.concave, ("refuse", "hull"), "SeparatingPlane: concave")
+        length = cast.as_number(self.resolution, "resolution", "SeparatingPlane")
+        if not 0.0 < length <= cast.LARGEST_COORDINATE:
+            raise InputError(f"SeparatingPlane: resolution is {self.resolution}; it must be a positive length")
+        object.__setattr__(self, "resolution", length)
+        if self.broad is not None:
+            broad_phase_of(self.broad, "SeparatingPlane")
+        object.__setattr__(self, "cache", cast.as_flag(self.cache, "cache", "SeparatingPlane"))
+
+    @property
+    def traits(self) -> Traits:
+        """Solids within the resolution; rigid, and convex unless hulls were asked for."""
+        return Traits(
+            semantics=Semantics.SOLID,
+            answers={Answer.DISTANCE: within_resolution(self.resolution)},
+            needs=frozenset({Need.RIGID, Need.CONVEX} if self.concave == "refuse" else {Need.RIGID}),
+            paper="kitamura1998",
+            cures={Need.CONVEX: HULL_INSTEAD},
+        )
+
+    @property
+    def shape_type(self) -> type:
+        """Vertices."""
+        return Vertices
+
+    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Vertices:
+        """Collect vertices and their neighbours."""
+        return vertices_of(mesh)
+
+    def start(self, bodies: Bodies, shapes: tuple[Vertices, ...]) -> SeparatingPlaneDetector:
+        """Begin detecting."""
+        return SeparatingPlaneDetector(self, bodies, shapes)
+
+
+class SeparatingPlaneDetector:
+    """The planes of all pairs at work."""
+
+    def __init__(self, method: SeparatingPlane, bodies: Bodies, shapes: tuple[Vertices, ...]) -> None:
+        self._method = method
+        self._memory = PairMemory(RECORD)
+        self._finder = None if method.broad is None else broad_phase_of(method.broad).start(len(bodies))
+        self._scratch = np.empty((4, CORNER)), np.zeros((4, 2), np.int64), np.empty(4), np.zeros(FOUND)
+        self._take(bodies, shapes)
+
+    def _take(self, bodies: Bodies, shapes: tuple[Vertices, ...]) -> None:
+        distinct = list({id(shape): shape for shape in shapes}.values())
+        number = {id(shape): k for k, shape in enumerate(distinct)}
+        self._shapes = shapes
+        self._shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
+        self._table = AddressTable([[shape.points, shape.first, shape.near] for shape in distinct])
+        self._spheres = read_only_view(np.array([shape.sphere for shape in distinct]).reshape(-1, 4))
+        self._every_pair: CandidatePairs | None = None
+        if self._finder is not None:
+            self._boxes = LocalBoxes(bodies)
+
+    def change(self, bodies: Bodies, shapes: tuple[Vertices, ...], old_to_new: OldToNew) -> None:
+        """Follow bodies that came and went; pairs that stay keep their planes."""
+        if self._finder is not None:
+            self._finder.change(len(bodies), old_to_new)
+        self._memory.renumber(old_to_new)
+        self._take(bodies, shapes)
+
+    def detect(self, frame: Frame, query: Query) -> Report:
+        """Try the plane of every pair, and look for another where it fails."""
+        pairs = self._pairs_to_test(frame)
+        found, records, counters = self._separate(pairs, frame, self._recalled(pairs), most=1 if query.rows == "any" else None)
+        if self._method.cache:
+            self._memory.remember(pairs, records)
+        return Report(found, counters=counters)
+
+    def _recalled(self, pairs: CandidatePairs) -> Floats:
+        return self._memory.recall(pairs) if self._method.cache else np.full((len(pairs.body_a), RECORD), np.nan)
+
+    def _pairs_to_test(self, frame: Frame) -> CandidatePairs:
+        if self._finder is not None:
+            # Boxes grow by half of the resolution each, so that what the kernel would report is among the pairs.
+            volumes = world_volumes(self._boxes, frame, self._method.resolution)
+            return allowed_pairs(self._finder.find(volumes), frame)
+        if self._every_pair is None:
+            a, b = np.triu_indices(len(frame), 1)
+            self._every_pair = CandidatePairs(a.astype(np.int32), b.astype(np.int32))
+        return allowed_pairs(self._every_pair, frame)
+
+    def _separate(
+        self, pairs: CandidatePairs, frame: Frame, records: Floats, most: int | None = None, share: float = WIDE
+    ) -> tuple[Pairs, Floats, Counters]:
+        """Run the kernel over the pairs; returns those that meet, and the records, brought up to date in place."""
+        count = len(pairs.body_a)
+        poses = read_only_view(frame.poses)
+        places = np.empty((len(frame), PLACE))
+        place_bodies(self._spheres, self._shape_of_body, poses, places)
+        meeting, kinds, distances = np.empty(count, np.int32), np.empty(count, np.uint8), np.empty(count)
+        limit = count if most is None else most
+        body_a, body_b = read_only_view(pairs.body_a), read_only_view(pairs.body_b)
+
+        def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
+            used = separate_pairs(
+                body_a, body_b, self._shape_of_body, self._table.table, places, poses, self._method.resolution, share, limit,
+                operations, state, records, meeting, kinds, distances, *self._scratch,
+            )  # fmt: skip
+            return bool(state[NEXT_PAIR] == count or state[MEETING] >= limit), max(1, int(used))
+
+        state = np.zeros(STATE, np.int64)
+        run_in_slices(step, state, FIRST_SLICE)
+        n = int(state[MEETING])
+        rows = meeting[:n]
+        found = Pairs(
+            pairs.body_a[rows], pairs.body_b[rows], kinds[:n].copy(), np.zeros(n, np.int32), distances[:n].copy(), unknown_column(n)
+        )
+        boxes = 0 if self._finder is None else self._finder.counters.get("box_tests", 0)
+        work = Counters(body_pairs=count, box_tests=boxes, look_ups=int(state[HELD]), distance_tests=int(state[SEARCHED]))
+        return found, records, work
+
+    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
+        """Refuse: never called, by the traits."""
+        raise Unsupported("this method does not serve batches of poses")
+
+    def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
+        """Return the distance of two solids and their closest points; 0.0 and a common point where they meet. Faces are -1."""
+        swapped = body_a > body_b
+        pair = CandidatePairs(*(np.array([body], np.int32) for body in sorted((body_a, body_b))))
+        self._separate(pair, frame, np.full((1, RECORD), np.nan), share=1.0)
+        places = np.empty((len(frame), PLACE))
+        place_bodies(self._spheres, self._shape_of_body, read_only_view(frame.poses), places)
+        rounding = ROUNDING * float(places[body_a, REACH] + places[body_b, REACH])
+        distance, point_a, point_b, _ = closest_points(self._scratch[3], rounding)
+        if swapped:
+            point_a, point_b = point_b, point_a
+        return Closest(distance, point_a, point_b, -1, -1)
+
+    def overlay(self, frame: Frame, what: str) -> Overlay:
+        """Show the plane of every pair that one separates as a disc between the two bodies; nothing is remembered of it."""
+        pairs = self._pairs_to_test(frame)
+        found, records, _ = self._separate(pairs, frame, self._recalled(pairs))
+        return discs_of_planes(pairs, found, records[:, :3], self._shapes, frame)

@@ -1,0 +1,29 @@
+"""What the method shows of itself: the separating planes, each as a disc half-way between the two bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jostle.broad_phase.volumes import CandidatePairs
+from jostle.frame import Floats, Frame
+from jostle.methods.separating_plane.vertices import Vertices
+from jostle.overlay import Overlay
+from jostle.report import Pairs, pair_key
+
+
+def discs_of_planes(pairs: CandidatePairs, meeting: Pairs, normals: Floats, shapes: tuple[Vertices, ...], frame: Frame) -> Overlay:
+    """Return a disc for each pair that a plane separates, as large as the smaller body, and its normal as a segment to it.
+
+    `normals` (k,3) are those of the pairs, `meeting` the pairs that no plane separates.
+    """
+    free = ~np.isin(pair_key(pairs.body_a, pairs.body_b), pair_key(meeting.body_a, meeting.body_b))
+    world = [shape.points.reshape(-1, 3) @ pose[:3, :3].T + pose[:3, 3] for shape, pose in zip(shapes, frame.poses, strict=True)]
+    discs = np.empty((int(free.sum()), 7))
+    for disc, a, b, normal in zip(discs, pairs.body_a[free], pairs.body_b[free], normals[free], strict=True):
+        middle = 0.5 * (world[a] @ normal).max() + 0.5 * (world[b] @ normal).min()
+        centre = 0.5 * (world[a].mean(axis=0) + world[b].mean(axis=0))
+        disc[:3] = centre + (middle - centre @ normal) * normal
+        disc[3:6] = normal
+        disc[6] = min(shapes[a].sphere[3], shapes[b].sphere[3])
+    ends = np.stack([discs[:, :3], discs[:, :3] + 0.25 * discs[:, 6:] * discs[:, 3:6]], axis=1)
+    return Overlay("separating planes", discs=discs, segments=ends)

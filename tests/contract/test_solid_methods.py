@@ -1,0 +1,264 @@
+"""The contract of methods that answer for solids within a resolution r, gated by their traits.
+
+They report whenever the two solids, each eroded by r, still meet, and never when they are farther apart than r. Both statements are
+proved in exact fractions (`tests/oracle/solids.py`) before a method is asked; where neither can be proved, any answer is right.
+"""
+
+import functools
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import jostle
+from jostle.motion.pose import rotation_about, translation
+from jostle.registry import METHODS
+from jostle.shapes import build
+from jostle.traits import Answer, Need, Semantics
+from tests.contract.solid_scenes import FAMILIES, facing
+from tests.oracle import solids
+from tests.oracle.rows import world_vertices
+from tests.tiny import box, random_pose, tetrahedron
+
+CANDIDATES = {name: made() for name, made in METHODS.items()} | {
+    "separating_plane without cache": jostle.SeparatingPlane(cache=False),
+    "separating_plane of hulls": jostle.SeparatingPlane(concave="hull"),
+    "separating_plane behind a grid": jostle.SeparatingPlane(broad="uniform_grid"),
+    "separating_plane, coarse": jostle.SeparatingPlane(resolution=1e-3),
+}
+
+
+def resolution_of(method):
+    """The length within which a method answers, None for one that is exact or statistical."""
+    lengths = [guarantee.value for guarantee in method.traits.answers.values() if guarantee.name == "within"]
+    return max(lengths) if lengths else None
+
+
+SOLID_METHODS = {
+    name: method
+    for name, method in CANDIDATES.items()
+    if method.traits.semantics is not Semantics.SURFACE and resolution_of(method) is not None
+}
+solid_methods = pytest.mark.parametrize("method", SOLID_METHODS.values(), ids=SOLID_METHODS)
+
+
+def triangles(mesh, pose):
+    points = world_vertices(pose, mesh.vertices)
+    return [[points[k] for k in face] for face in mesh.faces.tolist()]
+
+
+class Placed:
+    """Two bodies at their places, as a key: all methods are asked about the same ones."""
+
+    def __init__(self, mesh_a, pose_a, mesh_b, pose_b):
+        self.triangles = functools.partial(triangles, mesh_a, pose_a), functools.partial(triangles, mesh_b, pose_b)
+        self._key = (mesh_a.digest, np.asarray(pose_a).tobytes(), mesh_b.digest, np.asarray(pose_b).tobytes())
+
+    def __hash__(self):
+        return hash(self._key)
+
+    def __eq__(self, other):
+        return self._key == other._key
+
+
+@functools.cache
+def erosion(placed):
+    """By how much both can be shrunk and still meet; negative where they are apart."""
+    return solids.largest_erosion(*(made() for made in placed.triangles))
+
+
+@functools.cache
+def proved(placed, r):
+    if erosion(placed) >= Fraction(r):
+        return True
+    apart = erosion(placed) < 0 and solids.farther_apart(*(made() for made in placed.triangles), r)
+    return False if apart else None
+
+
+def statement(mesh_a, pose_a, mesh_b, pose_b, r):
+    """True when they certainly meet though eroded, False when they are certainly farther apart, None when neither is proved."""
+    return proved(Placed(mesh_a, pose_a, mesh_b, pose_b), r)
+
+
+@functools.cache
+def cases_of(family, r):
+    """[(case, what is proved of it)]: the same for all methods with this resolution."""
+    return [(case, statement(case.mesh_a, case.pose_a, case.mesh_b, case.pose_b, r)) for case in FAMILIES[family](r)]
+
+
+@functools.cache
+def distance_of(case):
+    placed = Placed(case.mesh_a, case.pose_a, case.mesh_b, case.pose_b)
+    return 0.0 if erosion(placed) >= 0 else solids.distance(*(made() for made in placed.triangles))
+
+
+def world_of(method, *bodies):
+    world = jostle.World(method)
+    for mesh, pose in bodies:
+        world.add(mesh, pose)
+    return world
+
+
+def reports(world):
+    return len(world.detect(rows="pairs", solid=True).pairs) > 0
+
+
+@solid_methods
+@pytest.mark.parametrize("family", FAMILIES)
+def test_reports_what_meets_though_eroded_and_nothing_that_is_farther_apart(method, family):
+    r = resolution_of(method)
+    for case, true in cases_of(family, r):
+        if true is None:
+            continue
+        for bodies in (
+            ((case.mesh_a, case.pose_a), (case.mesh_b, case.pose_b)),
+            ((case.mesh_b, case.pose_b), (case.mesh_a, case.pose_a)),
+        ):
+            assert reports(world_of(method, *bodies)) == true, f"{family}: {case.name}"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_scenes_prove_something(family):
+    """Both statements are made often, and a known gap is never contradicted."""
+    cases = cases_of(family, 1e-6)
+    meeting, apart = sum(true is True for _, true in cases), sum(true is False for _, true in cases)
+    assert meeting >= {"flat and tiny": 3, "one in the other": 6}.get(family, len(cases) // 8)
+    assert apart >= (0 if family == "one in the other" else len(cases) // 4)
+    for case, true in cases:
+        if case.gap is not None:
+            assert true is False if case.gap > 1e-6 * (1 + 1e-4) else true is not False, case.name
+
+
+@solid_methods
+def test_distances_and_closest_points_are_within_the_resolution(method):
+    if Answer.DISTANCE not in method.traits.answers:
+        pytest.skip("the method does not answer distance")
+    r = resolution_of(method)
+    checked = 0
+    for family in ("features at gaps", "random polytopes", "boxes on a grid", "one in the other", "features at gaps, size 1e4"):
+        for case, _ in cases_of(family, r):
+            world = world_of(method, (case.mesh_a, case.pose_a), (case.mesh_b, case.pose_b))
+            true = distance_of(case)
+            for first, second in ((0, 1), (1, 0)):
+                closest = world.distance(first, second)
+                assert abs(closest.distance - true) <= r, f"{family}: {case.name}"
+                length = np.linalg.norm(closest.point_b - closest.point_a)
+                assert abs(length - closest.distance) <= r
+                for point, body in ((closest.point_a, world[first]), (closest.point_b, world[second])):
+                    corners = np.array(body.world_vertices)[body.mesh.faces]
+                    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+                    height = ((point - corners[:, 0]) * normals).sum(axis=1) / np.linalg.norm(normals, axis=1)
+                    assert height.max() <= r, f"{family}: {case.name}: a closest point is not on its body"
+                checked += true > 0
+    assert checked > 100
+
+
+@solid_methods
+def test_a_warm_start_changes_no_answer(method):
+    """Bodies that pass each other, touch, overlap and part, frame after frame: what is proved of a frame holds there."""
+    r = resolution_of(method)
+    made = {True: 0, False: 0, None: 0}
+    # In small steps, in which what was true of the last frame almost is, and then in leaps.
+    gaps = [0.2, 0.05, 2 * r, 0.4 * r, -0.02, -0.04, -0.2, -0.02, 1.5 * r, 1.2 * r, -0.05, 0.3, -0.05, 5.0, 0.01]
+    for mesh_a, mesh_b in ((box(), build.icosahedron(0.4)), (build.icosahedron(0.6), tetrahedron())):
+        for kinds in (("face", "vertex"), ("edge", "edge"), ("face", "face")):
+            world = world_of(method, (mesh_a, None), (mesh_b, None))
+            for k, gap in enumerate(gaps):
+                pose_a = rotation_about((1.0, 2.0, 3.0), 0.05 * k)
+                pose_b = pose_a @ facing(mesh_a, kinds[0], mesh_b, kinds[1], gap, np.random.default_rng(7 + (k > 9)))
+                world.set_poses(np.stack([pose_a, pose_b]))
+                true = statement(mesh_a, pose_a, mesh_b, pose_b, r)
+                made[true] += 1
+                assert true is None or reports(world) == true, f"{mesh_a.name} and {mesh_b.name}, {kinds}, frame {k}, gap {gap}"
+    assert made[True] >= 24
+    assert made[False] >= 40
+
+
+@solid_methods
+def test_small_steps_of_many_bodies_agree_with_worlds_that_remember_nothing(method):
+    """A crowd that drifts and turns: the pairs of every frame are those of a new world, but for what the resolution leaves open."""
+    r = resolution_of(method)
+    rng = np.random.default_rng(11)
+    meshes = [build.icosphere(2, 0.5), box((-0.4, -0.4, -0.4), (0.4, 0.4, 0.4)), build.polytope36(1)]
+    bodies = [(meshes[k % 3], random_pose(rng, 1.5)) for k in range(12)]
+    world = world_of(method, *bodies)
+    velocity, turns = rng.normal(size=(12, 3)) * 0.03, [rotation_about(rng.normal(size=3), 0.15) for _ in range(12)]
+    poses, seen = world.poses.copy(), set()
+    for _ in range(15):
+        poses = np.stack([translation(v) @ pose @ t for v, pose, t in zip(velocity, poses, turns, strict=True)])
+        world.set_poses(poses)
+        found = set(world.detect(rows="pairs").pairs)
+        fresh = set(
+            world_of(method, *((mesh, pose) for (mesh, _), pose in zip(bodies, poses, strict=True))).detect(rows="pairs").pairs
+        )
+        for a, b in found ^ fresh:
+            assert statement(bodies[a][0], poses[a], bodies[b][0], poses[b], r) is None
+        exact = world_of("wide_tree", *((mesh, pose) for (mesh, _), pose in zip(bodies, poses, strict=True)))
+        for a, b in found ^ set(exact.detect(rows="pairs", solid=True).pairs):
+            assert statement(bodies[a][0], poses[a], bodies[b][0], poses[b], r) is None
+        seen |= found
+    assert len(seen) > 5
+
+
+@solid_methods
+def test_bodies_that_come_and_go_leave_no_trace(method):
+    r = resolution_of(method)
+    rng = np.random.default_rng(3)
+    meshes = [build.icosahedron(0.5), box((-0.4, -0.4, -0.4), (0.4, 0.4, 0.4))]
+    world = world_of(method, *((meshes[k % 2], random_pose(rng, 1.0)) for k in range(5)))
+    world.detect(rows="pairs")
+    count = 0
+    for step in range(8):
+        if step % 2:
+            world.remove(world.bodies[int(rng.integers(len(world)))])
+        else:
+            world.add(meshes[step % 3 % 2], random_pose(rng, 1.0))
+        for body in world:
+            if rng.random() < 0.5:
+                body.pose = random_pose(rng, 1.0)
+        found = set(world.detect(rows="pairs").pairs)
+        for a, b in itertools.combinations(world, 2):
+            true = statement(a.mesh, a.pose, b.mesh, b.pose, r)
+            assert true is None or ((a.id, b.id) in found) == true
+            count += true is not None
+    assert count > 60
+
+
+@solid_methods
+def test_any_is_one_of_the_pairs_and_filters_hold(method):
+    world = world_of(method, *((box(), translation((0.4 * k, 0.0, 0.0))) for k in range(4)))
+    pairs = set(world.detect(rows="pairs").pairs)
+    assert {(0, 1), (1, 2), (2, 3)} <= pairs
+    anything = world.detect(rows="any")
+    assert len(anything.pairs) == 1
+    assert set(anything.pairs) <= pairs
+    assert world.in_collision()
+    world.ignore(0, 1)
+    world[2].static = world[3].static = True
+    assert set(world.detect(rows="pairs").pairs) == pairs - {(0, 1), (2, 3)}
+
+
+@solid_methods
+def test_what_a_method_does_not_answer_or_take_is_refused_with_a_cure(method):
+    world = world_of(method, (box(), None), (box(), translation((0.5, 0, 0))))
+    if not method.traits.tells_where:
+        with pytest.raises(jostle.Unsupported, match="rows='pairs'"):
+            world.detect()
+    if Need.CONVEX in method.traits.needs:
+        with pytest.raises(jostle.Unsupported, match="body 'ring' is not convex; ") as refused:
+            world.add(build.torus(), name="ring")
+        assert method.traits.cures[Need.CONVEX] in str(refused.value)
+    if Need.RIGID in method.traits.needs:
+        with pytest.raises(jostle.Unsupported, match="body 'soft' is deformable"):
+            world.add(box(), name="soft", deformable=True)
+    assert len(world) == 2
+
+
+@solid_methods
+def test_empty_worlds_and_single_bodies_are_free(method):
+    world = jostle.World(method)
+    assert not world.detect(rows="pairs")
+    world.add(box())
+    assert not world.detect(rows="pairs")
+    assert len(world.detect(rows="any").pairs) == 0
