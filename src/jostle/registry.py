@@ -19,11 +19,11 @@ __all__ = ["BROAD_PHASES", "DEFAULT_METHOD", "METHODS", "broad_phase_of", "metho
 METHODS: dict[str, type[Method]] = {
     "wide_tree": WideTree,
     "face_octree": FaceOctree,
-    "brute_force": BruteForce,
+    "octree_update": OctreeUpdate,
     "separating_plane": SeparatingPlane,
     "closest_features": ClosestFeatures,
     "edge_face": EdgeFace,
-    "octree_update": OctreeUpdate,
+    "brute_force": BruteForce,
 }
 DEFAULT_METHOD = "wide_tree"
 

@@ -46,6 +46,33 @@ def test_check_says_free_touching_crossing_inside_and_near(files):
     assert jostle("check", small, small, "--translate", "1.5", "0", "0", "--clearance", "0.5").returncode == 0
 
 
+def test_check_takes_methods_that_tell_no_faces(files):
+    small, large = files
+    by_planes = ("--method", "separating_plane")
+    free = jostle("check", small, small, *by_planes, "--translate", "1.5", "0", "0")
+    assert (free.returncode, free.stdout) == (0, "free: small.obj and small.obj do not touch\n")
+    inside = jostle("check", small, large, *by_planes)  # it answers for solids, asked or not
+    assert (inside.returncode, inside.stderr) == (1, "")
+    assert inside.stdout == "small.obj and large.obj cross (this method tells no faces)\n"
+    touching = jostle("check", small, small, *by_planes, "--translate", "1", "0", "0", "--json")
+    report = json.loads(touching.stdout)
+    assert touching.returncode == 1
+    assert (report["verdict"], report["distance"], report["rows"]) == ("TOUCHING", 0.0, [])
+
+
+def test_check_says_why_a_method_does_not_take_a_mesh(files, tmp_path):
+    from jostle.shapes import build
+
+    ring = write_obj(tmp_path / "ring.obj", build.torus(segments=8, sides=6))
+    refused = jostle("check", files[0], ring, "--method", "separating_plane")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "body 'B' is not convex" in refused.stderr
+    assert "concave='hull'" in refused.stderr
+    near = jostle("check", files[0], files[0], "--method", "separating_plane", "--clearance", "0.5")
+    assert near.returncode == 2
+    assert "does not serve clearance" in near.stderr
+
+
 def test_check_takes_poses(files):
     small = files[0]
     pose = "1 0 0 3  0 1 0 0  0 0 1 0  0 0 0 1"

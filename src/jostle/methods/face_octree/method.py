@@ -219,6 +219,8 @@ def _check(keys: Keys, faces: Checklist, placed: Placed, query: Query, workers: 
     """Check the pairs of the checklist, in portions, and return those that meet as sorted rows."""
     kind, distance = np.zeros(len(keys), np.uint8), np.empty(len(keys))
     only_one = query.rows == "any" and not query.solid and query.clearance == 0.0
+    if only_one:
+        keys = np.sort(keys)  # which one must not depend on the order in which threads found them
 
     def portion(begin: int, end: int) -> Keys:
         work = np.zeros(2, np.int64)
