@@ -13,15 +13,15 @@ import numpy as np
 
 from jostle.broad_phase import BROAD_PHASES
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
-from jostle.errors import InputError, Unsupported
+from jostle.errors import InputError
 from jostle.frame import Bodies, Floats, Frame
 from jostle.geometry.aabb import box_of_points, world_boxes_into
 from jostle.kernels.arrays import read_only_view
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
-from jostle.protocol import BroadPhase, OldToNew, PairTest, Progress, Shape
+from jostle.protocol import BroadPhase, Detector, OldToNew, PairTest, Progress, Shape
 from jostle.query import Query
-from jostle.report import Batch, Closest, Report, replaced
+from jostle.report import Report, replaced
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Answer, Guarantee, Serve, Traits
 
@@ -56,7 +56,7 @@ class Pairwise:
         return PairwiseDetector(self, bodies, shapes)
 
 
-class PairwiseDetector:
+class PairwiseDetector(Detector):
     """A broad phase and a pair test at work, with the memory of each pair."""
 
     def __init__(self, method: Pairwise, bodies: Bodies, shapes: tuple[Shape, ...]) -> None:
@@ -82,14 +82,6 @@ class PairwiseDetector:
         self._finder.change(len(bodies), old_to_new)
         self._boxes = LocalBoxes(bodies)
         self._memory.renumber(old_to_new)
-
-    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Refuse: never called, by the traits."""
-        raise Unsupported("this method does not serve batches of poses")
-
-    def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
-        """Refuse: distance is not a question of one pair of boxes (never called, by the traits)."""
-        raise Unsupported(f"{self._method!r} does not answer distance")
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the boxes that the broad phase sees."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
+from jostle.errors import Unsupported
 from jostle.frame import Bodies, Floats, Frame
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
@@ -58,7 +59,7 @@ class Method(Protocol):
 
 
 class Detector(Protocol):
-    """A method at work: what it keeps from frame to frame."""
+    """A method at work: what it keeps from frame to frame. Those that inherit from it need not write what their traits refuse."""
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Answer the query for one instant."""
@@ -70,11 +71,11 @@ class Detector(Protocol):
 
     def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
         """Answer for many sets of poses (n, bodies, 4, 4) at once. Only called when the method serves BATCH."""
-        ...
+        raise Unsupported("this method does not serve batches of poses")
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Return the closest points of two bodies. Only called when the method answers DISTANCE."""
-        ...
+        raise Unsupported("this method does not answer distance")
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show something of the method; `what` is one of the names its README lists, '' the default."""

@@ -165,6 +165,7 @@ def test_parallel_bodies_under_common_rotations_and_offsets():
         report = world.detect(rows="pairs", clearance=10.0)
         gap = np.linalg.norm(np.maximum(np.abs(shift) - 1.0, 0.0))
         assert report.pairs.distance[0] == pytest.approx(gap, abs=1e-6)
+        assert (report.pairs.distance[0] == 0.0) == (gap == 0.0)
         overlap = np.max(np.abs(shift) - 1.0)
         assert report.pairs.kind[0] == (Kind.NEAR if overlap > 0 else Kind.TOUCHING if overlap == 0 else Kind.CROSSING), shift
         fallbacks += report.counters.look_ups

@@ -16,17 +16,16 @@ from numpy.typing import NDArray
 from jostle.broad_phase.volumes import CandidatePairs
 from jostle.containment import first_faces_of_contained_parts
 from jostle.details import details_of_rows
-from jostle.errors import Unsupported
-from jostle.frame import Bodies, Floats, Frame, Ints
+from jostle.frame import Bodies, Frame, Ints
 from jostle.geometry.aabb import face_boxes
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, CROSSING
 from jostle.methods.brute_force.all_faces import FaceRows, find_face_rows
 from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
-from jostle.protocol import OldToNew, Progress
+from jostle.protocol import Detector, OldToNew, Progress
 from jostle.query import Query
-from jostle.report import Batch, Closest, Contacts, Counters, Pairs, Report
+from jostle.report import Closest, Contacts, Counters, Pairs, Report
 from jostle.shapes.mesh import Mesh
 from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
 
@@ -85,7 +84,7 @@ class BruteForce(AllFaces):
         return BruteForceDetector(bodies, shapes)
 
 
-class BruteForceDetector:
+class BruteForceDetector(Detector):
     """The oracle at work. It keeps nothing from frame to frame."""
 
     def __init__(self, bodies: Bodies, shapes: tuple[FaceShape, ...]) -> None:
@@ -108,10 +107,6 @@ class BruteForceDetector:
     def change(self, bodies: Bodies, shapes: tuple[FaceShape, ...], old_to_new: OldToNew) -> None:
         """Take the new bodies; nothing else depends on them."""
         self._bodies, self._shapes = bodies, shapes
-
-    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Refuse: never called, by the traits."""
-        raise Unsupported("this method does not serve batches of poses")
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Return the closest faces of two bodies."""

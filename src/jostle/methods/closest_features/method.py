@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
-from jostle.errors import InputError, Unsupported
+from jostle.errors import InputError
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.kernels.arrays import read_only_view
@@ -38,9 +38,9 @@ from jostle.methods.closest_features.show import face_that_holds, named_feature,
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
 from jostle.pairwise import allowed_pairs, broad_phase_of
-from jostle.protocol import BroadPhase, OldToNew, PairFinder, Progress
+from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder, Progress
 from jostle.query import Query
-from jostle.report import Batch, Closest, Counters, Pairs, Report, unknown_column
+from jostle.report import Closest, Counters, Pairs, Report, unknown_column
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Answer, Need, Semantics, Serve, Traits, within_resolution
 
@@ -118,7 +118,7 @@ class Settled(NamedTuple):
     fallbacks: int  # pairs that the walk did not settle
 
 
-class ClosestFeaturesDetector:
+class ClosestFeaturesDetector(Detector):
     """The method at work: the features of each distinct mesh, and the closest pair of features of each pair of bodies."""
 
     def __init__(self, method: ClosestFeatures, bodies: Bodies, shapes: tuple[Polyhedron, ...]) -> None:
@@ -207,16 +207,14 @@ class ClosestFeaturesDetector:
         low, high = sorted((body_a, body_b))
         pair = CandidatePairs(np.array([low], np.int32), np.array([high], np.int32))
         found = self._settle(pair, frame, 0.0, only_one=False)
-        ends = {}
-        for body, point, code in zip((low, high), found.points.reshape(2, 3), found.features[0].tolist(), strict=True):
+        ends, points = {}, found.points.reshape(2, 3)
+        if found.distance[0] == 0.0:  # within rounding: one point for both
+            points[0] = points[1] = points[0] + 0.5 * (points[1] - points[0])
+        for body, point, code in zip((low, high), points, found.features[0].tolist(), strict=True):
             face = face_that_holds(frame.bodies.meshes[body], frame.poses[body], point)
             ends[body] = point, face, named_feature(self._shapes[body], int(code))
         (point_a, face_a, feature_a), (point_b, face_b, feature_b) = ends[body_a], ends[body_b]
         return Closest(float(found.distance[0]), point_a, point_b, face_a, face_b, feature_a, feature_b)
-
-    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Refuse: never called, by the traits."""
-        raise Unsupported("this method does not serve batches of poses")
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the closest features of all pairs whose cubes overlap, and the segments between their closest points."""

@@ -106,7 +106,7 @@ def settle_pair(numbers_a, links_a, sphere_a, pose_a, numbers_b, links_b, sphere
         kind_a, a = lowest_feature(numbers_a, links_a, pose_a, kind_a, a, points[0], points[1], points[2], touch)
         kind_b, b = lowest_feature(numbers_b, links_b, pose_b, kind_b, b, points[3], points[4], points[5], touch)
         gap = gap_at_features(numbers_a, links_a, pose_a, numbers_b, links_b, pose_b, kind_a, a, kind_b, b, overlap)
-        return (TOUCHING if gap >= overlap else CROSSING), distance, steps, True
+        return (TOUCHING if gap >= overlap else CROSSING), (distance if distance > rounding else 0.0), steps, True
     error = max(0.5 * touch, rounding)
     gap = proven_gap(numbers_a, links_a, pose_a, numbers_b, links_b, pose_b, kind_a, a, kind_b, b, points, distance, error)
     return (NEAR if distance < wanted else 0), distance, steps, gap >= distance - error

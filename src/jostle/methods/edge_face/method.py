@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.errors import Unsupported
-from jostle.frame import Bodies, Floats, Frame, Ints
+from jostle.frame import Bodies, Frame, Ints
 from jostle.methods.edge_face.edge_face_tests import rows_of_pair
 from jostle.methods.edge_face.edges import EdgeShape, edges_with_their_faces
 from jostle.overlay import Overlay
-from jostle.protocol import OldToNew, Progress
+from jostle.protocol import Detector, OldToNew, Progress
 from jostle.query import Query
-from jostle.report import Batch, Closest, Counters, Report
+from jostle.report import Counters, Report
 from jostle.rows import Rows, report_of
 from jostle.shapes.mesh import Mesh
 from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
@@ -55,7 +54,7 @@ class EdgeFace:
         return EdgeFaceDetector(shapes)
 
 
-class EdgeFaceDetector:
+class EdgeFaceDetector(Detector):
     """The naive test at work. It keeps nothing from frame to frame."""
 
     def __init__(self, shapes: tuple[EdgeShape, ...]) -> None:
@@ -81,14 +80,6 @@ class EdgeFaceDetector:
     def change(self, bodies: Bodies, shapes: tuple[EdgeShape, ...], old_to_new: OldToNew) -> None:
         """Take the new bodies; nothing else depends on them."""
         self._shapes = shapes
-
-    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Refuse: never called, by the traits."""
-        raise Unsupported("edge_face does not serve batches of poses")
-
-    def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
-        """Refuse: never called, by the traits."""
-        raise Unsupported("edge_face does not answer distance")
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show all edges: there is nothing else to see."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from jostle import cast
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
-from jostle.errors import InputError, Unsupported
-from jostle.frame import Bodies, Floats, Frame
+from jostle.errors import InputError
+from jostle.frame import Bodies, Frame
 from jostle.kernels.pool import map_chunks
 from jostle.methods.face_octree.face_checklist import FaceChecklist, Placed
 from jostle.methods.face_octree.face_pairs import DISTANCE_TESTS, TRIANGLE_TESTS, check_pairs
@@ -25,9 +25,9 @@ from jostle.methods.face_octree.walk import Checklist, Keys, Tree, Walk, cells_o
 from jostle.methods.face_octree.world_cube import grow_to_hold, write_cube, write_cube_about
 from jostle.overlay import Overlay
 from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.protocol import BroadPhase, OldToNew, PairFinder, Progress
+from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder, Progress
 from jostle.query import Query
-from jostle.report import Batch, Closest, Counters, Report, pair_key
+from jostle.report import Counters, Report, pair_key
 from jostle.rows import Rows, report_of
 from jostle.shapes.mesh import Mesh
 from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
@@ -120,7 +120,7 @@ class FaceOctree:
         return FaceOctreeDetector(self, bodies)
 
 
-class FaceOctreeDetector:
+class FaceOctreeDetector(Detector):
     """The stages at work; what it keeps are arrays to write into."""
 
     def __init__(self, method: FaceOctree, bodies: Bodies) -> None:
@@ -188,14 +188,6 @@ class FaceOctreeDetector:
             return allowed_pairs(CandidatePairs(body_a, body_b), frame), volumes, 0
         pairs = allowed_pairs(self._finder.find(volumes), frame)
         return pairs, volumes, self._finder.counters.get("box_tests", 0)
-
-    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Refuse: never called, by the traits."""
-        raise Unsupported("this method does not serve batches of poses")
-
-    def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
-        """Refuse: never called, by the traits."""
-        raise Unsupported("face_octree does not answer distance")
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show "regions" where boxes of bodies overlap, "cells" that were subdivided (the default), or "faces" on the checklist."""

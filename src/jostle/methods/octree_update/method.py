@@ -12,7 +12,6 @@ import numpy as np
 
 from jostle import cast
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.errors import Unsupported
 from jostle.frame import Bodies, Floats, Frame
 from jostle.methods.octree_update.black_nodes import FaceOctree, complete_face_octree
 from jostle.methods.octree_update.cubes import GREATEST_LEVEL, cell_boxes
@@ -20,9 +19,9 @@ from jostle.methods.octree_update.overlap_regions import OverlapRegions, find_ov
 from jostle.methods.octree_update.search import NodeChecklist, Octrees, Search
 from jostle.overlay import Overlay
 from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.protocol import BroadPhase, OldToNew, PairFinder, Progress
+from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder, Progress
 from jostle.query import Query
-from jostle.report import Batch, Closest, Counters, Report
+from jostle.report import Counters, Report
 from jostle.rows import report_of
 from jostle.shapes.mesh import Mesh
 from jostle.traits import EXACT, Answer, Need, Semantics, Serve, Traits
@@ -82,7 +81,7 @@ class OctreeUpdate:
         return OctreeUpdateDetector(self, bodies, shapes)
 
 
-class OctreeUpdateDetector:
+class OctreeUpdateDetector(Detector):
     """Octrees at work. From frame to frame it keeps nothing but room."""
 
     def __init__(self, method: OctreeUpdate, bodies: Bodies, shapes: tuple[FaceOctree, ...]) -> None:
@@ -115,14 +114,6 @@ class OctreeUpdateDetector:
         volumes = world_volumes(self._boxes, frame, 0.0)
         pairs = allowed_pairs(self._finder.find(volumes), frame)
         return pairs, find_overlap_regions(pairs, volumes) if len(pairs.body_a) else None
-
-    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Refuse: never called, by the traits."""
-        raise Unsupported("octree_update does not serve batches of poses")
-
-    def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
-        """Refuse: never called, by the traits."""
-        raise Unsupported("octree_update does not answer distance")
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the node checklist ("nodes") as the edges of cubes, the cells that hold nodes of two bodies ("cells"), or both."""

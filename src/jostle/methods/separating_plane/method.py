@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.errors import InputError, Unsupported
+from jostle.errors import InputError
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.gjk import CORNER, FOUND, ROUNDING, closest_points
 from jostle.kernels.arrays import read_only_view
@@ -38,9 +38,9 @@ from jostle.methods.separating_plane.vertices import Vertices, vertices_of
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
 from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.protocol import BroadPhase, OldToNew, Progress
+from jostle.protocol import BroadPhase, Detector, OldToNew, Progress
 from jostle.query import Query
-from jostle.report import Batch, Closest, Counters, Pairs, Report, unknown_column
+from jostle.report import Closest, Counters, Pairs, Report, unknown_column
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Answer, Need, Semantics, Traits, within_resolution
 
@@ -107,7 +107,7 @@ class SeparatingPlane:
         return SeparatingPlaneDetector(self, bodies, shapes)
 
 
-class SeparatingPlaneDetector:
+class SeparatingPlaneDetector(Detector):
     """The planes of all pairs at work."""
 
     def __init__(self, method: SeparatingPlane, bodies: Bodies, shapes: tuple[Vertices, ...]) -> None:
@@ -185,10 +185,6 @@ class SeparatingPlaneDetector:
         boxes = 0 if self._finder is None else self._finder.counters.get("box_tests", 0)
         work = Counters(body_pairs=count, box_tests=boxes, look_ups=int(state[HELD]), distance_tests=int(state[SEARCHED]))
         return found, records, work
-
-    def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Refuse: never called, by the traits."""
-        raise Unsupported("this method does not serve batches of poses")
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Return the distance of two solids and their closest points; 0.0 and a common point where they meet. Faces are -1."""
