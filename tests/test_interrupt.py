@@ -3,13 +3,15 @@
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import os, signal, threading, time
 import numpy as np
 import jostle
 from jostle.shapes import build
 
-world = jostle.World("brute_force")
+world = jostle.World({method})
 world.add(build.box())
 world.add(build.box())
 world.detect()                                   # compile first
@@ -35,8 +37,12 @@ print("usable")
 """
 
 
-def test_ctrl_c_during_a_long_detect_is_heard_and_the_world_stays_usable():
-    result = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, timeout=300)
+@pytest.mark.parametrize(
+    "method", ["'brute_force'", "'edge_face'", "jostle.FaceOctree(level=0)", "jostle.OctreeUpdate(level=0, body_level=0)"]
+)
+def test_ctrl_c_during_a_long_detect_is_heard_and_the_world_stays_usable(method):
+    code = CODE.replace("{method}", method)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     heard, usable = result.stdout.splitlines()
     # Seconds of patience, not a measurement: without slices the work would take far longer than this.
