@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 from jostle.cli.app import app
 from jostle.errors import InputError
-from jostle.lab import experiments
+from jostle.lab import catalogue, experiments, papers
 from jostle.lab.files import read_results
 from tests.lab.fakes import toy_motion
 
-TOY = {"spheres": (8, 24), "shuttles": (2,), "deforming": ("hands",)}
+TOY = {"deforming": ("hands",), "face_octree/fig_07": (8, 24), "face_octree/fig_14": (None,)}
 
 
 @pytest.fixture
@@ -44,12 +44,21 @@ def drawn(monkeypatch):
 
 @pytest.fixture
 def toys(monkeypatch):
-    """The experiments with few values and few frames."""
-    small = tuple(
-        dataclasses.replace(each, quick_values=TOY[each.name], quick_frames=80 if each.name == "spheres" else 3)
-        for each in experiments.EXPERIMENTS
-    )
-    monkeypatch.setattr(experiments, "EXPERIMENTS", small)
+    """One experiment and two figures, with few values, few frames and two methods."""
+    small = {
+        each.name: dataclasses.replace(
+            each, quick_values=TOY[each.name], quick_frames=10 if "07" in each.name else 3, methods=("wide_tree", "brute_force")
+        )
+        for each in catalogue.every_experiment()
+        if each.name in TOY
+    }
+    own = tuple(each for name, each in small.items() if "/" not in name)
+    figures = tuple(each for name, each in small.items() if "/" in name)
+    paper = papers.Paper("face_octree", "kitamura1998", "A toy of a paper", figures)
+    for module in (experiments, catalogue):
+        monkeypatch.setattr(module, "EXPERIMENTS", own)
+    for module in (papers, catalogue):
+        monkeypatch.setattr(module, "PAPERS", (paper,))
 
 
 def lab(*arguments):
@@ -61,17 +70,22 @@ def succeeded(outcome):
     return outcome
 
 
-def test_list_names_experiments_and_scenes():
+def test_list_names_experiments_figures_by_paper_and_scenes():
     text = succeeded(lab("list")).output
-    for word in ("spheres", "shuttles", "deforming", "faces of a sphere: 8, 10", "wide_tree, brute_force", "cones", "SCENE.glb"):
+    for word in ("deforming", "scene: spheres, hands", "cones", "SCENE.glb", "jostle lab run face_octree", "kitamura1998"):
         assert word in text
+    for number in ("06", "07", "08", "12", "13", "14", "16_17_18"):
+        assert f"face_octree/fig_{number}" in text
+    assert text.index("deforming") < text.index("Kitamura") < text.index("face_octree/fig_06")
 
 
 def test_every_experiment_runs_and_writes_its_files(tmp_path, toys, drawn):
-    for name, values in TOY.items():
-        outcome = succeeded(lab("run", name, "--quick", "--rounds", 1, "--out", tmp_path))
+    for words in ("deforming", "face_octree"):  # one experiment, then all figures of a paper
+        outcome = succeeded(lab("run", words, "--quick", "--rounds", 1, "--out", tmp_path))
         assert "not judged" in outcome.output
         assert "exact" in outcome.output
+    assert "kitamura1998, fig. 14" in outcome.output
+    for name, values in TOY.items():
         folder = tmp_path / name
         assert sorted(file.name for file in folder.iterdir()) == ["frames.csv", "result.json", "summary.csv"]
         stored = json.loads((folder / "result.json").read_text())
@@ -85,18 +99,27 @@ def test_every_experiment_runs_and_writes_its_files(tmp_path, toys, drawn):
                 assert len(run["frame_seconds"]) == point["frames"]
         frames = (folder / "frames.csv").read_text().splitlines()
         assert len(frames) == 1 + sum(len(run["frame_seconds"]) for point in stored["points"] for run in point["runs"])
-        assert drawn[-2] == ("plots", name, folder, stored["points"][-1]["frames"])
-    assert drawn[-1] == ("page", sorted(TOY), tmp_path)
+        assert ("plots", name, folder, stored["points"][-1]["frames"]) in drawn
+    assert drawn[-1] == ("page", list(TOY), tmp_path)
     # The last frame of the spheres is the one in which they touch.
-    spheres = read_results(tmp_path)[-1]
-    assert spheres.name == "spheres"
+    spheres = next(each for each in read_results(tmp_path) if each.name == "face_octree/fig_07")
+    assert (spheres.paper, spheres.figure) == ("kitamura1998", "fig. 7")
     for point in spheres.points:
         contacts = point.runs[0].contacts
         assert contacts[-1] > 0
         assert not any(contacts[:-1])
     drawn.clear()
     succeeded(lab("report", "--out", tmp_path))
-    assert drawn == [("page", sorted(TOY), tmp_path)]
+    assert drawn == [("page", list(TOY), tmp_path)]
+
+
+@pytest.mark.small
+def test_a_figure_that_several_papers_have_must_be_named_in_full(monkeypatch):
+    other = dataclasses.replace(catalogue.experiments_named("fig_13")[0], name="another/fig_13")
+    monkeypatch.setattr(catalogue, "PAPERS", (*papers.PAPERS, papers.Paper("another", "x", "", (other,))))
+    assert catalogue.experiments_named("another/fig_13") == catalogue.experiments_named("another") == (other,)
+    with pytest.raises(InputError, match=r"face_octree/fig_13, another/fig_13"):
+        catalogue.experiments_named("fig_13")
 
 
 def ten_bodies(path):
@@ -123,12 +146,12 @@ def test_a_file_of_ten_bodies_ends_in_advice(tmp_path, drawn):
 
 
 def test_a_recorded_motion_is_replayed_with_the_methods_that_were_named(tmp_path, drawn):
-    toy_motion(frames=4, deforming=True).save(tmp_path / "spheres.npz")
+    toy_motion(frames=4, deforming=True).save(tmp_path / "deforming.npz")
     outcome = succeeded(
         lab(
             "run",
             "--motion",
-            tmp_path / "spheres.npz",
+            tmp_path / "deforming.npz",
             "--methods",
             "wide_tree(build=sah)",
             "--rounds",
@@ -139,12 +162,12 @@ def test_a_recorded_motion_is_replayed_with_the_methods_that_were_named(tmp_path
         )
     )
     stored = json.loads(outcome.stdout)
-    assert stored["name"] == "own-spheres"  # apart from the experiment of that name
+    assert stored["name"] == "own-deforming"  # apart from the experiment of that name
     assert stored["title"] == "a toy"
     (run,) = stored["points"][0]["runs"]
     assert (run["method"], run["status"], run["missed"], run["extra"]) == ("wide_tree(build='sah')", "ok", 0, 0)
     assert stored["points"][0]["frames"] == 4
-    assert json.loads((tmp_path / "own-spheres" / "result.json").read_text()) == stored
+    assert json.loads((tmp_path / "own-deforming" / "result.json").read_text()) == stored
     assert "written to" in outcome.stderr
 
 

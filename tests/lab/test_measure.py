@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from jostle import BruteForce
+from jostle import BruteForce, SeparatingPlane
 from jostle.lab import measure as measure_module
 from jostle.lab.measure import empty_point, measure_point
 from jostle.lab.methods import NamedMethod
@@ -93,6 +93,19 @@ def test_what_is_found_is_counted_and_compared():
     # Inside counts for solids: frame 0 has no touching faces, but one body in the other.
     assert counts[0] == 0
     assert (solid.pairs[0], solid.missed, solid.extra, solid.compared) == (1, 0, 0, "body pairs")
+
+
+def test_a_method_that_answers_for_solids_and_tells_no_faces_is_compared_by_body_pairs():
+    point = measured(fakes.toy_motion(), [SeparatingPlane(), SeparatingPlane(cache=False)], rounds=1)
+    for run in point.runs:
+        assert (run.status, run.compared, run.missed, run.extra) == ("ok", "body pairs", 0, 0)
+        assert run.pairs == [1, 1, 1, 1, 0]
+        assert run.contacts == [0] * 5
+    assert all(work["look_ups"] == 0 for work in point.runs[1].counters)
+    assert all(work["look_ups"] >= 2 for work in point.runs[0].counters[1:])
+    deforming = measured(fakes.toy_motion(deforming=True), [SeparatingPlane()]).runs[0]
+    assert deforming.status == "unsupported"
+    assert "body 'small' is deformable" in deforming.why
 
 
 def test_a_method_that_fails_crashes_hangs_or_does_not_serve_is_a_row_and_the_others_go_on():

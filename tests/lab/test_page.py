@@ -157,6 +157,17 @@ def test_verdicts_stand_with_paper_place_and_printed_values_beside_ours(tmp_path
     assert len(claims.find(f"{X}tbody")) == 4
 
 
+def test_a_figure_of_a_paper_has_its_number_and_caption(tmp_path):
+    result = spheres()
+    result.name, result.paper, result.figure, result.caption = "face_octree/fig_13", "kitamura1998", "fig. 13", "What it <shows>."
+    root = root_of(write_page([result, own()], tmp_path))
+    section = next(each for each in root.iter(f"{X}section") if each.get("id"))
+    assert text_of(section.find(f"{X}h2")) == "Fig. 13: Spheres in a cube"
+    assert "kitamura1998, fig. 13: What it <shows>." in text_of(section)
+    assert "Fig. 13: Spheres in a cube" in text_of(root.find(f".//{X}nav"))
+    assert (tmp_path / "face_octree" / "fig_13" / "counters.svg").is_file()  # drawn where its results are
+
+
 def test_the_circumstances_are_told(tmp_path):
     words = text_of(root_of(write_page([spheres(), own()], tmp_path)))
     for expected in (

@@ -198,6 +198,70 @@ def test_contacts_stand_below_once_where_methods_agree_and_for_each_where_not():
     assert colours == {LOOKS["wide_tree"].colour: [0, 1, 2, 3, 4, 5], LOOKS["voxmap"].colour: [9] * 6}
 
 
+def test_who_names_no_faces_has_no_line_among_the_contacts():
+    pairs_only = run_of("closest_features", contacts=[0] * 6, compared="body pairs")
+    axes = figures_of(single(run_of("wide_tree"), pairs_only))["time_per_frame"].axes[1]
+    assert [line.get_ydata().tolist() for line in axes.get_lines()] == [[0, 1, 2, 3, 4, 5]]
+    alone = figures_of(single(pairs_only))["time_per_frame"].axes[1]
+    assert alone.get_ylabel() == "body pairs"
+
+
+def test_the_last_frame_is_drawn_with_what_the_paper_prints():
+    result = sweep(draw=["last frame", "log-log"], printed={"brute_force": [[10, 5.0], [100, 50.0], [7, 1.0]]})
+    figures = figures_of(result)
+    assert set(figures) == {"last_frame", "counters"}
+    axes = figures["last_frame"].axes[0]
+    lines = {line.get_color(): line for line in axes.get_lines()}
+    last = [1e3 * point.runs[0].frame_seconds[-1] for point in result.points]
+    assert lines[LOOKS["wide_tree"].colour].get_ydata() == pytest.approx(last)
+    printed = next(line for line in axes.get_lines() if line.get_markerfacecolor() == "white")
+    assert (list(printed.get_xdata()), list(printed.get_ydata())) == ([10, 100], [5.0, 50.0])  # of values that were run
+    words = words_of(figures["last_frame"])
+    assert "brute_force, printed in the paper" in words
+    assert "wide_tree, slope 1.00" in words
+
+
+def test_all_values_stand_in_one_panel_with_their_value_at_the_end_of_the_line():
+    figure = figures_of(sweep((10, 20, 40), draw=["frames together"]))["frames_together"]
+    lines = figure.axes[0].get_lines()
+    assert len(lines) == 6
+    dashes = {line.get_color(): line.get_linestyle() for line in lines}
+    assert dashes[LOOKS["wide_tree"].colour] == "-"
+    assert dashes[LOOKS["brute_force"].colour] != "-"
+    ends = [text.get_text() for text in figure.axes[0].texts]
+    assert sorted(ends) == ["10", "10", "20", "20", "40", "40"]
+    assert "monte_carlo: failed at every value" in words_of(figure)
+    result = sweep((10, 20, 40), draw=["frames together"])
+    for point in result.points:
+        point.runs.append(run_of("voxmap"))
+    figure = figures_of(result)["frames_together"]
+    assert len(figure.axes[0].get_lines()) == 6  # three methods, of which one has no times
+    assert "Not drawn here: voxmap." in words_of(figure)
+
+
+def test_averages_are_over_all_frames_and_over_those_with_collisions():
+    result = sweep((10, 20, 40), draw=["averages"])
+    for point in result.points:
+        point.runs[0].pairs = [0, 0, 0, 0, 1, 2]
+        point.runs[1].pairs = [0] * 6
+    axes = figures_of(result)["averages"].axes[0]
+    drawn = {(line.get_color(), line.get_linestyle()): np.asarray(line.get_ydata()) for line in axes.get_lines()}
+    colour, times = LOOKS["wide_tree"].colour, np.array([point.runs[0].frame_seconds for point in result.points])
+    assert drawn[colour, ":"] == pytest.approx(1e3 * times.mean(axis=1))
+    assert drawn[colour, "-"] == pytest.approx(1e3 * times[:, 4:].mean(axis=1))
+    assert (LOOKS["brute_force"].colour, "-") not in drawn  # it found no collision
+    assert len(drawn) == 3
+
+
+def test_values_with_a_panel_of_their_own_are_those_that_are_named():
+    result = sweep((10, 20, 40, 80), draw=["averages", "time per frame"], panels=[20, 80])
+    figure = figures_of(result)["time_per_frame"]
+    assert len(figure.axes) == 4
+    assert "faces of a sphere: 20" in words_of(figure)
+    assert "faces of a sphere: 80" in words_of(figure)
+    assert "faces of a sphere: 40" not in words_of(figure)
+
+
 def test_the_part_of_updates_is_drawn_when_asked_for():
     plain = figures_of(single(run_of("wide_tree"), draw=["time per frame"]))["time_per_frame"]
     asked = figures_of(single(run_of("wide_tree"), draw=["time per frame", "update time"]))["time_per_frame"]

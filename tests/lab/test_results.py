@@ -133,8 +133,9 @@ def test_the_files_hold_every_point_method_and_frame(tmp_path):
 def test_all_results_of_a_folder_are_read_by_name(tmp_path):
     for name in ("b", "a"):
         write_files(a_result(name), folder_for(tmp_path, name))
+    write_files(a_result("a_paper/fig_1"), folder_for(tmp_path, "a_paper/fig_1"))
     (tmp_path / "empty").mkdir()
-    assert [result.name for result in read_results(tmp_path)] == ["a", "b"]
+    assert [result.name for result in read_results(tmp_path)] == ["a", "a_paper/fig_1", "b"]
     assert read_results(tmp_path / "nowhere") == []
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from jostle import InputError
 from jostle.motion.pose import rotation_about, translation
-from jostle.scenes import Circle, Cycle, MovingBody, Scene, Stepper
+from jostle.scenes import Circle, Cycle, Loop, MovingBody, Scene, Stepper
 from tests.tiny import box, random_pose, tetrahedron
 
 pytestmark = pytest.mark.small
@@ -145,6 +145,111 @@ def test_stop_ends_with_the_first_frame_that_touches():
         touching.append(bool(world.detect()))
     assert touching == [False, False, False, True]
     assert len(Scene("s", "s", bodies, response="none").record(50)) == 50
+
+
+# ---------------------------------------------------------------------- normals and hands
+
+
+def on_a_loop(name, x, speed, hand=None, cycle=None):
+    """A hand that starts at x and moves along x, nearly at a constant speed for a few frames."""
+    loop = Loop(np.array([speed * 1000.0 / (2.0 * np.pi), 0.0, 0.0]), np.ones(3), np.zeros(3), 1000)
+    return MovingBody(name, UNIT, translation((x, 0.0, 0.0)), cycle=cycle, loop=loop, hand=hand)
+
+
+def test_along_the_normals_two_free_bodies_exchange_what_they_have_along_them():
+    # The small one pierces one face of the large one, whose normal is -x; those of its own sides cancel.
+    large = MovingBody("large", box((0.0, -4.0, -4.0), (1.0, 4.0, 4.0)), np.eye(4), np.array([-0.125, 0.0, 0.0625]))
+    small = MovingBody("small", SMALL, translation((-0.25, 3.0, 1.0)), np.array([0.25, 0.0625, 0.0]))
+    stepper = Stepper([large, small], response="normals")
+    while not stepper.touching():
+        stepper.advance()
+    stepper.advance()
+    assert np.allclose(stepper.velocities, [[0.25, 0.0, 0.0625], [-0.125, 0.0625, 0.0]], atol=1e-12)
+
+
+def test_at_an_edge_momentum_and_energy_are_kept_and_bodies_part_along_both_normals():
+    a = MovingBody("a", UNIT, translation((-0.75, 0.0, 0.0)), np.array([0.25, 0.125, 0.0]))
+    b = MovingBody("b", UNIT, translation((0.5, 0.75, 0.125)), np.array([-0.125, 0.0, 0.0625]))
+    stepper = Stepper([a, b], response="normals")
+    while not stepper.touching():
+        stepper.advance()
+    before = stepper.velocities
+    stepper.advance()
+    change = stepper.velocities - before
+    assert np.allclose(stepper.velocities.sum(axis=0), before.sum(axis=0), atol=1e-15)
+    assert (stepper.velocities**2).sum() == pytest.approx((before**2).sum())
+    assert (change[1, :2] > 0.01).all()  # out along x and along y, whose faces cross
+    assert (change[0, :2] < -0.01).all()
+
+
+def test_the_direction_of_the_normals_is_that_of_the_faces_that_touch():
+    """A small body in the middle of a large face is thrown back along that face's normal, not along the line of centres."""
+    wall = MovingBody("wall", box((0.0, -4.0, -4.0), (1.0, 4.0, 4.0)), static=True)
+    ball = MovingBody("ball", SMALL, translation((-0.25, 3.0, 2.0)), np.array([0.1875, 0.0, 0.0]))
+    stepper = Stepper([wall, ball], response="normals")
+    while not stepper.touching():
+        stepper.advance()
+    stepper.advance()
+    assert stepper.velocities[1, 0] < 0.0
+    assert np.linalg.norm(stepper.velocities[1]) == pytest.approx(0.1875)
+    assert stepper.velocities[0].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_bodies_that_part_keep_their_motion_though_they_touch():
+    stepper = Stepper([along_x("a", -0.375, -0.125), along_x("b", 0.375, 0.25)], response="normals")
+    assert stepper.touching() == [(0, 1)]
+    stepper.advance()
+    assert stepper.velocities[:, 0].tolist() == [-0.125, 0.25]
+
+
+def test_a_hand_that_pushes_gives_its_motion_and_is_not_changed():
+    hand = on_a_loop("hand", -1.0, 0.125, "pushes")
+    stepper = Stepper([hand, along_x("b", 0.25, 0.0)], response="normals")
+    while not stepper.touching():
+        stepper.advance()
+    before = stepper.velocities[0]
+    stepper.advance()
+    assert stepper.velocities[1, 0] >= 0.99 * before[0]
+    assert np.linalg.norm(stepper.velocities[1]) <= np.linalg.norm(before) + 1e-12  # and never more than that
+    for _ in range(10):
+        stepper.advance()
+    assert stepper.centres[0, 0] == pytest.approx(-1.0 + hand.loop.at(stepper.frame)[0] - hand.loop.at(0)[0])
+
+
+def test_a_hand_that_grasps_holds_while_it_is_closed():
+    shapes = np.repeat(UNIT.vertices[None], 16, axis=0)  # closed in shapes 4 … 11
+    hand = on_a_loop("hand", -1.0, 0.125, "grasps", Cycle(shapes))
+    bodies = [hand, along_x("b", 0.125, 0.0, spin=0.5), along_x("c", 0.25, 0.0)]
+    stepper = Stepper(bodies, response="normals", ignored=[(1, 2)])
+    held, turned = [], []
+    for _ in range(20):
+        held.append(stepper.held)
+        turned.append(stepper.poses[1, 0, 1])
+        stepper.advance()
+    taken = held.index({1: 0})
+    assert 5 <= taken <= 8
+    assert held[taken:13] == [{1: 0}] * (13 - taken)  # one at a time, until the hand opens at frame 12
+    assert not any(held[13:])
+    assert len(set(turned[taken:12])) == 1
+    assert len(set(turned)) > 3
+    # It was thrown with the motion of the hand.
+    assert stepper.velocities[1, 0] > 0.05
+
+
+def test_what_a_wall_stops_slips_out_of_the_hand_which_takes_nothing_before_it_has_opened():
+    shapes = np.repeat(UNIT.vertices[None], 64, axis=0)
+    loop = Loop(np.array([0.75, 0.0, 0.0]), np.ones(3), np.zeros(3), 40)
+    hand = MovingBody("hand", UNIT, np.eye(4), cycle=Cycle(shapes, 16), loop=loop, hand="grasps")
+    body = MovingBody("b", UNIT, translation((0.75, 0.0, 0.0)))
+    stepper = Stepper([hand, body], 4.0, "normals")
+    held = []
+    for _ in range(40):
+        stepper.advance()
+        held.append(stepper.held)
+    assert held[0] == {1: 0}
+    lost = held.index({})
+    assert lost < 12
+    assert not any(held[lost:30])
 
 
 @pytest.mark.parametrize("response", ["none", "exchange"])

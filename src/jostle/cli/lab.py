@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from jostle.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from jostle.lab.experiment import Experiment
     from jostle.lab.run import LabRun
@@ -32,30 +34,43 @@ Out = Annotated[Path, typer.Option(help="Folder of all results; each experiment 
 
 @lab.command("list")
 def list_all() -> None:
-    """List the experiments, and the scenes that can be run like them."""
+    """List the experiments, the figures of papers, and the scenes that can be run like them."""
     from rich.console import Console
-    from rich.table import Table
 
     from jostle.lab.experiments import EXPERIMENTS
+    from jostle.lab.papers import PAPERS
     from jostle.scenes import SCENES
 
     console = Console(width=None if sys.stdout.isatty() else 160)
-    table = Table("experiment", "what it shows", "swept", "methods", header_style="dim")
-    for each in EXPERIMENTS:
-        values = "" if each.parameter is None else f"{each.parameter}: {', '.join(map(str, each.values))}"
-        table.add_row(each.name, each.title, values, ", ".join(each.methods))
-    console.print(table)
+    console.print(_listed("experiment", EXPERIMENTS))
+    for paper in PAPERS:
+        console.print(f"{paper.title} ({paper.key}); all of it: jostle lab run {paper.name}", highlight=False)
+        console.print(_listed("figure", paper.figures))
     names = {each.name for each in EXPERIMENTS}
     others = ", ".join(name for name in SCENES if name not in names)
     console.print(f"scenes without claims to judge: {others}", highlight=False)
     console.print("your own: jostle lab run SCENE.glb, or --motion FILE.npz (jostle.motion.record)", highlight=False)
 
 
+def _listed(kind: str, experiments: Sequence[Experiment]) -> Table:
+    from rich.table import Table
+
+    table = Table(kind, "what it shows", "swept", "methods", header_style="dim")
+    table.columns[0].no_wrap = True
+    for each in experiments:
+        values = "" if each.parameter is None else f"{each.parameter}: {', '.join(map(str, each.values))}"
+        table.add_row(each.name, each.title, values, ", ".join(each.methods))
+    return table
+
+
 @lab.command()
 def run(
     what: Annotated[
         str | None,
-        typer.Argument(help="An experiment or scene (`jostle lab list`), or a scene file such as SCENE.glb.", show_default=False),
+        typer.Argument(
+            help="An experiment, a figure, all figures of a paper, a scene (`jostle lab list`), or a file such as SCENE.glb.",
+            show_default=False,
+        ),
     ] = None,
     motion: Annotated[Path | None, typer.Option(help="A recorded motion (.npz) instead.", show_default=False)] = None,
     methods: Annotated[
@@ -66,7 +81,7 @@ def run(
     ] = None,
     out: Out = OUT,
     quick: Annotated[bool, typer.Option("--quick", help="Few values, frames and rounds: to try it, not to judge.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON, a line for each figure.")] = False,
     rounds: Annotated[int | None, typer.Option(min=1, help="Timed rounds (5, with --quick 2).", show_default=False)] = None,
     limit: Annotated[
         float, typer.Option(min=0.001, help="Seconds that each method has for each value; compiling not counted.")
@@ -74,23 +89,32 @@ def run(
 ) -> None:
     """Replay a scene through methods: the same frames for all of them, interleaved, each in a process of its own.
 
-    Writes summary.csv, frames.csv, result.json and plots. A method that fails or is too slow is a row that says so.
-    Ctrl-C keeps what was measured. For a scene of your own it ends in a sentence: which method serves it best, and why.
+    Writes summary.csv, frames.csv, result.json and plots, for each figure where a paper is named. A method that fails or is too
+    slow is a row that says so. Ctrl-C keeps what was measured. For a scene of your own it ends in a sentence: which method serves
+    it best, and why.
     """
     from rich.console import Console
 
-    from jostle.lab.files import folder_for, write_files
+    from jostle.lab.files import folder_for
     from jostle.lab.methods import methods_of
     from jostle.lab.run import LabRun
-    from jostle.lab.table import print_result
 
     chosen = None if methods is None else methods_of(methods)
-    experiment = _experiment(what, motion)
-    folder = folder_for(out, experiment.name)
+    experiments = _experiments(what, motion)
+    folders = [folder_for(out, experiment.name) for experiment in experiments]
     # With --json the standard output is for the result alone.
     console = Console(stderr=as_json, width=None if sys.stdout.isatty() else 160)
     command = shlex.join(["jostle", *sys.argv[1:]])
-    lab_run = LabRun(experiment, chosen, quick, rounds, limit, command)
+    for experiment, folder in zip(experiments, folders, strict=True):
+        lab_run = LabRun(experiment, chosen, quick, rounds, limit, command)
+        _run_one(lab_run, folder, out, as_json, console)
+
+
+def _run_one(lab_run: LabRun, folder: Path, out: Path, as_json: bool, console: Console) -> None:
+    """Measure, write, draw; leave with 130 after Ctrl-C."""
+    from jostle.lab.files import write_files
+    from jostle.lab.table import print_result
+
     _measure(lab_run, console)
     result = lab_run.result
     if result.interrupted and not any(run.frame_seconds for point in result.points for run in point.runs):
@@ -123,10 +147,11 @@ def report(out: Out = OUT) -> None:
     console.print(f"written to {write_page(results, out)}", highlight=False)
 
 
-def _experiment(what: str | None, motion: Path | None) -> Experiment:
-    """Return what is to be run: an experiment, a scene by name, a scene file or a motion."""
+def _experiments(what: str | None, motion: Path | None) -> tuple[Experiment, ...]:
+    """Return what is to be run: an experiment, figures, a scene by name, a scene file or a motion."""
+    from jostle.lab.catalogue import every_experiment, experiments_named
     from jostle.lab.experiment import RecordedMotion, own_experiment
-    from jostle.lab.experiments import EXPERIMENTS
+    from jostle.lab.papers import PAPERS
     from jostle.motion.record import Motion
     from jostle.registry import METHODS
     from jostle.scenes import SCENES, make_scene, scene_of_file
@@ -134,28 +159,29 @@ def _experiment(what: str | None, motion: Path | None) -> Experiment:
     if (what is None) == (motion is None):
         raise InputError("give either what to run (jostle lab list) or --motion FILE.npz")
     every = tuple(METHODS)
-    taken = {each.name: each for each in EXPERIMENTS}
+    taken = [each.name for each in every_experiment()]
     if motion is not None:
         recorded = Motion.load(motion)
         title = recorded.title or f"{motion.name}: {len(recorded.names)} bodies"
-        return own_experiment(_free_name(motion.stem, taken), title, RecordedMotion(recorded), every, len(recorded))
+        return (own_experiment(_free_name(motion.stem, taken), title, RecordedMotion(recorded), every, len(recorded)),)
     assert what is not None
-    if what in taken:
-        return taken[what]
+    found = experiments_named(what)
+    if found:
+        return found
     if what in SCENES:
         scene = make_scene(what)
-        return own_experiment(what, scene.title, scene, every)
+        return (own_experiment(what, scene.title, scene, every),)
     file = Path(what)
     if file.suffix.lower() not in SCENE_FILES and not file.exists():
-        names = ", ".join([*taken, *(name for name in SCENES if name not in taken)])
+        names = ", ".join([*taken, *(paper.name for paper in PAPERS), *(name for name in SCENES if name not in taken)])
         raise InputError(f"there is no experiment, scene or file {what!r}; choose among {names}, or name a file such as SCENE.glb")
     scene = scene_of_file(file)
-    return own_experiment(_free_name(file.stem, taken), scene.title, scene, every)
+    return (own_experiment(_free_name(file.stem, taken), scene.title, scene, every),)
 
 
-def _free_name(stem: str, taken: dict[str, Experiment]) -> str:
-    """Keep the results of a user's file apart from those of an experiment with the same name."""
-    return f"own-{stem}" if stem in taken else stem
+def _free_name(stem: str, taken: Sequence[str]) -> str:
+    """Keep the results of a user's file apart from those of an experiment, or of a paper, with the same name."""
+    return f"own-{stem}" if stem in {name.partition("/")[0] for name in taken} else stem
 
 
 def _measure(lab_run: LabRun, console: Console) -> None:

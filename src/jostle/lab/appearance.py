@@ -14,6 +14,9 @@ from typing import Any
 
 PLOTS = {
     "time_against_parameter": "Time per frame against {parameter}: median over the frames, and a band up to the 95th percentile.",
+    "last_frame": "Time of the last frame, in which bodies touch, against {parameter}; values printed in the paper in grey.",
+    "averages": "Mean time over all frames, and over those in which bodies touch, against {parameter}.",
+    "frames_together": "Time of each frame; at the end of each line stands {parameter}.",
     "time_per_frame": "Time of each frame, and the contacts found in it.",
     "times": "Median, 95th percentile and maximum of the time per frame.",
     "counters": "Work per frame, free of the machine: the mean over the frames.",

@@ -1,15 +1,15 @@
 """Experiment: a scene, a parameter that is swept, the methods, what to draw, and how to judge the claims of a paper.
 
-One file in `experiments/` makes one of these. A user's own scene or recorded motion becomes one as well, without claims but with
-a closing sentence on which method serves it best.
+One file in `experiments/` makes one of these, and one file for each figure of a paper in `papers/`. A user's own scene or recorded
+motion becomes one as well, without claims but with a closing sentence on which method serves it best.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.motion.record import Motion
 
-DRAWINGS = ("time against parameter", "log-log", "time per frame", "update time")
+DRAWINGS = ("time against parameter", "log-log", "time per frame", "update time", "last frame", "averages", "frames together")
 OWN_FRAMES, QUICK_FRAMES = 100, 20
 
 Value = float | str | None
@@ -54,6 +54,12 @@ class Experiment:
         Some of `DRAWINGS`.
     judge : callable (result) -> list of Verdict, optional
         Quick and interrupted runs are never judged, whatever it says.
+    paper, figure, caption : str
+        Of a paper's figure: key in docs/references.bib, number such as "fig. 13", and what it shows, in our words.
+    panels : sequence
+        Values whose frames are drawn in a panel each; the last by default.
+    printed : mapping from method to {value: milliseconds}
+        What the paper prints for the last frame, to be drawn beside ours.
     """
 
     name: str
@@ -68,6 +74,11 @@ class Experiment:
     quick_values: Sequence[Value] = (None,)
     draw: Sequence[str] = ("time per frame",)
     judge: Callable[[ExperimentResult], list[Verdict]] | None = None
+    paper: str = ""
+    figure: str = ""
+    caption: str = ""
+    panels: Sequence[Value] = ()
+    printed: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check what a slip of the pen would otherwise show only after minutes of measuring."""
@@ -132,7 +143,9 @@ def why_not_judged(result: ExperimentResult, method: str, points: int | None = N
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return the slope of log y over log x by least squares: the exponent with which y grows."""
-    if len(x) < 2:
+    """Return the slope of log y over log x by least squares: the exponent with which y grows; nan with less than two above 0."""
+    kept = [(a, b) for a, b in zip(x, y, strict=True) if a > 0.0 and b > 0.0]
+    if len(kept) < 2:
         return math.nan
-    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+    across, up = np.log(kept).T
+    return float(np.polyfit(across, up, 1)[0])

@@ -1,4 +1,4 @@
-"""The files of an experiment, in a folder of its name: summary.csv, frames.csv and result.json.
+"""The files of an experiment, in a folder of its name (a figure's in that of its paper): summary.csv, frames.csv, result.json.
 
 summary.csv has a row for each point and method, frames.csv one for each frame of those; times are in seconds, memory in bytes, an
 empty cell means that there is nothing to say. result.json has everything, and is what `jostle lab report` reads. Each file appears
@@ -71,8 +71,8 @@ def read_result(file: Path) -> ExperimentResult:
 
 
 def read_results(out: Path) -> list[ExperimentResult]:
-    """Read every experiment that was run into a folder, by name."""
-    return [read_result(file) for file in sorted(out.glob(f"*/{RESULT}"))]
+    """Read every experiment that was run into a folder, by name; figures of a paper are one folder deeper."""
+    return [read_result(file) for file in sorted([*out.glob(f"*/{RESULT}"), *out.glob(f"*/*/{RESULT}")])]
 
 
 def _counters_of(result: ExperimentResult) -> list[str]:

@@ -79,8 +79,14 @@ def _contents(results: Sequence[ExperimentResult]) -> str:
     items = []
     for result, name in zip(results, _anchors(results), strict=True):
         marks = " ".join(_badge(verdict.verdict) for verdict in result.verdicts)
-        items.append(f"<li><a href='#{name}'>{escape(result.title or result.name)}</a> {marks}{_state(result)}</li>")
+        items.append(f"<li><a href='#{name}'>{escape(_heading(result))}</a> {marks}{_state(result)}</li>")
     return f"<nav aria-label='Contents'><h2>Contents</h2><ol>{''.join(items)}</ol></nav>"
+
+
+def _heading(result: ExperimentResult) -> str:
+    """The title, after the number of the figure where it is one."""
+    title = result.title or result.name
+    return f"{result.figure[:1].upper()}{result.figure[1:]}: {title}" if result.figure else title
 
 
 def _state(result: ExperimentResult) -> str:
@@ -113,7 +119,8 @@ def _badge(verdict: str) -> str:
 
 def _experiment(result: ExperimentResult, name: str, folder: Path) -> str:
     parts = [
-        f"<section id='{name}'><h2>{escape(result.title or result.name)}{_state(result)}</h2>",
+        f"<section id='{name}'><h2>{escape(_heading(result))}{_state(result)}</h2>",
+        f"<p class='quiet'>{escape(f'{result.paper}, {result.figure}: {result.caption}')}</p>" if result.figure else "",
         f"<p>{escape(result.about)}</p>" if result.about else "",
         f"<p class='advice'>{escape(result.advice)}</p>" if result.advice else "",
         _pictures(result, folder),

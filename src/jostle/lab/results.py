@@ -138,6 +138,11 @@ class ExperimentResult:
     about: str = ""  # a paragraph for readers
     draw: list[str] = field(default_factory=list)  # which plots, see `experiment.py`
     advice: str = ""  # for a user's own scene: which method serves it best, and why
+    paper: str = ""  # key in docs/references.bib, where this is a figure of a paper
+    figure: str = ""  # which one, such as "fig. 13"
+    caption: str = ""  # what the paper's figure shows, in our words
+    panels: list[Any] = field(default_factory=list)  # values whose frames have a panel of their own; none: the last
+    printed: dict[str, list[list[float]]] = field(default_factory=dict)  # method -> [value, milliseconds] that the paper prints
 
     @property
     def methods(self) -> list[str]:

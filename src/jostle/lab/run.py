@@ -62,6 +62,11 @@ class LabRun:
             command=command,
             about=experiment.about,
             draw=list(experiment.draw),
+            paper=experiment.paper,
+            figure=experiment.figure,
+            caption=experiment.caption,
+            panels=list(experiment.panels),
+            printed={label: [[value, time] for value, time in row.items()] for label, row in experiment.printed.items()},
         )
 
     def show_progress(self, progress: Progress) -> None:

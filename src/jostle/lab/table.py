@@ -13,7 +13,8 @@ _STYLES = {"reproduced": "green", "partly": "yellow", "refuted": "red", "not jud
 
 def print_result(console: Console, result: ExperimentResult) -> None:
     """Print all that is known of a run."""
-    table = Table(title=result.title, title_justify="left", title_style="bold", header_style="dim")
+    title = f"{result.paper}, {result.figure}: {result.title}" if result.figure else result.title
+    table = Table(title=escape(title), title_justify="left", title_style="bold", header_style="dim")
     if result.parameter is not None:
         table.add_column(result.parameter, justify="right")
     table.add_column("method", overflow="fold")

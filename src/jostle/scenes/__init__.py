@@ -19,17 +19,20 @@ from typing import Any
 
 from jostle.errors import InputError
 from jostle.motion.record import Motion, Recorder
-from jostle.scenes.bodies import Circle, Cycle, MovingBody
+from jostle.scenes.bodies import Circle, Cycle, Loop, MovingBody
 from jostle.scenes.cubes import cones, crowd, deforming_spheres, ellipsoids, shuttles, spheres
-from jostle.scenes.encounters import blobs, hands, two_spheres
+from jostle.scenes.encounters import blobs, hands
 from jostle.scenes.of_users import scene_of_file, scene_of_world
+from jostle.scenes.room import room
 from jostle.scenes.scene import Scene
 from jostle.scenes.stepper import Stepper
+from jostle.scenes.until_contact import head_and_shuttle, meeting_shuttles, meeting_spheres, two_spheres
 
 __all__ = [
     "SCENES",
     "Circle",
     "Cycle",
+    "Loop",
     "Motion",
     "MovingBody",
     "Recorder",
@@ -43,7 +46,11 @@ __all__ = [
 SCENES: dict[str, Callable[..., Scene]] = {
     "spheres": spheres,
     "two_spheres": two_spheres,
+    "meeting_spheres": meeting_spheres,
     "shuttles": shuttles,
+    "meeting_shuttles": meeting_shuttles,
+    "head_and_shuttle": head_and_shuttle,
+    "room": room,
     "cones": cones,
     "ellipsoids": ellipsoids,
     "hands": hands,

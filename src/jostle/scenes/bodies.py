@@ -1,4 +1,4 @@
-"""What a scene is made of: bodies with a constant velocity and spin, the circle a body may drift on, a cycle of shapes.
+"""What a scene is made of: bodies with a constant velocity and spin, paths that a body may be led on, a cycle of shapes.
 
 All are plain values: a scene can be pickled, and making it again gives the same bits. Lengths and angles are per frame, as
 the papers state them per cycle.
@@ -41,6 +41,33 @@ class Circle:
 
 
 @dataclass(frozen=True, eq=False)
+class Loop:
+    """A closed path on which a body is led, whatever it touches: its centre swings along each axis, at rates of their own.
+
+    Parameters
+    ----------
+    reach : (3,)
+        How far it swings to either side.
+    swings : (3,)
+        How often in one period, whole numbers.
+    phase : (3,)
+        Radians at frame 0.
+    period : int
+        Frames after which it is at its first place again.
+    """
+
+    reach: Floats
+    swings: Floats
+    phase: Floats
+    period: int
+
+    def at(self, frame: int) -> Floats:
+        """(3,) from the middle of the path to the centre."""
+        place: Floats = self.reach * np.sin(2.0 * np.pi * ((self.swings * frame) % self.period) / self.period + self.phase)
+        return place
+
+
+@dataclass(frozen=True, eq=False)
 class Cycle:
     """Shapes of a deforming body that come round again: frame k shows shape (first + k) modulo their number.
 
@@ -65,6 +92,10 @@ class Cycle:
         """(n, 3) vertices of one frame."""
         shape: Floats = self.shapes[(self.first + frame) % len(self.shapes)]
         return shape
+
+    def share(self, frame: int) -> float:
+        """How much of the cycle is over, 0 … 1."""
+        return (self.first + frame) % len(self.shapes) / len(self.shapes)
 
     def frames(self, count: int) -> Floats:
         """(count, n, 3) vertices of the first frames."""
@@ -92,6 +123,10 @@ class MovingBody:
         Its shapes, if it deforms.
     circle : Circle, optional
         What its centre does besides moving at `velocity`; for bodies without walls.
+    loop : Loop, optional
+        The body is led on this path from its first place on, instead of moving at `velocity`.
+    hand : {None, "pushes", "grasps"}
+        What a body on a loop does to those that it touches where the response is "normals", see `response.py`.
     static, group, category, mask
         Filters, see `Body`. A static body does not move, whatever else is said.
     """
@@ -104,6 +139,8 @@ class MovingBody:
     spin: float = 0.0
     cycle: Cycle | None = None
     circle: Circle | None = None
+    loop: Loop | None = None
+    hand: str | None = None
     static: bool = False
     group: int | None = None
     category: int = 1

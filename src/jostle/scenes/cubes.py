@@ -151,15 +151,15 @@ def deforming_spheres(
         raise InputError(f"swell is {swell}; it must be between 0 and 0.9 of the radius")
     mesh = build.sphere(faces)
     count, period = cast.as_count(count, "count", lowest=1), cast.as_count(period, "period", lowest=1)
-    shapes = _swelling(mesh.vertices, swell, period)
+    shapes = swelling(mesh.vertices, swell, period)
     # Each body starts at another shape of the one table of them.
     cycles = [Cycle(shapes, k * period // count) for k in range(count)]
     volume = ball_volume(1.0 + swell)
     return _in_a_cube("deforming_spheres", mesh, count, volume, fill, cube, speed, turn, response, frames, seed, cycles)
 
 
-def _swelling(vertices: NDArray[np.float64], swell: float, period: int) -> NDArray[np.float64]:
-    """(period, n, 3) vertices of a unit sphere moved along their radii by running waves; the last shape leads back to the first."""
+def swelling(vertices: NDArray[np.float64], swell: float, period: int) -> NDArray[np.float64]:
+    """Return (period, n, 3) vertices of a unit sphere moved along their radii by waves that run round in the period."""
     phase = 2.0 * np.pi * np.arange(period)[:, None] / period
     wave = np.zeros((period, len(vertices)))
     for axis in range(3):

@@ -1,8 +1,6 @@
-"""Scenes of two bodies that meet along a line: spheres until they touch, blobs, hands that bend."""
+"""Scenes of two bodies that go through each other along a line: blobs, hands that bend."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,49 +9,13 @@ from jostle import cast
 from jostle.errors import InputError
 from jostle.motion.pose import rotation_about, translation
 from jostle.scenes.bodies import Cycle, MovingBody
-from jostle.scenes.placing import direction
 from jostle.scenes.scene import Scene
 from jostle.shapes import build
 from jostle.shapes.build.hand import LARGEST_BEND
 
 Floats = NDArray[np.float64]
 
-TEN_DEGREES = math.radians(10.0)
 _LINE = np.array([1.0, 0.37, 0.21]) / np.linalg.norm([1.0, 0.37, 0.21])  # along no axis of a mesh
-
-
-def two_spheres(
-    *,
-    faces: int = 960,
-    speed: float = 0.05,
-    turn: float = TEN_DEGREES,
-    cycles: int = 72,
-    response: str = "stop",
-    frames: int = 110,
-    seed: int = 0,
-) -> Scene:
-    """Return two identical spheres that move towards each other until they touch (Kitamura et al. 1998, §4.1, fig. 6, fig. 7).
-
-    From the paper: translation and rotation, the faces of 8 to 3,968 per sphere, contact in cycle 72. Speed and turn are those of
-    §5.3. Ours: the line, and where the spheres start: so that the *balls* about them touch one frame before the last of `cycles`
-    frames. Spheres of 120 faces and more then touch in that last frame; surfaces of fewer faces lie deeper and meet up to six
-    frames later. The motion ends there.
-    """
-    mesh = build.sphere(faces)
-    rng = np.random.default_rng(cast.as_count(seed, "seed"))
-    velocity = cast.as_length(speed, "speed") * _LINE
-    half_way = _LINE + velocity * (cast.as_count(cycles, "cycles", lowest=2) - 2)
-    bodies = []
-    for name, side in (("sphere a", -1.0), ("sphere b", 1.0)):
-        pose = translation(side * half_way) @ rotation_about(direction(rng), rng.uniform(0.0, 2.0 * np.pi))
-        bodies.append(MovingBody(name, mesh, pose, -side * velocity, direction(rng), cast.as_number(turn, "turn")))
-    return Scene(
-        name="two_spheres",
-        title=f"two spheres of {faces:,} faces until they touch",
-        bodies=tuple(bodies),
-        response=response,
-        frames=cast.as_count(frames, "frames", lowest=1),
-    )
 
 
 def blobs(
@@ -132,7 +94,7 @@ def hands(
     speed, turn, cube = cast.as_length(speed, "speed"), cast.as_number(turn, "turn"), cast.as_length(cube, "cube")
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     mesh = build.hand()
-    shapes = _opening_and_closing(bend, period)
+    shapes = opening_and_closing(bend, period)
     up = np.array([0.0, 0.0, 1.0])
     bodies = []
     for name, side in (("upper hand", 1.0), ("lower hand", -1.0)):
@@ -154,8 +116,8 @@ def hands(
     )
 
 
-def _opening_and_closing(bend: float, period: int) -> Floats:
-    """(period, n, 3) hands from open to bent and back, each finger a tenth of the period behind its neighbour."""
+def opening_and_closing(bend: float, period: int) -> Floats:
+    """Return (period, n, 3) hands from open to bent and back, each finger a tenth of the period behind its neighbour."""
     hands_in_time = []
     for frame in range(period):
         phase = 2.0 * np.pi * (frame / period - 0.1 * np.arange(5))

@@ -85,7 +85,7 @@ def bodies_at_random(
         poses = _poses_with_surfaces_apart(rng, at_rest, cube)
     else:
         places = places_apart(rng, [body.radius for body in at_rest], cube)
-        poses = [_turned_at_random(rng, place, body.centre) for place, body in zip(places, at_rest, strict=True)]
+        poses = [turned_at_random(rng, place, body.centre) for place, body in zip(places, at_rest, strict=True)]
     return tuple(
         MovingBody(body.name, mesh, pose, direction(rng) * (speed * body.radius), direction(rng), turn, body.cycle)
         for body, pose in zip(at_rest, poses, strict=True)
@@ -101,7 +101,7 @@ def _poses_with_surfaces_apart(rng: np.random.Generator, bodies: Sequence[Moving
         if room < 0.0:
             raise InputError(f"cube is {cube:.4g}; a body of radius {body.radius:.4g} does not fit into it")
         for _ in range(TRIES):
-            pose = _turned_at_random(rng, rng.uniform(-room, room, 3), body.centre)
+            pose = turned_at_random(rng, rng.uniform(-room, room, 3), body.centre)
             if not any(pair.touches(other, pose) for other in poses):
                 break
         else:
@@ -112,7 +112,7 @@ def _poses_with_surfaces_apart(rng: np.random.Generator, bodies: Sequence[Moving
     return poses
 
 
-def _turned_at_random(rng: np.random.Generator, place: Floats, centre: Floats) -> Floats:
+def turned_at_random(rng: np.random.Generator, place: Floats, centre: Floats) -> Floats:
     """Return a pose with a random orientation that has the body's centre at a place."""
     pose = rotation_about(direction(rng), rng.uniform(0.0, 2.0 * np.pi))
     pose[:3, 3] = place - pose[:3, :3] @ centre

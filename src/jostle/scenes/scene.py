@@ -11,7 +11,8 @@ import numpy as np
 from jostle import cast
 from jostle.motion.record import Motion
 from jostle.scenes.bodies import MovingBody
-from jostle.scenes.stepper import RESPONSES, Stepper
+from jostle.scenes.response import RESPONSES
+from jostle.scenes.stepper import Stepper
 
 if TYPE_CHECKING:
     from jostle.protocol import Method
@@ -31,7 +32,7 @@ class Scene:
     bodies : tuple of MovingBody
     cube : float, optional
         Edge of the cube about the origin whose walls reflect the bodies; None for no walls.
-    response : {"none", "exchange", "stop"}
+    response : {"none", "exchange", "normals", "stop"}
         What two bodies do that touch, see `stepper.py`.
     frames : int
         How many `record` makes by default.

@@ -3,12 +3,14 @@
 Bodies keep their velocity and their spin (Kitamura et al. 1998, §5.3: both constant) and are reflected at the walls of a cube
 about the origin: a wall is touched by the ball about the middle of a body's box, so a body that turns at a wall cannot turn
 out of the cube. Spins never change; orientations are computed from the angle of the frame, not summed up, so poses stay rigid.
+A body on a loop is led along it, whatever it touches.
 
 Responses to a collision:
 - "none": bodies pass through each other (Baciu, Wong, Sun 1998, §5, over 100 to 500 frames).
 - "exchange": two bodies that touch exchange their velocities, if they approach each other (§5.3 of Kitamura et al. exchanges
   the motion vectors of collided objects; that they must approach is ours: without it bodies that overlap for several frames
   would exchange again and again and stick together). Pairs are taken in the order of body numbers. No speed is ever lost.
+- "normals": velocities change along the normals of the faces that touch; hands push and grasp (§4.3; `response.py`).
 - "stop": the motion ends with the first frame in which bodies touch (Kitamura et al. §4.1; Baciu et al. for controlled runs).
 
 What touches is decided by the default engine, whatever method is measured later.
@@ -23,12 +25,12 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
+from jostle.report import Report
 from jostle.scenes.bodies import MovingBody
+from jostle.scenes.response import RESPONSES, Grip, bounce, exchange, push_directions
 from jostle.world import World
 
 Floats = NDArray[np.float64]
-
-RESPONSES = ("none", "exchange", "stop")
 
 
 class Stepper:
@@ -39,7 +41,7 @@ class Stepper:
     bodies : sequence of MovingBody
     cube : float, optional
         Edge of the cube about the origin whose walls reflect; None for no walls.
-    response : {"none", "exchange", "stop"}
+    response : {"none", "exchange", "normals", "stop"}
     ignored : sequence of (int, int)
         Pairs of body numbers that never collide.
     """
@@ -63,9 +65,16 @@ class Stepper:
         self._spin = np.where(self._moves, [body.spin for body in self.bodies], 0.0)
         self._first_centre = _turned(self._start[:, :3, :3], self._middle) + self._start[:, :3, 3]
         self._moved = np.zeros((count, 3))  # by how much the centres have left their first places
-        self._velocity = np.array([body.velocity for body in self.bodies], float).reshape(-1, 3) * self._moves[:, None]
+        self._velocity = np.array([body.velocity for body in self.bodies], float).reshape(-1, 3)
         self._circles = [(k, body.circle) for k, body in enumerate(self.bodies) if body.circle is not None and not body.static]
+        self._loops = [(k, body.loop) for k, body in enumerate(self.bodies) if body.loop is not None and not body.static]
         self._cycles = [(k, body.cycle) for k, body in enumerate(self.bodies) if body.cycle is not None]
+        self._turned = np.zeros(count)  # for how many frames each body has turned: not while a hand holds it
+        self._grip = Grip(self.bodies)
+        self._led = [k for k, _ in self._loops]
+        self._free = self._moves.copy()
+        self._free[self._led] = False
+        self._velocity[~self._free] = 0.0
         self._room = None if cube is None else self._checked_room(cube)
         self._world: World | None = None
 
@@ -77,14 +86,21 @@ class Stepper:
 
     @property
     def velocities(self) -> Floats:
-        """(n, 3) of the centres, per frame; without what a circle adds."""
+        """(n, 3) of the centres, to the next frame; without what a circle adds."""
         velocities: Floats = self._velocity.copy()
+        for k, loop in self._loops:
+            velocities[k] = loop.at(self.frame + 1) - loop.at(self.frame)
         return velocities
+
+    @property
+    def held(self) -> dict[int, int]:
+        """Bodies that are in a hand now, and in which."""
+        return dict(self._grip.hand_of)
 
     @property
     def poses(self) -> Floats:
         """(n, 4, 4) of all bodies now; those of frame 0 are the bits that the bodies came with."""
-        first, turn = self._start[:, :3, :3], rotations_about(self._axis, self._spin * self.frame)
+        first, turn = self._start[:, :3, :3], rotations_about(self._axis, self._spin * self._turned)
         # Summed in this order, so that one rounding does not depend on how a linear-algebra library orders its sums.
         rotation = turn[:, :, 0, None] * first[:, None, 0] + turn[:, :, 1, None] * first[:, None, 1]
         rotation += turn[:, :, 2, None] * first[:, None, 2]
@@ -95,33 +111,45 @@ class Stepper:
 
     def touching(self) -> list[tuple[int, int]]:
         """Return the pairs of bodies that touch now, by the default engine, in order."""
+        return _pairs_of(self._detect("pairs"))
+
+    def advance(self) -> bool:
+        """Respond to what touches now and go on to the next frame; False if the response is to stay here."""
+        if self.response in ("exchange", "stop"):
+            touching = self.touching()
+            if touching and self.response == "stop":
+                return False
+            exchange(touching, self.centres, self._velocity, self._free)
+        elif self.response == "normals":
+            self._respond_to_normals()
+        self._moved += self._velocity
+        self._turned += 1.0
+        self._turned[list(self._grip.hand_of)] -= 1.0
+        self.frame += 1
+        if self._room is not None:
+            self._reflect(self._room)
+        return True
+
+    def _detect(self, rows: str) -> Report:
         if self._world is None:
             self._world = self._new_world()
         self._world.set_poses(self.poses)
         for k, cycle in self._cycles:
             self._world[k].vertices = cycle.at(self.frame)
-        pairs = self._world.detect(rows="pairs").pairs
-        return list(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True))
+        return self._world.detect(rows=rows)
 
-    def advance(self) -> bool:
-        """Respond to what touches now and go on to the next frame; False if the response is to stay here."""
-        if self.response != "none":
-            touching = self.touching()
-            if touching and self.response == "stop":
-                return False
-            self._exchange(touching)
-        self.frame += 1
-        self._moved += self._velocity
-        if self._room is not None:
-            self._reflect(self._room)
-        return True
-
-    def _exchange(self, touching: list[tuple[int, int]]) -> None:
-        centre, velocity = self.centres, self._velocity
-        for a, b in touching:
-            approaching = float(np.dot(velocity[a] - velocity[b], centre[b] - centre[a])) > 0.0
-            if approaching and self._moves[a] and self._moves[b]:
-                velocity[[a, b]] = velocity[[b, a]]
+    def _respond_to_normals(self) -> None:
+        report = self._detect("faces")
+        assert self._world is not None
+        self._grip.take_and_let_go(_pairs_of(report), self.frame)
+        held = self._grip.hand_of
+        velocity = self.velocities
+        for body, hand in held.items():
+            velocity[body] = velocity[hand]
+        yields = [bool(free) and k not in held for k, free in enumerate(self._free)]
+        bounce(self.bodies, push_directions(report.contacts, self._world), velocity, yields)
+        velocity[self._led] = 0.0
+        self._velocity = velocity
 
     def _reflect(self, room: Floats) -> None:
         """Mirror centres that have left the room for them, and turn their velocities back into it."""
@@ -131,6 +159,8 @@ class Stepper:
         # A step longer than the room would come out at the other side: it ends at that wall.
         inside = np.clip(mirrored, -room, room)
         self._moved = np.where(above | below, inside - self._first_centre, self._moved)
+        for body in np.flatnonzero((above | below).any(axis=1)).tolist():
+            self._grip.slip(body)
         speed = np.abs(self._velocity)
         self._velocity = np.where(above, -speed, np.where(below, speed, self._velocity))
 
@@ -139,6 +169,8 @@ class Stepper:
         for k, circle in self._circles:
             turn = rotations_about(_unit([circle.axis]), np.array([circle.angle * self.frame]))
             drift[k] = circle.to_middle - _turned(turn, circle.to_middle[None])[0]
+        for k, loop in self._loops:
+            drift[k] += loop.at(self.frame) - loop.at(0)
         return drift
 
     def _checked_room(self, cube: float) -> Floats:
@@ -148,10 +180,14 @@ class Stepper:
         for k, body in enumerate(self.bodies):
             if body.circle is not None:
                 raise InputError(f"body {body.name!r} drifts on a circle; walls reflect only bodies that move straight")
-            if not body.static and not (np.abs(self._first_centre[k]) <= room[k]).all():
+            farthest = np.abs(self._first_centre[k])
+            if body.loop is not None:
+                farthest = np.abs(self._first_centre[k] - body.loop.at(0)) + np.abs(body.loop.reach)
+            if not body.static and not (farthest <= room[k]).all():
+                loop = "(or elsewhere on its loop) " if body.loop is not None else ""
                 raise InputError(
                     f"body {body.name!r}: a ball of radius {body.radius:.4g} about its start {self._first_centre[k].tolist()} "
-                    f"is not inside of the cube of edge {edge:.4g} about the origin; make the cube larger"
+                    f"{loop}is not inside of the cube of edge {edge:.4g} about the origin; make the cube larger"
                 )
         return np.where(self._moves[:, None], room, np.inf)
 
@@ -171,6 +207,10 @@ class Stepper:
         for a, b in self._ignored:
             world.ignore(a, b)
         return world
+
+
+def _pairs_of(report: Report) -> list[tuple[int, int]]:
+    return list(zip(report.pairs.body_a.tolist(), report.pairs.body_b.tolist(), strict=True))
 
 
 def rotations_about(axis: Floats, angle: Floats) -> Floats:

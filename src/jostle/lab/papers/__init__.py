@@ -1,0 +1,26 @@
+"""The figures of papers, one folder for each paper, named after its method; one file for each figure.
+
+To add a paper: a folder with its figures, a data file with the values that it prints, and its name in `PAPERS` here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jostle.lab.experiment import Experiment
+from jostle.lab.papers import face_octree
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper and those of its figures that are measured again."""
+
+    name: str  # that of its method, and of its folder
+    key: str  # in docs/references.bib
+    title: str
+    figures: tuple[Experiment, ...]  # and what it says without one
+
+
+PAPERS: tuple[Paper, ...] = (
+    Paper("face_octree", face_octree.KEY, face_octree.TITLE, face_octree.FIGURES + face_octree.WITHOUT_A_FIGURE),
+)

@@ -1,0 +1,163 @@
+"""Fig. 7: time of the last cycle, with the collision, against the number of faces, 8 to 3,968; and what fits in 100 ms (§6).
+
+The paper extrapolates its figure to 5,936 faces in 100 ms: that is the straight line through its last two points, 24 ms at 960 and
+70 ms at 3,968 faces. Ours is extrapolated in the same way. The naive test of §1, every edge against every face, which the paper
+did not run (§6), stands beside it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, slope, why_not_judged
+from jostle.lab.papers.face_octree.fig_06_two_spheres import TIMES
+from jostle.lab.papers.face_octree.printed import AS_PRINTED, AS_PRINTED_WORDS, PAPER, PRINTED, REAL_TIME
+from jostle.lab.papers.judging import in_milliseconds, last_times, several
+from jostle.lab.results import ExperimentResult, Verdict
+from jostle.scenes import make_scene
+
+FIGURE = PRINTED["fig_07"]
+CYCLES = PRINTED["fig_06"]["cycles"]
+QUICK_CYCLES = 10
+NEAR = 0.25  # exponents that differ by no more are called the same
+MANY = 500  # faces from which on the naive test's own work is most of its time
+
+
+def _scene(value: Value, quick: bool) -> Recordable:
+    return make_scene("two_spheres", faces=value, cycles=QUICK_CYCLES if quick else CYCLES)
+
+
+def _judge(result: ExperimentResult) -> list[Verdict]:
+    return [_growth(result), _in_real_time(result), _naive(result)]
+
+
+def _growth(result: ExperimentResult) -> Verdict:
+    """At the collision time grows more slowly than the number of faces."""
+    paper = slope(list(TIMES), list(TIMES.values()))
+    verdict = Verdict(
+        paper=PAPER,
+        place=FIGURE["place"],
+        claim=f"At the collision the face octree's time grows more slowly than the number of faces: with its power {paper:.2f}.",
+        verdict="not judged",
+        why=why_not_judged(result, "face_octree", points=2),
+        printed=", ".join(f"{time:g} ms at {faces:,} faces" for faces, time in TIMES.items()) + f" (the power {paper:.2f})",
+    )
+    ours = last_times(result, "face_octree")
+    others = {AS_PRINTED_WORDS: AS_PRINTED, "wide_tree": "wide_tree"}
+    beside = [_with_power(words, last_times(result, method)) for words, method in others.items()]
+    verdict.ours = several([_with_power("face_octree", ours), *beside])
+    power = _power(ours)
+    if not verdict.why and math.isnan(power):
+        verdict.why = "Fewer than two of the four numbers of faces that are printed were run."
+    if not verdict.why:
+        verdict.verdict = "reproduced" if abs(power - paper) <= NEAR else "partly" if power < 1.0 else "refuted"
+        verdict.why = f"The power is {power:.2f} over the same numbers of faces; it counts as the same within {NEAR:g}."
+        if power < paper - NEAR:
+            verdict.why += " It grows even more slowly: with so few faces what any call costs is a good part of the time."
+    return verdict
+
+
+def _in_real_time(result: ExperimentResult) -> Verdict:
+    """How many faces fit in 100 ms, by the straight line through the last two points."""
+    printed, line = FIGURE["faces_in_real_time"], faces_within(REAL_TIME, {faces: time / 1e3 for faces, time in TIMES.items()})
+    verdict = Verdict(
+        paper=PAPER,
+        place="§6",
+        claim=f"Two bodies of up to about {printed:,} faces each are checked within 100 ms, extrapolated from fig. 7.",
+        verdict="not judged",
+        why=why_not_judged(result, "face_octree", points=2),
+        printed=f"{printed:,} faces; the line through the last two times printed gives {line:,.0f}",
+    )
+    words = []
+    for words_for, method in (("face_octree", "face_octree"), (AS_PRINTED_WORDS, AS_PRINTED), ("wide_tree", "wide_tree")):
+        times = last_times(result, method)
+        faces = faces_within(REAL_TIME, times)
+        if faces is not None:
+            words.append(
+                f"{words_for}: {faces:,.0f} faces by the line through its last two points, {max(times):,g} the most that was run"
+            )
+            if method == "face_octree" and not verdict.why:
+                verdict.verdict = "reproduced" if faces >= printed else "refuted"
+                verdict.why = f"{faces / printed:,.3g} times as many, on a machine of today; so far out a straight line is a guess."
+    verdict.ours = "; ".join(words)
+    if verdict.verdict == "not judged" and not verdict.why:
+        verdict.why = "The time does not grow over the last two points."
+    return verdict
+
+
+def _naive(result: ExperimentResult) -> Verdict:
+    """The work of all edges against all faces grows with the square."""
+    verdict = Verdict(
+        paper=PAPER,
+        place="§1, §6",
+        claim="Testing every edge of one body against every face of the other is work that grows with the square of their number, "
+        "which the face octree avoids.",
+        verdict="not judged",
+        why=why_not_judged(result, "edge_face", points=2),
+        printed="none: the naive test was not run (§6)",
+    )
+    rows = [(float(value), run) for value, run in served_runs(result, "edge_face") if isinstance(value, int | float)]
+    work = {value: run.total("triangle_tests") / max(1, len(run.counters)) for value, run in rows}
+    large = {value: run.median or 0.0 for value, run in rows if value >= MANY}
+    tests, times = slope(list(work), list(work.values())), slope(list(large), list(large.values()))
+    ahead = _behind(result)
+    powers = {"edge_face: tests with the power": tests, f"from {MANY} faces on time with the power": times}
+    verdict.ours = several([*(f"{words} {power:.2f}" for words, power in powers.items() if not math.isnan(power)), ahead])
+    if not verdict.why and math.isnan(times):
+        verdict.why = f"Fewer than two points have {MANY} faces or more."
+    if not verdict.why:
+        square, shows = abs(tests - 2.0) < 0.05, 1.7 < times < 2.3
+        verdict.verdict = "reproduced" if square and shows else "partly" if square or shows else "refuted"
+        verdict.why = "Judged by the slopes of work and time over the number of faces, on logarithmic scales."
+    return verdict
+
+
+def _behind(result: ExperimentResult) -> str:
+    """From how many faces on the naive test is behind at the collision."""
+    naive, octree = last_times(result, "edge_face"), last_times(result, "face_octree")
+    both = sorted(naive.keys() & octree.keys())
+    if not both:
+        return ""
+    most = both[-1]
+    return f"at {most:,g} faces it takes {naive[most] / octree[most]:,.3g} times the time of face_octree in the last cycle"
+
+
+def faces_within(seconds: float, times: dict[float, float]) -> float | None:
+    """Return where the line through the two points with the most faces reaches a time; None where it does not rise."""
+    if len(times) < 2:
+        return None
+    (low, early), (high, late) = sorted(times.items())[-2:]
+    return None if late <= early else high + (seconds - late) * (high - low) / (late - early)
+
+
+def _power(times: dict[float, float]) -> float:
+    chosen = {faces: time for faces, time in times.items() if faces in TIMES}
+    return slope(list(chosen), list(chosen.values()))
+
+
+def _with_power(method: str, times: dict[float, float]) -> str:
+    chosen = {faces: time for faces, time in times.items() if faces in TIMES}
+    words = in_milliseconds(method, chosen, "faces")
+    return words if math.isnan(_power(times)) else f"{words} (the power {_power(times):.2f})"
+
+
+EXPERIMENT = Experiment(
+    name="face_octree/fig_07",
+    title="Two spheres at the collision, with ever more faces",
+    about="The last cycle of two spheres that approach until they collide, with 8 to 3,968 faces each, and how many faces "
+    "would fit "
+    "in a tenth of a second. Beside it the naive test, every edge against every face, which the paper only speaks of.",
+    paper=PAPER,
+    figure="fig. 7",
+    caption="Computation time of the last cycle, in which two identical spheres collide, against the number of their faces.",
+    parameter="faces of a sphere",
+    values=tuple(FIGURE["faces"]),
+    quick_values=(48, 168, 528),
+    scene=_scene,
+    methods=("face_octree", AS_PRINTED, "wide_tree", "edge_face"),
+    frames=CYCLES,
+    quick_frames=QUICK_CYCLES,
+    draw=("last frame", "log-log"),
+    printed={"face_octree": TIMES},
+    judge=_judge,
+)

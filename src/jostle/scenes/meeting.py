@@ -1,0 +1,116 @@
+"""Two rigid bodies that fly towards each other: where they must start so that they touch for the first time in a given frame.
+
+The experiments of Kitamura et al. 1998 (§4.1, §5.1, §5.2) end with the cycle in which two bodies collide. How far the surfaces of
+two bodies reach towards each other depends on how they are turned in that very frame, so the start is searched for: for the last
+frames the shift along the line at which they just touch is found by stepping inwards and halving, with the default engine, and a
+start is taken between that of the last frame and the largest of the frames before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.motion.pose import translation
+from jostle.pair import Pair
+from jostle.scenes.bodies import MovingBody
+from jostle.scenes.stepper import Stepper
+
+Floats = NDArray[np.float64]
+
+STEPS_INWARDS = 128  # finer than any part of the bodies here is thick: a contact between two steps would be missed
+HALVINGS = 24
+STARTS = 8  # tried between the two bounds, the middle first
+
+
+def placed_to_meet(a: MovingBody, b: MovingBody, along: Floats, last: int) -> tuple[MovingBody, MovingBody] | None:
+    """Move two bodies apart along a line so that they touch in frame `last` and in none before; None where no start does that.
+
+    Parameters
+    ----------
+    a, b : MovingBody
+        Rigid, at places that lie on their ways; `a` is moved against `along`, `b` with it.
+    along : (3,)
+        Unit vector from a to b.
+    last : int
+        The frame of the first contact.
+    """
+    approach = _Approach(a, b, along, last)
+    reach = approach.outermost_touch(last)
+    if reach is None:
+        return None
+    lowest = reach - approach.closing  # never deeper than two steps
+    for frame in range(last - 1, -1, -1):
+        if approach.balls_part_at(frame) > lowest:  # else it cannot raise the bound
+            touch = approach.outermost_touch(frame)
+            lowest = lowest if touch is None else max(lowest, touch)
+    if lowest >= reach:
+        return None
+    for k in range(STARTS):
+        shift = reach + (lowest - reach) * 0.5 ** (k + 1)
+        if approach.touches(last, shift):
+            return approach.moved(shift)
+    return None
+
+
+class _Approach:
+    """Two bodies on their ways, frame by frame, as if they started `shift` farther from each other."""
+
+    def __init__(self, a: MovingBody, b: MovingBody, along: Floats, last: int) -> None:
+        self._bodies, self._along = (a, b), along
+        self._pair = Pair(a.mesh, b.mesh)
+        self._reach = a.radius + b.radius
+        stepper = Stepper([a, b])
+        self._poses, self._apart = [stepper.poses], [stepper.centres[1] - stepper.centres[0]]
+        for _ in range(last):
+            stepper.advance()
+            self._poses.append(stepper.poses)
+            self._apart.append(stepper.centres[1] - stepper.centres[0])
+        self.closing = float(np.linalg.norm(b.velocity - a.velocity))  # by a frame; a shift moves both, so half of it is a step
+
+    def moved(self, shift: float) -> tuple[MovingBody, MovingBody]:
+        a, b = self._bodies
+        return (
+            replace(a, pose=translation(-shift * self._along) @ a.pose),
+            replace(b, pose=translation(shift * self._along) @ b.pose),
+        )
+
+    def touches(self, frame: int, shift: float) -> bool:
+        pose_a, pose_b = (pose.copy() for pose in self._poses[frame])
+        pose_a[:3, 3] -= shift * self._along
+        pose_b[:3, 3] += shift * self._along
+        return self._pair.touches(pose_a, pose_b)
+
+    def balls_part_at(self, frame: int) -> float:
+        """The shift from which on the balls about the bodies are apart; -inf where they pass each other."""
+        return self._span(frame)[1]
+
+    def outermost_touch(self, frame: int) -> float | None:
+        """The largest shift at which they touch, a little too small rather than too large; None where none is found."""
+        low, high = self._span(frame)
+        if low == -np.inf:
+            return None
+        shifts = np.linspace(high, low, STEPS_INWARDS + 1).tolist()
+        inner = next((k for k, shift in enumerate(shifts) if self.touches(frame, shift)), None)
+        if inner is None:
+            return None
+        touching, apart = shifts[inner], shifts[max(0, inner - 1)]
+        for _ in range(HALVINGS):
+            middle = 0.5 * (touching + apart)
+            if self.touches(frame, middle):
+                touching = middle
+            else:
+                apart = middle
+        return float(touching)
+
+    def _span(self, frame: int) -> tuple[float, float]:
+        """Shifts between which the balls about the bodies overlap."""
+        apart = self._apart[frame]
+        lengthwise = float((apart * self._along).sum())
+        across = float(((apart - lengthwise * self._along) ** 2).sum())
+        if across >= self._reach**2:
+            return -np.inf, -np.inf
+        half = float(np.sqrt(self._reach**2 - across))
+        return (-lengthwise - half) / 2.0, (-lengthwise + half) / 2.0

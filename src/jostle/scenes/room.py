@@ -1,0 +1,129 @@
+"""The interactive environment of Kitamura et al. 1998 (§4.3, fig. 11 and 12): a room with a head, a shuttle, a sphere, two hands.
+
+In the paper two people lead the hands with gloves; here the hands follow closed paths of their own, seeded, so that every method
+sees the same motion. What bodies do that touch is the response "normals" (`response.py`).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.errors import InputError
+from jostle.motion.pose import rotation_about
+from jostle.scenes.bodies import Cycle, Loop, MovingBody
+from jostle.scenes.cubes import swelling
+from jostle.scenes.encounters import opening_and_closing
+from jostle.scenes.placing import TRIES, direction, turned_at_random
+from jostle.scenes.scene import Scene
+from jostle.shapes import build
+from jostle.shapes.build.hand import LARGEST_BEND
+
+Floats = NDArray[np.float64]
+
+THREE_DEGREES = math.radians(3.0)
+_SWINGS = (np.array([2.0, 1.0, 3.0]), np.array([1.0, 3.0, 2.0]))  # along each axis, of the hand that grasps and the one that pushes
+
+
+def room(
+    *,
+    faces: int = 528,
+    cube: float = 3.2,
+    speed: float = 0.03,
+    turn: float = THREE_DEGREES,
+    path: int = 400,
+    bend: float = 1.0,
+    period: int = 80,
+    swell: float = 0.25,
+    response: str = "normals",
+    frames: int = 800,
+    seed: int = 0,
+) -> Scene:
+    """Return a room in which a hand grasps and another one pushes a head, a shuttle and a sphere that deforms.
+
+    From the paper (§4.3): a head of Venus of 1,816 faces, a shuttle of 528, two hands of 960 each; the sphere and the hands deform;
+    one hand grasps bodies and changes their motion, the other changes it by touching them; motions of collided bodies change by the
+    normals of the face pairs and the motion vectors; bodies are reflected at the walls; about 800 cycles. Ours: all other numbers.
+
+    Parameters
+    ----------
+    faces : int
+        Of the sphere; its radius is 0.3, swelling to either side by the share `swell`.
+    cube : float
+        Edge of the room; head, shuttle and hands are about 1 long.
+    speed : float
+        Lengths per frame of head, shuttle and sphere at the start.
+    turn : float
+        Radians per frame of these three.
+    path : int
+        Frames in which each hand comes back to where it was.
+    bend, period : float, int
+        Largest bend of the fingers, and the frames in which they bend and open once; the sphere swells in as many.
+    """
+    if not 0.0 <= cast.as_number(bend, "bend") <= LARGEST_BEND:
+        raise InputError(f"bend is {bend}; it must be between 0 and {LARGEST_BEND} radians")
+    if not 0.0 <= cast.as_number(swell, "swell") <= 0.9:
+        raise InputError(f"swell is {swell}; it must be between 0 and 0.9 of the radius")
+    edge, speed, turn = cast.as_length(cube, "cube"), cast.as_length(speed, "speed"), cast.as_number(turn, "turn")
+    period, path = cast.as_count(period, "period", lowest=4), cast.as_count(path, "path", lowest=2)
+    rng = np.random.default_rng(cast.as_count(seed, "seed"))
+    ball = build.sphere(faces, 0.3)
+    free = [
+        MovingBody("head", build.head()),
+        MovingBody("shuttle", build.shuttle()),
+        MovingBody("sphere", ball, cycle=Cycle(0.3 * swelling(ball.vertices / 0.3, swell, period))),
+    ]
+    hands = _hands(rng, edge, path, bend, period)
+    places = _places(rng, [*hands, *free], edge)
+    bodies = list(hands)
+    for body, place in zip(free, places, strict=True):
+        pose = turned_at_random(rng, place, body.centre)
+        bodies.append(MovingBody(body.name, body.mesh, pose, speed * direction(rng), direction(rng), turn, body.cycle))
+    return Scene(
+        name="room",
+        title="a room with two hands, a head, a shuttle and a sphere",
+        bodies=tuple(bodies),
+        cube=edge,
+        response=response,
+        frames=cast.as_count(frames, "frames", lowest=1),
+    )
+
+
+def _hands(rng: np.random.Generator, edge: float, path: int, bend: float, period: int) -> list[MovingBody]:
+    """Two hands on loops about the middle of the room, apart at the start."""
+    mesh, shapes = build.hand(), opening_and_closing(bend, period)
+    one = MovingBody("hand", mesh, cycle=Cycle(shapes))
+    reach = 0.6 * (edge / 2.0 - one.radius)
+    if reach <= 0.0:
+        raise InputError(f"cube is {edge:.4g}; a hand needs more than {2.0 * one.radius:.4g}")
+    for _ in range(TRIES):
+        loops = [Loop(np.full(3, reach), swings, rng.uniform(0.0, 2.0 * np.pi, 3), path) for swings in _SWINGS]
+        if float(((loops[0].at(0) - loops[1].at(0)) ** 2).sum()) > (2.0 * one.radius) ** 2:
+            break
+    else:
+        raise InputError(f"cube is {edge:.4g}; there is no room for two hands that do not touch at the start")
+    hands = []
+    for name, what, loop, towards in (("grasping hand", "grasps", loops[0], 0.0), ("pushing hand", "pushes", loops[1], np.pi)):
+        pose = rotation_about((0.3, 1.0, 0.2), towards + 0.4)
+        pose[:3, 3] = loop.at(0) - pose[:3, :3] @ one.centre
+        hands.append(MovingBody(name, mesh, pose, cycle=Cycle(shapes, int(rng.integers(period))), loop=loop, hand=what))
+    return hands
+
+
+def _places(rng: np.random.Generator, bodies: list[MovingBody], edge: float) -> list[Floats]:
+    """Centres of all bodies but the first two, whose balls overlap with no others."""
+    places = [body.loop.at(0) for body in bodies[:2] if body.loop is not None]
+    for body in bodies[2:]:
+        reach = edge / 2.0 - body.radius
+        for _ in range(TRIES if reach > 0.0 else 0):
+            place = rng.uniform(-reach, reach, 3)
+            gaps = [float(((place - other) ** 2).sum()) - (body.radius + bodies[k].radius) ** 2 for k, other in enumerate(places)]
+            if min(gaps) > 0.0:
+                break
+        else:
+            raise InputError(f"cube is {edge:.4g}; {body.name} does not fit in beside the others")
+        places.append(place)
+    return places[2:]

@@ -1,0 +1,227 @@
+"""Scenes that end with the cycle in which two bodies touch for the first time: fig. 6, 7, 8, 13 and 14 of Kitamura et al. 1998.
+
+Frame 0 is the paper's cycle 1: with `cycles` of 72 the bodies touch in frame 71, for any number of faces (`meeting.py`). Where
+other bodies are about, they are placed one after the other, at random, and taken if they touch none of those before in any of the
+frames. The two that meet come first: a scene of fewer bodies with the same seed and cube has the same two.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.errors import InputError
+from jostle.motion.pose import rotation_about, translation
+from jostle.pair import Pair
+from jostle.scenes.bodies import MovingBody
+from jostle.scenes.meeting import placed_to_meet
+from jostle.scenes.placing import TRIES, direction, turned_at_random
+from jostle.scenes.scene import Scene
+from jostle.scenes.stepper import Stepper
+from jostle.shapes import build
+from jostle.shapes.mesh import Mesh
+
+Floats = NDArray[np.float64]
+
+TEN_DEGREES = math.radians(10.0)
+TWO_DEGREES = math.radians(2.0)
+_LINE = np.array([1.0, 0.8, 0.65]) / np.linalg.norm([1.0, 0.8, 0.65])  # so slanting that boxes overlap well before bodies touch
+_STARTS = 200  # orientations that are tried until two spheres first touch in the wanted frame; of 8 faces a few are needed
+
+
+def two_spheres(
+    *,
+    faces: int = 960,
+    speed: float = 0.05,
+    turn: float = TEN_DEGREES,
+    cycles: int = 72,
+    response: str = "stop",
+    frames: int = 110,
+    seed: int = 0,
+) -> Scene:
+    """Return two identical spheres that move towards each other until they touch (Kitamura et al. 1998, §4.1, fig. 6, fig. 7).
+
+    From the paper: translation and rotation, the faces of 8 to 3,968 per sphere, contact in cycle 72. Speed and turn are those of
+    §5.3. Ours: the line, orientations and axes, which are random. They start so far from each other that their faces touch in
+    the last of `cycles` frames and in none before; the motion ends there.
+    """
+    rng = np.random.default_rng(cast.as_count(seed, "seed"))
+    return Scene(
+        name="two_spheres",
+        title=f"two spheres of {faces:,} faces until they touch",
+        bodies=_two_that_meet(rng, build.sphere(faces), speed, cast.as_number(turn, "turn"), cycles, "sphere"),
+        response=response,
+        frames=cast.as_count(frames, "frames", lowest=1),
+    )
+
+
+def meeting_spheres(
+    *,
+    count: int = 10,
+    faces: int = 528,
+    cube: float = 15.0,
+    speed: float = 0.05,
+    turn: float = TEN_DEGREES,
+    cycles: int = 72,
+    response: str = "stop",
+    frames: int = 72,
+    seed: int = 0,
+) -> Scene:
+    """Return spheres in a cube of which two touch in the last cycle, and none before (Kitamura et al. 1998, §5.1, fig. 13).
+
+    From the paper: 10, 20, 30 and 40 moving spheres of 528 faces; at the last cycle two of them collide. Speed and turn are those
+    of §5.3, the number of cycles that of §4.1. Ours: one cube for all numbers, of which 40 spheres take 5 %, and the random rest.
+    """
+    return _meeting("meeting_spheres", "sphere", build.sphere(faces), count, cube, speed, turn, cycles, response, frames, seed)
+
+
+def meeting_shuttles(
+    *,
+    count: int = 15,
+    cube: float = 3.45,
+    speed: float = 0.02,
+    turn: float = TWO_DEGREES,
+    cycles: int = 72,
+    response: str = "stop",
+    frames: int = 72,
+    seed: int = 0,
+) -> Scene:
+    """Return space shuttles in a cube of which two touch in the last cycle, and none before (Kitamura et al. 1998, §4.2, fig. 8).
+
+    From the paper: 15 concave shuttles of 528 faces, translation and rotation, boxes of many overlapping at every cycle, two
+    collide at the last cycle; the same two alone for comparison (`count=2`). Ours: the rest. The cube is so small that the balls
+    about 15 shuttles take 30 % of it, the number of cycles is that of §4.1, and they are slow enough to miss each other so long.
+    """
+    return _meeting("meeting_shuttles", "shuttle", build.shuttle(), count, cube, speed, turn, cycles, response, frames, seed)
+
+
+def head_and_shuttle(
+    *,
+    speed: float = 0.016,
+    turn: float = TWO_DEGREES,
+    cycles: int = 40,
+    response: str = "stop",
+    frames: int = 40,
+    seed: int = 0,
+) -> Scene:
+    """Return a head and a shuttle that approach until they touch, a sphere and a chair beside them (fig. 14, fig. 15).
+
+    From Kitamura et al. 1998, §5.2: a sphere of 120 faces, a space shuttle of 528, a chair of 146 and a head of Venus of 1,816;
+    head and shuttle move towards each other, with translation and rotation, until they collide at the last cycle; boxes first
+    overlap in cycle 17; the other two translate and rotate slightly, without a collision. Ours: 40 cycles, the line, and speeds
+    (lengths per frame; head and shuttle are about 1 long) that let boxes overlap for the first time in cycle 17.
+    """
+    last = cast.as_count(cycles, "cycles", lowest=2) - 1
+    speed, turn = cast.as_length(speed, "speed"), cast.as_number(turn, "turn")
+    rng = np.random.default_rng(cast.as_count(seed, "seed"))
+    line = np.array([1.0, 0.75, 0.55]) / np.linalg.norm([1.0, 0.75, 0.55])
+    head = _about_its_centre("head", build.head(), np.eye(4), speed * line, np.array([0.1, 0.2, 1.0]), turn)
+    nose_ahead = rotation_about((0.0, 0.0, 1.0), 2.2) @ rotation_about((0.0, 1.0, 0.0), 0.5)
+    shuttle = _about_its_centre("shuttle", build.shuttle(), nose_ahead, -speed * line, np.array([1.0, 0.3, 0.2]), turn)
+    two = placed_to_meet(head, shuttle, line, last)
+    if two is None:
+        raise InputError(f"at speed {speed:.4g} head and shuttle do not touch for the first time in cycle {cycles}; change it")
+    beside = []
+    for name, mesh, place in (
+        ("chair", build.chair(), (1.1, -1.3, -0.2)),
+        ("sphere", build.sphere(120, 0.35), (-1.0, 1.2, 0.3)),
+    ):
+        still = _about_its_centre(name, mesh, np.eye(4), 0.2 * speed * direction(rng), direction(rng), 0.5 * turn)
+        beside.append(MovingBody(name, mesh, translation(place) @ still.pose, still.velocity, still.axis, still.spin))
+    return Scene(
+        name="head_and_shuttle",
+        title="a head and a shuttle until they touch, a chair and a sphere beside them",
+        bodies=(*two, *beside),
+        response=response,
+        frames=cast.as_count(frames, "frames", lowest=1),
+    )
+
+
+def _meeting(
+    name: str,
+    what: str,
+    mesh: Mesh,
+    count: int,
+    cube: float,
+    speed: float,
+    turn: float,
+    cycles: int,
+    response: str,
+    frames: int,
+    seed: int,
+) -> Scene:
+    """The scene behind those of many equal bodies; `speed` in radii per frame."""
+    count, last = cast.as_count(count, "count", lowest=2), cast.as_count(cycles, "cycles", lowest=2) - 1
+    edge, speed, turn = cast.as_length(cube, "cube"), cast.as_length(speed, "speed"), cast.as_number(turn, "turn")
+    rng = np.random.default_rng(cast.as_count(seed, "seed"))
+    bodies = list(_two_that_meet(rng, mesh, speed, turn, cycles, what))
+    ways = [_Way(body, edge, last) for body in bodies]
+    pair, room = Pair(mesh, mesh), edge / 2.0 - bodies[0].radius
+    for k in range(2, count):
+        for _ in range(TRIES):
+            pose = turned_at_random(rng, rng.uniform(-room, room, 3), bodies[0].centre)
+            body = MovingBody(f"{what} {k}", mesh, pose, direction(rng) * (speed * bodies[0].radius), direction(rng), turn)
+            way = _Way(body, edge, last)
+            if not any(way.touches(other, pair) for other in ways):
+                break
+        else:
+            raise InputError(f"{count} {what}s do not keep apart in a cube of edge {edge:.4g} ({k} do); enlarge the cube")
+        bodies.append(body)
+        ways.append(way)
+    return Scene(
+        name=name,
+        title=f"{count:,} {what}s of {len(mesh.faces):,} faces until two touch",
+        bodies=tuple(bodies),
+        cube=edge,
+        response=response,
+        frames=cast.as_count(frames, "frames", lowest=1),
+    )
+
+
+class _Way:
+    """Where a body is in each frame, between walls."""
+
+    def __init__(self, body: MovingBody, cube: float, last: int) -> None:
+        stepper = Stepper([body], cube)
+        self._reach = 2.0 * body.radius
+        self._poses, self._centres = [stepper.poses[0]], [stepper.centres[0]]
+        for _ in range(last):
+            stepper.advance()
+            self._poses.append(stepper.poses[0])
+            self._centres.append(stepper.centres[0])
+
+    def touches(self, other: _Way, pair: Pair) -> bool:
+        """Whether surfaces touch in any frame."""
+        gaps = ((np.stack(self._centres) - np.stack(other._centres)) ** 2).sum(axis=1)
+        near = np.flatnonzero(gaps <= self._reach**2).tolist()
+        return any(pair.touches(self._poses[frame], other._poses[frame]) for frame in near)
+
+
+def _two_that_meet(
+    rng: np.random.Generator, mesh: Mesh, speed: float, turn: float, cycles: int, what: str
+) -> tuple[MovingBody, MovingBody]:
+    """Two bodies of one mesh about the origin that fly along a line and touch in the last of so many frames."""
+    last = cast.as_count(cycles, "cycles", lowest=2) - 1
+    if cast.as_length(speed, "speed") == 0.0:
+        raise InputError("speed is 0; bodies that shall meet must move")
+    velocity = speed * MovingBody("", mesh).radius * _LINE
+    for _ in range(_STARTS):
+        a, b = (
+            _about_its_centre(f"{what} {name}", mesh, turned_at_random(rng, np.zeros(3), np.zeros(3)), way, direction(rng), turn)
+            for name, way in (("a", velocity), ("b", -velocity))
+        )
+        two = placed_to_meet(a, b, _LINE, last)
+        if two is not None:
+            return two
+    raise InputError(
+        f"speed {speed:.4g} and turn {turn:.4g}: no two {what}s touch for the first time in cycle {cycles}; change them"
+    )
+
+
+def _about_its_centre(name: str, mesh: Mesh, turn: Floats, velocity: Floats, axis: Floats, spin: float) -> MovingBody:
+    """A body whose centre, about which it turns, is at the origin."""
+    centre = MovingBody(name, mesh).centre
+    return MovingBody(name, mesh, turn @ translation(-centre), velocity, axis, spin)
