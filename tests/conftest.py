@@ -1,0 +1,6 @@
+"""A run of the tests that was started in the background ignores Ctrl-C, and so would every process that the tests start."""
+
+import signal
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
