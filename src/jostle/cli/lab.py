@@ -133,18 +133,28 @@ def _run_one(lab_run: LabRun, folder: Path, out: Path, as_json: bool, console: C
 
 
 @lab.command()
-def report(out: Out = OUT) -> None:
+def report(
+    out: Out = OUT,
+    markdown: Annotated[Path | None, typer.Option(help="Write the verdicts as Markdown here, too.", show_default=False)] = None,
+) -> None:
     """Make one HTML page of every experiment that was run into a folder."""
     from rich.console import Console
 
     from jostle.lab.files import read_results
+    from jostle.lab.markdown import verdicts_as_markdown
     from jostle.lab.page import write_page
+
+    if markdown is not None and not markdown.parent.is_dir():
+        raise InputError(f"--markdown {markdown}: there is no folder {markdown.parent}")
 
     results = read_results(out)
     if not results:
         raise InputError(f"--out {out}: no experiment was run into this folder yet; jostle lab run NAME --out {out} does")
     console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(f"written to {write_page(results, out)}", highlight=False)
+    if markdown is not None:
+        markdown.write_text(verdicts_as_markdown(results), encoding="utf-8")
+        console.print(f"written to {markdown}", highlight=False)
 
 
 def _experiments(what: str | None, motion: Path | None) -> tuple[Experiment, ...]:

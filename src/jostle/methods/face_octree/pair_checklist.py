@@ -78,11 +78,12 @@ def check_face(k, begin, end, apart, world, corner, owner, cells, numbers, allow
         if owner[g] != last:
             last = owner[g]
             good = may_meet(allowed, body, last)
-        if good and face_boxes_meet(world, corner, f, g, apart):
-            key = (np.int64(f) << 32) | g
-            place = look_up(table, key)
-            if table[place] == -1:
-                table[place] = key
-                checks[count] = key
-                count += 1
+        if not good:
+            continue
+        key = (np.int64(f) << 32) | g
+        place = look_up(table, key)
+        if table[place] == -1 and face_boxes_meet(world, corner, f, g, apart):
+            table[place] = key
+            checks[count] = key
+            count += 1
     return count

@@ -29,8 +29,8 @@ LARGEST_LEVEL = 16
 CELLS_ALONG = 1 << LARGEST_LEVEL
 DEEPEST = 3 * LARGEST_LEVEL
 MARGIN = 2.0**-30  # of the edge of the world cube: far more than rounding, far less than a cell
-FEW_PAIRS = 64  # AUTO: a node with no more is a voxel
-LARGE_FACES = 0.7  # AUTO: and one whose faces are on average longer than this share of its longest edge
+FEW_PAIRS = 128  # AUTO: a node with no more is a voxel
+LARGE_FACES = 0.35  # AUTO: and one whose faces are on average longer than this share of its longest edge
 
 # What a walk keeps in `state`.
 DEPTH, VOXEL_FACE, RUN_END, CHECKS, BOX_TESTS, NODES = range(6)
