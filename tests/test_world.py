@@ -8,6 +8,7 @@ import pytest
 
 import jostle
 from jostle.motion.pose import rotation_about, translation
+from jostle.registry import METHODS
 from tests.tiny import box, random_soup, tetrahedron
 
 
@@ -447,3 +448,24 @@ def test_many_bodies_are_added_in_linear_time():
         world.add(mesh, translation((3.0 * k, 0, 0)))
     assert len(world._table._new) == 3000
     assert world.poses.shape == (3000, 4, 4)
+
+
+@pytest.mark.parametrize("method", list(METHODS))
+def test_an_interrupt_while_bodies_change_leaves_a_usable_world(monkeypatch, method):
+    world = jostle.World(method)
+    bodies = [world.add(box(), translation((1.5 * k, 0, 0))) for k in range(4)]
+    assert not world.detect(rows="pairs")
+    world.remove(bodies[1])
+    bodies[2].pose = translation((0.5, 0, 0))
+    detector = type(world._detector)
+    whole = detector.change
+
+    def interrupted(self, *arguments):
+        whole(self, *arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(detector, "change", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        world.detect(rows="pairs")
+    monkeypatch.undo()
+    assert list(world.detect(rows="pairs").pairs) == [(0, 2)]

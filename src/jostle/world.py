@@ -332,7 +332,10 @@ class World:
             self._detector = self.method.start(bodies, shapes)
         else:
             new_rows = [self._table.row_of_id.get(number, -1) for number in known.ids.tolist()]
-            self._detector.change(bodies, shapes, np.array(new_rows, np.int32))
+            # An interrupt may leave a detector half changed: then the next question starts another one.
+            detector, self._detector = self._detector, None
+            detector.change(bodies, shapes, np.array(new_rows, np.int32))
+            self._detector = detector
         self._detector_bodies = bodies
         return self._detector
 

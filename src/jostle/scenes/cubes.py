@@ -38,8 +38,8 @@ def spheres(
     """Return identical spheres that collide in a cube and exchange their velocities (Kitamura et al. 1998, §5.3, fig. 16–18).
 
     From the paper: 15 spheres, 48 to 960 faces each (figures for 168 and 960), 5 % of the volume, 5 % of the radius and 10
-    degrees per frame, 1,000 frames, exchange of motion vectors, reflection at the walls. §5.1 (fig. 13) has 10, 20, 30 and 40
-    spheres of 528 faces. Ours: the places, directions and axes, which are random.
+    degrees per frame, 1,000 frames, swapped velocities, walls that reflect. §5.1 (fig. 13) has 10 to 40 spheres of
+    528 faces. Ours: the places, directions and axes, which are random.
     """
     mesh = build.sphere(faces)
     return _in_a_cube("spheres", mesh, count, mesh.volume, fill, cube, speed, turn, response, frames, seed)

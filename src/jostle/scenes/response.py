@@ -1,7 +1,7 @@
 """What bodies do that touch: exchange their velocities, or change them along the normals of the faces that touch.
 
-"exchange" (Kitamura et al. 1998, §5.3): motion vectors of collided objects are exchanged, if they approach each other.
-"normals" (§4.3): motions change by the normals of the touching face pairs and the motion vectors before. The paper prints no more;
+"exchange" (Kitamura et al. 1998, §5.3): two bodies that touch swap velocities; ours is that they must approach each other.
+"normals" (§4.3): the new velocities follow from the old ones and from the normals where faces touch. The paper prints no more;
 ours is: the direction in which two bodies push each other apart is the sum over their touching face pairs of one outward normal
 less the other. Two free bodies that approach along it exchange the parts of their velocities along it, as equal masses do. A hand
 that pushes gives its own motion to the body, and what sends it off. Whatever else does not yield (a static body, the other hand, a

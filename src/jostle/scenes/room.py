@@ -45,8 +45,8 @@ def room(
     """Return a room in which a hand grasps and another one pushes a head, a shuttle and a sphere that deforms.
 
     From the paper (§4.3): a head of Venus of 1,816 faces, a shuttle of 528, two hands of 960 each; the sphere and the hands deform;
-    one hand grasps bodies and changes their motion, the other changes it by touching them; motions of collided bodies change by the
-    normals of the face pairs and the motion vectors; bodies are reflected at the walls; about 800 cycles. Ours: all other numbers.
+    one hand takes hold of bodies, the other pushes them; what bodies do that touch depends on their velocities and on the normals
+    of their faces there (`response.py`); walls reflect; about 800 cycles. Ours: all other numbers.
 
     Parameters
     ----------

@@ -7,9 +7,9 @@ A body on a loop is led along it, whatever it touches.
 
 Responses to a collision:
 - "none": bodies pass through each other (Baciu, Wong, Sun 1998, §5, over 100 to 500 frames).
-- "exchange": two bodies that touch exchange their velocities, if they approach each other (§5.3 of Kitamura et al. exchanges
-  the motion vectors of collided objects; that they must approach is ours: without it bodies that overlap for several frames
-  would exchange again and again and stick together). Pairs are taken in the order of body numbers. No speed is ever lost.
+- "exchange": two bodies that touch exchange their velocities, if they approach each other (so §5.3 of Kitamura et al.; that they
+  must approach is ours: without it bodies that overlap for several frames would exchange again and again and stick together).
+  Pairs are taken in the order of body numbers. No speed is ever lost.
 - "normals": velocities change along the normals of the faces that touch; hands push and grasp (§4.3; `response.py`).
 - "stop": the motion ends with the first frame in which bodies touch (Kitamura et al. §4.1; Baciu et al. for controlled runs).
 

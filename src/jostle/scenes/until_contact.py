@@ -72,7 +72,7 @@ def meeting_spheres(
 ) -> Scene:
     """Return spheres in a cube of which two touch in the last cycle, and none before (Kitamura et al. 1998, §5.1, fig. 13).
 
-    From the paper: 10, 20, 30 and 40 moving spheres of 528 faces; at the last cycle two of them collide. Speed and turn are those
+    From the paper: 10 to 40 spheres of 528 faces in steps of ten; the run ends when two of them touch. Speed and turn are those
     of §5.3, the number of cycles that of §4.1. Ours: one cube for all numbers, of which 40 spheres take 5 %, and the random rest.
     """
     return _meeting("meeting_spheres", "sphere", build.sphere(faces), count, cube, speed, turn, cycles, response, frames, seed)
@@ -91,9 +91,9 @@ def meeting_shuttles(
 ) -> Scene:
     """Return space shuttles in a cube of which two touch in the last cycle, and none before (Kitamura et al. 1998, §4.2, fig. 8).
 
-    From the paper: 15 concave shuttles of 528 faces, translation and rotation, boxes of many overlapping at every cycle, two
-    collide at the last cycle; the same two alone for comparison (`count=2`). Ours: the rest. The cube is so small that the balls
-    about 15 shuttles take 30 % of it, the number of cycles is that of §4.1, and they are slow enough to miss each other so long.
+    From the paper: 15 concave shuttles of 528 faces, translation and rotation, many boxes that overlap all the time, an end
+    when two touch; the same two alone for comparison (`count=2`). Ours: the rest. The cube is so small that the balls about
+    15 shuttles take 30 % of it, the number of cycles is that of §4.1, and they are slow enough to miss each other so long.
     """
     return _meeting("meeting_shuttles", "shuttle", build.shuttle(), count, cube, speed, turn, cycles, response, frames, seed)
 
@@ -109,10 +109,10 @@ def head_and_shuttle(
 ) -> Scene:
     """Return a head and a shuttle that approach until they touch, a sphere and a chair beside them (fig. 14, fig. 15).
 
-    From Kitamura et al. 1998, §5.2: a sphere of 120 faces, a space shuttle of 528, a chair of 146 and a head of Venus of 1,816;
-    head and shuttle move towards each other, with translation and rotation, until they collide at the last cycle; boxes first
-    overlap in cycle 17; the other two translate and rotate slightly, without a collision. Ours: 40 cycles, the line, and speeds
-    (lengths per frame; head and shuttle are about 1 long) that let boxes overlap for the first time in cycle 17.
+    From Kitamura et al. 1998, §5.2: the faces (head of Venus 1,816, shuttle 528, chair 146, sphere 120); head and shuttle
+    approach while they turn, and the run ends with their contact; no boxes overlap before cycle 17; sphere and chair move and turn
+    a little and touch nothing. Ours: 40 cycles, the line, and speeds (lengths per frame; head and shuttle are about 1 long) that
+    let boxes overlap for the first time in cycle 17.
     """
     last = cast.as_count(cycles, "cycles", lowest=2) - 1
     speed, turn = cast.as_length(speed, "speed"), cast.as_number(turn, "turn")

@@ -132,3 +132,6 @@ def test_the_overlay_has_all_edges():
     segments = world.overlay().segments
     assert segments.shape == (24, 2, 3)
     assert np.array_equal(segments[18:].min(axis=(0, 1)), [3.0, 3.0, 3.0])
+    assert np.array_equal(world.overlay("edges").segments, segments)
+    with pytest.raises(jostle.InputError, match="what is 'nonsense'; choose one of edges"):
+        world.overlay("nonsense")

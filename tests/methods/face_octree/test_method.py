@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.methods.face_octree import method, walk
 from jostle.motion.pose import translation
 from jostle.shapes import build
 from tests.tiny import random_pose, random_soup
@@ -64,17 +65,23 @@ def test_settings_say_how_much_work_there_is():
     assert auto.box_tests < everything.box_tests < flat.box_tests
 
 
-def test_rows_do_not_depend_on_the_number_of_threads():
-    spheres = build.sphere(3968)
+@pytest.mark.parametrize("query", [{}, {"rows": "any"}, {"rows": "first"}, {"clearance": 0.02}])
+def test_answers_do_not_depend_on_the_number_of_threads(monkeypatch, query):
+    monkeypatch.setattr(walk, "SOON", 500)  # so that there are subtrees, and many portions, of a scene as small as this
+    monkeypatch.setattr(method, "PORTION", 64)
+    spheres = build.sphere(960)
     expected = None
     for workers in (1, 2, 3, None):
         world = jostle.World(jostle.FaceOctree(), workers=workers)
         world.add(spheres)
         world.add(spheres, translation((0.7, 0.1, 0.3)))
-        rows = rows_of(world.detect())
-        expected = expected or rows
-        assert rows == expected
-    assert len(expected[0]) > 200
+        world.add(spheres, translation((0.1, 0.8, 0.3)))
+        report = world.detect(**query)
+        found = [*rows_of(report), list(report.pairs), report.counters.triangle_tests]
+        expected = expected or found
+        assert found == expected
+    assert expected[-1] > 64
+    assert len(expected[-2]) > 0
 
 
 def test_deforming_bodies_are_seen_as_they_are_now():
@@ -110,17 +117,20 @@ def test_settings_that_make_no_sense_are_refused():
         ({"level": 11}, "level"),
         ({"level": -1}, "level"),
         ({"level": 2.5}, "level"),
+        ({"level": True}, "level"),
         ({"level": "deep"}, "level"),
         ({"cells": "kd"}, "cells"),
         ({"face_box": "exact"}, "face_box"),
         ({"broad": "nothing"}, "broad phase"),
         ({"cube": (0, 0, 0)}, "cube"),
         ({"cube": ((0, 0, 0), 0.0)}, "cube"),
+        ({"cube": ((0, 0, 1e300), 1.0)}, "cube"),
         ({"cube": ((0, 0, float("nan")), 1.0)}, "cube"),
         ({"workers": 0}, "workers"),
     ):
         with pytest.raises(jostle.InputError, match=words):
             jostle.FaceOctree(**settings)
+    assert jostle.FaceOctree(level=np.int64(6)) == jostle.FaceOctree(level=6)
     assert dataclasses.replace(jostle.FaceOctree(cube=((0, 0, 0), 2)), level=3).cube == ((0.0, 0.0, 0.0), 2.0)
 
 
@@ -144,6 +154,30 @@ def test_it_shows_overlap_regions_cells_and_faces():
     assert len(world.overlay().boxes) == len(world.overlay("regions").boxes) == len(world.overlay("faces").faces) == 0
     with pytest.raises(jostle.InputError, match="what"):
         world.overlay("nodes")
+
+
+@pytest.mark.parametrize("broad", ["uniform_grid", None])
+def test_worlds_in_which_nothing_can_meet(broad):
+    ball = build.icosphere(1)
+    for places in ([], [0.0], [0.0, 10.0], [0.0, 10.0, 20.0]):
+        for query in ({}, {"clearance": 0.1}, {"solid": True}, {"rows": "any"}):
+            world = jostle.World(jostle.FaceOctree(broad=broad))
+            for x in places:
+                world.add(ball, translation((x, 0, 0)))
+            assert not world.detect(**query)
+            if broad is not None:  # without a stage of boxes the octree has to find that out
+                assert len(world.overlay().boxes) == 0
+
+
+def test_how_large_the_world_is_does_not_matter_to_a_level_that_is_found():
+    work = []
+    for far in (4.0, 1e5, 1e9):
+        world = jostle.World("face_octree")
+        sphere = build.sphere(960)
+        for x in (0.0, 1.2, far):
+            world.add(sphere, translation((x, 0.1, 0.2)))
+        work.append(world.detect().counters.box_tests)
+    assert max(work) < 1.1 * min(work)
 
 
 def test_no_face_pair_is_checked_twice_and_few_at_all():

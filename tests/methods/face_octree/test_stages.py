@@ -37,7 +37,7 @@ def checklist_of(world, how=BOXES, clearance=0.0, all_regions=False):
     frame = world._frame()
     stages = FaceChecklist(frame.bodies)
     stages.follow(frame)
-    placed = stages.place(all_pairs(world), frame, clearance, all_regions)
+    placed = stages.place_all(frame, clearance) if all_regions else stages.place(all_pairs(world), frame, clearance)
     return placed, stages.faces_that_meet_regions(placed, how)
 
 
@@ -133,6 +133,52 @@ def test_the_checklist_has_the_faces_that_meet_a_region_of_their_body(how, clear
     assert left_out > 10
 
 
+def test_many_regions_of_one_body_are_searched_and_the_search_can_stop_and_go_on():
+    rng = np.random.default_rng(7)
+    world = jostle.World("face_octree")
+    world.add(random_soup(rng, 300))
+    for _ in range(40):
+        world.add(random_soup(rng, 2, 0.1), random_pose(rng, 1.0))
+    frame = world._frame()
+    for how in (BOXES, AXES):
+        stages = FaceChecklist(frame.bodies)
+        placed = stages.place(all_pairs(world), frame, 0.0)
+        assert placed.first[1] > 30
+        faces = stages.faces_that_meet_regions(placed, how)
+        whole = [faces.owner.tolist(), faces.face.tolist()]
+        stopping = FaceChecklist(frame.bodies)
+        again = stopping.faces_that_meet_regions(stopping.place(all_pairs(world), frame, 0.0), how, operations=10)
+        assert [again.owner.tolist(), again.face.tolist()] == whole
+        assert stopping.box_tests == stages.box_tests
+        regions = placed.regions[: placed.first[1]]
+        triangles = world[0].world_vertices[world[0].mesh.faces]
+        meet = [bool(((t.min(axis=0) <= regions[:, 3:]) & (t.max(axis=0) >= regions[:, :3])).all(axis=1).any()) for t in triangles]
+        listed = set(faces.face[faces.owner == 0].tolist())
+        assert 0 < len(listed) < 300
+        if how == BOXES:
+            assert listed == {k for k, meets in enumerate(meet) if meets}
+            assert stages.box_tests < 0.5 * 300 * len(regions)
+        else:
+            assert listed < {k for k, meets in enumerate(meet) if meets}
+
+
+@small
+def test_vertices_that_no_face_uses_do_not_make_boxes_larger():
+    world = jostle.World("face_octree")
+    ball = build.icosphere(1)
+    far = jostle.Mesh(np.vstack([[[1e6, 0, 0]], ball.vertices]), ball.faces + 1)
+    world.add(ball)
+    body = world.add(far, jostle.motion.pose.translation((1.5, 0, 0)), deformable=True)
+    placed, faces = checklist_of(world)
+    assert placed.boxes[1, 3] < 3.0
+    before = set(zip(faces.owner.tolist(), faces.face.tolist(), strict=True))
+    body.vertices = far.vertices + np.array([0.0, 0.1, 0.0])
+    placed, faces = checklist_of(world)
+    assert placed.boxes[1, 3] < 3.0
+    assert len(before) > 0 < len(faces.owner)
+    assert np.array_equal(corners_of(faces)[faces.owner == 1], body.world_vertices[far.faces[faces.face[faces.owner == 1]]])
+
+
 @pytest.mark.parametrize("bintree", [False, True])
 @pytest.mark.parametrize("level", [AUTO, 0, 1, 3, 6])
 def test_with_boxes_the_face_pairs_are_those_whose_boxes_meet_each_once(level, bintree):
@@ -178,15 +224,14 @@ def test_a_walk_in_small_steps_with_small_arrays_ends_where_one_in_one_go_does()
     tree = tree_of(placed, faces, 4)
     whole, _ = find_face_pairs(Walk(), faces, tree, 1)
     expected = whole.copy()
-    walk = Walk()
-    walk._make(16)
+    walk = Walk(16)
     walk.start(faces, tree)
     steps = 0
     while not walk.go_on(faces, tree, 10):
         steps += 1
     assert steps > 20
     assert walk.found().tolist() == expected.tolist()
-    assert len(walk.checks) > 16
+    assert len(walk.checks.keys) > 16
 
 
 def test_subtrees_on_threads_find_the_same_pairs(monkeypatch):

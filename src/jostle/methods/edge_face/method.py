@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jostle import cast
 from jostle.broad_phase.volumes import CandidatePairs
 from jostle.frame import Bodies, Frame, Ints
 from jostle.methods.edge_face.edge_face_tests import rows_of_pair
@@ -82,9 +83,10 @@ class EdgeFaceDetector(Detector):
         self._shapes = shapes
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show all edges: there is nothing else to see."""
+        """Show all "edges": there is nothing else to see."""
+        title = cast.as_choice(what or "edges", ("edges",), "what")
         edges = [frame.world_vertices(body)[shape.edges] for body, shape in enumerate(self._shapes)]
-        return Overlay("edges", segments=np.concatenate([np.empty((0, 2, 3)), *edges]))
+        return Overlay(title, segments=np.concatenate([np.empty((0, 2, 3)), *edges]))
 
 
 def _all_pairs(frame: Frame) -> Iterator[tuple[int, int]]:

@@ -17,10 +17,12 @@ from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
 from jostle.methods.face_octree.bounding_boxes import find_overlap_regions, place_bodies
-from jostle.methods.face_octree.overlap_faces import BOX_TESTS, CODED, FACES, STATE, list_faces
+from jostle.methods.face_octree.overlap_faces import BOX_TESTS, CODED, DONE, FACES, FULL, MANY_REGIONS, STATE, list_faces
 from jostle.methods.face_octree.walk import Checklist
+from jostle.shapes.mesh import Mesh
 
 SLACK = 2.0**-40  # of the extent: more than a computed distance can be too small
+OPERATIONS = 5_000_000  # box tests until Python looks up: some 0.1 s
 LARGEST_KEPT = 1 << 20  # faces; longer arrays are given back
 
 
@@ -37,17 +39,18 @@ class Placed(NamedTuple):
 
 
 class FaceChecklist:
-    """The arrays of the first two stages."""
+    """The arrays of the first two stages. Those that belong together change together: an interrupt cannot part them."""
 
     def __init__(self, bodies: Bodies) -> None:
-        self._table = AddressTable([[mesh.vertices, mesh.faces] for mesh in bodies.meshes])
-        self._vertex_count = np.array([len(mesh.vertices) for mesh in bodies.meshes], np.int64)
+        self._parts = [_used_part(mesh) for mesh in bodies.meshes]
         self._seen = [mesh.vertices for mesh in bodies.meshes]
-        self._faces = [mesh.faces for mesh in bodies.meshes]
-        self._world = np.empty((0, 3))
-        self._codes = np.empty(0, np.uint8)
-        self._polygon = np.zeros(CLIP_WORKSPACE_SHAPE)
+        arrays = zip(self._parts, self._seen, strict=True)
+        self._table = AddressTable([[part.of(vertices), part.faces] for part, vertices in arrays])
+        self._vertex_count = np.array([part.size for part in self._parts], np.int64)
+        self._offset = np.zeros(1, np.int64)
+        self._room = np.empty((0, 3)), np.empty(0, np.uint8)  # vertices in the world, and their outcodes
         self._columns = _room_for(1024)
+        self._polygon = np.zeros(CLIP_WORKSPACE_SHAPE)
         self.box_tests = 0
 
     def follow(self, frame: Frame) -> None:
@@ -55,11 +58,12 @@ class FaceChecklist:
         for body in frame.bodies.deforming:
             vertices = frame.vertices[body]
             if vertices is not self._seen[body]:
-                self._table.replace(body, [np.ascontiguousarray(vertices), self._faces[body]])
+                part = self._parts[body]
+                self._table.replace(body, [part.of(vertices), part.faces])
                 self._seen[body] = vertices
 
-    def place(self, pairs: CandidatePairs, frame: Frame, clearance: float, all_regions: bool) -> Placed:
-        """Place the bodies of some pairs and find their overlap regions; with `all_regions` each body's own box is its region."""
+    def place(self, pairs: CandidatePairs, frame: Frame, clearance: float) -> Placed:
+        """Place the bodies of some pairs and find their overlap regions."""
         if len(frame) == 2:
             bodies, pair_a, pair_b = np.arange(2, dtype=np.int32), pairs.body_a, pairs.body_b
         else:
@@ -69,45 +73,85 @@ class FaceChecklist:
             bodies = np.flatnonzero(used).astype(np.int32)
             place = np.cumsum(used, dtype=np.int32) - np.int32(1)
             pair_a, pair_b = place[pairs.body_a], place[pairs.body_b]
-        self._offset = np.zeros(len(bodies) + 1, np.int64)
-        np.cumsum(self._vertex_count[bodies], out=self._offset[1:])
-        self._make_room(int(self._offset[-1]))
-        boxes = np.empty((len(bodies), 6))
-        place_bodies(bodies, self._table.table, read_only_view(frame.poses), self._offset, self._world, boxes)
-        grown = 0.0
-        if clearance > 0.0:
-            extent = float((boxes[:, 3:].max(axis=0) - boxes[:, :3].min(axis=0)).max())
-            grown = clearance * (1.0 + SLACK) + SLACK * extent + 2.0**-50 * float(np.abs(boxes).max())
+        boxes, grown = self._place(bodies, frame, clearance)
         meets, first = np.empty(len(pair_a), bool), np.empty(len(bodies) + 1, np.int64)
         regions = np.empty((2 * len(pair_a), 6))
         count = find_overlap_regions(pair_a, pair_b, boxes, grown, meets, first, regions)
         if count < 2 * len(pair_a):
             pair_a, pair_b = pair_a[meets], pair_b[meets]
-        if all_regions:
-            return Placed(bodies, boxes, pair_a, pair_b, boxes, np.arange(len(bodies) + 1), grown)
-        return Placed(bodies, boxes, pair_a, pair_b, regions[:count], first, grown)
+        return Placed(bodies, boxes, pair_a, pair_b, _by_x(regions[:count], first), first, grown)
 
-    def faces_that_meet_regions(self, placed: Placed, how: int) -> Checklist:
-        """Return the faces that meet an overlap region of their body: views."""
+    def place_all(self, frame: Frame, clearance: float) -> Placed:
+        """Place all bodies; each has its own box for a region, and pairs are not looked at."""
+        bodies = np.arange(len(frame), dtype=np.int32)
+        boxes, grown = self._place(bodies, frame, clearance)
+        none = np.empty(0, np.int32)
+        return Placed(bodies, boxes, none, none, boxes, np.arange(len(bodies) + 1), grown)
+
+    def _place(self, bodies: Ints, frame: Frame, clearance: float) -> tuple[Floats, float]:
+        """Write world vertices; returns the boxes of the bodies, and how far apart faces may be."""
+        self._offset = np.zeros(len(bodies) + 1, np.int64)
+        np.cumsum(self._vertex_count[bodies], out=self._offset[1:])
+        vertices = int(self._offset[-1])
+        if len(self._room[1]) < vertices:
+            self._room = np.empty((vertices, 3)), np.empty(vertices, np.uint8)
+        boxes = np.empty((len(bodies), 6))
+        place_bodies(bodies, self._table.table, read_only_view(frame.poses), self._offset, self._room[0], boxes)
+        if clearance == 0.0 or len(bodies) == 0:
+            return boxes, clearance
+        extent = float((boxes[:, 3:].max(axis=0) - boxes[:, :3].min(axis=0)).max())
+        return boxes, clearance * (1.0 + SLACK) + SLACK * extent + 2.0**-50 * float(np.abs(boxes).max())
+
+    def faces_that_meet_regions(self, placed: Placed, how: int, operations: int = OPERATIONS) -> Checklist:
+        """Return the faces that meet an overlap region of their body: views. `operations` until Python looks up."""
+        world, codes = self._room
         state = np.zeros(STATE, np.int64)
         state[CODED] = -1
-        while not list_faces(
-            placed.bodies, self._table.table, self._offset, self._world, placed.first, placed.regions, how, self._codes,
-            self._polygon, state, *self._columns,
-        ):  # fmt: skip
-            corner, owner, face = self._columns
-            self._columns = doubled(corner), doubled(owner), doubled(face)
+        while True:
+            why = list_faces(
+                placed.bodies, self._table.table, self._offset, world, placed.first, placed.regions, how, operations, codes,
+                self._polygon, state, *self._columns,
+            )  # fmt: skip
+            if why == DONE:
+                break
+            if why == FULL:
+                corner, owner, face = self._columns
+                self._columns = doubled(corner), doubled(owner), doubled(face)
         self.box_tests = int(state[BOX_TESTS])
-        return Checklist(self._world, *(column[: state[FACES]] for column in self._columns))
+        return Checklist(world, *(column[: state[FACES]] for column in self._columns))
 
     def let_go(self) -> None:
         """Give very long arrays back."""
-        if len(self._world) + len(self._columns[1]) > LARGEST_KEPT:
-            self._world, self._codes, self._columns = np.empty((0, 3)), np.empty(0, np.uint8), _room_for(1024)
+        if len(self._room[1]) + len(self._columns[1]) > LARGEST_KEPT:
+            self._room, self._columns = (np.empty((0, 3)), np.empty(0, np.uint8)), _room_for(1024)
 
-    def _make_room(self, vertices: int) -> None:
-        if len(self._codes) < vertices:
-            self._world, self._codes = np.empty((vertices, 3)), np.empty(vertices, np.uint8)
+
+class _Part(NamedTuple):
+    """The vertices of a mesh that its faces use: one that none does must not make a box larger."""
+
+    used: Ints | None  # None for all
+    faces: Ints
+    size: int  # how many they are
+
+    def of(self, vertices: Floats) -> Floats:
+        """Return those of the vertices."""
+        return np.ascontiguousarray(vertices if self.used is None else vertices[self.used])
+
+
+def _used_part(mesh: Mesh) -> _Part:
+    if mesh.uses_every_vertex:
+        return _Part(None, mesh.faces, len(mesh.vertices))
+    used, faces = np.unique(mesh.faces, return_inverse=True)
+    return _Part(used, faces.reshape(-1, 3).astype(np.int32), len(used))
+
+
+def _by_x(regions: Floats, first: NDArray[np.int64]) -> Floats:
+    """Regions of each body in the order of their lower x, where some body has many."""
+    counts = np.diff(first)
+    if len(counts) == 0 or counts.max() <= MANY_REGIONS:
+        return regions
+    owner = np.repeat(np.arange(len(counts)), counts)
+    return regions[np.lexsort((regions[:, 0], owner))]
 
 
 def _room_for(faces: int) -> tuple[Ints, Ints, Ints]:

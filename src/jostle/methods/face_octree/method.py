@@ -80,8 +80,10 @@ class FaceOctree:
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.level != "auto" and (not isinstance(self.level, int) or not 0 <= self.level <= LARGEST_GIVEN):
-            raise InputError(f"FaceOctree: level is {self.level!r}; it must be 'auto' or one of 0 … {LARGEST_GIVEN}")
+        if isinstance(self.level, str):
+            cast.as_choice(self.level, ("auto",), "FaceOctree: level, if it is a word,")
+        else:
+            object.__setattr__(self, "level", cast.as_count(self.level, "level", highest=LARGEST_GIVEN, owner="FaceOctree"))
         cast.as_choice(self.cells, ("octree", "bintree"), "FaceOctree: cells")
         cast.as_choice(self.face_box, tuple(HOW), "FaceOctree: face_box")
         if self.broad is not None:
@@ -97,8 +99,9 @@ class FaceOctree:
             centre, edge = (float(x), float(y), float(z)), float(edge)
         except (TypeError, ValueError):
             raise InputError(f"FaceOctree: cube is {self.cube!r}; pass ((x, y, z), edge), its centre and its edge") from None
-        if not (np.isfinite(centre).all() and 0.0 < edge <= cast.LARGEST_COORDINATE):
-            raise InputError(f"FaceOctree: cube is {self.cube!r}; its centre must be finite and its edge positive")
+        largest = cast.LARGEST_COORDINATE
+        if not (all(abs(coordinate) <= largest for coordinate in centre) and 0.0 < edge <= largest):
+            raise InputError(f"FaceOctree: cube is {self.cube!r}; its edge must be positive, and all of it at most {largest:g}")
         object.__setattr__(self, "cube", (centre, edge))
 
     @property
@@ -143,38 +146,47 @@ class FaceOctreeDetector(Detector):
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Run the four stages."""
-        self._checklist.follow(frame)
-        pairs, volumes, tests = self._pairs_that_may_meet(frame, query.clearance)
-        placed = self._checklist.place(pairs, frame, query.clearance, self._method.broad is None)
+        placed, volumes, tests = self._placed(frame, query)
         counters = Counters(body_pairs=len(placed.pair_a), box_tests=tests)
-        if len(placed.pair_a) == 0:
+        if len(placed.pair_a) == 0 and not self._without_boxes(frame, query):
             return Report(counters=counters)
         faces = self._checklist.faces_that_meet_regions(placed, HOW[self._method.face_box])
         workers = frame.workers if self._method.workers is None else self._method.workers
         keys, tests = find_face_pairs(self._walk, faces, self._tree(placed, volumes, frame.unfiltered), workers)
-        rows, work = _check(keys, faces, placed, query, workers)
+        rows, met, work = _check(keys, faces, placed, query, workers)
         counters += work + Counters(box_tests=tests + self._checklist.box_tests)
         self._walk.let_go()
         self._checklist.let_go()
-        met = CandidatePairs(placed.bodies[placed.pair_a], placed.bodies[placed.pair_b])
         return report_of(rows, met, frame, query, counters)
+
+    def _without_boxes(self, frame: Frame, query: Query) -> bool:
+        """Whether boxes of bodies are not compared at all; filters and solids are questions of pairs of bodies."""
+        return self._method.broad is None and frame.unfiltered and not query.solid and len(frame) > 1
+
+    def _placed(self, frame: Frame, query: Query) -> tuple[Placed, Volumes | None, int]:
+        """Stage 1: the bodies that may meet in the world, the boxes of all bodies, and the comparisons made."""
+        self._checklist.follow(frame)
+        if self._without_boxes(frame, query):
+            return self._checklist.place_all(frame, query.clearance), None, 0
+        pairs, volumes, tests = self._pairs_that_may_meet(frame, query.clearance)
+        return self._checklist.place(pairs, frame, query.clearance), volumes, tests
 
     def _tree(self, placed: Placed, volumes: Volumes | None, unfiltered: bool) -> Tree:
         """The octree over the world cube, for the faces of placed bodies."""
         method, cube, boxes = self._method, np.empty(6), placed.boxes
+        level = AUTO if isinstance(method.level, str) else method.level
         if method.cube is not None:
             (x, y, z), edge = method.cube
             write_cube(cube, x, y, z, edge)
-        elif volumes is not None:
+        elif volumes is not None and level != AUTO:
             write_cube_about(cube, volumes.lower, volumes.upper)
-        else:
+        else:  # no need for a larger one where the level is not that of the world
             write_cube_about(cube, boxes[:, :3], boxes[:, 3:])
-        level = grow_to_hold(cube, AUTO if isinstance(method.level, str) else method.level, boxes, placed.grown)
+        level = grow_to_hold(cube, level, boxes, placed.grown)
         bintree = method.cells == "bintree"
         allowed = NO_KEYS if unfiltered else pair_key(placed.pair_a, placed.pair_b)
-        return Tree(
-            cube, 3 * level if bintree and level != AUTO else level, bintree, HOW[method.face_box], 0.5 * placed.grown, allowed
-        )
+        depth = 3 * level if bintree and level != AUTO else level
+        return Tree(cube, depth, bintree, HOW[method.face_box], 0.5 * placed.grown, allowed)
 
     def _pairs_that_may_meet(self, frame: Frame, clearance: float) -> tuple[CandidatePairs, Volumes | None, int]:
         """Pairs that the filters allow and whose boxes may meet, the boxes of all bodies, and the comparisons made."""
@@ -190,11 +202,9 @@ class FaceOctreeDetector(Detector):
         return pairs, volumes, self._finder.counters.get("box_tests", 0)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show "regions" where boxes of bodies overlap, "cells" that were subdivided (the default), or "faces" on the checklist."""
+        """Show "regions" where boxes of bodies overlap, "cells" that were visited (the default), or "faces" on the checklist."""
         what = cast.as_choice(what or "cells", ("regions", "cells", "faces"), "what")
-        self._checklist.follow(frame)
-        pairs, volumes, _ = self._pairs_that_may_meet(frame, 0.0)
-        placed = self._checklist.place(pairs, frame, 0.0, self._method.broad is None)
+        placed, volumes, _ = self._placed(frame, Query())
         if what == "regions":
             return Overlay("overlap regions", boxes=placed.regions.reshape(-1, 2, 3).copy())
         faces = self._checklist.faces_that_meet_regions(placed, HOW[self._method.face_box])
@@ -202,13 +212,15 @@ class FaceOctreeDetector(Detector):
             body = frame.bodies.ids[placed.bodies[faces.owner]]
             return Overlay("faces on the checklist", faces={int(k): faces.face[body == k] for k in np.unique(body)})
         cells = np.empty((0, 6))
-        if len(placed.pair_a):
+        if len(faces.owner):
             cells = cells_of(self._walk, faces, self._tree(placed, volumes, frame.unfiltered))
         return Overlay("cells of the face octree", boxes=cells.reshape(-1, 2, 3))
 
 
-def _check(keys: Keys, faces: Checklist, placed: Placed, query: Query, workers: int | None) -> tuple[Rows, Counters]:
-    """Check the pairs of the checklist, in portions, and return those that meet as sorted rows."""
+def _check(
+    keys: Keys, faces: Checklist, placed: Placed, query: Query, workers: int | None
+) -> tuple[Rows, CandidatePairs, Counters]:
+    """Check the pairs of the checklist, in portions; return those that meet as sorted rows, and the pairs of bodies they number."""
     kind, distance = np.zeros(len(keys), np.uint8), np.empty(len(keys))
     only_one = query.rows == "any" and not query.solid and query.clearance == 0.0
     if only_one:
@@ -227,11 +239,15 @@ def _check(keys: Keys, faces: Checklist, placed: Placed, query: Query, workers: 
     keys = keys[found]
     f, g = keys >> 32, keys & 0xFFFFFFFF
     face_a, face_b = faces.face[f], faces.face[g]
-    if len(placed.pair_a) == 1:
+    pair_a, pair_b = placed.pair_a, placed.pair_b
+    if len(pair_a) == 1:
         pair, order = np.zeros(len(keys), np.int32), keys.argsort()
     else:
-        known = pair_key(placed.pair_a, placed.pair_b)
-        pair = known.searchsorted(pair_key(faces.owner[f], faces.owner[g])).astype(np.int32)
+        owners = pair_key(faces.owner[f], faces.owner[g])
+        known = pair_key(pair_a, pair_b) if len(pair_a) else np.unique(owners)
+        pair_a, pair_b = known >> 32, known & 0xFFFFFFFF
+        pair = known.searchsorted(owners).astype(np.int32)
         order = np.lexsort((face_b, face_a, pair))
     found = found[order]
-    return Rows(pair[order], face_a[order], face_b[order], kind[found], distance[found]), counters
+    rows = Rows(pair[order], face_a[order], face_b[order], kind[found], distance[found])
+    return rows, CandidatePairs(placed.bodies[pair_a], placed.bodies[pair_b]), counters

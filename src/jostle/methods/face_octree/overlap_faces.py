@@ -18,6 +18,9 @@ BOXES, CLIP, AXES = 0, 1, 2
 # The state of the search, so that it can go on after the arrays have grown.
 NEXT_BODY, NEXT_FACE, FACES, BOX_TESTS, CODED = range(5)
 STATE = 5
+# Why it has stopped.
+DONE, FULL, ENOUGH = range(3)
+MANY_REGIONS = 8  # of a body: more than these come in the order of their lower x, and are searched
 
 
 @kernel
@@ -51,9 +54,28 @@ def write_outcodes(world, start, stop, first_region, last_region, regions, codes
 
 
 @kernel
-def meets_a_region(world, a, b, c, first, last, regions, how, polygon, state):
-    """Whether a face meets one of the regions first … last-1."""
+def first_region(regions, first, last, x):
+    """Return the first of the regions first … last-1 whose lower x is not below x; they are in the order of it."""
+    while first < last:
+        middle = (first + last) >> 1
+        if regions[middle, 0] < x:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@kernel
+def meets_a_region(world, a, b, c, first, last, widest, regions, how, polygon, state):
+    """Whether a face meets one of the regions first … last-1, of which none is wider in x than `widest`."""
+    highest = max(world[a, 0], world[b, 0], world[c, 0])
+    many = last - first > MANY_REGIONS
+    if many:
+        lowest = min(world[a, 0], world[b, 0], world[c, 0])
+        first = first_region(regions, first, last, lowest - widest)
     for r in range(first, last):
+        if many and regions[r, 0] > highest:
+            return False
         state[BOX_TESTS] += 1
         if face_meets_box(
             world, a, b, c, regions[r, 0], regions[r, 1], regions[r, 2], regions[r, 3], regions[r, 4], regions[r, 5], how, polygon
@@ -63,10 +85,22 @@ def meets_a_region(world, a, b, c, first, last, regions, how, polygon, state):
 
 
 @kernel
-def list_faces(bodies, addresses, offset, world, first, regions, how, codes, polygon, state, corner, owner, face):
-    """Write the checklist: corners (c,3) as vertices of world, owner (place in the list of bodies), face; False when it is full."""
+def widest_region(regions, first, last):
+    """Return how wide the widest of some regions is in x, rounded up."""
+    widest = 0.0
+    largest = 0.0
+    for r in range(first, last):
+        widest = max(widest, regions[r, 3] - regions[r, 0])
+        largest = max(largest, abs(regions[r, 0]), abs(regions[r, 3]))
+    return widest + 2.0**-50 * largest
+
+
+@kernel
+def list_faces(bodies, addresses, offset, world, first, regions, how, operations, codes, polygon, state, corner, owner, face):
+    """Write the checklist: corners (c,3) as vertices of world, owner (place in the list of bodies), face; say why it stopped."""
     count = state[FACES]
     room = owner.shape[0]
+    limit = state[BOX_TESTS] + operations
     for i in range(state[NEXT_BODY], bodies.shape[0]):
         if first[i] == first[i + 1]:
             continue
@@ -75,25 +109,26 @@ def list_faces(bodies, addresses, offset, world, first, regions, how, codes, pol
         if state[CODED] != i:
             write_outcodes(world, start, offset[i + 1], first[i], first[i + 1], regions, codes)
             state[CODED] = i
+        decided = how == BOXES and first[i] + 1 == first[i + 1]
+        widest = widest_region(regions, first[i], first[i + 1])
+        body_codes = codes[start : offset[i + 1]]
         begin, end = state[NEXT_FACE], faces.shape[0] // 3
         state[BOX_TESTS] += end - begin
-        decided = how == BOXES and first[i] + 1 == first[i + 1]
-        body_codes = codes[start : offset[i + 1]]
         for f in range(begin, end):
             a, b, c = faces[3 * f], faces[3 * f + 1], faces[3 * f + 2]
             if body_codes[a] & body_codes[b] & body_codes[c] != 0:
                 continue
-            a, b, c = start + a, start + b, start + c
-            if not decided and not meets_a_region(world, a, b, c, first[i], first[i + 1], regions, how, polygon, state):
-                continue
-            if count == room:
+            if count == room or state[BOX_TESTS] > limit + (end - begin):
                 state[NEXT_BODY], state[NEXT_FACE], state[FACES] = i, f, count
                 state[BOX_TESTS] -= end - f
-                return False
+                return FULL if count == room else ENOUGH
+            a, b, c = start + a, start + b, start + c
+            if not decided and not meets_a_region(world, a, b, c, first[i], first[i + 1], widest, regions, how, polygon, state):
+                continue
             corner[count, 0], corner[count, 1], corner[count, 2] = a, b, c
             owner[count] = i
             face[count] = f
             count += 1
         state[NEXT_FACE] = 0
-    state[FACES] = count
-    return True
+    state[NEXT_BODY], state[FACES] = bodies.shape[0], count
+    return DONE

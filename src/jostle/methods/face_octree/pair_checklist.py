@@ -1,7 +1,7 @@
 """The face-pair checklist (§3.5): pairs of faces of different bodies that share a voxel, each once.
 
-Whether another voxel has put a pair there already is asked of a hash table of all pairs so far. Before that boxes are compared:
-first the cells of both faces, which stand in the voxel's list, then the boxes themselves (the first rejection of §3.6).
+Whether another voxel has put a pair there already is asked of a hash table of all pairs so far. Before that the cells of both
+faces are compared, which stand in the voxel's list, and after it their boxes (the first rejection of §3.6).
 """
 
 from __future__ import annotations

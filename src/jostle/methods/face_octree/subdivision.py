@@ -9,8 +9,8 @@ The world cube has 65,536 cells along each axis, and the box of a face is kept a
 Which cell a number belongs to never decreases with the number, whatever is rounded; so boxes that meet have a cell in
 common, and nothing is lost. For the exact tests of §3.7 a cube is a real one, `MARGIN` larger on each side than its cells.
 
-Deviations. The first rejection of §3.6, boxes of two faces that do not meet, is made before a pair is looked up in the
-checklist, which then holds a tenth of the pairs. A face whose box meets one child only is put there without another test: it
+Deviations. The first rejection of §3.6, boxes of two faces that do not meet, is made before a pair goes on the checklist,
+which then holds a tenth of the pairs. A face whose box meets one child only is put there without another test: it
 meets its parent, so it meets this child. With `AUTO` (§7, in the spirit of the PM-octree) a node is a voxel when it has few
 pairs left, or when it is not larger than its faces, which its children would then share. With bintrees (§7) a node is halved
 along one axis after the other. The walk can stop after some operations and go on.

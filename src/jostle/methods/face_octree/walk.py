@@ -46,6 +46,7 @@ from jostle.methods.face_octree.subdivision import (
 
 OPERATIONS = 10_000_000  # comparisons of boxes until Python looks up: some 0.1 s
 SOON = 200_000  # comparisons after which a walk is shared with other threads: some 1 ms
+SMALLEST = 4096  # entries of the first arrays
 LARGEST_KEPT = 1 << 20  # entries; longer arrays are given back after the walk
 NO_NODES = np.empty((0, 6), np.int64)
 
@@ -73,28 +74,61 @@ class Tree(NamedTuple):
     allowed: Keys  # sorted pairs of owners that may meet; none for all
 
 
-class Walk:
-    """The arrays of one walk; they grow and stay."""
+class Lists(NamedTuple):
+    """Room for the lists of nodes, three times the same memory, and for the masks of their entries."""
 
-    def __init__(self) -> None:
+    cells: NDArray[np.uint16]
+    numbers: Ints
+    words: NDArray[np.int64]
+    masks: NDArray[np.uint8]
+
+    @staticmethod
+    def of(entries: int) -> Lists:
+        """Return room for so many entries."""
+        words = np.empty(2 * entries, np.int64)
+        return Lists(words.view(np.uint16), words.view(np.int32), words, np.empty(entries, np.uint8))
+
+    def doubled(self) -> Lists:
+        """Return twice the room, with what is in it."""
+        larger = Lists.of(2 * len(self.masks))
+        larger.words[: len(self.words)] = self.words
+        larger.masks[: len(self.masks)] = self.masks
+        return larger
+
+
+class Checks(NamedTuple):
+    """Room for the face-pair checklist, and the table in which pairs are looked up, of twice its size."""
+
+    table: Keys
+    keys: Keys
+
+    @staticmethod
+    def of(pairs: int) -> Checks:
+        """Return room for so many pairs, a power of two."""
+        return Checks(np.empty(2 * pairs, np.int64), np.empty(pairs, np.int64))
+
+    def doubled(self, count: int) -> Checks:
+        """Return twice the room, with the pairs that are in it."""
+        larger = Checks(np.full(2 * len(self.table), -1, np.int64), doubled(self.keys))
+        enter_again(larger.keys, count, larger.table)
+        return larger
+
+
+class Walk:
+    """The arrays of one walk; they grow and stay. Those that belong together change together: an interrupt cannot part them."""
+
+    def __init__(self, size: int = SMALLEST) -> None:
         self.state = np.zeros(STATE, np.int64)
         self.node = np.zeros((DEEPEST + 2, NODE), np.int64)
+        self.lists, self.checks = Lists.of(size), Checks.of(size)
         self._tallies = np.zeros(16, np.int64)
         self._polygon = np.zeros(CLIP_WORKSPACE_SHAPE)
-        self._make(4096)
-
-    def _make(self, size: int) -> None:
-        self.lists = np.empty((size, 2), np.int64)
-        self._views = _views(self.lists)
-        self.masks = np.empty(size, np.uint8)
-        self.checks = np.empty(size, np.int64)
-        self._table = np.empty(2 * size, np.int64)
 
     def start(self, faces: Checklist, tree: Tree) -> None:
         """Begin with all faces of a checklist."""
-        self._table.fill(-1)
         self._make_room(2 * len(faces.owner))
-        start_walk(*faces[:3], tree.cube, tree.level, tree.bintree, tree.grown, self.node, *self._views[:2], self.state)
+        self.checks.table.fill(-1)
+        start_walk(*faces[:3], tree.cube, tree.level, tree.bintree, tree.grown, self.node, *self.lists[:2], self.state)
 
     def start_below(self, other: Walk, depth: int, child: int, bintree: bool) -> None:
         """Begin with one child of a node on the way of another walk."""
@@ -102,8 +136,8 @@ class Walk:
         begin, end = parent[CHILD_BEGIN + child], parent[CHILD_END + child]
         count = int(end - begin)
         self._make_room(2 * count)
-        self.lists[:count] = other.lists[begin:end]
-        self._table.fill(-1)
+        self.lists.words[: 2 * count] = other.lists.words[2 * begin : 2 * end]
+        self.checks.table.fill(-1)
         self.state[:] = 0
         self.state[DEPTH] = depth + 1
         self.node[depth] = parent
@@ -116,12 +150,12 @@ class Walk:
         while True:
             why = subdivide(
                 *faces[:3], tree.allowed, tree.cube, tree.level, tree.bintree, tree.how, tree.grown, operations,
-                self.node, *self._views, self.masks, self._tallies, self._polygon, self._table, self.checks, nodes, self.state,
+                self.node, *self.lists, self._tallies, self._polygon, *self.checks, nodes, self.state,
             )  # fmt: skip
             if why == FULL_LISTS:
-                self._make_room(2 * len(self.lists))
+                self.lists = self.lists.doubled()
             elif why == FULL_CHECKS:
-                self._grow_checks()
+                self.checks = self.checks.doubled(int(self.state[CHECKS]))
             else:
                 return bool(why == DONE)
 
@@ -133,22 +167,16 @@ class Walk:
 
     def found(self) -> Keys:
         """Return the face-pair checklist so far: a view of keys, two places in the checklist of faces each."""
-        return self.checks[: self.state[CHECKS]]
+        return self.checks.keys[: self.state[CHECKS]]
 
     def let_go(self) -> None:
         """Give very long arrays back."""
-        if len(self.lists) + len(self.checks) > LARGEST_KEPT:
-            self._make(4096)
+        if len(self.lists.masks) + len(self.checks.keys) > LARGEST_KEPT:
+            self.lists, self.checks = Lists.of(SMALLEST), Checks.of(SMALLEST)
 
     def _make_room(self, entries: int) -> None:
-        while len(self.lists) < entries:
-            self.lists, self.masks = doubled(self.lists), doubled(self.masks)
-            self._views = _views(self.lists)
-
-    def _grow_checks(self) -> None:
-        self.checks = doubled(self.checks)
-        self._table = np.full(2 * len(self.checks), -1, np.int64)
-        enter_again(self.checks, self.state[CHECKS], self._table)
+        while len(self.lists.masks) < entries:
+            self.lists = self.lists.doubled()
 
 
 def find_face_pairs(walk: Walk, faces: Checklist, tree: Tree, workers: int | None) -> tuple[Keys, int]:
@@ -194,9 +222,3 @@ def cells_of(walk: Walk, faces: Checklist, tree: Tree) -> Floats:
             boxes: Floats = np.tile(tree.cube[:3], 2) + edge * nodes[:needed]
             return boxes
         nodes = np.empty((needed, 6), np.int64)
-
-
-def _views(lists: NDArray[np.int64]) -> tuple[NDArray[np.uint16], Ints, NDArray[np.int64]]:
-    """The entries of lists as cells, as numbers and as words."""
-    flat = lists.reshape(-1)
-    return flat.view(np.uint16), flat.view(np.int32), flat

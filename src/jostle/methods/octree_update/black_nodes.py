@@ -1,8 +1,8 @@
 """Complete face octrees, precomputed: the black nodes of a mesh, each with the list of faces that meet it (§5.2).
 
-A node is black if and only if it meets faces. The octree is built level by level, a face being tested only against the children
-of nodes that it meets, by `geometry/triangle_box.py`: never wrongly white, so that every point of a face lies in a black node that
-lists that face. Deviation: only the black nodes of the finest level are kept; nothing looks at those above.
+Black are the nodes that some face meets, white all others. The octree is built level by level, a face being tested only against
+the children of nodes that it meets, by `geometry/triangle_box.py`: never wrongly white, so that every point of a face lies in a
+black node that lists that face. Deviation: only the black nodes of the finest level are kept; nothing looks at those above.
 """
 
 from __future__ import annotations

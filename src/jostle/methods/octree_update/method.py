@@ -26,12 +26,14 @@ from jostle.rows import report_of
 from jostle.shapes.mesh import Mesh
 from jostle.traits import EXACT, Answer, Need, Semantics, Serve, Traits
 
+DEFORMING_ELSEWHERE = "face_octree and wide_tree take deforming bodies"
 TRAITS = Traits(
     semantics=Semantics.BOTH,
     answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT},
     serves=frozenset({Serve.SOLID}),
     needs=frozenset({Need.RIGID}),
     paper="kitamura1998",
+    cures={Need.RIGID: DEFORMING_ELSEWHERE},
 )
 OVERLAYS = ("", "nodes", "cells")
 EDGES_OF_CUBE = np.array([[a, a | bit] for a in range(8) for bit in (1, 2, 4) if not a & bit])

@@ -1,7 +1,7 @@
 """The spatial subdivision stage: the standard octree over the world cube, with transformed black nodes in place of faces (§5.2).
 
-A node is subdivided only while it holds black nodes of two or more bodies, and only those found in the parent are tested for a
-child (§3.5). No octree is stored: the nodes on the way down are a stack of lists. At a voxel, a node of the finest level, the faces
+Subdivision ends where black nodes of a single body are left, and a child is compared with no others than those of its parent
+(§3.5). No octree is stored: the nodes on the way down are a stack of lists. At a voxel, a node of the finest level, the faces
 of its black nodes are paired and checked (`face_pairs.py`). The kernel stops when an array is full, or after a number of
 operations, and goes on where it stopped.
 """

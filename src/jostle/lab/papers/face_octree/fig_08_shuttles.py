@@ -65,7 +65,7 @@ def _untenable(result: ExperimentResult) -> Verdict:
     verdict = Verdict(
         paper=PAPER,
         place="§1 (100 ms per cycle: §2.2.4)",
-        claim="For more than a few bodies of a few hundred faces each, testing all edges against all faces is too slow for "
+        claim="For more than a few bodies with some hundred faces each, testing all edges against all faces is too slow for "
         "real time.",
         verdict="not judged",
         why="",
@@ -96,7 +96,7 @@ EXPERIMENT = Experiment(
     "two of them collide in the last; and the same two alone. Beside it the naive test, every edge against every face.",
     paper=PAPER,
     figure="fig. 8",
-    caption="Computation time of each cycle for 15 and for 2 space shuttles; two collide in the last cycle.",
+    caption="Time of every cycle with fifteen shuttles and with only the two that touch in the end.",
     parameter="shuttles",
     values=(TWO, ALL),
     quick_values=(TWO, 4),
