@@ -216,5 +216,7 @@ def as_flag(value: bool, field: str, owner: str = "") -> bool:
 def as_choice(value: str, choices: Sequence[str], field: str) -> str:
     """Return one of `choices`."""
     if value not in choices:
-        raise InputError(f"{field} is {value!r}; choose one of {', '.join(choices)}")
+        names = [choice for choice in choices if choice]
+        cure = f"choose one of {', '.join(names)}" if names else "leave it out: there is nothing to choose"
+        raise InputError(f"{field} is {value!r}; {cure}")
     return value

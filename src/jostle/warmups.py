@@ -6,6 +6,7 @@ import numpy as np
 
 from jostle import functions
 from jostle.broad_phase.uniform_grid import UniformGrid
+from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.kernels.warmup import warms
 from jostle.methods.brute_force.method import AllFaces
 from jostle.methods.closest_features.fallback import settle_otherwise
@@ -95,3 +96,5 @@ def _closest_features() -> None:
     functions.distance(_tetrahedron(), _tetrahedron(2.0), method="closest_features")
     shape = polyhedron_of(_tetrahedron())
     settle_otherwise(shape, shape, np.eye(4), np.eye(4), 1.0)
+    one, other = _tetrahedron(), _tetrahedron(2.0)
+    closest_of_all_triangles(one.vertices, one.faces, other.vertices, other.faces)

@@ -8,6 +8,7 @@ import numpy as np
 from jostle import Mesh
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
+from jostle.shapes.hull import hull
 from tests.tiny import box, random_pose, tetrahedron
 
 
@@ -112,6 +113,29 @@ def flat_and_tiny(r, size, seed=0):
                 yield Case(f"thin on a box, {kinds}, gap {gap:.3g}", block, world, thin, pose, gap)
 
 
+def needle(rng):
+    """A hull 1e5 long and some 1e-2 thick, most of it about its middle, and the lump that belongs to it."""
+    long = hull(rng.normal(size=(10, 3)) * [1e5, 4e-3, 8e-2], name="needle")
+    return long, hull(rng.normal(size=(8, 3)) * 0.02, name="lump")
+
+
+def needles(r, seed=0, count=12):
+    """Bodies whose extents differ by 1e6: a lump in the middle of a needle and off its features, and needles across each other."""
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        long, lump = needle(rng)
+        world = random_pose(rng, 0.1)
+        inside = rng.dirichlet(np.ones(len(long.vertices))) @ long.vertices
+        yield Case(f"lump in needle {k}", long, world, lump, world @ translation(inside) @ random_pose(rng, 1e-3))
+        other, _ = needle(rng)
+        across = translation(inside) @ random_pose(rng, 1e-3) @ translation(-other.vertices.mean(axis=0))
+        yield Case(f"needles {k} across", long, world, other, world @ across)
+        for gap, kinds in ((10 * r, ("face", "vertex")), (1e-3 + 2 * r, ("edge", "edge")), (0.1, ("face", "face"))):
+            for thing in (lump, other):
+                pose = world @ facing(long, kinds[0], thing, kinds[1], gap, rng)
+                yield Case(f"{thing.name} off needle {k}, {kinds}, gap {gap:.3g}", long, world, thing, pose)
+
+
 FAMILIES = {
     "features at gaps": lambda r: features_at_gaps(r, 1.0),
     "features at gaps, size 1e-3": lambda r: features_at_gaps(r, 1e-3, seed=1, gaps=[-2e-4, 0.0, 1.1 * r, 1e-4]),
@@ -121,4 +145,5 @@ FAMILIES = {
     "boxes on a grid": lambda r: boxes_on_a_grid(r, 1.0),
     "one in the other": lambda r: one_in_the_other(r, 1.0),
     "flat and tiny": lambda r: flat_and_tiny(r, 1.0),
+    "needles": lambda r: needles(r),
 }

@@ -5,11 +5,26 @@ import itertools
 import numpy as np
 import pytest
 
-from jostle.geometry.gjk import APART, CORNER, FOUND, INSIDE, LOWER, MEET, NORMAL, ROUNDING, UPPER, hull_distance, search_plane
+from jostle.geometry.convex_surfaces import closest_of_all_triangles
+from jostle.geometry.gjk import (
+    APART,
+    CORNER,
+    FOUND,
+    INSIDE,
+    LOWER,
+    MEET,
+    NORMAL,
+    ROUNDING,
+    UNDECIDED,
+    UPPER,
+    hull_distance,
+    search_plane,
+)
 from jostle.geometry.support import farthest_by_climbing, farthest_by_scan, farthest_point, neighbours_of_vertices, welded_points
 from jostle.kernels.arrays import read_only_view
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
+from jostle.shapes.hull import hull_faces
 from tests.oracle import solids
 from tests.tiny import box, random_pose
 
@@ -139,6 +154,53 @@ def test_a_search_ends_with_a_plane_that_separates_or_a_proof_that_none_does():
     status, _, _, found, _ = search(cube, cube + np.array([1.0, 0.2, 0.1]), 1e-9, 0.5)
     assert status == MEET
     assert found[LOWER] == pytest.approx(0.0, abs=1e-14)  # the plane of the touching faces
+
+
+def lump_in_needle(seed):
+    """Points of a needle 1e5 long, and of a lump about a point in it: the middle of the lump is in both hulls."""
+    rng = np.random.default_rng(seed)
+    needle, lump = rng.normal(size=(8, 3)) * [1e5, 4e-3, 8e-2], rng.normal(size=(8, 3)) * 0.02
+    lump += rng.dirichlet(np.ones(8)) @ needle - lump.mean(axis=0)
+    turn = random_pose(rng)[:3, :3].T
+    return needle @ turn, lump @ turn
+
+
+@pytest.mark.small
+def test_a_search_that_gives_up_says_so():
+    """Such hulls overlap by construction: no plane separates them, whatever the search comes to."""
+    seen = []
+    for seed in range(60):
+        needle, lump = lump_in_needle(seed)
+        for a, b in ((needle, lump), (lump, needle)):
+            status, _, _, found, _ = search(a, b, 5e-7, 0.5)
+            assert status != APART
+            assert status != UNDECIDED or (found[LOWER] <= 5e-7 and found[UPPER] > 1e-6)
+            seen.append(status)
+        distance, _, _, error = hull_distance(needle, lump)
+        assert distance - error <= 0.0
+    assert {INSIDE, UNDECIDED} <= set(seen)
+
+
+def test_all_triangles_settle_what_a_search_gives_up_on():
+    for seed in range(30):
+        needle, lump = lump_in_needle(seed)
+        surfaces = needle, hull_faces(needle), lump, hull_faces(lump)
+        distance, point_a, point_b = closest_of_all_triangles(*surfaces)
+        assert distance <= 1e-9
+        assert np.linalg.norm(point_b - point_a) == pytest.approx(distance, abs=1e-9)
+
+
+@pytest.mark.small
+def test_all_triangles_know_what_is_inside_and_how_far_apart_the_rest_is():
+    outer, inner, faces = box().vertices, 0.2 * box().vertices + 0.4, box().faces
+    for a, b in ((outer, inner), (inner, outer), (outer, outer)):
+        distance, point_a, point_b = closest_of_all_triangles(a, faces, b, faces)
+        assert distance == 0.0
+        assert (point_a == point_b).all()
+    for shift in ((2.0, 0.0, 0.0), (2.0, 2.5, 0.3), (-3.0, 1.0, 4.0)):
+        distance, point_a, point_b = closest_of_all_triangles(outer, faces, outer + np.array(shift), faces)
+        assert distance == pytest.approx(np.linalg.norm(np.maximum(np.abs(shift) - 1.0, 0.0)), abs=1e-15)
+        assert np.linalg.norm(point_b - point_a) == pytest.approx(distance, abs=1e-15)
 
 
 @pytest.mark.small

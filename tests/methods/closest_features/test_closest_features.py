@@ -15,7 +15,7 @@ from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.methods.closest_features import fallback, method
 from jostle.methods.closest_features.certificate import proven_gap, world_points
 from jostle.methods.closest_features.method import ClosestFeatures
-from jostle.methods.closest_features.pairs import DONE, NEXT_PAIR, UNPROVEN
+from jostle.methods.closest_features.pairs import DONE, NEXT_PAIR, STATE, STEPS, UNPROVEN, USED
 from jostle.methods.closest_features.polyhedron import FACE, VERTEX
 from jostle.motion.pose import rotation_about, translation
 from jostle.report import Kind
@@ -397,6 +397,49 @@ def test_concave_bodies_are_refused_or_stood_for_by_their_hulls():
 
 
 @SMALL
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e7])
+def test_corners_that_the_resolution_can_tell_from_a_face_are_kept(size):
+    """A pyramid of 5 resolutions on a box, and a speck 3 resolutions above its tip: no part of it may be taken as flat."""
+    r = max(1e-6, 2.0**-45 * size)
+    tip = np.array([[0.5 * size, 0.5 * size, size + 5 * r]])
+    tent = hull(np.vstack([box().vertices * size, tip]))
+    speck = tetrahedron().scaled(0.1 * size)
+    place = tip[0] + (0.0, 0.0, 3 * r)
+    world = world_of(ClosestFeatures(resolution=r), (tent, None), (speck, translation(place)))
+    true = place[2] - tip[0, 2]
+    assert abs(world.distance(0, 1).distance - true) <= r
+    assert not world.detect(rows="pairs")
+    world[1].pose = translation(tip[0] - (0.0, 0.0, 2 * r))
+    assert world.detect(rows="pairs")
+
+
+@SMALL
+@pytest.mark.parametrize("concave", ["refuse", "hull"])
+def test_a_flat_body_is_refused_by_name_and_with_a_cure(concave):
+    sheet = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 1]], name="leaf")
+    with pytest.raises(jostle.InputError, match=r"mesh 'leaf': all points lie in one plane.*separating_plane takes flat ones"):
+        world_of(ClosestFeatures(concave=concave), (sheet, None), (box(), None)).detect(rows="pairs")
+    assert world_of(jostle.SeparatingPlane(concave=concave), (sheet, None), (box(), None)).detect(rows="pairs")
+
+
+@SMALL
+def test_operations_count_the_faces_that_a_step_may_look_at():
+    used = []
+    for mesh in (box(), build.sphere(960)):
+        shape = FINE.prepare_shape(mesh)
+        table, state = AddressTable([[shape.numbers, shape.links, shape.sphere]]), np.zeros(STATE, np.int64)
+        pair, of_body = (np.zeros(1, np.int32), np.ones(1, np.int32)), np.zeros(2, np.int32)
+        poses = np.array([np.eye(4), translation((0.3, 0.2, 0.1))])
+        method.settle_pairs(
+            *pair, of_body, table.table, poses, np.full((1, 2), np.nan), 1e-6, 0.0, False, 10, state, np.empty((2, 4, 4)),
+            np.zeros(1, np.uint8), np.empty(1), np.empty((1, 6)),
+        )  # fmt: skip
+        used.append(state[USED] / state[STEPS])
+    assert used[0] == 1
+    assert used[1] > 1
+
+
+@SMALL
 def test_settings_are_checked():
     for wrong in (
         {"resolution": 0.0},
@@ -461,7 +504,7 @@ def test_pauses_change_no_answer(monkeypatch):
     random = np.random.default_rng(14)
     world = world_of(FINE, *((build.icosahedron(0.4), random_pose(random, 0.8)) for _ in range(6)))
     whole = world.detect(rows="pairs", clearance=1.0)
-    monkeypatch.setattr(method, "STEPS_UNTIL_PAUSE", 1)
+    monkeypatch.setattr(method, "FIRST_SLICE", 1)
     again = world.detect(rows="pairs", clearance=1.0)
     assert list(whole.pairs) == list(again.pairs)
     np.testing.assert_array_equal(whole.pairs.distance, again.pairs.distance)
@@ -474,7 +517,7 @@ def test_remembered_features_that_make_no_sense_are_forgotten():
     table = AddressTable([[shape.numbers, shape.links, shape.sphere]])
     pairs, of_body = np.zeros(1, np.int32), np.zeros(1, np.int32)
     for codes in ((np.nan, 0.0), (0.0, np.nan), (4e6, 0.0), (-8.0, 0.0), (3.0, 3.0), (2.0, 2.0), (1.0, 2.0)):
-        records, state, points = np.array([codes]), np.zeros(2, np.int64), np.empty((1, 6))
+        records, state, points = np.array([codes]), np.zeros(STATE, np.int64), np.empty((1, 6))
         kind, distance = np.zeros(1, np.uint8), np.empty(1)
         done = method.settle_pairs(
             pairs, pairs, of_body, table.table, np.eye(4)[None], records, 1e-6, 0.0, False, 1000, state, np.empty((2, 4, 4)), kind,

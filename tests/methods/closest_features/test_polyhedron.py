@@ -57,6 +57,18 @@ def test_a_box_has_8_vertices_12_edges_and_6_faces_however_its_sides_are_cut(mes
         assert np.allclose(np.einsum("ij,ij->i", sides, np.roll(sides, 1, axis=0)), 0.0, atol=1e-12)  # square, in order
 
 
+@SMALL
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e4, 1e7, 1e12])
+def test_the_sides_of_turned_boxes_are_merged_at_every_size_and_resolution(size):
+    """Rounding bends them by some 2⁻⁵² of the size; what the resolution forbids to merge begins above that."""
+    rng = np.random.default_rng(6)
+    for _ in range(6):
+        pose = random_pose(rng)
+        assert counts(polyhedron_of(box().scaled(size).moved(pose), 1e-6)) == (8, 12, 6)
+        grid = grid_box().scaled(size / 3).moved(pose)
+        assert counts(polyhedron_of(grid, 1e-6)) == counts(polyhedron_of(grid))
+
+
 def test_the_quads_of_a_sphere_are_faces():
     for face_count in (48, 168, 960):
         mesh = build.sphere(face_count)

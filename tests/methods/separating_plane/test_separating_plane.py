@@ -8,10 +8,12 @@ import pytest
 import jostle
 from jostle.broad_phase import UniformGrid
 from jostle.methods.separating_plane import method as module
-from jostle.methods.separating_plane.planes import RECORD
+from jostle.methods.separating_plane.fallback import Triangles, surface_of
+from jostle.methods.separating_plane.planes import GAVE_UP, MEETING, NEXT_PAIR, RECORD, remember
 from jostle.methods.separating_plane.vertices import leads_to_every_support, vertices_of
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
+from jostle.shapes.hull import hull
 from jostle.traits import Need
 from tests.tiny import box, random_pose, tetrahedron
 
@@ -241,6 +243,92 @@ def test_settings_are_checked():
     assert "resolution=0.5" in repr(jostle.SeparatingPlane(resolution=0.5))
 
 
+def lump_in_needle(seed, shift=0.0):
+    """A needle 1e5 long and a lump about a point in it, moved by so much across the needle."""
+    rng = np.random.default_rng(seed)
+    needle, lump = rng.normal(size=(8, 3)) * [1e5, 4e-3, 8e-2], rng.normal(size=(8, 3)) * 0.02
+    lump += rng.dirichlet(np.ones(8)) @ needle - lump.mean(axis=0)
+    pose = random_pose(rng, 0.0)
+    return (hull(needle, "needle"), pose), (hull(lump, "lump"), pose @ translation((0.0, 0.0, shift)))
+
+
+def test_pairs_that_the_search_gives_up_on_are_settled_by_their_triangles(monkeypatch):
+    """The lumps are inside by construction; some searches end between their bounds."""
+    asked = []
+    real = Triangles.distance
+    monkeypatch.setattr(Triangles, "distance", lambda *arguments: asked.append(real(*arguments)) or asked[-1])
+    for seed in range(25):
+        bodies = lump_in_needle(seed)
+        world = world_of(*bodies, (box((9e5, 9e5, 9e5), (9.1e5, 9.1e5, 9.1e5)), None))
+        for _ in range(2):  # with and without a simplex to begin with
+            report = pairs_of(world)
+            assert list(report.pairs) == [(0, 1)]
+            assert report.pairs.kind.tolist() == [jostle.Kind.CROSSING]
+            assert report.pairs.distance.tolist() == [0.0]
+        assert list(world.detect(rows="any").pairs) == [(0, 1)]
+        closest = world.distance(1, 0)
+        assert closest.distance <= 1e-9
+        assert np.linalg.norm(closest.point_b - closest.point_a) <= 1e-9
+        assert not pairs_of(world_of(*lump_in_needle(seed, 2.0)))
+    assert len(asked) >= 5
+    assert max(gap for gap, *_ in asked) <= 1e-9
+
+
+@pytest.mark.small
+def test_a_pair_whose_triangles_are_apart_is_free_and_gets_their_plane(monkeypatch):
+    """As if the search gave up on every pair."""
+
+    def gives_up(*arguments):
+        state, records, meeting, kinds, distances = arguments[10:15]
+        if state[NEXT_PAIR] < len(arguments[0]):
+            state[GAVE_UP] = 1
+            remember(records, state[NEXT_PAIR], 1.0, 0.0, 0.0, 0, 0, np.zeros((4, 2), np.int64), 1)
+            place = state[MEETING]
+            meeting[place], kinds[place], distances[place] = state[NEXT_PAIR], jostle.Kind.CROSSING, 0.0
+        return 1
+
+    places = (0, 0, 0), (1.5, 0, 0), (1.5, 0.5, 1.0 + 3e-7), (0.2, 0.3, 0.1), (0, 0, 4.0)
+    world = world_of(*((box(), translation(place)) for place in places))
+    expected = pairs_of(world_of(*((box(), translation(place)) for place in places)))
+    monkeypatch.setattr(module, "separate_pairs", gives_up)
+    report = pairs_of(world)
+    assert list(report.pairs) == list(expected.pairs) == [(0, 3), (1, 2)]
+    assert dict(zip(report.pairs, report.pairs.kind.tolist(), strict=True))[1, 2] == jostle.Kind.TOUCHING
+    assert report.pairs.distance[list(report.pairs).index((1, 2))] == pytest.approx(3e-7, abs=1e-14)
+    monkeypatch.undo()
+    assert pairs_of(world).counters.look_ups == 8  # the planes between the closest points hold
+
+
+@pytest.mark.small
+def test_flat_bodies_have_a_surface_of_two_sides():
+    square = np.array([[0, 0, 0], [1, 0, 1], [1, 1, 1], [0, 1, 0], [0.5, 0.5, 0.5], [0.5, 0, 0.5]], float)
+    faces = surface_of(square)
+    assert sorted(set(faces.ravel().tolist())) == [0, 1, 2, 3]
+    assert len(faces) == 4
+    areas = np.cross(square[faces[:, 1]] - square[faces[:, 0]], square[faces[:, 2]] - square[faces[:, 0]])
+    assert np.linalg.norm(areas, axis=1).sum() / 2 == pytest.approx(2 * np.sqrt(2))
+    assert np.abs(areas.sum(axis=0)).max() == 0.0
+    for line in ([[0, 0, 0], [0, 0, 3], [0, 0, 1.0]], [[1, 2, 3], [2, 4, 6], [3, 6, 9.0]], [[5, 5, 5.0]]):
+        faces = surface_of(np.array(line))
+        ends = np.unique(np.array(line)[faces.ravel()], axis=0)
+        assert ends.tolist() == np.unique([min(line), max(line)], axis=0).tolist()
+    triangles = Triangles()
+    sheet = vertices_of(jostle.Mesh(square, [[0, 1, 2], [0, 2, 3]]))
+    cube = vertices_of(box())
+    assert triangles.distance(sheet, cube, np.eye(4), np.eye(4))[0] == 0.0
+    assert triangles.distance(sheet, cube, translation((0, 0, 3.0)), np.eye(4))[0] == pytest.approx(2.0)
+    assert triangles.distance(sheet, sheet, translation((0, 0, 1.0)), np.eye(4))[0] == pytest.approx(1 / np.sqrt(2))
+
+
+@pytest.mark.small
+def test_boxes_of_a_broad_phase_grow_by_the_rounding_of_far_bodies():
+    """At 1e9 a resolution of 1e-6 means 2.8e-5: bodies 1e-5 apart are in contact, with a broad phase and without."""
+    bodies = (box(), translation((1e9, 0, 0))), (box(), translation((1e9 + 1.0, 0, 1.0 + 1e-5)))
+    assert pairs_of(world_of(*bodies))
+    for broad in ("brute_force", "uniform_grid"):
+        assert pairs_of(world_of(*bodies, broad=broad))
+
+
 @pytest.mark.small
 def test_a_broad_phase_leaves_pairs_out_and_loses_none():
     rng = np.random.default_rng(2)
@@ -280,7 +368,7 @@ def test_worlds_save_load_and_pickle(tmp_path):
 
 @pytest.mark.small
 def test_many_vertices_and_steps_are_packed_without_loss():
-    from jostle.methods.separating_plane.planes import TWO_IN_ONE, recall_simplex, remember, unpacked
+    from jostle.methods.separating_plane.planes import TWO_IN_ONE, recall_simplex, unpacked
 
     records = np.full((1, RECORD), np.nan)
     last = TWO_IN_ONE - 1

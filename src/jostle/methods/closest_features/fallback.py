@@ -6,24 +6,15 @@ end, since the last is a plain minimum over all pairs. The feature that holds a 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Ints
-from jostle.geometry.aabb import boxes_squared_distance, face_boxes
-from jostle.geometry.corners import corners
+from jostle.frame import Floats
+from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.geometry.gjk import hull_distance
 from jostle.geometry.rigid import transform_points
-from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
-from jostle.kernels.arrays import read_only_view
-from jostle.kernels.jit import kernel
-from jostle.kernels.slices import run_in_slices
 from jostle.methods.closest_features.polyhedron import EDGE, EDGES, FACE, HEADER, VERTEX, VERTICES, Polyhedron
 from jostle.shapes.hull import hull_faces
-
-FIRST_SLICE = 1 << 18  # pairs of triangles
 
 
 def settle_otherwise(
@@ -36,52 +27,6 @@ def settle_otherwise(
         world_a, world_b = transform_points(pose_a, points_a), transform_points(pose_b, points_b)
         distance, point_a, point_b = closest_of_all_triangles(world_a, hull_faces(points_a), world_b, hull_faces(points_b))
     return distance, point_a, point_b
-
-
-def closest_of_all_triangles(world_a: Floats, faces_a: Ints, world_b: Floats, faces_b: Ints) -> tuple[float, Floats, Floats]:
-    """Return distance and closest points of two solids with convex surfaces, by all pairs of their triangles."""
-    for inner, outer, faces in ((world_a, world_b, faces_b), (world_b, world_a, faces_a)):
-        if is_behind_all(inner[0], outer, faces):
-            return 0.0, inner[0].copy(), inner[0].copy()
-    arrays = [
-        read_only_view(array)
-        for vertices, faces in ((world_a, faces_a), (world_b, faces_b))
-        for array in (vertices, faces, *face_boxes(vertices, faces))
-    ]
-    best = np.full(7, np.inf)
-
-    def scan(state: list[int], operations: int) -> tuple[bool, int]:
-        first = state[0]
-        last = state[0] = min(len(faces_a), first + max(1, operations // len(faces_b)))
-        arguments = (*arrays, first, last, best)
-        scan_triangles(*arguments)
-        return last == len(faces_a), (last - first) * len(faces_b)
-
-    run_in_slices(scan, [0], FIRST_SLICE)
-    return float(best[0]), best[1:4].copy(), best[4:].copy()
-
-
-def is_behind_all(point: Floats, vertices: Floats, faces: Ints) -> bool:
-    """Whether a point is behind the planes of all faces (as far as rounding tells; if it is near one, the faces say so too)."""
-    a, b, c = (vertices[faces[:, k]] for k in range(3))
-    normal = np.cross(b - a, c - a)
-    return bool((np.einsum("ij,ij->i", normal, point - a) <= 0.0).all())
-
-
-@kernel
-def scan_triangles(va, fa, la, ua, vb, fb, lb, ub, first, last, best):  # type: ignore[no-untyped-def]
-    """Improve best (7,), the distance and the closest points, by triangles first … last-1 of A and all of B."""
-    for i in range(first, last):
-        for j in range(fb.shape[0]):
-            gap = boxes_squared_distance(
-                la[i, 0], la[i, 1], la[i, 2], ua[i, 0], ua[i, 1], ua[i, 2],
-                lb[j, 0], lb[j, 1], lb[j, 2], ub[j, 0], ub[j, 1], ub[j, 2],
-            )  # fmt: skip
-            if gap < best[0] * best[0] or math.isinf(best[0]):
-                found = closest_points_of_triangles(*corners(va, fa, i), *corners(vb, fb, j))
-                if found[0] < best[0]:
-                    best[0], best[1], best[2], best[3] = found[0], found[1], found[2], found[3]
-                    best[4], best[5], best[6] = found[4], found[5], found[6]
 
 
 def vertices_of(shape: Polyhedron) -> Floats:

@@ -21,6 +21,7 @@ from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
+from jostle.kernels.slices import run_in_slices
 from jostle.methods.closest_features.fallback import feature_at, settle_otherwise
 from jostle.methods.closest_features.pairs import (
     DONE,
@@ -28,6 +29,7 @@ from jostle.methods.closest_features.pairs import (
     STATE,
     STEPS,
     UNPROVEN,
+    USED,
     cubes_into,
     feature_code,
     rounding_of,
@@ -45,7 +47,8 @@ from jostle.shapes.mesh import Mesh
 from jostle.traits import Answer, Need, Semantics, Serve, Traits, within_resolution
 
 HULL_INSTEAD = "ClosestFeatures(concave='hull') takes its convex hull instead, and wide_tree takes it as it is"
-STEPS_UNTIL_PAUSE = 1_000_000  # some 0.1 s, after which Python hears Ctrl-C
+DEFORMING = "wide_tree and face_octree take deforming bodies"
+FIRST_SLICE = 30_000  # steps between features: some 0.02 s
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class ClosestFeatures:
             serves=frozenset({Serve.CLEARANCE}),
             needs=frozenset(needs),
             paper="kitamura1998",
-            cures={Need.CONVEX: HULL_INSTEAD, Need.CLOSED: HULL_INSTEAD},
+            cures={Need.CONVEX: HULL_INSTEAD, Need.CLOSED: HULL_INSTEAD, Need.RIGID: DEFORMING},
         )
 
     @property
@@ -100,7 +103,7 @@ class ClosestFeatures:
 
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Polyhedron:
         """Find the features of a mesh, or of its hull, and their Voronoi regions."""
-        return polyhedron_of(mesh)
+        return polyhedron_of(mesh, self.resolution)
 
     def start(self, bodies: Bodies, shapes: tuple[Polyhedron, ...]) -> ClosestFeaturesDetector:
         """Begin detecting."""
@@ -167,18 +170,22 @@ class ClosestFeaturesDetector(Detector):
         state, move = np.zeros(STATE, np.int64), np.empty((2, 4, 4))
         body_a, body_b, poses = read_only_view(pairs.body_a), read_only_view(pairs.body_b), read_only_view(frame.poses)
         touch, fallbacks = 0.5 * self._method.resolution, 0
-        while True:
+
+        def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
+            nonlocal fallbacks
+            before = int(state[USED])
             why = settle_pairs(
                 body_a, body_b, self._shape_of_body, self._table.table, poses, features, touch, clearance, only_one,
-                STEPS_UNTIL_PAUSE, state, move, kind, distance, points,
+                operations, state, move, kind, distance, points,
             )  # fmt: skip
-            if why == DONE:
-                break
             if why == UNPROVEN:
                 p = int(state[NEXT_PAIR])
                 self._settle_otherwise(p, int(body_a[p]), int(body_b[p]), frame, clearance, features, kind, distance, points)
                 fallbacks += 1
                 state[NEXT_PAIR] = count if only_one and kind[p] else p + 1
+            return why == DONE, max(1, int(state[USED]) - before)
+
+        run_in_slices(step, state, FIRST_SLICE)
         return Settled(kind, distance, points, features, int(state[STEPS]), fallbacks)
 
     def _settle_otherwise(
@@ -218,6 +225,7 @@ class ClosestFeaturesDetector(Detector):
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the closest features of all pairs whose cubes overlap, and the segments between their closest points."""
+        cast.as_choice(what, ("",), "what")
         pairs = self._pairs_that_may_meet(frame, 0.0)
         found = self._settle(pairs, frame, 0.0, only_one=False)
         numbers = list(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True))

@@ -17,7 +17,8 @@ from jostle.methods.closest_features.regions import climb
 from jostle.methods.closest_features.walk import APART, INSIDE, walk
 
 DONE, UNPROVEN, PAUSED = 0, 1, 2
-STATE, NEXT_PAIR, STEPS = 2, 0, 1
+NEXT_PAIR, STEPS, USED, STATE = 0, 1, 2, 3
+FACES_OF_A_STEP = 512  # faces that `highest_face` looks at in the time of one step
 SLACK = 2.0**-48  # of the sizes of both bodies and of their offset
 ROUNDING = 2.0**-48  # of the largest world coordinates of both bodies: what distances may be off by
 STEPS_OF_ANY_WALK = 64
@@ -114,19 +115,21 @@ def settle_pair(numbers_a, links_a, sphere_a, pose_a, numbers_b, links_b, sphere
 
 @kernel
 def settle_pairs(
-    body_a, body_b, shape_of_body, table, poses, records, touch, wanted, only_one, steps_until_pause, state, move, kind, distance,
+    body_a, body_b, shape_of_body, table, poses, records, touch, wanted, only_one, operations, state, move, kind, distance,
     points,
 ):  # fmt: skip
     """Settle the pairs (k,) from state[NEXT_PAIR] on; write kind, distance, points (k,6) and, to records (k,2), features of each.
 
-    Returns DONE, or UNPROVEN for the pair state[NEXT_PAIR], or PAUSED after so many steps. With `only_one` the search ends at the
-    first pair with a kind. `table` has the arrays of each shape by address.
+    Returns DONE, or UNPROVEN for the pair state[NEXT_PAIR], or PAUSED after so many operations, which it adds to state[USED]:
+    steps, each counted as if it looked at all faces once. With `only_one` the search ends at the first pair with a kind. `table`
+    has the arrays of each shape by address.
     """
-    steps = 0
+    steps, used = 0, 0
     for p in range(state[NEXT_PAIR], body_a.shape[0]):
-        if steps >= steps_until_pause:
+        if used >= operations:
             state[NEXT_PAIR] = p
             state[STEPS] += steps
+            state[USED] += used
             return PAUSED
         a, b = body_a[p], body_b[p]
         s, t = shape_of_body[a], shape_of_body[b]
@@ -138,14 +141,17 @@ def settle_pairs(
             points[p],
         )  # fmt: skip
         steps += walked
+        used += walked * (1 + (links_a[FACES] + links_b[FACES]) // FACES_OF_A_STEP)
         if not proven:
             state[NEXT_PAIR] = p
             state[STEPS] += steps
+            state[USED] += used
             return UNPROVEN
         if only_one and kind[p] != 0:
             break
     state[NEXT_PAIR] = body_a.shape[0]
     state[STEPS] += steps
+    state[USED] += used
     return DONE
 
 

@@ -5,7 +5,8 @@ its Voronoi region, bounded by planes to neighbouring features: a vertex and an 
 across the edge, an edge and a face by the plane through the edge across the face. Each such plane is stored once and both
 features look at it from their own side, so that rounding can never have a point outside of both.
 Triangles in one plane are merged: the edge between them has an empty region, in which a walk would get lost. A face takes in all
-neighbouring triangles whose corners are within `FLATNESS` of the size of its plane; corners in its middle are no features.
+neighbouring triangles whose corners are within `FLATNESS` of the size of its plane, and on bodies so large that this exceeds a
+quarter of the resolution, within that; corners in its middle are no features.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.errors import InputError
 from jostle.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.shapes.hull import hull_faces
@@ -22,6 +24,7 @@ from jostle.shapes.mesh import Mesh, unit_normals
 
 VERTEX, EDGE, FACE = 0, 1, 2
 FLATNESS = 2.0**-40  # of the size of the body
+ROUNDED_FLAT = 2.0**-50  # of the size: what rounding makes of a plane; a quarter of the least resolution there is
 # Places in `links`: numbers of vertices, edges and faces, and where the lists begin that are not at a fixed place.
 VERTICES, EDGES, FACES, VERTEX_FIRST, VERTEX_EDGES, FACE_FIRST, FACE_EDGES, HEADER = 0, 1, 2, 3, 4, 5, 6, 7
 
@@ -42,15 +45,23 @@ class Polyhedron(NamedTuple):
     sphere: Floats  # (4,) centre and radius of a sphere that holds all vertices
 
 
-def polyhedron_of(mesh: Mesh) -> Polyhedron:
-    """Return the features of the hull of a mesh; of a convex mesh these are its own."""
+def polyhedron_of(mesh: Mesh, resolution: float = np.inf) -> Polyhedron:
+    """Return the features of the hull of a mesh; of a convex mesh these are its own.
+
+    A body without volume raises `InputError`. No corner that lies a quarter of the resolution or more above a face is left out.
+    """
     points = mesh.vertices
     used = np.unique(mesh.faces)
-    triangles = used[hull_faces(points[used], mesh.name)].astype(np.int64)
+    try:
+        triangles = used[hull_faces(points[used], mesh.name)].astype(np.int64)
+    except InputError as flat:
+        raise InputError(f"{flat}; closest_features needs bodies with a volume, separating_plane takes flat ones") from None
     corners = points[triangles]
     normals = unit_normals(corners[:, 0], corners[:, 1], corners[:, 2])
     across = _neighbours(triangles)
-    face_of = _merged_faces(points, triangles, across, normals, FLATNESS * mesh.size)
+    face_of = _merged_faces(
+        points, triangles, across, normals, min(FLATNESS * mesh.size, max(0.25 * resolution, ROUNDED_FLAT * mesh.size))
+    )
     # The sides of triangles at which faces end, as tail, head and face; each edge occurs once in either direction.
     row, side = np.nonzero(face_of[across] != face_of[:, None])
     tail, head, face = triangles[row, side], triangles[row, (side + 1) % 3], face_of[row]

@@ -2,8 +2,9 @@
 
 After Kitamura, Smith, Takemura and Kishino 1998, §5.1, which compares with it (Gilbert, Johnson and Keerthi 1988; Baraff 1990).
 It answers for solids, which pairs of bodies meet and how far they are apart, but not where: there are no faces in it.
-A pair is reported when its distance is at most half of the resolution, whatever was cached: so it is never missed when the bodies
-share more than rounding, and never reported when they are farther apart than the resolution.
+A pair is reported when its distance is at most half of the resolution, whatever was cached: so it is never missed when the bodies,
+each shrunk by the resolution, still meet, and never reported when they are farther apart than it. A pair for which the search
+finds neither a plane nor two points that near (needles, with extents that differ by 1e6) is settled by all pairs of triangles.
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle.broad_phase.volumes import CandidatePairs
+from jostle.broad_phase.volumes import CandidatePairs, Volumes
 from jostle.errors import InputError
 from jostle.frame import Bodies, Floats, Frame, Ints
+from jostle.geometry.contact_kind import TOUCHING
 from jostle.geometry.gjk import CORNER, FOUND, ROUNDING, closest_points
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.slices import run_in_slices
+from jostle.methods.separating_plane.fallback import Triangles
 from jostle.methods.separating_plane.planes import (
+    FLOOR,
+    GAVE_UP,
     HELD,
     MEETING,
     NEXT_PAIR,
@@ -47,6 +52,7 @@ from jostle.traits import Answer, Need, Semantics, Traits, within_resolution
 FIRST_SLICE = 200_000  # operations: pairs, and vertices that supports look at
 WIDE = 0.5  # a new plane has a gap of at least this share of the distance: see the README for what others cost
 HULL_INSTEAD = "SeparatingPlane(concave='hull') takes its convex hull instead, and wide_tree takes it as it is"
+DEFORMING = "wide_tree and face_octree take deforming bodies"
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ class SeparatingPlane:
             answers={Answer.DISTANCE: within_resolution(self.resolution)},
             needs=frozenset({Need.RIGID, Need.CONVEX} if self.concave == "refuse" else {Need.RIGID}),
             paper="kitamura1998",
-            cures={Need.CONVEX: HULL_INSTEAD},
+            cures={Need.CONVEX: HULL_INSTEAD, Need.RIGID: DEFORMING},
         )
 
     @property
@@ -124,6 +130,7 @@ class SeparatingPlaneDetector(Detector):
         self._shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
         self._table = AddressTable([[shape.points, shape.first, shape.near] for shape in distinct])
         self._spheres = read_only_view(np.array([shape.sphere for shape in distinct]).reshape(-1, 4))
+        self._triangles = Triangles()
         self._every_pair: CandidatePairs | None = None
         if self._finder is not None:
             self._boxes = LocalBoxes(bodies)
@@ -148,22 +155,30 @@ class SeparatingPlaneDetector(Detector):
 
     def _pairs_to_test(self, frame: Frame) -> CandidatePairs:
         if self._finder is not None:
-            # Boxes grow by half of the resolution each, so that what the kernel would report is among the pairs.
-            volumes = world_volumes(self._boxes, frame, self._method.resolution)
+            # Boxes grow, each by half of the resolution that the kernel goes by, so that what it would report is among the pairs.
+            larger = np.maximum(0.5 * self._method.resolution, FLOOR * self._places(frame)[:, REACH])[:, None]
+            boxes = world_volumes(self._boxes, frame, 0.0)
+            volumes = Volumes(
+                np.nextafter(boxes.lower - larger, -np.inf), np.nextafter(boxes.upper + larger, np.inf), dt=frame.dt
+            )  # fmt: skip
             return allowed_pairs(self._finder.find(volumes), frame)
         if self._every_pair is None:
             a, b = np.triu_indices(len(frame), 1)
             self._every_pair = CandidatePairs(a.astype(np.int32), b.astype(np.int32))
         return allowed_pairs(self._every_pair, frame)
 
+    def _places(self, frame: Frame) -> Floats:
+        """(n, PLACE) the world sphere and the largest world coordinate of every body."""
+        places = np.empty((len(frame), PLACE))
+        place_bodies(self._spheres, self._shape_of_body, read_only_view(frame.poses), places)
+        return places
+
     def _separate(
         self, pairs: CandidatePairs, frame: Frame, records: Floats, most: int | None = None, share: float = WIDE
     ) -> tuple[Pairs, Floats, Counters]:
         """Run the kernel over the pairs; returns those that meet, and the records, brought up to date in place."""
         count = len(pairs.body_a)
-        poses = read_only_view(frame.poses)
-        places = np.empty((len(frame), PLACE))
-        place_bodies(self._spheres, self._shape_of_body, poses, places)
+        poses, places = read_only_view(frame.poses), self._places(frame)
         meeting, kinds, distances = np.empty(count, np.int32), np.empty(count, np.uint8), np.empty(count)
         limit = count if most is None else most
         body_a, body_b = read_only_view(pairs.body_a), read_only_view(pairs.body_b)
@@ -173,6 +188,8 @@ class SeparatingPlaneDetector(Detector):
                 body_a, body_b, self._shape_of_body, self._table.table, places, poses, self._method.resolution, share, limit,
                 operations, state, records, meeting, kinds, distances, *self._scratch,
             )  # fmt: skip
+            if state[GAVE_UP]:
+                self._settle_otherwise(pairs, frame, places, state, records, kinds, distances)
             return bool(state[NEXT_PAIR] == count or state[MEETING] >= limit), max(1, int(used))
 
         state = np.zeros(STATE, np.int64)
@@ -186,21 +203,51 @@ class SeparatingPlaneDetector(Detector):
         work = Counters(body_pairs=count, box_tests=boxes, look_ups=int(state[HELD]), distance_tests=int(state[SEARCHED]))
         return found, records, work
 
+    def _settle_otherwise(
+        self,
+        pairs: CandidatePairs,
+        frame: Frame,
+        places: Floats,
+        state: NDArray[np.int64],
+        records: Floats,
+        kinds: NDArray[np.uint8],
+        distances: Floats,
+    ) -> None:
+        """Settle the pair that the kernel stopped at, and pass over it; the plane between its closest points is kept."""
+        pair, place = int(state[NEXT_PAIR]), int(state[MEETING])
+        a, b = int(pairs.body_a[pair]), int(pairs.body_b[pair])
+        wanted, rounding = self._wanted_and_rounding(places, a, b)
+        gap, point_a, point_b = self._triangles.distance(self._shapes[a], self._shapes[b], frame.poses[a], frame.poses[b])
+        if gap > rounding:
+            kinds[place] = TOUCHING
+            records[pair, :3] = (point_b - point_a) / gap
+        distances[place] = gap if gap > rounding else 0.0
+        state[GAVE_UP] = 0
+        state[MEETING] += gap <= wanted
+        state[NEXT_PAIR] += 1
+
+    def _wanted_and_rounding(self, places: Floats, a: int, b: int) -> tuple[float, float]:
+        """The distance up to which a pair is reported, and what rounding may make of a distance."""
+        reach = float(places[a, REACH] + places[b, REACH])
+        return 0.5 * max(self._method.resolution, FLOOR * reach), ROUNDING * reach
+
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Return the distance of two solids and their closest points; 0.0 and a common point where they meet. Faces are -1."""
-        swapped = body_a > body_b
-        pair = CandidatePairs(*(np.array([body], np.int32) for body in sorted((body_a, body_b))))
+        a, b = sorted((body_a, body_b))
+        pair = CandidatePairs(np.array([a], np.int32), np.array([b], np.int32))
         self._separate(pair, frame, np.full((1, RECORD), np.nan), share=1.0)
-        places = np.empty((len(frame), PLACE))
-        place_bodies(self._spheres, self._shape_of_body, read_only_view(frame.poses), places)
-        rounding = ROUNDING * float(places[body_a, REACH] + places[body_b, REACH])
-        distance, point_a, point_b, _ = closest_points(self._scratch[3], rounding)
-        if swapped:
+        wanted, rounding = self._wanted_and_rounding(self._places(frame), a, b)
+        distance, point_a, point_b, error = closest_points(self._scratch[3], rounding)
+        if error > wanted:
+            found = self._triangles.distance(self._shapes[a], self._shapes[b], frame.poses[a], frame.poses[b])
+            distance, point_a, point_b = found
+        if a != body_a:
             point_a, point_b = point_b, point_a
         return Closest(distance, point_a, point_b, -1, -1)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the plane of every pair that one separates as a disc between the two bodies; nothing is remembered of it."""
+        cast.as_choice(what, ("",), "what")
         pairs = self._pairs_to_test(frame)
         found, records, _ = self._separate(pairs, frame, self._recalled(pairs))
         return discs_of_planes(pairs, found, records[:, :3], self._shapes, frame)

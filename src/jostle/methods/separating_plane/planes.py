@@ -13,7 +13,18 @@ from __future__ import annotations
 import numpy as np
 
 from jostle.geometry.contact_kind import CROSSING, TOUCHING
-from jostle.geometry.gjk import APART, INSIDE, LOWER, NORMAL, ROUNDING, UPPER, place_corner, search_plane, support_along
+from jostle.geometry.gjk import (
+    APART,
+    INSIDE,
+    LOWER,
+    NORMAL,
+    ROUNDING,
+    UNDECIDED,
+    UPPER,
+    place_corner,
+    search_plane,
+    support_along,
+)
 from jostle.geometry.rigid import rigid_coordinate
 from jostle.geometry.vector import dot
 from jostle.kernels.handles import float64_at, int32_at
@@ -28,7 +39,7 @@ CLIMB = 16  # operations that a support by climbing counts for
 # Columns of `places`: the world centre, the radius, and the largest world coordinate of each body.
 RADIUS, REACH, PLACE = 3, 4, 5
 # Entries of `state`.
-NEXT_PAIR, MEETING, HELD, SEARCHED, STEPS, STATE = 0, 1, 2, 3, 4, 5
+NEXT_PAIR, MEETING, HELD, SEARCHED, STEPS, GAVE_UP, STATE = 0, 1, 2, 3, 4, 5, 6
 
 
 @kernel
@@ -82,7 +93,7 @@ def remember(records, pair, nx, ny, nz, i, j, vertex, count):  # type: ignore[no
 def decide_pair(  # type: ignore[no-untyped-def]
     a, b, row_a, row_b, addresses, places, poses, wanted, share, pair, records, state, corner, vertex, weight, found
 ):
-    """Decide one pair by its cached plane or by a new one; returns (kind or 0, distance, operations)."""
+    """Decide one pair by its cached plane or by a new one; returns (kind or 0, distance, operations); sets state[GAVE_UP]."""
     points_a = float64_at(addresses[row_a, 0], addresses[row_a, 1])
     first_a, near_a = int32_at(addresses[row_a, 2], addresses[row_a, 3]), int32_at(addresses[row_a, 4], addresses[row_a, 5])
     points_b = float64_at(addresses[row_b, 0], addresses[row_b, 1])
@@ -122,6 +133,8 @@ def decide_pair(  # type: ignore[no-untyped-def]
         return 0, lower, (1 + steps) * supports
     # Touching is a proof: there is a plane along which they overlap by no more than the resolution. Crossing is the lack of one.
     kind = TOUCHING if max(lower, cached) >= -2.0 * wanted else CROSSING
+    if status == UNDECIDED:
+        state[GAVE_UP] = 1
     distance = 0.0 if status == INSIDE or kind == CROSSING or found[UPPER] <= rounding else found[UPPER]
     return kind, distance, (1 + steps) * supports
 
@@ -134,7 +147,8 @@ def separate_pairs(  # type: ignore[no-untyped-def]
     """Decide pairs from state[NEXT_PAIR] on, for so many operations or until `most` meet; returns the operations used.
 
     Pairs that meet are written into meeting, kinds and distances (k,), from state[MEETING] on; records (k, RECORD) is brought
-    up to date.
+    up to date. It also returns at a pair that the search gives up on: state[GAVE_UP] is 1 then, and the pair is written as if it
+    met, but neither counted nor passed over.
     """
     used = 0
     pair = state[NEXT_PAIR]
@@ -154,6 +168,8 @@ def separate_pairs(  # type: ignore[no-untyped-def]
             if kind != 0:
                 place = state[MEETING]
                 meeting[place], kinds[place], distances[place] = pair, kind, distance
+                if state[GAVE_UP] != 0:
+                    break
                 state[MEETING] = place + 1
         pair += 1
     state[NEXT_PAIR] = pair

@@ -1,0 +1,80 @@
+"""Pairs that the search for a plane gives up on: their distance by all pairs of triangles of the two hulls.
+
+Only here a body gets the triangles of its hull. A body of no thickness has the two sides of its polygon, one on a line or in a
+point triangles without area: all are closed surfaces, and the distance of triangles takes those without area, too.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from jostle.errors import InputError
+from jostle.frame import Floats, Ints
+from jostle.geometry.convex_surfaces import closest_of_all_triangles
+from jostle.geometry.predicates import orient2d
+from jostle.geometry.rigid import transform_points
+from jostle.methods.separating_plane.vertices import Vertices
+from jostle.shapes.hull import hull_faces
+
+
+class Triangles:
+    """The triangles of hulls, made when a shape is first asked for."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Vertices, Ints]] = {}  # the shape is kept, so that its id stays its own
+
+    def of(self, shape: Vertices) -> Ints:
+        """Return the faces (m,3) of the hull of a shape, by its points."""
+        if id(shape) not in self._made:
+            self._made[id(shape)] = shape, surface_of(shape.points.reshape(-1, 3))
+        return self._made[id(shape)][1]
+
+    def distance(self, shape_a: Vertices, shape_b: Vertices, pose_a: Floats, pose_b: Floats) -> tuple[float, Floats, Floats]:
+        """Return the distance of two bodies, 0.0 where they share a point, and closest points (3,) in the world."""
+        world_a, world_b = (transform_points(p, s.points.reshape(-1, 3)) for s, p in ((shape_a, pose_a), (shape_b, pose_b)))
+        found: tuple[float, Floats, Floats] = closest_of_all_triangles(world_a, self.of(shape_a), world_b, self.of(shape_b))
+        return found
+
+
+def surface_of(points: Floats) -> Ints:
+    """Return a closed surface (m,3) of the hull of distinct points (n,3): outward faces, or both sides of what is flat."""
+    try:
+        return hull_faces(points)
+    except InputError:  # no volume
+        corners = corners_in_plane(points)
+    rest = [corners[min(k, len(corners) - 1)] for k in range(1, max(len(corners), 3))]
+    sides = [[corners[0], one, other] for one, other in itertools.pairwise(rest)]
+    return np.array(sides + [side[::-1] for side in sides], np.int32)
+
+
+def corners_in_plane(points: Floats) -> list[int]:
+    """Return the corners, in order, of the hull of points in one plane or on one line; decided exactly."""
+    # Seen along the axis that shows most of it: the shadow of a plane that is not seen edge-on has the same corners.
+    shadows = [(shadow_corners(points[:, axes]), axes) for axes in ([0, 1], [1, 2], [2, 0])]
+    polygons = [(corners, axes) for corners, axes in shadows if len(corners) > 2]
+    if not polygons:
+        order = np.lexsort(points.T)
+        return [int(order[0]), int(order[-1])]
+    return max(polygons, key=lambda each: shadow_area(points[np.ix_(each[0], each[1])]))[0]
+
+
+def shadow_corners(points: Floats) -> list[int]:
+    """Return the corners of the hull of points (n,2) in the plane, in order: lower chain, then upper chain."""
+    order = np.lexsort((points[:, 1], points[:, 0])).tolist()
+    corners: list[int] = []
+    for way in (order, order[::-1]):
+        chain: list[int] = []
+        for p in way:
+            while len(chain) > 1 and orient2d(*points[chain[-2]].tolist(), *points[chain[-1]].tolist(), *points[p].tolist()) <= 0:
+                chain.pop()
+            chain.append(p)
+        corners += chain[:-1]
+    return corners
+
+
+def shadow_area(corners: Floats) -> float:
+    """Return twice the area of a polygon (n,2)."""
+    edges = corners[1:] - corners[0]
+    return abs(float((edges[:-1, 0] * edges[1:, 1] - edges[:-1, 1] * edges[1:, 0]).sum()))
