@@ -182,6 +182,14 @@ def as_length(value: float, field: str, owner: str = "") -> float:
     return number
 
 
+def as_positive_length(value: float, field: str, owner: str = "") -> float:
+    """Return a finite length above zero, up to the largest coordinate."""
+    length = as_number(value, field, owner)
+    if not 0.0 < length <= LARGEST_COORDINATE:
+        raise InputError(f"{_place(owner, field)} is {value}; it must be a positive length")
+    return length
+
+
 def as_number(value: float, field: str, owner: str = "") -> float:
     """Return a float; anything but a real number is refused (NaN and inf pass: the caller states its range)."""
     if isinstance(value, (bool, str, bytes)):

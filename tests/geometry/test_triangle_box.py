@@ -1,11 +1,10 @@
 """Both triangle–box tests against clipping in rational numbers: never wrongly no, and yes too often only in a thin shell."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
 from jostle.geometry import triangle_box
+from tests.oracle.boxes import polygon_meets_box
 
 WORKSPACE = np.empty(triangle_box.CLIP_WORKSPACE_SHAPE)
 
@@ -16,24 +15,6 @@ def says_clip(triangle, lower, upper):
 
 def says_sat(triangle, lower, upper):
     return bool(triangle_box.triangle_meets_box_sat(*triangle.ravel().tolist(), *lower.tolist(), *upper.tolist()))
-
-
-def truly_meets(triangle, lower, upper, grown=0.0):
-    """Clip the triangle in rational numbers by the six half-spaces of the box grown by `grown`; what is left is not empty."""
-    polygon = [[Fraction(float(value)) for value in corner] for corner in triangle]
-    for axis in range(3):
-        for sign, bound in ((1, Fraction(float(upper[axis]))), (-1, -Fraction(float(lower[axis])))):
-            bound += Fraction(float(grown))
-            kept = []
-            for here, there in zip(polygon, polygon[1:] + polygon[:1], strict=True):
-                over, next_over = sign * here[axis] - bound, sign * there[axis] - bound
-                if over <= 0:
-                    kept.append(here)
-                if (over <= 0) != (next_over <= 0):
-                    t = over / (over - next_over)
-                    kept.append([p + t * (q - p) for p, q in zip(here, there, strict=True)])
-            polygon = kept
-    return bool(polygon)
 
 
 def random_box(rng):
@@ -105,14 +86,14 @@ def test_never_wrongly_no_and_yes_too_often_only_within_the_padding(name, says):
     for size, offset in SCALES:
         for _ in range(60):
             triangle, lower, upper = placed(CASES[name](rng), size, offset)
-            truth, said = truly_meets(triangle, lower, upper), says(triangle, lower, upper)
+            truth, said = polygon_meets_box(triangle, lower, upper), says(triangle, lower, upper)
             assert said or not truth, (triangle, lower, upper)
             if said and not truth:
                 middle = (lower + upper) / 2
                 reach = max(np.abs(triangle - middle).max(), np.abs(upper - middle).max())
                 # Half an ulp of the coordinates can be lost in the box's centre, the rest is relative to the reach.
                 grown = 2.0**-46 * reach + np.spacing(np.abs(lower).max())
-                assert truly_meets(triangle, lower, upper, grown), (triangle, lower, upper)
+                assert polygon_meets_box(triangle, lower, upper, grown), (triangle, lower, upper)
                 too_often += 1
             met += truth
             total += 1

@@ -32,6 +32,19 @@ class CandidatePairs(NamedTuple):
     body_b: Ints
 
 
+# Writable: a kernel would be compiled a second time for arrays that are not.
+NO_PAIRS = CandidatePairs(np.empty(0, np.int32), np.empty(0, np.int32))
+FIRST_AND_SECOND = CandidatePairs(np.zeros(1, np.int32), np.ones(1, np.int32))
+
+
+def every_pair(body_count: int) -> CandidatePairs:
+    """Return all pairs of this many bodies; of up to two at no cost."""
+    if body_count <= 2:
+        return FIRST_AND_SECOND if body_count == 2 else NO_PAIRS
+    body_a, body_b = np.triu_indices(body_count, 1)
+    return CandidatePairs(body_a.astype(np.int32), body_b.astype(np.int32))
+
+
 @dataclass(frozen=True, eq=False)
 class Volumes:
     """The space that each body takes, one row per body, in world axes and the user's units.

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
-from jostle.errors import InputError
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.kernels.arrays import read_only_view
@@ -75,10 +74,7 @@ class ClosestFeatures:
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        length = cast.as_number(self.resolution, "resolution", "ClosestFeatures")
-        if not 0.0 < length <= cast.LARGEST_COORDINATE:
-            raise InputError(f"ClosestFeatures: resolution is {self.resolution}; it must be a positive length")
-        object.__setattr__(self, "resolution", length)
+        object.__setattr__(self, "resolution", cast.as_positive_length(self.resolution, "resolution", "ClosestFeatures"))
         cast.as_choice(self.concave, ("refuse", "hull"), "ClosestFeatures: concave")
         broad_phase_of(self.broad, "ClosestFeatures")
         object.__setattr__(self, "warm_start", cast.as_flag(self.warm_start, "warm_start", "ClosestFeatures"))

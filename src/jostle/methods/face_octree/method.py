@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jostle import cast
-from jostle.broad_phase.volumes import CandidatePairs, Volumes
+from jostle.broad_phase.volumes import CandidatePairs, Volumes, every_pair
 from jostle.errors import InputError
 from jostle.frame import Bodies, Frame
 from jostle.kernels.pool import map_chunks
@@ -41,8 +41,6 @@ TRAITS = Traits(
 HOW = {"clip": CLIP, "axes": AXES, "boxes": BOXES}
 LARGEST_GIVEN = 10  # level; two faces that fill the cube meet in four million voxels of the next
 PORTION = 16_384  # pairs of faces that are checked between two looks at the keyboard: some 5 ms, 0.1 s at the worst
-FIRST_AND_SECOND = CandidatePairs(np.zeros(1, np.int32), np.ones(1, np.int32))
-NO_PAIRS = CandidatePairs(np.empty(0, np.int32), np.empty(0, np.int32))
 NO_KEYS = np.empty(0, np.int64)
 
 
@@ -190,14 +188,12 @@ class FaceOctreeDetector(Detector):
 
     def _pairs_that_may_meet(self, frame: Frame, clearance: float) -> tuple[CandidatePairs, Volumes | None, int]:
         """Pairs that the filters allow and whose boxes may meet, the boxes of all bodies, and the comparisons made."""
-        if len(frame) < 2:
-            return NO_PAIRS, None, 0
-        if len(frame) == 2:
-            return allowed_pairs(FIRST_AND_SECOND, frame), None, 1
+        if len(frame) <= 2:
+            pairs = every_pair(len(frame))
+            return allowed_pairs(pairs, frame), None, len(pairs.body_a)
         volumes = world_volumes(self._boxes, frame, clearance)
         if self._finder is None:
-            body_a, body_b = (side.astype(np.int32) for side in np.triu_indices(len(frame), 1))
-            return allowed_pairs(CandidatePairs(body_a, body_b), frame), volumes, 0
+            return allowed_pairs(every_pair(len(frame)), frame), volumes, 0
         pairs = allowed_pairs(self._finder.find(volumes), frame)
         return pairs, volumes, self._finder.counters.get("box_tests", 0)
 

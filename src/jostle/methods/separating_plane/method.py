@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle.broad_phase.volumes import CandidatePairs, Volumes
-from jostle.errors import InputError
+from jostle.broad_phase.volumes import CandidatePairs, Volumes, every_pair
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.contact_kind import TOUCHING
 from jostle.geometry.gjk import CORNER, FOUND, ROUNDING, closest_points
@@ -80,10 +79,7 @@ class SeparatingPlane:
     def __post_init__(self) -> None:
         """Check the settings."""
         cast.as_choice(self.concave, ("refuse", "hull"), "SeparatingPlane: concave")
-        length = cast.as_number(self.resolution, "resolution", "SeparatingPlane")
-        if not 0.0 < length <= cast.LARGEST_COORDINATE:
-            raise InputError(f"SeparatingPlane: resolution is {self.resolution}; it must be a positive length")
-        object.__setattr__(self, "resolution", length)
+        object.__setattr__(self, "resolution", cast.as_positive_length(self.resolution, "resolution", "SeparatingPlane"))
         if self.broad is not None:
             broad_phase_of(self.broad, "SeparatingPlane")
         object.__setattr__(self, "cache", cast.as_flag(self.cache, "cache", "SeparatingPlane"))
@@ -163,8 +159,7 @@ class SeparatingPlaneDetector(Detector):
             )  # fmt: skip
             return allowed_pairs(self._finder.find(volumes), frame)
         if self._every_pair is None:
-            a, b = np.triu_indices(len(frame), 1)
-            self._every_pair = CandidatePairs(a.astype(np.int32), b.astype(np.int32))
+            self._every_pair = every_pair(len(frame))
         return allowed_pairs(self._every_pair, frame)
 
     def _places(self, frame: Frame) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 from jostle import cast
 from jostle.broad_phase.brute_force import BruteForce as AllPairs
 from jostle.broad_phase.uniform_grid import UniformGrid
-from jostle.broad_phase.volumes import CandidatePairs
+from jostle.broad_phase.volumes import CandidatePairs, every_pair
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.build import build_and_measure, build_tree
@@ -44,8 +44,6 @@ TRAITS = Traits(
     serves=frozenset({Serve.CLEARANCE, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID, Serve.BATCH}),
 )
 HOW_MANY = {"any": ANY, "first": FIRST, "pairs": WORST, "faces": ALL}
-FIRST_AND_SECOND = CandidatePairs(np.zeros(1, np.int32), np.ones(1, np.int32))
-NO_PAIRS = CandidatePairs(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 @dataclass(frozen=True)
@@ -143,7 +141,7 @@ class WideTreeDetector:
         """Answer for many sets of poses (n, bodies, 4, 4): bodies and vertices as in the frame, poses as given."""
         self._deform(frame)
         sets, bodies = poses.shape[:2]
-        body_a, body_b = (index.astype(np.int32) for index in np.triu_indices(bodies, 1))
+        body_a, body_b = every_pair(bodies)
         allowed = frame.may_meet(body_a, body_b)
         body_a, body_b = body_a[allowed], body_b[allowed]
         start: Ints = np.repeat(bodies * np.arange(sets), len(body_a)).astype(np.int32)
@@ -167,11 +165,9 @@ class WideTreeDetector:
                 self._forest.replace(number, deforming.tree)
 
     def _pairs_that_may_meet(self, frame: Frame, clearance: float) -> CandidatePairs:
-        if len(frame) > 2:
-            pairs = self._finder.find(world_volumes(self._boxes, frame, clearance))
-        else:  # the kernel's own first test is as good as a broad phase
-            pairs = FIRST_AND_SECOND if len(frame) == 2 else NO_PAIRS
-        return allowed_pairs(pairs, frame)
+        if len(frame) <= 2:  # the kernel's own first test is as good as a broad phase
+            return allowed_pairs(every_pair(len(frame)), frame)
+        return allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, clearance)), frame)
 
     def _with_itself(self, contacts: Contacts, frame: Frame, query: Query) -> tuple[Contacts, Counters]:
         counters = Counters()
