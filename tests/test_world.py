@@ -264,6 +264,14 @@ def test_a_frame_knows_the_motion_since_the_last_successful_detect():
     frame = method.frames[-1]
     assert frame.moved[0]
     assert np.array_equal(frame.poses_t0[0], places[4])
+    a.teleport(vertices=a.mesh.vertices * 3)
+    a.pose = places[0]
+    world.detect()
+    frame = method.frames[-1]
+    assert frame.deformed[0]
+    assert np.array_equal(frame.vertices_t0[0], a.mesh.vertices * 3)
+    assert np.array_equal(frame.vertices[0], a.mesh.vertices * 3)
+    assert np.array_equal(frame.poses_t0[0], places[4])
     world.remove("a")
     world.add(tetrahedron(), name="d")
     world.detect()

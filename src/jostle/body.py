@@ -60,10 +60,17 @@ class Body:
             world._table.write("poses", row, placed)
             world._table.write("moved", row, True)
 
-    def teleport(self, pose: ArrayLike) -> None:
-        """Set the pose without a motion: methods that look along the motion see the body at rest there."""
-        placed = cast.as_pose(pose, self._owner)
-        self._write({"poses": placed, "poses_t0": placed, "moved": True})
+    def teleport(self, pose: ArrayLike | None = None, vertices: ArrayLike | None = None) -> None:
+        """Set the pose, the vertices or both without a motion: methods that look along the motion see the body at rest there."""
+        placed = None if pose is None else cast.as_pose(pose, self._owner)
+        points = None if vertices is None else self._checked_vertices(vertices)
+        with self._world._alone():
+            if points is not None:
+                self._table.write_vertices(self._row, points, at_rest=True)
+            if placed is not None:
+                for column in ("poses", "poses_t0"):
+                    self._table.write(column, self._row, placed)
+                self._table.write("moved", self._row, True)
 
     @property
     def vertices(self) -> NDArray[np.float64]:
@@ -72,11 +79,14 @@ class Body:
 
     @vertices.setter
     def vertices(self, value: ArrayLike) -> None:
-        if not self.deformable:
-            raise InputError(f"{self._owner}: vertices of a rigid body cannot be set; add it with deformable=True")
-        points = checked_vertices(value, len(self.mesh.vertices), self.name)
+        points = self._checked_vertices(value)
         with self._world._alone():
             self._table.write_vertices(self._row, points)
+
+    def _checked_vertices(self, value: ArrayLike) -> NDArray[np.float64]:
+        if not self.deformable:
+            raise InputError(f"{self._owner}: vertices of a rigid body cannot be set; add it with deformable=True")
+        return checked_vertices(value, len(self.mesh.vertices), self.name)
 
     @property
     def world_vertices(self) -> NDArray[np.float64]:

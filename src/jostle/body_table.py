@@ -143,11 +143,13 @@ class BodyTable:
         self._unsealed.discard("moved")
         self._frame = None
 
-    def write_vertices(self, row: int, points: Floats) -> None:
-        """Replace the vertices of one body by a sealed array."""
+    def write_vertices(self, row: int, points: Floats, at_rest: bool = False) -> None:
+        """Replace the vertices of one body by a sealed array; `at_rest`, those at the start of the step as well."""
         if self._new:
             self._settle()
         self._vertices[row] = points
+        if at_rest:
+            self._vertices_t0 = (*self._vertices_t0[:row], points, *self._vertices_t0[row + 1 :])
         self._vertices_seen = None
         self.write("deformed", row, True)
 

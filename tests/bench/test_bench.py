@@ -24,7 +24,9 @@ from jostle.errors import InputError
 from tests.oracle import rational
 from tests.oracle.rows import candidates, rows_between, rows_within, triangles
 
-TOY = Sizes(blob_a=160, blob_b=200, ball=1, batch_blob=120, batch=6, shuttles=3, cones=4, small_meshes=(6, 12), frames=2)
+TOY = Sizes(
+    blob_a=160, blob_b=200, ball=1, batch_blob=120, batch=6, shuttles=3, cones=4, small_meshes=(6, 12), frames=2, moving_blob=80
+)
 
 
 def fake(name):
@@ -87,8 +89,48 @@ def test_the_reference_of_distances_is_that_of_rational_arithmetic(case):
     assert value == pytest.approx(math.sqrt(squared), rel=1e-13)
 
 
+@pytest.mark.parametrize("case", make_cases("continuous", TOY), ids=lambda case: case.name[:24])
+def test_the_reference_of_motions_is_where_rational_arithmetic_finds_the_first_touch(case):
+    def touch_at(time):
+        return bool(rational_rows(case, 0, case.poses[0] + time * (case.poses[1] - case.poses[0])))
+
+    time = float(exact_answer(case, 0).data[0])
+    until = min(time, 1.0) - 1e-6
+    assert not any(touch_at(share * until) for share in np.linspace(0.0, 1.0, 12))
+    assert time == math.inf or touch_at(time + 1e-6)
+    assert time < 1.0 or "small step" in case.name
+
+
+def test_the_reference_of_motions_knows_when_an_apex_comes_down_on_a_plate():
+    plate = (np.array([[-9.0, -9.0, 0.0], [9.0, -9.0, 0.0], [0.0, 9.0, 0.0]]), np.array([[0, 1, 2]], np.int32))
+    dart = (np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]), np.array([[0, 1, 2]], np.int32))
+    poses = np.tile(np.eye(4), (2, 2, 1, 1))
+    poses[1, 1, 2, 3] = -4.0
+    assert float(exact_answer(Case("continuous", "dart", "time", (plate, dart), (0, 1), poses), 0).data[0]) == pytest.approx(0.25)
+    poses[1, 1, 2, 3] = -0.75
+    assert float(exact_answer(Case("continuous", "dart", "time", (plate, dart), (0, 1), poses), 0).data[0]) == math.inf
+
+
+@pytest.mark.small
+def test_a_time_may_be_a_little_early_but_not_late():
+    case = question("time")
+    for answer, correct in ((0.5, True), (0.49999, True), (0.499, False), (0.50001, False), (math.inf, False)):
+        assert compare(case, Found.value(answer), Found.value(0.5)).correct is correct
+    assert compare(case, Found.value(math.inf), Found.value(math.inf)).correct
+
+
 def test_the_scenarios_are_those_that_were_promised_and_the_same_every_time():
-    assert list(SCENARIOS) == ["pair-all", "pair-first", "build", "deform", "self", "distance", "batch-poses", "n-body"]
+    assert list(SCENARIOS) == [
+        "pair-all",
+        "pair-first",
+        "build",
+        "deform",
+        "self",
+        "distance",
+        "batch-poses",
+        "n-body",
+        "continuous",
+    ]
     for name in SCENARIOS:
         for first, second in zip(make_cases(name, TOY), make_cases(name, TOY), strict=True):
             assert first.poses.tobytes() == second.poses.tobytes()
@@ -293,7 +335,7 @@ def test_all_scenarios_run_with_what_is_installed_and_jostle_is_exact():
                 assert row.correct, row
         print_case(Console(quiet=True), each)
     jostle_ran = {each.scenario for each in result.cases for row in each.rows if row.is_jostle and row.status == "ok"}
-    assert jostle_ran >= {"pair-all", "build", "deform", "self", "distance", "n-body"}
+    assert jostle_ran >= {"pair-all", "build", "deform", "self", "distance", "n-body", "continuous"}
 
     stored = json.loads(json.dumps(as_json(result, describe_machine(), "jostle bench peers"), allow_nan=False))
     assert stored["command"] == "jostle bench peers"

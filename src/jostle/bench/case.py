@@ -22,6 +22,7 @@ QUESTIONS = {
     "bodies": "which bodies touch",
     "any": "whether they touch",
     "distance": "the distance",
+    "time": "the time of the first contact",
 }
 
 
@@ -46,7 +47,7 @@ class Case:
         The mesh of each body; bodies may share one.
     poses : (frames, bodies, 4, 4)
         Call k of a round uses frame k modulo the number of frames. `batch-poses` has one frame of many poses instead:
-        there the first axis is the batch.
+        there the first axis is the batch. `continuous` has one frame too: there it is the start and the end of a step.
     deformed : tuple of tuple of (n,3), optional
         For each frame the vertices of each body (then the poses are identities).
     """
@@ -62,7 +63,7 @@ class Case:
     @property
     def frame_count(self) -> int:
         """How many different frames the rounds go through."""
-        if self.scenario == "batch-poses":
+        if self.scenario in ("batch-poses", "continuous"):
             return 1
         return len(self.poses) if self.deformed is None else len(self.deformed)
 

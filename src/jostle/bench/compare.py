@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from jostle.bench.case import Case, Found
 
 SAME_DISTANCE = 1e-9  # in the units of the meshes, which are about 2 large
+SAME_TIME = 1e-4  # of the step, early; a time that is late by more than a rounding is wrong, however little
+LATE = 1e-9  # the reference itself is early by up to this
 
 
 @dataclass(frozen=True)
@@ -21,21 +23,23 @@ class Check:
     expected: float
     missed: int
     extra: int
-    error: float = 0.0  # of a distance
+    error: float = 0.0  # of a distance or a time
+    allowed: float = SAME_DISTANCE  # the largest error of a right answer
     loose: bool = False  # rows compared without their bodies, which were not told
 
     @property
     def correct(self) -> bool:
         """Whether the answer is the truth."""
-        return self.missed <= 0 and self.extra <= 0 and self.error <= SAME_DISTANCE
+        return self.missed <= 0 and self.extra <= 0 and self.error <= self.allowed
 
 
 def compare(case: Case, found: Found, truth: Found) -> Check:
     """Compare an answer with the reference."""
-    if case.question == "distance":
+    if case.question in ("distance", "time"):
         answer, expected = float(found.data[0]), float(truth.data[0])
-        error = abs(answer - expected)
-        return Check(answer, expected, -1, -1, error if error == error else np.inf)
+        error = 0.0 if answer == expected else abs(answer - expected)  # of two infinities there is no difference
+        allowed = SAME_DISTANCE if case.question == "distance" else LATE if answer > expected else SAME_TIME
+        return Check(answer, expected, -1, -1, error if error == error else np.inf, allowed)
     if case.question == "any" or found.kind == "flags":
         true = truth.data.astype(bool) if truth.kind == "flags" else np.array([len(truth.data) > 0])
         told = found.data.astype(bool)
@@ -46,12 +50,12 @@ def compare(case: Case, found: Found, truth: Found) -> Check:
         return _of_rows(_each_once(_body_pairs(found)), _each_once(truth.data[:, :2]))
     if found.kind == "loose-rows":
         check = _of_rows(np.sort(found.data, axis=1), np.sort(truth.data[:, 2:], axis=1))
-        return Check(check.found, check.expected, check.missed, check.extra, loose=True)
+        return replace(check, loose=True)
     return _of_rows(_ordered(found.data), truth.data)
 
 
 def total(checks: list[Check]) -> Check | None:
-    """Sum the checks of several frames; of distances keep the worst."""
+    """Sum the checks of several frames; of distances and times keep the worst."""
     if not checks:
         return None
     if checks[0].missed < 0:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.bench.case import Case, Floats, Found, Ints, Job
+from jostle.bench.reference_time import first_time
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.broad_phase.volumes import Volumes
 from jostle.geometry.aabb import face_boxes
@@ -37,6 +38,8 @@ def exact_answer(case: Case, frame: int) -> Found:
     """Return the truth of one frame: rows for questions about faces or bodies, flags for yes or no, or a value."""
     if case.question == "distance":
         return Found.value(_distance(case, frame))
+    if case.question == "time":
+        return Found.value(first_time(case))
     if case.question == "any":
         poses = case.poses if case.scenario == "batch-poses" else case.poses[frame : frame + 1]
         return Found("flags", np.array([len(_touching(case, 0, each)) > 0 for each in poses], bool))

@@ -2,9 +2,10 @@
 
 Blobs (roughness 0.6) are strongly concave; their poses along one line were chosen for the number of touching face pairs:
 454 (shallow) and 2,619 (deep) for 50,000 × 70,000 faces, 268 for the shallow icospheres of 20,480 faces; the near miss is
-0.1 % of the size (the diagonal of the first mesh's box) away, the distance scenes 5 %. Bodies of the n-body scenes drift and
-turn from frame to frame at a density of 2.5 to 6 % of the volume. Sizes of `QUICK` are for trying the tool: poses stay the
-same, so counts and gaps differ.
+0.1 % of the size (the diagonal of the first mesh's box) away, the distance scenes 5 %. The continuous scenes start near and
+move straight: by 1 % of the size (small step) or by a fifth of it (fast), deep into each other. Bodies of the
+n-body scenes drift and turn from frame to frame at a density of 2.5 to 6 % of the volume. Sizes of `QUICK` are for trying the
+tool: poses stay the same, so counts and gaps differ.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from jostle.shapes.mesh import Mesh
 DIRECTION = np.array([1.0, 0.37, 0.21]) / np.linalg.norm([1.0, 0.37, 0.21])
 ROUGHNESS = 0.6
 BLOB_SHALLOW, BLOB_DEEP, BLOB_NEAR_MISS, BLOB_APART = 1.037, 0.3, 1.2241, 1.33875
-BALL_SHALLOW, BALL_APART = 1.861, 2.173
+BALL_SHALLOW, BALL_NEAR_MISS, BALL_APART = 1.861, 2.003, 2.173
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,11 @@ class Sizes:
     cones: int = 100
     small_meshes: tuple[int, ...] = (1_000, 10_000)
     frames: int = 6
+    moving_blob: int = 5_000  # faces
 
 
 FULL = Sizes()
-QUICK = Sizes(5_000, 7_000, 4, 2_000, 100, 8, 20, (200, 1_000), 3)
+QUICK = Sizes(5_000, 7_000, 4, 2_000, 100, 8, 20, (200, 1_000), 3, 2_000)
 
 
 def make_cases(scenario: str, sizes: Sizes = FULL) -> list[Case]:
@@ -126,6 +128,23 @@ def _n_body(sizes: Sizes) -> list[Case]:
     return cases
 
 
+def _continuous(sizes: Sizes) -> list[Case]:
+    ball = build.icosphere(sizes.ball)
+    blobs = (
+        build.blob(sizes.moving_blob, seed=1, roughness=ROUGHNESS),
+        build.blob(sizes.moving_blob, seed=2, roughness=ROUGHNESS),
+    )
+    cases = []
+    for name, meshes, offset in (("blobs", blobs, BLOB_NEAR_MISS), ("icospheres", (ball, ball), BALL_NEAR_MISS)):
+        for speed, share in (("small step", 0.01), ("fast", 0.2)):
+            start = np.stack([np.eye(4), _turned_and_moved(offset)])
+            end = start.copy()
+            end[1, :3, 3] -= DIRECTION * share * meshes[0].size
+            title = f"{name}, {speed} of {share:g} times the size"
+            cases.append(_case("continuous", title, "time", meshes, (0, 1), np.stack([start, end])))
+    return cases
+
+
 SCENARIOS: dict[str, Callable[[Sizes], list[Case]]] = {
     "pair-all": _pair_all,
     "pair-first": _pair_first,
@@ -135,6 +154,7 @@ SCENARIOS: dict[str, Callable[[Sizes], list[Case]]] = {
     "distance": _distance,
     "batch-poses": _batch_poses,
     "n-body": _n_body,
+    "continuous": _continuous,
 }
 
 

@@ -34,6 +34,8 @@ class Coal:
         """Return one way for each kind of tree."""
         if case.scenario == "self":
             raise Unable("no self-collision: a mesh against itself reports every face with itself and its neighbours")
+        if case.scenario == "continuous":
+            raise Unable("no collision of meshes along a motion")
         if case.scenario == "n-body":
             return {name: job for tree in TREES for name, job in self._n_body(case, tree).items()}
         make = {

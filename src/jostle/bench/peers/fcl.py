@@ -38,6 +38,7 @@ class Fcl:
             "distance": self._distance,
             "batch-poses": self._batch,
             "n-body": self._n_body,
+            "continuous": self._continuous,
         }
         return make[case.scenario](case)
 
@@ -121,6 +122,26 @@ class Fcl:
             return fcl.distance(a, b, request, fcl.DistanceResult())
 
         return {"distance": Job(run, lambda value: Found.value(value))}
+
+    def _continuous(self, case: Case) -> dict[str, Job]:
+        fcl = self.fcl
+        a, b, _ = self._two(case)
+        start, end = (self._transform(poses[1]) for poses in case.poses)
+        rest = self._transform(case.poses[0, 0])
+
+        def job(solver: Any) -> Job:
+            request = fcl.ContinuousCollisionRequest(num_max_iterations=100, toc_err=1e-6, ccd_solver_type=solver)
+
+            def run(_frame: int) -> Any:
+                b.setTransform(start)
+                result = fcl.ContinuousCollisionResult()
+                fcl.continuousCollide(a, rest, b, end, request, result)
+                return result
+
+            return Job(run, lambda result: Found.value(result.time_of_contact if result.is_collide else np.inf))
+
+        solvers = {"conservative advancement": "CCDC_CONSERVATIVE_ADVANCEMENT", "naive": "CCDC_NAIVE"}
+        return {name: job(getattr(fcl.CCDSolverType, solver)) for name, solver in solvers.items()}
 
     def _batch(self, case: Case) -> dict[str, Job]:
         fcl, request = self.fcl, self._request(1)

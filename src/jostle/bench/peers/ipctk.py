@@ -20,6 +20,14 @@ from jostle.geometry.rigid import transform_points
 
 BOXES = "faces whose boxes overlap"
 ANY = "whether anything touches at all"
+ALMOST_ALL = 1.0 - 1e-7  # of the way: its additive search never ends for the whole
+
+
+def _instants(case: Case) -> list[tuple[int, Floats]]:
+    """The frame and the poses of every instant that it needs the vertices of."""
+    if case.scenario == "continuous":
+        return [(0, poses) for poses in case.poses]
+    return [(frame, case.poses[0]) for frame in range(case.frame_count)]
 
 
 class IpcToolkit:
@@ -38,6 +46,8 @@ class IpcToolkit:
                 "batch-poses": "no poses: each would be a new tree",
             }
             raise Unable(reasons[case.scenario])
+        if case.scenario == "continuous":
+            return self._continuous(case)
         mesh, frames = self._merged(case)
         if case.scenario == "pair-first":
             return {"LBVH, has_intersections": self._any(mesh, frames)}
@@ -55,10 +65,8 @@ class IpcToolkit:
         starts = np.cumsum([0, *(len(case.mesh(body)[0]) for body in range(count))])
         faces = np.vstack([case.mesh(body)[1] + starts[body] for body in range(count)]).astype(np.int32)
         frames = [
-            np.asfortranarray(
-                np.vstack([transform_points(case.poses[0, body], case.local_vertices(body, frame)) for body in range(count)])
-            )
-            for frame in range(case.frame_count)
+            np.asfortranarray(np.vstack([transform_points(poses[body], case.local_vertices(body, frame)) for body in range(count)]))
+            for frame, poses in _instants(case)
         ]
         self.faces, self.edges = faces, ipctk.edges(faces)
         mesh = ipctk.CollisionMesh(frames[0], self.edges, faces)
@@ -82,6 +90,25 @@ class IpcToolkit:
             return Found.flag(bool(touches))
 
         return Job(run, found, other_question=other_question)
+
+    def _continuous(self, case: Case) -> dict[str, Job]:
+        """The step that is free of collisions, by each of its two certified searches; 1.0 is told where there is no contact."""
+        mesh, frames = self._merged(case)
+        step = self.ipctk.compute_collision_free_stepsize
+        # Without rescaling both look for the contact itself; their defaults stop at a fifth or a tenth of the first distance.
+        searches = {
+            "tight inclusion": self.ipctk.TightInclusionCCD(conservative_rescaling=1.0),
+            "additive": self.ipctk.AdditiveCCD(conservative_rescaling=ALMOST_ALL),
+        }
+
+        def job(search: Any, note: str) -> Job:
+            def run(_frame: int) -> Any:
+                return step(mesh, frames[0], frames[1], broad_phase=self.ipctk.LBVH(), narrow_phase_ccd=search)
+
+            return Job(run, lambda time: Found.value(np.inf if time == 1.0 else time), note=note)
+
+        note = "no faces are told"
+        return {f"LBVH, {name}": job(search, note) for name, search in searches.items()}
 
     def _boxes(self, case: Case, mesh: Any, frames: list[Floats]) -> Job:
         def run(frame: int) -> Any:

@@ -12,7 +12,9 @@ import numpy as np
 
 import jostle
 from jostle.bench.case import Case, Found, Job, Unable
+from jostle.geometry.rigid import transform_points
 from jostle.registry import method_of
+from jostle.traits import Serve
 
 
 class Jostle:
@@ -36,12 +38,13 @@ class Jostle:
             "distance": self._distance,
             "batch-poses": self._batch,
             "n-body": self._n_body,
+            "continuous": self._continuous,
         }
         return make[case.scenario](case)
 
-    def _world(self, case: Case, deformable: bool = False) -> Any:
+    def _world(self, case: Case, deformable: bool = False, method: str | None = None) -> Any:
         # The public calls are looked up at run time, so that a version without one of them gives a row that says so.
-        world: Any = jostle.World(method=self.method)
+        world: Any = jostle.World(method=method or self.method)
         meshes = [jostle.Mesh(*arrays) for arrays in case.meshes]
         poses = case.poses[0]
         for body, mesh in enumerate(case.mesh_of_body):
@@ -130,3 +133,35 @@ class Jostle:
             return Found("bodies", np.stack([report.pairs.body_a, report.pairs.body_b], axis=1).astype(np.int64))
 
         return {"set_poses, World.detect": Job(run, found)}
+
+    def _continuous(self, case: Case) -> dict[str, Job]:
+        """The first contact of two rigid bodies, and of two deforming ones whose vertices move as far."""
+        method = self.method if Serve.MOTION in method_of(self.method).traits.serves else "bounding_tree"
+        rigid, soft = self._world(case, method=method), self._world(case, deformable=True, method=method)
+        start, end = case.poses
+        # Two sets of vertices for a body at rest in the world: the motion is theirs.
+        ends = [[transform_points(poses[body], case.mesh(body)[0]) for body in range(2)] for poses in case.poses]
+        for body in soft.bodies:
+            body.teleport(np.eye(4))
+
+        def move_poses(_frame: int) -> Any:
+            for body, pose in zip(rigid.bodies, start, strict=True):
+                body.teleport(pose)
+            rigid.set_poses(end)
+            return rigid.detect(motion=True)
+
+        def move_vertices(_frame: int) -> Any:
+            for body, at_start, at_end in zip(soft.bodies, *ends, strict=True):
+                body.teleport(vertices=at_start)
+                body.vertices = at_end
+            return soft.detect(motion=True)
+
+        def found(report: Any) -> Found:
+            times = report.contacts.time
+            return Found.value(float(times.min()) if len(times) else np.inf)
+
+        note = "faces and features are told"
+        return {
+            f"{method}, poses": Job(move_poses, found, note=note),
+            f"{method}, vertices": Job(move_vertices, found, note=note),
+        }

@@ -22,6 +22,7 @@ _REASONS = {
     "distance": "no distance of meshes, only of points to a mesh",
     "batch-poses": "no poses: each would be a query from scratch",
     "n-body": "no manager of many bodies",
+    "continuous": "no collision along a motion",
 }
 
 

@@ -31,6 +31,8 @@ class MeshLib:
         """Return the one way there is for each scenario."""
         if case.scenario == "n-body":
             raise Unable("no manager of many bodies")
+        if case.scenario == "continuous":
+            raise Unable("no collision along a motion")
         make = {
             "pair-all": self._pair_all,
             "pair-first": self._pair_first,

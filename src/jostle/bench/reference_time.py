@@ -1,0 +1,69 @@
+"""The exact time of the first contact of a step, found without any tree: jostle's engines are checked like the others.
+
+The step is cut into spans of time. In each, the boxes that faces sweep go through a uniform grid; the vertices and faces, and the
+edges and edges of what meets there are asked of `jostle.continuous`, whose own tests are against rational arithmetic. The
+first span with a contact ends the search: no later one can have an earlier time. Motions are straight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jostle.bench.case import Case, Floats, Ints
+from jostle.broad_phase.uniform_grid import UniformGrid
+from jostle.broad_phase.volumes import Volumes
+from jostle.continuous.queries import EDGE_EDGE, POINT_TRIANGLE, certified_times
+from jostle.geometry.rigid import transform_points
+from jostle.kernels.arrays import read_only_view
+
+SPANS = 128
+TOLERANCE = 1e-9
+CORNERS = ((0, 1), (1, 2), (2, 0))
+
+
+def first_time(case: Case) -> float:
+    """Return the time of the first contact of two bodies that are apart at the start; inf if there is none."""
+    ends = [[transform_points(poses[body], case.mesh(body)[0]) for body in range(2)] for poses in case.poses]
+    faces = [case.mesh(body)[1] for body in range(2)]
+    triangles = [[ends[end][body][faces[body]] for end in range(2)] for body in range(2)]
+    for span in range(SPANS):
+        face_a, face_b = _pairs_that_may_meet(triangles, span / SPANS, (span + 1) / SPANS)
+        time = _least_time(triangles, face_a, face_b)
+        if time <= (span + 1) / SPANS:
+            return time
+    return float("inf")
+
+
+def _pairs_that_may_meet(triangles: list[list[Floats]], start: float, end: float) -> tuple[Ints, Ints]:
+    """Faces whose boxes over a span of time meet; grown by far more than the rounding of the places in between."""
+    boxes = []
+    for at_start, at_end in triangles:
+        places = np.concatenate([at_start + time * (at_end - at_start) for time in (start, end)], axis=1)
+        boxes.append((places.min(axis=1) - 1e-12, places.max(axis=1) + 1e-12))
+    count = len(triangles[0][0])
+    pairs = (
+        UniformGrid()
+        .start(count + len(triangles[1][0]))
+        .find(Volumes(*(np.concatenate(side) for side in zip(*boxes, strict=True))))
+    )
+    other = (pairs.body_a < count) & (pairs.body_b >= count)
+    return pairs.body_a[other], pairs.body_b[other] - count
+
+
+def _least_time(triangles: list[list[Floats]], face_a: Ints, face_b: Ints) -> float:
+    """The least time of all 15 pairs of features of these faces."""
+    if len(face_a) == 0:
+        return float("inf")
+    a, b = ([triangles[0][end][face_a] for end in range(2)], [triangles[1][end][face_b] for end in range(2)])
+    least = float("inf")
+    for points, sides in ((a, b), (b, a)):
+        for corner in range(3):
+            query = np.concatenate(
+                [np.concatenate([points[end][:, corner : corner + 1], sides[end]], axis=1) for end in range(2)], axis=1
+            )
+            least = min(least, float(certified_times(POINT_TRIANGLE, read_only_view(query), TOLERANCE).min()))
+    for i, j in CORNERS:
+        for k, m in CORNERS:
+            query = np.concatenate([np.concatenate([a[end][:, [i, j]], b[end][:, [k, m]]], axis=1) for end in range(2)], axis=1)
+            least = min(least, float(certified_times(EDGE_EDGE, read_only_view(query), TOLERANCE).min()))
+    return least
