@@ -64,7 +64,7 @@ class FaceOctree:
     broad : str, BroadPhase or None
         Which bodies' boxes meet is found by this broad phase ("brute_force" is the paper's); None leaves the stage of boxes out.
     cube : ((x, y, z), edge), optional
-        Centre and edge of the world cube; without it the cube that holds all bodies.
+        Centre and edge of the world cube; without it the cube that holds all bodies (level "auto": all that may meet).
     workers : int, optional
         Threads for subtrees; without it as many as the world has.
     """
