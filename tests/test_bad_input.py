@@ -141,7 +141,7 @@ def test_bad_budgets_are_refused(budget):
 
 @pytest.mark.small
 def test_unknown_methods_and_bodies_are_refused_with_what_there_is():
-    with pytest.raises(jostle.InputError, match=r"no method 'bruteforce'; the methods are brute_force"):
+    with pytest.raises(jostle.InputError, match=r"no method 'bruteforce'; the methods are bounding_tree, brute_force"):
         jostle.World("bruteforce")
     with pytest.raises(jostle.InputError, match="pass a name"):
         jostle.World(jostle.BruteForce)  # the class, not an instance

@@ -228,3 +228,41 @@ def as_choice(value: str, choices: Sequence[str], field: str) -> str:
         cure = f"choose one of {', '.join(names)}" if names else "leave it out: there is nothing to choose"
         raise InputError(f"{field} is {value!r}; {cure}")
     return value
+
+
+def as_tolerance(value: float, field: str) -> float:
+    """Return a number in (0,1]."""
+    number = as_number(value, field)
+    if not 0.0 < number <= 1.0:
+        raise InputError(f"{field} is {number}; it must be above 0 and at most 1")
+    return number
+
+
+def as_moving_corners(*ends: Sequence[tuple[str, ArrayLike, int]]) -> Floats:
+    """Return (n,c,3) float64 corners of n queries: parts (field, array, number of corners), at t = 0 and then at t = 1.
+
+    A part of one corner has shape (n,3), others (n,corners,3). n may be 0.
+    """
+    parts: list[Floats] = []
+    for field, value, corners in (part for end in ends for part in end):
+        array = _numeric(value, "", field)
+        shape = (3,) if corners == 1 else (corners, 3)
+        if array.size == 0 and array.ndim > 0 and len(array) == 0:
+            array = array.reshape(0, *shape)
+        if array.shape[1:] != shape or array.ndim != len(shape) + 1:
+            wanted = ", ".join(map(str, shape))
+            raise InputError(f"{field} has shape {array.shape}; it must be (n, {wanted})")
+        if parts and len(array) != len(parts[0]):
+            first = ends[0][0][0]
+            raise InputError(f"{field} has {len(array)} rows and {first} has {len(parts[0])}; pass one row of each for each query")
+        parts.append(_as_coordinates(array, field).reshape(len(array), corners, 3))
+    return np.concatenate(parts, axis=1)
+
+
+def _as_coordinates(array: NDArray[Any], field: str) -> Floats:
+    points = np.array(array, dtype=np.float64, order="C", copy=True)
+    points += 0.0
+    size = np.abs(points)
+    if not bool(((size <= LARGEST_COORDINATE) & ((size >= SMALLEST_COORDINATE) | (size == 0.0))).all()):
+        _refuse_coordinate(points, "", field)
+    return points

@@ -6,11 +6,13 @@ import numpy as np
 
 from jostle import functions
 from jostle.broad_phase.uniform_grid import UniformGrid
+from jostle.continuous import point_triangle
 from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.kernels.warmup import warms
 from jostle.methods.brute_force.method import AllFaces
 from jostle.methods.closest_features.fallback import settle_otherwise
 from jostle.methods.closest_features.polyhedron import polyhedron_of
+from jostle.motion.pose import rotation_about, translation
 from jostle.pair import Pair
 from jostle.pairwise import Pairwise
 from jostle.shapes.mesh import Mesh
@@ -53,6 +55,16 @@ def _oracle() -> None:
     functions.distance(_tetrahedron(), _tetrahedron(2.0), method="brute_force")
 
 
+@warms("continuous queries")
+def _continuous() -> None:
+    # The corner comes down on the triangle, at a time that floats find; beside it, on the edge, at one that they do not.
+    triangle = [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 3.0, 0.0]]
+    before, after = [[1.0, 1.0, 1.0], [1.0, 0.0, 2.0]], [[1.0, 1.0, -1.0], [1.0, 0.0, -1.0]]
+    assert point_triangle(before, [triangle] * 2, after, [triangle] * 2).hit.all()
+    point_triangle(before, [triangle] * 2, after, [triangle] * 2, roots="regula_falsi")
+    assert point_triangle(before, [triangle] * 2, after, [triangle] * 2, separation=0.1).hit.all()
+
+
 @warms("the face octree")
 def _face_octree() -> None:
     functions.collide(_tetrahedron(), _tetrahedron(0.1), method="face_octree", clearance=0.1)
@@ -66,6 +78,18 @@ def _edge_face() -> None:
 @warms("octrees that move")
 def _octree_update() -> None:
     functions.collide(_tetrahedron(), _tetrahedron(0.1), method="octree_update")
+
+
+@warms("bounding trees")
+def _bounding_tree() -> None:
+    world = World("bounding_tree")
+    body = world.add(_tetrahedron(), deformable=True)
+    turning = world.add(_tetrahedron(1.5))
+    world.detect(itself=True)
+    turning.pose = rotation_about((0.0, 0.0, 1.0), 0.5)
+    body.vertices = body.vertices + 0.1
+    world.detect(motion=True)
+    functions.first_contact(_tetrahedron(), _tetrahedron(2.0), translation((2.0, 2.0, 2.0)))
 
 
 @warms("pictures")

@@ -1,0 +1,245 @@
+"""First times of contact of face pairs of two moving surfaces: the basic tests of Eckstein and Schömer, section 4.2.
+
+Faces that touch at t = 0, by the exact static test, have the time 0; no others have. Where both surfaces move along straight lines
+and no separation is asked for, the rest is decided by queries of corners against faces and of pairs of edges, each asked once
+though several face pairs share it: exactly with `roots="certified"` (never late, early by at most `tolerance`), or with the
+paper's root finders, which may miss contacts. Where a surface turns, or with a separation, the distance of the two faces is
+followed (`geometry/moving_triangles.py`): never missed, never late, and a hit where it falls to the separation and a stated δ.
+
+Deviation from the paper: it tests all features of two leaves; queries are culled by the signs of coordinate differences first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.continuous.features import Features
+from jostle.continuous.moving_surface import Floats, Ints, MovingSurface
+from jostle.continuous.queries import EDGE_EDGE, POINT_TRIANGLE, certified_times
+from jostle.geometry.aabb import box_of_points
+from jostle.geometry.feature_queries import CODES, collect_queries, least_times, mark_meeting, write_features
+from jostle.geometry.moving_regula_falsi import regula_falsi_times
+from jostle.geometry.moving_triangles import early, first_times_within, new_lead
+from jostle.geometry.placed_rows import start_contacts
+from jostle.kernels.arrays import read_only_view
+
+__all__ = ["FaceTimes", "Features", "MovingSurface", "first_times"]
+
+Codes = NDArray[np.int8]
+
+LARGEST_CHUNK = 8192  # face pairs whose queries are collected at once: 24 MB at the very most
+LARGEST_START = 1 << 16  # face pairs that are tested at the start at once: 0.1 s at the very most
+FIRST_CHUNK = 128  # of those in order of their earliest times; each further one has twice as many
+TOGETHER = 1e-9  # of the step: of features that meet within this, corners on faces are named before edges
+MOST_ITERATIONS = 32  # of regula falsi
+# Times of faces that do not touch at the start are at least this, so that the time 0.0 means contact at the start.
+LEAST_TIME = float(np.finfo(np.float64).tiny)
+
+
+class FaceTimes(NamedTuple):
+    """First times of face pairs, and the features that meet then."""
+
+    time: Floats  # (n,) 0 … 1, inf where they do not meet (or were not looked at)
+    features: Features
+
+
+def first_times(
+    a: MovingSurface,
+    b: MovingSurface,
+    face_a: Ints,
+    face_b: Ints,
+    separation: float = 0.0,
+    roots: str = "certified",
+    tolerance: float = 1e-6,
+    earliest: Floats | None = None,
+    only_first: bool = False,
+    lead: Floats | None = None,
+) -> FaceTimes:
+    """Return the first times of contact of face pairs.
+
+    Parameters
+    ----------
+    a, b : MovingSurface
+        The same one for a surface against itself.
+    face_a, face_b : (n,) int32
+        Faces by number; each pair once.
+    separation : float
+        The distance at which faces count as in contact (docs/conventions.md: motion). Always certified where it is not 0.
+    roots : {"certified", "regula_falsi", "linear_interpolation"}
+    tolerance : float
+        By how much of the step a time may be early.
+    earliest : (n,) float64, optional
+        A time before which each face pair cannot come within the separation and `slack(a, b)`; for `only_first`.
+    only_first : bool
+        Only the first contact is wanted: face pairs are looked at in order of `earliest`, and those that cannot come before the
+        best one found are left out (inf). The least time, and the lowest (face_a, face_b) that has it, are the same as without;
+        but where the distance is followed and more than 255 face pairs meet, the time is a tenth of the tolerance earlier, and of
+        faces that meet within that any may be named.
+    lead : (5,) float64, optional
+        With `only_first`, from `moving_triangles.new_lead`: what several calls have in common of which the first contact of all is
+        wanted. Its caller takes `moving_triangles.early` off the least time.
+    """
+    face_a, face_b = np.ascontiguousarray(face_a, np.int32), np.ascontiguousarray(face_b, np.int32)
+    count = len(face_a)
+    time, code = np.full(count, np.inf), np.full(count, -1, np.int8)
+    own_lead = only_first and lead is None
+    work = _Work(a, b, float(separation), roots, float(tolerance), new_lead() if own_lead else lead)
+    waiting = work.contacts_at_start(face_a, face_b, time, code) if separation == 0.0 else None
+    if waiting is None or (len(waiting) and not (only_first and len(waiting) < count)):
+        work.look_at(face_a, face_b, waiting, earliest, only_first, time, code)
+    if own_lead:
+        tell_earlier(time, early(work.lead, tolerance))
+    features = Features(
+        np.empty(count, np.uint8), np.empty((count, 3), np.int32), np.empty(count, np.uint8), np.empty((count, 3), np.int32)
+    )
+    write_features(code, read_only_view(face_a), read_only_view(face_b), work.faces_a, work.faces_b, *features)
+    return FaceTimes(time, features)
+
+
+def tell_earlier(time: Floats, by: float) -> None:
+    """Take a length of time off all times after the start."""
+    if by > 0.0:
+        later = time > 0.0
+        time[later] = np.maximum(time[later] - by, LEAST_TIME)
+
+
+def slack(a: MovingSurface, b: MovingSurface, tolerance: float = 1e-6) -> float:
+    """Return by how much more than the separation two faces may be apart at the time of their contact.
+
+    A bound on when and where faces may meet must hold for the separation and this, so that what it leaves out is no contact.
+    """
+    corners = np.empty((8, 3))
+    for k, vertices in enumerate((a.vertices_t0, a.vertices_t1, b.vertices_t0, b.vertices_t1)):
+        box_of_points(read_only_view(vertices), corners[2 * k], corners[2 * k + 1])
+    return _share(tolerance) * float(np.ptp(corners, axis=0).max())
+
+
+def _share(tolerance: float) -> float:
+    """Twice the δ of `geometry/moving_triangles.py` for faces of size 1."""
+    return 2.0 * max(1e-6 * tolerance, 2.0**-39)
+
+
+class _Work:
+    """One call of `first_times`: the arrays as kernels want them."""
+
+    def __init__(
+        self, a: MovingSurface, b: MovingSurface, separation: float, roots: str, tolerance: float, lead: Floats | None
+    ) -> None:
+        self.separation, self.roots, self.tolerance = separation, roots, tolerance
+        self.a, self.b = a, b
+        self.surfaces: Any = [read_only_view(array) for array in (*a, *b)]
+        self.a_t0, self.a_t1, self.faces_a, _, self.b_t0, self.b_t1, self.faces_b, _ = self.surfaces
+        self.straight = a.is_straight and b.is_straight
+        self.lead = lead
+        self.follows_distance = separation > 0.0 or (roots == "certified" and not self.straight)
+
+    def contacts_at_start(self, face_a: Ints, face_b: Ints, time: Floats, code: Codes) -> NDArray[np.int64] | None:
+        """Write the time 0 of face pairs that touch at the start; return the rows of the others, None for all."""
+        kind = np.empty(len(face_a), np.uint8)
+        count, touching = len(face_a), 0
+        rows_a, rows_b = read_only_view(face_a), read_only_view(face_b)
+        for begin in range(0, count, LARGEST_START):  # not all at once, so that Ctrl-C is heard
+            part = slice(begin, begin + LARGEST_START)
+            touching += start_contacts(
+                self.a_t0, self.faces_a, self.b_t0, self.faces_b, rows_a[part], rows_b[part], kind[part], code[part]
+            )
+        if touching == 0:
+            return None
+        time[kind != 0] = 0.0
+        return np.flatnonzero(kind == 0)
+
+    def look_at(
+        self,
+        face_a: Ints,
+        face_b: Ints,
+        rows: NDArray[np.int64] | None,
+        earliest: Floats | None,
+        only_first: bool,
+        time: Floats,
+        code: Codes,
+    ) -> None:
+        """Write times and codes of these rows (None: of all), in chunks; with `only_first` as long as they can be the first."""
+        in_order = only_first and earliest is not None
+        if in_order:
+            assert earliest is not None
+            order = np.argsort(earliest if rows is None else earliest[rows], kind="stable")
+            rows = order if rows is None else rows[order]
+        count = len(face_a) if rows is None else len(rows)
+        begin, size, best = 0, FIRST_CHUNK if in_order else LARGEST_CHUNK, np.inf
+        while begin < count:
+            end = min(count, begin + size)
+            if rows is None and end - begin == count:
+                self.times_of(face_a, face_b, time, code)
+                return
+            chunk = np.arange(begin, end) if rows is None else rows[begin:end]
+            if in_order:
+                assert earliest is not None
+                # A time is early by up to the tolerance: what is left out must be later than the best even so.
+                chunk = chunk[: int(np.searchsorted(earliest[chunk], best + self.tolerance, side="right"))]
+                if len(chunk) == 0:
+                    return
+            part_time, part_code = np.empty(len(chunk)), np.empty(len(chunk), np.int8)
+            self.times_of(face_a[chunk], face_b[chunk], part_time, part_code)
+            time[chunk], code[chunk] = part_time, part_code
+            best = min(best, float(part_time.min()))
+            begin, size = end, min(2 * size, LARGEST_CHUNK)
+
+    def times_of(self, face_a: Ints, face_b: Ints, time: Floats, code: Codes) -> None:
+        """Write times and codes of face pairs that do not touch at the start (with a separation: of any)."""
+        if self.follows_distance:
+            self._by_distance(face_a, face_b, time, code)
+        else:
+            self._by_features(face_a, face_b, time, code)
+        if self.separation == 0.0:
+            np.maximum(time, LEAST_TIME, out=time)
+
+    def _by_features(self, face_a: Ints, face_b: Ints, time: Floats, code: Codes) -> None:
+        """By queries of corners against faces and of pairs of edges."""
+        count = len(face_a)
+        places = 1 << (9 * count).bit_length()  # more than there can be queries of either kind
+        tables, slots = np.full((2, places), -1, np.int32), np.empty((count, CODES), np.int32)
+        points, edges = np.empty((6 * count, 8, 3)), np.empty((9 * count, 8, 3))
+        names = np.empty((6 * count, 2), np.int64), np.empty((9 * count, 2), np.int64)
+        point_count, edge_count = collect_queries(  # type: ignore[call-arg]
+            *self.surfaces, read_only_view(face_a), read_only_view(face_b), tables, names[0], points, names[1], edges, slots
+        )
+        point_times = self._query_times(POINT_TRIANGLE, points[:point_count], names[0][:point_count])
+        edge_times = self._query_times(EDGE_EDGE, edges[:edge_count], names[1][:edge_count])
+        least_times(slots, point_times, edge_times, TOGETHER, time, code)
+
+    def _query_times(self, kind: int, corners: Floats, names: NDArray[np.int64]) -> Floats:
+        """Return the first times of queries (n,8,3); names (n,2) are negative of faces."""
+        if len(corners) == 0:
+            return np.empty(0)
+        if self.roots == "certified":
+            return certified_times(kind, corners, self.tolerance)
+        iterations = 0 if self.roots == "linear_interpolation" else MOST_ITERATIONS
+        a, b = self.a.turn, self.b.turn
+        if kind == EDGE_EDGE:
+            found: Floats = regula_falsi_times(kind, corners, a, b, iterations)
+            return found
+        times, of_b = np.empty(len(corners)), names[:, 0] < 0
+        times[~of_b] = regula_falsi_times(kind, corners[~of_b], a, b, iterations)
+        times[of_b] = regula_falsi_times(kind, corners[of_b], b, a, iterations)
+        return times
+
+    def _by_distance(self, face_a: Ints, face_b: Ints, time: Floats, code: Codes) -> None:
+        """By following the distance of the two faces."""
+        meeting = np.empty(len(face_a), bool)
+        mark_meeting(  # type: ignore[call-arg]
+            *self.surfaces, read_only_view(face_a), read_only_view(face_b), self.separation, _share(self.tolerance), meeting
+        )
+        time.fill(np.inf)
+        code.fill(-1)
+        rows = np.flatnonzero(meeting)
+        if len(rows) == 0:
+            return
+        corners_a, corners_b = self.faces_a[face_a[rows]], self.faces_b[face_b[rows]]
+        found = first_times_within(
+            self.a_t0[corners_a], self.a_t1[corners_a], self.a.turn, self.b_t0[corners_b], self.b_t1[corners_b], self.b.turn,
+            self.separation, self.tolerance, self.lead,
+        )  # fmt: skip
+        time[rows], code[rows] = found.time, found.feature

@@ -1,0 +1,179 @@
+"""Exact continuous queries on arrays: does a moving point meet a moving triangle, does an edge meet an edge, and when?
+
+`point_triangle` and `edge_edge` are for users, who may choose the root finder and a separation; `certified_times` is the exact
+ladder behind them, for corners that move on straight lines. It goes through a batch in slices: floats first
+(`geometry/moving_search.py`), then exact integers for what floats leave open (`geometry/moving_exact.py`), then whole numbers of
+any size (`algebraic.py`).
+
+Guarantee of "certified" with separation 0: no contact is missed and none is invented, whatever is degenerate, parallel, in one
+plane or at rest; a time is never after the first contact, and at most `tolerance` before it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jostle.cast import as_choice, as_length, as_moving_corners, as_tolerance
+from jostle.continuous.algebraic import first_contact
+from jostle.errors import InputError
+from jostle.geometry.moving_contact import FINEST, LEFT, PLANAR, SPANS, decide_exactly, search_queries
+from jostle.geometry.moving_polynomials import EDGE_EDGE, POINT_TRIANGLE
+from jostle.geometry.moving_regula_falsi import regula_falsi_times
+from jostle.geometry.moving_triangles import first_times_within
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.slices import run_in_slices
+
+__all__ = ["EDGE_EDGE", "POINT_TRIANGLE", "ROOTS", "MovingContacts", "certified_times", "edge_edge", "point_triangle"]
+
+ROOTS = ("certified", "regula_falsi", "linear_interpolation")
+
+ITERATIONS = 32  # of regula falsi, at most
+OPEN_AT_ONCE = 256  # queries that wait for exact integers, at some 30 µs each
+FIRST_SLICE = 20_000
+
+Times = NDArray[np.float64]
+
+
+class MovingContacts(NamedTuple):
+    """Answers to n queries.
+
+    Attributes
+    ----------
+    hit : (n,) bool
+        Whether there is contact within the step.
+    time : (n,) float64
+        The first time of contact, as a part of the step in [0,1]; inf where there is none.
+    """
+
+    hit: NDArray[np.bool_]
+    time: Times
+
+
+def point_triangle(
+    p_t0: ArrayLike,
+    tri_t0: ArrayLike,
+    p_t1: ArrayLike,
+    tri_t1: ArrayLike,
+    roots: str = "certified",
+    tolerance: float = 1e-6,
+    separation: float = 0.0,
+) -> MovingContacts:
+    """Find when points first meet triangles, all corners moving on straight lines.
+
+    Parameters
+    ----------
+    p_t0, p_t1 : (n,3) array_like
+        The points at the beginning and the end of the step.
+    tri_t0, tri_t1 : (n,3,3) array_like
+        The corners of the triangles; degenerate ones are segments or points.
+    roots : str
+        "certified": exact. "regula_falsi" and "linear_interpolation": the finders of Eckstein and Schömer (1999), which may miss
+        a contact or report a false one.
+    tolerance : float
+        How early a time may be, as a part of the step, in (0,1]. Times are never late.
+    separation : float
+        A distance >= 0, in the unit of the coordinates: contact is where the distance falls to it. One that starts nearer is free
+        as long as it does not approach. No contact is missed and no time late; by how much more than this distance one may be apart
+        is said in `geometry/moving_triangles.py`. With roots="certified" only.
+
+    Returns
+    -------
+    MovingContacts
+        hit (n,) and time (n,).
+    """
+    corners = as_moving_corners([("p_t0", p_t0, 1), ("tri_t0", tri_t0, 3)], [("p_t1", p_t1, 1), ("tri_t1", tri_t1, 3)])
+    return _answer(POINT_TRIANGLE, corners, roots, tolerance, separation)
+
+
+def edge_edge(
+    a_t0: ArrayLike,
+    b_t0: ArrayLike,
+    a_t1: ArrayLike,
+    b_t1: ArrayLike,
+    roots: str = "certified",
+    tolerance: float = 1e-6,
+    separation: float = 0.0,
+) -> MovingContacts:
+    """Find when edges a first meet edges b, all ends moving on straight lines.
+
+    Parameters
+    ----------
+    a_t0, a_t1, b_t0, b_t1 : (n,2,3) array_like
+        The ends of the edges at the beginning and the end of the step; both may be one point.
+    roots, tolerance, separation
+        As for `point_triangle`.
+
+    Returns
+    -------
+    MovingContacts
+        hit (n,) and time (n,).
+    """
+    corners = as_moving_corners([("a_t0", a_t0, 2), ("b_t0", b_t0, 2)], [("a_t1", a_t1, 2), ("b_t1", b_t1, 2)])
+    return _answer(EDGE_EDGE, corners, roots, tolerance, separation)
+
+
+def _answer(kind: int, corners: Times, roots: str, tolerance: float, separation: float) -> MovingContacts:
+    roots = as_choice(roots, ROOTS, "roots")
+    tolerance, separation = as_tolerance(tolerance, "tolerance"), as_length(separation, "separation")
+    straight = np.zeros(4)
+    if roots != "certified":
+        if separation > 0.0:
+            raise InputError(f"separation is {separation} with roots={roots!r}; only roots='certified' knows of a separation")
+        iterations = 0 if roots == "linear_interpolation" else ITERATIONS
+        times = regula_falsi_times(kind, corners, straight, straight, iterations, tolerance)
+    elif separation > 0.0:
+        p = 1 + kind
+        a_t0, b_t0, a_t1, b_t1 = corners[:, :p], corners[:, p:4], corners[:, 4 : 4 + p], corners[:, 4 + p :]
+        times = first_times_within(a_t0, a_t1, straight, b_t0, b_t1, straight, separation, tolerance).time
+    else:
+        times = certified_times(kind, corners, tolerance)
+    return MovingContacts(np.isfinite(times), times)
+
+
+def certified_times(kind: int, corners: Times, tolerance: float) -> Times:
+    """Return the first times of contact of straight motions, exactly decided; inf where there is none.
+
+    Parameters
+    ----------
+    kind : int
+        POINT_TRIANGLE or EDGE_EDGE.
+    corners : (n,8,3) float64
+        Four corners at t = 0, then the same at t = 1: the point and the triangle, or the ends of the first and the second edge.
+        Not checked: finite, 0 or 1e-30 … 1e30 in magnitude.
+    tolerance : float
+        How early a time may be; at the default of the public functions, and at any other above 1.2e-10, it is at most 1.2e-10.
+    """
+    corners = read_only_view(corners)
+    times, outcome = np.empty(len(corners)), np.zeros(len(corners), np.uint8)
+    finest = min(tolerance, FINEST)
+    if _decide(kind, False, corners, np.arange(len(corners)), finest, times, outcome):
+        _decide(kind, True, corners, np.flatnonzero(outcome == PLANAR), finest, times, outcome)
+        for row in np.flatnonzero(outcome == LEFT).tolist():
+            times[row] = first_contact(kind, corners[row].ravel().tolist())
+    return times
+
+
+def _decide(
+    kind: int, planar: bool, corners: Times, rows: NDArray[np.int64], finest: float, times: Times, outcome: NDArray[np.uint8]
+) -> int:
+    """Decide some rows; return how many of them floats have left to exact integers, which say in `outcome` what they leave."""
+    if len(rows) == 0:
+        return 0
+    opened = 0
+    open_rows = np.empty(OPEN_AT_ONCE, np.int64)
+    open_spans, found = np.empty((OPEN_AT_ONCE, SPANS, 2)), np.empty((OPEN_AT_ONCE, 4))
+
+    def step(state: list[int], operations: int) -> tuple[bool, int]:
+        nonlocal opened
+        first, last = state[0], min(len(rows), state[0] + operations)
+        state[0], count = search_queries(kind, planar, corners, rows, first, last, finest, times, open_rows, open_spans, found)
+        if count:
+            decide_exactly(kind, planar, corners, open_rows, count, open_spans, found, finest, times, outcome)
+            opened += count
+        return state[0] == len(rows), state[0] - first
+
+    run_in_slices(step, [0], FIRST_SLICE)
+    return opened
