@@ -7,9 +7,12 @@
 A `World` holds bodies that move. What a method can do is in its traits: `jostle methods` prints them.
 """
 
+from jostle.batch import Batch
 from jostle.errors import BusyError, InputError, JostleError, Unsupported
+from jostle.first_contacts import FirstContact
 from jostle.frame import Bodies, Frame
-from jostle.functions import collide, distance, self_collide
+from jostle.functions import collide, distance, first_contact, self_collide
+from jostle.methods.bounding_tree.method import BoundingTree
 from jostle.methods.brute_force.method import BruteForce
 from jostle.methods.closest_features.method import ClosestFeatures
 from jostle.methods.edge_face.method import EdgeFace
@@ -22,7 +25,7 @@ from jostle.pair import Pair
 from jostle.pairwise import Pairwise
 from jostle.protocol import BroadPhase, Detector, Method, PairTest
 from jostle.query import Budget, Query
-from jostle.report import Batch, Closest, Contacts, Counters, Kind, Pairs, Report
+from jostle.report import Closest, Contacts, Counters, Kind, Pairs, Report
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Traits
 from jostle.world import Body, World
@@ -33,6 +36,7 @@ __all__ = [
     "Batch",
     "Bodies",
     "Body",
+    "BoundingTree",
     "BroadPhase",
     "BruteForce",
     "Budget",
@@ -44,6 +48,7 @@ __all__ = [
     "Detector",
     "EdgeFace",
     "FaceOctree",
+    "FirstContact",
     "Frame",
     "InputError",
     "JostleError",
@@ -65,6 +70,7 @@ __all__ = [
     "World",
     "collide",
     "distance",
+    "first_contact",
     "load",
     "self_collide",
 ]

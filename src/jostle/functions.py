@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from jostle.errors import InputError
+from jostle.first_contacts import FirstContact
 from jostle.protocol import Method
+from jostle.registry import METHODS
 from jostle.report import Closest, Report
 from jostle.shapes.coerce import MeshLike
 from jostle.world import World
+
+MOTION_METHOD = "bounding_tree"  # what looks along a motion where no method is named
 
 
 def collide(
@@ -58,3 +64,58 @@ def self_collide(mesh: MeshLike, *, adjacent: bool = False, method: str | Method
     world = World(method)
     world.add(mesh, name="mesh")
     return world.detect(itself=True, adjacent=adjacent, **wishes)
+
+
+def first_contact(
+    a: MeshLike,
+    b: MeshLike,
+    to_a: ArrayLike | None = None,
+    to_b: ArrayLike | None = None,
+    separation: float = 0.0,
+    *,
+    pose_a: ArrayLike | None = None,
+    pose_b: ArrayLike | None = None,
+    method: str | Method | None = None,
+) -> FirstContact:
+    """Return when and where two moving meshes first touch: time 0 … 1 within the motion, inf if they never do.
+
+    Parameters
+    ----------
+    a, b : jostle.Mesh, trimesh.Trimesh, (vertices, faces) or a path
+    to_a, to_b : (4,4) or (n,3), optional
+        Where the motion ends: a pose, reached along the shortest screw, or the vertices of a deforming mesh (body coordinates),
+        reached along straight lines. A mesh without one is at rest.
+    separation : float
+        The distance at which faces count as in contact; those that start within it are free as long as they come no nearer.
+    pose_a, pose_b : (4,4), optional
+        Body to world at the start of the motion, the identity by default. A deforming mesh keeps its pose.
+    method : str or Method, optional
+        One that serves motion; bounding_tree by default.
+
+    Examples
+    --------
+    >>> first = jostle.first_contact(cover, housing, to_a=T)
+    >>> if first:
+    ...     print(first.time, first.feature_a, first.feature_b, first.point)
+    """
+    world = World((MOTION_METHOD if MOTION_METHOD in METHODS else "brute_force") if method is None else method)
+    for mesh, pose, to, name in ((a, pose_a, to_a, "a"), (b, pose_b, to_b, "b")):
+        shape = (4, 4) if to is None else _shape_of(to, f"to_{name}")
+        body = world.add(mesh, pose, name, deformable=shape != (4, 4))
+        if to is not None and shape == (4, 4):
+            body.pose = to
+        elif to is not None:
+            body.vertices = to
+    return FirstContact.of(world.detect(motion=True, separation=separation).contacts)
+
+
+def _shape_of(to: ArrayLike, field: str) -> tuple[int, ...]:
+    """Return the shape of the end of a motion: that of a pose, or of vertices."""
+    try:
+        shape = np.shape(to)
+    except ValueError:
+        shape = ()
+    if shape != (4, 4) and (len(shape) != 2 or shape[1] != 3):
+        has = f"has shape {shape}" if shape else "is not an array of numbers"
+        raise InputError(f"{field} {has}; pass a pose (4, 4), or the vertices (n, 3) at the end of the motion")
+    return shape

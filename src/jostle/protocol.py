@@ -13,13 +13,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.batch import Batch
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
 from jostle.errors import Unsupported
 from jostle.frame import Bodies, Floats, Frame
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
 from jostle.query import Query
-from jostle.report import Batch, Closest, Report
+from jostle.report import Closest, Report
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Traits
 

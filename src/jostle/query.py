@@ -13,6 +13,11 @@ from jostle.errors import InputError
 
 ROWS = ("faces", "first", "pairs", "any")
 _FLAGS = ("solid", "itself", "adjacent", "motion", "all_contacts")
+_NOT_WITH_MOTION = (
+    ("solid", "what moves into a body passes its surface; ask for solid=True at one instant, without motion"),
+    ("adjacent", "faces that share a vertex touch all the time; leave it out"),
+    ("budget", "leave it out, or shorten the step"),
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,8 @@ class Query:
     Parameters
     ----------
     rows : {"faces", "first", "pairs", "any"}
-        All touching face pairs; one row per body pair; body pairs without rows; or at most one body pair.
+        All touching face pairs; one row per body pair; body pairs without rows; or at most one body pair (with `motion` the one
+        that meets first).
     clearance : float
         Also report face pairs nearer than this length. It adds results, it never removes any.
     solid : bool
@@ -57,7 +63,10 @@ class Query:
     motion : bool
         Look along the motion since the last successful `detect`, not only at its end.
     all_contacts : bool
-        With `motion`: every contact within the step, not only the first of each body pair.
+        With `motion`: every pair of faces that meets within the step, each at its first time, not only the first of each body pair.
+    separation : float
+        With `motion`: the length at which two faces count as in contact. Faces that start within it are free as long as they
+        do not come nearer, so that what slides or moves apart is not stopped (docs/conventions.md).
     budget : Budget, optional
         The most that the method may spend; `report.complete` says whether it sufficed.
     """
@@ -69,6 +78,7 @@ class Query:
     adjacent: bool = False
     motion: bool = False
     all_contacts: bool = False
+    separation: float = 0.0
     budget: Budget | None = None
 
     def __post_init__(self) -> None:
@@ -76,6 +86,8 @@ class Query:
         cast.as_choice(self.rows, ROWS, "rows")
         if self.clearance.__class__ is not float or not 0.0 <= self.clearance <= cast.LARGEST_COORDINATE:
             object.__setattr__(self, "clearance", cast.as_length(self.clearance, "clearance"))
+        if self.separation.__class__ is not float or not 0.0 <= self.separation <= cast.LARGEST_COORDINATE:
+            object.__setattr__(self, "separation", cast.as_length(self.separation, "separation"))
         for field in _FLAGS:
             value = getattr(self, field)
             if value is not False and value is not True:
@@ -84,5 +96,17 @@ class Query:
             raise InputError("adjacent=True has no meaning without itself=True")
         if self.all_contacts and not self.motion:
             raise InputError("all_contacts=True has no meaning without motion=True")
+        if self.separation > 0.0 and not self.motion:
+            raise InputError("separation has no meaning without motion=True; use clearance for what is near at one instant")
         if self.budget is not None and not isinstance(self.budget, Budget):
             raise InputError(f"budget is {self.budget!r}; pass jostle.Budget(seconds=…) or jostle.Budget(operations=…)")
+        if self.motion:
+            self._check_motion()
+
+    def _check_motion(self) -> None:
+        """Refuse what has no meaning along a motion."""
+        if self.clearance > 0.0:
+            raise InputError("clearance has no meaning with motion=True; use separation for faces that come nearer than a length")
+        for field, cure in _NOT_WITH_MOTION:
+            if getattr(self, field):
+                raise InputError(f"{field} has no meaning with motion=True; {cure}")

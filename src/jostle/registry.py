@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jostle.broad_phase import BROAD_PHASES
 from jostle.errors import InputError
+from jostle.methods.bounding_tree.method import BoundingTree
 from jostle.methods.brute_force.method import BruteForce
 from jostle.methods.closest_features.method import ClosestFeatures
 from jostle.methods.edge_face.method import EdgeFace
@@ -20,6 +21,7 @@ METHODS: dict[str, type[Method]] = {
     "wide_tree": WideTree,
     "face_octree": FaceOctree,
     "octree_update": OctreeUpdate,
+    "bounding_tree": BoundingTree,
     "separating_plane": SeparatingPlane,
     "closest_features": ClosestFeatures,
     "edge_face": EdgeFace,

@@ -7,7 +7,6 @@ equal inputs give byte-equal reports. Where two faces touch (points, segment, no
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -16,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.continuous.features import Feature, Features
 from jostle.errors import InputError
 from jostle.geometry import contact_kind
 from jostle.kernels.arrays import read_only_view
@@ -141,6 +141,7 @@ class Contacts:
     depth: Floats  # >= 0 penetrates, NaN where the method does not answer it
     time: Floats  # 0 … 1 within the step, NaN where the method does not look along the motion
     _details: Details | Callable[[], Details] | None = field(default=None, repr=False)
+    features: Features | None = field(default=None, repr=False)  # which vertices, edges and faces meet; of motions only
 
     @staticmethod
     def empty() -> Contacts:
@@ -184,15 +185,18 @@ class Contacts:
             return Details(self.details.segment[rows], self.details.normal[rows])
 
         columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
-        return Contacts(**columns, _details=None if self._details is None else details)
+        features = None if self.features is None else self.features.select(rows)
+        return Contacts(**columns, _details=None if self._details is None else details, features=features)
 
     def to_array(self) -> NDArray[np.void]:
-        """Return all columns, geometry included, as one structured array."""
+        """Return all columns, geometry included, as one structured array; with those of `features` where there are any."""
         fields: list[Any] = [(name, getattr(self, name).dtype) for name in _COLUMNS]
         fields += [("point", np.float64, 3), ("normal", np.float64, 3)]
+        if self.features is not None:
+            fields += [("kind_a", np.uint8), ("vertices_a", np.int32, 3), ("kind_b", np.uint8), ("vertices_b", np.int32, 3)]
         rows = np.empty(len(self), dtype=fields)
         for name in rows.dtype.names or ():
-            rows[name] = getattr(self, name)
+            rows[name] = getattr(self.features if name in Features._fields else self, name)
         return rows
 
     def __getstate__(self) -> dict[str, Any]:
@@ -289,74 +293,6 @@ class Pairs:
 _NO_PAIRS = Pairs(_NO_BODIES, _NO_BODIES, _NO_KINDS, _NO_BODIES, _NO_NUMBERS, _NO_NUMBERS)
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """The answers for n sets of poses, as flat arrays with offsets: set k has the entries offsets[k] … offsets[k+1]-1.
-
-    Rows are sorted by (set, body_a, body_b, face_a, face_b). What was not asked for is empty.
-    """
-
-    touching: NDArray[np.bool_]  # (n,)
-    pair_offsets: NDArray[np.int64]  # (n+1,)
-    body_a: Ints  # of touching pairs
-    body_b: Ints
-    kind: NDArray[np.uint8]
-    row_offsets: NDArray[np.int64]  # (n+1,)
-    row_body_a: Ints
-    row_body_b: Ints
-    face_a: Ints
-    face_b: Ints
-    row_kind: NDArray[np.uint8]
-    counters: Counters
-
-    @staticmethod
-    def of(
-        sets: int,
-        number: Ints,
-        body_a: Ints,
-        body_b: Ints,
-        face_a: Ints,
-        face_b: Ints,
-        kind: NDArray[np.uint8],
-        rows: str,
-        work: Counters,
-    ) -> Batch:
-        """Make it of sorted rows, `number` the set of each."""
-        touching = np.zeros(sets, bool)
-        touching[number] = True
-        kept = slice(0 if rows == "any" else None)
-        number, body_a, body_b, kind = number[kept], body_a[kept], body_b[kept], kind[kept]
-        new = np.ones(len(number), bool)
-        new[1:] = (number[1:] != number[:-1]) | (body_a[1:] != body_a[:-1]) | (body_b[1:] != body_b[:-1])
-        start = np.flatnonzero(new)
-        worst = np.maximum.reduceat(kind, start) if len(start) else kind[:0]
-        pairs = (_offsets(number[start], sets), body_a[start], body_b[start], worst)
-        kept = slice(None if rows == "faces" else 0)
-        return Batch(
-            touching,
-            *pairs,
-            row_offsets=_offsets(number[kept], sets),
-            row_body_a=body_a[kept],
-            row_body_b=body_b[kept],
-            face_a=face_a[kept],
-            face_b=face_b[kept],
-            row_kind=kind[kept],
-            counters=work,
-        )
-
-    def __len__(self) -> int:
-        return len(self.touching)
-
-    def with_ids(self, ids: Ints) -> Batch:
-        """Return the same with body ids for body numbers."""
-        names = ("body_a", "body_b", "row_body_a", "row_body_b")
-        return dataclasses.replace(self, **{name: ids[getattr(self, name)] for name in names})
-
-
-def _offsets(number: Ints, sets: int) -> NDArray[np.int64]:
-    return np.searchsorted(number, np.arange(sets + 1)).astype(np.int64)
-
-
 @dataclass(frozen=True)
 class Closest:
     """The closest points of two bodies and the faces they are on; of equally close faces the lowest (face_a, face_b).
@@ -371,8 +307,8 @@ class Closest:
     point_b: Floats
     face_a: int  # -1 where no face of the mesh holds the point: a hull may have faces of its own
     face_b: int
-    feature_a: tuple[str, tuple[int, ...]] | None = None
-    feature_b: tuple[str, tuple[int, ...]] | None = None
+    feature_a: Feature | None = None
+    feature_b: Feature | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -427,9 +363,9 @@ class Report:
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the contact rows as plain dicts with names, ready for JSON (NaN becomes None)."""
-        table = self.contacts.to_array()
+        table, features = self.contacts.to_array(), self.contacts.features
         rows = []
-        for row in table:
+        for number, row in enumerate(table):
             entry: dict[str, Any] = {
                 "body_a": self.names.get(int(row["body_a"]), int(row["body_a"])),
                 "body_b": self.names.get(int(row["body_b"]), int(row["body_b"])),
@@ -441,6 +377,8 @@ class Report:
                 entry[name] = _number(row[name])
             for name in ("point", "normal"):
                 entry[name] = [_number(x) for x in row[name]]
+            if features is not None:
+                entry["feature_a"], entry["feature_b"] = features.of_a(number), features.of_b(number)
             rows.append(entry)
         return rows
 

@@ -65,6 +65,9 @@ _WISHES = (
     ("budget", Serve.BUDGET),
 )
 
+# What to do where a method does not serve a wish, if one can say more than to choose another.
+_CURES = {Serve.MOTION: "choose the method bounding_tree, or ask without motion"}
+
 
 @dataclass(frozen=True)
 class Guarantee:
@@ -132,6 +135,7 @@ class Traits:
                 continue
             if serve is Serve.SOLID and self.semantics is not Semantics.SURFACE:
                 continue
-            raise Unsupported(f"{method} does not serve {serve.value} (trait serves: no {serve.value}); choose another method")
+            cure = _CURES.get(serve, "choose another method")
+            raise Unsupported(f"{method} does not serve {serve.value} (trait serves: no {serve.value}); {cure}")
         if query.rows in ("faces", "first") and not self.tells_where:
             raise Unsupported(f"{method} answers neither faces nor points; ask with rows='pairs'")

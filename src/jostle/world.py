@@ -17,16 +17,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
+from jostle.batch import Batch
 from jostle.body import Body
 from jostle.body_table import BodyTable, NewBody
 from jostle.errors import BusyError, InputError, Unsupported
 from jostle.frame import Bodies, Frame
+from jostle.moving_bodies import body_at, moving_bodies_of
 from jostle.overlay import Overlay
 from jostle.prepared_shapes import PreparedShapes
 from jostle.protocol import Detector, Method, Progress, Shape
 from jostle.query import Query
 from jostle.registry import method_of, name_of
-from jostle.report import Batch, Closest, Pairs, Report, pair_key, replaced
+from jostle.report import Closest, Pairs, Report, pair_key, replaced
 from jostle.shapes.coerce import MeshLike, mesh_of
 from jostle.shapes.mesh import UNITS, Mesh
 from jostle.traits import Answer, Serve
@@ -210,7 +212,7 @@ class World:
     # ------------------------------------------------------------------ questions
 
     def detect(self, query: Query | None = None, /, **wishes: Any) -> Report:
-        """Find which faces touch now. Keyword arguments are those of `Query`; or pass a `Query`.
+        """Find which faces touch now, or with `motion=True` on the way. Keyword arguments are those of `Query`; or pass a `Query`.
 
         A detect that raises changes nothing: the motion that methods look along still starts at the last success.
         """
@@ -224,6 +226,43 @@ class World:
             self._last_pairs = report.pairs
             self.time += self.dt
         return report
+
+    def safe_step(self, separation: float = 0.0, *, itself: bool = False) -> float:
+        """Return the fraction of the present step, 0 … 1, that no contact interrupts: 1.0 if it is free.
+
+        The step is the motion since the last successful `detect`. It does not count as a step and moves no body: `move_to` goes
+        there.
+
+        Parameters
+        ----------
+        separation : float
+            The distance at which faces count as in contact. Those that start within it do not stop the step as long as they come
+            no nearer, so that bodies may slide along each other and part. With 0 whatever touches at the start stops it at 0.
+        itself : bool
+            Also look at contacts of deforming bodies with themselves.
+        """
+        query = Query(rows="any", motion=True, separation=separation, itself=itself)
+        self._traits.check_query(self._method_name, query)
+        with self._alone(detecting=True):
+            found = self._ready_detector().detect(self._frame(), query)
+        return float(min(1.0, found.pairs.time.min(initial=1.0)))
+
+    def move_to(self, fraction: float) -> None:
+        """Take all bodies back to a fraction 0 … 1 of the present step: 0 is where the last successful `detect` saw them.
+
+        Rigid bodies go along their screws, the vertices of deforming ones along straight lines in the world. What `safe_step`
+        returned is free of contact up to rounding; a separation leaves more room.
+        """
+        place = cast.as_number(fraction, "fraction")
+        if not 0.0 <= place <= 1.0:
+            raise InputError(f"fraction is {place}; it must lie between 0 and 1")
+        with self._alone():
+            frame = self._frame()
+            moved = {row: body_at(frame, row, place) for row in moving_bodies_of(frame)}
+            for row, (pose, vertices) in moved.items():
+                self._table.write("poses", row, pose)
+                if vertices is not None:
+                    self._table.write_vertices(row, vertices)
 
     def in_collision(self) -> bool:
         """Return whether any two bodies touch; the search ends at the first that do. It does not count as a step."""

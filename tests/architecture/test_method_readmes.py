@@ -21,6 +21,7 @@ HEADER = ["claim", "section", "where", "deviation"]
 KITAMURA_1998 = "1 2 2.1 2.2 2.2.1 2.2.2 2.2.3 2.2.4 2.2.5 2.3 3 3.1 3.2 3.3 3.4 3.5 3.6 3.7 4 4.1 4.2 4.3 4.4 5 5.1 5.2 5.3 6 7"
 SECTIONS = {
     "kitamura1998": KITAMURA_1998,
+    "eckstein1999": "1 2 3 3.1 3.2 3.3 4 4.1 4.2 5 6",
     "boyse1979": KITAMURA_1998,  # the test of edges against faces, as §1 there retells it
 }
 NAME = r"`[A-Za-z_][\w.]*`"

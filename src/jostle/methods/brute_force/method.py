@@ -1,7 +1,7 @@
 """BruteForce: every face against every face. The oracle of surfaces and solids that every exact method must equal to the byte.
 
 It has no broad phase and no tree, so that nothing can be lost before the last test. `AllFaces` is the same test as the narrow
-half of a two-phase method, for `Pairwise`.
+half of a two-phase method, for `Pairwise` (which does not look along motions).
 """
 
 from __future__ import annotations
@@ -21,18 +21,21 @@ from jostle.geometry.aabb import face_boxes
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, CROSSING
 from jostle.methods.brute_force.all_faces import FaceRows, find_face_rows
 from jostle.methods.brute_force.closest_faces import find_closest_faces
+from jostle.methods.brute_force.moving_faces import find_moving_rows
+from jostle.motion_report import MovingRows, motion_report
+from jostle.moving_bodies import MovingBodies, moving_bodies_of
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
 from jostle.protocol import Detector, OldToNew, Progress
 from jostle.query import Query
 from jostle.report import Closest, Contacts, Counters, Pairs, Report
 from jostle.shapes.mesh import Mesh
-from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
+from jostle.traits import EXACT, NO_MISS, Answer, Semantics, Serve, Traits
 
 TRAITS = Traits(
     semantics=Semantics.BOTH,
-    answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT, Answer.DISTANCE: EXACT},
-    serves=frozenset({Serve.CLEARANCE, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID}),
+    answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT, Answer.DISTANCE: EXACT, Answer.TIME: NO_MISS},
+    serves=frozenset({Serve.CLEARANCE, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID, Serve.MOTION}),
 )
 
 
@@ -90,10 +93,14 @@ class BruteForceDetector(Detector):
     def __init__(self, bodies: Bodies, shapes: tuple[FaceShape, ...]) -> None:
         self._bodies = bodies
         self._shapes = shapes
+        self._moving = MovingBodies()
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Test all pairs of bodies that the filters allow."""
-        return answer(self._all_pairs(frame, query.itself), self._shapes, frame, query)
+        pairs = self._all_pairs(frame, query.itself)
+        if query.motion:
+            return answer_along_motion(pairs, self._shapes, self._moving, frame, query)
+        return answer(pairs, self._shapes, frame, query)
 
     def _all_pairs(self, frame: Frame, itself: bool) -> Iterator[tuple[int, int]]:
         """Every pair in order, one row of the table at a time: 10,000 bodies have 50 million pairs."""
@@ -107,6 +114,7 @@ class BruteForceDetector(Detector):
     def change(self, bodies: Bodies, shapes: tuple[FaceShape, ...], old_to_new: OldToNew) -> None:
         """Take the new bodies; nothing else depends on them."""
         self._bodies, self._shapes = bodies, shapes
+        self._moving.forget()
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Return the closest faces of two bodies."""
@@ -135,6 +143,29 @@ def answer(pairs: Iterable[tuple[int, int]], shapes: tuple[FaceShape, ...], fram
     if query.rows in ("pairs", "any"):
         return Report(pairs=Pairs.of(contacts).without_rows(), counters=counters)
     return Report.of(contacts, counters)
+
+
+def answer_along_motion(
+    pairs: Iterable[tuple[int, int]], shapes: tuple[FaceShape, ...], moving: MovingBodies, frame: Frame, query: Query
+) -> Report:
+    """Ask all face pairs of pairs of bodies for their first times; a rigid body does not meet itself."""
+    for body in moving_bodies_of(frame):
+        moving.of(frame, body)  # which refuses half a turn, whether there is anything to meet or not
+    tested: list[tuple[int, int]] = []
+    found: list[MovingRows] = []
+    counters = Counters()
+    for a, b in pairs:
+        if a == b and not frame.bodies.deformable[a]:
+            continue
+        surface_a, surface_b = moving.of(frame, a), moving.of(frame, b)
+        welded = shapes[a].welded_faces if a == b else None
+        rows, box_tests = find_moving_rows(len(tested), surface_a, surface_b, query.separation, welded)
+        counters += Counters(body_pairs=1, box_tests=box_tests)
+        tested.append((a, b))
+        found.append(rows)
+    numbers = np.array(tested, np.int32).reshape(-1, 2)
+    listed = CandidatePairs(numbers[:, 0].copy(), numbers[:, 1].copy())
+    return motion_report(MovingRows.joined(found), listed, moving, frame, query, counters)
 
 
 def rows_of_pair(a: int, b: int, shapes: tuple[FaceShape, ...], frame: Frame, query: Query) -> tuple[FaceRows, Counters]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
+from jostle.batch import Batch
 from jostle.broad_phase.brute_force import BruteForce as AllPairs
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.broad_phase.volumes import CandidatePairs, every_pair
@@ -30,7 +31,7 @@ from jostle.overlay import Overlay
 from jostle.pairwise import LocalBoxes, allowed_pairs, world_volumes
 from jostle.protocol import OldToNew, PairFinder, Progress
 from jostle.query import Query
-from jostle.report import Batch, Closest, Contacts, Counters, Kind, Pairs, Report
+from jostle.report import Closest, Contacts, Counters, Kind, Pairs, Report
 from jostle.rows import Rows, as_asked, contacts_of, labelled, merged, with_contained
 from jostle.shapes.mesh import Mesh
 from jostle.traits import EXACT, Answer, Semantics, Serve, Traits

@@ -1,0 +1,139 @@
+"""The bodies of a detector: which tree each has, trees that follow deforming vertices, and bodies within a step.
+
+Rigid bodies with equal meshes share one tree. A deforming body has volumes of its own, refitted when its vertices change; along a
+motion it has volumes at both ends, in the world and in the same axes, between which they are interpolated (`motions.py`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jostle.frame import Bodies, Floats, Frame, Ints
+from jostle.geometry.aabb import box_of_points, world_boxes
+from jostle.kernels.arrays import read_only_view
+from jostle.methods.bounding_tree.dynamic import Mover
+from jostle.methods.bounding_tree.motions import IDENTITY, moving_tree
+from jostle.methods.bounding_tree.refit import refit, refit_ends
+from jostle.methods.bounding_tree.search import Shapes
+from jostle.methods.bounding_tree.tree import Tree
+from jostle.moving_bodies import MovingBodies
+from jostle.pairwise import LocalBoxes, world_volumes
+
+NEARLY_HALF_A_TURN = 3.0  # radians: from here on it is asked whether the shortest screw is known
+ROUNDING_OF_ANGLE = 1e-7  # of an angle that comes from the trace of a rotation
+
+
+class BodyTrees:
+    """The trees of all bodies, and of those within a step."""
+
+    def __init__(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
+        trees: list[Tree] = []
+        vertices: list[Floats] = []
+        welded: list[Ints] = []
+        number_of: dict[int, int] = {}
+        self.of_body: Ints = np.empty(len(bodies), np.int32)
+        for body, tree in enumerate(shapes):
+            shared = not bodies.deformable[body]
+            if shared and id(tree) in number_of:
+                self.of_body[body] = number_of[id(tree)]
+                continue
+            self.of_body[body] = len(trees)
+            if shared:
+                number_of[id(tree)] = len(trees)
+            trees.append(tree)
+            vertices.append(bodies.meshes[body].vertices)
+            welded.append(bodies.meshes[body].welded_faces)
+        self.trees, self.vertices, self.welded = trees, vertices, welded
+        self.shapes = Shapes(trees, vertices, welded)
+        self._boxes = LocalBoxes(bodies)
+        self.moving = MovingBodies()
+        self._frame: Frame | None = None
+        self._movers: dict[int, Mover] = {}
+        # Those that did not move when they were last looked at: where they were, and the vertices, so that their id stays theirs.
+        self._resting: dict[int, tuple[tuple[bytes, int], Mover, Floats]] = {}
+
+    def tree(self, body: int) -> Tree:
+        """Return the tree of a body, of a deforming one as it was last followed."""
+        return self.trees[int(self.of_body[body])]
+
+    def follow(self, frame: Frame) -> None:
+        """Refit the trees of deforming bodies whose vertices changed."""
+        for body in frame.bodies.deforming:
+            self._follow_body(frame, body)
+
+    def _follow_body(self, frame: Frame, body: int) -> None:
+        number, vertices = self.of_body[body], frame.vertices[body]
+        if vertices is not self.vertices[number]:
+            tree = self.trees[number]._replace(volumes=refit(self.trees[number], vertices))
+            self.shapes.replace(number, tree, vertices)
+            self.trees[number], self.vertices[number] = tree, vertices
+
+    def mover(self, frame: Frame, body: int) -> Mover:
+        """Return a body within the step of this frame."""
+        if frame is not self._frame:
+            self._frame, self._movers = frame, {}
+        found = self._movers.get(body)
+        if found is None:
+            found = self._movers[body] = self._made(frame, body)
+        return found
+
+    def _made(self, frame: Frame, body: int) -> Mover:
+        start, end = frame.poses_t0[body], frame.poses[body]
+        rests_in_itself = frame.vertices_t0[body] is frame.vertices[body]
+        key = (end.tobytes(), id(frame.vertices[body])) if rests_in_itself and start.tobytes() == end.tobytes() else None
+        if key is not None and body in self._resting and self._resting[body][0] == key:
+            return self._resting[body][1]
+        deforms = frame.bodies.deformable[body] and not (rests_in_itself and np.array_equal(start[:3, :3], end[:3, :3]))
+        if not deforms and frame.bodies.deformable[body]:
+            self._follow_body(frame, body)
+        surface, tree, largest = self.moving.of(frame, body), self.tree(body), self.shapes.faces_of_leaf
+        world = (surface.vertices_t0, surface.vertices_t1)
+        if not deforms:
+            motion = moving_tree(tree, (tree.volumes, tree.volumes), (start, end), surface.turn, world)
+            found = Mover(motion, surface, True, largest)
+            if key is not None:
+                self._resting[body] = (key, found, frame.vertices[body])
+            return found
+        volumes = refit_ends(tree, *world)
+        return Mover(moving_tree(tree, volumes, (IDENTITY, IDENTITY), surface.turn, world), surface, False, largest)
+
+    def boxes(self, frame: Frame) -> tuple[Floats, Floats]:
+        """Return lower and upper (n,3) of the world boxes of the bodies at this instant."""
+        volumes = world_volumes(self._boxes, frame, 0.0)
+        return volumes.lower, volumes.upper
+
+    def swept_boxes(self, frame: Frame, separation: float) -> tuple[Floats, Floats]:
+        """Return lower and upper (n,3) of world boxes that hold the bodies at all times of the step, and half of the separation."""
+        lower, upper = self._boxes.of(frame)
+        lower_t0, upper_t0 = lower.copy(), upper.copy()
+        for body in frame.bodies.deforming:
+            box_of_points(read_only_view(frame.vertices_t0[body]), lower_t0[body], upper_t0[body])
+        bulges = self._bulges(frame, lower, upper)
+        lower_t0, upper_t0 = world_boxes(frame.poses_t0, lower_t0, upper_t0)
+        lower_t1, upper_t1 = world_boxes(frame.poses, lower, upper)
+        lower, upper = np.minimum(lower_t0, lower_t1), np.maximum(upper_t0, upper_t1)
+        size = np.maximum(np.abs(lower), np.abs(upper)).max(axis=1, initial=0.0)
+        margin = 0.5 * separation + 1e-9 * separation + 1e-10 * size + bulges
+        return lower - margin[:, None], upper + margin[:, None]
+
+    def _bulges(self, frame: Frame, lower: Floats, upper: Floats) -> Floats:
+        """(n,) how far arcs leave the straight lines between their ends; 0 for bodies that do not turn, or deform.
+
+        The height of an arc over its chord c is c tan(angle/4)/2, and the longest chord is that of a corner of the local box.
+        """
+        bulges = np.zeros(len(frame))
+        change = frame.poses - frame.poses_t0
+        for body in np.flatnonzero(change[:, :3, :3].any(axis=(1, 2)) & ~frame.bodies.deformable).tolist():
+            start, end = frame.poses_t0[body, :3, :3], frame.poses[body, :3, :3]
+            cosine = 0.5 * (float((start * end).sum()) - 1.0)
+            angle = float(np.arccos(max(-1.0, min(1.0, cosine)))) + ROUNDING_OF_ANGLE
+            if angle > NEARLY_HALF_A_TURN:
+                angle = float(self.moving.of(frame, body).turn[3])  # raises for half a turn, whether something is near or not
+            ends = np.stack([lower[body], upper[body]])
+            corners = ends[CORNERS_OF_BOX, [0, 1, 2]]
+            way = corners @ change[body, :3, :3].T + change[body, :3, 3]
+            bulges[body] = 0.5 * float(np.sqrt((way * way).sum(axis=1).max())) * np.tan(0.25 * angle) * (1.0 + 1e-4)
+        return bulges
+
+
+CORNERS_OF_BOX = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)])

@@ -1,0 +1,264 @@
+"""Building a tree from the top down (§3): compute a bounding object for a set of faces, split the set, go on with the parts.
+
+Degree. With `degree=None` a set is split into two; the degree is raised until the worst part is good enough, improvement · q(E_F)
+>= max q(E_Fi), and at 6 it is taken as it is. A set of at most `leaf_faces` faces is a leaf ("if the number of faces falls below a
+certain threshold. In our experiments 4 has been a good choice": here 4 faces are not split any more).
+
+All sets of a level are worked on together: each kernel is called with as many of them as take some 50 ms, so that there are few
+calls, kernels compile only for the volumes and splittings in use, and Ctrl-C is heard.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jostle import cast
+from jostle.errors import InputError
+from jostle.frame import Bools, Floats, Ints
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.jit import kernel
+from jostle.methods.bounding_tree.fit import Soup, enclose, in_slices, measure, nothing_gathered
+from jostle.methods.bounding_tree.splitting.split import (
+    LARGEST_DEGREE,
+    LEAST_DEGREE,
+    SPLITTINGS,
+    WITHOUT_OPTIMISATION,
+    one_list,
+    split_sets,
+)
+from jostle.methods.bounding_tree.tree import KINDS, OBB, ROW, Tree
+from jostle.methods.bounding_tree.volumes.quality import QUALITIES
+from jostle.protocol import Progress
+from jostle.shapes.mesh import Mesh
+
+__all__ = ["SPLITTINGS", "build"]
+
+Numbers = NDArray[np.int64]
+
+
+class Settings(NamedTuple):
+    """How to build, as numbers."""
+
+    kind: int
+    splitting: int
+    quality: int
+    degree: int  # 0: flexible
+    improvement: float
+    leaf_faces: int
+
+
+def build(
+    mesh: Mesh | tuple[ArrayLike, ArrayLike],
+    volume: str = "obb",
+    splitting: str = "insertion",
+    quality: str = "volume",
+    degree: int | None = None,
+    improvement: float = 0.75,
+    leaf_faces: int = 4,
+    progress: Progress | None = None,
+) -> Tree:
+    """Return the tree of a mesh.
+
+    Parameters
+    ----------
+    mesh : Mesh, or vertices (v, 3) and faces (m, 3)
+    volume : {"sphere", "aabb", "obb"}
+    splitting : {"without_optimisation", "insertion", "gottschalk", "binary_gottschalk"}
+        §3.1, §3.2, §3.3, and the tree they are compared with, whose degree is 2.
+    quality : {"volume", "surface", "hausdorff"}
+    degree : int, optional
+        2 … 6; None takes for each node the least that brings the improvement.
+    improvement : float
+        The paper's α, between 0 and 1: what share of its parent's measure a child may have. Of no use with a fixed degree.
+    leaf_faces : int
+        Largest number of faces of a leaf.
+    progress : callable, optional
+        Called with the share that is done.
+    """
+    if not isinstance(mesh, Mesh):
+        mesh = Mesh(*mesh)
+    settings = _settings(volume, splitting, quality, degree, improvement, leaf_faces)
+    return _Build(mesh, settings, progress).run()
+
+
+def _settings(volume: str, splitting: str, quality: str, degree: int | None, improvement: float, leaf_faces: int) -> Settings:
+    cast.as_choice(volume, tuple(KINDS), "volume")
+    cast.as_choice(splitting, tuple(SPLITTINGS), "splitting")
+    cast.as_choice(quality, tuple(QUALITIES), "quality")
+    if degree is not None and not LEAST_DEGREE <= degree <= LARGEST_DEGREE:
+        raise InputError(f"degree is {degree}; it must be 2 … 6, or None for the least that brings the improvement")
+    if splitting == "binary_gottschalk" and degree not in (None, 2):
+        raise InputError(f"degree is {degree}; the binary Gottschalk tree has degree 2, splitting='gottschalk' any from 2 to 6")
+    if not 0.0 < improvement < 1.0:
+        raise InputError(
+            f"improvement is {improvement}; it must be between 0 and 1: the share of its parent's measure that a child may have"
+        )
+    if leaf_faces < 1:
+        raise InputError(f"leaf_faces is {leaf_faces}; it must be at least 1")
+    fixed = 2 if splitting == "binary_gottschalk" else (degree or 0)
+    return Settings(KINDS[volume], SPLITTINGS[splitting], QUALITIES[quality], fixed, float(improvement), int(leaf_faces))
+
+
+class _Nodes(NamedTuple):
+    """Nodes of one level, or some of them."""
+
+    volumes: Floats  # (n,16)
+    measure: Floats  # (n,)
+    begin: Numbers  # (n,) ranges of the list of faces
+    end: Numbers  # (n,)
+
+
+class _Build:
+    """A build at work."""
+
+    def __init__(self, mesh: Mesh, settings: Settings, progress: Progress | None) -> None:
+        self.mesh, self.settings, self.progress = mesh, settings, progress
+        vertices, faces = read_only_view(mesh.vertices), read_only_view(mesh.faces)
+        centres = ((vertices[faces[:, 0]] + vertices[faces[:, 1]]) + vertices[faces[:, 2]]) / 3.0
+        self.soup = Soup(vertices, faces, centres)
+        self.lists = one_list(len(faces))
+        self.gathered = nothing_gathered(len(vertices))
+        self.done = 0.0  # sum over the faces of log(all faces / faces of their smallest set)
+
+    def run(self) -> Tree:
+        """Return the tree."""
+        levels = [self._enclosed(np.zeros(1, np.int64), np.full(1, len(self.mesh.faces)))]
+        first_child, child_count = [], []
+        nodes = 1
+        while len(levels[-1].begin):
+            children, parent, parts = self._split_level(levels[-1])
+            first, count = np.zeros(len(levels[-1].begin), np.int32), np.zeros(len(levels[-1].begin), np.int32)
+            first[parent] = nodes + np.cumsum(parts) - parts
+            count[parent] = parts
+            first_child.append(first)
+            child_count.append(count)
+            levels.append(children)
+            nodes += len(children.begin)
+        return self._tree(levels, np.concatenate(first_child), np.concatenate(child_count))
+
+    def _split_level(self, nodes: _Nodes) -> tuple[_Nodes, Numbers, Numbers]:
+        """Return all children of a level's nodes, those of a node together, the parents in that order, and how many each has."""
+        settings = self.settings
+        waiting = np.flatnonzero(nodes.end - nodes.begin > settings.leaf_faces)
+        boxes = self._boxes(nodes, waiting)
+        means = np.full((len(waiting), LARGEST_DEGREE, 3), np.nan)
+        degree = settings.degree or LEAST_DEGREE
+        made, parents, counts = [_some(nodes, waiting[:0])], [waiting[:0]], [waiting[:0]]
+        while len(waiting):
+            faces = nodes.end[waiting] - nodes.begin[waiting]
+            degrees = np.minimum(faces, degree)
+            last = (degrees == np.minimum(faces, LARGEST_DEGREE)) | (settings.degree > 0)
+            starts, parts = self._split(nodes, waiting, degrees, boxes, means, last)
+            children = self._enclosed(*_ranges(starts, parts))
+            worst = np.maximum.reduceat(children.measure, np.cumsum(parts) - parts)
+            good = last | ((parts > 1) & (settings.improvement * nodes.measure[waiting] >= worst))
+            made.append(_some(children, np.flatnonzero(np.repeat(good, parts))))
+            parents.append(waiting[good])
+            counts.append(parts[good])
+            self._count_as_done(made[-1].end - made[-1].begin, np.repeat(faces[good], parts[good]))
+            waiting, boxes, means = waiting[~good], boxes[~good], means[~good]
+            degree += 1
+        return _Nodes(*map(np.concatenate, zip(*made, strict=True))), np.concatenate(parents), np.concatenate(counts)
+
+    def _boxes(self, nodes: _Nodes, waiting: Numbers) -> Floats:
+        """Return the smallest enclosing boxes B_F (§3.2). They are oriented for trees of any kind, as in figure 1."""
+        if self.settings.kind == OBB or self.settings.splitting == WITHOUT_OPTIMISATION:
+            return nodes.volumes[waiting]
+        begins, ends, boxes = nodes.begin[waiting], nodes.end[waiting], np.empty((len(waiting), ROW))
+        for low, high in in_slices(ends - begins):
+            sets = self.lists.order, begins[low:high], ends[low:high]
+            enclose(OBB, self.settings.quality, self.soup, *sets, self.gathered, boxes[low:high])
+            self._show()
+        return boxes
+
+    def _split(
+        self, nodes: _Nodes, waiting: Numbers, degrees: Numbers, boxes: Floats, means: Floats, last: Bools
+    ) -> tuple[Numbers, Numbers]:
+        """Split sets as `split_sets` does."""
+        kind, splitting, quality = self.settings[:3]
+        begins, ends = nodes.begin[waiting], nodes.end[waiting]
+        starts, parts = np.empty((len(waiting), LARGEST_DEGREE + 1), np.int64), np.empty(len(waiting), np.int64)
+        for low, high in in_slices((ends - begins) * degrees):
+            sets = (array[low:high] for array in (begins, ends, degrees, boxes, means, last, starts, parts))
+            split_sets(splitting, kind, quality, self.soup, self.lists, *sets)
+            self._show()
+        return starts, parts
+
+    def _enclosed(self, begins: Numbers, ends: Numbers) -> _Nodes:
+        """Return the nodes of sets, with their bounding objects."""
+        kind, _, quality = self.settings[:3]
+        volumes, measures = np.empty((len(begins), ROW)), np.empty(len(begins))
+        for low, high in in_slices(ends - begins):
+            sets = self.lists.order, begins[low:high], ends[low:high]
+            enclose(kind, quality, self.soup, *sets, self.gathered, volumes[low:high])
+            measure(kind, quality, self.soup, *sets, volumes[low:high], measures[low:high])
+            self._show()
+        return _Nodes(volumes, measures, begins, ends)
+
+    def _count_as_done(self, faces: Numbers, of_parent: Numbers) -> None:
+        self.done += float((faces * np.log(of_parent / faces)).sum())
+
+    def _show(self) -> None:
+        if self.progress is not None:
+            all_faces = len(self.mesh.faces)
+            every = all_faces * math.log(max(2.0, all_faces / self.settings.leaf_faces))
+            self.progress(min(1.0, self.done / every), f"bounding tree of {self.mesh.name}")
+
+    def _listed_vertices(self, begins: Numbers, ends: Numbers) -> tuple[Numbers, Ints]:
+        """Return vertex_start and vertex_list of a `Tree`."""
+        vertex_start, vertex_list = np.zeros(len(begins) + 1, np.int64), np.empty(0, np.int32)
+        for _ in range(2):  # how many there are, and then which
+            for low, high in in_slices(ends - begins):
+                sets = self.lists.order, begins[low:high], ends[low:high]
+                list_vertices(self.soup.faces, *sets, self.gathered.stamp, vertex_start[low : high + 1], vertex_list)
+            if len(vertex_list) == 0:
+                vertex_list = np.empty(int(vertex_start[-1]), np.int32)
+        return vertex_start, vertex_list
+
+    def _tree(self, levels: list[_Nodes], first_child: Ints, child_count: Ints) -> Tree:
+        begin, end = np.concatenate([nodes.begin for nodes in levels]), np.concatenate([nodes.end for nodes in levels])
+        vertex_start, vertex_list = self._listed_vertices(begin, end)
+        return Tree(
+            kind=np.array(self.settings.kind),
+            volumes=np.concatenate([nodes.volumes for nodes in levels]),
+            first_child=first_child,
+            child_count=child_count,
+            first_face=begin.astype(np.int32),
+            face_count=(end - begin).astype(np.int32),
+            order=self.lists.order,
+            level=np.repeat(np.arange(len(levels), dtype=np.int32), [len(nodes.begin) for nodes in levels]),
+            faces=self.mesh.faces,
+            vertex_start=vertex_start,
+            vertex_list=vertex_list,
+        )
+
+
+def _some(nodes: _Nodes, rows: Numbers) -> _Nodes:
+    return _Nodes(nodes.volumes[rows], nodes.measure[rows], nodes.begin[rows], nodes.end[rows])
+
+
+def _ranges(starts: Numbers, parts: Numbers) -> tuple[Numbers, Numbers]:
+    """Return begin and end of all parts, one set after the other; starts (s,7), parts (s,)."""
+    is_part = np.arange(LARGEST_DEGREE) < parts[:, None]
+    return starts[:, :-1][is_part], starts[:, 1:][is_part]
+
+
+@kernel
+def list_vertices(faces, order, begins, ends, stamp, vertex_start, vertex_list):  # type: ignore[no-untyped-def]
+    """Write vertex_start (n+1,) from its first on, and vertex_list unless it is empty: the vertices of each set, each once."""
+    count = vertex_start[0]
+    for node in range(begins.shape[0]):
+        stamp[-1] += 1
+        for entry in range(begins[node], ends[node]):
+            for corner in range(3):
+                v = faces[order[entry], corner]
+                if stamp[v] != stamp[-1]:
+                    stamp[v] = stamp[-1]
+                    if vertex_list.shape[0] > 0:
+                        vertex_list[count] = v
+                    count += 1
+        vertex_start[node + 1] = count

@@ -1,0 +1,175 @@
+"""The first contact of two bodies along their motion, and all contacts: the traversal and the basic tests taking turns (§4).
+
+The traversal hands over candidates, those that may meet earliest first; `jostle/continuous/face_pairs.py` finds their first times;
+the least of these is the limit of the further traversal. A face pair may come several times, once for each interval of time in
+which it may meet: its first time is that of the whole step, so only the first of them is looked at.
+
+A time found is early by at most the tolerance; so candidates are looked at until they start later than the best time by more than
+that, and of equally early ones the lowest faces win. The result does not depend on the order of the traversal, but where many
+faces meet at one time along arcs or with a separation (`face_pairs.first_times`): then those that are no earlier are passed over.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.continuous.face_pairs import first_times, tell_earlier
+from jostle.continuous.moving_surface import MovingSurface
+from jostle.frame import Floats, Ints
+from jostle.geometry.moving_triangles import early, new_lead
+from jostle.kernels.buffers import doubled
+from jostle.methods.bounding_tree import sweep_search
+from jostle.methods.bounding_tree.motions import INSTANT, INSTANTS, LARGEST, MOST_HALVINGS, MovingTree
+from jostle.methods.bounding_tree.moving_faces import MOVING_FACE
+from jostle.motion_report import MovingRows
+from jostle.report import Counters
+
+Keys = NDArray[np.int64]  # face_a and face_b as one number
+
+FIRST_BATCH = 64  # candidates before their times are asked for; twice as many each time
+LARGEST_BATCH = 1 << 14
+OPERATIONS = 1 << 18  # pairs of nodes or of faces until Python looks up: about 50 ms
+NOT_EXACT = (
+    2.0**-36
+)  # of the largest coordinate: how much farther than the separation faces may be apart when they are said to meet
+
+
+class Sweep(NamedTuple):
+    """How motions are looked at: the settings of a method, and of a query."""
+
+    kind: int
+    relative: bool
+    most_halvings: int
+    roots: str
+    tolerance: float
+    separation: float
+
+
+class Mover(NamedTuple):
+    """A body within a step, as the traversal and as the basic tests see it."""
+
+    tree: MovingTree
+    surface: MovingSurface
+    rigid: bool  # whether its volumes are in body coordinates, and do not change
+    largest_leaf: int  # faces
+
+
+class DynamicSearch:
+    """The dynamic kernel with its scratch arrays, which stay from frame to frame. It belongs to one detector."""
+
+    def __init__(self) -> None:
+        self._state = np.zeros(sweep_search.STATE, np.int64)
+        self._heads = np.empty(sweep_search.BUCKETS, np.int32)
+        self._entries, self._starts = np.empty((1024, 4), np.int32), np.empty(1024)
+        self._tables = np.empty((2, INSTANTS, INSTANT))
+        self._pads = np.empty((2, MOST_HALVINGS + 1, 2))
+        self._leaf_at = np.empty((2, 2), np.int64)
+        self._lanes = np.empty((2, 0, MOVING_FACE))
+        self._candidates, self._earliest = np.empty((1024, 2), np.int32), np.empty(1024)
+
+    def find(
+        self,
+        number: int,
+        a: Mover,
+        b: Mover,
+        how: Sweep,
+        all_contacts: bool,
+        welded: Ints | None = None,
+        before: float = np.inf,
+    ) -> tuple[MovingRows, Counters]:
+        """Return the rows of pair `number`: all contacts, or the first, if that may come before a time.
+
+        With `welded` faces the pair is one body against itself.
+        """
+        straight = a.surface.is_straight and b.surface.is_straight
+        size = float(a.tree.motion[LARGEST] + b.tree.motion[LARGEST])
+        distance = how.separation * (1.0 + 1e-12)
+        if not straight or how.separation > 0.0:
+            distance += max(4e-6 * how.tolerance, NOT_EXACT) * size  # more than `face_pairs.slack`, which reads all vertices
+        self._make_room(max(a.largest_leaf, b.largest_leaf))
+        self._state[sweep_search.BUCKET] = sweep_search.ANEW
+        seen: Keys = np.empty(0, np.int64)
+        found: list[MovingRows] = []
+        best, enough, queries = before, LARGEST_BATCH if all_contacts else FIRST_BATCH, 0
+        lead, done = None if all_contacts else new_lead(), False
+        while not done:
+            done = self._go_on(a.tree, b.tree, how, distance, min(1.0, best + how.tolerance), enough, welded)
+            keys, earliest = self._taken(seen)
+            if len(keys):
+                face_a, face_b = (keys >> 32).astype(np.int32), keys.astype(np.int32)
+                times = first_times(
+                    a.surface, b.surface, face_a, face_b, how.separation, how.roots, how.tolerance, earliest, not all_contacts,
+                    lead,
+                )  # fmt: skip
+                queries += len(keys)
+                rows = MovingRows(np.full(len(keys), number, np.int32), face_a, face_b, times.time, times.features)
+                rows = rows.select(np.isfinite(times.time))
+                if len(rows.pair):
+                    found.append(rows)
+                    if not all_contacts:
+                        best = min(best, float(rows.time.min()))
+                # What starts later than that may not have been looked at.
+                seen = np.concatenate([seen, keys[earliest <= best + how.tolerance]])
+            enough = min(2 * enough, LARGEST_BATCH)
+        tests = self._state[[sweep_search.NODE_TESTS, sweep_search.FACE_TESTS]]
+        counters = Counters(body_pairs=1, box_tests=int(tests.sum()), distance_tests=queries)
+        if not found:
+            return NO_ROWS, counters
+        rows = MovingRows.joined(found)
+        if lead is not None:
+            rows = _first(rows)
+            tell_earlier(rows.time, early(lead, how.tolerance))
+        return rows, counters
+
+    def _make_room(self, faces: int) -> None:
+        if self._lanes.shape[1] < faces:
+            self._lanes = np.empty((2, faces, MOVING_FACE))
+        while len(self._earliest) < 2 * self._lanes.shape[1] ** 2:
+            self._candidates, self._earliest = doubled(self._candidates), doubled(self._earliest)
+
+    def _go_on(
+        self, a: MovingTree, b: MovingTree, how: Sweep, distance: float, limit: float, enough: int, welded: Ints | None
+    ) -> bool:
+        """Run the kernel until it has enough candidates or is at the end; returns whether it is."""
+        state = self._state
+        while True:
+            why = sweep_search.sweep(
+                how.kind, how.relative, how.most_halvings, welded is not None, *a, *b,
+                NO_WELDED if welded is None else welded, distance, limit, enough, OPERATIONS,
+                state, self._heads, self._entries, self._starts, self._tables, self._pads, self._lanes, self._leaf_at,
+                self._candidates, self._earliest,
+            )  # fmt: skip
+            if why == sweep_search.FULL_QUEUE:
+                self._entries, self._starts = doubled(self._entries), doubled(self._starts)
+            elif why == sweep_search.ENOUGH and state[sweep_search.CANDIDATES] < enough:
+                self._candidates, self._earliest = doubled(self._candidates), doubled(self._earliest)
+            elif why != sweep_search.OUT_OF_OPERATIONS:
+                return bool(why == sweep_search.DONE)
+
+    def _taken(self, seen: Keys) -> tuple[Keys, Floats]:
+        """Take the candidates out of the kernel's list: each once, without those seen, and their earliest times."""
+        count = int(self._state[sweep_search.CANDIDATES])
+        self._state[sweep_search.CANDIDATES] = 0
+        keys = (self._candidates[:count, 0].astype(np.int64) << 32) | self._candidates[:count, 1]
+        earliest = self._earliest[:count].copy()
+        if self._state[sweep_search.HALVED] > 0:
+            order = np.lexsort((earliest, keys))
+            keys, earliest = keys[order], earliest[order]
+            new = np.ones(count, bool)
+            new[1:] = keys[1:] != keys[:-1]
+            new &= ~np.isin(keys, seen)
+            keys, earliest = keys[new], earliest[new]
+        return keys, earliest
+
+
+NO_ROWS = MovingRows.joined([])
+NO_WELDED = np.empty(0, np.int32)
+NO_WELDED.flags.writeable = False
+
+
+def _first(rows: MovingRows) -> MovingRows:
+    """Return the row of the least time, of equally early ones that of the lowest (face_a, face_b)."""
+    return rows.select(np.lexsort((rows.face_b, rows.face_a, rows.time))[:1])

@@ -1,0 +1,116 @@
+"""What a bounding tree shows of itself: the volumes of a level, the nodes that a search visited, swept volumes, contacts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.broad_phase.volumes import CandidatePairs
+from jostle.errors import InputError
+from jostle.frame import Floats, Frame, Ints
+from jostle.geometry.contact import describe_rows
+from jostle.methods.bounding_tree.bodies import BodyTrees
+from jostle.methods.bounding_tree.dynamic import Mover
+from jostle.methods.bounding_tree.motions import INSTANT, MOST_HALVINGS, set_up_instant, set_up_pads
+from jostle.methods.bounding_tree.search import Placed, StaticSearch
+from jostle.methods.bounding_tree.tree import AXES, CENTRE, HALF, RADIUS, SPHERE, Tree
+from jostle.overlay import Overlay
+
+EDGES_OF_BOX = np.array([[a, a | bit] for a in range(8) for bit in (1, 2, 4) if not a & bit])
+CORNERS_OF_BOX = np.array([[(k >> axis & 1) * 2.0 - 1.0 for axis in range(3)] for k in range(8)])
+DEEPEST_SHOWN = 64
+
+
+def overlay_of(trees: BodyTrees, search: StaticSearch, kind: int, frame: Frame, pairs: CandidatePairs, what: str) -> Overlay:
+    """Return an overlay by its name: "" or "level k", "visited", "swept" or "swept k", "contacts"."""
+    name, _, number = (what or "level 0").partition(" ")
+    if name == "level" or (name == "swept" and number):
+        level = _level(number, what)
+    if name == "level":
+        parts = [_volumes(trees.tree(body), _at_level(trees.tree(body), level), frame.poses[body]) for body in range(len(frame))]
+        return _drawn(f"volumes of level {level}", kind, parts)
+    if name == "swept":
+        level = level if number else 0
+        parts = [_swept(trees.mover(frame, body), _at_level(trees.tree(body), level)) for body in range(len(frame))]
+        return _drawn(f"swept volumes of level {level}", kind, parts)
+    if what not in ("visited", "contacts"):
+        raise InputError(f"what is {what!r}; the overlays are 'level 0', 'level 1', …, 'visited', 'swept 0', …, 'contacts'")
+    shape = trees.of_body
+    placed = Placed(shape[pairs.body_a], shape[pairs.body_b], pairs.body_a, pairs.body_b, frame.poses, frame.poses)
+    rows, _ = search.find(trees.shapes, kind, placed, record=what == "visited")
+    if what == "visited":
+        visited = search.visited()
+        parts = []
+        for body in range(len(frame)):
+            of_a, of_b = pairs.body_a[visited[:, 0]] == body, pairs.body_b[visited[:, 0]] == body
+            nodes = np.unique(np.concatenate([visited[of_a, 1], visited[of_b, 2]]))
+            parts.append(_volumes(trees.tree(body), nodes, frame.poses[body]))
+        return _drawn("nodes visited", kind, parts)
+    return _contacts(frame, pairs, rows.pair, rows.face_a, rows.face_b, rows.kind)
+
+
+def _level(number: str, what: str) -> int:
+    if not number.isdecimal() or int(number) > DEEPEST_SHOWN:
+        raise InputError(f"what is {what!r}; the number of a level is 0 … {DEEPEST_SHOWN}, as in 'level 3'")
+    return int(number)
+
+
+def _at_level(tree: Tree, level: int) -> Ints:
+    """Return the nodes of a level, and the leaves above it."""
+    found: Ints = np.flatnonzero((tree.level == level) | ((tree.level < level) & (tree.child_count == 0))).astype(np.int32)
+    return found
+
+
+def _volumes(tree: Tree, nodes: NDArray[np.integer], pose: Floats) -> Floats:
+    """Return (n,16) volumes of nodes in the world."""
+    volumes: Floats = tree.volumes[nodes]
+    volumes[:, :3] = volumes[:, :3] @ pose[:3, :3].T + pose[:3, 3]
+    volumes[:, AXES : AXES + 9] = (volumes[:, AXES : AXES + 9].reshape(-1, 3, 3) @ pose[:3, :3].T).reshape(-1, 9)
+    return volumes
+
+
+def _swept(mover: Mover, nodes: Ints) -> Floats:
+    """Return (n,16) world volumes that hold nodes over the whole step: those of "enclosing", without halvings of time."""
+    table, pads = np.empty((3, INSTANT)), np.empty((MOST_HALVINGS + 1, 2))
+    for row in range(3):
+        set_up_instant(mover.tree.motion, 0.5 * row, table, row)
+    set_up_pads(mover.tree.motion, pads)
+    start, end = mover.tree.volumes_t0[nodes], mover.tree.volumes_t1[nodes]
+    first = start[:, :3] @ table[0, :9].reshape(3, 3).T + table[0, 9:12]
+    way = end[:, :3] @ table[2, :9].reshape(3, 3).T + table[2, 9:12] - first
+    volumes = np.maximum(start, end)
+    volumes[:, CENTRE : CENTRE + 3] = first + 0.5 * way
+    axes = start[:, AXES : AXES + 9].reshape(-1, 3, 3) @ table[1, :9].reshape(3, 3).T
+    volumes[:, AXES : AXES + 9] = axes.reshape(-1, 9)
+    turn = np.asarray(mover.surface.turn)[:3]
+    blur = pads[0, 0] * volumes[:, RADIUS] + pads[0, 1] * np.linalg.norm(np.cross(turn, way), axis=1)
+    volumes[:, HALF : HALF + 3] += 0.5 * np.abs(np.einsum("nij,nj->ni", axes, way)) + blur[:, None]
+    volumes[:, RADIUS] += blur + 0.5 * np.linalg.norm(way, axis=1)
+    return volumes
+
+
+def _drawn(title: str, kind: int, parts: list[Floats]) -> Overlay:
+    """Return volumes (n,16) in the world as spheres, or as the edges of boxes."""
+    volumes = np.concatenate([np.empty((0, 16)), *parts])
+    if kind == SPHERE:
+        return Overlay(title, spheres=np.ascontiguousarray(volumes[:, [0, 1, 2, RADIUS]]))
+    half_axes = volumes[:, HALF : HALF + 3, None] * volumes[:, AXES : AXES + 9].reshape(-1, 3, 3)
+    corners = volumes[:, None, :3] + np.einsum("ca,nak->nck", CORNERS_OF_BOX, half_axes)
+    return Overlay(title, segments=corners[:, EDGES_OF_BOX].reshape(-1, 2, 3))
+
+
+def _contacts(frame: Frame, pairs: CandidatePairs, pair: Ints, face_a: Ints, face_b: Ints, kind: NDArray[np.uint8]) -> Overlay:
+    """Show the faces that touch, and the segments in which they do."""
+    segments = np.empty((len(pair), 2, 3))
+    faces: dict[int, list[Ints]] = {}
+    for number in np.unique(pair).tolist():
+        rows = np.flatnonzero(pair == number)
+        corners = []
+        for body, face in ((int(pairs.body_a[number]), face_a[rows]), (int(pairs.body_b[number]), face_b[rows])):
+            faces.setdefault(int(frame.bodies.ids[body]), []).append(face)
+            corners.append(frame.world_vertices(body)[frame.bodies.meshes[body].faces[face]])
+        segment, normal = np.empty((len(rows), 2, 3)), np.empty((len(rows), 3))
+        describe_rows(corners[0], corners[1], kind[rows], segment, normal)
+        segments[rows] = segment
+    marked = {body: np.unique(np.concatenate(found)) for body, found in faces.items()}
+    return Overlay("contacts", segments=segments, points=segments.mean(axis=1), faces=marked)

@@ -1,0 +1,81 @@
+"""The tree: one row of sixteen numbers per node, whatever the bounding object is.
+
+A node bounds a range of faces by a sphere, an axis-aligned box or an oriented box (§3). All three are written in one form,
+so that the traversal is written once: a centre, three half extents (the radius three times for a sphere) and three unit
+axes (the coordinate axes for all but oriented boxes). The children of a node, two to six of them, stand one after the other and
+have higher numbers than their parent, so that one pass backwards refits the tree; the degree is data.
+
+Volumes are in body coordinates and conservative: in exact arithmetic every vertex v of a node has |axis · (v - centre)| <=
+half extent for all three axes (for a sphere |v - centre| <= radius), with a margin of `MARGIN` times the node's radius, far more
+than the rounding of an evaluation of the same in float64.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Ints
+
+SPHERE, AABB, OBB = 0, 1, 2
+KINDS = {"sphere": SPHERE, "aabb": AABB, "obb": OBB}
+
+# Columns of a volume. RADIUS: about the centre, holds all vertices of the node; what turning about the centre can sweep.
+CENTRE, HALF, AXES, RADIUS = 0, 3, 6, 15
+ROW = 16
+MARGIN = 2.0**-48
+
+
+class Tree(NamedTuple):
+    """A tree over the faces of one mesh; see the module."""
+
+    kind: NDArray[np.int64]  # () SPHERE, AABB or OBB
+    volumes: Floats  # (n,16) in body coordinates
+    first_child: Ints  # (n,) 0 for leaves
+    child_count: Ints  # (n,) 0 for leaves
+    first_face: Ints  # (n,) the node's faces are order[first_face : first_face + face_count]
+    face_count: Ints  # (n,)
+    order: Ints  # (m,) faces in the order of the tree
+    level: Ints  # (n,) 0 for the root
+    faces: Ints  # (m,3) in the order of the mesh
+    vertex_start: NDArray[np.int64]  # (n+1,) the node's vertices, each once, are vertex_list[vertex_start[i] : vertex_start[i + 1]]
+    vertex_list: Ints
+
+
+def validate(tree: Tree, vertices: Floats) -> None:
+    """Raise AssertionError unless the tree is whole: every face once, every volume around its vertices. For tests."""
+    nodes, faces = len(tree.volumes), len(tree.faces)
+    assert sorted(tree.order.tolist()) == list(range(faces)), "faces are not a permutation"
+    assert (tree.first_face[0], tree.face_count[0], tree.level[0]) == (0, faces, 0), "the root does not hold all faces"
+    assert np.isfinite(tree.volumes).all(), "a volume is not finite"
+    parents = np.zeros(nodes, int)
+    for node in range(nodes):
+        begin, count = int(tree.first_face[node]), int(tree.face_count[node])
+        children = int(tree.child_count[node])
+        assert count >= 1, "a node is empty"
+        if children:
+            first = int(tree.first_child[node])
+            assert 2 <= children <= 6, "a degree is not in 2 … 6"
+            assert first > node, "a child has a lower number than its parent"
+            parents[first : first + children] += 1
+            for child in range(first, first + children):
+                assert tree.first_face[child] == begin, "the faces of the children are not those of the parent"
+                assert tree.level[child] == tree.level[node] + 1, "a level is wrong"
+                begin += int(tree.face_count[child])
+            assert begin == tree.first_face[node] + count, "the faces of the children are not those of the parent"
+        used = np.unique(tree.faces[tree.order[tree.first_face[node] : tree.first_face[node] + count]])
+        listed = tree.vertex_list[tree.vertex_start[node] : tree.vertex_start[node + 1]]
+        assert sorted(listed.tolist()) == used.tolist(), "the vertices of a node are not those of its faces"
+        volume = tree.volumes[node]
+        offsets = vertices[used] - volume[CENTRE : CENTRE + 3]
+        axes = volume[AXES : AXES + 9].reshape(3, 3)
+        assert np.abs(axes @ axes.T - np.eye(3)).max() < 1e-14, "axes are not orthonormal"
+        lengths = np.sqrt((offsets * offsets).sum(axis=1))
+        assert (lengths <= volume[RADIUS]).all(), "the radius does not hold a vertex"
+        if tree.kind == SPHERE:
+            assert (volume[HALF : HALF + 3] == volume[RADIUS]).all(), "a sphere has more than one radius"
+        else:
+            assert (np.abs(offsets @ axes.T) <= volume[HALF : HALF + 3]).all(), "a box does not hold a vertex"
+    assert parents.tolist() == [0] + [1] * (nodes - 1), "a node has no parent, or two"

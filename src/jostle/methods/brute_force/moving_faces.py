@@ -1,0 +1,64 @@
+"""Along a motion: every face against every face whose boxes over the whole step meet, each asked for its first time of contact.
+
+Nothing is pruned by the times that are found: this is the oracle of methods that do. Boxes hold both ends of the motion of a face,
+and are grown by how far arcs leave the straight lines between the ends and by the separation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jostle.continuous.face_pairs import first_times, slack
+from jostle.continuous.moving_surface import MovingSurface
+from jostle.frame import Floats, Ints
+from jostle.geometry.aabb import face_boxes
+from jostle.motion_report import MovingRows
+
+BOX_TESTS = 1 << 20  # at once
+
+
+def swept_boxes(surface: MovingSurface, margin: float) -> tuple[Floats, Floats]:
+    """Return lower and upper (m,3) of boxes that hold the faces at all times, grown by a margin on all sides."""
+    (lower_t0, upper_t0), (lower_t1, upper_t1) = (
+        face_boxes(vertices, surface.faces) for vertices in (surface.vertices_t0, surface.vertices_t1)
+    )
+    margin += surface.most_bulge()
+    lower, upper = np.minimum(lower_t0, lower_t1), np.maximum(upper_t0, upper_t1)
+    if margin > 0.0:
+        lower, upper = np.nextafter(lower - margin, -np.inf), np.nextafter(upper + margin, np.inf)
+    return lower, upper
+
+
+def meeting_faces(a: MovingSurface, b: MovingSurface, separation: float, welded: Ints | None = None) -> tuple[Ints, Ints, int]:
+    """Return the face pairs whose swept boxes meet, and how many boxes were compared.
+
+    With `welded` faces given, those of one surface against itself: later faces only, without a common welded vertex.
+    """
+    margin = 0.5 * (separation + slack(a, b))
+    lower_a, upper_a = swept_boxes(a, margin)
+    lower_b, upper_b = (lower_a, upper_a) if welded is not None else swept_boxes(b, margin)
+    step = max(1, BOX_TESTS // len(lower_b))
+    found = []
+    for first in range(0, len(lower_a), step):
+        rows = slice(first, first + step)
+        meet = np.ones((len(lower_a[rows]), len(lower_b)), bool)
+        for k in range(3):
+            meet &= (lower_a[rows, None, k] <= upper_b[None, :, k]) & (lower_b[None, :, k] <= upper_a[rows, None, k])
+        pairs = np.argwhere(meet) + np.array([first, 0])
+        if welded is not None:
+            pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+            shared = (welded[pairs[:, 0], :, None] == welded[pairs[:, 1], None, :]).any(axis=(1, 2))
+            pairs = pairs[~shared]
+        found.append(pairs)
+    face_a, face_b = np.concatenate(found).astype(np.int32).T
+    return np.ascontiguousarray(face_a), np.ascontiguousarray(face_b), len(lower_a) * len(lower_b)
+
+
+def find_moving_rows(
+    number: int, a: MovingSurface, b: MovingSurface, separation: float, welded: Ints | None = None
+) -> tuple[MovingRows, int]:
+    """Return all face pairs of pair `number` that meet within the step, and how many boxes were compared."""
+    face_a, face_b, tests = meeting_faces(a, b, separation, welded)
+    times = first_times(a, b, face_a, face_b, separation)
+    rows = MovingRows(np.full(len(face_a), number, np.int32), face_a, face_b, times.time, times.features)
+    return rows.select(np.isfinite(times.time)), tests
