@@ -7,6 +7,7 @@ import typer
 from jostle.cli.bench import bench
 from jostle.cli.check import check
 from jostle.cli.demo import demo
+from jostle.cli.fit import fit
 from jostle.cli.lab import lab
 from jostle.cli.methods import methods
 from jostle.cli.warmup import warmup
@@ -25,5 +26,6 @@ app.command()(check)
 app.command()(methods)
 app.command()(warmup)
 app.command()(demo)
+app.command()(fit)
 app.add_typer(lab, name="lab")
 app.add_typer(bench, name="bench")

@@ -22,6 +22,7 @@ from jostle.motion.record import Motion, Recorder
 from jostle.scenes.bodies import Circle, Cycle, Loop, MovingBody
 from jostle.scenes.cubes import cones, crowd, deforming_spheres, ellipsoids, shuttles, spheres
 from jostle.scenes.encounters import blobs, hands
+from jostle.scenes.headlight import headlight
 from jostle.scenes.of_users import scene_of_file, scene_of_world
 from jostle.scenes.room import room
 from jostle.scenes.scene import Scene
@@ -57,6 +58,7 @@ SCENES: dict[str, Callable[..., Scene]] = {
     "deforming_spheres": deforming_spheres,
     "blobs": blobs,
     "crowd": crowd,
+    "headlight": headlight,
 }
 
 

@@ -125,6 +125,8 @@ class MovingBody:
         What its centre does besides moving at `velocity`; for bodies without walls.
     loop : Loop, optional
         The body is led on this path from its first place on, instead of moving at `velocity`.
+    track : (n, 4, 4), optional
+        The body is led through these poses instead, one for each frame, and stays at the last; for bodies without walls.
     hand : {None, "pushes", "grasps"}
         What a body on a loop does to those that it touches where the response is "normals", see `response.py`.
     static, group, category, mask
@@ -140,6 +142,7 @@ class MovingBody:
     cycle: Cycle | None = None
     circle: Circle | None = None
     loop: Loop | None = None
+    track: Floats | None = None
     hand: str | None = None
     static: bool = False
     group: int | None = None

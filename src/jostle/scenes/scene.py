@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jostle import cast
+from jostle.fitting.path import RecordedPath
 from jostle.motion.record import Motion
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.response import RESPONSES
@@ -40,6 +41,8 @@ class Scene:
         Pairs of body numbers that are never tested.
     parameters : mapping
         What the scene was made with.
+    paths : mapping from str to RecordedPath
+        Ways of single bodies by name, for fitting (`jostle fit`).
     """
 
     name: str
@@ -50,6 +53,7 @@ class Scene:
     frames: int = 100
     ignored: tuple[tuple[int, int], ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    paths: Mapping[str, RecordedPath] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         cast.as_choice(self.response, RESPONSES, "response")

@@ -3,7 +3,7 @@
 Bodies keep their velocity and their spin (Kitamura et al. 1998, §5.3: both constant) and are reflected at the walls of a cube
 about the origin: a wall is touched by the ball about the middle of a body's box, so a body that turns at a wall cannot turn
 out of the cube. Spins never change; orientations are computed from the angle of the frame, not summed up, so poses stay rigid.
-A body on a loop is led along it, whatever it touches.
+A body on a loop or a track is led along it, whatever it touches.
 
 Responses to a collision:
 - "none": bodies pass through each other (Baciu, Wong, Sun 1998, §5, over 100 to 500 frames).
@@ -71,7 +71,8 @@ class Stepper:
         self._cycles = [(k, body.cycle) for k, body in enumerate(self.bodies) if body.cycle is not None]
         self._turned = np.zeros(count)  # for how many frames each body has turned: not while a hand holds it
         self._grip = Grip(self.bodies)
-        self._led = [k for k, _ in self._loops]
+        self._tracks = [(k, body.track) for k, body in enumerate(self.bodies) if body.track is not None and not body.static]
+        self._led = [k for k, _ in self._loops + self._tracks]
         self._free = self._moves.copy()
         self._free[self._led] = False
         self._velocity[~self._free] = 0.0
@@ -82,6 +83,9 @@ class Stepper:
     def centres(self) -> Floats:
         """(n, 3) where the centres of the bodies are now."""
         centres: Floats = self._first_centre + self._moved + self._drift()
+        for k, track in self._tracks:
+            pose = track[min(self.frame, len(track) - 1)]
+            centres[k] = _turned(pose[None, :3, :3], self._middle[k : k + 1])[0] + pose[:3, 3]
         return centres
 
     @property
@@ -107,6 +111,8 @@ class Stepper:
         poses: Floats = self._start.copy()
         poses[:, :3, :3] = rotation
         poses[:, :3, 3] += (self._moved + self._drift()) + _turned(first - rotation, self._middle)
+        for k, track in self._tracks:
+            poses[k] = track[min(self.frame, len(track) - 1)]
         return poses
 
     def touching(self) -> list[tuple[int, int]]:
@@ -178,8 +184,9 @@ class Stepper:
         edge = cast.as_length(cube, "cube")
         room = edge / 2.0 - np.array([body.radius for body in self.bodies]).reshape(-1, 1)
         for k, body in enumerate(self.bodies):
-            if body.circle is not None:
-                raise InputError(f"body {body.name!r} drifts on a circle; walls reflect only bodies that move straight")
+            if body.circle is not None or body.track is not None:
+                on = "drifts on a circle" if body.circle is not None else "is led on a track"
+                raise InputError(f"body {body.name!r} {on}; walls reflect only bodies that move straight")
             farthest = np.abs(self._first_centre[k])
             if body.loop is not None:
                 farthest = np.abs(self._first_centre[k] - body.loop.at(0)) + np.abs(body.loop.reach)

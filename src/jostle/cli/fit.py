@@ -1,0 +1,230 @@
+"""`jostle fit SCENE --move BODY`: can a part be taken out along a recorded path? The answer is printed and is the exit status."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+
+from jostle.errors import InputError
+from jostle.fitting import RecordedPath, Step, Touch, Walk, read_path, walk_along, walk_of, write_path, write_trace
+from jostle.fitting.trace import feature_text
+from jostle.registry import name_of
+from jostle.world import World
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def fit(
+    scene: Annotated[
+        str, typer.Argument(help="A built-in scene (headlight), a GLB or glTF file, or a world saved as .npz.", show_default=False)
+    ],
+    move: Annotated[str, typer.Option(help="The body to move.", show_default=False)],
+    path: Annotated[
+        str | None,
+        typer.Option(
+            help="A file of poses (header time,x,y,z,qw,qx,qy,qz), or the name of one of the scene's own paths. "
+            "By default the first path that the scene has for the body.",
+            show_default=False,
+        ),
+    ] = None,
+    separation: Annotated[
+        float | None,
+        typer.Option(
+            help="How near to other bodies it may come. By default about a thousandth of the body's size.", show_default=False
+        ),
+    ] = None,
+    slide: Annotated[bool, typer.Option("--slide", help="Slide along contacts instead of stopping at the first one.")] = False,
+    without: Annotated[
+        list[str] | None, typer.Option(help="A body that is out of the way; may be repeated.", show_default=False)
+    ] = None,
+    method: Annotated[str, typer.Option(help="A method that looks along motions.")] = "bounding_tree",
+    frames: Annotated[int | None, typer.Option(min=2, help="Go along the first poses only.", show_default=False)] = None,
+    faces: Annotated[int | None, typer.Option(help="About how many faces the built-in scene has.", show_default=False)] = None,
+    trace: Annotated[Path | None, typer.Option(help="Write where it was and what it touched (CSV).", show_default=False)] = None,
+    write_path_to: Annotated[
+        Path | None, typer.Option("--write-path", help="Write the path itself as a file of poses (CSV).", show_default=False)
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Write a PNG of where it ended, with the faces in contact in red.", show_default=False)
+    ] = None,
+) -> None:
+    """Lead a body along a path among others at rest, and say whether it can be removed or what blocks it, and where.
+
+    Exit status: 0 it came to the end of the path, 1 it is blocked, 2 bad input, 130 interrupted (the trace is written).
+    """
+    from rich.console import Console
+
+    for option, file in (("--trace", trace), ("--write-path", write_path_to), ("--picture", picture)):
+        if file is not None and not file.parent.is_dir():
+            raise InputError(f"{option} {file}: there is no folder {file.parent}")  # told now, not after the walk
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    world, own_paths = _world(scene, method, faces)
+    name, way = _path(world, move, path, own_paths, scene)
+    cut = frames is not None and frames < len(way)
+    if cut:
+        way = RecordedPath(way.poses[:frames], None if way.times is None else way.times[:frames], way.body, way.without, way.title)
+    if write_path_to is not None:
+        write_path(way, write_path_to)
+        console.print(f"path written to {write_path_to}", highlight=False)
+    gone = list(dict.fromkeys([*way.without, *(without or [])]))
+    for body in gone:
+        if body == move:
+            raise InputError(f"--without {body}: this is the body to move")
+        world.remove(body)
+    gap = _usual_separation(world, move) if separation is None else separation
+    total = sum(len(body.mesh.faces) for body in world)
+    console.print(f"{scene}: {len(world)} bodies, {total:,} faces, {name_of(world.method)}", highlight=False)
+    console.print(f"{move} along {name}, {len(way)} poses{f': {way.title}' if way.title else ''}", highlight=False)
+    out_of_the_way = f", without {', '.join(gone)}" if gone else ""
+    console.print(f"separation {gap:g}{f' {world.units}' if world.units else ''}{out_of_the_way}", highlight=False)
+
+    done, milliseconds = _walk(console, world, move, way, gap, slide)
+    if trace is not None:
+        write_trace(done, trace)
+        console.print(f"trace written to {trace}", highlight=False)
+    if picture is not None:
+        _draw(picture, world, done)
+        console.print(f"picture written to {picture}", highlight=False)
+    _print(console, done, milliseconds, cut)
+    if not done.complete:
+        raise typer.Exit(130)
+    raise typer.Exit(0 if done.removed else 1)
+
+
+def _world(scene: str, method: str, faces: int | None) -> tuple[World, dict[str, RecordedPath]]:
+    """The world of a built-in scene or a file, and the paths that it brings."""
+    from jostle import scenes
+
+    if scene in scenes.SCENES:
+        made = scenes.make_scene(scene, **({} if faces is None else {"faces": faces}))
+        return made.world(method), dict(made.paths)
+    if faces is not None:
+        raise InputError("--faces is for built-in scenes only")
+    file = Path(scene)
+    if not file.is_file():
+        raise InputError(f"there is no scene and no file {scene!r}; the built-in scenes are {', '.join(scenes.SCENES)}")
+    if file.suffix.lower() != ".npz":
+        return World.from_scene(file, method), {}
+    saved, world = World.load(file), World(method)
+    for body in saved:
+        mesh = body.mesh.with_vertices(body.vertices) if body.deformable else body.mesh
+        world.add(mesh, body.pose, body.name, group=body.group, category=body.category, mask=body.mask)
+    for a, b in saved._ignored:
+        world.ignore(saved[a].name, saved[b].name)
+    return world, {}
+
+
+def _path(world: World, move: str, path: str | None, own: dict[str, RecordedPath], scene: str) -> tuple[str, RecordedPath]:
+    """The path to go along, and what it is called."""
+    name = world[move].name
+    fitting = [known for known, way in own.items() if way.body == name]
+    if path is None:
+        if not fitting:
+            raise InputError(f"{scene} has no path of its own for {name!r}; give one with --path FILE")
+        return fitting[0], own[fitting[0]]
+    if path in own:
+        if own[path].body != name:
+            raise InputError(f"--path {path}: this is a path of {own[path].body!r}, not of {name!r}")
+        return path, own[path]
+    if not Path(path).is_file():
+        known = f"; {scene} has {', '.join(fitting)} for {name!r}" if fitting else ""
+        raise InputError(f"--path {path}: there is no such file{known}")
+    return path, read_path(path)
+
+
+def _usual_separation(world: World, move: str) -> float:
+    """A thousandth of the body's diagonal, rounded to one digit."""
+    return float(f"{1e-3 * world[move].mesh.size:.0e}")
+
+
+def _walk(console: Console, world: World, move: str, way: RecordedPath, gap: float, slide: bool) -> tuple[Walk, list[float]]:
+    """Go along the path with a bar; return the walk, cut short by Ctrl-C, and how long each step took."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    steps: list[Step] = []
+    milliseconds: list[float] = []
+    complete = True
+    columns = (BarColumn(30), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("preparing (a first run compiles)", total=max(len(way) - 1, 1))
+        try:
+            begin = time.perf_counter()
+            for step in walk_along(world, move, way, separation=gap, slide=slide):
+                milliseconds.append(1e3 * (time.perf_counter() - begin))
+                steps.append(step)
+                bar.update(task, completed=step.number, description=f"pose {step.number} of {len(way) - 1}")
+                begin = time.perf_counter()
+        except KeyboardInterrupt:
+            complete = False
+    return walk_of(world[move], way, steps, gap, slide, complete), milliseconds
+
+
+def _print(console: Console, done: Walk, milliseconds: list[float], cut: bool) -> None:
+    end, last = done.end, len(done.path) - 1
+    if len(milliseconds) > 2:  # the start is no step, and the first step loads the code
+        worst = 2 + int(np.argmax(milliseconds[2:]))
+        times = (
+            f"median {np.median(milliseconds[2:]):.2f} ms, worst {milliseconds[worst]:.2f} ms at pose {done.steps[worst].number}"
+        )
+        console.print(f"{len(milliseconds) - 1} steps, {times} (without the first)", highlight=False, style="dim")
+    if not done.complete:
+        console.print(f"[yellow]interrupted[/yellow] at pose {end.number} of {last}", highlight=False)
+        return
+    touched = ", ".join(dict.fromkeys(touch.body for touch in done.touches))
+    if done.removed:
+        along = f", along {touched}" if touched else ""
+        if cut:
+            console.print(
+                f"[green]free so far[/green]: {done.body} came to pose {last}, the last that was asked for{along}", highlight=False
+            )
+            return
+        console.print(f"[green]can be removed[/green]: {done.body} came to the end of its path{along}", highlight=False)
+        return
+    touch = done.blocked_by
+    where = f"at pose {end.number} of {last} (fraction {end.fraction:.4f}, time {end.time:.6g})"
+    console.print(f"[red]blocked[/red] {where}{f' by {touch.body}' if touch is not None else ''}", highlight=False)
+    if touch is not None:
+        _print_touch(console, done.body, touch)
+
+
+def _print_touch(console: Console, body: str, touch: Touch) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="dim")
+    for column in ("", "face", "feature", "point", "normal", "distance"):
+        table.add_column(column)
+    point, normal = (" ".join(f"{value + 0.0:.6g}" for value in np.round(vector, 9)) for vector in (touch.point, touch.normal))
+    table.add_row(body, str(touch.face), feature_text(touch.feature), point, normal, f"{touch.distance:.4g}")
+    table.add_row(touch.body, str(touch.other_face), feature_text(touch.other_feature))
+    console.print(table)
+
+
+def _draw(picture: Path, world: World, done: Walk) -> None:
+    from jostle.render.camera import Camera
+    from jostle.render.picture import save_picture
+
+    world[done.body].teleport(done.end.pose)
+    vertices = np.vstack([body.world_vertices for body in world])
+    # From where the body is taken to, from the side and above.
+    out = done.path.poses[-1][:3, 3] - done.path.poses[0][:3, 3]
+    up = np.array([0.0, 0.0, 1.0])
+    look = -out / max(float(np.linalg.norm(out)), 1e-30)
+    look = look - 0.4 * np.cross(up, look) - 0.4 * up if abs(look[2]) < 0.9 else None
+    camera = Camera.looking_at(np.stack([vertices.min(axis=0), vertices.max(axis=0)]), look)
+    touch = done.blocked_by
+    marked = {} if touch is None else {done.body: [touch.face], touch.body: [touch.other_face]}
+    save_picture(
+        picture,
+        [body.mesh for body in world],
+        world.poses,
+        camera=camera,
+        highlight=[np.array(marked.get(body.name, []), np.int64) for body in world],
+        edges="outline",
+        see_through="marked",
+    )

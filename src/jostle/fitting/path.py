@@ -1,0 +1,176 @@
+"""Recorded paths: the poses of one body along its way, in a table that people and spreadsheets read.
+
+A file has the header `time,x,y,z,qw,qx,qy,qz` and one line per pose: a time that grows, where the origin of the body's mesh is in
+the world (the world's units), and its orientation as a unit quaternion, scalar part first. Empty lines and lines that begin with
+# are left out. Numbers are written so that they read back to the bit.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.errors import InputError
+
+Floats = NDArray[np.float64]
+
+HEADER = ("time", "x", "y", "z", "qw", "qx", "qy", "qz")
+UNIT_TOLERANCE = 1e-3  # by how much the length of a quaternion in a file may differ from 1: four digits were written, or more
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedPath:
+    """The way of one body.
+
+    Parameters
+    ----------
+    poses : (n, 4, 4) float64
+        Body to world, at least one; the body goes from each to the next along the shortest screw.
+    times : (n,) float64, optional
+        Rising, in seconds or whatever the recording counts; 0, 1, 2, … by default.
+    body : str
+        Which body it is made for; "" for any.
+    without : tuple of str
+        Bodies that are gone before this way is gone.
+    title : str
+        For people: what is done along it.
+    """
+
+    poses: Floats
+    times: Floats | None = None
+    body: str = ""
+    without: tuple[str, ...] = ()
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.poses)
+        if len(shape) != 3 or shape[1:] != (4, 4) or shape[0] == 0:
+            raise InputError(f"poses has shape {shape}; a path is (n, 4, 4) with at least one pose")
+        poses = cast.as_poses(self.poses, shape[0], ["path"] * shape[0])
+        times = np.arange(shape[0], dtype=np.float64) if self.times is None else np.array(self.times, np.float64)
+        if times.shape != shape[:1]:
+            raise InputError(f"times has shape {times.shape}; it must be ({shape[0]},), one for each pose")
+        wrong = ~(np.isfinite(times) & np.append(True, np.diff(times) > 0.0))
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            raise InputError(f"times[{first}] is {times[first]}; times are finite and grow from pose to pose")
+        poses.flags.writeable = times.flags.writeable = False
+        object.__setattr__(self, "poses", poses)
+        object.__setattr__(self, "times", times)
+
+    def __len__(self) -> int:
+        return len(self.poses)
+
+    def __repr__(self) -> str:
+        of = f" of {self.body!r}" if self.body else ""
+        return f"<RecordedPath{of}: {len(self)} poses>"
+
+
+def read_path(file: str | PathLike[str]) -> RecordedPath:
+    """Read a path; what cannot be used raises `InputError` with the file and the line."""
+    try:
+        text = Path(file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
+        raise InputError(f"{file}: the path cannot be read ({reason})") from None
+    numbered = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    kept = [(number, line) for number, line in numbered if line and not line.startswith("#")]
+    if not kept or tuple(name.strip().lower() for name in kept[0][1].split(",")) != HEADER:
+        line = f", line {kept[0][0]}" if kept else ""
+        raise InputError(f"{file}{line}: the header of a path is {','.join(HEADER)}")
+    rows, lines = [], []
+    for number, line in kept[1:]:
+        rows.append(_numbers(line, f"{file}, line {number}"))
+        lines.append(number)
+        if len(rows) > 1 and rows[-1][0] <= rows[-2][0]:
+            raise InputError(f"{file}, line {number}: time is {rows[-1][0]:g} after {rows[-2][0]:g}; times grow from line to line")
+    if not rows:
+        raise InputError(f"{file}: there are no poses below the header")
+    table = np.array(rows)
+    poses = np.tile(np.eye(4), (len(table), 1, 1))
+    for pose, row, number in zip(poses, table, lines, strict=True):
+        pose[:3, :3] = _rotation(row[4:], f"{file}, line {number}")
+        pose[:3, 3] = row[1:4]
+    try:
+        return RecordedPath(poses, table[:, 0])
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None
+
+
+def write_path(path: RecordedPath, file: str | PathLike[str]) -> None:
+    """Write a path; it appears under its name only when it is whole."""
+    assert path.times is not None
+    rows = [
+        [repr(float(number)) for number in (time, *pose[:3, 3], *quaternion_of(pose))]
+        for time, pose in zip(path.times, path.poses, strict=True)
+    ]
+    write_table(file, HEADER, rows)
+
+
+def write_table(file: str | PathLike[str], header: tuple[str, ...], rows: list[list[str]]) -> None:
+    """Write lines of a table under a header, at once."""
+    target = Path(file)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream, lineterminator="\n").writerows([header, *rows])
+        temporary.replace(target)
+    except OSError as error:
+        raise InputError(f"{target}: it cannot be written ({error.strerror})") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def quaternion_of(pose: Floats) -> Floats:
+    """(4,) the unit quaternion (w, x, y, z) of a pose's rotation, w >= 0."""
+    r = pose[:3, :3]
+    # Four times the squares of the components; starting from the largest keeps all digits.
+    squares = np.array([1.0 + r[0, 0] + r[1, 1] + r[2, 2], *(1.0 + 2.0 * r[k, k] - np.trace(r) for k in range(3))])
+    products = np.array(
+        [
+            [squares[0], r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]],
+            [r[2, 1] - r[1, 2], squares[1], r[0, 1] + r[1, 0], r[0, 2] + r[2, 0]],
+            [r[0, 2] - r[2, 0], r[0, 1] + r[1, 0], squares[2], r[1, 2] + r[2, 1]],
+            [r[1, 0] - r[0, 1], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1], squares[3]],
+        ]
+    )
+    row = products[int(np.argmax(squares))]
+    unit: Floats = row / np.linalg.norm(row)
+    return -unit if unit[0] < 0.0 else unit
+
+
+def _numbers(line: str, where: str) -> list[float]:
+    words = [word.strip() for word in line.split(",")]
+    if len(words) != len(HEADER):
+        raise InputError(f"{where}: there are {len(words)} values; a pose has {len(HEADER)}: {','.join(HEADER)}")
+    numbers = []
+    for name, word in zip(HEADER, words, strict=True):
+        try:
+            number = float(word)
+        except ValueError:
+            raise InputError(f"{where}: {name} is {word!r}; it must be a number") from None
+        if not np.isfinite(number):
+            raise InputError(f"{where}: {name} is {word}; it must be finite")
+        numbers.append(number)
+    return numbers
+
+
+def _rotation(quaternion: Floats, where: str) -> Floats:
+    length = float(np.linalg.norm(quaternion))
+    if abs(length - 1.0) > UNIT_TOLERANCE:
+        raise InputError(f"{where}: the quaternion qw,qx,qy,qz has length {length:.6g}; it must be 1")
+    w, x, y, z = quaternion / length
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )

@@ -1,0 +1,322 @@
+"""The walk: a body is led along a recorded path and stops at a separation before it touches another one (Eckstein, Schömer 1999).
+
+Each piece of the path, from one recorded pose to the next, is one step along the shortest screw; the method of the world says how
+much of it is free (`detect(motion=True)`), so nothing is missed between two poses. At a contact the walk ends, or the body slides:
+it is drawn on towards the recorded poses, and whatever part of that motion goes into a contact plane is taken out (`slide.py`). All
+other bodies are at rest, and only pairs with the moved body count, however the others stand to each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jostle import cast
+from jostle.body import Body
+from jostle.continuous.features import Feature
+from jostle.errors import InputError
+from jostle.fitting.path import RecordedPath
+from jostle.fitting.slide import MOST_PLANES, Handle, Plane, add_plane, slide
+from jostle.motion.interpolate import pose_at, turn_between
+from jostle.protocol import Progress
+from jostle.report import Contacts
+from jostle.world import World
+
+Floats = NDArray[np.float64]
+
+SLIDES_PER_POSE = 12  # contacts that are looked at before the next recorded pose draws
+PATIENCE = 20  # recorded poses in a row that do not move the body before it counts as blocked
+STUCK = 10.0  # separations that it must lag behind the path for that
+NOTHING = 1e-3  # separations: what comes less near than this to the wished pose is no motion
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """A contact that stopped or turned aside the moved body."""
+
+    body: str  # the other one
+    face: int  # of the moved body
+    other_face: int
+    feature: Feature | None  # of the moved body: ("vertex", (i,)), ("edge", (i, j)) or ("face", (i, j, k)), vertices of its mesh
+    other_feature: Feature | None
+    point: Floats  # (3,) world
+    normal: Floats  # (3,) unit, from the other body to the moved one
+    distance: float
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """Where the body is after a piece of its way."""
+
+    time: float  # on the clock of the path
+    number: int  # of the recorded pose that it is drawn to, 0 for the start
+    fraction: float  # of the way to that pose, 0 … 1
+    pose: Floats  # (4, 4)
+    touch: Touch | None = None  # what ended this piece
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """How far a body came on its path. Truth value: whether it came to the end.
+
+    Parameters
+    ----------
+    body : str
+    path : RecordedPath
+    steps : tuple of Step
+        The start, then one for each piece.
+    stopped : int
+        Which of the steps it ended at: it hardly moved after that one.
+    removed : bool
+        Whether the last recorded pose was reached; a body that slides need only come within two separations of it.
+    complete : bool
+        False if the walk was interrupted before it came to an end.
+    """
+
+    body: str
+    path: RecordedPath
+    steps: tuple[Step, ...]
+    stopped: int
+    removed: bool
+    complete: bool = True
+
+    def __bool__(self) -> bool:
+        return self.removed
+
+    @property
+    def end(self) -> Step:
+        """Where it ended: the last step, or if it slid and was blocked, the one after which it hardly moved."""
+        return self.steps[self.stopped]
+
+    @property
+    def blocked_by(self) -> Touch | None:
+        """The contact at which it ended, None if it came to the end or was interrupted before."""
+        if self.removed or not self.complete:
+            return None
+        after, before = self.steps[self.stopped :], self.steps[: self.stopped]
+        return next((step.touch for step in (*after, *reversed(before)) if step.touch is not None), None)
+
+    @property
+    def touches(self) -> list[Touch]:
+        """All contacts on the way."""
+        return [step.touch for step in self.steps if step.touch is not None]
+
+
+def walk(
+    world: World,
+    body: Body | int | str,
+    poses: RecordedPath | ArrayLike,
+    *,
+    separation: float = 0.0,
+    slide: bool = False,
+    progress: Progress | None = None,
+) -> Walk:
+    """Lead a body along a path until it comes to the end or is blocked; it stays where it came to.
+
+    Parameters
+    ----------
+    world : World
+        With a method that looks along motions ("bounding_tree"). The bodies of the world but the moved one stay at rest.
+    body : Body, int or str
+    poses : RecordedPath or (n, 4, 4)
+        At least two. The body is put at the first one, then goes from each to the next along the shortest screw.
+    separation : float
+        How near to other bodies it may come. Where it starts nearer, it may part and slide but not come nearer.
+    slide : bool
+        Slide along contacts instead of stopping at the first one; needs a separation > 0.
+    progress : callable, optional
+        progress(share, text) after each recorded pose.
+
+    Each step counts as a `detect` of the world.
+    """
+    path = path_of(poses)
+    steps = []
+    for step in walk_along(world, body, path, separation=separation, slide=slide):
+        steps.append(step)
+        if progress is not None:
+            progress(step.number / (len(path) - 1), f"pose {step.number} of {len(path) - 1}")
+    return walk_of(world[body], path, steps, separation, slide)
+
+
+def path_of(poses: RecordedPath | ArrayLike) -> RecordedPath:
+    """Return what a walk goes along, checked: at least two poses."""
+    path = poses if isinstance(poses, RecordedPath) else RecordedPath(np.asarray(poses))
+    if len(path) < 2:
+        raise InputError("the path has one pose only; a way has at least two")
+    return path
+
+
+def walk_along(
+    world: World, body: Body | int | str, path: RecordedPath, *, separation: float = 0.0, slide: bool = False
+) -> Iterator[Step]:
+    """Yield the steps of a walk as they are made, for loops that draw or may be interrupted; see `walk`."""
+    moved, gap = world[body], cast.as_length(separation, "separation")
+    if cast.as_flag(slide, "slide") and gap == 0.0:
+        raise InputError("slide=True needs a separation > 0: bodies that touch cannot tell sliding from going in")
+    if moved.deformable:
+        raise InputError(f"body {moved.name!r} is deformable; a path leads rigid bodies only")
+    for number in range(1, len(path)):
+        try:
+            turn_between(path.poses[number - 1], path.poses[number])
+        except InputError as error:
+            raise InputError(f"pose {number} of the path: {error}") from None
+    return _Walker(world, moved, path, gap).steps(slide)
+
+
+def walk_of(body: Body, path: RecordedPath, steps: Sequence[Step], separation: float, slide: bool, complete: bool = True) -> Walk:
+    """Return the walk of the steps that `walk_along` made, all of them or those before an interrupt."""
+    steps = tuple(steps) or (Step(float(_times(path)[0]), 0, 0.0, path.poses[0]),)
+    handle, stopped = handle_of(body), len(steps) - 1
+
+    def apart(first: Floats, second: Floats) -> float:
+        return float(np.linalg.norm(handle.motion(first, second)))
+
+    last = steps[-1]
+    removed = last.number == len(path) - 1 and (
+        apart(last.pose, path.poses[-1]) <= 2.0 * separation if slide else last.touch is None and last.fraction == 1.0
+    )
+    while slide and not removed and stopped > 0 and apart(steps[stopped - 1].pose, steps[-1].pose) <= separation:
+        stopped -= 1
+    return Walk(body.name, path, steps, stopped, removed, complete)
+
+
+def handle_of(body: Body) -> Handle:
+    """Return what a body is held at: the middle of its box, and the mean distance of its vertices from there."""
+    points = body.mesh.vertices[np.unique(body.mesh.faces)]
+    centre = body.mesh.bounds.mean(axis=0)
+    return Handle(centre, max(float(np.linalg.norm(points - centre, axis=1).mean()), cast.SMALLEST_COORDINATE))
+
+
+class _Walker:
+    """One walk: the world, the body that is led, and where it is."""
+
+    def __init__(self, world: World, body: Body, path: RecordedPath, separation: float) -> None:
+        self.world, self.body, self.path, self.separation = world, body, path, separation
+        self.pose: Floats = path.poses[0]
+        self.handle = handle_of(body)
+        self.planes: list[Plane] = []  # contacts that it slides along
+
+    def steps(self, slides: bool) -> Iterator[Step]:
+        """Yield all steps, from the start on."""
+        with _only_pairs_with(self.world, self.body):
+            self.body.teleport(self.pose)
+            self.world.detect(rows="any")  # whatever else moved before has come to rest
+            yield Step(float(_times(self.path)[0]), 0, 1.0, self.pose)
+            yield from self._sliding() if slides else self._until_contact()
+
+    def _until_contact(self) -> Iterator[Step]:
+        for number in range(1, len(self.path)):
+            fraction, touch = self._go(self.path.poses[number])
+            yield self._step(number, fraction, touch)
+            if touch is not None:
+                return
+
+    def _sliding(self) -> Iterator[Step]:
+        self.planes = []
+        idle, anchor, last = 0, self.pose, len(self.path) - 1
+        # After the last recorded pose the body is drawn there for a while.
+        for number in [*range(1, last + 1), *[last] * PATIENCE]:
+            goal = self.path.poses[number]
+            begin = self._away(self.pose, goal)
+            moved = False
+            for touch in self._drawn_to(goal):
+                moved = True
+                yield self._step(number, 1.0 - self._away(self.pose, goal) / begin, touch)
+            left = self._away(self.pose, goal)
+            if not moved:
+                yield self._step(number, 0.0 if left > 0.0 else 1.0, None)
+            idle += 1
+            if self._away(anchor, self.pose) > self.separation:
+                idle, anchor = 0, self.pose
+            if (idle >= PATIENCE and left > STUCK * self.separation) or (number == last and left <= self.separation):
+                return
+
+    def _drawn_to(self, goal: Floats) -> Iterator[Touch | None]:
+        """Move towards a pose, along contacts that come up, until it is reached or nothing moves any more.
+
+        The first motion is along the planes of before, the second one without them: what is no contact any more must not hold the
+        body. If it meets a contact at once, the planes are taken back.
+        """
+        kept: list[Plane] = []
+        if self.planes:
+            moved, touch = self._slide(goal)
+            if moved:
+                yield touch
+            if touch is None:
+                kept, self.planes = self.planes, []
+        for _ in range(SLIDES_PER_POSE):
+            begin = self.pose
+            moved, touch = self._slide(goal)
+            if not moved:
+                return
+            yield touch
+            if touch is None and not self.planes:
+                return
+            if touch is not None and self._away(begin, self.pose) <= self.separation:
+                self.planes = [*kept, *self.planes][-MOST_PLANES:]
+            kept = []
+
+    def _slide(self, goal: Floats) -> tuple[bool, Touch | None]:
+        """Move towards a pose as the planes allow; return whether anything moved, and the contact at the end, now a plane too."""
+        wish = self.handle.motion(self.pose, goal)
+        motion = slide(self.handle, self.pose, wish, self.planes) if self.planes else wish
+        if np.linalg.norm(wish) - np.linalg.norm(wish - motion) <= NOTHING * self.separation:
+            return False, None
+        _, touch = self._go(self.handle.moved(self.pose, motion) if self.planes else goal)
+        if touch is not None:
+            point = np.asarray(np.linalg.solve(self.pose[:3, :3], touch.point - self.pose[:3, 3]), np.float64)
+            plane = Plane(point, touch.normal, 0.5 * max(0.9 * self.separation - touch.distance, 0.0))
+            self.planes = add_plane(self.planes, plane, near=0.1 * self.handle.radius)
+        return True, touch
+
+    def _go(self, goal: Floats) -> tuple[float, Touch | None]:
+        """Go towards a pose until a contact; return how much of the way was free, and the contact."""
+        self.body.teleport(self.pose)
+        self.body.pose = goal
+        contacts = self.world.detect(motion=True, rows="first", separation=self.separation).contacts
+        fraction = float(contacts.time.min(initial=1.0))
+        self.pose = pose_at(self.pose, goal, fraction)
+        self.body.teleport(self.pose)
+        return fraction, self._touch(contacts.select(np.array([np.argmin(contacts.time)]))) if fraction < 1.0 else None
+
+    def _touch(self, contact: Contacts) -> Touch:
+        """What is told of a contact, the moved body first."""
+        a, b = self.world[int(contact.body_a[0])], self.world[int(contact.body_b[0])]
+        found = contact.features
+        feature_a, feature_b = (None, None) if found is None else (found.of_a(0), found.of_b(0))
+        of_a, of_b = (int(contact.face_a[0]), feature_a), (int(contact.face_b[0]), feature_b)
+        if a == self.body:
+            other, (face, feature), (other_face, other_feature), normal = b, of_a, of_b, -contact.normal[0]
+        else:
+            other, (face, feature), (other_face, other_feature), normal = a, of_b, of_a, contact.normal[0]
+        return Touch(other.name, face, other_face, feature, other_feature, contact.point[0], normal, float(contact.distance[0]))
+
+    def _away(self, begin: Floats, end: Floats) -> float:
+        return float(np.linalg.norm(self.handle.motion(begin, end)))
+
+    def _step(self, number: int, fraction: float, touch: Touch | None) -> Step:
+        fraction, times = max(fraction, 0.0), _times(self.path)
+        time = times[number - 1] + fraction * (times[number] - times[number - 1])
+        return Step(float(time), number, fraction, self.pose, touch)
+
+
+@contextmanager
+def _only_pairs_with(world: World, body: Body) -> Iterator[None]:
+    """All bodies but one are static for a while: only pairs with it are tested."""
+    before = {each: each.static for each in world}
+    try:
+        for each in before:
+            each.static = each != body
+        yield
+    finally:
+        for each, static in before.items():
+            each.static = static
+
+
+def _times(path: RecordedPath) -> Floats:
+    assert path.times is not None
+    return path.times
