@@ -7,6 +7,7 @@
 A `World` holds bodies that move. What a method can do is in its traits: `jostle methods` prints them.
 """
 
+from jostle import continuous
 from jostle.batch import Batch
 from jostle.errors import BusyError, InputError, JostleError, Unsupported
 from jostle.first_contacts import FirstContact
@@ -69,6 +70,7 @@ __all__ = [
     "WideTree",
     "World",
     "collide",
+    "continuous",
     "distance",
     "first_contact",
     "load",

@@ -127,6 +127,53 @@ def touching_on_a_grid(rng, n):
     return np.round(touching_after_rounding(rng, n) * 1024.0) / 1024.0
 
 
+def meeting_exactly(rng, n):
+    """A point of one part meets a point of the other, at corners too, at a time k/256; every fourth time but for one rounding."""
+    corners = whole_numbers(rng, n, 64)
+    for row in range(n):
+        t, weights = rng.integers(0, 257) / 256.0, rng.permutation([0.0, 0.0, 1.0] if row % 3 else [0.5, 0.5, 0.0])
+        p, a, b, c = corners[row, :4] * (1.0 - t) + corners[row, 4:] * t
+        if row % 2 == 0:
+            target, way = weights @ np.array([a, b, c]), rng.integers(-64, 65, size=3)
+            corners[row, 0], corners[row, 4] = target - t * way, target + (1.0 - t) * way
+        else:
+            u, v = rng.integers(0, 5, size=2) / 4.0
+            shift = (p + u * (a - p)) - (b + v * (c - b))
+            corners[row, 2:4], corners[row, 6:] = corners[row, 2:4] + shift, corners[row, 6:] + shift
+        if row % 8 < 2:
+            at = (row, rng.integers(0, 8), rng.integers(0, 3))
+            corners[at] = np.nextafter(corners[at], np.inf)
+    return corners
+
+
+def turned_inside_out(rng, n):
+    """A triangle goes through its own middle or over one of its edges; an edge is turned round."""
+    corners = whole_numbers(rng, n, 3)
+    for row in range(0, n, 2):
+        if row % 4:
+            corners[row, 5:] = 2.0 * rng.integers(-2, 3, size=3) - corners[row, 1:4]
+        else:
+            corners[row, 5:] = corners[row, 1:4]
+            corners[row, 6] += 2.0 * (corners[row, 1] - corners[row, 2])
+    corners[1::2, 4:6] = corners[1::2, [1, 0]] + rng.integers(-1, 2, size=(len(corners[1::2]), 1, 3))
+    return corners
+
+
+def nearly_double_roots(rng, n):
+    """Planes and edges that turn about a point and graze: f is k (t - a)² and a difference from 0 to 2^-30."""
+    corners = np.empty((n, 8, 3))
+    for row in range(n):
+        a, k, eps = rng.integers(1, 64) / 64.0, rng.integers(-4, 5), rng.choice([0.0, 2.0**-30, -(2.0**-50), 2.0**-70])
+        for end in (0, 1):
+            x, slope = end - a, k * (end - a)
+            if row % 2 == 0:
+                here = [[x, 0.0, eps], [-8.0, -8.0, -8.0 * slope], [8.0, -8.0, 8.0 * slope], [0.0, 8.0, 0.0]]
+            else:
+                here = [[-4.0, 0.0, -4.0 * slope], [4.0, 0.0, 4.0 * slope], [x, -4.0, eps], [x, 4.0, eps]]
+            corners[row, 4 * end : 4 * end + 4] = here
+    return corners
+
+
 def of_all_sizes(rng, n):
     corners = whole_numbers(rng, n, 3)
     large = rng.random(corners.shape) < 0.3
@@ -160,6 +207,9 @@ SETS = {
     "on a line, rotated": lambda rng, n: rotated(rng, on_a_line(rng, n)),
     "touching after rounding": touching_after_rounding,
     "touching on a grid": touching_on_a_grid,
+    "meeting exactly": meeting_exactly,
+    "turned inside out": turned_inside_out,
+    "nearly double roots": nearly_double_roots,
     "of all sizes": of_all_sizes,
 }
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
+
 import numpy as np
 import pytest
 
-import jostle.continuous
+import jostle
+import jostle.continuous.queries
 from jostle.continuous import edge_edge, point_triangle
 from jostle.errors import InputError
 
@@ -64,6 +67,24 @@ def test_separation():
     assert found.time[2] < 0.1
     found = edge_edge([X_EDGE], [Y_EDGE], [X_EDGE], [down(Y_EDGE, 2.0)], separation=0.5)
     assert found.time == pytest.approx([0.25], abs=1e-6)
+
+
+@small
+def test_the_example_in_the_documentation():
+    assert doctest.testmod(jostle.continuous.queries) == (0, 2)
+
+
+@small
+@pytest.mark.parametrize("separation", [0.0, 0.1])
+def test_any_layout_and_kind_of_numbers(separation):
+    rng = np.random.default_rng(0)
+    whole = rng.integers(-3, 4, size=(40, 8, 3))
+    wanted = point_triangle(whole[:, 0], whole[:, 1:4], whole[:, 4], whole[:, 5:], separation=separation).time
+    for array in (whole.astype(np.float32), np.asfortranarray(whole), np.repeat(whole, 2, axis=0)[::2], whole[::-1][::-1]):
+        array.flags.writeable = False
+        found = point_triangle(array[:, 0], array[:, 1:4], array[:, 4], array[:, 5:], separation=separation)
+        assert found.time.tolist() == wanted.tolist()
+    assert 0 < np.isfinite(wanted).sum() < 40
 
 
 @small

@@ -36,16 +36,14 @@ def first_time(case: Case) -> float:
 
 def _pairs_that_may_meet(triangles: list[list[Floats]], start: float, end: float) -> tuple[Ints, Ints]:
     """Faces whose boxes over a span of time meet; grown by far more than the rounding of the places in between."""
-    boxes = []
+    lower, upper = [], []
     for at_start, at_end in triangles:
         places = np.concatenate([at_start + time * (at_end - at_start) for time in (start, end)], axis=1)
-        boxes.append((places.min(axis=1) - 1e-12, places.max(axis=1) + 1e-12))
-    count = len(triangles[0][0])
-    pairs = (
-        UniformGrid()
-        .start(count + len(triangles[1][0]))
-        .find(Volumes(*(np.concatenate(side) for side in zip(*boxes, strict=True))))
-    )
+        lower.append(places.min(axis=1) - 1e-12)
+        upper.append(places.max(axis=1) + 1e-12)
+    count = len(lower[0])
+    finder = UniformGrid().start(count + len(lower[1]))
+    pairs = finder.find(Volumes(np.concatenate(lower), np.concatenate(upper)))
     other = (pairs.body_a < count) & (pairs.body_b >= count)
     return pairs.body_a[other], pairs.body_b[other] - count
 

@@ -73,7 +73,8 @@ def point_triangle(
         "certified": exact. "regula_falsi" and "linear_interpolation": the finders of Eckstein and Schömer (1999), which may miss
         a contact or report a false one.
     tolerance : float
-        How early a time may be, as a part of the step, in (0,1]. Times are never late.
+        How early a time may be, as a part of the step, in (0,1]. Times are never late. With a separation it sets how much more
+        than this distance there may be at the time reported.
     separation : float
         A distance >= 0, in the unit of the coordinates: contact is where the distance falls to it. One that starts nearer is free
         as long as it does not approach. No contact is missed and no time late; by how much more than this distance one may be apart
@@ -83,6 +84,12 @@ def point_triangle(
     -------
     MovingContacts
         hit (n,) and time (n,).
+
+    Examples
+    --------
+    >>> triangle = [[0, 0, 0], [3, 0, 0], [0, 3, 0]]
+    >>> point_triangle([[1, 1, 1], [2, 2, 1]], [triangle] * 2, [[1, 1, -3], [2, 2, -3]], [triangle] * 2)
+    MovingContacts(hit=array([ True, False]), time=array([0.25,  inf]))
     """
     corners = as_moving_corners([("p_t0", p_t0, 1), ("tri_t0", tri_t0, 3)], [("p_t1", p_t1, 1), ("tri_t1", tri_t1, 3)])
     return _answer(POINT_TRIANGLE, corners, roots, tolerance, separation)

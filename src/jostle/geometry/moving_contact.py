@@ -78,11 +78,8 @@ def decide_exactly(kind, planar, corners, open_rows, count, open_spans, found, f
         row, spans = open_rows[n], int(found[n, OPEN_COUNT])
         size = integers_into(corners, row, integers)
         outcome[row] = DECIDED if size > 0 else LEFT
-        translation, with_dots, span = (
-            False,
-            False,
-            -1 if not planar else 0,
-        )  # -1 is the whole step, to see what kind of motion it is
+        translation, with_dots = False, False
+        span = 0 if planar else -1  # -1 is the whole step, to see what kind of motion it is
         while span < spans and size > 0:
             start, end = (0.0, 1.0) if span < 0 else (open_spans[n, span, 0], open_spans[n, span, 1])
             large = vectors_into(kind, integers, size, start, end, vectors)

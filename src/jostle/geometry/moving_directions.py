@@ -116,28 +116,37 @@ def free_step(now, turns, bounds, p, q, nx, ny, nz, rx, ry, rz, qx, qy, qz, targ
 
 
 @kernel
-def feature_normal(now, p, q):
-    """The direction with the widest gap among the normals of both faces and of pairs of edges: (gap, x, y, z).
+def feature_normal(now, p, q, nx, ny, nz):
+    """The direction with the widest gap among normals of faces and pairs of edges, and n made across an edge: (gap, x, y, z).
 
-    Between faces that are almost in contact the difference of closest points has lost its digits, these have not. The gap is
-    -inf where there is no such normal.
+    Between faces that are almost in contact the difference n of closest points has lost its digits, these have not. The gap is
+    -inf where there is no such direction.
     """
     best, bx, by, bz = -math.inf, 0.0, 0.0, 0.0
     edges_a, edges_b = p if p == 3 else p - 1, q if q == 3 else q - 1
-    # Candidate 0 and 1: the faces; then all pairs of edges.
-    for candidate in range(2 + edges_a * edges_b):
+    crossings = 2 + edges_a * edges_b
+    # Candidate 0 and 1: the faces; then all pairs of edges; then the edges of a and of b.
+    for candidate in range(crossings + edges_a + edges_b):
         if candidate < 2:
             first = candidate * OF_B
             if (p if candidate == 0 else q) < 3:
                 continue
             i0, i1, j0, j1 = first, first + 1, first, first + 2
+        elif candidate >= crossings:
+            edge = candidate - crossings
+            i0, i1 = (edge, (edge + 1) % p) if edge < edges_a else (OF_B + edge - edges_a, OF_B + (edge - edges_a + 1) % q)
+            j0, j1 = i0, i1
         else:
             i, j = (candidate - 2) // edges_b, (candidate - 2) % edges_b
             i0, i1, j0, j1 = i, (i + 1) % p, OF_B + j, OF_B + (j + 1) % q
-        x, y, z = cross(
-            now[i1, 0] - now[i0, 0], now[i1, 1] - now[i0, 1], now[i1, 2] - now[i0, 2],
-            now[j1, 0] - now[j0, 0], now[j1, 1] - now[j0, 1], now[j1, 2] - now[j0, 2],
-        )  # fmt: skip
+        ex, ey, ez = now[i1, 0] - now[i0, 0], now[i1, 1] - now[i0, 1], now[i1, 2] - now[i0, 2]
+        x, y, z = cross(ex, ey, ez, now[j1, 0] - now[j0, 0], now[j1, 1] - now[j0, 1], now[j1, 2] - now[j0, 2])
+        if candidate >= crossings:
+            squared = dot(ex, ey, ez, ex, ey, ez)
+            if squared == 0.0:
+                continue
+            along = dot(nx, ny, nz, ex, ey, ez) / squared
+            x, y, z = nx - along * ex, ny - along * ey, nz - along * ez
         norm = length(x, y, z)
         if norm == 0.0:
             continue
