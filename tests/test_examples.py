@@ -25,9 +25,14 @@ def test_the_python_of_the_readme_runs(tmp_path):
     import trimesh
 
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert len(blocks) == 1
+    assert len(blocks) == 2
     trimesh.creation.icosphere(subdivisions=1).export(tmp_path / "ball.stl")
     write_obj(tmp_path / "wall.obj", box((-2, -2, -2), (2, 2, 0)))
-    result = subprocess.run([sys.executable, "-W", "error", "-c", blocks[0]], cwd=tmp_path, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    assert "[5]" in result.stdout  # they cross
+    outputs = []
+    for block in blocks:
+        result = subprocess.run([sys.executable, "-W", "error", "-c", block], cwd=tmp_path, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        outputs.append(result.stdout)
+    assert "[5]" in outputs[0]  # they cross
+    assert outputs[1].startswith("0.4")  # of the way from 9 above the wall to 9 below it
+    assert "face" in outputs[1]

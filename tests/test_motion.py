@@ -271,6 +271,7 @@ def test_half_a_turn_of_a_body_that_is_alone_is_refused_too(method):
     assert world.safe_step() == 1.0
 
 
+@pytest.mark.small
 def test_the_end_of_a_motion_that_is_no_array_is_refused():
     for wrong in ([[1.0, 2.0], [3.0]], "up", np.zeros(4)):
         with pytest.raises(jostle.InputError, match=r"to_a .*pose \(4, 4\)"):
