@@ -86,7 +86,7 @@ def first_contact(
         Where the motion ends: a pose, reached along the shortest screw, or the vertices of a deforming mesh (body coordinates),
         reached along straight lines. A mesh without one is at rest.
     separation : float
-        The distance at which faces count as in contact; those that start within it are free as long as they come no nearer.
+        The distance at which faces count as in contact; bodies that start within it are free as long as they come no nearer.
     pose_a, pose_b : (4,4), optional
         Body to world at the start of the motion, the identity by default. A deforming mesh keeps its pose.
     method : str or Method, optional

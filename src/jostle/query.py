@@ -65,7 +65,7 @@ class Query:
     all_contacts : bool
         With `motion`: every pair of faces that meets within the step, each at its first time, not only the first of each body pair.
     separation : float
-        With `motion`: the length at which two faces count as in contact. Faces that start within it are free as long as they
+        With `motion`: the length at which two faces count as in contact. Bodies that start within it are free as long as they
         do not come nearer, so that what slides or moves apart is not stopped (docs/conventions.md).
     budget : Budget, optional
         The most that the method may spend; `report.complete` says whether it sufficed.

@@ -235,7 +235,7 @@ class World:
         Parameters
         ----------
         separation : float
-            The distance at which faces count as in contact. Those that start within it do not stop the step as long as they come
+            The distance at which faces count as in contact. Bodies that start within it do not stop the step as long as they come
             no nearer, so that bodies may slide along each other and part. With 0 whatever touches at the start stops it at 0.
         itself : bool
             Also look at contacts of deforming bodies with themselves.

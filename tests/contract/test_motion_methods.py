@@ -259,6 +259,38 @@ def test_with_a_separation_what_slides_or_leaves_is_free_and_what_approaches_sto
     assert np.allclose(report.contacts.normal, (0, 0, -1))
 
 
+@every_method
+def test_within_the_separation_a_round_body_slides_from_face_to_face(method):
+    """Faces ahead come nearer while the bodies do not; those of the floor are smaller than the step."""
+    floor, ball = _floor(), build.icosphere(2, 0.4)
+    for gap in (0.019, 0.005, 1e-5):
+        height = gap - ball.vertices[:, 2].min()
+        world = _moved(method, ball, floor, translation((-0.5, 0.03, height)), translation((0.5, 0.1, height)))
+        assert world.safe_step(separation=0.02) == 1.0
+        world["a"].pose = translation((0.5, 0.1, height - gap / 2))
+        stopped = world.safe_step(separation=0.02)  # where it has come nearer by a hundredth
+        assert 0.02 - TOLERANCE <= stopped <= 0.02 + 1e-12
+
+
+@every_method
+def test_what_was_stopped_at_the_separation_slides_on(method):
+    floor, ball = _floor(), build.icosphere(2, 0.4)
+    world = _moved(method, ball, floor, translation((-0.5, 0.03, 1.0)), translation((-0.4, 0.03, 0.1)))
+    fraction = world.safe_step(separation=0.02)
+    assert 0.0 < fraction < 1.0
+    world.move_to(fraction)
+    world.detect(motion=True)
+    place = world["a"].pose[:3, 3]
+    world["a"].pose = translation(place + np.array([0.7, 0.1, 0.0]))
+    assert world.safe_step(separation=0.02) == 1.0
+
+
+def _floor():
+    places = np.linspace(-1, 1, 7)
+    faces = [face for i in range(6) for j in range(6) for k in [7 * i + j] for face in ([k, k + 7, k + 1], [k + 1, k + 7, k + 8])]
+    return jostle.Mesh([[x, y, 0.0] for x in places for y in places], faces)
+
+
 def _moved(method, a, b, start, end):
     world = jostle.World(method)
     world.add(a, start, "a").pose = end

@@ -246,7 +246,7 @@ def test_a_body_that_is_drawn_straight_into_a_wall_is_blocked_there():
     assert walk.end.number == pytest.approx(10, abs=2)
     assert walk.end.pose[0, 3] == pytest.approx(1.9, abs=0.1)
     assert walk.steps[-1].number < 60  # it gave up
-    assert all(nearest(world, "part", step.pose) > 0.08 for step in walk.steps)
+    assert all(nearest(world, "part", step.pose) > 0.07 for step in walk.steps)
 
 
 def test_a_body_drawn_off_centre_into_a_channel_finds_its_way_through():

@@ -22,8 +22,8 @@ from jostle.continuous.queries import EDGE_EDGE, POINT_TRIANGLE, certified_times
 from jostle.geometry.aabb import box_of_points
 from jostle.geometry.feature_queries import CODES, collect_queries, least_times, mark_meeting, write_features
 from jostle.geometry.moving_regula_falsi import regula_falsi_times
-from jostle.geometry.moving_triangles import early, first_times_within, new_lead
-from jostle.geometry.placed_rows import start_contacts
+from jostle.geometry.moving_triangles import KEPT_SHARE, early, first_times_within, new_lead
+from jostle.geometry.placed_rows import least_start_distance, start_contacts
 from jostle.kernels.arrays import read_only_view
 
 __all__ = ["FaceTimes", "Features", "MovingSurface", "first_times"]
@@ -34,6 +34,7 @@ LARGEST_CHUNK = 8192  # face pairs whose queries are collected at once: 24 MB at
 LARGEST_START = 1 << 16  # face pairs that are tested at the start at once: 0.1 s at the very most
 FIRST_CHUNK = 128  # of those in order of their earliest times; each further one has twice as many
 TOGETHER = 1e-9  # of the step: of features that meet within this, corners on faces are named before edges
+WITHIN = 1.001  # bodies nearer than this times the separation have reached it
 MOST_ITERATIONS = 32  # of regula falsi
 # Times of faces that do not touch at the start are at least this, so that the time 0.0 means contact at the start.
 LEAST_TIME = float(np.finfo(np.float64).tiny)
@@ -67,7 +68,8 @@ def first_times(
     face_a, face_b : (n,) int32
         Faces by number; each pair once.
     separation : float
-        The distance at which faces count as in contact (docs/conventions.md: motion). Always certified where it is not 0.
+        The distance at which faces count as in contact (docs/conventions.md: motion); `kept_separation` of the two bodies. Always
+        certified where it is not 0.
     roots : {"certified", "regula_falsi", "linear_interpolation"}
     tolerance : float
         By how much of the step a time may be early.
@@ -97,6 +99,26 @@ def first_times(
     )
     write_features(code, read_only_view(face_a), read_only_view(face_b), work.faces_a, work.faces_b, *features)
     return FaceTimes(time, features)
+
+
+def start_distance(a: MovingSurface, b: MovingSurface, face_a: Ints, face_b: Ints, most: float) -> float:
+    """Return the least distance of face pairs (n,) at t = 0, 0.0 exactly where some touch; `most` if none is nearer than that."""
+    arrays = (a.vertices_t0, a.faces, b.vertices_t0, b.faces, face_a, face_b)
+    views: Any = [read_only_view(array) for array in arrays]
+    for begin in range(0, len(face_a), LARGEST_START):  # not all at once, so that Ctrl-C is heard
+        part = slice(begin, begin + LARGEST_START)
+        most = float(least_start_distance(*views[:4], views[4][part], views[5][part], most))  # type: ignore[call-arg]
+    return most
+
+
+def kept_separation(separation: float, distance: float) -> float:
+    """Return the separation that two bodies must keep which are this far apart at t = 0: that asked for, or what they have.
+
+    It is one length for all of their faces, so that a body within the separation slides from face to face of the other. A body that
+    was stopped at the separation is within it, though it was stopped a little before. The length stays above 0: faces that touch at
+    the start are free where they part.
+    """
+    return separation if distance > WITHIN * separation else max(KEPT_SHARE * distance, LEAST_TIME)
 
 
 def tell_earlier(time: Floats, by: float) -> None:

@@ -1,4 +1,4 @@
-"""Faces of rows at times of their own, and the contacts of faces at the start of a motion.
+"""Faces of rows at times of their own, and the contacts and distances of faces at the start of a motion.
 
 `start_contacts` is the exact static test on the vertices at t = 0, with the features that touch there (the codes are those of
 `feature_queries.py`): faces that cross at the start need neither a corner on a face nor two edges on each other.
@@ -6,7 +6,8 @@
 
 from jostle.geometry.aabb import boxes_overlap
 from jostle.geometry.contact_kind import CROSSING
-from jostle.geometry.feature_queries import FACES, FIRST_OF_B, FIRST_OF_EDGES, box_of_face
+from jostle.geometry.faces_distance import faces_distance
+from jostle.geometry.feature_queries import FACES, FIRST_OF_B, FIRST_OF_EDGES, box_of_face, stay_apart
 from jostle.geometry.moving_point import arc_factors, place_with_factors
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.kernels.jit import kernel
@@ -82,3 +83,24 @@ def start_contacts(vertices_a, faces_a, vertices_b, faces_b, face_a, face_b, kin
                 code[row] = trial
                 break
     return touching
+
+
+@kernel
+def least_start_distance(vertices_a, faces_a, vertices_b, faces_b, face_a, face_b, least):
+    """The least distance of rows face_a, face_b (n,) at the start, vertices (v,3); `least` if none is nearer."""
+    for row in range(face_a.shape[0]):
+        i, j = face_a[row], face_b[row]
+        box_a, box_b = box_of_face(vertices_a, faces_a, i), box_of_face(vertices_b, faces_b, j)
+        if least <= 0.0 or stay_apart(box_a, box_a, box_b, box_b, least):
+            continue
+        p, q, r, s, t, u = features_of_code(faces_a, i, faces_b, j, -1)
+        distance = faces_distance(
+            vertices_a[p, 0], vertices_a[p, 1], vertices_a[p, 2],
+            vertices_a[q, 0], vertices_a[q, 1], vertices_a[q, 2],
+            vertices_a[r, 0], vertices_a[r, 1], vertices_a[r, 2],
+            vertices_b[s, 0], vertices_b[s, 1], vertices_b[s, 2],
+            vertices_b[t, 0], vertices_b[t, 1], vertices_b[t, 2],
+            vertices_b[u, 0], vertices_b[u, 1], vertices_b[u, 2],
+        )  # fmt: skip
+        least = min(least, distance)
+    return least

@@ -169,6 +169,15 @@ def test_a_mesh_of_some_size(volume, splitting):
     assert len(tree.volumes) < len(mesh.faces)
 
 
+@pytest.mark.parametrize("volume", KINDS)
+@pytest.mark.parametrize("splitting", SPLITTINGS)
+def test_equal_faces_make_no_chain(volume, splitting):
+    """Nothing tells them apart: a chain of 120 levels would take time that grows with their square."""
+    tree = build((np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0.5]]), np.repeat([[0, 1, 2]], 600, axis=0)), volume, splitting)
+    assert tree.level.max() <= 10
+    assert tree.face_count[tree.child_count == 0].max() <= 4
+
+
 def test_many_slices_make_the_same_tree(monkeypatch):
     mesh = blob(2000)
     for splitting in SPLITTINGS:

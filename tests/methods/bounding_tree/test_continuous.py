@@ -220,3 +220,37 @@ def test_the_traversal_looks_farther_than_the_basic_tests():
         size = a.tree.motion[LARGEST] + b.tree.motion[LARGEST]
         for tolerance in (1e-9, 1e-6, 1e-3):
             assert max(4e-6 * tolerance, dynamic.NOT_EXACT) * size > slack(a.surface, b.surface, tolerance)
+
+
+@pytest.mark.parametrize("stretch", [-4e-6, 0.0, 4e-6])
+def test_the_top_of_a_low_arc_is_not_missed_where_poses_are_not_quite_orthonormal(stretch):
+    """A tip that is above its chord by 1e-7 in the middle of a small turn, where a needle waits: the box of the step holds it."""
+    tip = jostle.Mesh([[0.0, 0, -0.1], [0, 0, 0.1], [0, 1, 0]], [[0, 1, 2]])
+    for turned in (1e-3, 3e-3, 6e-3, 1e-2, 0.1, 1.0):
+        start, end = (rotation_about((0, 0, 1), angle) for angle in (-0.5 * turned, 0.5 * turned))
+        for pose in (start, end):
+            pose[:3, :3] *= 1.0 + stretch
+        for share in (0.1, 0.9):
+            height = (1.0 + stretch) * (np.cos(0.5 * turned) * (1.0 - share) + share)
+            needle = jostle.Mesh([[0, height, -1.0], [0, height, 1], [0, 3, 0]], [[0, 1, 2]])
+            first = jostle.first_contact(tip, needle, end, pose_a=start, method=METHODS["obb"])
+            assert first, (turned, share)
+            assert 0.0 < first.time <= 0.5
+
+
+@pytest.mark.parametrize("name", ["obb", "aabb", "sphere"])
+def test_world_coordinates_that_are_taken_as_zero_are_not_missed(name):
+    """A flat body at 0.9e-30 above another: world coordinates below 1e-30 are 0, so they touch, though their volumes do not."""
+    flat = random_soup(np.random.default_rng(5), 20)
+    for size in (1e-27, 1e-20):
+        corners = np.round(flat.vertices * 1000.0) * size * np.array([1.0, 1.0, 0.0])
+        upper = jostle.Mesh(corners + np.array([0.0, 0.0, 1e-30]), flat.faces)
+        found = []
+        for method in (METHODS[name], "brute_force"):
+            world = jostle.World(method)
+            world.add(jostle.Mesh(corners, flat.faces))
+            body = world.add(upper, translation((0, 0, -1.9e-30)))
+            body.pose = translation((300.0 * size, 0, -1.9e-30))
+            found.append(rows_of(world.detect(motion=True, all_contacts=True)))
+        assert found[0] == found[1]
+        assert found[0]

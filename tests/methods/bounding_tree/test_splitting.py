@@ -159,7 +159,7 @@ def subsets_by_insertion(soup, degree, kind, quality):
         sizes = [size(subset) for subset in subsets]
         with_face = [size([*subset, face]) for subset in subsets]
         worst = [max([with_face[j], *sizes[:j], *sizes[j + 1 :]]) for j in range(degree)]
-        best = min(range(degree), key=lambda j: (worst[j], with_face[j] - sizes[j]))
+        best = min(range(degree), key=lambda j: (worst[j], with_face[j] - sizes[j], len(subsets[j])))
         subsets[best].append(face)
     return subsets
 
@@ -222,6 +222,6 @@ def test_binary_gottschalk_takes_the_next_axis_where_the_longest_does_not_cut():
 def test_faces_with_equal_centres_are_cut_into_equal_shares(splitting):
     face = np.array([[-1.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     soup = soup_of(np.tile(face, (10, 1)))
-    assert sorted(map(len, split_one(splitting, soup, 2))) == ([5, 5] if splitting != "insertion" else [1, 9])
+    assert list(map(len, split_one(splitting, soup, 2))) == [5, 5]
     if splitting != "insertion":  # which begins with different faces, whatever they are
         assert len(split_one(splitting, soup, 2, last=False)) == 1

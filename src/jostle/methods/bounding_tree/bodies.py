@@ -20,7 +20,8 @@ from jostle.moving_bodies import MovingBodies
 from jostle.pairwise import LocalBoxes, world_volumes
 
 NEARLY_HALF_A_TURN = 3.0  # radians: from here on it is asked whether the shortest screw is known
-ROUNDING_OF_ANGLE = 1e-7  # of an angle that comes from the trace of a rotation
+# Poses are orthonormal to 1e-5: the cosine that their product tells is off by 3e-5 at most.
+LACK_OF_COSINE = 1e-4
 
 
 class BodyTrees:
@@ -126,7 +127,7 @@ class BodyTrees:
         for body in np.flatnonzero(change[:, :3, :3].any(axis=(1, 2)) & ~frame.bodies.deformable).tolist():
             start, end = frame.poses_t0[body, :3, :3], frame.poses[body, :3, :3]
             cosine = 0.5 * (float((start * end).sum()) - 1.0)
-            angle = float(np.arccos(max(-1.0, min(1.0, cosine)))) + ROUNDING_OF_ANGLE
+            angle = float(np.arccos(max(-1.0, min(1.0, cosine - LACK_OF_COSINE))))  # no less than it turns
             if angle > NEARLY_HALF_A_TURN:
                 angle = float(self.moving.of(frame, body).turn[3])  # raises for half a turn, whether something is near or not
             ends = np.stack([lower[body], upper[body]])

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.continuous.face_pairs import first_times, tell_earlier
+from jostle.continuous.face_pairs import WITHIN, first_times, kept_separation, start_distance, tell_earlier
 from jostle.continuous.moving_surface import MovingSurface
 from jostle.frame import Floats, Ints
 from jostle.geometry.moving_triangles import early, new_lead
@@ -32,9 +32,8 @@ Keys = NDArray[np.int64]  # face_a and face_b as one number
 FIRST_BATCH = 64  # candidates before their times are asked for; twice as many each time
 LARGEST_BATCH = 1 << 14
 OPERATIONS = 1 << 18  # pairs of nodes or of faces until Python looks up: about 50 ms
-NOT_EXACT = (
-    2.0**-36
-)  # of the largest coordinate: how much farther than the separation faces may be apart when they are said to meet
+# Of the largest coordinate: how much farther than the separation faces may be apart when they are said to meet.
+NOT_EXACT = 2.0**-36
 
 
 class Sweep(NamedTuple):
@@ -86,10 +85,12 @@ class DynamicSearch:
         """
         straight = a.surface.is_straight and b.surface.is_straight
         size = float(a.tree.motion[LARGEST] + b.tree.motion[LARGEST])
-        distance = how.separation * (1.0 + 1e-12)
-        if not straight or how.separation > 0.0:
-            distance += max(4e-6 * how.tolerance, NOT_EXACT) * size  # more than `face_pairs.slack`, which reads all vertices
+        # More than `face_pairs.slack`, which reads all vertices.
+        apart = 0.0 if straight and how.separation == 0.0 else max(4e-6 * how.tolerance, NOT_EXACT) * size
         self._make_room(max(a.largest_leaf, b.largest_leaf))
+        if how.separation > 0.0:
+            how = how._replace(separation=self._kept_separation(a, b, how, WITHIN * how.separation + apart, welded))
+        distance = how.separation * (1.0 + 1e-12) + apart
         self._state[sweep_search.BUCKET] = sweep_search.ANEW
         seen: Keys = np.empty(0, np.int64)
         found: list[MovingRows] = []
@@ -123,6 +124,17 @@ class DynamicSearch:
             rows = _first(rows)
             tell_earlier(rows.time, early(lead, how.tolerance))
         return rows, counters
+
+    def _kept_separation(self, a: Mover, b: Mover, how: Sweep, distance: float, welded: Ints | None) -> float:
+        """Return what separation they must keep, by the distance of the faces that may be within it at the start."""
+        self._state[sweep_search.BUCKET] = sweep_search.ANEW
+        least, done = np.inf, False
+        while not done:
+            done = self._go_on(a.tree, b.tree, how, distance, 0.0, LARGEST_BATCH, welded)
+            keys, _ = self._taken(NO_KEYS)
+            face_a, face_b = (keys >> 32).astype(np.int32), keys.astype(np.int32)
+            least = start_distance(a.surface, b.surface, face_a, face_b, least)
+        return kept_separation(how.separation, least)
 
     def _make_room(self, faces: int) -> None:
         if self._lanes.shape[1] < faces:
@@ -166,6 +178,7 @@ class DynamicSearch:
 
 
 NO_ROWS = MovingRows.joined([])
+NO_KEYS: Keys = np.empty(0, np.int64)
 NO_WELDED = np.empty(0, np.int32)
 NO_WELDED.flags.writeable = False
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from jostle.geometry.rigid import CULL_FLOOR
 from jostle.kernels.jit import kernel
 from jostle.methods.bounding_tree.leaves import share_a_vertex
 from jostle.methods.bounding_tree.motions import ANGLE, INSTANTS, LACK, LARGEST, MOST_HALVINGS, set_up_instant, set_up_pads
@@ -64,7 +65,8 @@ def sweep(  # type: ignore[no-untyped-def]
     table_a, table_b, pads_a, pads_b, lanes_a, lanes_b = tables[0], tables[1], pads[0], pads[1], lanes[0], lanes[1]
     place_a, place_b = np.empty(PLACE), np.empty(PLACE)
     lack = 4.0 * (motion_a[LACK] + motion_b[LACK])
-    padding = distance + ROUNDING * (motion_a[LARGEST] + motion_b[LARGEST])
+    # World coordinates below 1e-30 are 0, which volumes do not know: the floor.
+    padding = distance + ROUNDING * (motion_a[LARGEST] + motion_b[LARGEST]) + CULL_FLOOR
     if state[BUCKET] == ANEW:
         _begin(motion_a, motion_b, most_halvings, state, heads, entries, starts, tables, pads, leaf_at)
     bucket, used, free, waiting = state[BUCKET], state[USED], state[FREE], state[WAITING]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.continuous.face_pairs import first_times, slack
+from jostle.continuous.face_pairs import WITHIN, first_times, kept_separation, slack, start_distance
 from jostle.continuous.moving_surface import MovingSurface
 from jostle.frame import Floats, Ints
 from jostle.geometry.aabb import face_boxes
@@ -58,7 +58,9 @@ def find_moving_rows(
     number: int, a: MovingSurface, b: MovingSurface, separation: float, welded: Ints | None = None
 ) -> tuple[MovingRows, int]:
     """Return all face pairs of pair `number` that meet within the step, and how many boxes were compared."""
-    face_a, face_b, tests = meeting_faces(a, b, separation, welded)
+    face_a, face_b, tests = meeting_faces(a, b, WITHIN * separation, welded)
+    if separation > 0.0:
+        separation = kept_separation(separation, start_distance(a, b, face_a, face_b, np.inf))
     times = first_times(a, b, face_a, face_b, separation)
     rows = MovingRows(np.full(len(face_a), number, np.int32), face_a, face_b, times.time, times.features)
     return rows.select(np.isfinite(times.time)), tests

@@ -2,7 +2,8 @@
 
 The subsets begin with the faces nearest to the regions of figure 1. A face is tried in every subset: the bounding object is
 modified to hold it, and the face goes where the worst measure of all subsets is least. Most often several subsets leave the
-worst one as it is: then the one whose own measure grows least takes the face. The order is drawn from a fixed seed.
+worst one as it is: then the one whose own measure grows least takes the face, and of equal ones that of fewest faces, so that
+many equal faces do not make a chain. The order is drawn from a fixed seed.
 
 How objects are modified: axis-aligned boxes are exact; a sphere grows to the smallest one that holds itself and the face's corners;
 an oriented box grows along the axes of the box of the whole set. For the Hausdorff measure a growing object is measured by its
@@ -21,14 +22,14 @@ from jostle.methods.bounding_tree.volumes.quality import box_size, sphere_size
 from jostle.methods.bounding_tree.volumes.sphere import grown_sphere
 
 FACE = 6  # row of the object of the face at work
-SIZE = 6  # column of sizes
+SIZE, COUNT = 6, 7  # columns of sizes, and of how many faces a subset has
 NOBODY = 255
 
 
 @kernel
 def insert_into_sets(kind, quality, vertices, faces, centres, order, begins, ends, label, degrees, boxes, random, queue):
     """Write to label the subset of each face of sets order[begins:ends]; boxes (s,16) of the sets; random (4,), queue (m,)."""
-    regions, seeds, grown = np.empty((6, 3)), np.empty(6, np.int64), np.empty((7, 7))
+    regions, seeds, grown = np.empty((6, 3)), np.empty(6, np.int64), np.empty((7, 8))
     for s in range(begins.shape[0]):
         begin, end, degree = begins[s], ends[s], degrees[s]
         region_centres(boxes[s], degree, regions)
@@ -40,13 +41,13 @@ def insert_into_sets(kind, quality, vertices, faces, centres, order, begins, end
 def insert_faces(kind, quality, vertices, faces, order, begin, end, label, seeds, degree, box, random, queue, grown):
     """Write to label[begin:end] the subset of each face order[begin:end]; seeds (6,) are the first entries of the subsets.
 
-    box (16,): of the whole set. random (4,), queue (m,); grown (7,7): the objects, and that of the face at work, with sizes.
+    box (16,): of the whole set. random (4,), queue (m,); grown (7,8): objects, and that of the face at work, sizes, counts.
     """
     count = 0
     for entry in range(begin, end):
         label[entry] = NOBODY
     for j in range(degree):
-        label[seeds[j]] = j
+        label[seeds[j]], grown[j, COUNT] = j, 1.0
         _object_of_face(kind, quality, vertices, faces, order[seeds[j]], box, grown, j)
     for entry in range(begin, end):
         if label[entry] == NOBODY:
@@ -72,7 +73,9 @@ def _best_subset(kind, quality, vertices, faces, f, degree, box, grown):
         size = _size_with_face(kind, quality, vertices, faces, f, grown, j)
         worst = max(size, largest)  # objects only grow
         growth = size - grown[j, SIZE]
-        if worst < least_worst or (worst == least_worst and growth < least_growth):
+        if worst < least_worst or (
+            worst == least_worst and (growth < least_growth or (growth == least_growth and grown[j, COUNT] < grown[best, COUNT]))
+        ):
             best, least_worst, least_growth, best_size = j, worst, growth, size
     if kind == SPHERE:
         x, y, z, radius = _sphere_with_face(vertices, faces, f, grown, best)
@@ -82,6 +85,7 @@ def _best_subset(kind, quality, vertices, faces, f, degree, box, grown):
             grown[best, k] = min(grown[best, k], grown[FACE, k])
             grown[best, k + 3] = max(grown[best, k + 3], grown[FACE, k + 3])
     grown[best, SIZE] = best_size
+    grown[best, COUNT] += 1.0
     return best
 
 
