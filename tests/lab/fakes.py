@@ -11,7 +11,7 @@ import numpy as np
 from jostle import BruteForce, Mesh
 from jostle.motion.pose import rotation_about, translation
 from jostle.motion.record import Motion
-from jostle.report import Contacts, Pairs, Report
+from jostle.report import Pairs, Report
 from jostle.traits import Answer, Need, Semantics
 from tests.tiny import box, tetrahedron
 
@@ -104,11 +104,7 @@ class Loses(Fake):
         rows = report.contacts
         if len(rows) < 2:
             return report
-        chosen = np.append(np.arange(1, len(rows)), len(rows) - 1)
-        columns = {
-            field.name: getattr(rows, field.name)[chosen] for field in dataclasses.fields(Contacts) if field.name != "_details"
-        }
-        contacts = Contacts(**columns)
+        contacts = rows.select(np.append(np.arange(1, len(rows)), len(rows) - 1))
         return Report(Pairs.of(contacts), contacts, report.counters)
 
 

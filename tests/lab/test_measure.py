@@ -8,11 +8,14 @@ import pytest
 from jostle import BruteForce, SeparatingPlane
 from jostle.lab import measure as measure_module
 from jostle.lab.measure import empty_point, measure_point
-from jostle.lab.methods import NamedMethod
+from jostle.lab.methods import NamedMethod, methods_of
 from jostle.lab.replay import Replayer
 from jostle.lab.truth import BODY_PAIRS, FACES, Truth, missed_and_extra, question_for
+from jostle.motion.pose import rotation_about, translation
+from jostle.motion.record import Motion
 from tests.lab import fakes
 from tests.oracle.rows import rows_between
+from tests.tiny import box, tetrahedron
 
 
 def measured(motion, methods, rounds=1, limit=20.0, progress=None):
@@ -67,6 +70,55 @@ def test_a_method_is_asked_what_its_traits_say():
     plain, solid = question_for(BruteForce()), question_for(fakes.Solid())
     assert (plain.wishes, plain.solid, plain.compared) == ({}, False, FACES)
     assert (solid.wishes, solid.solid, solid.compared) == ({"solid": True, "rows": "pairs"}, True, BODY_PAIRS)
+
+
+@pytest.mark.small
+def test_a_method_that_looks_along_the_motion_is_compared_by_body_pairs():
+    along = question_for(BruteForce(), {"motion": True})
+    assert (along.wishes, along.solid, along.compared) == ({"motion": True}, False, BODY_PAIRS)
+
+
+def passing_motion(deforming=False):
+    """A tetrahedron that jumps through a box from frame to frame, never touching it in any; then it rests."""
+    poses = np.tile(np.eye(4), (4, 2, 1, 1))
+    poses[:, 1, 0, 3] = (-3.0, 3.0, -3.0, -3.0)
+    mesh = tetrahedron()
+    vertices = {1: np.stack([mesh.vertices] * 4)} if deforming else {}
+    return Motion(("box", "jumps"), (box((0, 0, 0), (1, 1, 1)), mesh), poses, vertices)
+
+
+@pytest.mark.parametrize("deforming", [False, True])
+def test_what_is_met_on_the_way_is_found_along_the_motion(deforming):
+    motion = passing_motion(deforming)
+    point = empty_point(None, motion)
+    wanted = (
+        "brute_force(motion=True), brute_force, bounding_tree(mode=pseudo_dynamic, instants=1, motion=True), wide_tree(motion=True)"
+    )
+    measure_point(point, motion, methods_of(wanted), 2, 60.0)
+    along, static, at_the_end, wide = point.runs
+    assert [run.status for run in point.runs] == ["ok", "ok", "ok", "unsupported"]
+    assert "bounding_tree" in wide.why
+    assert (along.pairs, along.missed, along.extra, along.compared) == ([0, 1, 1, 0], 0, 0, "body pairs")
+    assert (static.pairs, static.missed, static.compared) == ([0, 0, 0, 0], 0, "faces")
+    assert (at_the_end.pairs, at_the_end.missed, at_the_end.extra) == ([0, 0, 0, 0], 2, 0)
+    truth = Truth(motion)
+    assert [len(truth.rows_along(frame)) for frame in (3, 1, 0, 2)] == [0, 1, 0, 1]
+    # At rest it stands 2.0 from the box.
+    assert [len(truth.rows_along(frame, 1.0)) for frame in range(4)] == [0, 1, 1, 0]
+
+
+def test_the_way_back_to_the_first_frame_is_no_motion():
+    poses = np.tile(np.eye(4), (3, 2, 1, 1))
+    for frame in range(3):
+        poses[frame, 1] = translation((3.0, 0.0, 0.0)) @ rotation_about((0.0, 0.0, 1.0), 0.5 * np.pi * frame)
+    motion = Motion(("box", "turns"), (box(), tetrahedron()), poses)
+    replayer = Replayer(BruteForce(), {"motion": True})
+    replayer._motion = motion
+    replayer.prepare()
+    for _ in range(2):  # half a turn from the last frame to the first has no shortest way
+        reply = replayer("replay", 0, 100.0, True)
+        assert (reply.status, reply.why) == ("ok", "")
+        assert [answer.pairs for answer in reply.answers] == [0, 0, 0]
 
 
 def test_what_is_found_is_counted_and_compared():

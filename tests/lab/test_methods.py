@@ -4,7 +4,7 @@ import pytest
 
 from jostle import BruteForce, WideTree
 from jostle.errors import InputError
-from jostle.lab.methods import all_methods, methods_of, named
+from jostle.lab.methods import all_methods, methods_of, named, with_settings
 from jostle.registry import METHODS
 
 pytestmark = pytest.mark.small
@@ -25,6 +25,24 @@ def test_a_setting_that_is_the_default_is_not_in_the_label_and_nobody_runs_twice
     assert labels("wide_tree(build=morton),wide_tree") == ["wide_tree"]
 
 
+def test_what_a_method_is_asked_stands_among_its_settings():
+    (along,) = methods_of("bounding_tree(motion=True, roots=regula_falsi, separation=0.0)")
+    assert along.label == "bounding_tree(roots='regula_falsi', motion=True)"
+    assert along.wishes == {"motion": True}
+    assert along.method.roots == "regula_falsi"
+    assert labels("bounding_tree(motion=False),bounding_tree") == ["bounding_tree"]
+    near = methods_of("bounding_tree(separation=0.5, motion=True)")[0]
+    assert near.wishes == {"separation": 0.5, "motion": True}
+
+
+def test_settings_of_a_sweep_reach_the_methods_that_have_them_under_their_old_labels():
+    (along,) = methods_of("bounding_tree(motion=True)")
+    changed = with_settings(along, {"degree": 3, "colour": "red"})
+    assert (changed.label, changed.wishes, changed.method.degree) == (along.label, along.wishes, 3)
+    assert along.method.degree is None
+    assert with_settings(along, {"colour": "red"}) == along
+
+
 def test_all_methods_are_those_of_the_registry():
     assert [each.label for each in all_methods()] == list(METHODS)
     assert named(BruteForce()).label == "brute_force"
@@ -43,6 +61,9 @@ def test_all_methods_are_those_of_the_registry():
         ("wide_tree(build=sah,build=sah)", ["wide_tree", "build", "twice"]),
         ("wide_tree(build=sah", ["not readable"]),
         ("wide_tree)", ["not readable"]),
+        ("bounding_tree(motion=perhaps)", ["bounding_tree", "motion", "perhaps"]),
+        ("bounding_tree(separation=1.0)", ["bounding_tree", "separation", "motion=True"]),
+        ("bounding_tree(motion=True,motion=True)", ["bounding_tree", "motion", "twice"]),
         ("", ["no method"]),
         (" , ", ["no method"]),
         ("wide_tree(build=__import__('os').getcwd())", ["wide_tree", "build", "__import__"]),

@@ -253,6 +253,34 @@ def test_averages_are_over_all_frames_and_over_those_with_collisions():
     assert len(drawn) == 3
 
 
+def test_the_slowest_frame_is_drawn_with_the_mean_over_all_frames_methods_side_by_side():
+    result = sweep(("boxes", "spheres"), draw=["slowest frame"])
+    for point in result.points:
+        point.runs = [*(run_of(f"wide_tree(build={k})", 1e-3 * (1 + k)) for k in range(3)), run_of("voxmap")]
+    figure = figures_of(result)["slowest_frame"]
+    axes = figure.axes[0]
+    figure.canvas.draw()
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["build=0", "build=1", "build=2", "voxmap"]
+    joined = {line.get_linestyle(): 1e-3 * np.asarray(line.get_ydata()) for line in axes.get_lines() if len(line.get_xdata()) == 3}
+    times = np.array([run.frame_seconds for run in result.points[-1].runs[:3]])
+    assert joined[":"] == pytest.approx(times.mean(axis=1))
+    assert joined["-"] == pytest.approx(times.max(axis=1))
+    assert [line.get_linestyle() for line in axes.get_lines() if len(line.get_xdata()) == 1] == ["None"] * 4
+    for words in ("boxes", "spheres", "slowest frame", "mean of all frames"):
+        assert words in words_of(figure)
+
+
+def test_ten_settings_of_one_method_look_different():
+    labels = [f"bounding_tree(degree={k})" for k in range(10)]
+    looks = looks_of([*labels, "bounding_tree", "wide_tree"])
+    assert len(set(looks.values())) == 12
+    assert looks["bounding_tree"] == LOOKS["bounding_tree"]
+    assert [label for label in labels if looks[label].colour == LOOKS["wide_tree"].colour] == []
+    few = looks_of(labels[:2])
+    assert len({few[label] for label in labels[:2]}) == 2
+    assert all(look.colour not in {each.colour for each in LOOKS.values()} for look in few.values())
+
+
 def test_values_with_a_panel_of_their_own_are_those_that_are_named():
     result = sweep((10, 20, 40, 80), draw=["averages", "time per frame"], panels=[20, 80])
     figure = figures_of(result)["time_per_frame"]

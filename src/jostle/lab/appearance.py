@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 PLOTS = {
     "time_against_parameter": "Time per frame against {parameter}: median over the frames, and a band up to the 95th percentile.",
     "last_frame": "Time of the last frame, in which bodies touch, against {parameter}; values printed in the paper in grey.",
+    "slowest_frame": "Time of the slowest frame, and mean over all frames, of each method; a line for each {parameter}.",
     "averages": "Mean time over all frames, and over those in which bodies touch, against {parameter}.",
     "frames_together": "Time of each frame; at the end of each line stands {parameter}.",
     "time_per_frame": "Time of each frame, and the contacts found in it.",
@@ -49,19 +51,28 @@ LOOKS = {
 }  # fmt: skip
 _DASHES: tuple[Any, ...] = ((0, (4, 1.5)), (0, (7, 1.5)), (0, (5, 1.2, 1.2, 1.2)), (0, (2.5, 1, 1, 1, 1, 1)))
 _MARKERS = ("d", "*", "8", "H")  # of labels with settings, by their dash
+MANY_SETTINGS = 3  # of one method in one list
 
 
 def looks_of(methods: Sequence[str]) -> dict[str, Look]:
     """Return the look of each label; settings after a name change its dash and shade, an unknown name gets a look by its letters.
 
-    Only where two labels of one list would look the same does a look depend on the others.
+    Only where two labels of one list would look the same does a look depend on the others, and where a method has many settings in
+    it: then shades of one colour do not tell them apart, and they take the colours of methods that are not in the list.
     """
     looks: dict[str, Look] = {}
+    with_settings = Counter(label.partition("(")[0] for label in methods if "(" in label)
+    present = {label.partition("(")[0].strip() for label in methods}
+    free = [look.colour for name, look in LOOKS.items() if name not in present]
     for label in methods:
         name, _, settings = label.partition("(")
         number = zlib.crc32(label.encode(errors="replace"))  # not hash(), which differs from run to run
         known = name.strip() in LOOKS
         base = LOOKS.get(name.strip()) or list(LOOKS.values())[number % len(LOOKS)]
+        if settings and with_settings[name] >= MANY_SETTINGS and free:
+            k = sum(other.startswith(f"{name}(") for other in looks)
+            looks[label] = Look(free[k % len(free)], _MARKERS[k % len(_MARKERS)], _DASHES[k % len(_DASHES)])
+            continue
         for turn in range(len(_DASHES)):
             dash = _DASHES[(number + turn) % len(_DASHES)]
             look = (

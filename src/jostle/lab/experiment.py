@@ -10,14 +10,17 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.motion.record import Motion
 
-DRAWINGS = ("time against parameter", "log-log", "time per frame", "update time", "last frame", "averages", "frames together")
+DRAWINGS = (
+    "time against parameter", "log-log", "time per frame", "update time", "last frame", "averages", "slowest frame",
+    "frames together",
+)  # fmt: skip
 OWN_FRAMES, QUICK_FRAMES = 100, 20
 
 Value = float | str | None
@@ -44,6 +47,9 @@ class Experiment:
     scene : callable (value, quick) -> Scene
     methods : sequence of str
         As `methods_of` reads them.
+    settings : callable (value) -> mapping, optional
+        What a value stands for in the settings of the methods, where it is not the scene that is swept; a method that has no such
+        setting is left as it is.
     frames, quick_frames : int
         How many are recorded.
     parameter : str, optional
@@ -78,6 +84,7 @@ class Experiment:
     figure: str = ""
     caption: str = ""
     panels: Sequence[Value] = ()
+    settings: Callable[[Value], Mapping[str, Any]] | None = None
     printed: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -98,8 +98,8 @@ class _Contender:
     def __init__(self, named: NamedMethod, frames: int, limit: float) -> None:
         self.run = MethodRun(named.label)
         self._frames, self._limit, self._spent = frames, limit, 0.0
-        self._process = ServerProcess(Replayer, (named.method,), f"lab {named.label}", processors_to_time_on()[-1:])
-        self._question = question_for(named.method)
+        self._process = ServerProcess(Replayer, (named.method, named.wishes), f"lab {named.label}", processors_to_time_on()[-1:])
+        self._question = question_for(named.method, named.wishes)
         self._answers: list[FrameAnswer] = []
         self._warm: list[tuple[float, float]] = []  # update and total of each frame in the warm-up
         self._timed: list[list[tuple[float, float]]] = [[] for _ in range(frames)]
@@ -159,7 +159,7 @@ class _Contender:
         missed = extra = 0
         for frame, answer in enumerate(self._answers):
             show(f"{self.run.method} against the exact answer, frame {frame + 1} of {len(self._answers)}")
-            less, more = missed_and_extra(answer.rows, truth.rows(frame, self._question.solid), self._question.compared)
+            less, more = missed_and_extra(answer.rows, truth.rows_for(self._question, frame), self._question.compared)
             missed, extra = missed + less, extra + more
         self.run.missed, self.run.extra, self.run.compared = missed, extra, self._question.compared
 

@@ -1,7 +1,8 @@
 """Methods as a user names them: `wide_tree`, or with settings `wide_tree(build=sah)`; several with commas between.
 
 Nothing is evaluated: a value is a Python literal (number, True, None, quoted text) or, failing that, the text itself. An unknown
-method or setting, and a value that the method refuses, is an `InputError` that names the method and the setting.
+method or setting, and a value that the method refuses, is an `InputError` that names the method and the setting. What a method is
+asked stands among its settings: `bounding_tree(motion=True, roots=regula_falsi)` looks along the motion from frame to frame.
 """
 
 from __future__ import annotations
@@ -9,12 +10,16 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from jostle.errors import InputError
 from jostle.protocol import Method
+from jostle.query import Query
 from jostle.registry import METHODS, name_of
+
+WISHES = ("motion", "separation")  # fields of a `Query` that may stand among the settings of a method
 
 _WRITTEN = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
@@ -25,6 +30,7 @@ class NamedMethod:
 
     label: str
     method: Method
+    wishes: Mapping[str, Any] = field(default_factory=dict)  # what it is asked beside the usual, see `WISHES`
 
 
 def all_methods() -> list[NamedMethod]:
@@ -53,22 +59,24 @@ def method_written(text: str) -> NamedMethod | None:
     made = METHODS[name]
     known = [field.name for field in dataclasses.fields(made)]  # type: ignore[arg-type]
     settings: dict[str, Any] = {}
+    wishes: dict[str, Any] = {}
     for part in _split(inside or ""):
         if not part.strip():
             continue
         setting, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not value:
             raise InputError(f"method {name}: {part.strip()!r} is not a setting; write setting=value")
-        if setting not in known:
-            raise InputError(f"method {name} has no setting {setting!r}; it has {', '.join(known) or 'none'}")
-        if setting in settings:
+        if setting not in known and setting not in WISHES:
+            has = f"it has {', '.join(known) or 'none'}, and may be asked {', '.join(WISHES)}"
+            raise InputError(f"method {name} has no setting {setting!r}; {has}")
+        if setting in settings or setting in wishes:
             raise InputError(f"method {name}: setting {setting!r} is given twice")
-        settings[setting] = _value(value)
-    return named(_made(name, made, settings))
+        (settings if setting in known else wishes)[setting] = _value(value)
+    return named(_made(name, made, settings), _checked_wishes(name, wishes))
 
 
-def named(method: Method) -> NamedMethod:
-    """Return a method with its label: its name, and the settings that are not the defaults."""
+def named(method: Method, wishes: Mapping[str, Any] | None = None) -> NamedMethod:
+    """Return a method with its label: its name, the settings that are not the defaults, and what it is asked beside the usual."""
     changed: list[str] = []
     if dataclasses.is_dataclass(method):
         for field in dataclasses.fields(method):
@@ -76,7 +84,16 @@ def named(method: Method) -> NamedMethod:
             default = field.default_factory() if callable(field.default_factory) else field.default
             if value != default:
                 changed.append(f"{field.name}={value!r}")
-    return NamedMethod(name_of(method) + (f"({', '.join(changed)})" if changed else ""), method)
+    changed += [f"{wish}={value!r}" for wish, value in (wishes or {}).items()]
+    return NamedMethod(name_of(method) + (f"({', '.join(changed)})" if changed else ""), method, dict(wishes or {}))
+
+
+def with_settings(chosen: NamedMethod, settings: Mapping[str, Any]) -> NamedMethod:
+    """Return a method under its old label with those of the settings that it has; the others do not concern it."""
+    method: Any = chosen.method
+    own = {each.name for each in dataclasses.fields(method)} if dataclasses.is_dataclass(method) else set()
+    kept = {name: value for name, value in settings.items() if name in own}
+    return NamedMethod(chosen.label, dataclasses.replace(method, **kept) if kept else method, chosen.wishes)
 
 
 def _made(name: str, made: type[Method], settings: dict[str, Any]) -> Method:
@@ -89,6 +106,15 @@ def _made(name: str, made: type[Method], settings: dict[str, Any]) -> Method:
         except Exception as error:
             raise InputError(f"method {name}: setting {setting}={value!r} is refused: {error}") from None
     return made(**taken)
+
+
+def _checked_wishes(name: str, wishes: dict[str, Any]) -> dict[str, Any]:
+    """Return those that are not the defaults of a query."""
+    try:
+        query, usual = Query(**wishes), Query()
+    except InputError as error:
+        raise InputError(f"method {name}: {error}") from None
+    return {wish: getattr(query, wish) for wish in wishes if getattr(query, wish) != getattr(usual, wish)}
 
 
 def _split(text: str) -> list[str]:

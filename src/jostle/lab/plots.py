@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from jostle.lab.appearance import PLOTS, looks_of
 from jostle.lab.drawings.against_parameter import averages, counters_against_parameter, last_frame, time_against_parameter
 from jostle.lab.drawings.axes import GREY, counter_names
+from jostle.lab.drawings.by_method import slowest_frame
 from jostle.lab.drawings.in_rows import counters, times
 from jostle.lab.drawings.per_frame import frames_together, time_per_frame
 from jostle.lab.pictures import draw_scene
@@ -29,7 +30,7 @@ from jostle.motion.record import Motion
 DOTS_PER_INCH = 300
 MOST_PANELS = 3
 PALE = "#dfe2e6"
-SWEEPS = {"time against parameter", "log-log", "last frame", "averages", "frames together"}  # need several values
+SWEEPS = {"time against parameter", "log-log", "last frame", "averages", "slowest frame", "frames together"}  # need several values
 
 _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "jostle", "svg.fonttype": "path", "text.parse_math": False, "font.family": "DejaVu Sans",
@@ -95,6 +96,8 @@ def _figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
             yield "time_against_parameter", time_against_parameter(result, looks)
         if "last frame" in wanted:
             yield "last_frame", last_frame(result, looks)
+        if "slowest frame" in wanted:
+            yield "slowest_frame", slowest_frame(result)
         if "averages" in wanted:
             yield "averages", averages(result, looks)
         if "frames together" in wanted:

@@ -15,6 +15,7 @@ import importlib
 import os
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from jostle.errors import Unsupported
 from jostle.lab.truth import FACES, question_for
-from jostle.motion.pose import translation
+from jostle.motion.pose import rotation_about, translation
 from jostle.motion.record import Motion
 from jostle.protocol import Method
 from jostle.report import Report
@@ -59,11 +60,11 @@ class Reply:
 
 
 class Replayer:
-    """A method and the motion it replays."""
+    """A method, what it is asked beside the usual, and the motion it replays."""
 
-    def __init__(self, method: Method) -> None:
+    def __init__(self, method: Method, asked: Mapping[str, Any] | None = None) -> None:
         self._method = method
-        self._question = question_for(method)
+        self._question = question_for(method, asked)
         self._motion: Motion | None = None
         self._world: World | None = None
         self._memory_before: int | None = None
@@ -86,9 +87,12 @@ class Replayer:
         for deformable in {False, bool(self._motion.vertices)}:
             with contextlib.suppress(Exception):
                 toy = toy_world(self._method, bodies, deformable)
-                for _ in range(2):
+                for turn in (0.0, 0.1):
                     toy.set_poses(toy.poses)
                     toy.detect(**self._question.wishes)
+                    if self._question.wishes.get("motion"):
+                        toy.set_poses(toy.poses @ translation((0.0, 0.0, 3.0)) @ rotation_about((1.0, 2.0, 3.0), turn))
+                        toy.detect(**self._question.wishes)
         return Reply()
 
     def prepare(self) -> Reply:
@@ -116,6 +120,8 @@ class Replayer:
             for call in range(LEAD_IN_CALLS if first == 0 else 0):
                 if call == 0 or clock() < start + LEAD_IN_SECONDS:
                     motion.apply(world, 0)
+                    if call == 0 and wishes.get("motion"):
+                        world.detect(rows="any")  # the way back to the first frame is no motion
                     world.detect(**wishes)
             if first == 0:
                 memory = self._growth()

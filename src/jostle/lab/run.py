@@ -12,7 +12,7 @@ from jostle.bench.machine import describe_machine
 from jostle.lab.advice import advise
 from jostle.lab.experiment import Experiment
 from jostle.lab.measure import LIMIT_SECONDS, ROUNDS, empty_point, measure_point
-from jostle.lab.methods import NamedMethod, methods_of
+from jostle.lab.methods import NamedMethod, methods_of, with_settings
 from jostle.lab.results import ExperimentResult
 from jostle.motion.record import Motion
 
@@ -89,7 +89,9 @@ class LabRun:
                 def show(what: str, share: float, label: str = label, k: int = k) -> None:
                     self._progress(f"{label}: {what}", k + share, len(values))
 
-                measure_point(point, self.motion, self._methods, self._rounds, self._limit, show)
+                settings = {} if experiment.settings is None else experiment.settings(value)
+                methods = [with_settings(each, settings) for each in self._methods]
+                measure_point(point, self.motion, methods, self._rounds, self._limit, show)
         except KeyboardInterrupt:
             result.interrupted = True
         result.verdicts = experiment.verdicts(result)

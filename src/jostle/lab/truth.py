@@ -3,11 +3,16 @@
 The truth of surfaces is what `wide_tree` finds, that of solids what it finds with `solid=True`. It keeps nothing from frame to
 frame where bodies deform: their trees are built anew from the vertices of the very frame, so that an engine which loses something
 by following a deformation is found out. Rows are compared as multisets: a row told twice is one extra.
+
+Along a motion the truth is what the certified test of `bounding_tree` finds between the frame before and this one, with boxes other
+than those of its default; compared are the pairs of bodies that meet on the way. The contract tests hold that test against all
+pairs of faces.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,14 +20,17 @@ from numpy.typing import NDArray
 
 from jostle.bench.case import Case, Found
 from jostle.bench.compare import compare
+from jostle.lab.methods import methods_of
 from jostle.motion.record import Motion
 from jostle.protocol import Method
+from jostle.report import Report
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Answer, Semantics
 from jostle.world import World
 
 FACES, BODY_PAIRS = "faces", "body pairs"
 EXACT_ENGINE = "wide_tree"
+EXACT_ENGINE_ALONG_THE_MOTION = "bounding_tree(volume=aabb)"
 
 Rows = NDArray[np.int64]
 
@@ -36,8 +44,13 @@ class Question:
     compared: str  # FACES | BODY_PAIRS
 
 
-def question_for(method: Method) -> Question:
-    """Return the question that a method answers by its traits: surfaces unless it knows solids only, faces where it tells them."""
+def question_for(method: Method, asked: Mapping[str, Any] | None = None) -> Question:
+    """Return the question that a method answers by its traits: surfaces unless it knows solids only, faces where it tells them.
+
+    What is asked of it beside the usual goes along; along a motion pairs of bodies are compared.
+    """
+    if asked:
+        return Question(dict(asked), False, BODY_PAIRS)
     traits = method.traits
     solid = traits.semantics is Semantics.SOLID
     wishes: dict[str, Any] = {"solid": True} if solid else {}
@@ -51,16 +64,34 @@ class Truth:
 
     def __init__(self, motion: Motion) -> None:
         self._motion = motion
-        self._rows: dict[tuple[int, bool], Rows] = {}
+        self._rows: dict[tuple[int, bool, float | None], Rows] = {}
         self._world: World | None = None
+        self._moving: World | None = None
 
     def rows(self, frame: int, solid: bool = False) -> Rows:
         """(k,4) body_a, body_b, face_a, face_b of one frame."""
-        if (frame, solid) not in self._rows:
-            contacts = self._world_at(frame).detect(solid=solid).contacts
-            columns = (contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b)
-            self._rows[frame, solid] = np.stack(columns, axis=1).astype(np.int64)
-        return self._rows[frame, solid]
+        key = (frame, solid, None)
+        if key not in self._rows:
+            self._rows[key] = _rows_of(self._world_at(frame).detect(solid=solid))
+        return self._rows[key]
+
+    def rows_along(self, frame: int, separation: float = 0.0) -> Rows:
+        """(k,4) of the first contact of each pair of bodies on the way from the frame before; frame 0 is at rest."""
+        key = (frame, False, separation)
+        if key not in self._rows:
+            if self._moving is None:
+                self._moving = self._motion.world(methods_of(EXACT_ENGINE_ALONG_THE_MOTION)[0].method)
+            self._motion.apply(self._moving, max(0, frame - 1))
+            self._moving.detect(rows="any")  # what moves, moves from here
+            self._motion.apply(self._moving, frame)
+            self._rows[key] = _rows_of(self._moving.detect(motion=True, separation=separation))
+        return self._rows[key]
+
+    def rows_for(self, question: Question, frame: int) -> Rows:
+        """(k,4) of the true answer to a question."""
+        if question.wishes.get("motion"):
+            return self.rows_along(frame, question.wishes.get("separation", 0.0))
+        return self.rows(frame, question.solid)
 
     def _world_at(self, frame: int) -> World:
         motion = self._motion
@@ -75,6 +106,12 @@ class Truth:
             self._world = motion.world(EXACT_ENGINE)
         motion.apply(self._world, frame)
         return self._world
+
+
+def _rows_of(report: Report) -> Rows:
+    contacts = report.contacts
+    columns = (contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b)
+    return np.stack(columns, axis=1).astype(np.int64)
 
 
 def missed_and_extra(found: NDArray[Any], true: Rows, compared: str) -> tuple[int, int]:

@@ -89,7 +89,7 @@ def test_the_settings_of_the_paper_are_a_method():
 
 @pytest.mark.small
 def test_figures_are_found_by_name_and_a_paper_is_all_of_them():
-    assert [paper.name for paper in PAPERS] == ["face_octree"]
+    assert "face_octree" in [paper.name for paper in PAPERS]
     assert experiments_named("face_octree") == FIGURES + WITHOUT_A_FIGURE
     assert experiments_named("fig_13") == experiments_named("face_octree/fig_13") == (FIG["fig_13"],)
     assert experiments_named("fig_99") == experiments_named("spheres") == ()

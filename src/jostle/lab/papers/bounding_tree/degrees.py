@@ -1,0 +1,156 @@
+"""Degree and improvement factor (§5): fixed degrees 2 to 6, and flexible ones with α from 0.5 to 0.9, for each type of hierarchy.
+
+The paper leaves its diagrams out and tells their outcome: α = 0.75 is best for each type, and flexible degrees tend to be ahead of
+fixed ones. Measured is what it measured, the running time of the whole sequence with a static test in every frame, and beside
+it the slowest frame and the tests of bounding objects, which do not depend on the machine. The types here are the three
+computation methods with oriented boxes and quality by surface, and the modified Gottschalk method with quality by volume, with
+axis-aligned boxes and with spheres. Of one type all degrees and factors are measured in turn: a machine that slows down
+slows all of them.
+"""
+
+from __future__ import annotations
+
+from jostle.lab.experiment import Experiment, Recordable, Value, why_not_judged
+from jostle.lab.papers.bounding_tree.printed import FACES, MODERN, PAPER, PRINTED, QUICK_FACES, label_of
+from jostle.lab.papers.bounding_tree.removal import ALL_FRAMES, Removal
+from jostle.lab.papers.judging import ms, run_at, several
+from jostle.lab.results import ExperimentResult, Verdict
+
+FIGURE = PRINTED["degrees"]
+BEST = f"{FIGURE['best_improvement']:g}"
+FIXED = {str(degree): label_of(degree=degree) for degree in FIGURE["degrees"]}
+FLEXIBLE = {f"{improvement:g}": label_of(improvement=improvement) for improvement in (0.5, 0.6, 0.7, float(BEST), 0.8, 0.9)}
+COMPARED = FIXED | {BEST: FLEXIBLE[BEST]}
+TYPES = {
+    "without optimisation": {"splitting": "without_optimisation"},
+    "insertion": {"splitting": "insertion"},
+    "modified Gottschalk": {"splitting": "gottschalk"},
+    "modified Gottschalk by volume": {"splitting": "gottschalk", "quality": "volume"},
+    "modified Gottschalk, axis-aligned boxes": {"splitting": "gottschalk", "volume": "aabb"},
+    "modified Gottschalk, spheres": {"splitting": "gottschalk", "volume": "sphere"},
+}
+EVERY, QUICK_EVERY = 4, 12
+SAME = 1.03  # totals that differ by less are called equal
+
+Totals = dict[str, float]  # by degree or α
+
+
+def _scene(_value: Value, quick: bool) -> Recordable:
+    return Removal(QUICK_FACES, QUICK_EVERY) if quick else Removal(FACES, EVERY)
+
+
+def _settings(value: Value) -> dict[str, str]:
+    return {"volume": "obb", **TYPES[str(value)]}
+
+
+def _judge(result: ExperimentResult) -> list[Verdict]:
+    return [_best_improvement(result), _flexible(result)]
+
+
+def _best_improvement(result: ExperimentResult) -> Verdict:
+    """Which α is best."""
+    verdict = Verdict(
+        paper=PAPER,
+        place=FIGURE["place"],
+        claim=f"For each type of hierarchy the improvement factor {BEST} is best.",
+        verdict="not judged",
+        why=_why(result, FLEXIBLE),
+        printed="no times: the diagrams are left out",
+    )
+    seconds, tests = _totals(result, "seconds", FLEXIBLE), _totals(result, "tests", FLEXIBLE)
+    verdict.ours = several([_best_words(kind, seconds[kind], tests[kind]) for kind in seconds])
+    if not verdict.why:
+        close = [kind for kind, totals in seconds.items() if totals[BEST] <= SAME * min(totals.values())]
+        fewest = [kind for kind, totals in tests.items() if totals[BEST] <= SAME * min(totals.values())]
+        spread = max(max(totals.values()) / min(totals.values()) for totals in seconds.values())
+        verdict.verdict = "reproduced" if len(close) == len(seconds) else "partly" if close else "refuted"
+        verdict.why = (
+            f"Over the sequence {BEST} is fastest, or within {SAME - 1:.0%} of it, for {len(close)} of {len(seconds)} types (by "
+            f"tests of bounding objects for {len(fewest)}). Between the best and the worst α lies a factor of {spread:.2g} at most."
+        )
+    return verdict
+
+
+def _flexible(result: ExperimentResult) -> Verdict:
+    """Flexible degrees against fixed ones."""
+    verdict = Verdict(
+        paper=PAPER,
+        place=FIGURE["place"],
+        claim="Hierarchies with flexible degrees tend to outperform those with a fixed degree.",
+        verdict="not judged",
+        why=_why(result, COMPARED),
+        printed="no times: the diagrams are left out",
+    )
+    seconds, tests = _totals(result, "seconds", COMPARED), _totals(result, "tests", COMPARED)
+    verdict.ours = several([_against_words(kind, seconds[kind], tests[kind]) for kind in seconds])
+    if not verdict.why:
+        beaten, fewer = ([sum(each[BEST] < each[degree] for degree in FIXED) for each in row.values()] for row in (seconds, tests))
+        all_beaten = sum(count == len(FIXED) for count in beaten)
+        share, share_of_tests = (sum(counts) / (len(FIXED) * len(counts)) for counts in (beaten, fewer))
+        verdict.verdict = "reproduced" if all_beaten > len(beaten) / 2 else "partly" if share > 0.5 else "refuted"
+        verdict.why = (
+            f"Flexible with α = {BEST} takes less time than a fixed degree in {share:.0%} of comparisons (makes fewer tests of "
+            f"bounding objects in {share_of_tests:.0%}), and less than every fixed degree for {all_beaten} of {len(beaten)} types. "
+            "More than half of the types count as reproduced, more than half of the comparisons as partly."
+        )
+    return verdict
+
+
+def _totals(result: ExperimentResult, what: str, labels: dict[str, str]) -> dict[str, Totals]:
+    """Seconds, or tests of bounding objects, over all frames, by type; of the types that went through all of the settings."""
+    found: dict[str, Totals] = {}
+    for kind in TYPES:
+        runs = {setting: run_at(result, kind, label) for setting, label in labels.items()}
+        totals = {
+            setting: sum(run.frame_seconds) if what == "seconds" else float(run.total("box_tests"))
+            for setting, run in runs.items()
+            if run is not None
+        }
+        if len(totals) == len(labels):
+            found[kind] = totals
+    return found
+
+
+def _best_words(kind: str, seconds: Totals, tests: Totals) -> str:
+    best, fewest = min(seconds, key=seconds.__getitem__), min(tests, key=tests.__getitem__)
+    return (
+        f"{kind}: fastest with α = {best} ({ms(seconds[best])} for the sequence, {ms(seconds[BEST])} with {BEST}), fewest "
+        f"tests with α = {fewest} ({tests[fewest]:,.0f}, {tests[BEST]:,.0f} with {BEST})"
+    )
+
+
+def _against_words(kind: str, seconds: Totals, tests: Totals) -> str:
+    fixed, fewest = min(FIXED, key=seconds.__getitem__), min(FIXED, key=tests.__getitem__)
+    return (
+        f"{kind}: flexible {ms(seconds[BEST])} and {tests[BEST]:,.0f} tests, best fixed degree {fixed} with "
+        f"{ms(seconds[fixed])}, fewest tests with degree {fewest} ({tests[fewest]:,.0f})"
+    )
+
+
+def _why(result: ExperimentResult, labels: dict[str, str]) -> str:
+    missing = [kind for kind in TYPES if all(point.value != kind for point in result.points)]
+    if missing:
+        return f"Not run: {', '.join(missing)}."
+    return next((why for label in labels.values() if (why := why_not_judged(result, label))), "")
+
+
+EXPERIMENT = Experiment(
+    name="bounding_tree/degrees",
+    title="Fixed degrees against flexible ones, and which improvement factor is best",
+    about="The covers of a headlight of 60,000 faces are taken off, with and without collisions, and every frame is tested. Trees "
+    "have a fixed degree, or each node has the least, up to 6, with which its worst child has a share α of its surface at most.",
+    paper=PAPER,
+    figure="§5",
+    caption="Mean and slowest time of a frame for fixed degrees 2 to 6 and flexible ones with α (improvement) from 0.5 to 0.9; "
+    "where neither is named, α is 0.75. The paper leaves its diagrams out.",
+    parameter="type of hierarchy",
+    values=tuple(TYPES),
+    quick_values=("without optimisation",),
+    scene=_scene,
+    settings=_settings,
+    methods=(*FIXED.values(), *FLEXIBLE.values(), MODERN),
+    frames=ALL_FRAMES,
+    quick_frames=ALL_FRAMES,
+    draw=("slowest frame",),
+    judge=_judge,
+)
