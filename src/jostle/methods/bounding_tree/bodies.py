@@ -124,16 +124,17 @@ class BodyTrees:
         """
         bulges = np.zeros(len(frame))
         change = frame.poses - frame.poses_t0
-        for body in np.flatnonzero(change[:, :3, :3].any(axis=(1, 2)) & ~frame.bodies.deformable).tolist():
-            start, end = frame.poses_t0[body, :3, :3], frame.poses[body, :3, :3]
-            cosine = 0.5 * (float((start * end).sum()) - 1.0)
-            angle = float(np.arccos(max(-1.0, min(1.0, cosine - LACK_OF_COSINE))))  # no less than it turns
-            if angle > NEARLY_HALF_A_TURN:
-                angle = float(self.moving.of(frame, body).turn[3])  # raises for half a turn, whether something is near or not
-            ends = np.stack([lower[body], upper[body]])
-            corners = ends[CORNERS_OF_BOX, [0, 1, 2]]
-            way = corners @ change[body, :3, :3].T + change[body, :3, 3]
-            bulges[body] = 0.5 * float(np.sqrt((way * way).sum(axis=1).max())) * np.tan(0.25 * angle) * (1.0 + 1e-4)
+        turning = np.flatnonzero(change[:, :3, :3].any(axis=(1, 2)) & ~frame.bodies.deformable)
+        if len(turning) == 0:
+            return bulges
+        # All bodies at once: one by one they take 70 µs each.
+        cosine = 0.5 * ((frame.poses_t0[turning, :3, :3] * frame.poses[turning, :3, :3]).sum(axis=(1, 2)) - 1.0)
+        angle = np.arccos(np.clip(cosine - LACK_OF_COSINE, -1.0, 1.0))  # no less than they turn
+        for k in np.flatnonzero(angle > NEARLY_HALF_A_TURN).tolist():
+            angle[k] = self.moving.of(frame, int(turning[k])).turn[3]  # raises for half a turn, whether something is near or not
+        corners = np.stack([lower[turning], upper[turning]], axis=1)[:, CORNERS_OF_BOX, [0, 1, 2]]
+        way = corners @ change[turning, :3, :3].transpose(0, 2, 1) + change[turning, None, :3, 3]
+        bulges[turning] = 0.5 * np.sqrt((way * way).sum(axis=2).max(axis=1)) * np.tan(0.25 * angle) * (1.0 + 1e-4)
         return bulges
 
 
