@@ -254,3 +254,20 @@ def test_world_coordinates_that_are_taken_as_zero_are_not_missed(name):
             found.append(rows_of(world.detect(motion=True, all_contacts=True)))
         assert found[0] == found[1]
         assert found[0]
+
+
+def test_bodies_that_never_come_within_the_separation_are_walked_once(monkeypatch):
+    def asked(*_):
+        raise AssertionError("what they keep does not matter")
+
+    monkeypatch.setattr(dynamic.DynamicSearch, "_kept_separation", asked)
+    world = jostle.World(METHODS["obb"])
+    world.add(shapes.icosphere(2))
+    body = world.add(shapes.icosphere(2), translation((-3.0, 1.5, 1.5)))
+    body.pose = translation((3.0, 1.5, 1.5))
+    report = world.detect(motion=True, separation=0.1)  # they pass at 0.12
+    assert not report
+    assert report.counters.box_tests > 20
+    body.pose = translation((-3.0, 1.4, 1.4))
+    with pytest.raises(AssertionError, match="does not matter"):
+        world.detect(motion=True, separation=0.1)

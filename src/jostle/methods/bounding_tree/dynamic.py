@@ -88,9 +88,17 @@ class DynamicSearch:
         # More than `face_pairs.slack`, which reads all vertices.
         apart = 0.0 if straight and how.separation == 0.0 else max(4e-6 * how.tolerance, NOT_EXACT) * size
         self._make_room(max(a.largest_leaf, b.largest_leaf))
+        distance, before_all = how.separation * (1.0 + 1e-12) + apart, 0
         if how.separation > 0.0:
+            # They keep no more than what is asked for. Most pairs never come so near, and need not be asked what they keep.
+            self._state[sweep_search.BUCKET] = sweep_search.ANEW
+            self._go_on(a.tree, b.tree, how, distance, min(1.0, before + how.tolerance), 1, welded)
+            before_all = self._tests()
+            if self._state[sweep_search.CANDIDATES] == 0:
+                return NO_ROWS, Counters(body_pairs=1, box_tests=before_all)
             how = how._replace(separation=self._kept_separation(a, b, how, WITHIN * how.separation + apart, welded))
-        distance = how.separation * (1.0 + 1e-12) + apart
+            distance = how.separation * (1.0 + 1e-12) + apart
+            before_all += self._tests()
         self._state[sweep_search.BUCKET] = sweep_search.ANEW
         seen: Keys = np.empty(0, np.int64)
         found: list[MovingRows] = []
@@ -115,8 +123,7 @@ class DynamicSearch:
                 # What starts later than that may not have been looked at.
                 seen = np.concatenate([seen, keys[earliest <= best + how.tolerance]])
             enough = min(2 * enough, LARGEST_BATCH)
-        tests = self._state[[sweep_search.NODE_TESTS, sweep_search.FACE_TESTS]]
-        counters = Counters(body_pairs=1, box_tests=int(tests.sum()), distance_tests=queries)
+        counters = Counters(body_pairs=1, box_tests=before_all + self._tests(), distance_tests=queries)
         if not found:
             return NO_ROWS, counters
         rows = MovingRows.joined(found)
@@ -124,6 +131,9 @@ class DynamicSearch:
             rows = _first(rows)
             tell_earlier(rows.time, early(lead, how.tolerance))
         return rows, counters
+
+    def _tests(self) -> int:
+        return int(self._state[sweep_search.NODE_TESTS] + self._state[sweep_search.FACE_TESTS])
 
     def _kept_separation(self, a: Mover, b: Mover, how: Sweep, distance: float, welded: Ints | None) -> float:
         """Return what separation they must keep, by the distance of the faces that may be within it at the start."""
