@@ -52,6 +52,7 @@ class BodyTrees:
         self._movers: dict[int, Mover] = {}
         # Those that did not move when they were last looked at: where they were, and the vertices, so that their id stays theirs.
         self._resting: dict[int, tuple[tuple[bytes, int], Mover, Floats]] = {}
+        self._ends: dict[int, tuple[Floats, Floats]] = {}  # volumes of deforming bodies at both ends of a step
 
     def tree(self, body: int) -> Tree:
         """Return the tree of a body, of a deforming one as it was last followed."""
@@ -95,7 +96,8 @@ class BodyTrees:
             if key is not None:
                 self._resting[body] = (key, found, frame.vertices[body])
             return found
-        volumes = refit_ends(tree, *world)
+        # Only the movers of one frame are alive: their volumes take the place of those of the frame before.
+        volumes = self._ends[body] = refit_ends(tree, *world, self._ends.get(body))
         return Mover(moving_tree(tree, volumes, (IDENTITY, IDENTITY), surface.turn, world), surface, False, largest)
 
     def boxes(self, frame: Frame) -> tuple[Floats, Floats]:
