@@ -10,8 +10,9 @@ from jostle.errors import InputError
 from jostle.geometry.rigid import all_rigid
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.method import WideTree
-from jostle.methods.wide_tree.pairs import ANEW, FIRST, NEXT_PAIR, ROWS
+from jostle.methods.wide_tree.pairs import ANEW, NEXT_PAIR, ROWS
 from jostle.methods.wide_tree.search import Forest, Placed, Workspace
+from jostle.packed_rows import FIRST
 from jostle.shapes.coerce import MeshLike, mesh_of
 
 _IDENTITY = np.eye(4)

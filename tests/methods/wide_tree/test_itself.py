@@ -13,7 +13,7 @@ from jostle.methods.brute_force.all_faces import find_face_rows
 from jostle.methods.wide_tree import itself
 from jostle.methods.wide_tree.build import build_tree
 from jostle.methods.wide_tree.itself import find_rows_of_itself
-from jostle.methods.wide_tree.pairs import ALL, FACE_BITS, FIRST, KIND_BITS
+from jostle.packed_rows import ALL, FACE_BITS, FIRST, KIND_BITS
 from jostle.shapes.build import blob
 from jostle.shapes.mesh import Mesh
 

@@ -11,9 +11,9 @@ from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree import on_threads
 from jostle.methods.wide_tree.build import build_tree
 from jostle.methods.wide_tree.on_threads import find_rows_on_threads
-from jostle.methods.wide_tree.pairs import ALL, FIRST, WORST
 from jostle.methods.wide_tree.search import Forest, Placed, find_rows
 from jostle.motion.pose import translation
+from jostle.packed_rows import ALL, FIRST, WORST
 from jostle.shapes import build
 from tests.tiny import random_pose
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from jostle import cast
 from jostle.broad_phase.volumes import CandidatePairs, Volumes, every_pair
+from jostle.continuous.queries import ROOTS
 from jostle.errors import InputError
 from jostle.frame import Bodies, Frame, Ints
 from jostle.methods.bounding_tree.bodies import BodyTrees
@@ -23,11 +24,11 @@ from jostle.methods.bounding_tree.motions import MOST_HALVINGS
 from jostle.methods.bounding_tree.pseudo_dynamic import contacts_at_instants
 from jostle.methods.bounding_tree.search import Placed, StaticSearch
 from jostle.methods.bounding_tree.show import overlay_of
-from jostle.methods.bounding_tree.static import ALL, ANY, FIRST, WORST
 from jostle.methods.bounding_tree.tree import KINDS, Tree
 from jostle.methods.bounding_tree.volumes.quality import QUALITIES
 from jostle.motion_report import MovingRows, motion_report
 from jostle.overlay import Overlay
+from jostle.packed_rows import ALL, HOW_MANY
 from jostle.pairwise import allowed_pairs, broad_phase_of
 from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder, Progress
 from jostle.query import Query
@@ -38,10 +39,8 @@ from jostle.traits import EXACT, NO_MISS, Answer, Guarantee, Semantics, Serve, T
 
 MODES = ("continuous", "pseudo_dynamic")
 SWEEPS = ("relative", "enclosing")
-ROOTS = ("certified", "regula_falsi", "linear_interpolation")
 MOST_FACES_OF_LEAF = 64
 SERVES = frozenset({Serve.MOTION, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID})
-HOW_MANY = {"any": ANY, "first": FIRST, "pairs": WORST, "faces": ALL}
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from jostle.kernels.slices import run_in_slices
 from jostle.methods.bounding_tree import static
 from jostle.methods.bounding_tree.leaves import FACE, SLOTS
 from jostle.methods.bounding_tree.tree import Tree
+from jostle.packed_rows import ALL, unpacked
 from jostle.report import Counters
 from jostle.rows import Rows
 
@@ -71,7 +72,7 @@ class StaticSearch:
         self._keys, self._pair = np.empty(1024, np.int64), np.empty(1024, np.int32)
 
     def find(
-        self, shapes: Shapes, kind: int, placed: Placed, how_many: int = static.ALL, adjacent: bool = False, record: bool = False
+        self, shapes: Shapes, kind: int, placed: Placed, how_many: int = ALL, adjacent: bool = False, record: bool = False
     ) -> tuple[Rows, Counters]:
         """Return the rows of pairs of bodies: all, or one for each pair, or one in all (`ALL`, `FIRST`, `WORST`, `ANY`)."""
         state, query = self._state, int(self._state[static.QUERY])
@@ -128,10 +129,3 @@ class StaticSearch:
 
     def _counters(self) -> Counters:
         return Counters(box_tests=int(self._state[static.NODE_TESTS]), triangle_tests=int(self._state[static.TRIANGLE_TESTS]))
-
-
-def unpacked(keys: NDArray[np.int64]) -> tuple[Ints, Ints, NDArray[np.uint8]]:
-    """Return face_a, face_b and kind of rows as the kernel packs them."""
-    face_a = (keys >> (static.FACE_BITS + static.KIND_BITS)).astype(np.int32)
-    face_b = ((keys >> static.KIND_BITS) & ((1 << static.FACE_BITS) - 1)).astype(np.int32)
-    return face_a, face_b, (keys & ((1 << static.KIND_BITS) - 1)).astype(np.uint8)

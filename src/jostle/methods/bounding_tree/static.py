@@ -20,6 +20,7 @@ from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
 from jostle.methods.bounding_tree.leaves import FACE, SLOTS, face_boxes_meet, fill_leaf, share_a_vertex
 from jostle.methods.bounding_tree.overlap import FRAME, descends_into_a, nodes_apart, reach_of, set_up_frame
+from jostle.packed_rows import ALL, ANY, FACE_BITS, KIND_BITS, WORST
 
 # State: next pair, height of the stack, rows so far, rows of the present pair, query number, and counts of tests.
 STATE = 8
@@ -28,8 +29,6 @@ NEXT_PAIR, HEIGHT, ROWS, ROWS_OF_PAIR, QUERY, NODE_TESTS, TRIANGLE_TESTS, VISITE
 VOLUMES, FIRST_CHILD, CHILD_COUNT, FIRST_FACE, FACE_COUNT, ORDER, FACES, VERTICES, WELDED = range(9)
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK, FULL_VISITED = range(5)
-ALL, FIRST, ANY, WORST = range(4)  # rows: all; the first of each pair; of the first pair that has one; the worst of each pair
-FACE_BITS, KIND_BITS = 29, 3  # a row is one int64: face a, face b and kind, in sorting order
 MOST_NEW = 40  # pairs that one pair of nodes of degree 6 at most puts on the stack
 EXACT_TEST = 30  # what an exact test counts for in pairs of nodes
 

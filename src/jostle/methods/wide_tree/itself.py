@@ -25,15 +25,12 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_load, f32x8_overlap, f32x8_splat, lowest_bit, without_lowest_bit
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.wide_tree.pairs import (
-    ALL,
     BOX_TESTS,
     DISTANCE_TESTS,
     DONE,
-    FACE_BITS,
     FULL_ROWS,
     FULL_STACK,
     HEIGHT,
-    KIND_BITS,
     MOST_NEW,
     NODE_TESTS,
     OUT_OF_OPERATIONS,
@@ -42,6 +39,7 @@ from jostle.methods.wide_tree.pairs import (
     TRIANGLE_TESTS,
 )
 from jostle.methods.wide_tree.tree import LANES, ROW, Tree
+from jostle.packed_rows import ALL, FACE_BITS, KIND_BITS
 from jostle.report import Counters
 
 EXACT_IN_FLOAT32 = 1 << 24
@@ -311,7 +309,7 @@ def find_rows_of_itself(
     clearance : float
         Length in the user's units; 0 for touching pairs only.
     how_many : int
-        `ALL` rows, or any one (`FIRST` or `ANY` of `pairs.py`).
+        `ALL` rows, or any one (`FIRST` or `ANY` of `packed_rows.py`).
 
     Returns
     -------

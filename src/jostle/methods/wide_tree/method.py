@@ -23,11 +23,11 @@ from jostle.methods.wide_tree.build import build_and_measure, build_tree
 from jostle.methods.wide_tree.itself import find_rows_of_itself
 from jostle.methods.wide_tree.nearest import closest_faces
 from jostle.methods.wide_tree.on_threads import find_rows_on_threads
-from jostle.methods.wide_tree.pairs import ALL, ANY, FIRST, WORST
 from jostle.methods.wide_tree.refit import refit_tree
-from jostle.methods.wide_tree.search import Forest, Placed, unpacked
+from jostle.methods.wide_tree.search import Forest, Placed
 from jostle.methods.wide_tree.tree import LANES, Tree
 from jostle.overlay import Overlay
+from jostle.packed_rows import ALL, FIRST, HOW_MANY, WORST, unpacked
 from jostle.pairwise import LocalBoxes, allowed_pairs, world_volumes
 from jostle.protocol import OldToNew, PairFinder, Progress
 from jostle.query import Query
@@ -44,7 +44,6 @@ TRAITS = Traits(
     answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT, Answer.DISTANCE: EXACT},
     serves=frozenset({Serve.CLEARANCE, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID, Serve.BATCH}),
 )
-HOW_MANY = {"any": ANY, "first": FIRST, "pairs": WORST, "faces": ALL}
 
 
 @dataclass(frozen=True)

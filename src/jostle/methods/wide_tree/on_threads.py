@@ -11,7 +11,7 @@ import numpy as np
 
 from jostle.frame import Ints
 from jostle.kernels.pool import map_chunks
-from jostle.methods.wide_tree.pairs import ALL, ANEW, ANY, HEIGHT, NEXT_PAIR, QUERY, ROWS
+from jostle.methods.wide_tree.pairs import ANEW, HEIGHT, NEXT_PAIR, QUERY, ROWS
 from jostle.methods.wide_tree.search import (
     WORKSPACE,
     Forest,
@@ -22,8 +22,8 @@ from jostle.methods.wide_tree.search import (
     counters_of,
     find_rows,
     rows_in_order,
-    unpacked,
 )
+from jostle.packed_rows import ALL, ANY, unpacked
 from jostle.report import Counters
 from jostle.rows import Rows
 

@@ -51,6 +51,7 @@ from jostle.methods.wide_tree.leaf_cache import (
 )
 from jostle.methods.wide_tree.motion import move_boxes, set_up_motion
 from jostle.methods.wide_tree.tree import ROW
+from jostle.packed_rows import ALL, ANY, FACE_BITS, KIND_BITS, WORST
 
 # State: next pair, height of the stack, rows so far, rows of the present pair, query number, and counts of tests.
 STATE = 9
@@ -61,11 +62,9 @@ ANEW = -1  # as the next pair: forget all but the number of the last query, with
 STACK, TAGS_X, LANES_X, CORNERS_X, TAGS_Y, LANES_Y, CORNERS_Y, MOTION_AND_BOXES, KEYS, PAIR_OF_KEY, DISTANCE_OF_KEY = range(11)
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK = 0, 1, 2, 3
-ALL, FIRST, ANY, WORST = 0, 1, 2, 3  # rows: all; the first of each pair; of the first pair that has one; the worst of each pair
 SHALLOWNESS = 144  # place in MOTION_AND_BOXES: motion 0, boxes of Y in X's frame 48, of X in Y's 96
 MANY_LEFT = 4  # faces after two culls, from which on a third pays
 MOST_NEW = 64  # rows, or stack entries, that one pair of nodes can add
-FACE_BITS, KIND_BITS = 29, 3
 # What an exact test counts for in node pairs: as much as one costs whose every decision needs exact arithmetic.
 EXACT_TEST = 100
 

@@ -19,14 +19,11 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.pool import told_to_stop
 from jostle.methods.wide_tree.leaf_cache import empty_cache
 from jostle.methods.wide_tree.pairs import (
-    ALL,
     ANEW,
     DISTANCE_TESTS,
     DONE,
-    FACE_BITS,
     FULL_ROWS,
     FULL_STACK,
-    KIND_BITS,
     NEXT_PAIR,
     NODE_TESTS,
     ROWS,
@@ -35,6 +32,7 @@ from jostle.methods.wide_tree.pairs import (
     touching_faces,
 )
 from jostle.methods.wide_tree.tree import Tree
+from jostle.packed_rows import ALL, FACE_BITS, KIND_BITS
 from jostle.report import Counters
 from jostle.rows import Rows
 
@@ -203,13 +201,6 @@ def sort_runs(keys, pair, distance):  # type: ignore[no-untyped-def]
                 keys[j], distance[j] = key, moved
             gap //= 3
         begin = end
-
-
-def unpacked(keys: NDArray[np.int64]) -> tuple[Ints, Ints, NDArray[np.uint8]]:
-    """Return face_a, face_b and kind of rows as the kernels pack them."""
-    face_a = (keys >> (FACE_BITS + KIND_BITS)).astype(np.int32)
-    face_b = ((keys >> KIND_BITS) & ((1 << FACE_BITS) - 1)).astype(np.int32)
-    return face_a, face_b, (keys & ((1 << KIND_BITS) - 1)).astype(np.uint8)
 
 
 def counters_of(work: Workspace) -> Counters:

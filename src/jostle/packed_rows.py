@@ -1,0 +1,17 @@
+"""Rows of face pairs as kernels write them: face a, face b and kind in one int64, which sorts as rows do; which rows are wanted."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+ALL, FIRST, ANY, WORST = 0, 1, 2, 3  # rows: all; the first of each pair; of the first pair that has one; the worst of each pair
+HOW_MANY = {"any": ANY, "first": FIRST, "pairs": WORST, "faces": ALL}  # by the `rows` of a query
+FACE_BITS, KIND_BITS = 29, 3
+
+
+def unpacked(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
+    """Return face_a, face_b and kind of packed rows (n,)."""
+    face_a = (keys >> (FACE_BITS + KIND_BITS)).astype(np.int32)
+    face_b = ((keys >> KIND_BITS) & ((1 << FACE_BITS) - 1)).astype(np.int32)
+    return face_a, face_b, (keys & ((1 << KIND_BITS) - 1)).astype(np.uint8)
