@@ -56,13 +56,18 @@ def as_points(value: ArrayLike, owner: str, field: str = "vertices", count: int 
         raise InputError(f"{_place(owner, field)} has {len(array)} rows; this body has {count} vertices, pass one row for each")
     if len(array) == 0:
         raise InputError(f"{_place(owner, field)} is empty; a mesh needs at least one vertex")
+    return _sealed(_as_coordinates(array, owner, field))  # type: ignore[no-any-return]
+
+
+def _as_coordinates(array: NDArray[Any], owner: str, field: str) -> Floats:
+    """Return a copy as float64 inside the accepted range, whatever its shape."""
     points = np.array(array, dtype=np.float64, order="C", copy=True)
     points += 0.0  # turns -0.0 into 0.0, so that equal points have equal bits
     # One pass decides the normal case; only a failure pays for finding the index.
     size = np.abs(points)
     if not bool(((size <= LARGEST_COORDINATE) & ((size >= SMALLEST_COORDINATE) | (size == 0.0))).all()):
         _refuse_coordinate(points, owner, field)
-    return _sealed(points)  # type: ignore[no-any-return]
+    return points
 
 
 def _refuse_coordinate(points: Floats, owner: str, field: str) -> None:
@@ -255,14 +260,5 @@ def as_moving_corners(*ends: Sequence[tuple[str, ArrayLike, int]]) -> Floats:
         if parts and len(array) != len(parts[0]):
             first = ends[0][0][0]
             raise InputError(f"{field} has {len(array)} rows and {first} has {len(parts[0])}; pass one row of each for each query")
-        parts.append(_as_coordinates(array, field).reshape(len(array), corners, 3))
+        parts.append(_as_coordinates(array, "", field).reshape(len(array), corners, 3))
     return np.concatenate(parts, axis=1)
-
-
-def _as_coordinates(array: NDArray[Any], field: str) -> Floats:
-    points = np.array(array, dtype=np.float64, order="C", copy=True)
-    points += 0.0
-    size = np.abs(points)
-    if not bool(((size <= LARGEST_COORDINATE) & ((size >= SMALLEST_COORDINATE) | (size == 0.0))).all()):
-        _refuse_coordinate(points, "", field)
-    return points

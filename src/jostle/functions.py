@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from jostle.errors import InputError
 from jostle.first_contacts import FirstContact
 from jostle.protocol import Method
-from jostle.registry import METHODS
 from jostle.report import Closest, Report
 from jostle.shapes.coerce import MeshLike
 from jostle.world import World
@@ -98,7 +97,7 @@ def first_contact(
     >>> if first:
     ...     print(first.time, first.feature_a, first.feature_b, first.point)
     """
-    world = World((MOTION_METHOD if MOTION_METHOD in METHODS else "brute_force") if method is None else method)
+    world = World(MOTION_METHOD if method is None else method)
     for mesh, pose, to, name in ((a, pose_a, to_a, "a"), (b, pose_b, to_b, "b")):
         shape = (4, 4) if to is None else _shape_of(to, f"to_{name}")
         body = world.add(mesh, pose, name, deformable=shape != (4, 4))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from jostle.continuous.features import Features
 from jostle.continuous.moving_surface import Floats, Ints, MovingSurface
-from jostle.continuous.queries import EDGE_EDGE, POINT_TRIANGLE, certified_times
+from jostle.continuous.queries import EDGE_EDGE, ITERATIONS, POINT_TRIANGLE, certified_times
 from jostle.geometry.aabb import box_of_points
 from jostle.geometry.feature_queries import CODES, collect_queries, least_times, mark_meeting, write_features
 from jostle.geometry.moving_regula_falsi import regula_falsi_times
@@ -35,7 +35,6 @@ LARGEST_START = 1 << 16  # face pairs that are tested at the start at once: 0.1 
 FIRST_CHUNK = 128  # of those in order of their earliest times; each further one has twice as many
 TOGETHER = 1e-9  # of the step: of features that meet within this, corners on faces are named before edges
 WITHIN = 1.001  # bodies nearer than this times the separation have reached it
-MOST_ITERATIONS = 32  # of regula falsi
 # Times of faces that do not touch at the start are at least this, so that the time 0.0 means contact at the start.
 LEAST_TIME = float(np.finfo(np.float64).tiny)
 
@@ -238,8 +237,7 @@ class _Work:
             return np.empty(0)
         if self.roots == "certified":
             return certified_times(kind, corners, self.tolerance)
-        iterations = 0 if self.roots == "linear_interpolation" else MOST_ITERATIONS
-        a, b = self.a.turn, self.b.turn
+        iterations, a, b = ITERATIONS[self.roots], self.a.turn, self.b.turn
         if kind == EDGE_EDGE:
             found: Floats = regula_falsi_times(kind, corners, a, b, iterations)
             return found

@@ -28,9 +28,8 @@ from jostle.kernels.slices import run_in_slices
 
 __all__ = ["EDGE_EDGE", "POINT_TRIANGLE", "ROOTS", "MovingContacts", "certified_times", "edge_edge", "point_triangle"]
 
-ROOTS = ("certified", "regula_falsi", "linear_interpolation")
-
-ITERATIONS = 32  # of regula falsi, at most
+ITERATIONS = {"regula_falsi": 32, "linear_interpolation": 0}  # at most, after the first straight line
+ROOTS = ("certified", *ITERATIONS)
 OPEN_AT_ONCE = 256  # queries that wait for exact integers, at some 30 µs each
 FIRST_SLICE = 20_000
 
@@ -129,8 +128,7 @@ def _answer(kind: int, corners: Times, roots: str, tolerance: float, separation:
     if roots != "certified":
         if separation > 0.0:
             raise InputError(f"separation is {separation} with roots={roots!r}; only roots='certified' knows of a separation")
-        iterations = 0 if roots == "linear_interpolation" else ITERATIONS
-        times = regula_falsi_times(kind, corners, straight, straight, iterations, tolerance)
+        times = regula_falsi_times(kind, corners, straight, straight, ITERATIONS[roots], tolerance)
     elif separation > 0.0:
         p = 1 + kind
         a_t0, b_t0, a_t1, b_t1 = corners[:, :p], corners[:, p:4], corners[:, 4 : 4 + p], corners[:, 4 + p :]

@@ -6,6 +6,7 @@
 
 from jostle.geometry.aabb import boxes_overlap
 from jostle.geometry.contact_kind import CROSSING
+from jostle.geometry.corners import corners
 from jostle.geometry.faces_distance import faces_distance
 from jostle.geometry.feature_queries import FACES, FIRST_OF_B, FIRST_OF_EDGES, box_of_face, stay_apart
 from jostle.geometry.moving_point import arc_factors, place_with_factors
@@ -93,14 +94,5 @@ def least_start_distance(vertices_a, faces_a, vertices_b, faces_b, face_a, face_
         box_a, box_b = box_of_face(vertices_a, faces_a, i), box_of_face(vertices_b, faces_b, j)
         if least <= 0.0 or stay_apart(box_a, box_a, box_b, box_b, least):
             continue
-        p, q, r, s, t, u = features_of_code(faces_a, i, faces_b, j, -1)
-        distance = faces_distance(
-            vertices_a[p, 0], vertices_a[p, 1], vertices_a[p, 2],
-            vertices_a[q, 0], vertices_a[q, 1], vertices_a[q, 2],
-            vertices_a[r, 0], vertices_a[r, 1], vertices_a[r, 2],
-            vertices_b[s, 0], vertices_b[s, 1], vertices_b[s, 2],
-            vertices_b[t, 0], vertices_b[t, 1], vertices_b[t, 2],
-            vertices_b[u, 0], vertices_b[u, 1], vertices_b[u, 2],
-        )  # fmt: skip
-        least = min(least, distance)
+        least = min(least, faces_distance(*corners(vertices_a, faces_a, i), *corners(vertices_b, faces_b, j)))
     return least

@@ -88,17 +88,17 @@ class DynamicSearch:
         # More than `face_pairs.slack`, which reads all vertices.
         apart = 0.0 if straight and how.separation == 0.0 else max(4e-6 * how.tolerance, NOT_EXACT) * size
         self._make_room(max(a.largest_leaf, b.largest_leaf))
-        distance, before_all = how.separation * (1.0 + 1e-12) + apart, 0
+        distance, tests_before = how.separation * (1.0 + 1e-12) + apart, 0
         if how.separation > 0.0:
             # They keep no more than what is asked for. Most pairs never come so near, and need not be asked what they keep.
             self._state[sweep_search.BUCKET] = sweep_search.ANEW
             self._go_on(a.tree, b.tree, how, distance, min(1.0, before + how.tolerance), 1, welded)
-            before_all = self._tests()
+            tests_before = self._tests()
             if self._state[sweep_search.CANDIDATES] == 0:
-                return NO_ROWS, Counters(body_pairs=1, box_tests=before_all)
+                return NO_ROWS, Counters(body_pairs=1, box_tests=tests_before)
             how = how._replace(separation=self._kept_separation(a, b, how, WITHIN * how.separation + apart, welded))
             distance = how.separation * (1.0 + 1e-12) + apart
-            before_all += self._tests()
+            tests_before += self._tests()
         self._state[sweep_search.BUCKET] = sweep_search.ANEW
         seen: Keys = np.empty(0, np.int64)
         found: list[MovingRows] = []
@@ -108,7 +108,7 @@ class DynamicSearch:
             done = self._go_on(a.tree, b.tree, how, distance, min(1.0, best + how.tolerance), enough, welded)
             keys, earliest = self._taken(seen)
             if len(keys):
-                face_a, face_b = (keys >> 32).astype(np.int32), keys.astype(np.int32)
+                face_a, face_b = _faces_of(keys)
                 times = first_times(
                     a.surface, b.surface, face_a, face_b, how.separation, how.roots, how.tolerance, earliest, not all_contacts,
                     lead,
@@ -123,7 +123,7 @@ class DynamicSearch:
                 # What starts later than that may not have been looked at.
                 seen = np.concatenate([seen, keys[earliest <= best + how.tolerance]])
             enough = min(2 * enough, LARGEST_BATCH)
-        counters = Counters(body_pairs=1, box_tests=before_all + self._tests(), distance_tests=queries)
+        counters = Counters(body_pairs=1, box_tests=tests_before + self._tests(), distance_tests=queries)
         if not found:
             return NO_ROWS, counters
         rows = MovingRows.joined(found)
@@ -142,8 +142,7 @@ class DynamicSearch:
         while not done:
             done = self._go_on(a.tree, b.tree, how, distance, 0.0, LARGEST_BATCH, welded)
             keys, _ = self._taken(NO_KEYS)
-            face_a, face_b = (keys >> 32).astype(np.int32), keys.astype(np.int32)
-            least = start_distance(a.surface, b.surface, face_a, face_b, least)
+            least = start_distance(a.surface, b.surface, *_faces_of(keys), least)
         return kept_separation(how.separation, least)
 
     def _make_room(self, faces: int) -> None:
@@ -191,6 +190,10 @@ NO_ROWS = MovingRows.joined([])
 NO_KEYS: Keys = np.empty(0, np.int64)
 NO_WELDED = np.empty(0, np.int32)
 NO_WELDED.flags.writeable = False
+
+
+def _faces_of(keys: Keys) -> tuple[Ints, Ints]:
+    return (keys >> 32).astype(np.int32), keys.astype(np.int32)
 
 
 def _first(rows: MovingRows) -> MovingRows:
