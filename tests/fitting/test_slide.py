@@ -74,15 +74,15 @@ def test_no_contact_point_of_a_slide_comes_nearer_even_along_its_arc():
         normals = rng.normal(size=(rng.integers(1, 4), 3))
         normals /= np.linalg.norm(normals, axis=1, keepdims=True)
         planes = [Plane(handle.centre + rng.normal(size=3), normal) for normal in normals]
-        motion = slide(handle, pose, np.append(rng.normal(size=3), rng.normal(size=3) * 0.05), planes)
+        wish = np.append(rng.normal(size=3) * rng.choice([1.0, 20.0]), rng.normal(size=3) * 0.05)  # short and long ways
+        motion = slide(handle, pose, wish, planes)
         assert np.linalg.norm(motion[3:]) / handle.radius <= LARGEST_TURN + 1e-12
         turned += bool(motion[3:].any())
         for share in np.linspace(0.0, 1.0, 9):
             moved = handle.moved(pose, motion * share) - pose
             for plane in planes:
                 shift = moved[:3, :3] @ plane.point + moved[:3, 3]
-                # What the arc bends is kept to second order: angle³/6 remains.
-                assert plane.normal @ shift >= -2e-4 * np.linalg.norm(plane.point - handle.centre)
+                assert plane.normal @ shift >= -1e-9
     assert turned > 150
 
 
@@ -98,6 +98,6 @@ def test_planes_are_kept_once_and_not_without_end():
     for k in range(20):
         planes = add_plane(planes, Plane(np.array([float(k), 0.0, 0.0]), UP), near=0.5)
     assert [plane.point[0] for plane in planes] == [14.0, 15.0, 16.0, 17.0, 18.0, 19.0]
-    again = add_plane(planes, Plane(np.array([17.1, 0.0, 0.0]), UP, 0.3), near=0.5)
+    again = add_plane(planes, Plane(np.array([17.1, 0.0, 0.0]), UP), near=0.5)
     assert [plane.point[0] for plane in again] == [14.0, 15.0, 16.0, 18.0, 19.0, 17.1]
     assert len(add_plane(planes[:2], Plane(planes[0].point, ASIDE), near=0.5)) == 3

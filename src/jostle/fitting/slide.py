@@ -1,9 +1,10 @@
 """Sliding: the motion nearest to a wished one that goes into no contact plane.
 
-A small motion of a rigid body is a shift v of its centre and a turn w about it (a vector of radians). At a contact with the point p
-and the unit normal n towards the body it is allowed if n·(v + w × (p - centre)) is not less than what the arc of the turn bends
-towards the plane. Of all motions that every contact allows the one nearest to the wished one is taken, with turns measured by the
-body's radius: a body that is drawn against a plate slides along it, and turns about an edge that holds one end of it.
+A motion of a rigid body is the screw that begins with the velocity v of its centre and the turn w about it (a vector of radians).
+At a contact with the point p and the unit normal n towards the body it is allowed if the velocity there, n·(v + w × (p - centre)),
+is not less than what the screw bends towards the plane later. Of all motions that every contact allows the one nearest to the
+wished one is taken, with turns measured by the body's radius: a body that is drawn against a plate slides along it, and turns about
+an edge that holds one end of it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ class Plane(NamedTuple):
 
     point: Floats
     normal: Floats
-    lack: float = 0.0  # how far the body should move off, >= 0
 
 
 class Handle(NamedTuple):
@@ -49,9 +49,10 @@ class Handle(NamedTuple):
         return place
 
     def motion(self, begin: Floats, end: Floats) -> Floats:
-        """(6,) shift of the centre and turn times radius from one pose to another. Raises for half a turn."""
+        """(6,) the screw between two poses: velocity of the centre as it begins, turn times radius. Raises for half a turn."""
         turn = turn_between(begin, end)
-        return np.concatenate([self.at(end) - self.at(begin), turn[:3] * (turn[3] * self.radius)])
+        turned = turn[:3] * turn[3]
+        return np.concatenate([np.linalg.solve(_mean_turn(turned), self.at(end) - self.at(begin)), turned * self.radius])
 
     def angle(self, motion: Floats) -> float:
         """By how many radians a motion (6,) turns."""
@@ -62,8 +63,21 @@ class Handle(NamedTuple):
         angle, end = self.angle(motion), pose.copy()
         if angle > 0.0:
             end[:3, :3] = rotation_about(motion[3:], angle)[:3, :3] @ pose[:3, :3]
-        end[:3, 3] = self.at(pose) + motion[:3] - end[:3, :3] @ self.centre
+        end[:3, 3] = self.at(pose) + _mean_turn(motion[3:] / self.radius) @ motion[:3] - end[:3, :3] @ self.centre
         return end
+
+
+def _mean_turn(turned: Floats) -> Floats:
+    """(3, 3) the mean of the rotations on the way of a turn (a vector of radians): what a velocity that turns along sums up to."""
+    angle = float(np.linalg.norm(turned))
+    x, y, z = turned
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    if angle < 1e-4:
+        sagging, lagging = 1.0 / 2.0, 1.0 / 6.0
+    else:
+        sagging, lagging = (1.0 - np.cos(angle)) / angle**2, (angle - np.sin(angle)) / angle**3
+    mean: Floats = np.eye(3) + sagging * cross + lagging * (cross @ cross)
+    return mean
 
 
 def add_plane(planes: Sequence[Plane], plane: Plane, near: float) -> list[Plane]:
@@ -77,22 +91,33 @@ def slide(handle: Handle, pose: Floats, wish: Floats, planes: Sequence[Plane]) -
     arms = (np.array([plane.point for plane in planes]) - handle.centre) @ pose[:3, :3].T
     normals = np.array([plane.normal for plane in planes])
     rows = np.hstack([normals, np.cross(arms, normals) / handle.radius])
-    lack, reach = np.array([plane.lack for plane in planes]), np.linalg.norm(arms, axis=1)
-    angle = min(handle.angle(wish), LARGEST_TURN)
+    bend = np.zeros(len(planes))
+    if handle.angle(wish) > LARGEST_TURN:
+        wish = wish * (LARGEST_TURN / handle.angle(wish))
     for _ in range(TRIES):
-        motion = _nearest(wish, rows, lack + 0.5 * angle**2 * reach)
+        motion = _nearest(wish, rows, bend)
         if motion is None:
             break
-        turned = handle.angle(motion)
-        if turned <= angle:
+        if handle.angle(motion) > LARGEST_TURN:
+            wish = wish * (0.9 * LARGEST_TURN / handle.angle(motion))
+            continue
+        needed = _bend(handle, motion, arms, normals)
+        if (needed <= bend).all():
             return motion
-        # What was kept for the arc does not suffice: keep more, or turn less.
-        if turned > LARGEST_TURN:
-            wish = wish * (0.9 * LARGEST_TURN / turned)
-        angle = min(1.1 * turned, LARGEST_TURN)
+        bend = np.maximum(bend, 1.1 * needed)
     # Between planes that face each other there is no room for an arc: the body may still shift.
     straight = _nearest(wish[:3], normals, np.zeros(len(planes)))
     return np.zeros(6) if straight is None else np.concatenate([straight, np.zeros(3)])
+
+
+def _bend(handle: Handle, motion: Floats, arms: Floats, normals: Floats) -> Floats:
+    """(n,) how far a screw (6,) bends towards planes later, at most: half its acceleration as it begins, and what may come."""
+    turned = motion[3:] / handle.radius
+    velocities = motion[:3] + np.cross(turned, arms)
+    towards = -np.sum(normals * np.cross(turned, velocities), axis=1)
+    more = (turned @ turned) * np.linalg.norm(velocities, axis=1)
+    bend: Floats = np.maximum(0.5 * towards, 0.0) + more / 6.0
+    return bend
 
 
 def _nearest(wish: Floats, rows: Floats, least: Floats) -> Floats | None:

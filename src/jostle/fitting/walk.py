@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 SLIDES_PER_POSE = 12  # contacts that are looked at before the next recorded pose draws
 PATIENCE = 20  # recorded poses in a row that do not move the body before it counts as blocked
 STUCK = 10.0  # separations that it must lag behind the path for that
+KEPT = 0.95  # separations: a body that is pressed nearer than this moves off again
 NOTHING = 1e-3  # separations: what comes less near than this to the wished pose is no motion
 
 
@@ -269,9 +270,16 @@ class _Walker:
         _, touch = self._go(self.handle.moved(self.pose, motion) if self.planes else goal)
         if touch is not None:
             point = np.asarray(np.linalg.solve(self.pose[:3, :3], touch.point - self.pose[:3, 3]), np.float64)
-            plane = Plane(point, touch.normal, 0.5 * max(0.9 * self.separation - touch.distance, 0.0))
-            self.planes = add_plane(self.planes, plane, near=0.1 * self.handle.radius)
+            self.planes = add_plane(self.planes, Plane(point, touch.normal), near=0.1 * self.handle.radius)
+            self._move_off(touch)
         return True, touch
+
+    def _move_off(self, touch: Touch) -> None:
+        """Go back to the separation if the body was drawn nearer: each step that presses may take a hundredth of the distance."""
+        if touch.distance < KEPT * self.separation:
+            off = self.pose.copy()
+            off[:3, 3] += (self.separation - touch.distance) * touch.normal
+            self._go(off)
 
     def _go(self, goal: Floats) -> tuple[float, Touch | None]:
         """Go towards a pose until a contact; return how much of the way was free, and the contact."""
