@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import zipfile
 from os import PathLike
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 from jostle.errors import InputError
 from jostle.registry import BROAD_PHASES, METHODS, name_of
 from jostle.shapes.mesh import Mesh
+from jostle.whole_file import written_whole
 
 if TYPE_CHECKING:
     from jostle.world import World
@@ -62,13 +62,8 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"{target}: the folder {target.parent} does not exist")
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("wb") as file:
-            np.savez_compressed(file, description=np.array(json.dumps(description)), **arrays)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with written_whole(target) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, description=np.array(json.dumps(description)), **arrays)
 
 
 def _settings(method: Any) -> dict[str, Any]:

@@ -8,7 +8,6 @@ the world (the world's units), and its orientation as a unit quaternion, scalar 
 from __future__ import annotations
 
 import csv
-import os
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
+from jostle.whole_file import written_whole
 
 Floats = NDArray[np.float64]
 
@@ -117,15 +117,11 @@ def write_path(path: RecordedPath, file: str | PathLike[str]) -> None:
 def write_table(file: str | PathLike[str], header: tuple[str, ...], rows: list[list[str]]) -> None:
     """Write lines of a table under a header, at once."""
     target = Path(file)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with temporary.open("w", encoding="utf-8", newline="") as stream:
+        with written_whole(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream, lineterminator="\n").writerows([header, *rows])
-        temporary.replace(target)
     except OSError as error:
         raise InputError(f"{target}: it cannot be written ({error.strerror})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def quaternion_of(pose: Floats) -> Floats:

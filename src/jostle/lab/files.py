@@ -10,12 +10,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from jostle.errors import InputError
 from jostle.lab.results import ExperimentResult, MethodRun, Point
+from jostle.whole_file import written_whole
 
 RESULT = "result.json"
 SUMMARY_COLUMNS = (
@@ -49,14 +49,11 @@ def write_files(result: ExperimentResult, folder: Path) -> list[Path]:
     written = []
     for name, text in texts.items():
         target = folder / name
-        temporary = folder / f".{name}.{os.getpid()}.part"
         try:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(target)
+            with written_whole(target) as temporary:
+                temporary.write_text(text, encoding="utf-8")
         except OSError as error:
             raise InputError(f"{target}: it cannot be written ({error.strerror or error})") from None
-        finally:
-            temporary.unlink(missing_ok=True)
         written.append(target)
     return written
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from jostle.lab.appearance import PICTURES, PLOTS, showable
 from jostle.lab.results import ExperimentResult, MethodRun, Point, Verdict
+from jostle.whole_file import written_whole
 
 PAGE = "index.html"
 NOTHING = "–"
@@ -45,15 +46,9 @@ def write_page(results: Sequence[ExperimentResult], folder: Path) -> Path:
     body += [_experiment(result, name, folder / result.name) for result, name in zip(results, names, strict=True)]
     body.append(_HOW_TO_READ)
     target = folder / PAGE
-    temporary = folder / f".{PAGE}.part"
-    temporary.write_text(
-        _TEMPLATE.format(
-            style=resources.files("jostle.lab").joinpath("page.css").read_text(encoding="utf-8"),
-            body="\n".join(part for part in body if part),
-        ),
-        encoding="utf-8",
-    )
-    temporary.replace(target)
+    style = resources.files("jostle.lab").joinpath("page.css").read_text(encoding="utf-8")
+    with written_whole(target) as temporary:
+        temporary.write_text(_TEMPLATE.format(style=style, body="\n".join(part for part in body if part)), encoding="utf-8")
     return target
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from jostle.errors import InputError
 from jostle.shapes.mesh import Mesh
+from jostle.whole_file import written_whole
 
 if TYPE_CHECKING:
     from jostle.motion.record import Motion
@@ -43,13 +43,8 @@ def write_motion(motion: Motion, path: str | PathLike[str]) -> None:
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"{target}: the folder {target.parent} does not exist")
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("wb") as file:
-            np.savez_compressed(file, description=np.array(json.dumps(description)), **arrays)  # type: ignore[arg-type]
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with written_whole(target) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, description=np.array(json.dumps(description)), **arrays)  # type: ignore[arg-type]
 
 
 def arrays_of(motion: Motion) -> dict[str, NDArray[Any]]:

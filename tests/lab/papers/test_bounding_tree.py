@@ -15,10 +15,11 @@ from jostle.lab.papers import PAPERS
 from jostle.lab.papers.bounding_tree import FIGURES, WITHOUT_A_FIGURE, degrees, fig_05_along_the_motion
 from jostle.lab.papers.bounding_tree.printed import BINARY, MODERN, PRINTED, QUICK_FACES, SPLITTINGS, label_of
 from jostle.lab.papers.bounding_tree.removal import ALL_FRAMES, Removal
-from jostle.lab.results import VERDICTS, ExperimentResult, MethodRun, Point
+from jostle.lab.results import VERDICTS, ExperimentResult, MethodRun
 from jostle.lab.run import LabRun
 from jostle.lab.truth import BODY_PAIRS
 from tests.lab.in_this_process import InThisProcess
+from tests.lab.papers.made_up import made_up_result, made_up_run
 
 FIG = {figure.name.removeprefix("bounding_tree/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
 STATIC, LINEAR, REGULA_FALSI = fig_05_along_the_motion.STATIC, fig_05_along_the_motion.LINEAR, fig_05_along_the_motion.REGULA_FALSI
@@ -26,26 +27,17 @@ STATIC, LINEAR, REGULA_FALSI = fig_05_along_the_motion.STATIC, fig_05_along_the_
 
 def run_of(method, times, tests=100, **fields):
     """A run with the given milliseconds per frame; every other frame has a collision."""
-    frames = len(times)
     made = {
-        "frame_seconds": [1e-3 * time for time in times],
-        "update_seconds": [1e-6] * frames,
-        "contacts": [3 * (k % 2) for k in range(frames)],
-        "pairs": [k % 2 for k in range(frames)],
-        "counters": [{"box_tests": tests}] * frames,
-        "missed": 0,
-        "extra": 0,
+        "contacts": [3 * (k % 2) for k in range(len(times))],
+        "pairs": [k % 2 for k in range(len(times))],
+        "counters": [{"box_tests": tests}] * len(times),
         "compared": BODY_PAIRS if "motion" in method else "faces",
-        "rounds": 5,
     }
-    return MethodRun(method, **{**made, **fields})
+    return made_up_run(method, times, **{**made, **fields})
 
 
 def result_of(name, runs, values=None, **fields):
-    """A result of a figure; `runs(value)` makes the runs of a point."""
-    figure = FIG[name]
-    points = [Point(value, 16, 60000, 4, runs(value)) for value in (figure.values if values is None else values)]
-    return ExperimentResult(figure.name, figure.title, figure.parameter, points, **fields)
+    return made_up_result(FIG[name], runs, values, bodies=16, faces=60000, **fields)
 
 
 def verdicts(name, runs, **fields):

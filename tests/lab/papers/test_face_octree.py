@@ -12,10 +12,11 @@ from jostle.lab.methods import methods_of
 from jostle.lab.papers import PAPERS
 from jostle.lab.papers.face_octree import FIGURES, WITHOUT_A_FIGURE, fig_07_faces
 from jostle.lab.papers.face_octree.printed import AS_PRINTED, PRINTED
-from jostle.lab.results import VERDICTS, ExperimentResult, MethodRun, Point
+from jostle.lab.results import VERDICTS, ExperimentResult, MethodRun
 from jostle.lab.run import LabRun
 from jostle.scenes import make_scene
 from tests.lab.in_this_process import InThisProcess
+from tests.lab.papers.made_up import made_up_result, made_up_run
 
 FIG = {figure.name.removeprefix("face_octree/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
 FACES = "face_octree"
@@ -25,24 +26,15 @@ def run_of(method, times, **fields):
     """A run with the given milliseconds per frame; the last frame alone has a collision unless told otherwise."""
     frames = len(times)
     made = {
-        "frame_seconds": [1e-3 * time for time in times],
-        "update_seconds": [1e-6] * frames,
         "contacts": [0] * (frames - 1) + [3],
         "pairs": [0] * (frames - 1) + [1],
         "counters": [{"body_pairs": int(k >= frames // 2)} for k in range(frames)],
-        "missed": 0,
-        "extra": 0,
-        "compared": "faces",
-        "rounds": 5,
     }
-    return MethodRun(method, **{**made, **fields})
+    return made_up_run(method, times, **{**made, **fields})
 
 
 def result_of(name, runs, values=None, **fields):
-    """A result of a figure; `runs(value)` makes the runs of a point."""
-    figure = FIG[name]
-    points = [Point(value, 2, 100, 4, runs(value)) for value in (figure.values if values is None else values)]
-    return ExperimentResult(figure.name, figure.title, figure.parameter, points, **fields)
+    return made_up_result(FIG[name], runs, values, **fields)
 
 
 def verdicts(name, runs, values=None, **fields):

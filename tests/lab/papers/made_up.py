@@ -1,0 +1,25 @@
+"""Results that were never measured, to judge figures by: what verdicts follow from which times."""
+
+from jostle.lab.results import ExperimentResult, MethodRun, Point
+
+
+def made_up_run(method, times, contacts, pairs, counters, compared="faces", **fields):
+    """A run with the given milliseconds per frame, and with these contacts, pairs and counters of each frame."""
+    made = {
+        "frame_seconds": [1e-3 * time for time in times],
+        "update_seconds": [1e-6] * len(times),
+        "contacts": contacts,
+        "pairs": pairs,
+        "counters": counters,
+        "missed": 0,
+        "extra": 0,
+        "compared": compared,
+        "rounds": 5,
+    }
+    return MethodRun(method, **{**made, **fields})
+
+
+def made_up_result(figure, runs, values=None, bodies=2, faces=100, **fields):
+    """A result of a figure; `runs(value)` makes the runs of a point."""
+    points = [Point(value, bodies, faces, 4, runs(value)) for value in (figure.values if values is None else values)]
+    return ExperimentResult(figure.name, figure.title, figure.parameter, points, **fields)
