@@ -9,6 +9,7 @@ from jostle.broad_phase.volumes import CandidatePairs
 from jostle.methods.brute_force.method import AllFaces
 from jostle.motion.pose import rotation_about, translation
 from jostle.pair_memory import PairMemory
+from jostle.shapes import build
 from jostle.traits import Answer, Serve
 from tests.tiny import box, random_pose, tetrahedron
 
@@ -86,3 +87,29 @@ def test_the_corner_of_a_turned_box_is_not_lost_at_a_large_offset():
     assert world.detect().touching
     wall.pose = translation((np.nextafter(tip, np.inf), 0, 0))
     assert not world.detect().touching
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e7])
+def test_boxes_of_many_bodies_are_cut_down_and_still_hold_every_world_vertex(offset):
+    """Under poses that are only nearly rigid, with bodies far from their own origins, deforming ones among them."""
+    rng = np.random.default_rng(4)
+    meshes = [
+        build.icosphere(2, 0.5),
+        box(),
+        jostle.Mesh(rng.normal(size=(60, 3)) * (3.0, 0.1, 1.0) + offset, rng.integers(0, 60, (40, 3))),
+    ]
+    world, trimmed = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces())), 0
+    for k in range(24):
+        pose = translation(rng.normal(size=3) * offset) @ random_pose(rng)
+        pose[:3, :3] *= 1.0 + rng.choice([-1.0, 0.0, 1.0]) * 0.99e-5 / 2.0 / np.sqrt(3.0)
+        world.add(meshes[k % 3], pose, deformable=k % 8 == 7)
+    world.bodies[7].vertices = world.bodies[7].vertices * 3.0
+    overlay = world.overlay()
+    for body, (lower, upper) in zip(world, overlay.boxes, strict=True):
+        points = body.world_vertices[np.unique(body.mesh.faces)]
+        assert (points >= lower).all()
+        assert (points <= upper).all()
+        corners = np.stack(np.meshgrid(*body.mesh.bounds.T, indexing="ij"), axis=-1).reshape(-1, 3) @ body.pose[:3, :3].T
+        trimmed += bool((upper - lower < np.ptp(corners, axis=0) - 1e-6 * (1.0 + offset)).any())
+    assert trimmed > 4 or offset > 1e6

@@ -1,17 +1,21 @@
 """Pairwise(broad, narrow): the only glue between the two phases; it makes a Method of a BroadPhase and a PairTest.
 
 Boxes of bodies are made here, in world axes, conservative for the world vertices (`geometry/aabb.py`), grown by half of the
-clearance each; the filters are applied to what the broad phase finds; self tests are added; records per pair are kept.
+clearance each, and spheres for the broad phases that ask for them; the filters are applied to what the broad phase finds; self
+tests are added; records per pair are kept.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle.broad_phase import BROAD_PHASES
+from jostle.broad_phase.volume_table import VolumeTable, farthest_from, trim_boxes
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
 from jostle.errors import InputError
 from jostle.frame import Bodies, Floats, Frame
@@ -22,8 +26,11 @@ from jostle.pair_memory import PairMemory
 from jostle.protocol import BroadPhase, Detector, OldToNew, PairTest, Progress, Shape
 from jostle.query import Query
 from jostle.report import Report, replaced
+from jostle.settings_text import made_with, name_and_rest, settings_written
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Answer, Guarantee, Serve, Traits
+
+MANY_BODIES = 8  # from here on boxes are cut down to balls: fewer pairs pay for it
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,31 @@ class LocalBoxes:
         self._seen_by_kernels = read_only_view(self._lower), read_only_view(self._upper)
         # A body that deformed before this detector began has vertices other than its mesh's.
         self._seen: list[Floats | None] = [None] * len(bodies)
+        self._bodies = bodies
+        self._table: VolumeTable | None = None
+        self._in_table: dict[int, Floats] = {}
+        self._balls = self._balls_about_boxes() if len(bodies) >= MANY_BODIES else None
+
+    def _balls_about_boxes(self) -> tuple[Floats, Floats]:
+        """Centres (n,3) and radii (n,) of balls about the middles of the boxes that hold the bodies; inf for deforming ones."""
+        centre = 0.5 * self._lower + 0.5 * self._upper
+        known: dict[int, float] = {}
+        for mesh, middle in zip(self._bodies.meshes, centre.tolist(), strict=True):
+            if id(mesh) not in known:
+                known[id(mesh)] = float(farthest_from(read_only_view(_used_vertices(mesh)), *middle)[1])
+        radius = np.array([known[id(mesh)] for mesh in self._bodies.meshes])
+        radius[self._bodies.deforming] = np.inf
+        return read_only_view(centre), read_only_view(radius)
+
+    def in_the_world(self, frame: Frame) -> tuple[Floats, Floats]:
+        """Return lower and upper (n,3) of boxes in world axes that hold every world vertex."""
+        lower, upper = np.empty((2, len(frame), 3))
+        poses = read_only_view(frame.poses)
+        world_boxes_into(poses, *self.of(frame), lower, upper)
+        if self._balls is not None:
+            # The box of a turned box is up to 1.7 times as long as the body. Of 10,000 polytopes 2,810 pairs remain, not 4,887.
+            trim_boxes(poses, *self._balls, lower, upper)
+        return lower, upper
 
     def of(self, frame: Frame) -> tuple[Floats, Floats]:
         """Return lower and upper (n,3) of this frame, read-only."""
@@ -108,25 +140,83 @@ class LocalBoxes:
                 self._seen[body] = vertices
         return self._seen_by_kernels
 
+    def spheres(self, frame: Frame) -> tuple[Floats, Floats]:
+        """Return centres (n,3) and radii (n,) of spheres in the world that hold the bodies; the first call fits them."""
+        if self._table is None:
+            points = {id(mesh): _used_vertices(mesh) for mesh in self._bodies.meshes}
+            self._table = VolumeTable([points[id(mesh)] for mesh in self._bodies.meshes])
+        for body in frame.bodies.deforming:
+            vertices = frame.vertices[body]
+            if vertices is not self._in_table.get(body):
+                self._table.deform(body, vertices)
+                self._in_table[body] = vertices
+        return self._table.update(frame.poses)
+
+
+def _used_vertices(mesh: Mesh) -> Floats:
+    return mesh.vertices if mesh.uses_every_vertex else mesh.vertices[np.unique(mesh.faces)]
+
+
+@dataclass(frozen=True, eq=False)
+class FrameVolumes(Volumes):
+    """Volumes that know the frame they are of: names, jumps, and spheres that are made when they are asked for.
+
+    Without `fitted` the spheres are those of the boxes.
+    """
+
+    frame: Frame | None = None
+    fitted: LocalBoxes | None = None
+    larger: Floats | float = 0.0
+
+    def spheres(self) -> tuple[Floats, Floats]:
+        """Return spheres that hold the bodies and what is nearer to them than `larger`."""
+        if self.fitted is None or self.frame is None or self.centre is not None:
+            return super().spheres()
+        centre, radius = self.fitted.spheres(self.frame)
+        return centre, np.nextafter(radius + self.larger, np.inf)
+
+    def jumped(self) -> NDArray[np.bool_] | None:
+        """Return (n,) which bodies were moved without a motion."""
+        if self.frame is None:
+            return self.jumps
+        frame = self.frame
+        jumps: NDArray[np.bool_] = frame.moved & (frame.poses == frame.poses_t0).all(axis=(1, 2))
+        return jumps
+
+    def name_of(self, body: int) -> str:
+        """Return what to call a body in a message."""
+        return super().name_of(body) if self.frame is None else f"body {self.frame.bodies.names[body]!r}"
+
+    def grown(self, by: Floats | float) -> FrameVolumes:
+        """Return boxes and spheres that hold everything nearer than `by` to these; a length, or (n,) one for each body."""
+        grown = super().grown(by)
+        assert isinstance(grown, FrameVolumes)
+        return dataclasses.replace(grown, larger=self.larger + by)
+
 
 def world_volumes(boxes: LocalBoxes, frame: Frame, clearance: float) -> Volumes:
-    """Return the world boxes of all bodies, grown so that bodies nearer than the clearance have boxes that meet."""
-    lower, upper = np.empty((2, len(frame), 3))
-    world_boxes_into(read_only_view(frame.poses), *boxes.of(frame), lower, upper)
-    if clearance > 0.0:
-        # Half for each of the two, and one step outward for the rounding of the half and of the sum.
-        lower = np.nextafter(lower - 0.5 * clearance, -np.inf)
-        upper = np.nextafter(upper + 0.5 * clearance, np.inf)
-    return Volumes(lower, upper, dt=frame.dt)
+    """Return the volumes of all bodies, grown so that bodies nearer than the clearance have volumes that meet."""
+    lower, upper = boxes.in_the_world(frame)
+    volumes = FrameVolumes(lower, upper, dt=frame.dt, frame=frame, fitted=boxes)
+    # Half for each of the two.
+    return volumes.grown(0.5 * clearance) if clearance > 0.0 else volumes
 
 
 def broad_phase_of(value: str | BroadPhase, owner: str = "") -> BroadPhase:
-    """Return the broad phase of a name, or an instance itself; `owner` is whose setting it is, for messages."""
+    """Return the broad phase of a name such as "uniform_grid" or "priority_queue(speed=0.3)", or an instance itself.
+
+    `owner` is whose setting it is, for messages.
+    """
     names, of = ", ".join(sorted(BROAD_PHASES)), f"{owner}: " if owner else ""
     if isinstance(value, str):
-        if value not in BROAD_PHASES:
-            raise InputError(f"{of}there is no broad phase {value!r}; the broad phases are {names}")
-        made: BroadPhase = BROAD_PHASES[value]()
+        name, inside = name_and_rest(value, f"{of}broad phase")
+        if name not in BROAD_PHASES:
+            raise InputError(f"{of}there is no broad phase {name!r}; the broad phases are {names}")
+        chosen: type[Any] = BROAD_PHASES[name]
+        known = [each.name for each in dataclasses.fields(chosen)]
+        whose = f"{of}broad phase {name}"
+        settings = settings_written(inside, whose, known, f"it has {', '.join(known) or 'none'}")
+        made: BroadPhase = made_with(chosen, settings, whose)
         return made
     if isinstance(value, type) or not isinstance(value, BroadPhase):
         raise InputError(f"{of}broad phase is {value!r}; pass a name ({names}) or an instance such as UniformGrid()")

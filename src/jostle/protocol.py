@@ -120,10 +120,14 @@ class BroadPhase(Protocol):
 class PairFinder(Protocol):
     """A broad phase at work."""
 
-    counters: dict[str, int]
+    counters: dict[str, int]  # of the last frame: "box_tests" (comparisons of volumes, boxes or spheres), "pairs", and its own
 
     def find(self, volumes: Volumes) -> CandidatePairs:
-        """Return every pair whose closed boxes overlap, sorted, each once."""
+        """Return every pair whose closed volumes overlap, sorted, each once.
+
+        The volumes are the boxes, and then the pairs are exactly those; or, of a finder by spheres, the spheres. Either way every
+        two bodies that touch are among the pairs.
+        """
         ...
 
     def change(self, body_count: int, old_to_new: OldToNew) -> None:

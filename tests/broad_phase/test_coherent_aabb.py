@@ -1,4 +1,4 @@
-"""Sweep and prune that goes on from the last frame: right over long motions, jumps and changes, and cheap where little moves."""
+"""The list that goes on from the last frame: cheap where little moves, right after jumps, interruptions and changes of shape."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jostle.broad_phase import Volumes
+from jostle.broad_phase import FastAabb, Volumes
 from jostle.broad_phase.coherent_aabb import CoherentAabb
+from jostle.broad_phase.left_margins import Margins, find_left, give_margins
 
 
 def overlapping(lower, upper):
@@ -22,51 +23,100 @@ def assert_right(finder, lower, upper):
     return found
 
 
-@pytest.mark.small
-@pytest.mark.parametrize("seed", range(3))
-def test_it_follows_a_long_motion_without_sorting_anew(seed):
+def crowd(n, seed=1, speed=0.05):
     random = np.random.default_rng(seed)
-    n = 25
-    centre, velocity = random.random((n, 3)) * 5.0, random.normal(size=(n, 3)) * 0.05
-    size = random.uniform(0.2, 1.0, (n, 3))
-    finder = CoherentAabb().start(n)
-    anew, seen = 0, set()
-    for _ in range(150):
-        found = assert_right(finder, centre - size, centre + size)
-        anew += finder.counters["sorted_anew"]
-        seen |= set(map(tuple, found.T.tolist()))
-        velocity = np.where((centre < 0.0) | (centre > 5.0), -velocity, velocity)
+    way = random.normal(size=(n, 3))
+    way *= random.uniform(0.0, speed, (n, 1)) / np.linalg.norm(way, axis=1)[:, None]
+    return random.random((n, 3)) * (n * 4.0 / 0.05) ** (1 / 3), way
+
+
+def test_it_compares_fewer_boxes_than_a_sweep_on_coherent_motion():
+    # The finding of docs/broad_phases.md in counts: a few in a hundred bodies leave their margins in a frame.
+    n = 2000
+    centre, velocity = crowd(n)
+    coherent, fast = CoherentAabb().start(n), FastAabb().start(n)
+    tests, left, sweeps = [], [], []
+    for frame in range(60):
+        volumes = Volumes(centre - 1.0, centre + 1.0)
+        found = coherent.find(volumes)
+        np.testing.assert_array_equal(found, fast.find(volumes))
+        if frame > 3:
+            assert coherent.counters["sorted_anew"] == 0
+            tests.append(coherent.counters["box_tests"])
+            left.append(coherent.counters["left_margins"])
+            sweeps.append(fast.counters["box_tests"])
         centre = centre + velocity
-    assert anew == 1
-    assert len(seen) > found.shape[1] + 20  # pairs came and went
+    assert np.mean(tests) < 0.4 * np.mean(sweeps)
+    assert 0.0 < np.mean(left) < 0.12 * n
+    assert max(left) < 0.25 * n  # they do not all leave in one frame
 
 
 @pytest.mark.small
-def test_boxes_on_a_lattice_that_step_by_whole_cells_touch_and_part():
-    random = np.random.default_rng(7)
-    n = 20
-    lower = random.integers(0, 4, (n, 3)).astype(float)
-    finder = CoherentAabb().start(n)
-    for _ in range(60):
-        assert_right(finder, lower, lower + 1.0)
-        lower = lower + random.integers(-1, 2, (n, 3)) * (random.random((n, 1)) < 0.3)
+def test_a_world_at_rest_costs_a_look_at_each_box_and_pair():
+    lower = np.random.default_rng(2).random((30, 3)) * 4.0
+    finder = CoherentAabb().start(30)
+    for _ in range(3):
+        found = assert_right(finder, lower, lower + 1.0)
+    pairs = found.shape[1]
+    assert finder.counters == {
+        "box_tests": pairs, "left_margins": 0, "sorted_anew": 0, "pairs_with_margins": pairs, "pairs": pairs
+    }  # fmt: skip
 
 
-def test_a_motion_that_moves_little_costs_little():
-    random = np.random.default_rng(1)
-    n = 2000
-    centre = random.random((n, 3)) * n ** (1 / 3) * 2.0
+@pytest.mark.small
+def test_margins_hold_the_box_and_reach_where_it_goes():
+    lower = np.array([[0.0, 0.0, 0.0], [5.0, 5.0, -np.inf]])
+    upper = lower + 1.0
+    upper[1, 2] = np.inf
+    margins, left = Margins.of(2), np.empty(2, np.int32)
+    assert find_left(lower, upper, margins, False, left) == 2
+    give_margins(lower, upper, margins, left, 2, 1, 1.0)
+    np.testing.assert_array_equal(margins.lower, lower)  # nothing is known of the motion yet
+    np.testing.assert_array_equal(margins.upper, upper)
+    assert find_left(lower, upper, margins, False, left) == 0
+    assert find_left(lower, upper, margins, True, left) == 2
+    step = np.array([0.01, -0.01, 0.0])
+    lower, upper = lower + step, upper + step
+    assert find_left(lower, upper, margins, False, left) == 2
+    give_margins(lower, upper, margins, left, 2, 2, 1.0)
+    assert (margins.lower <= lower).all()
+    assert (margins.upper >= upper).all()
+    assert 0.08 <= margins.upper[0, 0] - upper[0, 0] <= 0.26
+    assert 0.0 < lower[0, 0] - margins.lower[0, 0] < 0.03
+    assert margins.upper[0, 2] == upper[0, 2]
+    lower[0, 0] += 1e6
+    upper[0, 0] += 1e6
+    give_margins(lower, upper, margins, left, 1, 3, 1.0)
+    assert margins.upper[0, 0] - upper[0, 0] <= 1.0  # a jump is no speed
+
+
+def test_a_crowd_that_turns_over_is_sorted_along_another_axis():
+    random = np.random.default_rng(8)
+    n, frames = 300, 300
+    place = random.random((n, 3)) * (20.0, 1.0, 1.0)
     finder = CoherentAabb().start(n)
-    finder.find(Volumes(centre - 0.5, centre + 0.5))
-    first = finder.counters
-    assert first["sorted_anew"] == 1
-    finder.find(Volumes(centre - 0.5, centre + 0.5))
-    assert finder.counters == {"box_tests": 0, "exchanges": 0, "sorted_anew": 0, "pairs": first["pairs"]}
-    centre = centre + random.normal(size=(n, 3)) * 1e-3
-    assert_right(finder, centre - 0.5, centre + 0.5)
+    anew = []
+    for frame in range(frames):
+        share = frame / (frames - 1)
+        centre = place * (1.0 - share * 0.95, 1.0 + 19.0 * share, 1.0)
+        assert_right(finder, centre - 0.2, centre + 0.2)
+        anew.append(finder.counters["sorted_anew"])
+    assert 2 < sum(anew) < frames / 2
+    assert finder._middle[0] == 1
+
+
+def test_motion_without_coherence_gets_no_margins_until_it_becomes_coherent():
+    random = np.random.default_rng(6)
+    n = 300
+    finder = CoherentAabb().start(n)
+    more, centre = [], np.zeros((n, 3))
+    for frame in range(70):
+        centre = random.random((n, 3)) * 12.0 if frame < 40 else centre + 0.01
+        assert_right(finder, centre - 0.5, centre + 0.5)
+        more.append(finder.counters["pairs_with_margins"] > finder.counters["pairs"])
+        if frame == 39:
+            assert sum(more) < 8
     assert finder.counters["sorted_anew"] == 0
-    assert 0 < finder.counters["exchanges"] < 20 * n
-    assert finder.counters["box_tests"] < finder.counters["exchanges"]
 
 
 def test_a_jump_sorts_anew_and_the_motion_goes_on_from_there():
@@ -77,32 +127,35 @@ def test_a_jump_sorts_anew_and_the_motion_goes_on_from_there():
         centre = random.random((n, 3)) * 30.0
         assert_right(finder, centre - 0.5, centre + 0.5)
         assert finder.counters["sorted_anew"] == 1
-    centre = centre + 1e-3
-    assert_right(finder, centre - 0.5, centre + 0.5)
-    assert finder.counters["sorted_anew"] == 0
     centre = np.zeros((n, 3))
     assert_right(finder, centre - 0.5, centre + 0.5)  # all of them begin to overlap at once
+    centre = random.random((n, 3)) * 30.0
+    assert_right(finder, centre - 0.5, centre + 0.5)
+    centre[77] = centre[78]
+    assert_right(finder, centre - 0.5, centre + 0.5)
+    assert finder.counters["sorted_anew"] == 0
 
 
 @pytest.mark.small
-def test_bodies_that_come_and_go_keep_the_lists_of_the_others():
+def test_bodies_that_come_and_go_keep_the_list_of_the_others():
     random = np.random.default_rng(3)
-    n = 30
+    n = 40
     lower = random.random((n, 3)) * 3.0
     finder = CoherentAabb().start(n)
     assert_right(finder, lower, lower + 0.7)
     for _ in range(25):
-        stay = random.random(n) < 0.9
+        stay = random.random(n) < 0.95
         old_to_new = np.where(stay, np.cumsum(stay) - 1, -1).astype(np.int32)
         new = random.random((int(random.integers(0, 5)), 3)) * 3.0
-        lower = np.vstack([lower[stay] + random.normal(size=(int(stay.sum()), 3)) * 0.01, new])
+        moving = random.random(int(stay.sum()))[:, None] < 0.05
+        lower = np.vstack([lower[stay] + moving * random.normal(size=(int(stay.sum()), 3)) * 0.01, new])
         n = len(lower)
         finder.change(n, old_to_new)
         if random.random() < 0.3:  # two changes between two frames
             finder.change(n - 1, np.r_[np.arange(n - 1), -1].astype(np.int32))
             finder.change(n, np.arange(n - 1, dtype=np.int32))
         assert_right(finder, lower, lower + 0.7)
-        assert finder.counters["sorted_anew"] == 0
+        assert finder.counters["left_margins"] <= 12
 
 
 @pytest.mark.small
@@ -117,12 +170,14 @@ def test_an_interrupted_frame_leaves_nothing_behind(monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched:
-        patched.setattr(coherent_aabb, "merge_changes", interrupted)
-        moved = lower + random.normal(size=lower.shape)
-        with pytest.raises(KeyboardInterrupt):
-            finder.find(Volumes(moved, moved + 0.5))
-    assert_right(finder, lower, lower + 0.5)
+    for place in ("follow_boxes", "own_boxes_overlap"):
+        with monkeypatch.context() as patched:
+            patched.setattr(coherent_aabb, place, interrupted)
+            moved = lower.copy()
+            moved[:30] += random.normal(size=(30, 3))
+            with pytest.raises(KeyboardInterrupt):
+                finder.find(Volumes(moved, moved + 0.5))
+        assert_right(finder, lower, lower + 0.5)
     finder.change(39, np.arange(-1, 39, dtype=np.int32))
     assert_right(finder, lower[1:], lower[1:] + 0.5)
 
@@ -130,9 +185,12 @@ def test_an_interrupted_frame_leaves_nothing_behind(monkeypatch):
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
 @given(st.data())
 def test_any_sequence_of_lattice_boxes(data):
-    n = data.draw(st.integers(0, 8))
+    n = data.draw(st.integers(0, 12))
     row = st.tuples(*[st.integers(-3, 3)] * 3, *[st.sampled_from([0, 1, 2, 50])] * 3)
     finder = CoherentAabb().start(n)
-    for _ in range(data.draw(st.integers(1, 4))):
-        boxes = np.array(data.draw(st.lists(row, min_size=n, max_size=n)), dtype=float).reshape(-1, 6)
+    boxes = np.zeros((n, 6))
+    for _ in range(data.draw(st.integers(1, 5))):
+        others = np.array(data.draw(st.lists(row, min_size=n, max_size=n)), dtype=float).reshape(-1, 6)
+        moves = np.array(data.draw(st.lists(st.sampled_from([True, False, False, False]), min_size=n, max_size=n)), bool)
+        boxes = np.where(moves[:, None], others, boxes)
         assert_right(finder, boxes[:, :3], boxes[:, :3] + boxes[:, 3:])

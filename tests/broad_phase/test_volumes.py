@@ -62,3 +62,36 @@ def test_pairs_are_sorted_and_kept_once(bodies, found):
     result = np.empty((2, found), np.int32)
     kept = sort_pairs(pairs, found, np.empty((2, bodies + 1), np.int32), result)
     np.testing.assert_array_equal(result[:, :kept].T, expected)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
+def test_grown_volumes_hold_what_is_near(scale):
+    random = np.random.default_rng(3)
+    lower = random.normal(size=(40, 3)) * scale
+    upper = lower + random.random((40, 3)) * scale
+    lower[0, 0], upper[1, 2] = -np.inf, np.inf
+    centre, radius = Volumes(lower, upper).spheres()
+    by = np.where(random.random(40) < 0.3, 0.0, random.random(40)) * scale
+    for each in (by, 0.3 * scale):
+        grown = Volumes(lower, upper, centre, radius, dt=0.5).grown(each)
+        assert grown.dt == 0.5
+        assert grown.centre is centre
+        wanted = np.broadcast_to(each, 40)
+        for k in range(2, 40):
+            assert Fraction(grown.radius[k]) >= Fraction(radius[k]) + Fraction(wanted[k])
+            for axis in range(3):
+                low, high = Fraction(lower[k, axis]) - Fraction(wanted[k]), Fraction(upper[k, axis]) + Fraction(wanted[k])
+                assert low - abs(low) * Fraction(1e-15) <= Fraction(grown.lower[k, axis]) <= low
+                assert high <= Fraction(grown.upper[k, axis]) <= high + abs(high) * Fraction(1e-15)
+        assert grown.lower[0, 0] == -np.inf
+        assert grown.upper[1, 2] == np.inf
+
+
+@pytest.mark.small
+def test_what_bodies_are_called_and_who_jumped():
+    volumes = Volumes(np.zeros((2, 3)), np.ones((2, 3)))
+    assert volumes.name_of(1) == "body 1"
+    assert volumes.jumped() is None
+    jumps = np.array([True, False])
+    assert Volumes(volumes.lower, volumes.upper, jumps=jumps).grown(0.1).jumped() is jumps

@@ -1,16 +1,46 @@
-"""Broad phases: boxes of bodies in, pairs of bodies that may touch out. `volumes` holds both; the rest are algorithms."""
+"""Broad phases: volumes of bodies in, pairs of bodies that may touch out. `volumes` holds both; the rest are algorithms."""
 
 from __future__ import annotations
 
+from jostle.broad_phase.bounding_spheres import BoundingSpheres
 from jostle.broad_phase.brute_force import BruteForce
 from jostle.broad_phase.coherent_aabb import CoherentAabb
+from jostle.broad_phase.fast_aabb import FastAabb
+from jostle.broad_phase.priority_queue import PriorityQueue
+from jostle.broad_phase.sweep_and_prune import SweepAndPrune
 from jostle.broad_phase.uniform_grid import UniformGrid
+from jostle.broad_phase.volume_table import VolumeTable
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
 
-BROAD_PHASES: dict[str, type[BruteForce] | type[UniformGrid] | type[CoherentAabb]] = {
+BROAD_PHASES: dict[
+    str,
+    type[BruteForce]
+    | type[UniformGrid]
+    | type[FastAabb]
+    | type[CoherentAabb]
+    | type[SweepAndPrune]
+    | type[BoundingSpheres]
+    | type[PriorityQueue],
+] = {
     "brute_force": BruteForce,
     "uniform_grid": UniformGrid,
+    "fast_aabb": FastAabb,
     "coherent_aabb": CoherentAabb,
+    "sweep_and_prune": SweepAndPrune,
+    "bounding_spheres": BoundingSpheres,
+    "priority_queue": PriorityQueue,
 }
 
-__all__ = ["BROAD_PHASES", "BruteForce", "CandidatePairs", "CoherentAabb", "UniformGrid", "Volumes"]
+__all__ = [
+    "BROAD_PHASES",
+    "BoundingSpheres",
+    "BruteForce",
+    "CandidatePairs",
+    "CoherentAabb",
+    "FastAabb",
+    "PriorityQueue",
+    "SweepAndPrune",
+    "UniformGrid",
+    "VolumeTable",
+    "Volumes",
+]

@@ -1,12 +1,13 @@
-"""CoherentAabb: sweep and prune with temporal coherence, after I-COLLIDE (Cohen, Lin, Manocha, Ponamgi 1995).
+"""CoherentAabb: the sorted list and the overlapping pairs of last frame, kept right for the few boxes that left their margins.
 
-Three lists hold the ends of all boxes along x, y and z, sorted. They are kept from frame to frame: bodies move little, so last
-frame's order is nearly right and an insertion sort puts it right in few exchanges. The overlapping pairs are kept too, and only
-exchanges change them: a lower end that moves below an upper end may begin an overlap (the boxes are compared to see), an upper
-end that moves below a lower end finishes one. At equal coordinates lower ends come first, so that boxes that touch overlap.
-The first frame, and frames in which more is exchanged than sorting costs, sort the lists anew and sweep along the best axis.
-Guarantee: exactly the overlapping closed boxes, sorted, whatever the motion. Deviation: pairs are kept as a sorted list into
-which the changes of a frame are merged, not as a matrix of n² bits.
+Paper: Lock, Wills 2000, §6, "Coherent AABB": the list of the frame before is nearly sorted, so sorting starts from it. As the
+paper has it, after I-COLLIDE, every end of every box moves in every frame, and each exchange of two ends is book-keeping
+(`sweep_and_prune`): that is slower than sorting anew. Deviation: boxes stand in the list with margins, as far as they will go in
+the next dozen frames. A frame first asks which boxes left their margins, a few in a hundred; those get new ones, are merged into
+the list of `sorted_boxes.py`, and only they look for the boxes that they now overlap. Of the pairs of boxes with margins, which
+are kept sorted, those are returned whose own boxes overlap.
+Guarantee: exactly the overlapping closed boxes, sorted, whatever the motion. Where more than a quarter of the boxes have left,
+and where looking for those that did has cost more than a sweep, the list is sorted anew along what is the best axis by then.
 """
 
 from __future__ import annotations
@@ -16,20 +17,36 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, boxes_for_kernel
-from jostle.kernels.jit import kernel
+from jostle.broad_phase.fast_aabb import sweep_all
+from jostle.broad_phase.left_margins import (
+    ANEW,
+    COMPARED,
+    FOLLOWED,
+    LEFT,
+    NEW_PAIRS,
+    NO_ROOM,
+    OVERLAPPING,
+    STATE,
+    UNCHANGED,
+    WITH_MARGINS,
+    Margins,
+    Room,
+    find_left,
+    follow_boxes,
+    give_margins,
+    own_boxes_overlap,
+)
+from jostle.broad_phase.sorted_boxes import SortedBoxes, best_axis, sort_boxes
+from jostle.broad_phase.sorted_keys import Longs, renumbered
+from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, boxes_for_kernel, sort_pairs
 
-Longs = NDArray[np.int64]
-
-# Sorting anew and sweeping costs about as much as this many exchanges for each body (2 ns against some 500 ns a body).
-_EXCHANGES_PER_BODY = 256
-_CHANGES_PER_BODY = 4
-_LOWEST_BITS = 0xFFFFFFFF
+_TRY_EVERY = 16
+_MOST_TESTS = 1 << 28  # so that Ctrl-C is heard: a sweep over all boxes is made in slices
 
 
 @dataclass(frozen=True)
 class CoherentAabb:
-    """Sorted lists of the boxes' ends along three axes, kept from frame to frame."""
+    """Sort the boxes along one axis, with margins, and keep list and pairs from frame to frame."""
 
     def start(self, body_count: int) -> CoherentAabbFinder:
         """Return a finder for a world of `body_count` bodies."""
@@ -38,257 +55,110 @@ class CoherentAabb:
 
 @dataclass
 class CoherentAabbFinder:
-    """Finds the overlapping boxes of one frame after another, from those of the frame before.
-
-    Ends are numbered 0 … n-1 for the lower ends of bodies 0 … n-1 and n … 2n-1 for the upper ones.
-    """
+    """Finds the overlapping boxes of one frame after another, from those of the frames before."""
 
     body_count: int
     counters: dict[str, int] = field(default_factory=dict)
-    _order: Ints = field(init=False, repr=False)  # (3, 2n) ends in the order of the last frame
-    _boxes: Floats = field(init=False, repr=False)  # (2, n, 3) boxes of the last frame; empty ones for new bodies
-    _pairs: Longs = field(init=False, repr=False)  # (k,) sorted keys of the overlapping pairs
-    _is_sorted: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._pairs = np.empty(0, np.int64)
-        self._make_room(np.empty((3, 0), np.int32), np.empty((2, 0, 3)))
+        self._frame = 0
+        self._is_sorted = False
+        self._anew_in_a_row = 0
+        self._middle = (0, 0.0, 0.0, 0.0)  # the sorted axis, and what coordinates in the list are relative to
+        self._sweep_tests = 0  # comparisons of the last sweep over all boxes
+        self._margins = Margins.of(self.body_count)
+        self._boxes = SortedBoxes.of(self.body_count)
+        self._state = np.zeros(STATE, np.int64)
+        self._count = 0
+        self._make_room(4 * self.body_count + 64)
 
-    def _make_room(self, order: Ints, boxes: Floats) -> None:
-        self._order, self._boxes = order, boxes
-        self._value = np.empty(2 * self.body_count)
-        self._added = np.empty(_CHANGES_PER_BODY * self.body_count + 64, np.int64)
-        self._removed = np.empty_like(self._added)
+    def _make_room(self, pairs: int) -> None:
+        n = self.body_count
+        self._room = Room.of(n, pairs)
+        self._spare = SortedBoxes.of(n)
+        # Sorted keys of the pairs whose boxes overlap with their margins, the first `count` of them; and those to come.
+        self._pairs, self._merged = np.empty((2, pairs), np.int64)
+        self._found: Ints = np.empty((2, pairs), np.int32)
 
     def find(self, volumes: Volumes) -> CandidatePairs:
         """Return all pairs of overlapping boxes, sorted."""
         lower, upper = boxes_for_kernel(volumes, self.body_count)
-        n = self.body_count
-        exchanges = tests = 0
-        anew = not self._is_sorted
-        self._is_sorted = False  # should Ctrl-C come in between, the lists are made anew
-        if not anew:
-            most = _EXCHANGES_PER_BODY * n + 4096
-            exchanges, tests, added, removed = follow_boxes(
-                lower, upper, self._boxes, self._order, self._value, self._added, self._removed, most
-            )
-            anew = added < 0
-            if not anew and added + removed > 0:
-                pairs = np.empty(len(self._pairs) + added, np.int64)
-                count = merge_changes(self._pairs, self._added, added, self._removed, removed, pairs)
-                self._pairs = pairs[:count]
-        if anew:
-            tests += self._sort_anew(lower, upper)
-        self._boxes[0], self._boxes[1] = lower, upper
+        self._frame += 1
+        state, done = self._state, ANEW
+        goes_on, self._is_sorted = self._is_sorted, False  # should Ctrl-C come in between, everything is made anew
+        if goes_on:
+            done = follow_boxes(
+                lower, upper, self._margins, self._boxes, self._spare, self._spare.ends.view(np.uint32), *self._middle,
+                self._frame, self._reach(), min(self._sweep_tests, _MOST_TESTS), self._room, self._pairs, self._count, self._merged,
+                self._found, state,
+            )  # fmt: skip
+        else:
+            self._give_margins_to_all(lower, upper)
+        if done == FOLLOWED:
+            self._boxes, self._spare = self._spare, self._boxes
+            if len(self._spare.body) != self.body_count:
+                self._spare = SortedBoxes.of(self.body_count)
+            self._pairs, self._merged = self._merged, self._pairs
+            self._count = int(state[WITH_MARGINS])
+        elif done != UNCHANGED:
+            self._sort_anew(lower, upper, int(state[NEW_PAIRS]) if done == NO_ROOM else 0)
         self._is_sorted = True
-        self.counters = {"box_tests": tests, "exchanges": exchanges, "sorted_anew": int(anew), "pairs": len(self._pairs)}
-        body_a, body_b = np.empty((2, len(self._pairs)), np.int32)
-        split_keys(self._pairs, body_a, body_b)
-        return CandidatePairs(body_a, body_b)
+        self._anew_in_a_row = 0 if done in (UNCHANGED, FOLLOWED) else self._anew_in_a_row + 1
+        kept = int(state[OVERLAPPING])
+        self.counters = {
+            "box_tests": int(state[COMPARED]) + self._count,
+            "left_margins": int(state[LEFT]),
+            "sorted_anew": int(self._anew_in_a_row > 0),
+            "pairs_with_margins": self._count,
+            "pairs": kept,
+        }
+        return CandidatePairs(self._found[0, :kept].copy(), self._found[1, :kept].copy())
 
-    def _sort_anew(self, lower: Floats, upper: Floats) -> int:
-        n = self.body_count
-        ends = np.concatenate([lower, upper])
-        order = np.empty((3, 2 * n), np.int32)
-        for axis in range(3):
-            # Stable, and lower ends stand first: so they come first among equals.
-            order[axis] = np.argsort(ends[:, axis], kind="stable")
-        pairs, active = np.empty(4 * n + 64, np.int64), np.empty(2 * n, np.int32)
-        while True:
-            found, tests = sweep_boxes(lower, upper, order, active, pairs)
-            if found <= len(pairs):
-                break
-            pairs = np.empty(found, np.int64)
-        self._pairs = np.sort(pairs[:found])
-        self._make_room(order, np.empty((2, n, 3)))
-        return int(tests)
+    def _reach(self) -> float:
+        """Whether boxes are given margins: not while motions are not coherent, but tried now and then."""
+        return 0.0 if self._anew_in_a_row >= 2 and self._anew_in_a_row % _TRY_EVERY else 1.0
+
+    def _give_margins_to_all(self, lower: Floats, upper: Floats) -> None:
+        every = find_left(lower, upper, self._margins, True, self._room.left)
+        give_margins(lower, upper, self._margins, self._room.left, every, self._frame, self._reach())
+        self._state[LEFT], self._state[COMPARED] = every, 0
+
+    def _sort_anew(self, lower: Floats, upper: Floats, new_pairs: int) -> None:
+        """Sort all boxes with their margins, and sweep; make room for what is found, and for so many new pairs in a frame."""
+        n, fat, state = self.body_count, self._margins, self._state
+        if len(self._boxes.body) != n:
+            self._boxes = SortedBoxes.of(n)
+        axis, x, y, z = self._middle = best_axis(fat.lower, fat.upper)
+        sort_boxes(self._boxes, fat.lower, fat.upper, axis, x, y, z, self._boxes.ends.view(np.uint32))
+        found, self._sweep_tests, pairs = sweep_all(self._boxes, np.empty((3, 4 * n + 64), np.int32))
+        sorted_pairs = np.empty((2, found), np.int32)
+        self._count = sort_pairs(pairs, found, np.empty((2, n + 1), np.int32), sorted_pairs)
+        if self._count + new_pairs > len(self._pairs):
+            # A half more than needed: the next frames have a few more, and lists are merged before pairs that ended are dropped.
+            self._make_room((self._count + new_pairs) * 3 // 2)
+        self._pairs[: self._count] = sorted_pairs[0, : self._count].astype(np.int64) << 32 | sorted_pairs[1, : self._count]
+        state[COMPARED] += self._sweep_tests
+        state[OVERLAPPING] = own_boxes_overlap(self._pairs, self._count, lower, upper, self._found)
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
-        """Go on with other bodies; the lists of those that stay are kept, new ones come at the end and move to their places."""
-        old_count, self.body_count = self.body_count, body_count
-        if not self._is_sorted or old_count == 0 or body_count == 0:
-            self._is_sorted = False
-            return
+        """Go on with other bodies; what is known of those that stay is kept, and new ones have yet to get their margins."""
+        old_margins, old_pairs, self.body_count = self._margins, self._pairs[: self._count], body_count
+        self._margins = Margins.of(body_count)
         new = np.asarray(old_to_new, np.int64)
-        stay = np.flatnonzero(new >= 0)
-        of_end = np.concatenate([new, np.where(new >= 0, new + body_count, -1)])
-        moved = of_end[self._order]
-        kept = moved[moved >= 0].reshape(3, -1)
-        is_new = np.ones(body_count, bool)
-        is_new[new[stay]] = False
-        # Lower, upper, lower, upper …: new bodies begin apart from all others and from each other, behind the last end.
-        arrived = np.flatnonzero(is_new)
-        ends = np.broadcast_to(np.stack([arrived, arrived + body_count], axis=1).ravel(), (3, 2 * len(arrived)))
-        boxes = np.empty((2, body_count, 3))
-        boxes[0], boxes[1] = np.inf, -np.inf
-        boxes[:, new[stay]] = self._boxes[:, stay]
-        a, b = new[self._pairs >> 32], new[self._pairs & _LOWEST_BITS]
-        alive = (a >= 0) & (b >= 0)
-        a, b = np.minimum(a[alive], b[alive]), np.maximum(a[alive], b[alive])
-        self._pairs = np.sort(a << 32 | b)
-        self._make_room(np.concatenate([kept, ends], axis=1).astype(np.int32), boxes)
-
-
-@kernel
-def overlap(lower, upper, i, j):  # type: ignore[no-untyped-def]
-    """Whether the closed boxes i and j of (n,3) corners have a common point."""
-    return (
-        (lower[i, 0] <= upper[j, 0])
-        & (lower[j, 0] <= upper[i, 0])
-        & (lower[i, 1] <= upper[j, 1])
-        & (lower[j, 1] <= upper[i, 1])
-        & (lower[i, 2] <= upper[j, 2])
-        & (lower[j, 2] <= upper[i, 2])
-    )
-
-
-@kernel
-def key_of(i, j):  # type: ignore[no-untyped-def]
-    """One sortable number for a pair of bodies; by way of int64, since the ends are 32 bits wide."""
-    return np.int64(min(i, j)) << 32 | np.int64(max(i, j))
-
-
-@kernel
-def follow_boxes(
-    lower: Floats, upper: Floats, old: Floats, order: Ints, value: Floats, added: Longs, removed: Longs, most: int
-) -> tuple[int, int, int, int]:
-    """Sort the lists (3,2n) for the boxes of this frame, by insertion; write the pairs that begin and end, sorted, each once.
-
-    Returns the numbers of exchanges, of box tests, of pairs added and of pairs removed; -1 pairs where there was more to do
-    than sorting anew costs.
-    """
-    n = lower.shape[0]
-    exchanges = tests = adds = removals = 0
-    for axis in range(3):
-        for place in range(2 * n):
-            end = order[axis, place]
-            value[place] = lower[end, axis] if end < n else upper[end - n, axis]
-        for place in range(1, 2 * n):
-            end = order[axis, place]
-            at = value[place]
-            is_lower = end < n
-            body = end if is_lower else end - n
-            to = place
-            while to > 0:
-                other = order[axis, to - 1]
-                other_is_lower = other < n
-                if value[to - 1] < at or (value[to - 1] == at and (other_is_lower or not is_lower)):
-                    break
-                if is_lower != other_is_lower:
-                    partner = other if other_is_lower else other - n
-                    tests += 1
-                    if is_lower:
-                        if overlap(lower, upper, body, partner):
-                            if adds == added.shape[0]:
-                                return exchanges, tests, -1, -1
-                            added[adds] = key_of(body, partner)
-                            adds += 1
-                    elif overlap(old[0], old[1], body, partner):
-                        if removals == removed.shape[0]:
-                            return exchanges, tests, -1, -1
-                        removed[removals] = key_of(body, partner)
-                        removals += 1
-                value[to] = value[to - 1]
-                order[axis, to] = other
-                to -= 1
-            value[to] = at
-            order[axis, to] = end
-            exchanges += place - to
-            if exchanges > most:
-                return exchanges, tests, -1, -1
-    return exchanges, tests, sort_once(added, adds), sort_once(removed, removals)
-
-
-@kernel
-def sort_once(keys: Longs, count: int) -> int:
-    """Sort the first `count` keys, drop repetitions, and return how many remain: shell sort, for the few changes of a frame."""
-    gap = 1
-    while 3 * gap + 1 < count:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, count):
-            key = keys[i]
-            j = i
-            while j >= gap and keys[j - gap] > key:
-                keys[j] = keys[j - gap]
-                j -= gap
-            keys[j] = key
-        gap //= 3
-    kept = 0
-    for i in range(count):
-        if kept == 0 or keys[i] != keys[kept - 1]:
-            keys[kept] = keys[i]
-            kept += 1
-    return kept
-
-
-@kernel
-def merge_changes(pairs: Longs, added: Longs, add_count: int, removed: Longs, remove_count: int, out: Longs) -> int:
-    """Write the sorted pairs without those removed and with those added, and return how many these are."""
-    count = add = remove = 0
-    for p in range(pairs.shape[0]):
-        key = pairs[p]
-        while add < add_count and added[add] < key:
-            out[count] = added[add]
-            add += 1
-            count += 1
-        while remove < remove_count and removed[remove] < key:
-            remove += 1
-        if remove < remove_count and removed[remove] == key:
-            continue
-        out[count] = key
-        count += 1
-    while add < add_count:
-        out[count] = added[add]
-        add += 1
-        count += 1
-    return count
-
-
-@kernel
-def split_keys(pairs: Longs, body_a: Ints, body_b: Ints) -> None:
-    """Write the two bodies of each key."""
-    for p in range(pairs.shape[0]):
-        body_a[p] = pairs[p] >> 32
-        body_b[p] = pairs[p] & _LOWEST_BITS
-
-
-@kernel
-def sweep_boxes(lower: Floats, upper: Floats, order: Ints, active: Ints, pairs: Longs) -> tuple[int, int]:
-    """Write the keys of overlapping pairs while there is room, by a sweep along the axis on which the fewest intervals overlap.
-
-    Returns how many pairs and how many box tests there are; `active` (2n,) is scratch: the open bodies, then the place of each.
-    """
-    n = lower.shape[0]
-    best_axis = 0
-    fewest = -1
-    for axis in range(3):
-        open_count = overlaps = 0
-        for place in range(2 * n):
-            if order[axis, place] < n:
-                overlaps += open_count
-                open_count += 1
-            else:
-                open_count -= 1
-        if fewest < 0 or overlaps < fewest:
-            fewest = overlaps
-            best_axis = axis
-    found = open_count = 0
-    for place in range(2 * n):
-        end = order[best_axis, place]
-        if end < n:
-            for k in range(open_count):
-                other = active[k]
-                if overlap(lower, upper, end, other):
-                    if found < pairs.shape[0]:
-                        pairs[found] = key_of(end, other)
-                    found += 1
-            active[open_count] = end
-            active[n + end] = open_count
-            open_count += 1
+        pairs: Longs = np.empty(0, np.int64)
+        if not self._is_sorted or len(new) == 0 or body_count == 0:
+            self._is_sorted = False
         else:
-            open_count -= 1
-            last = active[open_count]
-            active[active[end]] = last  # an upper end's number is that of its body plus n, where the body's place is
-            active[n + last] = active[end]
-    return found, fewest
+            stay = np.flatnonzero(new >= 0)
+            for kept, before in zip(self._margins, old_margins, strict=True):
+                kept[new[stay]] = before[stay]
+            bodies = new[self._boxes.body]
+            alive = bodies >= 0
+            rows = self._boxes.ends.reshape(6, -1)[:, : len(bodies)][:, alive]
+            self._boxes = SortedBoxes.of(int(alive.sum()))
+            self._boxes.ends.reshape(6, -1)[:, : rows.shape[1]] = rows
+            self._boxes.body[:] = bodies[alive]
+            pairs = renumbered(old_pairs, new)
+        self._make_room(max(4 * body_count + 64, len(pairs) * 3 // 2))
+        self._count = len(pairs)
+        self._pairs[: self._count] = pairs

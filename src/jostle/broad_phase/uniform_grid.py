@@ -34,7 +34,15 @@ from jostle.broad_phase.uniform_grid_cells import (
     slot_of,
     tick_of,
 )
-from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, boxes_for_kernel, sort_pairs
+from jostle.broad_phase.volumes import (
+    CandidatePairs,
+    Floats,
+    Ints,
+    Volumes,
+    boxes_for_kernel,
+    refuse_too_many_pairs,
+    sort_pairs,
+)
 from jostle.cast import as_length
 from jostle.errors import InputError
 from jostle.kernels.jit import kernel
@@ -87,8 +95,7 @@ class UniformGridFinder:
             found, box_tests, cells = find_pairs(lower, upper, huge_count, room, self._pairs)
             if found < self._pairs.shape[1]:
                 break
-            if found > np.iinfo(np.int32).max:
-                raise InputError(f"{found} pairs of boxes overlap, more than can be numbered; use fewer or smaller bodies")
+            refuse_too_many_pairs(found)
             # A quarter more than needed: the next frame usually has a few pairs more.
             self._pairs = np.empty((3, found + found // 4 + 1), np.int32)
         sorted_pairs = np.empty((2, found), np.int32)

@@ -1,13 +1,14 @@
 """Volumes, what a broad phase is given, CandidatePairs, what it hands back, and the sorting of the latter.
 
-A broad phase knows no meshes: it sees one axis-aligned box for each body, in world axes, and for some methods a
-sphere, a velocity and bounds on the motion. Boxes are closed, so two boxes that touch overlap. Boxes without an end
+A broad phase knows no meshes: it sees one axis-aligned box for each body, in world axes, and on request a sphere,
+bounds on the motion, and who has jumped. Boxes are closed, so two boxes that touch overlap. Boxes without an end
 (a ground plane reaches to ±inf) and boxes of any size are legal; NaN is not, and nothing is checked here, because
 volumes are made by jostle itself from arrays that have passed `cast.py`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,12 +22,13 @@ from jostle.kernels.jit import kernel
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
+_STEP = float(np.finfo(np.float64).eps)
 # Rounding of the centre, of three differences and of a norm moves a radius by fewer than eight units in the last place.
-_RADIUS_PADDING = 1.0 + 8.0 * float(np.finfo(np.float64).eps)
+_RADIUS_PADDING = 1.0 + 8.0 * _STEP
 
 
 class CandidatePairs(NamedTuple):
-    """The pairs whose boxes overlap: `body_a < body_b`, sorted by (body_a, body_b), each pair once; both (k,) int32."""
+    """The pairs whose volumes overlap: `body_a < body_b`, sorted by (body_a, body_b), each pair once; both (k,) int32."""
 
     body_a: Ints
     body_b: Ints
@@ -57,10 +59,12 @@ class Volumes:
         Bounding spheres; `spheres` makes them from the boxes where they are not given.
     velocity : (n, 3) float64, optional
         Units per second.
-    bounds : (n, k) float64, optional
-        Bounds on the motion of each body, for broad phases that look ahead.
+    bounds : (n, 2) float64, optional
+        Largest speed and largest acceleration of the centre of each body, for broad phases that look ahead; inf for none.
     dt : float
         Seconds between this frame and the one before.
+    jumps : (n,) bool, optional
+        Bodies that were put where they are since the frame before, without a motion.
     """
 
     lower: Floats
@@ -70,6 +74,7 @@ class Volumes:
     velocity: Floats | None = None
     bounds: Floats | None = None
     dt: float = 0.0
+    jumps: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -93,12 +98,58 @@ class Volumes:
             radius = np.sqrt(np.square(half / scale[:, None]).sum(axis=1)) * scale * _RADIUS_PADDING
         return centre, np.nextafter(radius, np.inf)
 
+    def jumped(self) -> NDArray[np.bool_] | None:
+        """Return (n,) which bodies did not move to where they are but were put there; None where nobody did."""
+        return self.jumps
+
+    def name_of(self, body: int) -> str:
+        """Return what to call a body in a message."""
+        return f"body {body}"
+
+    def grown(self, by: Floats | float) -> Volumes:
+        """Return boxes and spheres that hold everything nearer than `by` to these; a length, or (n,) one for each body."""
+        n = len(self)
+        each = np.full(n, by, np.float64)
+        lower, upper = np.empty((2, n, 3))
+        grow_boxes(read_only_view(self.lower), read_only_view(self.upper), each, lower, upper)
+        radius = None if self.radius is None else np.nextafter(self.radius + each, np.inf)
+        return dataclasses.replace(self, lower=lower, upper=upper, radius=radius)
+
 
 def boxes_for_kernel(volumes: Volumes, body_count: int) -> tuple[Floats, Floats]:
     """Return the corners of the boxes as kernels want them, without a copy."""
+    _check_count(volumes, body_count)
+    return read_only_view(volumes.lower), read_only_view(volumes.upper)
+
+
+def spheres_for_kernel(volumes: Volumes, body_count: int) -> tuple[Floats, Floats]:
+    """Return the centres and radii of the spheres as kernels want them."""
+    _check_count(volumes, body_count)
+    centre, radius = volumes.spheres()
+    return read_only_view(centre), read_only_view(radius)
+
+
+def _check_count(volumes: Volumes, body_count: int) -> None:
     if len(volumes) != body_count:
         raise InputError(f"there are boxes for {len(volumes)} bodies, but this finder serves {body_count}; call change first")
-    return read_only_view(volumes.lower), read_only_view(volumes.upper)
+
+
+def refuse_too_many_pairs(found: int) -> None:
+    """Raise where pairs are more than a list of them can number."""
+    if found > np.iinfo(np.int32).max:
+        raise InputError(f"{found} pairs of boxes overlap, more than can be numbered; use fewer or smaller bodies")
+
+
+@kernel
+def grow_boxes(lower: Floats, upper: Floats, by: Floats, out_lower: Floats, out_upper: Floats) -> None:
+    """Write boxes (n,3) that are larger by (n,) on each side, rounded outward."""
+    for i in range(lower.shape[0]):
+        for k in range(3):
+            low = lower[i, k] - by[i]
+            high = upper[i, k] + by[i]
+            # Between one and two steps outward; np.nextafter takes ten times as long.
+            out_lower[i, k] = low - abs(low) * _STEP
+            out_upper[i, k] = high + abs(high) * _STEP
 
 
 @kernel

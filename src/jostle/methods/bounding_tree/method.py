@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
-from jostle.broad_phase.volumes import CandidatePairs, Volumes, every_pair
+from jostle.broad_phase.volumes import CandidatePairs, every_pair
 from jostle.continuous.queries import ROOTS
 from jostle.errors import InputError
 from jostle.frame import Bodies, Frame, Ints
@@ -29,7 +29,7 @@ from jostle.methods.bounding_tree.volumes.quality import QUALITIES
 from jostle.motion_report import MovingRows, motion_report
 from jostle.overlay import Overlay
 from jostle.packed_rows import ALL, HOW_MANY
-from jostle.pairwise import allowed_pairs, broad_phase_of
+from jostle.pairwise import FrameVolumes, allowed_pairs, broad_phase_of
 from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder, Progress
 from jostle.query import Query
 from jostle.report import Contacts, Counters, Pairs, Report
@@ -188,7 +188,7 @@ class BoundingTreeDetector(Detector):
             pairs = every_pair(len(frame))
         else:
             boxes = self._trees.swept_boxes(frame, separation) if along_the_motion else self._trees.boxes(frame)
-            pairs = self._finder.find(Volumes(*boxes, dt=frame.dt))
+            pairs = self._finder.find(FrameVolumes(*boxes, dt=frame.dt, frame=frame))
         return allowed_pairs(pairs, frame)
 
     def _with_itself(self, contacts: Contacts, frame: Frame, query: Query) -> tuple[Contacts, Counters]:

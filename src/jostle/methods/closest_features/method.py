@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle.broad_phase.volumes import CandidatePairs, Volumes
+from jostle.broad_phase.volumes import CandidatePairs
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.kernels.arrays import read_only_view
@@ -38,7 +38,7 @@ from jostle.methods.closest_features.polyhedron import Polyhedron, polyhedron_of
 from jostle.methods.closest_features.show import face_that_holds, named_feature, overlay_of
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
-from jostle.pairwise import allowed_pairs, broad_phase_of
+from jostle.pairwise import FrameVolumes, allowed_pairs, broad_phase_of
 from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder, Progress
 from jostle.query import Query
 from jostle.report import Closest, Counters, Pairs, Report, unknown_column
@@ -156,7 +156,10 @@ class ClosestFeaturesDetector(Detector):
         lower, upper = np.empty((2, len(frame), 3))
         larger = 0.5 * max(clearance, self._method.resolution)
         cubes_into(read_only_view(frame.poses), self._spheres, larger, lower, upper)
-        return allowed_pairs(self._finder.find(Volumes(lower, upper, dt=frame.dt)), frame)
+        # The cubes are as wide as the spheres that they are made of; half of their edges, rounded up, is a radius.
+        centre, radius = 0.5 * lower + 0.5 * upper, np.nextafter((0.5 * (upper - lower)).max(axis=1, initial=0.0), np.inf)
+        volumes = FrameVolumes(lower, upper, centre, radius, dt=frame.dt, frame=frame)
+        return allowed_pairs(self._finder.find(volumes), frame)
 
     def _settle(self, pairs: CandidatePairs, frame: Frame, clearance: float, only_one: bool) -> Settled:
         """Walk to the closest features of pairs; with `only_one` until the first that is to be reported."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle.broad_phase.volumes import CandidatePairs, Volumes, every_pair
+from jostle.broad_phase.volumes import CandidatePairs, every_pair
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.contact_kind import TOUCHING
 from jostle.geometry.gjk import CORNER, FOUND, ROUNDING, closest_points
@@ -152,12 +152,8 @@ class SeparatingPlaneDetector(Detector):
     def _pairs_to_test(self, frame: Frame) -> CandidatePairs:
         if self._finder is not None:
             # Boxes grow, each by half of the resolution that the kernel goes by, so that what it would report is among the pairs.
-            larger = np.maximum(0.5 * self._method.resolution, FLOOR * self._places(frame)[:, REACH])[:, None]
-            boxes = world_volumes(self._boxes, frame, 0.0)
-            volumes = Volumes(
-                np.nextafter(boxes.lower - larger, -np.inf), np.nextafter(boxes.upper + larger, np.inf), dt=frame.dt
-            )  # fmt: skip
-            return allowed_pairs(self._finder.find(volumes), frame)
+            larger = np.maximum(0.5 * self._method.resolution, FLOOR * self._places(frame)[:, REACH])
+            return allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, 0.0).grown(larger)), frame)
         if self._every_pair is None:
             self._every_pair = every_pair(len(frame))
         return allowed_pairs(self._every_pair, frame)

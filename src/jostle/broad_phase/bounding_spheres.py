@@ -1,0 +1,143 @@
+"""BoundingSpheres: every bounding sphere is compared with every other.
+
+Paper: Lock, Wills 2000, §6, "Bounding volume overlap testing": n(n-1)/2 comparisons of the distance of centres with the sum of
+radii, eight at once. It needs no preparation at all, so it is quick for a few bodies, and quadratic for many. Deviation: spheres
+overlap where the distance is at most the sum (the paper prints the opposite), and they hold their bodies (`volume_table.py`).
+Guarantee: every pair of closed spheres that overlap, sorted; spheres that miss each other by less than 1e-14 of their distance
+may be among them, because of rounding. A body without an end overlaps all others.
+"""
+
+# mypy: disable-error-code="call-arg, var-annotated"
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, refuse_too_many_pairs, spheres_for_kernel
+from jostle.kernels.jit import kernel
+from jostle.kernels.simd import f32x8_less_equal, f32x8_splat, lowest_bit, without_lowest_bit
+from jostle.kernels.simd64 import f64x8_add, f64x8_load, f64x8_min, f64x8_mul, f64x8_splat, f64x8_sub, f64x8_to_f32x8
+from jostle.kernels.slices import run_in_slices
+
+LANES = 8
+# Eight roundings on both sides, and squares that are too small to be numbers.
+OUTWARD = 1.0 + 2.0**-48
+TINY = 1e-300
+_LARGEST_SQUARE = 1e300
+_SLICE = 1 << 24  # comparisons of a first slice: some milliseconds
+
+
+@dataclass(frozen=True)
+class BoundingSpheres:
+    """Compare all pairs of bounding spheres."""
+
+    def start(self, body_count: int) -> BoundingSpheresFinder:
+        """Return a finder for a world of `body_count` bodies."""
+        return BoundingSpheresFinder(body_count)
+
+
+@dataclass
+class BoundingSpheresFinder:
+    """Finds the overlapping spheres of one frame after another; it keeps memory between frames, nothing else."""
+
+    body_count: int
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._make_room()
+        self._body_a, self._body_b = np.empty((2, 4 * self.body_count + 64), np.int32)
+
+    def _make_room(self) -> None:
+        # NaN behind the last: what is compared with it does not overlap.
+        self._columns = np.full(4 * (self.body_count + LANES), np.nan)
+
+    def find(self, volumes: Volumes) -> CandidatePairs:
+        """Return all pairs of overlapping spheres, sorted."""
+        n = self.body_count
+        centre, radius = spheres_for_kernel(volumes, n)
+        fill_columns(centre, radius, self._columns)
+        while True:
+            state = np.zeros(2, np.int64)  # body, pairs
+
+            def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
+                body, found = compare_spheres(
+                    self._columns, n, int(state[0]), self._body_a, self._body_b, int(state[1]), operations
+                )
+                used = (body - int(state[0])) * n
+                state[0], state[1] = body, found
+                return body == n, max(1, used)
+
+            run_in_slices(step, state, _SLICE)
+            found = int(state[1])
+            if found <= len(self._body_a):
+                break
+            refuse_too_many_pairs(found)
+            # A quarter more than needed: the next frame usually has a few pairs more.
+            self._body_a, self._body_b = np.empty((2, found + found // 4), np.int32)
+        self.counters = {"box_tests": n * (n - 1) // 2, "pairs": found}
+        return CandidatePairs(self._body_a[:found].copy(), self._body_b[:found].copy())
+
+    def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
+        """Go on with other bodies."""
+        if body_count != self.body_count:
+            self.body_count = body_count
+            self._make_room()
+
+
+@kernel
+def fill_columns(centre: Floats, radius: Floats, columns: Floats) -> None:
+    """Write centres (n,3) and radii (n,) into four columns of n+8 numbers each."""
+    n = radius.shape[0]
+    stride = n + LANES
+    for i in range(n):
+        for k in range(3):
+            columns[k * stride + i] = centre[i, k]
+        columns[3 * stride + i] = radius[i]
+
+
+@kernel(forceinline=True)
+def spheres_overlap(x, y, z, reach):  # type: ignore[no-untyped-def]
+    """Whether spheres whose centres differ by (x, y, z) overlap if the sum of their radii is `reach`; rounding decides for yes."""
+    return min((x * x + y * y) + z * z, _LARGEST_SQUARE) <= reach * reach * OUTWARD + TINY
+
+
+@kernel
+def compare_spheres(columns: Floats, n: int, first: int, body_a: Ints, body_b: Ints, found: int, most: int) -> tuple[int, int]:
+    """Write the overlapping pairs of spheres from body `first` on while there is room, for about `most` comparisons.
+
+    Returns the body to go on from and how many pairs there are so far.
+    """
+    stride = n + LANES
+    room = body_a.shape[0]
+    outward, tiny, largest = f64x8_splat(OUTWARD), f64x8_splat(TINY), f64x8_splat(_LARGEST_SQUARE)
+    zero = f32x8_splat(np.float32(0.0))
+    last = min(n, first + 1 + most // max(1, n))
+    for i in range(first, last):
+        xi, yi, zi, ri = columns[i], columns[stride + i], columns[2 * stride + i], columns[3 * stride + i]
+        x8, y8, z8, r8 = f64x8_splat(xi), f64x8_splat(yi), f64x8_splat(zi), f64x8_splat(ri)
+        for j in range(i + 1, n, LANES):
+            x = f64x8_sub(f64x8_load(columns, j), x8)
+            y = f64x8_sub(f64x8_load(columns, stride + j), y8)
+            z = f64x8_sub(f64x8_load(columns, 2 * stride + j), z8)
+            reach = f64x8_add(f64x8_load(columns, 3 * stride + j), r8)
+            square = f64x8_add(f64x8_add(f64x8_mul(x, x), f64x8_mul(y, y)), f64x8_mul(z, z))
+            allowed = f64x8_add(f64x8_mul(f64x8_mul(reach, reach), outward), tiny)
+            # The sign survives the rounding to float32; what becomes zero there is compared again.
+            mask = f32x8_less_equal(f64x8_to_f32x8(f64x8_sub(f64x8_min(square, largest), allowed)), zero)
+            while mask != 0:
+                other = j + lowest_bit(mask)
+                mask = without_lowest_bit(mask)
+                if other < n and spheres_overlap(
+                    columns[other] - xi,
+                    columns[stride + other] - yi,
+                    columns[2 * stride + other] - zi,
+                    columns[3 * stride + other] + ri,
+                ):
+                    if found < room:
+                        body_a[found] = i
+                        body_b[found] = other
+                    found += 1
+    return last, found

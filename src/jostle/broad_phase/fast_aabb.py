@@ -1,0 +1,92 @@
+"""FastAabb: one sort of the boxes' extents and one sweep, made from scratch in every frame, after Wagner and Fusco.
+
+Paper: Lock, Wills 2000, §6, "Fast AABB"; Wagner, Fusco, Graphics Gems III. The lower ends along the best axis are sorted
+(`sorted_boxes.py`), and a sweep compares each box with those that begin before it ends: O(n log n + k) where k counts the boxes
+that overlap along that axis, some 170 for each of 10,000 bodies at a density of 2.5 %. Deviation: a radix sort, so the log is a
+constant; boxes are those of the bodies as they are turned, not centre ± radius.
+Guarantee: exactly the overlapping closed boxes, sorted. Nothing but memory is kept between frames.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.broad_phase.sorted_boxes import SortedBoxes, best_axis, keep_overlapping, sort_boxes, sweep
+from jostle.broad_phase.volumes import (
+    CandidatePairs,
+    Ints,
+    Volumes,
+    boxes_for_kernel,
+    refuse_too_many_pairs,
+    sort_pairs,
+)
+from jostle.kernels.slices import run_in_slices
+
+SLICE = 1 << 24  # comparisons of a first slice: some milliseconds
+
+
+@dataclass(frozen=True)
+class FastAabb:
+    """Sort the boxes along one axis and sweep, in every frame anew."""
+
+    def start(self, body_count: int) -> FastAabbFinder:
+        """Return a finder for a world of `body_count` bodies."""
+        return FastAabbFinder(body_count)
+
+
+@dataclass
+class FastAabbFinder:
+    """Finds the overlapping boxes of one frame after another; it keeps memory between frames, nothing else."""
+
+    body_count: int
+    counters: dict[str, int] = field(default_factory=dict)
+    _pairs: Ints = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._make_room()
+        self._pairs = np.empty((3, 4 * self.body_count + 64), np.int32)
+
+    def _make_room(self) -> None:
+        self._boxes = SortedBoxes.of(self.body_count)
+        self._bits = self._boxes.ends.view(np.uint32)
+        self._tally = np.empty((2, self.body_count + 1), np.int32)
+
+    def find(self, volumes: Volumes) -> CandidatePairs:
+        """Return all pairs of overlapping boxes, sorted."""
+        lower, upper = boxes_for_kernel(volumes, self.body_count)
+        axis, x, y, z = best_axis(lower, upper)
+        sort_boxes(self._boxes, lower, upper, axis, x, y, z, self._bits)
+        found, tests, self._pairs = sweep_all(self._boxes, self._pairs)
+        found = keep_overlapping(lower, upper, self._pairs, found)
+        sorted_pairs = np.empty((2, found), np.int32)
+        kept = sort_pairs(self._pairs, found, self._tally, sorted_pairs)
+        self.counters = {"box_tests": tests, "axis": axis, "pairs": kept}
+        return CandidatePairs(sorted_pairs[0, :kept], sorted_pairs[1, :kept])
+
+    def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
+        """Go on with other bodies."""
+        if body_count != self.body_count:
+            self.body_count = body_count
+            self._make_room()
+
+
+def sweep_all(boxes: SortedBoxes, pairs: Ints) -> tuple[int, int, Ints]:
+    """Sweep over the whole list; return the numbers of pairs and of comparisons, and the pairs (3,k), in larger room if need be."""
+    while True:
+        state = np.zeros(3, np.int64)  # place, pairs, comparisons
+
+        def step(state: NDArray[np.int64], operations: int, pairs: Ints = pairs) -> tuple[bool, int]:
+            place, found, tests = sweep(boxes, int(state[0]), pairs, int(state[1]), operations)
+            state[0], state[1], state[2] = place, found, state[2] + tests
+            return bool(place == len(boxes.body)), max(1, tests)
+
+        run_in_slices(step, state, SLICE)
+        found = int(state[1])
+        if found < pairs.shape[1]:
+            return found, int(state[2]), pairs
+        refuse_too_many_pairs(found)
+        # A quarter more than needed: the next frame usually has a few pairs more.
+        pairs = np.empty((3, found + found // 4 + 1), np.int32)

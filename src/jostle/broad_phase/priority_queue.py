@@ -1,0 +1,294 @@
+"""PriorityQueue: a pair of bodies sleeps until it could touch; bounds on speed and acceleration say how long that is.
+
+Paper: Lock, Wills 2000, §6, "Priority queue", after Lin and Manocha (The Visual Computer 11, 1995), with bounding spheres. Two
+spheres with a gap d cannot meet before d / (Va + Vb), nor before the root of d = u t + ½ (Aa + Ab) t², where u is the speed at
+which they now approach along the line of their centres (their distance is at least its projection on that line): the later of
+the two is when they wake. The queue is a heap in an array (`wake_times.py`); its first pair says when there is anything to do.
+Velocities are measured from frame to frame, so that every bound can be checked, and is: a body that moved farther, or changed
+its velocity more, than its bound allows raises `BoundBroken`. Bodies that come, jump or grow have their pairs looked at anew.
+Guarantee: every pair of closed spheres that overlap, sorted (and spheres within 1e-14 of that); nothing is missed while the
+bounds hold, and that they hold is known. A frame in which nothing moves is no time that passes. Memory: 8 bytes for each pair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.broad_phase.volumes import (
+    NO_PAIRS,
+    CandidatePairs,
+    Floats,
+    Ints,
+    Volumes,
+    refuse_too_many_pairs,
+    sort_pairs,
+    spheres_for_kernel,
+)
+from jostle.broad_phase.wake_times import (
+    ACCELERATION,
+    COLUMNS,
+    COMPARED,
+    FOUND,
+    MOVED,
+    NEW,
+    NEXT,
+    RADIUS,
+    SLEEPING,
+    SPEED,
+    STATE,
+    TOO_FAR,
+    WOKEN,
+    Longs,
+    follow_bodies,
+    make_heap,
+    run_queue,
+    turn_back,
+    wake_bodies,
+)
+from jostle.cast import as_count, as_length
+from jostle.errors import BoundBroken, InputError
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.slices import run_in_slices
+
+MOST_BODIES = 1 << 16
+_BYTES_PER_PAIR = 8
+_SLICE = 1 << 18  # operations of a first slice
+_LONGEST_CLOCK = 65536.0  # frames after which time is counted from zero again, or a float32 could not tell frames apart
+
+
+@dataclass(frozen=True)
+class PriorityQueue:
+    """Let pairs of bodies sleep until they could touch.
+
+    Parameters
+    ----------
+    speed : float, optional
+        No centre of a bounding sphere moves faster than this, in units per second (a world's `dt` seconds pass from one detect
+        to the next).
+    acceleration : float, optional
+        No velocity of a centre changes faster than this, in units per second squared. A collision that is responded to does.
+    memory : int
+        Bytes that the queue may take; 8 for each pair of bodies, so 16,384 bodies by default.
+
+    One of the two bounds has to be given, unless `Volumes.bounds` has bounds for each body (the smaller one holds).
+    """
+
+    speed: float | None = None
+    acceleration: float | None = None
+    memory: int = 1 << 30
+
+    def __post_init__(self) -> None:
+        for name in ("speed", "acceleration"):
+            if getattr(self, name) is not None:
+                as_length(getattr(self, name), name, "PriorityQueue")
+        as_count(self.memory, "memory", lowest=_BYTES_PER_PAIR, owner="PriorityQueue")
+
+    def start(self, body_count: int) -> PriorityQueueFinder:
+        """Return a finder for a world of `body_count` bodies."""
+        return PriorityQueueFinder(body_count, self)
+
+
+@dataclass
+class PriorityQueueFinder:
+    """Finds the overlapping spheres of one frame after another; it looks only at the pairs that could have met by then."""
+
+    body_count: int
+    settings: PriorityQueue
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._clock, self._last_dt = 0.0, 0.0
+        self._single = np.zeros(1, np.float32)
+        self._bits = self._single.view(np.int32)
+        self._pairs: Ints = np.empty((3, 64), np.int32)
+        self._bounds_of_all: Floats = np.empty((0, 2))
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin with bodies that all are new."""
+        self._queue: Longs | None = None
+        self._state = np.zeros(STATE, np.int64)
+        self._bodies = _unknown_bodies(self.body_count)
+        self._is_new = np.full(self.body_count, NEW, np.uint8)
+        self._restart = np.zeros(self.body_count, np.uint8)
+        self._is_whole = True
+
+    def find(self, volumes: Volumes) -> CandidatePairs:
+        """Return all pairs of overlapping spheres, sorted.
+
+        Raises `BoundBroken` where a body did not keep to its bounds; the same frame can then be asked again, and is answered.
+        """
+        centre, radius = spheres_for_kernel(volumes, self.body_count)
+        bounds, dt = self._bounds(volumes), self._seconds(volumes)
+        if not self._is_whole:  # Ctrl-C came in between
+            self._forget()
+        queue = self._ready_queue()
+        jumps = volumes.jumped()
+        jumped = self._is_new if jumps is None else np.maximum(self._is_new, jumps.astype(np.uint8))
+        broken = np.zeros(3)
+        self._is_whole = False
+        moved, body = follow_bodies(
+            centre, radius, jumped, bounds, dt, self._last_dt, self._bodies, self._restart, broken
+        )  # fmt: skip
+        self._is_new[:] = 0
+        if moved == MOVED:
+            self._clock += dt
+            self._last_dt = dt
+        if body >= 0:
+            self._is_whole = True
+            raise _broken_bound(volumes, body, broken, dt)
+        found = self._run(queue)
+        self._is_whole = True
+        return found
+
+    def _run(self, queue: Longs) -> CandidatePairs:
+        state = self._state
+        if self._restart.any():
+            wake_bodies(queue, state, self._restart)
+        if self._clock > _LONGEST_CLOCK * self._last_dt:
+            turn_back(queue, int(state[SLEEPING]), self._clock, self._single, self._bits)
+            self._clock = 0.0
+        if self.seconds_of_sleep > 0.0:
+            self.counters = {"box_tests": 0, "woken_pairs": 0, "awake_pairs": 0, "pairs": 0}
+            return NO_PAIRS
+        state[WOKEN] = state[COMPARED] = 0
+        state[NEXT] = -1
+
+        def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
+            used = run_queue(
+                queue, state, self._bodies, self._clock, self._last_dt, self._pairs, self._single, self._bits, operations
+            )  # fmt: skip
+            return bool(state[NEXT] == len(queue)), max(1, used)
+
+        while True:
+            state[FOUND] = 0
+            run_in_slices(step, state, _SLICE)
+            found = int(state[FOUND])
+            if found < self._pairs.shape[1]:
+                break
+            refuse_too_many_pairs(found)
+            # Pairs that overlap stay awake, so that a second look finds them all again.
+            self._pairs = np.empty((3, found + found // 4 + 1), np.int32)
+            state[NEXT] = state[SLEEPING]
+        sorted_pairs = np.empty((2, found), np.int32)
+        kept = sort_pairs(self._pairs, found, np.empty((2, self.body_count + 1), np.int32), sorted_pairs)
+        self.counters = {
+            "box_tests": int(state[COMPARED]),
+            "woken_pairs": int(state[WOKEN]),
+            "awake_pairs": len(queue) - int(state[SLEEPING]),
+            "pairs": kept,
+        }
+        return CandidatePairs(sorted_pairs[0, :kept], sorted_pairs[1, :kept])
+
+    @property
+    def seconds_of_sleep(self) -> float:
+        """For how long no two spheres can begin to overlap, from the last frame on; 0 while a pair is awake, inf without pairs."""
+        if self._queue is None or len(self._queue) == 0:
+            return 0.0 if self._queue is None else np.inf
+        if self._state[SLEEPING] < len(self._queue):
+            return 0.0
+        self._bits[0] = self._queue[0] >> 32
+        return max(0.0, float(self._single[0]) - self._clock)
+
+    def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
+        """Go on with other bodies; pairs of those that stay sleep on."""
+        old_queue, old_bodies, old_new, old_restart = self._queue, self._bodies, self._is_new, self._restart
+        sleeping, whole = int(self._state[SLEEPING]), self._is_whole
+        self.body_count = body_count
+        self._forget()
+        if old_queue is None or not whole or _pair_count(body_count) > self._most_pairs():
+            return
+        new = np.asarray(old_to_new, np.int64)
+        stay = np.flatnonzero(new >= 0)
+        self._bodies[new[stay]] = old_bodies[stay]
+        self._is_new[new[stay]], self._restart[new[stay]] = old_new[stay], old_restart[stay]
+        a, b = new[(old_queue >> 16) & 0xFFFF], new[old_queue & 0xFFFF]
+        alive = (a >= 0) & (b >= 0)
+        lower, higher = np.minimum(a, b), np.maximum(a, b)
+        kept = (old_queue >> 32 << 32 | lower << 16 | higher)[alive]
+        arrived = np.ones(body_count, bool)
+        arrived[new[stay]] = False
+        self._queue = np.concatenate([kept, _pairs_of(arrived)])
+        self._state[SLEEPING] = np.count_nonzero(alive[:sleeping])
+        make_heap(self._queue, int(self._state[SLEEPING]))
+
+    def _most_pairs(self) -> int:
+        return self.settings.memory // _BYTES_PER_PAIR
+
+    def _ready_queue(self) -> Longs:
+        """Return the queue; made where there is none, of pairs that are all awake."""
+        if self._queue is None:
+            n = self.body_count
+            if n > MOST_BODIES or _pair_count(n) > self._most_pairs():
+                raise InputError(
+                    f"PriorityQueue: {n} bodies make {_pair_count(n)} pairs, which take {_BYTES_PER_PAIR * _pair_count(n)} bytes; "
+                    f"memory is {self.settings.memory}, and bodies can be {MOST_BODIES} at most; raise memory, or use a broad "
+                    "phase without a queue, such as coherent_aabb"
+                )
+            self._queue = _pairs_of(np.ones(n, bool))
+        return self._queue
+
+    def _bounds(self, volumes: Volumes) -> Floats:
+        """(n, 2) largest speed and acceleration of each body, inf where there is no bound."""
+        speed, acceleration = self.settings.speed, self.settings.acceleration
+        if len(self._bounds_of_all) != self.body_count:
+            each = [np.inf if bound is None else bound for bound in (speed, acceleration)]
+            self._bounds_of_all = read_only_view(np.tile(np.array(each, np.float64), (self.body_count, 1)))
+        bounds = self._bounds_of_all
+        if volumes.bounds is not None:
+            wrong = ~(volumes.bounds >= 0.0).all(axis=1)
+            if wrong.any():
+                body = int(np.argmax(wrong))
+                given = volumes.bounds[body].tolist()
+                raise InputError(f"{volumes.name_of(body)}: bounds are {given}; a speed and an acceleration must be >= 0")
+            bounds = read_only_view(np.minimum(bounds, volumes.bounds))
+        elif speed is None and acceleration is None:
+            raise InputError(
+                "PriorityQueue has no bound on the motion of bodies; give one: PriorityQueue(speed=…) in units per second, or as "
+                "text priority_queue(speed=0.3), or acceleration=…"
+            )
+        return bounds
+
+    def _seconds(self, volumes: Volumes) -> float:
+        if not 0.0 <= volumes.dt < np.inf:
+            raise InputError(f"dt is {volumes.dt}; PriorityQueue needs the seconds between two frames, >= 0")
+        return float(volumes.dt)
+
+
+def _unknown_bodies(n: int) -> Floats:
+    bodies = np.full((n, COLUMNS), np.nan)
+    bodies[:, RADIUS] = -1.0
+    bodies[:, [SPEED, ACCELERATION]] = np.inf
+    return bodies
+
+
+def _pair_count(n: int) -> int:
+    return n * (n - 1) // 2
+
+
+def _pairs_of(chosen: NDArray[np.bool_]) -> Longs:
+    """Return the keys of all pairs of which one at least is chosen, with a time that has come."""
+    n = len(chosen)
+    rows = []
+    for a in range(n):
+        b = np.arange(a + 1, n) if chosen[a] else a + 1 + np.flatnonzero(chosen[a + 1 :])
+        rows.append(a << 16 | b)
+    return np.concatenate(rows).astype(np.int64) if rows else np.empty(0, np.int64)
+
+
+def _broken_bound(volumes: Volumes, body: int, broken: Floats, dt: float) -> BoundBroken:
+    name, did, allowed = volumes.name_of(body), float(broken[1]), float(broken[2])
+    cure = "teleport a body that jumps, and ask again"
+    if broken[0] == TOO_FAR:
+        needed = f"give a speed of {did / dt:.6g} at least" if dt > 0.0 else "give the seconds that passed (World.dt)"
+        return BoundBroken(
+            f"{name} moved by {did:.6g} in {dt:g} s, but its bound on speed allows {allowed:.6g}; {needed}, or {cure}", body
+        )
+    return BoundBroken(
+        f"{name} changed its velocity by {did:.6g} in {dt:g} s, but its bound on acceleration allows {allowed:.6g}; give a larger "
+        f"acceleration, or none if bodies bounce, or {cure}",
+        body,
+    )

@@ -1,0 +1,216 @@
+"""A list of boxes sorted by their lower ends along one axis, and the sweep over it that `fast_aabb` and `coherent_aabb` share.
+
+After Wagner and Fusco (Graphics Gems III, 1991): of the extents only those along one axis are sorted, the axis on which the
+fewest overlap; a box is compared with those that begin behind it and before it ends, and with no others. Eight are compared at
+once, in float32 relative to the middle of all boxes: rounding is monotone, so boxes that overlap still do when they are rounded,
+and what the sweep writes is a superset, to be compared exactly by `keep_overlapping`. Boxes without an end are boxes like others.
+"""
+
+# mypy: disable-error-code="call-arg, var-annotated"
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.broad_phase.volumes import Floats, Ints
+from jostle.kernels.jit import kernel
+from jostle.kernels.simd import f32x8_load, f32x8_overlap, f32x8_splat, lowest_bit, without_lowest_bit
+
+Singles = NDArray[np.float32]
+Words = NDArray[np.uint32]
+
+LANES = 8
+_DIGIT_BITS = 11  # three passes sort 32 bits
+_DIGITS = 1 << _DIGIT_BITS
+
+
+class SortedBoxes(NamedTuple):
+    """The list, and room to sort it in. `ends` holds six rows of n numbers and eight NaN each, which overlap nothing."""
+
+    ends: Singles  # (6*(n+8),) lower ends along the sorted axis and the two others, then upper ends
+    body: Ints  # (n,) bodies in the order of the list
+    word: Words  # (2, n) sortable bits of the lower ends
+    other: Ints  # (2, n) bodies while they are sorted
+    tally: Ints  # (3, digits) how often each digit occurs
+
+    @staticmethod
+    def of(n: int) -> SortedBoxes:
+        """Return a list for n boxes."""
+        return SortedBoxes(
+            ends=np.full(6 * (n + LANES), np.nan, np.float32),
+            body=np.empty(n, np.int32),
+            word=np.empty((2, n), np.uint32),
+            other=np.empty((2, n), np.int32),
+            tally=np.empty((3, _DIGITS), np.int32),
+        )
+
+
+@kernel
+def best_axis(lower: Floats, upper: Floats) -> tuple[int, float, float, float]:
+    """Return the axis along which boxes (n,3) are spread widest for their size, and their middle; endless ones do not count."""
+    n = lower.shape[0]
+    best = 0
+    widest = -1.0
+    mx = my = mz = 0.0
+    for axis in range(3):
+        # Two passes: squares of coordinates would lose a crowd that is far from the origin.
+        total = count = 0.0
+        for i in range(n):
+            if lower[i, axis] > -np.inf and upper[i, axis] < np.inf:
+                total += 0.5 * lower[i, axis] + 0.5 * upper[i, axis]
+                count += 1.0
+        mean = total / max(count, 1.0)
+        if not abs(mean) < np.inf:
+            mean = 0.0
+        spread = size = 0.0
+        for i in range(n):
+            if lower[i, axis] > -np.inf and upper[i, axis] < np.inf:
+                spread += abs(0.5 * lower[i, axis] + 0.5 * upper[i, axis] - mean)
+                size += upper[i, axis] - lower[i, axis]
+        share = spread / size if size > 0.0 else (np.inf if spread > 0.0 else 0.0)
+        if share > widest:
+            widest = share
+            best = axis
+        if axis == 0:
+            mx = mean
+        elif axis == 1:
+            my = mean
+        else:
+            mz = mean
+    return best, mx, my, mz
+
+
+@kernel(forceinline=True)
+def sortable(bits):  # type: ignore[no-untyped-def]
+    """Return the bits of a float32 as a uint32 that sorts as the number does."""
+    return np.uint32(bits ^ (np.uint32(0xFFFFFFFF) if bits >> np.uint32(31) else np.uint32(0x80000000)))
+
+
+@kernel
+def sort_boxes(boxes: SortedBoxes, lower: Floats, upper: Floats, axis: int, mx: float, my: float, mz: float, bits: Words) -> None:
+    """Fill the list with boxes (n,3), sorted along an axis; `bits` is the memory of `boxes.ends`, read as integers."""
+    n = lower.shape[0]
+    stride = n + LANES
+    ends, word, other, tally = boxes.ends, boxes.word, boxes.other, boxes.tally
+    middle = mx if axis == 0 else (my if axis == 1 else mz)
+    for digit in range(_DIGITS):
+        tally[0, digit] = 0
+        tally[1, digit] = 0
+        tally[2, digit] = 0
+    for i in range(n):
+        ends[i] = np.float32(lower[i, axis] - middle)
+    for i in range(n):
+        key = sortable(bits[i])
+        word[0, i] = key
+        other[0, i] = i
+        tally[0, key & np.uint32(_DIGITS - 1)] += 1
+        tally[1, (key >> np.uint32(_DIGIT_BITS)) & np.uint32(_DIGITS - 1)] += 1
+        tally[2, key >> np.uint32(2 * _DIGIT_BITS)] += 1
+    for turn in range(3):
+        shift = np.uint32(turn * _DIGIT_BITS)
+        first = 0
+        for digit in range(_DIGITS):
+            count = tally[turn, digit]
+            tally[turn, digit] = first
+            first += count
+        source, target = turn & 1, 1 - (turn & 1)
+        for i in range(n):
+            key = word[source, i]
+            digit = (key >> shift) & np.uint32(_DIGITS - 1)
+            place = tally[turn, digit]
+            tally[turn, digit] = place + 1
+            word[target, place] = key
+            other[target, place] = other[source, i]
+    second, third = (axis + 1) % 3, (axis + 2) % 3
+    middle_2 = mx if second == 0 else (my if second == 1 else mz)
+    middle_3 = mx if third == 0 else (my if third == 1 else mz)
+    for place in range(n):
+        i = other[1, place]
+        boxes.body[place] = i
+        ends[place] = np.float32(lower[i, axis] - middle)
+        ends[stride + place] = np.float32(lower[i, second] - middle_2)
+        ends[2 * stride + place] = np.float32(lower[i, third] - middle_3)
+        ends[3 * stride + place] = np.float32(upper[i, axis] - middle)
+        ends[4 * stride + place] = np.float32(upper[i, second] - middle_2)
+        ends[5 * stride + place] = np.float32(upper[i, third] - middle_3)
+
+
+@kernel(forceinline=True)
+def eight_overlap(ends, stride, j, from_x, from_y, from_z, to_x, to_y, to_z):  # type: ignore[no-untyped-def]
+    """Mask of the boxes j … j+7 of the list that meet one box, given as splats; boxes beyond the end never do."""
+    return f32x8_overlap(
+        f32x8_load(ends, j),
+        f32x8_load(ends, stride + j),
+        f32x8_load(ends, 2 * stride + j),
+        f32x8_load(ends, 3 * stride + j),
+        f32x8_load(ends, 4 * stride + j),
+        f32x8_load(ends, 5 * stride + j),
+        from_x,
+        from_y,
+        from_z,
+        to_x,
+        to_y,
+        to_z,
+    )
+
+
+@kernel
+def sweep(boxes: SortedBoxes, first: int, pairs: Ints, found: int, operations: int) -> tuple[int, int, int]:
+    """Write the pairs (3,k) that overlap in float32 while there is room, for the boxes from `first` of the list on.
+
+    Returns the place to go on from, how many pairs there are so far, and how many boxes were compared now, which is little more
+    than `operations`. The last column is never a result: what does not fit goes there.
+    """
+    ends, body = boxes.ends, boxes.body
+    n = body.shape[0]
+    stride = n + LANES
+    last = pairs.shape[1] - 1
+    tests = 0
+    place = first
+    while place < n and tests <= operations:
+        to = ends[3 * stride + place]
+        from_x = f32x8_splat(ends[place])
+        from_y = f32x8_splat(ends[stride + place])
+        from_z = f32x8_splat(ends[2 * stride + place])
+        to_x = f32x8_splat(to)
+        to_y = f32x8_splat(ends[4 * stride + place])
+        to_z = f32x8_splat(ends[5 * stride + place])
+        i = body[place]
+        j = place + 1
+        while j < n and ends[j] <= to:
+            mask = eight_overlap(ends, stride, j, from_x, from_y, from_z, to_x, to_y, to_z)
+            tests += min(LANES, n - j)
+            while mask != 0:
+                other = body[j + lowest_bit(mask)]
+                mask = without_lowest_bit(mask)
+                column = min(found, last)
+                pairs[0, column] = min(i, other)
+                pairs[1, column] = max(i, other)
+                found += 1
+            j += LANES
+        place += 1
+    return place, found, tests
+
+
+@kernel
+def keep_overlapping(lower: Floats, upper: Floats, pairs: Ints, found: int) -> int:
+    """Move those of the first pairs (3,k) whose closed boxes (n,3) overlap to the front, and return how many these are."""
+    kept = 0
+    for p in range(found):
+        i = pairs[0, p]
+        j = pairs[1, p]
+        pairs[0, kept] = i
+        pairs[1, kept] = j
+        if (
+            (lower[i, 0] <= upper[j, 0])
+            & (lower[j, 0] <= upper[i, 0])
+            & (lower[i, 1] <= upper[j, 1])
+            & (lower[j, 1] <= upper[i, 1])
+            & (lower[i, 2] <= upper[j, 2])
+            & (lower[j, 2] <= upper[i, 2])
+        ):
+            kept += 1
+    return kept

@@ -1,0 +1,61 @@
+"""Pairs as sorted lists of whole numbers, which `coherent_aabb` and `sweep_and_prune` keep from frame to frame.
+
+A pair of bodies is one number, the lower body in the upper 32 bits; sorted numbers are pairs sorted as a finder returns them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.broad_phase.volumes import Ints
+from jostle.kernels.jit import kernel
+
+Longs = NDArray[np.int64]
+
+LOWEST_BITS = 0xFFFFFFFF
+
+
+def renumbered(pairs: Longs, new: Longs) -> Longs:
+    """Return the pairs of bodies that stay, under their new numbers: (k,) keys, and for each old number the new one or -1."""
+    a, b = new[pairs >> 32], new[pairs & LOWEST_BITS]
+    alive = (a >= 0) & (b >= 0)
+    a, b = np.minimum(a[alive], b[alive]), np.maximum(a[alive], b[alive])
+    return np.sort(a << 32 | b)
+
+
+@kernel
+def key_of(i, j):  # type: ignore[no-untyped-def]
+    """One sortable number for a pair of bodies; by way of int64, since bodies are 32 bits wide."""
+    return np.int64(min(i, j)) << 32 | np.int64(max(i, j))
+
+
+@kernel
+def split_keys(pairs: Longs, body_a: Ints, body_b: Ints) -> None:
+    """Write the two bodies of each key."""
+    for p in range(pairs.shape[0]):
+        body_a[p] = pairs[p] >> 32
+        body_b[p] = pairs[p] & LOWEST_BITS
+
+
+@kernel
+def sort_once(keys: Longs, count: int) -> int:
+    """Sort the first `count` keys, drop repetitions, and return how many remain: shell sort, for the few changes of a frame."""
+    gap = 1
+    while 3 * gap + 1 < count:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, count):
+            key = keys[i]
+            j = i
+            while j >= gap and keys[j - gap] > key:
+                keys[j] = keys[j - gap]
+                j -= gap
+            keys[j] = key
+        gap //= 3
+    kept = 0
+    for i in range(count):
+        if kept == 0 or keys[i] != keys[kept - 1]:
+            keys[kept] = keys[i]
+            kept += 1
+    return kept

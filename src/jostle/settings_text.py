@@ -1,0 +1,97 @@
+"""Settings written as text: `name`, or `name(setting=value, …)`, for methods and broad phases alike.
+
+Nothing is evaluated: a value is a Python literal (number, True, None, quoted text) or, failing that, the text itself, so that
+`wide_tree(build=sah)` needs no quotes, and `voxmap(broad=priority_queue(speed=0.3))` hands the inner text on to whoever reads it.
+An unknown name or setting, and a value that is refused, is an `InputError` that names what it belongs to and what there is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from jostle.errors import InputError
+
+Made = TypeVar("Made")
+
+_WRITTEN = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+def split_at_commas(text: str) -> list[str]:
+    """Split at commas outside of brackets and quotes."""
+    parts, depth, quote, part = [], 0, "", ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+        if letter == "," and depth == 0 and not quote:
+            parts.append(part)
+            part = ""
+        else:
+            part += letter
+    return [*parts, part]
+
+
+def name_and_rest(text: str, what: str) -> tuple[str, str]:
+    """Return the name and what stands between its brackets; `what` it names is for the message."""
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
+        raise InputError(f"{what} {text.strip()!r} is not readable; write name or name(setting=value, …)")
+    return match[1], match[2] or ""
+
+
+def settings_written(rest: str, owner: str, known: Sequence[str], has: str) -> dict[str, Any]:
+    """Return the settings in a text such as "build=sah, level=3".
+
+    Parameters
+    ----------
+    rest : str
+        What stands between the brackets.
+    owner : str
+        Whose settings they are, for messages: "method wide_tree".
+    known : sequence of str
+        The settings that may be given.
+    has : str
+        What to say where another one is given: "it has build, level".
+    """
+    settings: dict[str, Any] = {}
+    for part in split_at_commas(rest):
+        if not part.strip():
+            continue
+        setting, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not value:
+            raise InputError(f"{owner}: {part.strip()!r} is not a setting; write setting=value")
+        if setting not in known:
+            raise InputError(f"{owner} has no setting {setting!r}; {has}")
+        if setting in settings:
+            raise InputError(f"{owner}: setting {setting!r} is given twice")
+        settings[setting] = value_written(value)
+    return settings
+
+
+def value_written(text: str) -> Any:
+    """Return the Python literal that a text is, or else the text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def made_with(make: Callable[..., Made], settings: Mapping[str, Any], owner: str) -> Made:
+    """Return what `make` makes of the settings; one that it refuses is named."""
+    # One setting after the other, so that the one which is refused is known.
+    taken: dict[str, Any] = {}
+    for setting, value in settings.items():
+        taken[setting] = value
+        try:
+            make(**taken)
+        except Exception as error:
+            raise InputError(f"{owner}: setting {setting}={value!r} is refused: {error}") from None
+    return make(**taken)
