@@ -7,9 +7,9 @@
 A `World` holds bodies that move. What a method can do is in its traits: `jostle methods` prints them.
 """
 
-from jostle import continuous
+from jostle import continuous, haptics
 from jostle.batch import Batch
-from jostle.errors import BusyError, InputError, JostleError, Unsupported
+from jostle.errors import BoundBroken, BusyError, InputError, JostleError, Unsupported
 from jostle.first_contacts import FirstContact
 from jostle.frame import Bodies, Frame
 from jostle.functions import collide, distance, first_contact, self_collide
@@ -20,6 +20,7 @@ from jostle.methods.edge_face.method import EdgeFace
 from jostle.methods.face_octree.method import FaceOctree
 from jostle.methods.octree_update.method import OctreeUpdate
 from jostle.methods.separating_plane.method import SeparatingPlane
+from jostle.methods.voxmap.method import Voxmap
 from jostle.methods.wide_tree.method import WideTree
 from jostle.overlay import Overlay
 from jostle.pair import Pair
@@ -37,6 +38,7 @@ __all__ = [
     "Batch",
     "Bodies",
     "Body",
+    "BoundBroken",
     "BoundingTree",
     "BroadPhase",
     "BruteForce",
@@ -67,12 +69,14 @@ __all__ = [
     "SeparatingPlane",
     "Traits",
     "Unsupported",
+    "Voxmap",
     "WideTree",
     "World",
     "collide",
     "continuous",
     "distance",
     "first_contact",
+    "haptics",
     "load",
     "self_collide",
 ]

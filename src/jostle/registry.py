@@ -11,6 +11,7 @@ from jostle.methods.edge_face.method import EdgeFace
 from jostle.methods.face_octree.method import FaceOctree
 from jostle.methods.octree_update.method import OctreeUpdate
 from jostle.methods.separating_plane.method import SeparatingPlane
+from jostle.methods.voxmap.method import Voxmap
 from jostle.methods.wide_tree.method import WideTree
 from jostle.pairwise import broad_phase_of
 from jostle.protocol import Method
@@ -22,6 +23,7 @@ METHODS: dict[str, type[Method]] = {
     "face_octree": FaceOctree,
     "octree_update": OctreeUpdate,
     "bounding_tree": BoundingTree,
+    "voxmap": Voxmap,
     "separating_plane": SeparatingPlane,
     "closest_features": ClosestFeatures,
     "edge_face": EdgeFace,

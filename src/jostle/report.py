@@ -123,6 +123,13 @@ class Details:
 
     segment: Floats  # (n,2,3) ends of the intersection; for NEAR rows the closest points on a and on b
     normal: Floats  # (n,3) unit, from a into b
+    area: Floats | None = None  # (n,) surface that a row stands for, as seen along its normal; None where a method does not say
+    place: Floats | None = None  # (n,3) where a force of the row acts; None for the middle of the segment
+
+    def select(self, rows: NDArray[Any]) -> Details:
+        """Return the rows of a mask or index array."""
+        area, place = (None if column is None else column[rows] for column in (self.area, self.place))
+        return Details(self.segment[rows], self.normal[rows], area, place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +189,7 @@ class Contacts:
         """Return the rows of a mask or index array."""
 
         def details() -> Details:
-            return Details(self.details.segment[rows], self.details.normal[rows])
+            return self.details.select(rows)
 
         columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
         features = None if self.features is None else self.features.select(rows)

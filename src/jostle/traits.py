@@ -71,12 +71,14 @@ _CURES = {Serve.MOTION: "choose the method bounding_tree, or ask without motion"
 
 @dataclass(frozen=True)
 class Guarantee:
-    """How far an answer can be trusted; `value` is a length (resolution) or a share (recall) where one belongs to it."""
+    """How far an answer can be trusted; `value` is a length (resolution) or a share (of a size, recall) where one belongs to it."""
 
     name: str
     value: float | None = None
 
     def __str__(self) -> str:
+        if self.name == "within share":
+            return f"within {self.value:.3g} of the size"
         return self.name if self.value is None else f"{self.name} {self.value:g}"
 
 
@@ -87,6 +89,11 @@ NO_MISS = Guarantee("no miss")  # contains everything the oracle has
 def within_resolution(length: float) -> Guarantee:
     """Reports when both bodies, eroded by the length, still meet, and never when they are farther apart than it."""
     return Guarantee("within", length)
+
+
+def within_share(share: float) -> Guarantee:
+    """Within a length that depends on the two bodies: this share of the longest edge of either one's box."""
+    return Guarantee("within share", share)
 
 
 def statistical(recall: float) -> Guarantee:

@@ -16,7 +16,7 @@ def test_every_public_name_is_there_and_nothing_else_is_public():
     from types import ModuleType
 
     visible = {name for name, value in vars(jostle).items() if not name.startswith("_") and not isinstance(value, ModuleType)}
-    assert visible | {"load", "continuous"} == set(jostle.__all__)
+    assert visible | {"load", "continuous", "haptics"} == set(jostle.__all__)
 
 
 @pytest.mark.small

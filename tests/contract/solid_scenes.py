@@ -147,3 +147,11 @@ FAMILIES = {
     "flat and tiny": lambda r: flat_and_tiny(r, 1.0),
     "needles": lambda r: needles(r),
 }
+
+# For resolutions of a few hundredths of the size.
+COARSE_FAMILIES = {
+    "deep in each other": lambda r: features_at_gaps(r, 1.0, seed=4, gaps=[-0.45, -0.35, -0.25, -0.15, 1.05 * r, 1.5 * r, 3 * r]),
+}
+
+# The size of the bodies of a family, where it is not 1.
+SIZES = {"features at gaps, size 1e-3": 1e-3, "features at gaps, size 1e4": 1e4}

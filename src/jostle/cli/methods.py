@@ -18,7 +18,7 @@ def rows() -> list[tuple[str, ...]]:
 
 
 def _row(traits: Traits) -> tuple[str, ...]:
-    answer = traits.answers.get(Answer.FACES) or traits.answers.get(Answer.POINTS)
+    answer = traits.answers.get(Answer.FACES)
     semantics = {"surface": "surfaces", "solid": "solids", "both": "surfaces and solids"}[traits.semantics.value]
     return (
         semantics,
@@ -30,9 +30,11 @@ def _row(traits: Traits) -> tuple[str, ...]:
 
 
 def _without_faces(traits: Traits) -> str:
-    """What a method that tells no faces guarantees of the pairs of bodies that it tells."""
-    guarantee = traits.answers.get(Answer.DISTANCE)
-    return "-" if guarantee is None else f"none; bodies {guarantee}"
+    """What a method that tells no faces guarantees of the points or of the pairs of bodies that it tells."""
+    for question, what in ((Answer.POINTS, "points"), (Answer.DISTANCE, "bodies")):
+        if question in traits.answers:
+            return f"none; {what} {traits.answers[question]}"
+    return "-"
 
 
 def as_markdown() -> str:

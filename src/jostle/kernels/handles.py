@@ -59,6 +59,10 @@ if config.DISABLE_JIT:
         """Return the flat int64 array at an address."""
         return _plain(address, length, ctypes.c_int64)
 
+    def int16_at(address: int, length: int) -> NDArray[np.int16]:
+        """Return the flat int16 array at an address."""
+        return _plain(address, length, ctypes.c_int16)
+
 else:
 
     def _pointer_of(element: Any) -> Any:
@@ -75,6 +79,7 @@ else:
     _float64_pointer = _pointer_of(types.float64)
     _int32_pointer = _pointer_of(types.int32)
     _int64_pointer = _pointer_of(types.int64)
+    _int16_pointer = _pointer_of(types.int16)
 
     @kernel
     def float32_at(address: int, length: int) -> NDArray[np.float32]:
@@ -95,3 +100,8 @@ else:
     def int64_at(address: int, length: int) -> NDArray[np.int64]:
         """Return the flat int64 array at an address."""
         return carray(_int64_pointer(address), (length,))
+
+    @kernel
+    def int16_at(address: int, length: int) -> NDArray[np.int16]:
+        """Return the flat int16 array at an address."""
+        return carray(_int16_pointer(address), (length,))

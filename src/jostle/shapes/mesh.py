@@ -22,6 +22,8 @@ from jostle.kernels.arrays import read_only_view
 if TYPE_CHECKING:
     from typing import Self
 
+    from jostle.shapes.analytic import RaySurface
+
 UNITS = ("m", "cm", "mm", "um", "km", "in", "ft")
 
 
@@ -40,26 +42,35 @@ class Mesh:
         One of `UNITS`. Worlds refuse to mix meshes of different units.
     source_face : (m,) array of integers, optional
         For each face the polygon of the file it was cut from; by default face k comes from polygon k.
+    analytic : object, optional
+        The true surface, for methods that cast rays (`shapes/analytic.py` says what it needs); without vertices and faces the mesh
+        is its tessellation. Its repr is part of the digest. `scaled` keeps it if it can, `moved` and `with_vertices` drop it.
     """
 
-    __slots__ = ("__dict__", "_source_face", "faces", "name", "units", "vertices")
+    __slots__ = ("__dict__", "_source_face", "analytic", "faces", "name", "units", "vertices")
 
     vertices: NDArray[np.float64]
     faces: NDArray[np.int32]
     name: str
     units: str | None
+    analytic: RaySurface | None
     _source_face: NDArray[np.int32] | None
 
     def __init__(
         self,
-        vertices: ArrayLike,
-        faces: ArrayLike,
+        vertices: ArrayLike | None = None,
+        faces: ArrayLike | None = None,
         *,
         name: str = "mesh",
         units: str | None = None,
         source_face: ArrayLike | None = None,
+        analytic: RaySurface | None = None,
     ) -> None:
         owner = f"mesh {name!r}"
+        if analytic is not None and not (hasattr(analytic, "bounds") and hasattr(analytic, "crossings")):
+            raise InputError(f"{owner}: analytic is {analytic!r}; it must have bounds and crossings (see jostle.shapes.analytic)")
+        if vertices is None or faces is None:
+            vertices, faces = _tessellation(vertices, faces, analytic, owner)
         points = cast.as_points(vertices, owner)
         triangles = cast.as_faces(faces, len(points), owner)
         if units is not None:
@@ -71,6 +82,7 @@ class Mesh:
         put("name", str(name))
         put("units", units)
         put("_source_face", source)
+        put("analytic", analytic)
 
     def __setattr__(self, field: str, value: Any) -> None:
         raise AttributeError(f"a Mesh is immutable; make a new one instead of setting {field!r}")
@@ -79,7 +91,7 @@ class Mesh:
         return f"<Mesh {self.name!r}: {len(self.vertices)} vertices, {len(self.faces)} faces>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.vertices, self.faces, self.name, self.units, self._source_face)
+        return _rebuild, (self.vertices, self.faces, self.name, self.units, self._source_face, self.analytic)
 
     @property
     def source_face(self) -> NDArray[np.int32]:
@@ -90,11 +102,13 @@ class Mesh:
 
     @functools.cached_property
     def digest(self) -> str:
-        """A hash of vertices and faces; meshes with equal digests share one prepared shape."""
+        """A hash of vertices, faces and analytic surface; meshes with equal digests share one prepared shape."""
         content = hashlib.blake2b(digest_size=16)
         content.update(np.int64(len(self.vertices)).tobytes())
         content.update(self.vertices.tobytes())
         content.update(self.faces.tobytes())
+        if self.analytic is not None:
+            content.update(repr(self.analytic).encode())
         return content.hexdigest()
 
     @functools.cached_property
@@ -135,14 +149,8 @@ class Mesh:
     @functools.cached_property
     def edges(self) -> NDArray[np.int32]:
         """(e, 2) undirected welded edges, each once, lower vertex first; edges of zero length are left out."""
-        return _sealed(np.unique(self._directed_edges()[0], axis=0))
-
-    def _directed_edges(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Undirected edge per face side, and +1 or -1 for the direction in which the face runs along it."""
         sides = self.welded_faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-        sides = sides[sides[:, 0] != sides[:, 1]]
-        direction = np.where(sides[:, 0] < sides[:, 1], 1, -1)
-        return np.sort(sides, axis=1), direction
+        return _sealed(np.unique(np.sort(sides[sides[:, 0] != sides[:, 1]], axis=1), axis=0))
 
     @functools.cached_property
     def is_closed(self) -> bool:
@@ -151,11 +159,15 @@ class Mesh:
         This is the condition under which the winding number of every point off the surface is whole, and so the
         condition for being the outer body of a containment test. Non-manifold edges are allowed.
         """
-        undirected, direction = self._directed_edges()
-        if len(undirected) == 0:
+        # One whole number for each side, its direction in the last bit: sorting them takes 4 ms for 70,000 faces, rows take 170.
+        corners, count = self.welded_faces.T.astype(np.int64), len(self.vertices)
+        pairs = ((corners[k], corners[(k + 1) % 3]) for k in range(3))
+        sides = np.concatenate([np.where(p < q, (p * count + q) << 1 | 1, (q * count + p) << 1)[p != q] for p, q in pairs])
+        if len(sides) == 0:
             return False
-        _, inverse = np.unique(undirected, axis=0, return_inverse=True)
-        return not np.bincount(inverse.ravel(), weights=direction).any()
+        sides.sort()
+        first_of_edge = np.flatnonzero(np.diff(sides >> 1, prepend=-1))
+        return not np.add.reduceat(2 * (sides & 1) - 1, first_of_edge).any()
 
     @functools.cached_property
     def component_of_face(self) -> NDArray[np.int32]:
@@ -189,15 +201,22 @@ class Mesh:
         return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
     def with_vertices(self, vertices: ArrayLike) -> Self:
-        """Return the same faces on other vertices."""
+        """Return the same faces on other vertices; an analytic surface is left behind."""
         return type(self)(vertices, self.faces, name=self.name, units=self.units, source_face=self._source_face)
 
     def scaled(self, factor: float) -> Self:
-        """Return the mesh with all vertices multiplied by a factor."""
-        return self.with_vertices(self.vertices * cast.as_number(factor, "factor"))
+        """Return the mesh with all vertices multiplied by a factor, and its analytic surface if that can be scaled (factor > 0)."""
+        factor = cast.as_number(factor, "factor")
+        if self.analytic is None or factor <= 0.0 or not hasattr(self.analytic, "scaled"):
+            return self.with_vertices(self.vertices * factor)
+        analytic = self.analytic.scaled(factor)
+        source = self._source_face
+        return type(self)(
+            self.vertices * factor, self.faces, name=self.name, units=self.units, source_face=source, analytic=analytic
+        )
 
     def moved(self, pose: ArrayLike) -> Self:
-        """Return the mesh with its vertices moved by a rigid (4,4) pose."""
+        """Return the mesh with its vertices moved by a rigid (4,4) pose; an analytic surface is left behind."""
         from jostle.geometry.rigid import transform_points
 
         return self.with_vertices(transform_points(cast.as_pose(pose, f"mesh {self.name!r}"), self.vertices))
@@ -233,6 +252,15 @@ def _smallest_connected_vertex(faces: NDArray[np.int32], vertex_count: int) -> N
             return label
 
 
+def _tessellation(vertices: Any, faces: Any, analytic: Any, owner: str) -> tuple[Any, Any]:
+    """Return the vertices and faces of an analytic surface, for a mesh that was given neither."""
+    if vertices is not None or faces is not None or not hasattr(analytic, "tessellation"):
+        missing = "vertices" if vertices is None else "faces"
+        raise InputError(f"{owner}: {missing} are missing; pass vertices and faces, or an analytic surface that can make both")
+    made = analytic.tessellation()
+    return made.vertices, made.faces
+
+
 def _as_source_face(value: ArrayLike, face_count: int, owner: str) -> NDArray[np.int32]:
     source = np.asarray(value)
     if source.shape != (face_count,):
@@ -250,5 +278,5 @@ def _sealed(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _rebuild(vertices: Any, faces: Any, name: str, units: str | None, source_face: Any) -> Mesh:
-    return Mesh(vertices, faces, name=name, units=units, source_face=source_face)
+def _rebuild(vertices: Any, faces: Any, name: str, units: str | None, source_face: Any, analytic: Any = None) -> Mesh:
+    return Mesh(vertices, faces, name=name, units=units, source_face=source_face, analytic=analytic)

@@ -1,0 +1,224 @@
+"""Deep points: one voxel centre in every part of the inside of a map.
+
+Interior voxels are filled ones whose six face neighbours are filled too. Voxels that share a face are connected; each component
+gives the centre of its lowest voxel (in the order of the map's words and bits). The paper has none of this: its shells miss a
+body that lies wholly inside another. Components are found by words: the pieces of each word (nearly always one) are the nodes
+of a union-find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from jostle.frame import Floats
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.jit import kernel
+from jostle.kernels.slices import run_in_slices
+from jostle.methods.voxmap.map import Lattice, Words
+from jostle.methods.voxmap.surface import (
+    FORTY_EIGHT,
+    FOUR,
+    FULL,
+    HIGH_X,
+    HIGH_Y,
+    LOW_X,
+    LOW_Y,
+    NONE,
+    ONE,
+    SIXTEEN,
+    THREE,
+    TWELVE,
+    with_both_x,
+    with_both_y,
+    with_both_z,
+    word_or_none,
+)
+
+FIRST_SLICE = 1 << 20  # words
+
+
+@kernel(forceinline=True)
+def piece_with(word, seed):  # type: ignore[no-untyped-def]
+    """The voxels of a word that are connected to those of `seed` inside the word."""
+    piece = seed
+    while True:
+        grown = piece | ((piece & ~HIGH_X) << ONE) | ((piece & ~LOW_X) >> ONE) | (piece << SIXTEEN) | (piece >> SIXTEEN)
+        grown = (grown | ((piece & ~HIGH_Y) << FOUR) | ((piece & ~LOW_Y) >> FOUR)) & word
+        if grown == piece:
+            return piece
+        piece = grown
+
+
+@kernel(forceinline=True)
+def lowest_bit(word):  # type: ignore[no-untyped-def]
+    """The lowest voxel of a word that is not empty, as a word."""
+    return word & (~word + ONE)
+
+
+@kernel
+def find_interior(words, bx, by, bz, first, budget, inside, nodes):  # type: ignore[no-untyped-def]
+    """Write the interior voxels of each word into inside, its number of pieces into nodes[word + 1], by rows from `first` on.
+
+    inside (n,) uint64 and nodes (n + 1,) int32 are of the map's size. Returns the next row and the words looked at.
+    """
+    used = 0
+    row = first
+    while row < by * bz and used < budget:
+        y, z = row % by, row // by
+        used += bx
+        for x in range(bx):
+            place = row * bx + x
+            word = words[place]
+            pieces = 0
+            if word != NONE:
+                along_x = with_both_x(
+                    word, word_or_none(words, bx, by, bz, x - 1, y, z), word_or_none(words, bx, by, bz, x + 1, y, z)
+                )
+                along_y = with_both_y(
+                    word, word_or_none(words, bx, by, bz, x, y - 1, z), word_or_none(words, bx, by, bz, x, y + 1, z)
+                )
+                along_z = with_both_z(
+                    word, word_or_none(words, bx, by, bz, x, y, z - 1), word_or_none(words, bx, by, bz, x, y, z + 1)
+                )
+                word = along_x & along_y & along_z
+                if word == FULL:
+                    pieces = 1
+                else:
+                    rest = word
+                    while rest != NONE:
+                        rest &= ~piece_with(word, lowest_bit(rest))
+                        pieces += 1
+            inside[place] = word
+            nodes[place + 1] = pieces
+        row += 1
+    return row, used
+
+
+@kernel
+def number_nodes(nodes, parents):  # type: ignore[no-untyped-def]
+    """Turn numbers of pieces into first nodes, or make every node its own parent when parents (n,) int32 has room; their number."""
+    if parents.shape[0] == 0:
+        for place in range(nodes.shape[0] - 1):
+            nodes[place + 1] += nodes[place]
+    for node in range(parents.shape[0]):
+        parents[node] = node
+    return nodes[nodes.shape[0] - 1]
+
+
+@kernel(forceinline=True)
+def root_of(parents, node):  # type: ignore[no-untyped-def]
+    """The lowest node of a component so far; ways to it are halved."""
+    while parents[node] != node:
+        parents[node] = parents[parents[node]]
+        node = parents[node]
+    return node
+
+
+@kernel
+def join_with(inside, nodes, parents, node, touched, other):  # type: ignore[no-untyped-def]
+    """Join a node with the pieces of the word `other` that hold voxels of `touched`."""
+    word = inside[other]
+    touched &= word
+    piece_node = nodes[other]
+    single = nodes[other + 1] - piece_node == 1
+    rest = word
+    while touched != NONE:
+        piece = word if single else piece_with(word, lowest_bit(rest))
+        if piece & touched != NONE:
+            a, b = root_of(parents, node), root_of(parents, piece_node)
+            if a < b:
+                parents[b] = a
+            else:
+                parents[a] = b
+            touched &= ~piece
+        rest &= ~piece
+        piece_node += 1
+
+
+@kernel
+def join_pieces(inside, nodes, bx, by, bz, first, budget, parents):  # type: ignore[no-untyped-def]
+    """Join the pieces of words with those of the next lower words along x, y and z; the next row and the words looked at."""
+    used = 0
+    row = first
+    while row < by * bz and used < budget:
+        y, z = row % by, row // by
+        used += bx
+        for x in range(bx):
+            place = row * bx + x
+            word = inside[place]
+            rest = word
+            node = nodes[place]
+            single = nodes[place + 1] - node == 1
+            while rest != NONE:
+                piece = word if single else piece_with(word, lowest_bit(rest))
+                if x > 0 and piece & LOW_X != NONE:
+                    join_with(inside, nodes, parents, node, (piece & LOW_X) << THREE, place - 1)
+                if y > 0 and piece & LOW_Y != NONE:
+                    join_with(inside, nodes, parents, node, (piece & LOW_Y) << TWELVE, place - bx)
+                if z > 0:
+                    join_with(inside, nodes, parents, node, piece << FORTY_EIGHT, place - by * bx)
+                rest &= ~piece
+                node += 1
+        row += 1
+    return row, used
+
+
+@kernel
+def lowest_voxels(inside, nodes, parents, bx, by, voxels):  # type: ignore[no-untyped-def]
+    """Write the lowest voxel of each component into voxels (k, 3) int64 as far as they fit; the number of components."""
+    count = 0
+    for place in range(inside.shape[0]):
+        if nodes[place] == nodes[place + 1]:
+            continue
+        word = inside[place]
+        rest = word
+        for node in range(nodes[place], nodes[place + 1]):
+            seed = lowest_bit(rest)
+            if parents[node] == node:
+                if count < voxels.shape[0]:
+                    bit = 0
+                    while (seed >> np.uint64(bit)) & ONE == NONE:
+                        bit += 1
+                    voxels[count, 0] = 4 * (place % bx) + (bit & 3)
+                    voxels[count, 1] = 4 * ((place // bx) % by) + ((bit >> 2) & 3)
+                    voxels[count, 2] = 4 * (place // (bx * by)) + (bit >> 4)
+                count += 1
+            if node + 1 < nodes[place + 1]:
+                rest &= ~piece_with(word, seed)
+    return count
+
+
+def deep_points(words: Words, lattice: Lattice, progress: Callable[[float], None] | None = None) -> Floats:
+    """Return the (k, 3) deep points of a map in body coordinates, in the map's order."""
+    bx, by, bz = lattice.blocks
+    rows = by * bz
+    words = read_only_view(words)
+    inside = np.empty(len(words), np.uint64)
+    nodes = np.zeros(len(words) + 1, np.int32)
+    parents = np.empty(0, np.int32)
+
+    def search(place: list[int], operations: int) -> tuple[bool, int]:
+        place[0], used = find_interior(words, bx, by, bz, place[0], operations, inside, nodes)
+        if progress is not None:
+            progress(0.5 * place[0] / rows)
+        return place[0] == rows, used
+
+    def join(place: list[int], operations: int) -> tuple[bool, int]:
+        place[0], used = join_pieces(inside, nodes, bx, by, bz, place[0], operations, parents)
+        if progress is not None:
+            progress(0.5 + 0.5 * place[0] / rows)
+        return place[0] == rows, used
+
+    run_in_slices(search, [0], FIRST_SLICE)
+    parents = np.empty(number_nodes(nodes, parents), np.int32)
+    number_nodes(nodes, parents)
+    run_in_slices(join, [0], FIRST_SLICE)
+    voxels = np.empty((8, 3), np.int64)
+    found = lowest_voxels(inside, nodes, parents, bx, by, voxels)
+    if found > len(voxels):
+        voxels = np.empty((found, 3), np.int64)
+        lowest_voxels(inside, nodes, parents, bx, by, voxels)
+    points: Floats = lattice.origin + lattice.voxel * (voxels[:found] + 0.5)
+    return points

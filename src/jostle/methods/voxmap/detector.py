@@ -1,0 +1,325 @@
+"""The detector: from the pairs of a broad phase to a report, by one look-up for all of them.
+
+Lock and Wills §5 and §6: a broad phase prunes the pairs of bodies, the look-up decides each of the others. Boxes grow by as much as
+filled voxels and shell points may lie outside of a mesh, so that the report is the same behind any broad phase. Rows are sorted by
+pair, then by shell (with `both` that of the lower body first), then by shell point; deep points come in where nothing else hits.
+Large shells are shared out to threads in parts of `PIECES_APART` pieces, many pairs in portions; rows are put back in order.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.broad_phase.volumes import CandidatePairs, every_pair
+from jostle.frame import Bodies, Floats, Frame, Ints
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.buffers import KEPT_BYTES, GrowingRows
+from jostle.kernels.handles import AddressTable
+from jostle.kernels.pool import map_chunks
+from jostle.kernels.slices import run_in_slices
+from jostle.methods.voxmap.distance_band import band_blocks
+from jostle.methods.voxmap.groups import balls_of_groups, coarse_bounds, points_in_blocks
+from jostle.methods.voxmap.hits import deepest_of_each_pair, describe_hits, keep_hits, measure_hits
+from jostle.methods.voxmap.look_up import (
+    ALL,
+    END_PIECE,
+    FIRST_PIECE,
+    LOOK_UPS,
+    NEXT_TASK,
+    ONE,
+    ONE_PER_PAIR,
+    PAIR,
+    PIECE,
+    ROWS,
+    SHAPE_NUMBERS,
+    STATE,
+    TASK,
+    look_up_deep_points,
+    look_up_shells,
+    place_shells,
+)
+from jostle.methods.voxmap.shape import VoxelShape
+from jostle.methods.voxmap.show import shown_hits, shown_shells, shown_voxels
+from jostle.methods.voxmap.voxel_size import reach_of
+from jostle.overlay import Overlay
+from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
+from jostle.protocol import Detector, OldToNew
+from jostle.query import Query
+from jostle.report import Contacts, Counters, Details, Report, unknown_column
+from jostle.shapes.mesh import Mesh
+
+if TYPE_CHECKING:
+    from jostle.methods.voxmap.method import Voxmap
+
+FIRST_SLICE = 4_000_000  # points: about 20 ms
+PIECES_APART = 512  # of 256 points each: what a thread takes of a large shell at a time, about 0.3 ms
+MOST_CHUNKS = 64  # the most portions that many pairs are dealt out in
+HOW_MANY = {"faces": ALL, "first": ALL, "pairs": ONE_PER_PAIR, "any": ONE}
+OVERLAYS = ("", "voxels", "shell", "hits")
+
+Marks = NDArray[np.uint8]
+
+_NO_ROWS: Ints = np.empty((3, 0), np.int32)
+
+
+class Hits(NamedTuple):
+    """Hits in order: rows (2,n) of task and point (-1 - k: the deep point k), and the tasks (m,TASK) with their frames (m,12)."""
+
+    tasks: Ints
+    frames: Floats
+    rows: Ints
+    look_ups: int
+
+    @property
+    def pair(self) -> Ints:
+        """(n,) the number of each hit's pair."""
+        pairs: Ints = self.tasks[self.rows[0], PAIR]
+        return pairs
+
+    def select(self, chosen: NDArray[Any]) -> Hits:
+        """Return some of the hits."""
+        return self._replace(rows=np.ascontiguousarray(self.rows[:, chosen]))
+
+
+class VoxmapDetector(Detector):
+    """Maps and shells at work."""
+
+    def __init__(self, method: Voxmap, bodies: Bodies, shapes: tuple[VoxelShape, ...]) -> None:
+        self._method = method
+        self._finder = None if method.broad is None else broad_phase_of(method.broad).start(len(bodies))
+        # Rows of the last look-up, an array for each thread: fresh memory takes longer than the search.
+        self._kept = threading.local()
+        self._deep_rows = GrowingRows(np.int32, 2, 64)
+        self._take(bodies, shapes)
+
+    def _take(self, bodies: Bodies, shapes: tuple[VoxelShape, ...]) -> None:
+        distinct = list({id(shape): shape for shape in shapes}.values())
+        number = {id(shape): k for k, shape in enumerate(distinct)}
+        self._shapes = shapes
+        self._shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
+        self._table = AddressTable([_arrays_of(shape, self._method.grouped) for shape in distinct])
+        self._numbers = read_only_view(np.array([_numbers_of(shape) for shape in distinct]).reshape(-1, SHAPE_NUMBERS))
+        self._has_near = any(len(shape.near) for shape in distinct)
+        self._every_pair: CandidatePairs | None = None
+        if self._finder is not None:
+            self._boxes = LocalBoxes(bodies)
+            beyond = [_beyond(shape, mesh, reach_of(self._method)) for shape, mesh in _once_each(shapes, bodies.meshes)]
+            self._beyond = np.array(beyond).reshape(-1)[self._shape_of_body]
+
+    def change(self, bodies: Bodies, shapes: tuple[VoxelShape, ...], old_to_new: OldToNew) -> None:
+        """Follow bodies that came and went."""
+        if self._finder is not None:
+            self._finder.change(len(bodies), old_to_new)
+        self._take(bodies, shapes)
+
+    def detect(self, frame: Frame, query: Query) -> Report:
+        """Prune the pairs of bodies and look up the shells of the others."""
+        pairs = self._pairs_to_test(frame)
+        hits = self._hits(pairs, frame, HOW_MANY[query.rows])
+        boxes = 0 if self._finder is None else self._finder.counters.get("box_tests", 0)
+        counters = Counters(body_pairs=len(pairs.body_a), box_tests=boxes, look_ups=hits.look_ups)
+        if hits.rows.shape[1] == 0:
+            return Report(counters=counters)
+        contacts = self._contacts(pairs, frame, hits)
+        if query.rows == "first":
+            chosen = np.empty(len(contacts), np.int64)
+            chosen = chosen[: deepest_of_each_pair(hits.pair, contacts.distance, chosen)]
+            contacts = self._contacts(pairs, frame, hits.select(chosen))
+        report = Report.of(contacts, counters)
+        return report if query.rows in ("faces", "first") else Report(report.pairs.without_rows(), counters=counters)
+
+    def _pairs_to_test(self, frame: Frame) -> CandidatePairs:
+        # Boxes and a grid for two bodies take 70 µs, to look whether they are near takes 0.05.
+        if self._finder is not None and not (len(frame) <= 2 and self._method.broad == "uniform_grid"):
+            return allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, 0.0).grown(self._beyond)), frame)
+        if self._every_pair is None:
+            self._every_pair = every_pair(len(frame))
+        return allowed_pairs(self._every_pair, frame)
+
+    def _hits(self, pairs: CandidatePairs, frame: Frame, how_many: int) -> Hits:
+        """Look up the shells of all pairs, and where nothing hits the deep points."""
+        count, poses = len(pairs.body_a), read_only_view(frame.poses)
+        most = 2 * count if self._method.both else count
+        tasks, frames, scratch = np.empty((most, TASK), np.int32), np.empty((most + 1, 12)), np.empty((4, 4))
+        near = place_shells(
+            read_only_view(pairs.body_a), read_only_view(pairs.body_b), self._shape_of_body, self._numbers, poses,
+            self._method.both, tasks, frames, scratch,
+        )  # fmt: skip
+        tasks, frames, marks = tasks[:near], frames[:near], np.zeros(count, np.uint8)
+        if frame.workers == 1 or how_many == ONE:
+            hits = self._looked_up(tasks, frames, how_many, marks)
+        else:
+            hits = self._on_threads(tasks, frames, how_many, marks, frame.workers)
+        if how_many != ALL and not (how_many == ONE and hits.rows.shape[1]):
+            hits = self._with_feet(hits, how_many, marks)
+        if near == 0 or (how_many == ONE and hits.rows.shape[1]):
+            return hits
+        tasks = hits.tasks
+        deep = self._deep_rows.fill(
+            lambda rows: look_up_deep_points(tasks, self._table.table, self._numbers, poses, marks, scratch, rows)
+        )
+        if len(deep) == 0:
+            return hits
+        hits = hits._replace(rows=np.concatenate([hits.rows, deep.T], axis=1))
+        hits = hits.select(np.argsort(hits.pair, kind="stable"))
+        if how_many == ALL:
+            return hits
+        return hits.select(_firsts(hits, how_many))
+
+    def _with_feet(self, hits: Hits, how_many: int, marks: Marks) -> Hits:
+        """Add a row for pairs that have none, where a foot is inside though no point is in a voxel."""
+        left = np.flatnonzero(marks[hits.tasks[:, PAIR]] == 0)
+        if len(left) == 0 or not self._has_near:
+            return hits
+        more = self._looked_up(hits.tasks[left], hits.frames[left], ALL, marks)
+        if more.rows.shape[1] == 0:
+            return hits
+        more.rows[0] = left[more.rows[0]]
+        hits = hits._replace(rows=np.concatenate([hits.rows, more.rows], axis=1), look_ups=hits.look_ups + more.look_ups)
+        return hits.select(_firsts(hits, how_many))
+
+    def _looked_up(self, tasks: Ints, frames: Floats, how_many: int, marks: Marks) -> Hits:
+        """Look up the shells of some tasks; marks pairs that are hit."""
+        rows: Ints = self._kept.__dict__.get("rows", _NO_ROWS)
+        table = self._table.table
+
+        def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
+            nonlocal rows
+            used = look_up_shells(
+                tasks, frames, table, self._numbers, self._method.grouped, how_many == ALL, how_many, operations,
+                state, marks, rows[0], rows[1], rows[2],
+            )  # fmt: skip
+            done = bool(state[NEXT_TASK] == len(tasks))
+            if not done and state[ROWS] > rows.shape[1] - PIECE:
+                rows = np.concatenate([rows, np.empty((3, max(4 * PIECE, rows.shape[1])), np.int32)], axis=1)
+            return done, max(1, int(used))
+
+        state = np.zeros(STATE, np.int64)
+        run_in_slices(step, state, FIRST_SLICE)
+        if rows.nbytes <= KEPT_BYTES:
+            self._kept.rows = rows
+        count = int(state[ROWS])
+        if how_many == ALL and self._has_near:
+            count = int(keep_hits(tasks, frames, table, self._numbers, rows[:, :count], marks))
+        return Hits(tasks, frames, rows[:2, :count].copy(), int(state[LOOK_UPS]))
+
+    def _on_threads(self, tasks: Ints, frames: Floats, how_many: int, marks: Marks, workers: int | None) -> Hits:
+        """Do the same on threads, where there is enough to do; large shells are cut into parts. Nothing depends on their number."""
+        if int(tasks[:, END_PIECE].sum()) < 2 * PIECES_APART:
+            return self._looked_up(tasks, frames, how_many, marks)
+        if how_many == ALL:  # else a part would not know whether one before it has hit
+            tasks, frames = _cut(tasks, frames)
+        # An even number, so that the two shells of a pair stay together where one hit is enough.
+        chunk = 1 if how_many == ALL and len(tasks) <= MOST_CHUNKS else 2 * -(-len(tasks) // (2 * MOST_CHUNKS))
+
+        def part(start: int, stop: int) -> tuple[Hits, Marks]:
+            own = np.zeros_like(marks)
+            hits = self._looked_up(tasks[start:stop], frames[start:stop], how_many, own)
+            hits.rows[0] += start
+            return hits, own
+
+        found = map_chunks(part, len(tasks), chunk, workers)
+        for _, own in found:
+            marks |= own
+        rows = np.concatenate([hits.rows for hits, _ in found], axis=1)
+        return Hits(tasks, frames, rows, sum(hits.look_ups for hits, _ in found))
+
+    def _contacts(self, pairs: CandidatePairs, frame: Frame, hits: Hits) -> Contacts:
+        """Return hits as contacts; where they are is computed when it is asked for."""
+        count = hits.rows.shape[1]
+        bodies, kind = np.empty((2, count), np.int32), np.empty(count, np.uint8)
+        distance, depth, gradient = np.empty(count), np.empty(count), np.empty((count, 3))
+        pair_a, pair_b, poses = read_only_view(pairs.body_a), read_only_view(pairs.body_b), read_only_view(frame.poses)
+        # What details are made of stays as it is: nobody writes into a frame that was handed out, or into a shape.
+        table, numbers, place = self._table, self._numbers, (np.empty((4, 4)), np.empty((1, 12)))
+        measure_hits(
+            hits.tasks, hits.frames, table.table, numbers, poses, pair_a, pair_b, hits.rows, *place,
+            bodies, kind, distance, depth, gradient,
+        )  # fmt: skip
+
+        def details() -> Details:
+            segment, normal, area, at = np.empty((count, 2, 3)), np.empty((count, 3)), np.empty(count), np.empty((count, 3))
+            describe_hits(
+                hits.tasks, hits.frames, table.table, numbers, poses, pair_a, hits.rows, *place, gradient,
+                segment, normal, area, at,
+            )  # fmt: skip
+            return Details(segment, normal, area, at)
+
+        faces: Ints = np.full(count, -1, np.int32)
+        return Contacts(bodies[0], bodies[1], faces, faces, kind, distance, depth, unknown_column(count), details)
+
+    def overlay(self, frame: Frame, what: str) -> Overlay:
+        """Show filled surface voxels and hits (the default), "voxels", the points of the "shell", or the "hits" alone."""
+        cast.as_choice(what, OVERLAYS, "what")
+        if what == "voxels":
+            return shown_voxels(self._shapes, frame)
+        if what == "shell":
+            return shown_shells(self._shapes, frame)
+        pairs = self._pairs_to_test(frame)
+        hits = self._contacts(pairs, frame, self._hits(pairs, frame, ALL))
+        return shown_hits(hits, self._shapes, frame, with_shells=what == "")
+
+
+def _firsts(hits: Hits, how_many: int) -> NDArray[np.int64]:
+    """The first row of each pair, or of the first pair."""
+    firsts = np.unique(hits.pair, return_index=True)[1]
+    return firsts[:1] if how_many == ONE else firsts
+
+
+def _once_each(shapes: Sequence[VoxelShape], meshes: Sequence[Mesh]) -> list[tuple[VoxelShape, Mesh]]:
+    """Each distinct shape with a mesh that it was made of, in the order of their first bodies."""
+    return list({id(shape): (shape, mesh) for shape, mesh in reversed(list(zip(shapes, meshes, strict=True)))}.values())[::-1]
+
+
+def _arrays_of(shape: VoxelShape, grouped: bool) -> list[NDArray[Any]]:
+    """The arrays of a shape in the order of the columns of the table."""
+    none = np.empty(0, np.float32)
+    near = shape.near
+    return [
+        points_in_blocks(shape.points),
+        shape.words.view(np.int32),
+        balls_of_groups(shape.points) if grouped else none,
+        coarse_bounds(shape.words, shape.cells) if grouped else none,
+        shape.deep.reshape(-1),
+        shape.band_first,
+        shape.band_values.reshape(-1),
+        shape.points.reshape(-1),
+        shape.feet.reshape(-1),
+        shape.normals.reshape(-1),
+        near.view(np.int32),
+        coarse_bounds(near, 8 * band_blocks(shape.cells)) if grouped and len(near) else none,
+    ]
+
+
+def _numbers_of(shape: VoxelShape) -> list[float]:
+    """The numbers of a shape in the order of their columns."""
+    places = (*shape.origin, *shape.cells, *shape.middle)
+    return [float(x) for x in (shape.voxel, *places, shape.radius, len(shape.points), shape.band_step)]
+
+
+def _beyond(shape: VoxelShape, mesh: Mesh, reach: float) -> float:
+    """How far filled voxels and shell points may be outside of any box or ball that holds the vertices of the mesh."""
+    if mesh.analytic is None:
+        return reach * shape.voxel
+    # An analytic surface bulges out between the vertices: by what it does in many directions, and a quarter more between them.
+    grid = np.indices((7, 7, 7)).reshape(3, -1).T - 3.0
+    directions = grid[np.abs(grid).max(axis=1) == 3.0]
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    bulge = ((shape.points + shape.middle) @ directions.T).max(axis=0) - (mesh.vertices @ directions.T).max(axis=0)
+    return reach * shape.voxel + 1.25 * max(0.0, float(bulge.max()))
+
+
+def _cut(tasks: Ints, frames: Floats) -> tuple[Ints, Floats]:
+    """Return tasks of at most PIECES_APART pieces each."""
+    parts = -(-tasks[:, END_PIECE] // PIECES_APART)
+    number = np.arange(int(parts.sum())) - np.repeat(np.cumsum(parts) - parts, parts)
+    cut, frames = np.repeat(tasks, parts, axis=0), np.repeat(frames, parts, axis=0)
+    cut[:, FIRST_PIECE] = number * PIECES_APART
+    cut[:, END_PIECE] = np.minimum(cut[:, END_PIECE], cut[:, FIRST_PIECE] + PIECES_APART)
+    return cut, frames

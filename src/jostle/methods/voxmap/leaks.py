@@ -1,0 +1,50 @@
+"""Meshes that cannot be voxelised as solids: open ones, and those of which no ray meets an inside. Each error says where, and what
+to do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jostle.errors import InputError
+from jostle.methods.voxmap.memory import surface_area
+from jostle.methods.voxmap.voxel_size import VoxelSettings, reach_of
+
+if TYPE_CHECKING:
+    from jostle.shapes.mesh import Mesh
+
+
+def check_closed(mesh: Mesh) -> None:
+    """Raise for an open mesh, naming the first edge through which it leaks and how many there are."""
+    if mesh.is_closed:
+        return
+    sides = mesh.welded_faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64)
+    sides = sides[sides[:, 0] != sides[:, 1]]
+    direction = np.where(sides[:, 0] < sides[:, 1], 1.0, -1.0)
+    keys, inverse = np.unique(sides.min(axis=1) * len(mesh.vertices) + sides.max(axis=1), return_inverse=True)
+    open_edges = keys[np.bincount(inverse.ravel(), weights=direction, minlength=len(keys)) != 0.0]
+    cure = "close it, or take its surface alone with surface_only=True"
+    if len(open_edges) == 0:
+        raise InputError(f"mesh {mesh.name!r}: no face has an area, so there is no solid to fill; {cure}")
+    low, high = divmod(int(open_edges[0]), len(mesh.vertices))
+    ends = " to ".join(f"vertex {k} at ({x:g}, {y:g}, {z:g})" for k in (low, high) for x, y, z in [mesh.vertices[k].tolist()])
+    others = f" and {len(open_edges) - 1} other edges" if len(open_edges) > 1 else ""
+    raise InputError(f"mesh {mesh.name!r} is open and has no inside: it leaks at the edge from {ends}{others}; {cure}")
+
+
+def refuse_empty(mesh: Mesh, voxel: float, axis: int, settings: VoxelSettings) -> None:
+    """Raise for a closed mesh of which no ray meets the inside."""
+    thickness = 2.0 * abs(mesh.volume) / max(surface_area(mesh), np.finfo(float).tiny)
+    name = f"mesh {mesh.name!r}"
+    if thickness <= 1e-9 * voxel:
+        raise InputError(
+            f"{name} has no inside: its volume is {mesh.volume:.3g} and its mean thickness {thickness:.3g}; "
+            "give it a thickness, or take its surface alone with surface_only=True"
+        )
+    finer = 0.5 * thickness * reach_of(settings)
+    raise InputError(
+        f"{name} is thinner than a voxel: its mean thickness is {thickness:.4g}, a voxel is {voxel:.4g}, and no ray along axis "
+        f"{axis} meets its inside; pass a finer accuracy (such as {finer:.3g}), another axis, or surface_only=True"
+    )

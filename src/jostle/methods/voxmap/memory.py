@@ -1,0 +1,100 @@
+"""What a shape takes while it is prepared, and the accuracy that fits; refused before anything is allocated.
+
+Counted are the map, the map of the shell (√8 times as large, dropped afterwards), rays and crossings, shell points with
+normals, the scratch of the deep points, and the distance band. What grows with the surface is estimated from the area of the
+faces. Not counted is what grows with the number of faces, the same at every accuracy: some 800 bytes each while normals are made
+(measured: 63 MB for 82,000 faces).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jostle.errors import InputError
+from jostle.frame import Floats
+from jostle.methods.voxmap.look_up import MOST_ACROSS
+from jostle.methods.voxmap.voxel_size import SHELL_SHARE, VoxelSettings, reach_of, solid_bounds, voxel_edge
+
+if TYPE_CHECKING:
+    from jostle.shapes.mesh import Mesh
+
+RAY_BYTES = 8 + 4 * 9  # where its crossings start, and four crossings
+POINT_BYTES = 36 + 8  # point, foot and normal, and its share of the list of words
+POINTS_PER_SQUARE = 1.6  # shell points for each square of the shell voxel's edge (measured: 1.5 on spheres)
+DEEP_BYTES = 16  # for each word: interior voxels, nodes, parents
+BAND_BYTES_PER_SQUARE = 75  # for each square of the voxel's edge, scratch included
+BAND_BYTES_PER_BLOCK = 4 + 64  # its number, and the bits of voxels near the surface
+LARGEST_MAP = 2**31 - 2  # words: they are numbered in 32 bits while components are sought
+
+
+def needed_bytes(extent: Floats, area: float, voxel: float, depth: bool, surface_only: bool) -> tuple[float, float]:
+    """Return the bytes of the map alone, and those at the worst moment of the preparation; extent (3,): edges of the box."""
+    margin = 2.0 if surface_only else 0.0
+    words = _words(extent / voxel + margin)
+    shell_words = _words(extent / (voxel * SHELL_SHARE))
+    cells = np.sort(extent / voxel + margin + 4.0)
+    rays = float(cells[1] * cells[2]) * RAY_BYTES
+    squares = area / voxel**2
+    points = POINTS_PER_SQUARE * (3.0 if surface_only else 1.0) * squares / SHELL_SHARE**2 * POINT_BYTES
+    band = 0.0
+    if depth and not surface_only:
+        band = BAND_BYTES_PER_SQUARE * squares + BAND_BYTES_PER_BLOCK * float(np.prod(extent / voxel / 8.0 + 3.0))
+    casting = 8.0 * (words + shell_words) + rays / SHELL_SHARE**2
+    return 8.0 * words, max(casting + points, 8.0 * words + points + max(DEEP_BYTES * words, band))
+
+
+def _words(cells: Floats) -> float:
+    return float(np.prod(np.ceil(np.maximum(np.ceil(cells), 1.0) / 4.0)))
+
+
+def surface_area(mesh: Mesh) -> float:
+    """Return the area of all faces."""
+    a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
+    return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
+
+
+def check_memory(mesh: Mesh, settings: VoxelSettings) -> None:
+    """Raise when a mesh would need more than the settings allow; the error says what would fit."""
+    lower, upper = solid_bounds(mesh)
+    extent, area = upper - lower, surface_area(mesh)
+    voxel = voxel_edge(mesh, settings)
+
+    def fits(voxel: float) -> bool:
+        with np.errstate(over="ignore"):
+            map_bytes, all_bytes = needed_bytes(extent, area, voxel, settings.depth, settings.surface_only)
+        return all_bytes <= settings.memory and map_bytes <= 8.0 * LARGEST_MAP
+
+    if fits(voxel):
+        return
+    with np.errstate(over="ignore"):
+        map_bytes, all_bytes = needed_bytes(extent, area, voxel, settings.depth, settings.surface_only)
+    coarsest = float(extent.max())
+    owner = f"mesh {mesh.name!r}: at this accuracy the map has voxels of {voxel:.4g} and takes {_readable(map_bytes)}"
+    problem = f"{owner}, its preparation {_readable(all_bytes)} in all; memory is {_readable(settings.memory)}"
+    if not fits(coarsest):
+        raise InputError(f"{problem}, which is too little for any map; pass a larger memory")
+    low, high = max(voxel, coarsest / MOST_ACROSS), coarsest
+    if fits(low):
+        high = low
+    while high > 1.001 * low:
+        between = math.sqrt(low * high)
+        low, high = (low, between) if fits(between) else (between, high)
+    accuracy = rounded_up(high * reach_of(settings))
+    across = math.floor(coarsest / high)
+    raise InputError(f"{problem}. accuracy={accuracy:g} (or across={across}) fits; or pass a larger memory")
+
+
+def rounded_up(value: float) -> float:
+    """Return a number of three digits that is not smaller."""
+    scale = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return math.ceil(value / scale) * scale
+
+
+def _readable(count: float) -> str:
+    for unit, size in (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10)):
+        if count >= size:
+            return f"{count:.0f} bytes ({count / size:.3g} {unit})" if count < 1e15 else f"{count:.3g} bytes"
+    return f"{count:.0f} bytes"

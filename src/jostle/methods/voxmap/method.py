@@ -1,0 +1,130 @@
+"""Voxmap: the shell points of one body are looked up in the filled voxels of another (Lock and Wills 2000, VoxColliDe).
+
+For rigid solids, concave ones too: a map of voxels and a shell of points are made of each mesh once (`shape.py`), and then each
+point of a shell costs one look-up, whatever the meshes. Accuracy is traded for speed: a hit is never farther than the accuracy
+away, and nothing is missed when both solids, eroded by it, still meet. Parts and holes thinner than a voxel are outside of
+that; the README has the proof and what was found where.
+
+Beyond the paper: signed distances, normals, bodies wholly inside another, open meshes as surfaces (`surface_only`), and groups
+of points that are passed over (`grouped`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jostle import cast
+from jostle.errors import InputError
+from jostle.frame import Bodies
+from jostle.methods.voxmap.detector import VoxmapDetector
+from jostle.methods.voxmap.look_up import MOST_ACROSS
+from jostle.methods.voxmap.memory import check_memory, rounded_up
+from jostle.methods.voxmap.shape import VoxelShape, prepare
+from jostle.methods.voxmap.voxel_size import reach_of, solid_bounds, voxel_edge
+from jostle.pairwise import broad_phase_of
+from jostle.protocol import BroadPhase, Progress
+from jostle.shapes.mesh import Mesh
+from jostle.traits import Answer, Guarantee, Need, Semantics, Traits, within_resolution, within_share
+
+DEFORMING = "wide_tree and face_octree take deforming bodies"
+OPEN = "Voxmap(surface_only=True) takes it as a surface, and wide_tree takes it as it is"
+
+
+@dataclass(frozen=True)
+class Voxmap:
+    """Voxel maps and point shells; contact points, normals and depths within an accuracy.
+
+    Parameters
+    ----------
+    accuracy : float, optional
+        World units: bodies farther apart than this are never reported, solids that still meet when each is eroded by it always are.
+        The voxels of all bodies are as large as that allows, 0.63 of it (with `surface_only` 0.29).
+    across : int
+        Without an accuracy: voxels along the longest edge of each body's box, at most 2048. The accuracy of a pair of bodies
+        is then 1.58 voxels (with `surface_only` 3.4) of the body with the larger ones.
+    axis : {None, 0, 1, 2}
+        The axis of the body along which rays are cast; None takes the shortest edge of its box.
+    both : bool
+        Look up both shells of a pair, each in the other's map; by default only that of the body with the smaller voxels.
+    surface_only : bool
+        Meshes stand for their surfaces, not for the solid inside; they may be open. Those that share a point are always reported.
+    broad : str or BroadPhase, optional
+        The broad phase that chooses the pairs of bodies; None takes all pairs.
+    grouped : bool
+        Pass over groups of points that are certain to hit nothing. The hits are the same; False takes every point, as in the paper.
+    memory : int
+        The most bytes that preparing one mesh may take, without what its faces alone take (some 800 each for a moment).
+    depth : bool
+        Keep signed distances near the surface, so that contacts have a depth, and begin where surfaces touch. They take some
+        3 to 20 times the bytes of the map.
+    """
+
+    accuracy: float | None = None
+    across: int = 64
+    axis: int | None = None
+    both: bool = False
+    surface_only: bool = False
+    broad: str | BroadPhase | None = "uniform_grid"
+    grouped: bool = True
+    memory: int = 2**30
+    depth: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.accuracy is not None:
+            object.__setattr__(self, "accuracy", cast.as_positive_length(self.accuracy, "accuracy", "Voxmap"))
+        object.__setattr__(self, "across", cast.as_count(self.across, "across", 1, MOST_ACROSS, "Voxmap"))
+        if self.axis is not None:
+            object.__setattr__(self, "axis", cast.as_count(self.axis, "axis", 0, 2, "Voxmap"))
+        for flag in ("both", "surface_only", "grouped", "depth"):
+            object.__setattr__(self, flag, cast.as_flag(getattr(self, flag), flag, "Voxmap"))
+        object.__setattr__(self, "memory", cast.as_count(self.memory, "memory", 1, owner="Voxmap"))
+        if self.broad is not None:
+            broad_phase_of(self.broad, "Voxmap")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Within the accuracy, or within a share of the longest edge of the larger body's box."""
+        if self.accuracy is not None:
+            return within_resolution(self.accuracy)
+        return within_share(reach_of(self) / self.across)
+
+    @property
+    def traits(self) -> Traits:
+        """Solids within the accuracy; rigid, and closed unless surfaces were asked for."""
+        answers = {Answer.POINTS: self.guarantee, Answer.NORMAL: self.guarantee}
+        if self.depth and not self.surface_only:
+            answers[Answer.DEPTH] = self.guarantee
+        return Traits(
+            semantics=Semantics.SURFACE if self.surface_only else Semantics.SOLID,
+            answers=answers,
+            needs=frozenset({Need.RIGID} if self.surface_only else {Need.RIGID, Need.CLOSED}),
+            paper="lock2000",
+            cures={Need.RIGID: DEFORMING, Need.CLOSED: OPEN},
+        )
+
+    @property
+    def shape_type(self) -> type:
+        """VoxelShape."""
+        return VoxelShape
+
+    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> VoxelShape:
+        """Make the map, the shell and what belongs to them."""
+        check_memory(mesh, self)  # first: what does not fit by far is told by its bytes
+        self._check_size(mesh)
+        return prepare(mesh, self, progress)
+
+    def _check_size(self, mesh: Mesh) -> None:
+        """Refuse maps that are longer than float32 can tell voxels apart."""
+        lower, upper = solid_bounds(mesh)
+        longest, voxel = float((upper - lower).max()), voxel_edge(mesh, self)
+        if longest > MOST_ACROSS * voxel:
+            fits = rounded_up(longest / MOST_ACROSS * reach_of(self))
+            raise InputError(
+                f"mesh {mesh.name!r}: with accuracy {self.accuracy:g} its map would be {longest / voxel:.0f} voxels long; "
+                f"at most {MOST_ACROSS} can be told apart: pass accuracy={fits:g} or coarser, or cut the mesh into pieces"
+            )
+
+    def start(self, bodies: Bodies, shapes: tuple[VoxelShape, ...]) -> VoxmapDetector:
+        """Begin detecting."""
+        return VoxmapDetector(self, bodies, shapes)

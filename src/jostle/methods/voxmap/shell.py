@@ -1,0 +1,96 @@
+"""The point shell (§5): the centres of the surface voxels of a map that is finer than the voxmap by √2.
+
+A cube of the voxmap's voxel size cannot pass between the centres of voxels that are √2 smaller: the largest square gap between
+them is as wide as the cube. The points are kept in Morton order (along a space-filling curve), so that neighbours in the list
+are neighbours in space, relative to the middle of their box, in float32: 2⁻²⁴ of half the box, which the accuracy has room for
+(README).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.jit import kernel
+from jostle.methods.voxmap.map import Lattice, Words
+
+
+class Shell(NamedTuple):
+    """The points of a shell: `middle` + points."""
+
+    middle: Floats  # (3,)
+    points: NDArray[np.float32]  # (n, 3)
+
+
+def spread_bits(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the lowest 21 bits of each number with two zeros between each."""
+    x = values & 0x1FFFFF
+    for shift, mask in ((32, 0x1F00000000FFFF), (16, 0x1F0000FF0000FF), (8, 0x100F00F00F00F00F)):
+        x = (x | (x << shift)) & mask
+    for shift, mask in ((4, 0x10C30C30C30C30C3), (2, 0x1249249249249249)):
+        x = (x | (x << shift)) & mask
+    return x
+
+
+def morton_codes(x: NDArray[np.int64], y: NDArray[np.int64], z: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place of cells along the curve, x fastest."""
+    codes: NDArray[np.int64] = spread_bits(x) | (spread_bits(y) << 1) | (spread_bits(z) << 2)
+    return codes
+
+
+_BIT = np.arange(64)
+# The bits of a word in the order of the curve.
+CURVE: NDArray[np.int64] = np.argsort(morton_codes(_BIT & 3, (_BIT >> 2) & 3, _BIT >> 4)).astype(np.int64)
+
+
+@kernel
+def extent_of_voxels(places, bits, bx, by, low, high):  # type: ignore[no-untyped-def]
+    """Count the voxels in words (places, bits), and write their lowest and highest coordinates into low and high (3,) int64."""
+    count = 0
+    one = np.uint64(1)
+    for k in range(places.shape[0]):
+        x, y, z = 4 * (places[k] % bx), 4 * ((places[k] // bx) % by), 4 * (places[k] // (bx * by))
+        for bit in range(64):
+            if (bits[k] >> np.uint64(bit)) & one:
+                count += 1
+                i, j, h = x + (bit & 3), y + ((bit >> 2) & 3), z + (bit >> 4)
+                low[0], low[1], low[2] = min(low[0], i), min(low[1], j), min(low[2], h)
+                high[0], high[1], high[2] = max(high[0], i), max(high[1], j), max(high[2], h)
+    return count
+
+
+@kernel
+def write_points(places, bits, order, curve, bx, by, start, scale, points):  # type: ignore[no-untyped-def]
+    """Write the centres of the voxels in words (places, bits) into points (n, 3): start (3,) + scale * voxel, along the curve."""
+    count = 0
+    one = np.uint64(1)
+    for n in range(order.shape[0]):
+        k = order[n]
+        x, y, z = 4 * (places[k] % bx), 4 * ((places[k] // bx) % by), 4 * (places[k] // (bx * by))
+        for m in range(64):
+            bit = curve[m]
+            if (bits[k] >> np.uint64(bit)) & one:
+                points[count, 0] = start[0] + scale * (x + (bit & 3))
+                points[count, 1] = start[1] + scale * (y + ((bit >> 2) & 3))
+                points[count, 2] = start[2] + scale * (z + (bit >> 4))
+                count += 1
+
+
+def shell_of(places: NDArray[np.int64], bits: Words, lattice: Lattice) -> Shell:
+    """Return the centres of the voxels that `bits` names in the words `places` of a map."""
+    bx, by, _ = lattice.blocks
+    places, bits = read_only_view(places), read_only_view(bits)
+    low, high = lattice.cells.copy(), np.zeros(3, np.int64)
+    count = extent_of_voxels(places, bits, bx, by, low, high)
+    # In voxels from the lattice's origin; a half is exact, so that symmetric bodies have symmetric shells.
+    middle = 0.5 * (low + high + 1)
+    order = np.argsort(morton_codes(places % bx, (places // bx) % by, places // (bx * by)), kind="stable")
+    points = np.empty((count, 3), np.float32)
+    write_points(
+        places, bits, read_only_view(order), read_only_view(CURVE), bx, by, lattice.voxel * (0.5 - middle), lattice.voxel, points
+    )
+    return Shell(lattice.origin + lattice.voxel * middle, points)

@@ -1,0 +1,62 @@
+"""What the method shows of itself: filled voxels at the surface as boxes, shell points as points, hits as short segments.
+
+Boxes of an overlay are in world axes: a voxel of a body that is turned is drawn as the cube of the same size about its centre.
+Hits are segments from the shell point to the centre of the filled voxel, which a viewer draws in red.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jostle.frame import Floats, Frame
+from jostle.methods.voxmap.map import filled_voxels
+from jostle.methods.voxmap.shape import VoxelShape
+from jostle.overlay import Overlay
+from jostle.report import Contacts
+
+NEIGHBOURS = [offset for offset in np.ndindex(3, 3, 3) if offset != (1, 1, 1)]
+
+
+def surface_voxel_centres(shape: VoxelShape) -> Floats:
+    """Return the centres (k,3), in body coordinates, of the filled voxels that have an empty one among their 26 neighbours."""
+    filled = filled_voxels(shape.words, shape.cells)
+    around = np.pad(filled, 1)
+    inside = filled.copy()
+    for i, j, k in NEIGHBOURS:
+        inside &= around[i : i + filled.shape[0], j : j + filled.shape[1], k : k + filled.shape[2]]
+    places = np.argwhere(filled & ~inside)
+    centres: Floats = shape.origin + (places + 0.5) * shape.voxel
+    return centres
+
+
+def shown_voxels(shapes: tuple[VoxelShape, ...], frame: Frame) -> Overlay:
+    """Return a box for each filled voxel at the surface of each body."""
+    centres = {id(shape): surface_voxel_centres(shape) for shape in shapes}
+    boxes = [np.empty((0, 2, 3))]
+    for shape, pose in zip(shapes, frame.poses, strict=True):
+        middle = _moved(pose, centres[id(shape)])
+        boxes.append(np.stack([middle - 0.5 * shape.voxel, middle + 0.5 * shape.voxel], axis=1))
+    return Overlay("filled voxels at the surface", boxes=np.concatenate(boxes))
+
+
+def shell_points(shapes: tuple[VoxelShape, ...], frame: Frame) -> Floats:
+    """Return the points (n,3) of all shells in the world."""
+    placed = [_moved(pose, shape.points + shape.middle) for shape, pose in zip(shapes, frame.poses, strict=True)]
+    return np.concatenate([np.empty((0, 3)), *placed])
+
+
+def shown_shells(shapes: tuple[VoxelShape, ...], frame: Frame) -> Overlay:
+    """Return the points of all shells."""
+    return Overlay("point shells", points=shell_points(shapes, frame))
+
+
+def shown_hits(hits: Contacts, shapes: tuple[VoxelShape, ...], frame: Frame, with_shells: bool) -> Overlay:
+    """Return the hits as segments, alone or among the points of the shells."""
+    points = shell_points(shapes, frame) if with_shells else np.empty((0, 3))
+    title = "point shells and hits" if with_shells else "hits"
+    return Overlay(title, points=points, segments=hits.segment if len(hits) else np.empty((0, 2, 3)))
+
+
+def _moved(pose: Floats, points: Floats) -> Floats:
+    moved: Floats = points @ pose[:3, :3].T + pose[:3, 3]
+    return moved

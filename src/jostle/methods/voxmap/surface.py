@@ -1,0 +1,140 @@
+"""Surface voxels (§5 "The Point Shell"): filled voxels with an empty one among their 26 neighbours, a word of 64 voxels at a time.
+
+A voxel keeps its bit through three erosions, along x, y and z, when its 26 neighbours are filled. Most words need none: the AND
+of the nine rows of words around a row tells at once where all neighbours are full. What lies outside the map is empty. Interior
+voxels, of which only the six face neighbours count, are found by the same shifts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.buffers import doubled
+from jostle.kernels.jit import kernel
+from jostle.kernels.slices import run_in_slices
+from jostle.methods.voxmap.map import Lattice, Words
+
+FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
+NONE = np.uint64(0)
+LOW_X = np.uint64(0x1111111111111111)  # voxels with x = 0 in their word
+LOW_Y = np.uint64(0x000F000F000F000F)
+LOW_Z = np.uint64(0x000000000000FFFF)
+HIGH_X = np.uint64(0x8888888888888888)  # and x = 3
+HIGH_Y = np.uint64(0xF000F000F000F000)
+HIGH_Z = np.uint64(0xFFFF000000000000)
+ONE, THREE, FOUR, TWELVE, SIXTEEN, FORTY_EIGHT = (np.uint64(k) for k in (1, 3, 4, 12, 16, 48))
+FIRST_SLICE = 1 << 21  # words
+
+
+@kernel(forceinline=True)
+def with_both_x(word, below, above):  # type: ignore[no-untyped-def]
+    """The voxels of a word whose two neighbours along x are filled too; below and above are the next words along x."""
+    return (
+        word & (((word & ~HIGH_X) << ONE) | ((below & HIGH_X) >> THREE)) & (((word & ~LOW_X) >> ONE) | ((above & LOW_X) << THREE))
+    )
+
+
+@kernel(forceinline=True)
+def with_both_y(word, below, above):  # type: ignore[no-untyped-def]
+    """As `with_both_x`, along y."""
+    return (
+        word
+        & (((word & ~HIGH_Y) << FOUR) | ((below & HIGH_Y) >> TWELVE))
+        & (((word & ~LOW_Y) >> FOUR) | ((above & LOW_Y) << TWELVE))
+    )
+
+
+@kernel(forceinline=True)
+def with_both_z(word, below, above):  # type: ignore[no-untyped-def]
+    """As `with_both_x`, along z."""
+    return word & ((word << SIXTEEN) | (below >> FORTY_EIGHT)) & ((word >> SIXTEEN) | (above << FORTY_EIGHT))
+
+
+@kernel(forceinline=True)
+def word_or_none(words, bx, by, bz, x, y, z):  # type: ignore[no-untyped-def]
+    """The word at (x, y, z); 0 outside the map."""
+    if x < 0 or y < 0 or z < 0 or x >= bx or y >= by or z >= bz:
+        return NONE
+    return words[(z * by + y) * bx + x]
+
+
+@kernel
+def all_26_filled(words, bx, by, bz, x, y, z):  # type: ignore[no-untyped-def]
+    """The voxels of the word at (x, y, z) that are filled and have 26 filled neighbours."""
+    below, here, above = NONE, NONE, NONE
+    for k in range(3):
+        lower, middle, upper = NONE, NONE, NONE
+        for j in range(3):
+            row = with_both_x(
+                word_or_none(words, bx, by, bz, x, y + j - 1, z + k - 1),
+                word_or_none(words, bx, by, bz, x - 1, y + j - 1, z + k - 1),
+                word_or_none(words, bx, by, bz, x + 1, y + j - 1, z + k - 1),
+            )
+            lower, middle, upper = middle, upper, row
+        below, here, above = here, above, with_both_y(middle, lower, upper)
+    return with_both_z(here, below, above)
+
+
+@kernel
+def find_surface(words, bx, by, bz, first, budget, count, common, places, bits):  # type: ignore[no-untyped-def]
+    """List the words with surface voxels, row by row from `first` on: (the next row, words looked at, words found so far).
+
+    Stops early when a further row may not fit. common (bx + 2,) is scratch; places (k,) int64 get the words' numbers, bits (k,)
+    uint64 the surface voxels in them.
+    """
+    used = 0
+    row = first
+    while row < by * bz and used < budget and count + bx <= places.shape[0]:
+        y, z = row % by, row // by
+        used += bx
+        begin = row * bx
+        if 0 < y < by - 1 and 0 < z < bz - 1:
+            layer = by * bx
+            for x in range(bx):
+                k = begin + x
+                here = words[k - bx] & words[k] & words[k + bx]
+                below = words[k - layer - bx] & words[k - layer] & words[k - layer + bx]
+                above = words[k + layer - bx] & words[k + layer] & words[k + layer + bx]
+                common[x + 1] = here & below & above
+        else:
+            for x in range(bx):
+                common[x + 1] = NONE
+        common[0], common[bx + 1] = NONE, NONE
+        for x in range(bx):
+            word = words[begin + x]
+            if word != NONE and (common[x] & common[x + 1] & common[x + 2]) != FULL:
+                surface = word & ~all_26_filled(words, bx, by, bz, x, y, z)
+                if surface != NONE:
+                    places[count], bits[count] = begin + x, surface
+                    count += 1
+        row += 1
+    return row, used, count
+
+
+def surface_words(
+    words: Words, lattice: Lattice, progress: Callable[[float], None] | None = None
+) -> tuple[NDArray[np.int64], Words]:
+    """Return the numbers of the words that hold surface voxels, in order, and for each the bits of those voxels."""
+    bx, by, bz = lattice.blocks
+    words = read_only_view(words)
+    common = np.zeros(bx + 2, np.uint64)
+    # A row may take up to bx places; six faces of the box are what a plain solid has.
+    places = np.empty(max(4 * bx, 2 * (bx * by + by * bz + bz * bx)), np.int64)
+    bits = np.empty(len(places), np.uint64)
+    place = [0, 0]
+
+    def step(place: list[int], operations: int) -> tuple[bool, int]:
+        nonlocal places, bits
+        if place[1] + bx > len(places):
+            places, bits = doubled(places), doubled(bits)
+        place[0], used, place[1] = find_surface(words, bx, by, bz, place[0], operations, place[1], common, places, bits)
+        if progress is not None:
+            progress(place[0] / (by * bz))
+        return place[0] == by * bz, used
+
+    run_in_slices(step, place, FIRST_SLICE)
+    return places[: place[1]].copy(), bits[: place[1]].copy()
