@@ -221,6 +221,8 @@ def _draw(lab_run: LabRun, folder: Path, out: Path, console: Console) -> None:
         from jostle.lab.plots import draw_experiment
 
         draw_experiment(lab_run.result, folder, lab_run.motion)
+        if lab_run.experiment.pictures is not None:
+            lab_run.experiment.pictures(folder)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise

@@ -1,0 +1,174 @@
+"""`jostle sim SCENE`: let the bodies of a scene, a saved world or a mesh file collide, step by step; record it, and say how it
+went."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from jostle.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from jostle.motion.record import Recorder
+    from jostle.protocol import Method
+    from jostle.report import Report
+    from jostle.scenes import Scene
+    from jostle.sim import Run, SceneSimulation
+
+Gravity = tuple[float, float, float]
+
+
+def sim(
+    scene: Annotated[
+        str,
+        typer.Argument(
+            help="A built-in scene, with parameters if you like: 'spheres(count=40)'; a GLB or glTF file; a world saved as .npz.",
+            show_default=False,
+        ),
+    ],
+    frames: Annotated[
+        int | None, typer.Option(min=1, help="How many steps; by default those of the scene.", show_default=False)
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Method to detect with, settings in brackets: 'voxmap(accuracy=1)'.", show_default=False)
+    ] = None,
+    response: Annotated[
+        str, typer.Option(help="exchange (velocities, as in the paper) or impulse (at the contact points).")
+    ] = "exchange",
+    integrator: Annotated[str, typer.Option(help="semi_implicit, or explicit (the paper's; energy may grow).")] = "semi_implicit",
+    dt: Annotated[float, typer.Option(help="Seconds of a step. Scenes give velocities per step, whatever it is.")] = 1.0,
+    gravity: Annotated[Gravity | None, typer.Option(help="X Y Z, lengths per second squared.", show_default=False)] = None,
+    restitution: Annotated[float, typer.Option(help="0 … 1, of bodies and walls; with impulse only.")] = 1.0,
+    friction: Annotated[float, typer.Option(help="Coefficient, between bodies; with impulse only.")] = 0.0,
+    density: Annotated[float | None, typer.Option(help="Of all bodies.", show_default=False)] = None,
+    mass: Annotated[float | None, typer.Option(help="Of each body.", show_default=False)] = None,
+    cube: Annotated[
+        float | None,
+        typer.Option(
+            help="Edge of the cube about the origin whose walls reflect, 0 for no walls; by default the scene's.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of a scene that is made at random.", show_default=False)] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Threads of the detection; the motion does not depend on it.")] = 1,
+    record: Annotated[
+        Path | None, typer.Option(help="Write the motion (.npz), for jostle lab run --motion.", show_default=False)
+    ] = None,
+) -> None:
+    """Simulate: bodies move, meet walls and each other, and respond.
+
+    Prints frames, contacts, energy at start and end, and the time of the detection. Ctrl-C ends it; what was done so far is
+    recorded and printed. Exit status: 0 done, 2 bad input, 130 interrupted.
+    """
+    from rich.console import Console
+
+    from jostle.motion.record import Recorder
+    from jostle.sim import SceneSimulation
+
+    if record is not None and (record.is_dir() or not record.parent.is_dir()):  # told now, not after the run
+        problem = "this is a folder; name a file" if record.is_dir() else f"there is no folder {record.parent}"
+        raise InputError(f"--record {record}: {problem}")
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    made = _scene(scene, seed)
+    settings: dict[str, Any] = {} if cube is None else {"cube": cube if cube != 0.0 else None}
+    settings |= {"gravity": (0.0, 0.0, 0.0) if gravity is None else gravity}
+    settings |= {"restitution": restitution, "friction": friction, "density": density, "mass": mass}
+    steps = SceneSimulation(made, _method(method), workers=workers, response=response, integrator=integrator, dt=dt, **settings)
+    recorder = None if record is None else Recorder(steps.world)
+    _introduce(console, made, steps)
+    done = _run(console, steps, made.frames if frames is None else frames, recorder)
+    if record is not None and recorder is not None and len(recorder):
+        recorder.motion(f"{made.title}, simulated with {response}").save(record)
+        console.print(f"{len(recorder)} frames written to {record}", highlight=False)
+    _print(console, done, pulled=bool(gravity is not None and any(gravity)))
+    if not done.complete:
+        raise typer.Exit(130)
+
+
+def _scene(text: str, seed: int | None) -> Scene:
+    """The scene that a name with parameters, or a file, stands for."""
+    import inspect
+
+    from jostle.scenes import SCENES, make_scene, scene_of_file, scene_of_world
+    from jostle.settings_text import name_and_rest, settings_written
+    from jostle.world import World
+
+    given = {} if seed is None else {"seed": seed}
+    file = Path(text)
+    if file.is_file():
+        if file.suffix.lower() == ".npz":
+            return scene_of_world(World.load(file), name=file.stem, **given)
+        return scene_of_file(file, **given)
+    if text.partition("(")[0].strip() not in SCENES:
+        raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}")
+    name, rest = name_and_rest(text, "scene")
+    known = list(inspect.signature(SCENES[name]).parameters)
+    settings = settings_written(rest, f"scene {name}", known, f"it has {', '.join(known)}")
+    if seed is not None and "seed" in settings:
+        raise InputError(f"scene {name}: the seed is given twice, as a parameter and by --seed")
+    if seed is not None and "seed" not in known:
+        raise InputError(f"--seed: nothing of the scene {name} is made at random")
+    return make_scene(name, **settings, **given)
+
+
+def _method(text: str | None) -> Method | None:
+    from jostle.lab.methods import method_written
+
+    chosen = None if text is None else method_written(text)
+    if chosen is not None and chosen.wishes:
+        raise InputError(
+            f"--method {text}: a simulation asks for what touches at one instant; leave out {', '.join(chosen.wishes)}"
+        )
+    return None if chosen is None else chosen.method
+
+
+def _introduce(console: Console, scene: Scene, steps: SceneSimulation) -> None:
+    from jostle.registry import name_of
+
+    simulation = steps.simulation
+    faces = sum(len(body.mesh.faces) for body in scene.bodies)
+    walls = "no walls" if simulation.cube is None else f"cube of {simulation.cube:.6g}"
+    console.print(f"{scene.title}: {len(scene.bodies)} bodies, {faces:,} faces, {walls}", highlight=False)
+    how = f"{name_of(steps.world.method)}, {simulation.response}, {simulation.integrator}, {simulation.dt:g} s a step"
+    console.print(how, highlight=False)
+
+
+def _run(console: Console, steps: SceneSimulation, frames: int, recorder: Recorder | None) -> Run:
+    """Run with a bar; the first step compiles or loads the code."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from jostle.sim import run
+
+    columns = (BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("preparing (a first run compiles)", total=frames)
+
+        def show(frame: int, report: Report) -> None:
+            bar.update(task, completed=frame, description=f"{len(report.pairs)} pairs touch")
+
+        return run(steps, frames, recorder=recorder, progress=show)
+
+
+def _print(console: Console, done: Run, pulled: bool) -> None:
+    if not done.complete:
+        console.print(f"[yellow]interrupted[/yellow] after {done.frames} frames; what is below is what was done", highlight=False)
+    rows = f", {done.contacts:,} contact rows" if done.contacts else ""
+    console.print(f"{done.frames:,} frames, {done.pairs:,} touching pairs{rows} in all", highlight=False)
+    start, end = done.energy_at_start, done.energy_at_end
+    # With gravity the energy has no natural zero, and a share of it says nothing.
+    change = f" ({100.0 * (end / start - 1.0):+.3g} %)" if start > 0.0 and not pulled else ""
+    console.print(f"energy {start:.6g} at the start, {end:.6g} at the end{change}", highlight=False)
+    if done.frames > 1:  # the first step loads the code
+        detect, step = 1e3 * np.array(done.detect_seconds[1:]), 1e3 * np.array(done.step_seconds[1:])
+        console.print(
+            f"detection median {np.median(detect):.3f} ms, worst {detect.max():.3f} ms; step median {np.median(step):.3f} ms, "
+            f"of which detection {100.0 * np.median(detect / step):.0f} % (without the first)",
+            highlight=False,
+            style="dim",
+        )

@@ -1,0 +1,179 @@
+"""Many steps: a scene as a simulation, and a run of it with its times, energies and contacts.
+
+Bodies of a scene start with their velocity and spin, lengths and radians per frame: a frame is one step, whatever `dt` seconds it
+takes. Those on a loop or a track are led along it by the scene's own stepper, and shapes follow their cycle. A body on a circle
+(scenes of a user's file) starts with the velocity that the circle has there, and goes on freely.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.motion.record import Recorder
+from jostle.report import Report
+from jostle.scenes.bodies import MovingBody
+from jostle.scenes.stepper import Stepper
+from jostle.sim.world_step import Simulation
+
+if TYPE_CHECKING:
+    from jostle.protocol import Method
+    from jostle.scenes.scene import Scene
+
+Floats = NDArray[np.float64]
+
+SAME_AS_SCENE = -1.0
+
+
+class Steps(Protocol):
+    """What can be run: a `Simulation` or a `SceneSimulation`."""
+
+    @property
+    def energy(self) -> float:
+        """Kinetic and potential."""
+        ...
+
+    @property
+    def detect_seconds(self) -> float:
+        """Of the last step."""
+        ...
+
+    def step(self) -> Report:
+        """Go on by one frame."""
+        ...
+
+
+class SceneSimulation:
+    """The bodies of a scene in a simulation, from where they start.
+
+    Parameters
+    ----------
+    scene : Scene
+        Its own response and the way its stepper moves free bodies do not matter here.
+    method : str or Method, optional
+    workers : int, optional
+        Threads that the detection may use.
+    cube : float, optional
+        Edge of the cube about the origin; by default that of the scene, None for no walls.
+    dt : float
+        Seconds of a frame.
+    **settings
+        Of `Simulation`: gravity, response, restitution, …
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        method: str | Method | None = None,
+        *,
+        workers: int | None = 1,
+        cube: float | None = SAME_AS_SCENE,
+        dt: float = 1.0,
+        **settings: Any,
+    ) -> None:
+        self.scene = scene
+        self.world = scene.record(1).world(method, workers)
+        led = [body for body in scene.bodies if not body.static and (body.loop is not None or body.track is not None)]
+        moving = [not body.static and body.loop is None and body.track is None for body in scene.bodies]
+        seconds = cast.as_number(dt, "dt")
+        scale = np.where(moving, 1.0 / seconds if seconds else 1.0, 0.0)[:, None]
+        self.simulation = Simulation(
+            self.world,
+            velocity=np.array([_velocity(body) for body in scene.bodies]).reshape(-1, 3) * scale,
+            spin=np.array([body.spin * _unit(body.axis) for body in scene.bodies]).reshape(-1, 3) * scale,
+            cube=scene.cube if cube == SAME_AS_SCENE else cube,
+            dt=dt,
+            led=[body.name for body in led],
+            **settings,
+        )
+        self._leader = Stepper(led)
+        self._led = [self.world[body.name] for body in led]
+        self._cycles = [(self.world[body.name], body.cycle) for body in scene.bodies if body.cycle is not None]
+
+    @property
+    def energy(self) -> float:
+        """Of the simulation."""
+        return self.simulation.energy
+
+    @property
+    def detect_seconds(self) -> float:
+        """Of the last step."""
+        return self.simulation.detect_seconds
+
+    def step(self) -> Report:
+        """Lead what is led to its next place and shape, and go on by one step."""
+        if self._led:
+            self._leader.advance()
+            self.world.set_poses(self._leader.poses, self._led)
+        for body, cycle in self._cycles:
+            body.vertices = cycle.at(self.simulation.frames + 1)
+        return self.simulation.step()
+
+
+@dataclass
+class Run:
+    """What happened in a run; `complete` is False where Ctrl-C ended it."""
+
+    frames: int = 0
+    contacts: int = 0  # rows of all frames, 0 where a response asks for pairs only
+    pairs: int = 0  # touching pairs of all frames
+    energy_at_start: float = 0.0
+    energy_at_end: float = 0.0
+    step_seconds: list[float] = field(default_factory=list)
+    detect_seconds: list[float] = field(default_factory=list)
+    complete: bool = True
+
+
+def run(
+    steps: Steps, frames: int, *, recorder: Recorder | None = None, progress: Callable[[int, Report], None] | None = None
+) -> Run:
+    """Go on by a number of frames; Ctrl-C ends the run, and what was done so far is returned.
+
+    Parameters
+    ----------
+    recorder : Recorder, optional
+        Captures the start and every frame.
+    progress : callable, optional
+        Called after each frame with its number, from 1 on, and its report.
+    """
+    wanted = cast.as_count(frames, "frames", lowest=1)
+    done = Run(energy_at_start=steps.energy)
+    done.energy_at_end = done.energy_at_start
+    try:
+        if recorder is not None:
+            recorder.capture()
+        for frame in range(wanted):
+            begin = time.perf_counter()
+            report = steps.step()
+            done.step_seconds.append(time.perf_counter() - begin)
+            done.detect_seconds.append(steps.detect_seconds)
+            if recorder is not None:
+                recorder.capture()
+            done.frames, done.pairs, done.contacts = frame + 1, done.pairs + len(report.pairs), done.contacts + len(report.contacts)
+            if progress is not None:
+                progress(frame + 1, report)
+    except KeyboardInterrupt:
+        done.complete = False
+    done.energy_at_end = steps.energy
+    return done
+
+
+def _velocity(body: MovingBody) -> Floats:
+    """(3,) at the start, lengths per frame."""
+    if body.circle is None:
+        return np.asarray(body.velocity, float)
+    circle = body.circle
+    around: Floats = -circle.angle * np.cross(_unit(circle.axis), circle.to_middle)
+    return body.velocity + around
+
+
+def _unit(vector: Floats) -> Floats:
+    size = float(np.linalg.norm(vector))
+    unit: Floats = np.asarray(vector, float) / (size if size > 0.0 else 1.0)
+    return unit

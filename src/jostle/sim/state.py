@@ -1,0 +1,225 @@
+"""What a simulation knows of its bodies: `Matter`, which stays, and `State`, which changes from step to step. Arrays of all bodies.
+
+Masses come from a density or are given; inertia is that of the closed mesh, filled evenly (`shapes/mass.py`), and of the box
+about a mesh that is open or holds no volume. Bodies that do not yield (static ones, and led ones) have no finite mass: 1/mass and
+1/inertia are 0. The attitude of a body turns its principal axes into the world, so that Euler's equations have no matrix in them;
+`fitted` is the rest of its rotation, whatever the pose came with (poses need not be quite orthonormal).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jostle import cast
+from jostle.errors import InputError
+from jostle.frame import Frame
+from jostle.shapes.mass import mass_of_box, mass_properties, principal_axes
+from jostle.shapes.mesh import Mesh
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# Moments are at least this share of the largest one: a needle would turn about itself without any inertia.
+LEAST_MOMENT = 1e-6
+
+
+@dataclass(eq=False)
+class Matter:
+    """What stays the same of n bodies."""
+
+    free: Bools  # (n,) of finite mass: moved by the simulation
+    mass: Floats  # (n,) inf where not free
+    inverse_mass: Floats  # (n,)
+    moments: Floats  # (n,3) principal moments of inertia; inf where not free
+    inverse_moments: Floats  # (n,3)
+    quotients: Floats  # (n,3) (I1 - I2) / I0 and so on round, 0 where not free
+    middle: Floats  # (n,3) centre of mass, body coordinates
+    fitted: Floats  # (n,3,3) rotation of the pose = attitude · fitted
+    radius: Floats  # (n,) of the ball about the centre of mass that holds the body
+
+
+class State(NamedTuple):
+    """What changes: world coordinates, seconds, radians."""
+
+    centre: Floats  # (n,3) centres of mass
+    velocity: Floats  # (n,3) of the centres
+    spin: Floats  # (n,3) angular velocity, world axes
+    attitude: Floats  # (n,4) unit quaternions (w, x, y, z), principal axes to world
+
+
+class Solid(NamedTuple):
+    """Of one mesh: what does not depend on mass and pose."""
+
+    volume: float  # 0 where there is none
+    centre: Floats  # (3,)
+    gyration: Floats  # (3,) principal moments of a unit of mass
+    axes: Floats  # (3,3)
+    radius: float
+
+
+def solid_of(mesh: Mesh) -> Solid:
+    """Return what a mesh weighs; of the box about it where it is open or holds no volume."""
+    try:
+        made = mass_properties(mesh)
+        gyration, axes = principal_axes(made.inertia / made.volume)
+    except InputError:
+        made = mass_of_box(mesh)
+        x, y, z = (float(edge) for edge in mesh.bounds[1] - mesh.bounds[0])
+        gyration, axes = np.array([y * y + z * z, z * z + x * x, x * x + y * y]) / 12.0, np.eye(3)
+    radius = radius_of(mesh, mesh.vertices, made.centre)
+    return Solid(made.volume, made.centre, np.maximum(gyration, LEAST_MOMENT * gyration.max()), axes, radius)
+
+
+def solids_of(frame: Frame) -> list[Solid]:
+    """Return the solid of each body in its present shape; each mesh is weighed once."""
+    known: dict[str, Solid] = {}
+    solids = []
+    for row, mesh in enumerate(frame.bodies.meshes):
+        if frame.bodies.deformable[row]:
+            solids.append(solid_of(mesh.with_vertices(frame.vertices[row])))
+            continue
+        if mesh.digest not in known:
+            known[mesh.digest] = solid_of(mesh)
+        solids.append(known[mesh.digest])
+    return solids
+
+
+def matter_of(frame: Frame, solids: Sequence[Solid], free: Bools, mass: Floats) -> tuple[Matter, State]:
+    """Return matter and state, at rest, of bodies with these masses (n,), of which only those of free ones count."""
+    count = len(frame)
+    gyration = np.array([solid.gyration for solid in solids]).reshape(-1, 3)
+    for row in np.flatnonzero(free & ~(gyration.max(axis=1, initial=0.0) > 0.0)).tolist():
+        raise InputError(f"body {frame.bodies.names[row]!r} has no extent, so nothing can turn it; make it static, or take it out")
+    axes = np.array([solid.axes for solid in solids]).reshape(-1, 3, 3)
+    middle = np.array([solid.centre for solid in solids]).reshape(-1, 3)
+    rotation = frame.poses[:, :3, :3]
+    attitude = quaternions_of(_product(rotation, axes))
+    turned = rotations_of(attitude)
+    moments = np.where(free[:, None], mass[:, None] * gyration, np.inf)
+    x, y, z = gyration.T
+    quotients = np.stack([(y - z) / x, (z - x) / y, (x - y) / z], axis=1) if count else np.empty((0, 3))
+    matter = Matter(
+        free=free,
+        mass=np.where(free, mass, np.inf),
+        inverse_mass=np.where(free, 1.0 / mass, 0.0),
+        moments=moments,
+        inverse_moments=1.0 / moments,
+        quotients=np.where(free[:, None], quotients, 0.0),
+        middle=middle,
+        fitted=_product(turned.transpose(0, 2, 1), rotation),
+        radius=np.array([solid.radius for solid in solids]),
+    )
+    still = np.zeros((count, 3))
+    return matter, State(centres_of(frame.poses, middle), still, still.copy(), attitude)
+
+
+def masses_of(
+    mass: ArrayLike | None, density: ArrayLike | None, solids: Sequence[Solid], free: Bools, names: Sequence[str], equal: bool
+) -> Floats:
+    """Return the masses (n,) of bodies from what a user gave: masses, densities, or neither (1 each if `equal`, else density 1)."""
+    if mass is not None and density is not None:
+        raise InputError("mass and density are both given; give one of them")
+    if mass is not None or (density is None and equal):
+        return _positive(1.0 if mass is None else mass, free, names, "mass")
+    densities = _positive(1.0 if density is None else density, free, names, "density")
+    volume = np.array([solid.volume for solid in solids])
+    for row in np.flatnonzero(free & ~(volume > 0.0)).tolist():
+        raise InputError(f"body {names[row]!r} holds no volume, so a density gives it no mass; pass mass=…")
+    return np.where(free, densities * np.where(volume > 0.0, volume, 1.0), 1.0)
+
+
+def _positive(value: ArrayLike, free: Bools, names: Sequence[str], field: str) -> Floats:
+    try:
+        numbers = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{field} is not a number or an array of numbers") from None
+    if numbers.shape not in ((), (len(free),)):
+        raise InputError(f"{field} has shape {numbers.shape}; it must be one number, or one for each of the {len(free)} bodies")
+    each = np.where(free, numbers, 1.0)
+    good = (each > 0.0) & (each <= cast.LARGEST_COORDINATE)
+    if not good.all():
+        row = int(np.argmin(good))
+        raise InputError(f"body {names[row]!r}: {field} is {each[row]}; it must be a finite number > 0")
+    return each
+
+
+def as_vectors(value: ArrayLike | None, free: Bools, names: Sequence[str], field: str) -> Floats:
+    """Return (n,3) vectors of a user: one for all free bodies (3,), or one for each body, 0 for those that do not yield."""
+    count = len(free)
+    if value is None:
+        return np.zeros((count, 3))
+    try:
+        vectors = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{field} is not an array of numbers; pass (3,) for all bodies or ({count}, 3), one row for each"
+        ) from None
+    if vectors.shape == (3,):
+        vectors = np.where(free[:, None], vectors, 0.0)
+    if vectors.shape != (count, 3):
+        raise InputError(f"{field} has shape {vectors.shape}; pass (3,) for all bodies or ({count}, 3), one row for each")
+    good = (np.abs(vectors) <= cast.LARGEST_COORDINATE).all(axis=1)
+    if not good.all():
+        row = int(np.argmin(good))
+        raise InputError(f"body {names[row]!r}: {field}[{row}] is {vectors[row].tolist()}; it must be finite, at most 1e30")
+    stuck = ~free & vectors.any(axis=1)
+    if stuck.any():
+        row = int(np.argmax(stuck))
+        raise InputError(f"body {names[row]!r}: {field}[{row}] is {vectors[row].tolist()}, but it is static or led; leave it 0")
+    return np.ascontiguousarray(vectors)
+
+
+def radius_of(mesh: Mesh, points: Floats, centre: Floats) -> float:
+    """The radius of the ball about a centre (3,) that holds the faces of a mesh on these vertices (n,3)."""
+    used = points if mesh.uses_every_vertex else points[np.unique(mesh.faces)]
+    # A billionth more than need be, so that no rounding of a pose reaches beyond a wall.
+    return float(np.sqrt(((used - centre) ** 2).sum(axis=1).max())) * (1.0 + 1e-9)
+
+
+def centres_of(poses: Floats, middle: Floats) -> Floats:
+    """(n,3) the points `middle` (n,3) of bodies in the world."""
+    x, y, z = (middle[:, k, None] for k in range(3))
+    return ((poses[:, :3, 0] * x + poses[:, :3, 1] * y) + poses[:, :3, 2] * z) + poses[:, :3, 3]
+
+
+def rotations_of(attitude: Floats) -> Floats:
+    """(n,3,3) rotations of unit quaternions (n,4)."""
+    w, x, y, z = attitude.T
+    rows = [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=1) for row in rows], axis=1)
+
+
+def quaternions_of(rotation: Floats) -> Floats:
+    """(n,4) unit quaternions of rotations (n,3,3); of the four ways to find one that which divides by the largest number."""
+    r = rotation
+    xx, yy, zz = r[:, 0, 0], r[:, 1, 1], r[:, 2, 2]
+    a, b, c = r[:, 2, 1] - r[:, 1, 2], r[:, 0, 2] - r[:, 2, 0], r[:, 1, 0] - r[:, 0, 1]
+    d, e, f = r[:, 1, 0] + r[:, 0, 1], r[:, 2, 0] + r[:, 0, 2], r[:, 2, 1] + r[:, 1, 2]
+    ways = np.stack(
+        [
+            np.stack([1.0 + (xx + yy + zz), a, b, c], axis=1),
+            np.stack([a, 1.0 + (xx - yy - zz), d, e], axis=1),
+            np.stack([b, d, 1.0 + (yy - xx - zz), f], axis=1),
+            np.stack([c, e, f, 1.0 + (zz - xx - yy)], axis=1),
+        ],
+        axis=1,
+    )
+    best = np.argmax(ways[:, range(4), range(4)], axis=1) if len(r) else np.empty(0, int)
+    chosen = ways[np.arange(len(r)), best]
+    unit: Floats = chosen / np.sqrt((chosen * chosen).sum(axis=1, keepdims=True))
+    return unit
+
+
+def _product(a: Floats, b: Floats) -> Floats:
+    """(n,3,3) products, summed in one order whatever library is below."""
+    total = a[:, :, 0, None] * b[:, None, 0] + a[:, :, 1, None] * b[:, None, 1]
+    return total + a[:, :, 2, None] * b[:, None, 2]
