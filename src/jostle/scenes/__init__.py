@@ -23,7 +23,9 @@ from jostle.scenes.bodies import Circle, Cycle, Loop, MovingBody
 from jostle.scenes.cubes import cones, crowd, deforming_spheres, ellipsoids, shuttles, spheres
 from jostle.scenes.encounters import blobs, hands
 from jostle.scenes.headlight import headlight
+from jostle.scenes.knee import knee
 from jostle.scenes.of_users import scene_of_file, scene_of_world
+from jostle.scenes.polytopes import polytopes, stellated
 from jostle.scenes.room import room
 from jostle.scenes.scene import Scene
 from jostle.scenes.stepper import Stepper
@@ -59,6 +61,9 @@ SCENES: dict[str, Callable[..., Scene]] = {
     "blobs": blobs,
     "crowd": crowd,
     "headlight": headlight,
+    "knee": knee,
+    "polytopes": polytopes,
+    "stellated": stellated,
 }
 
 
