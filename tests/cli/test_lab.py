@@ -115,11 +115,11 @@ def test_every_experiment_runs_and_writes_its_files(tmp_path, toys, drawn):
 
 @pytest.mark.small
 def test_a_figure_that_several_papers_have_must_be_named_in_full(monkeypatch):
-    other = dataclasses.replace(catalogue.experiments_named("fig_13")[0], name="another/fig_13")
+    other = dataclasses.replace(catalogue.experiments_named("fig_06")[0], name="another/fig_06")
     monkeypatch.setattr(catalogue, "PAPERS", (*papers.PAPERS, papers.Paper("another", "x", "", (other,))))
-    assert catalogue.experiments_named("another/fig_13") == catalogue.experiments_named("another") == (other,)
-    with pytest.raises(InputError, match=r"face_octree/fig_13, another/fig_13"):
-        catalogue.experiments_named("fig_13")
+    assert catalogue.experiments_named("another/fig_06") == catalogue.experiments_named("another") == (other,)
+    with pytest.raises(InputError, match=r"face_octree/fig_06, another/fig_06"):
+        catalogue.experiments_named("fig_06")
 
 
 def ten_bodies(path):
@@ -140,7 +140,9 @@ def test_a_file_of_ten_bodies_ends_in_advice(tmp_path, drawn):
     assert result.name == "robot-arm"
     (point,) = result.points
     assert (point.bodies, point.faces, point.frames) == (10, 5 * 12 + 5 * 20, 20)
-    assert all(run.agrees and run.expected > 0 for run in point.runs)
+    for run in point.runs:
+        assert run.expected > 0
+        assert run.missed == 0 if run.method == "voxmap" else run.agrees  # bodies that nearly touch are within its accuracy
     assert "serves this scene best: exact in all 20 frames" in result.advice
     assert result.advice.split()[0] in outcome.output
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 PLOTS = {
+    "update_rate": "Update rate, one over the mean time of a frame, against {parameter}; values printed in the paper in grey.",
+    "time_per_look_up": "Time of all frames over the points looked up in them, against {parameter}.",
     "time_against_parameter": "Time per frame against {parameter}: median over the frames, and a band up to the 95th percentile.",
     "last_frame": "Time of the last frame, in which bodies touch, against {parameter}; values printed in the paper in grey.",
     "slowest_frame": "Time of the slowest frame, and mean over all frames, of each method; a line for each {parameter}.",
@@ -24,6 +26,7 @@ PLOTS = {
     "counters": "Work per frame, free of the machine: the mean over the frames.",
 }  # in the order in which a reader wants them
 PICTURES = {"scene_first": "First frame", "scene_last": "Last frame"}
+OWN_PICTURES = "picture_*.png"  # what an experiment draws itself, in the order of their names
 
 # Control characters but for line breaks and tabs, halves of surrogate pairs, and what is no character at all.
 _FORBIDDEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")
@@ -58,17 +61,24 @@ def looks_of(methods: Sequence[str]) -> dict[str, Look]:
     """Return the look of each label; settings after a name change its dash and shade, an unknown name gets a look by its letters.
 
     Only where two labels of one list would look the same does a look depend on the others, and where a method has many settings in
-    it: then shades of one colour do not tell them apart, and they take the colours of methods that are not in the list.
+    it: then shades of one colour do not tell them apart, and they take the colours of methods that are not in the list. So do names
+    that are no methods', where there are as many.
     """
     looks: dict[str, Look] = {}
     with_settings = Counter(label.partition("(")[0] for label in methods if "(" in label)
     present = {label.partition("(")[0].strip() for label in methods}
-    free = [look.colour for name, look in LOOKS.items() if name not in present]
+    others = [look for name, look in LOOKS.items() if name not in present]
+    free = [look.colour for look in others]
+    strangers = [label for label in methods if label.partition("(")[0].strip() not in LOOKS]
     for label in methods:
         name, _, settings = label.partition("(")
         number = zlib.crc32(label.encode(errors="replace"))  # not hash(), which differs from run to run
         known = name.strip() in LOOKS
         base = LOOKS.get(name.strip()) or list(LOOKS.values())[number % len(LOOKS)]
+        if label in strangers and MANY_SETTINGS <= len(strangers) <= len(others):
+            k = strangers.index(label)
+            looks[label] = replace(others[k], dash=_DASHES[k % len(_DASHES)])
+            continue
         if settings and with_settings[name] >= MANY_SETTINGS and free:
             k = sum(other.startswith(f"{name}(") for other in looks)
             looks[label] = Look(free[k % len(free)], _MARKERS[k % len(_MARKERS)], _DASHES[k % len(_DASHES)])

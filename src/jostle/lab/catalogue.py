@@ -1,4 +1,4 @@
-"""All experiments and figures by name: `deforming`, `face_octree/fig_13`, `fig_13` where one paper alone has it, whole papers."""
+"""All experiments and figures by name: `deforming`, `face_octree/fig_13`, `fig_06` where one paper alone has it, whole papers."""
 
 from __future__ import annotations
 

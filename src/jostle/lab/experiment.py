@@ -10,16 +10,18 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from jostle.lab.methods import NamedMethod, methods_of, with_settings
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.motion.record import Motion
 
 DRAWINGS = (
     "time against parameter", "log-log", "time per frame", "update time", "last frame", "averages", "slowest frame",
-    "frames together",
+    "frames together", "update rate", "time per look-up",
 )  # fmt: skip
 OWN_FRAMES, QUICK_FRAMES = 100, 20
 
@@ -65,7 +67,19 @@ class Experiment:
     panels : sequence
         Values whose frames are drawn in a panel each; the last by default.
     printed : mapping from method to {value: milliseconds}
-        What the paper prints for the last frame, to be drawn beside ours.
+        What the paper prints for the last frame (in "update rate" for the mean of all), to be drawn beside ours.
+    made : mapping from label to callable (value) -> NamedMethod
+        Those of `methods` that are no text for `methods_of`: short labels, with settings that may depend on the value.
+    rounds : int, optional
+        Timed rounds of a full run, where the paper says how many.
+    limit, enough : float and int, optional
+        Seconds that a method has for a value at most, and how many frames it must have been through by then (all by default).
+    slowest : float, optional
+        Seconds: a method that needs longer for a frame, on average, is not asked for later values.
+    may_be_inside : bool
+        Whether a body may be inside another one; where not, the truth of solids is found sooner.
+    pictures : callable (folder) -> list of Path, optional
+        Draws pictures of its own into the folder of the results, named `picture_*.png`.
     """
 
     name: str
@@ -86,6 +100,13 @@ class Experiment:
     panels: Sequence[Value] = ()
     settings: Callable[[Value], Mapping[str, Any]] | None = None
     printed: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
+    made: Mapping[str, Callable[[Value], NamedMethod]] = field(default_factory=dict)
+    rounds: int | None = None
+    limit: float | None = None
+    enough: int | None = None
+    slowest: float | None = None
+    may_be_inside: bool = True
+    pictures: Callable[[Path], list[Path]] | None = None
 
     def __post_init__(self) -> None:
         """Check what a slip of the pen would otherwise show only after minutes of measuring."""
@@ -94,6 +115,14 @@ class Experiment:
                 raise ValueError(f"experiment {self.name!r}: draw has {drawing!r}, expected some of {', '.join(DRAWINGS)}")
         if not self.values or not self.quick_values or not self.methods:
             raise ValueError(f"experiment {self.name!r} needs values, quick_values and methods")
+
+    def methods_at(self, value: Value, chosen: Sequence[NamedMethod] | None = None) -> list[NamedMethod]:
+        """Return the methods that take part at a value, or those chosen instead, with what the value sets in them."""
+        settings = {} if self.settings is None else self.settings(value)
+        found: list[NamedMethod] = list(chosen or ())
+        for label in self.methods if chosen is None else ():
+            found += [self.made[label](value)] if label in self.made else methods_of(label)
+        return [with_settings(each, settings) for each in found]
 
     def verdicts(self, result: ExperimentResult) -> list[Verdict]:
         """Judge a result."""

@@ -3,8 +3,9 @@
 The first round warms up; its answers are what is counted and compared. Then come the timed rounds: in each, every method replays
 all frames, the order turning from round to round, and a method that needs longer than `TURN_SECONDS` lets the others in between:
 so a machine that slows down slows all of them. A frame's time is the median over the rounds. A method that has not been through all
-frames once when its limit is over is stopped; one that has is timed as often as the limit allows. Whatever a method does, the
-others go on; on Ctrl-C what was measured stays in the point.
+frames once when its limit is over is stopped; one that has is timed as often as the limit allows. Where fewer frames are said to be
+enough, a slow method stands with those that it had time for. Whatever a method does, the others go on; on Ctrl-C what was measured
+stays in the point.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ def measure_point(
     rounds: int = ROUNDS,
     limit: float = LIMIT_SECONDS,
     progress: Progress | None = None,
+    enough: int | None = None,
+    may_be_inside: bool = True,
 ) -> None:
     """Replay a motion through methods and fill the point's runs, one for each of them, as it goes.
 
@@ -53,18 +56,24 @@ def measure_point(
         Timed rounds after the warm-up.
     limit : float
         Seconds that each method has.
+    enough : int, optional
+        A method that has been through so many frames when its limit is over is not too slow; all of them by default.
+    may_be_inside : bool
+        Whether a body may be inside another one, see `Truth`.
     """
     show = progress or _show_nothing
-    contenders = [_Contender(each, len(motion), limit) for each in methods]
+    contenders = [_Contender(each, len(motion), limit, enough) for each in methods]
     point.runs = [each.run for each in contenders]
     try:
         with tempfile.TemporaryDirectory(prefix="jostle-lab-") as folder:
             file = Path(folder) / "motion.npz"
             motion.save(file)
+            for contender in contenders:
+                contender.start()  # all at once: what they import takes longer than what they prepare
             for k, contender in enumerate(contenders):
                 show(f"{contender.run.method} prepares", 0.1 * k / len(contenders))
                 contender.prepare(str(file))
-        truth = Truth(motion)
+        truth = Truth(motion, may_be_inside)
         for number in range(rounds + 1):
             turn = number % max(1, len(contenders))
             _one_round(contenders[turn:] + contenders[:turn], number, rounds, show)
@@ -95,10 +104,13 @@ def _one_round(contenders: list[_Contender], number: int, rounds: int, show: Pro
 class _Contender:
     """One method on its way through the rounds."""
 
-    def __init__(self, named: NamedMethod, frames: int, limit: float) -> None:
+    def __init__(self, named: NamedMethod, frames: int, limit: float, enough: int | None = None) -> None:
         self.run = MethodRun(named.label)
         self._frames, self._limit, self._spent = frames, limit, 0.0
-        self._process = ServerProcess(Replayer, (named.method, named.wishes), f"lab {named.label}", processors_to_time_on()[-1:])
+        self._enough = frames if enough is None else min(enough, frames)
+        processors = processors_to_time_on()[-named.workers :]
+        arguments = (named.method, named.wishes, named.workers)
+        self._process = ServerProcess(Replayer, arguments, f"lab {named.label}", processors)
         self._question = question_for(named.method, named.wishes)
         self._answers: list[FrameAnswer] = []
         self._warm: list[tuple[float, float]] = []  # update and total of each frame in the warm-up
@@ -116,9 +128,12 @@ class _Contender:
         """How much of this round is done."""
         return self._next / self._frames if self._racing else 1.0
 
-    def prepare(self, file: str) -> None:
-        """Start the process, and let it load and prepare."""
+    def start(self) -> None:
+        """Start the process."""
         self._process.start()
+
+    def prepare(self, file: str) -> None:
+        """Let the process load and prepare."""
         reply = self._process.ask(("load", file), COMPILE_SECONDS)
         if isinstance(reply, Gone) or reply.status != "ok":
             self._lose("failed", reply)
@@ -197,8 +212,10 @@ class _Contender:
 
     def _pass_the_limit(self, where: str) -> None:
         """Stop. Only who has not been through all frames is too slow; the others are timed well enough."""
-        if len(self._answers) < self._frames:
+        if len(self._answers) < self._enough:
             self.run.status, self.run.why = "too slow", f"stopped {where}: it passed its limit of {self._limit:g} s"
+        elif len(self._answers) < self._frames:
+            self.run.why = f"timed over the first {len(self._answers):,} of {self._frames:,} frames"
         self._racing = False
         self._process.end()
 

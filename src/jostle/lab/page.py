@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from jostle.lab.appearance import PICTURES, PLOTS, showable
+from jostle.lab.appearance import OWN_PICTURES, PICTURES, PLOTS, showable
 from jostle.lab.results import ExperimentResult, MethodRun, Point, Verdict
 from jostle.whole_file import written_whole
 
@@ -135,6 +135,9 @@ def _pictures(result: ExperimentResult, folder: Path) -> str:
         for path, words in found
         if path.is_file()
     ]
+    for path in sorted(folder.glob(OWN_PICTURES)):
+        words = path.stem.removeprefix("picture_").lstrip("0123456789_").replace("_", " ")
+        figures.append(_figure(path, f"{words[:1].upper()}{words[1:]}.", f"{words}, in {result.name}"))
     return f"<div class='figures pictures'>{''.join(figures)}</div>" if figures else ""
 
 

@@ -23,6 +23,7 @@ from jostle.lab.drawings.axes import GREY, counter_names
 from jostle.lab.drawings.by_method import slowest_frame
 from jostle.lab.drawings.in_rows import counters, times
 from jostle.lab.drawings.per_frame import frames_together, time_per_frame
+from jostle.lab.drawings.update_rate import time_per_look_up, update_rate
 from jostle.lab.pictures import draw_scene
 from jostle.lab.results import ExperimentResult
 from jostle.motion.record import Motion
@@ -30,7 +31,10 @@ from jostle.motion.record import Motion
 DOTS_PER_INCH = 300
 MOST_PANELS = 3
 PALE = "#dfe2e6"
-SWEEPS = {"time against parameter", "log-log", "last frame", "averages", "slowest frame", "frames together"}  # need several values
+SWEEPS = {
+    "time against parameter", "log-log", "last frame", "averages", "slowest frame", "frames together", "update rate",
+    "time per look-up",
+}  # need several values  # fmt: skip
 
 _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "jostle", "svg.fonttype": "path", "text.parse_math": False, "font.family": "DejaVu Sans",
@@ -92,7 +96,11 @@ def _figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
     shown = measured[-1:] if against or len(measured) > MOST_PANELS else measured
     shown = [point for point in measured if point.value in result.panels] or shown
     if against:
-        if "time against parameter" in wanted or ("log-log" in wanted and "last frame" not in wanted):
+        if "update rate" in wanted:
+            yield "update_rate", update_rate(result, looks)
+        if "time per look-up" in wanted:
+            yield "time_per_look_up", time_per_look_up(result, looks)
+        if "time against parameter" in wanted or ("log-log" in wanted and not wanted & {"last frame", "update rate"}):
             yield "time_against_parameter", time_against_parameter(result, looks)
         if "last frame" in wanted:
             yield "last_frame", last_frame(result, looks)

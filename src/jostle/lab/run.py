@@ -12,8 +12,8 @@ from jostle.bench.machine import describe_machine
 from jostle.lab.advice import advise
 from jostle.lab.experiment import Experiment
 from jostle.lab.measure import LIMIT_SECONDS, ROUNDS, empty_point, measure_point
-from jostle.lab.methods import NamedMethod, methods_of, with_settings
-from jostle.lab.results import ExperimentResult
+from jostle.lab.methods import NamedMethod
+from jostle.lab.results import ExperimentResult, MethodRun, Point
 from jostle.motion.record import Motion
 
 QUICK_ROUNDS = 2
@@ -32,9 +32,9 @@ class LabRun:
     quick : bool
         Few values, few frames, few rounds: to try the tool.
     rounds : int, optional
-        Timed rounds; 5, or 2 when quick.
+        Timed rounds; those of the experiment, 5 where it says nothing, or 2 when quick.
     limit : float
-        Seconds that each method has for each point.
+        Seconds that each method has for each point; where the experiment says less, that.
     """
 
     def __init__(
@@ -48,9 +48,10 @@ class LabRun:
     ) -> None:
         self.experiment = experiment
         self.motion: Motion | None = None  # of the last point, for its picture
-        self._methods = list(methods or methods_of(",".join(experiment.methods)))
-        self._rounds = rounds or (QUICK_ROUNDS if quick else ROUNDS)
-        self._limit = limit
+        self._methods = None if methods is None else list(methods)
+        self._rounds = rounds or (QUICK_ROUNDS if quick else experiment.rounds or ROUNDS)
+        self._limit = limit if experiment.limit is None else min(limit, experiment.limit)
+        self._given_up: dict[str, str] = {}  # methods that are not asked any more, and why
         self._progress: Progress = _show_nothing
         self.result = ExperimentResult(
             name=experiment.name,
@@ -89,15 +90,27 @@ class LabRun:
                 def show(what: str, share: float, label: str = label, k: int = k) -> None:
                     self._progress(f"{label}: {what}", k + share, len(values))
 
-                settings = {} if experiment.settings is None else experiment.settings(value)
-                methods = [with_settings(each, settings) for each in self._methods]
-                measure_point(point, self.motion, methods, self._rounds, self._limit, show)
+                methods = [each for each in experiment.methods_at(value, self._methods) if each.label not in self._given_up]
+                measure_point(
+                    point, self.motion, methods, self._rounds, self._limit, show, experiment.enough, experiment.may_be_inside
+                )
+                self._give_up_the_slow(point)
         except KeyboardInterrupt:
             result.interrupted = True
         result.verdicts = experiment.verdicts(result)
         if experiment.judge is None and result.points:
             result.advice = advise(result.points[-1])
         return result
+
+    def _give_up_the_slow(self, point: Point) -> None:
+        """Note who was not asked, and who shall not be asked for the values to come."""
+        point.runs += [MethodRun(label, "too slow", why) for label, why in self._given_up.items()]
+        slowest = self.experiment.slowest
+        for run in point.runs if slowest is not None else ():
+            taken = sum(run.frame_seconds) / len(run.frame_seconds) if run.frame_seconds else 0.0
+            # Who was stopped in its first frame has no times, and is slower still.
+            if run.method not in self._given_up and (taken > (slowest or 0.0) or run.status == "too slow"):
+                self._given_up[run.method] = f"not asked: with fewer it needed more than {slowest:g} s for a frame"
 
 
 def _show_nothing(_what: str, _done: float, _points: float) -> None:

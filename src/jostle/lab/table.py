@@ -52,12 +52,12 @@ def _answer(run: MethodRun) -> str:
         return f"{run.status}: {run.why}"
     if run.agrees is None:
         return "not compared"
-    once = ", timed in the warm-up" if run.rounds == 0 else ""
+    once = (", timed in the warm-up" if run.rounds == 0 else "") + (f", {run.why}" if run.why else "")
     return ("exact" if run.agrees else "wrong") + (", body pairs" if run.compared == "body pairs" else "") + once
 
 
 def _value(point: Point) -> str:
-    return f"{point.value:,g}" if isinstance(point.value, int | float) else str(point.value)
+    return f"{point.value:,.10g}" if isinstance(point.value, int | float) else str(point.value)
 
 
 def _milliseconds(seconds: float | None) -> str:

