@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle import functions
-from jostle.broad_phase.uniform_grid import UniformGrid
+from jostle import functions, haptics
+from jostle.broad_phase import BoundingSpheres, CoherentAabb, FastAabb, PriorityQueue, SweepAndPrune, UniformGrid
 from jostle.continuous import point_triangle
 from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.kernels.warmup import warms
 from jostle.methods.brute_force.method import AllFaces
 from jostle.methods.closest_features.fallback import settle_otherwise
+from jostle.methods.closest_features.method import ClosestFeatures
 from jostle.methods.closest_features.polyhedron import polyhedron_of
+from jostle.methods.voxmap.method import Voxmap
 from jostle.motion.pose import rotation_about, translation
 from jostle.pair import Pair
 from jostle.pairwise import Pairwise
@@ -92,6 +94,30 @@ def _bounding_tree() -> None:
     functions.first_contact(_tetrahedron(), _tetrahedron(2.0), translation((2.0, 2.0, 2.0)))
 
 
+@warms("voxel maps")
+def _voxmap() -> None:
+    world = World(Voxmap(across=8, broad=None))
+    world.add(_tetrahedron())
+    world.add(_tetrahedron(0.1))
+    report = world.detect(rows="first")
+    assert report.contacts.normal.shape == (1, 3)
+    haptics.force(report, 0, stiffness=1.0)
+    functions.collide(_tetrahedron(), _tetrahedron(0.1), method=Voxmap(across=8, surface_only=True))
+
+
+@warms("the simulation")
+def _simulation() -> None:
+    from jostle.sim import Simulation
+
+    for response in ("exchange", "impulse"):
+        world = World()
+        for shift in (0.0, 0.1):
+            world.add(_tetrahedron(shift))
+        simulation = Simulation(world, cube=None, response=response)
+        simulation.step()
+        simulation.centre = simulation.centre
+
+
 @warms("pictures")
 def _picture() -> None:
     from jostle.render.picture import draw
@@ -106,6 +132,16 @@ def _many() -> None:
         world.add(_tetrahedron(shift))
     world.detect()
     assert _tetrahedron().is_convex
+
+
+@warms("broad phases")
+def _broad_phases() -> None:
+    for broad in (BoundingSpheres(), FastAabb(), CoherentAabb(), SweepAndPrune(), PriorityQueue(speed=100.0)):
+        world = World(ClosestFeatures(broad=broad))
+        bodies = [world.add(_tetrahedron(shift)) for shift in (0.0, 0.1, 5.0)]
+        world.detect(rows="pairs")
+        bodies[0].pose = translation((1.0, 0.0, 0.0))
+        world.detect(rows="pairs")
 
 
 @warms("separating planes")

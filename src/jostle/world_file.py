@@ -17,6 +17,7 @@ import numpy as np
 
 from jostle.errors import InputError
 from jostle.registry import BROAD_PHASES, METHODS, name_of
+from jostle.shapes.analytic import described, surface_described
 from jostle.shapes.mesh import Mesh
 from jostle.whole_file import written_whole
 
@@ -57,6 +58,7 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
         "mesh_of_body": [mesh_numbers[mesh.digest] for mesh in bodies.meshes],
         "mesh_names": [mesh.name for mesh in meshes.values()],
         "mesh_units": [mesh.units for mesh in meshes.values()],
+        "mesh_analytic": [described(mesh.analytic, f"mesh {mesh.name!r}") for mesh in meshes.values()],
         "ignored": sorted(world._ignored),
     }
     target = Path(path)
@@ -105,6 +107,7 @@ def _rebuilt(description: dict[str, Any], arrays: dict[str, Any]) -> World:
     made = METHODS[description["method"]]
     settings = {name: _setting(value) for name, value in description["settings"].items()}
     world = World(made(**settings), units=description["units"])
+    surfaces = description.get("mesh_analytic", [None] * len(description["mesh_names"]))  # older files have none
     meshes = [
         Mesh(
             arrays[f"mesh/{k}/vertices"],
@@ -112,6 +115,7 @@ def _rebuilt(description: dict[str, Any], arrays: dict[str, Any]) -> World:
             name=name,
             units=description["mesh_units"][k],
             source_face=arrays[f"mesh/{k}/source_face"],
+            analytic=surface_described(surfaces[k]),
         )
         for k, name in enumerate(description["mesh_names"])
     ]
