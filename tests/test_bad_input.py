@@ -38,7 +38,7 @@ BAD_MESHES = [
     ("words", [["a", "b", "c"]] * 8, FACES, "vertices has dtype"),
     ("booleans", VERTICES > 0, FACES, "vertices has dtype bool"),
     ("ragged", [[0, 0, 0], [1, 1]], FACES, "vertices is not a regular array"),
-    ("None", None, FACES, "vertices has dtype object"),
+    ("None", None, FACES, "vertices are missing"),
 ]
 
 

@@ -67,8 +67,8 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
     verdict.verdict = "reproduced" if falls and abs(power - 1.0) <= SAME else "partly" if falls else "refuted"
     verdict.why = (
         f"From {LARGE:,} voxels on the rate {'falls' if falls else 'does not fall'} from sample to sample; "
-        f"the time grows with the power {power:.2f} of the accuracy. The points of a shell grow with its square, so the paper's "
-        "proportionality holds for the number of points, not for the accuracy itself."
+        f"the time grows with the power {power:.2f} of the accuracy. The points of a shell, each of which is looked up, grow with "
+        "its square."
     )
     return [verdict]
 
