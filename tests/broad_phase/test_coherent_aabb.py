@@ -10,17 +10,7 @@ from hypothesis import strategies as st
 from jostle.broad_phase import FastAabb, Volumes
 from jostle.broad_phase.coherent_aabb import CoherentAabb
 from jostle.broad_phase.left_margins import Margins, find_left, give_margins
-
-
-def overlapping(lower, upper):
-    both = (lower[:, None] <= upper[None]).all(axis=2)
-    return np.stack(np.nonzero(np.triu(both & both.T, 1)))
-
-
-def assert_right(finder, lower, upper):
-    found = np.stack(finder.find(Volumes(lower, upper)))
-    np.testing.assert_array_equal(found, overlapping(lower, upper))
-    return found
+from tests.broad_phase.overlapping_boxes import assert_right, interrupted
 
 
 def crowd(n, seed=1, speed=0.05):
@@ -166,9 +156,6 @@ def test_an_interrupted_frame_leaves_nothing_behind(monkeypatch):
     lower = random.random((40, 3)) * 3.0
     finder = CoherentAabb().start(40)
     assert_right(finder, lower, lower + 0.5)
-
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
 
     for place in ("follow_boxes", "own_boxes_overlap"):
         with monkeypatch.context() as patched:

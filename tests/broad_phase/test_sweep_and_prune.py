@@ -9,17 +9,7 @@ from hypothesis import strategies as st
 
 from jostle.broad_phase import Volumes
 from jostle.broad_phase.sweep_and_prune import SweepAndPrune
-
-
-def overlapping(lower, upper):
-    both = (lower[:, None] <= upper[None]).all(axis=2)
-    return np.stack(np.nonzero(np.triu(both & both.T, 1)))
-
-
-def assert_right(finder, lower, upper):
-    found = np.stack(finder.find(Volumes(lower, upper)))
-    np.testing.assert_array_equal(found, overlapping(lower, upper))
-    return found
+from tests.broad_phase.overlapping_boxes import assert_right, interrupted
 
 
 @pytest.mark.small
@@ -113,9 +103,6 @@ def test_an_interrupted_frame_leaves_nothing_behind(monkeypatch):
     lower = random.random((40, 3)) * 3.0
     finder = SweepAndPrune().start(40)
     assert_right(finder, lower, lower + 0.5)
-
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
         patched.setattr(sweep_and_prune, "merge_changes", interrupted)

@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 from jostle.broad_phase import BruteForce, UniformGrid, Volumes
 from jostle.broad_phase.uniform_grid_cells import slot_of, tick_of
 from jostle.errors import InputError
-
-
-def overlapping(lower, upper):
-    overlap = (lower[:, None] <= upper[None]).all(axis=2)
-    return np.stack(np.nonzero(np.triu(overlap & overlap.T, 1)))
+from tests.broad_phase.overlapping_boxes import overlapping
 
 
 def find(lower, upper, cell=None):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from jostle.broad_phase.sorted_boxes import LANES, Singles, SortedBoxes, Words, eight_overlap, sortable
 from jostle.broad_phase.sorted_keys import LOWEST_BITS, Longs, key_of, sort_once
-from jostle.broad_phase.volumes import Floats, Ints
+from jostle.broad_phase.volumes import Floats, Ints, overlap
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import f32x8_less_equal, f32x8_load, f32x8_max, f32x8_splat, f32x8_store, lowest_bit, without_lowest_bit
 
@@ -322,13 +322,6 @@ def own_boxes_overlap(pairs: Longs, count: int, lower: Floats, upper: Floats, fo
         j = pairs[p] & LOWEST_BITS
         found[0, kept] = i
         found[1, kept] = j
-        if (
-            (lower[i, 0] <= upper[j, 0])
-            & (lower[j, 0] <= upper[i, 0])
-            & (lower[i, 1] <= upper[j, 1])
-            & (lower[j, 1] <= upper[i, 1])
-            & (lower[i, 2] <= upper[j, 2])
-            & (lower[j, 2] <= upper[i, 2])
-        ):
+        if overlap(lower, upper, i, j):
             kept += 1
     return kept

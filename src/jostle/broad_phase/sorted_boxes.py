@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import Floats, Ints
+from jostle.broad_phase.volumes import Floats, Ints, overlap
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import f32x8_load, f32x8_overlap, f32x8_splat, lowest_bit, without_lowest_bit
 
@@ -204,13 +204,6 @@ def keep_overlapping(lower: Floats, upper: Floats, pairs: Ints, found: int) -> i
         j = pairs[1, p]
         pairs[0, kept] = i
         pairs[1, kept] = j
-        if (
-            (lower[i, 0] <= upper[j, 0])
-            & (lower[j, 0] <= upper[i, 0])
-            & (lower[i, 1] <= upper[j, 1])
-            & (lower[j, 1] <= upper[i, 1])
-            & (lower[i, 2] <= upper[j, 2])
-            & (lower[j, 2] <= upper[i, 2])
-        ):
+        if overlap(lower, upper, i, j):
             kept += 1
     return kept

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.sorted_keys import Longs, key_of, renumbered, sort_once, split_keys
-from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, boxes_for_kernel
+from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, boxes_for_kernel, overlap
 from jostle.kernels.jit import kernel
 
 # Sorting anew and sweeping costs about as much as this many exchanges for each body (2 ns against some 500 ns a body).
@@ -123,19 +123,6 @@ class SweepAndPruneFinder:
         boxes[:, new[stay]] = self._boxes[:, stay]
         self._pairs = renumbered(self._pairs, new)
         self._make_room(np.concatenate([kept, ends], axis=1).astype(np.int32), boxes)
-
-
-@kernel
-def overlap(lower, upper, i, j):  # type: ignore[no-untyped-def]
-    """Whether the closed boxes i and j of (n,3) corners have a common point."""
-    return (
-        (lower[i, 0] <= upper[j, 0])
-        & (lower[j, 0] <= upper[i, 0])
-        & (lower[i, 1] <= upper[j, 1])
-        & (lower[j, 1] <= upper[i, 1])
-        & (lower[i, 2] <= upper[j, 2])
-        & (lower[j, 2] <= upper[i, 2])
-    )
 
 
 @kernel

@@ -118,30 +118,30 @@ def farthest_pair(points, order, reach, most):  # type: ignore[no-untyped-def]
     return a, b
 
 
+@kernel(forceinline=True)
+def world_sphere(poses, i, centres, radii):  # type: ignore[no-untyped-def]
+    """Return the world centre and radius of local sphere i, rounding and stretching of its pose included."""
+    x, y, z = centres[i, 0], centres[i, 1], centres[i, 2]
+    u = ((poses[i, 0, 0] * x + poses[i, 0, 1] * y) + poses[i, 0, 2] * z) + poses[i, 0, 3]
+    v = ((poses[i, 1, 0] * x + poses[i, 1, 1] * y) + poses[i, 1, 2] * z) + poses[i, 1, 3]
+    w = ((poses[i, 2, 0] * x + poses[i, 2, 1] * y) + poses[i, 2, 2] * z) + poses[i, 2, 3]
+    farthest = max(abs(x), abs(y), abs(z), abs(u), abs(v), abs(w)) + radii[i]
+    return u, v, w, radii[i] * (1.0 + STRETCH) + (ROUNDING * farthest + 2.0 * SMALLEST_WORLD_COORDINATE)
+
+
 @kernel
 def move_spheres(poses, centres, radii, world_centres, world_radii):  # type: ignore[no-untyped-def]
     """Write the world spheres of local spheres (n,3), (n,) under poses (n,4,4)."""
     for i in range(radii.shape[0]):
-        x, y, z = centres[i, 0], centres[i, 1], centres[i, 2]
-        farthest = max(max(abs(x), abs(y)), abs(z)) + radii[i]
-        for k in range(3):
-            at = ((poses[i, k, 0] * x + poses[i, k, 1] * y) + poses[i, k, 2] * z) + poses[i, k, 3]
-            world_centres[i, k] = at
-            farthest = max(farthest, abs(at) + radii[i])
-        world_radii[i] = radii[i] * (1.0 + STRETCH) + (ROUNDING * farthest + 2.0 * SMALLEST_WORLD_COORDINATE)
+        world_centres[i, 0], world_centres[i, 1], world_centres[i, 2], world_radii[i] = world_sphere(poses, i, centres, radii)
 
 
 @kernel
 def trim_boxes(poses, centres, radii, lower, upper):  # type: ignore[no-untyped-def]
     """Cut world boxes (n,3) down to those of local spheres (n,3), (n,) under poses (n,4,4); spheres without an end cut nothing."""
     for i in range(radii.shape[0]):
-        if radii[i] == np.inf:
-            continue
-        x, y, z = centres[i, 0], centres[i, 1], centres[i, 2]
-        near = max(max(abs(x), abs(y)), abs(z)) + radii[i]
-        for k in range(3):
-            at = ((poses[i, k, 0] * x + poses[i, k, 1] * y) + poses[i, k, 2] * z) + poses[i, k, 3]
-            # As in `move_spheres`; the pad is thousands of units in the last place of what is subtracted here.
-            radius = radii[i] * (1.0 + STRETCH) + (ROUNDING * max(near, abs(at) + radii[i]) + 2.0 * SMALLEST_WORLD_COORDINATE)
-            lower[i, k] = max(lower[i, k], at - radius)
-            upper[i, k] = min(upper[i, k], at + radius)
+        u, v, w, radius = world_sphere(poses, i, centres, radii)
+        # Rounding of the six differences is a thousandth of what the radius has for rounding.
+        lower[i, 0], upper[i, 0] = max(lower[i, 0], u - radius), min(upper[i, 0], u + radius)
+        lower[i, 1], upper[i, 1] = max(lower[i, 1], v - radius), min(upper[i, 1], v + radius)
+        lower[i, 2], upper[i, 2] = max(lower[i, 2], w - radius), min(upper[i, 2], w + radius)

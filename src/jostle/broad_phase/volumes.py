@@ -152,6 +152,19 @@ def grow_boxes(lower: Floats, upper: Floats, by: Floats, out_lower: Floats, out_
             out_upper[i, k] = high + abs(high) * _STEP
 
 
+@kernel(forceinline=True)
+def overlap(lower, upper, i, j):  # type: ignore[no-untyped-def]
+    """Whether the closed boxes i and j of (n,3) corners have a common point."""
+    return (
+        (lower[i, 0] <= upper[j, 0])
+        & (lower[j, 0] <= upper[i, 0])
+        & (lower[i, 1] <= upper[j, 1])
+        & (lower[j, 1] <= upper[i, 1])
+        & (lower[i, 2] <= upper[j, 2])
+        & (lower[j, 2] <= upper[i, 2])
+    )
+
+
 @kernel
 def sort_pairs(pairs: Ints, found: int, count: Ints, sorted_pairs: Ints) -> int:
     """Sort the first `found` pairs (3,k) by (a, b) into (2,found), each once, and return how many remain.

@@ -147,15 +147,8 @@ class Sphere(_Analytic):
 
 
 @dataclass(frozen=True)
-class Cylinder(_Analytic):
-    """A cylinder along z, from -height / 2 to height / 2.
-
-    Parameters
-    ----------
-    radius, height : float
-    segments : int
-        Of the tessellation, around the axis.
-    """
+class _Upright(_Analytic):
+    """What stands along z, from -height / 2 to height / 2, and is nowhere wider than its radius."""
 
     radius: float
     height: float
@@ -166,9 +159,21 @@ class Cylinder(_Analytic):
 
     @property
     def bounds(self) -> Floats:
-        """(2, 3) the cylinder's box."""
+        """(2, 3) the box."""
         corner = np.array([self.radius, self.radius, 0.5 * self.height])
         return np.stack([-corner, corner])
+
+
+@dataclass(frozen=True)
+class Cylinder(_Upright):
+    """A cylinder along z, from -height / 2 to height / 2.
+
+    Parameters
+    ----------
+    radius, height : float
+    segments : int
+        Of the tessellation, around the axis.
+    """
 
     def crossings_of_rays(self, axis: int, u: Floats, v: Floats) -> Floats:
         """Return (n, 2) crossings."""
@@ -191,7 +196,7 @@ class Cylinder(_Analytic):
 
 
 @dataclass(frozen=True)
-class Cone(_Analytic):
+class Cone(_Upright):
     """A cone along z: its base at -height / 2, its tip at height / 2.
 
     Parameters
@@ -202,19 +207,6 @@ class Cone(_Analytic):
     segments : int
         Of the tessellation, around the axis.
     """
-
-    radius: float
-    height: float
-    segments: int = 64
-
-    def __post_init__(self) -> None:
-        self._check()
-
-    @property
-    def bounds(self) -> Floats:
-        """(2, 3) the cone's box."""
-        corner = np.array([self.radius, self.radius, 0.5 * self.height])
-        return np.stack([-corner, corner])
 
     def crossings_of_rays(self, axis: int, u: Floats, v: Floats) -> Floats:
         """Return (n, 2) crossings."""

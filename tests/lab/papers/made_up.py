@@ -23,3 +23,12 @@ def made_up_result(figure, runs, values=None, bodies=2, faces=100, **fields):
     """A result of a figure; `runs(value)` makes the runs of a point."""
     points = [Point(value, bodies, faces, 4, runs(value)) for value in (figure.values if values is None else values)]
     return ExperimentResult(figure.name, figure.title, figure.parameter, points, **fields)
+
+
+def assert_none_is_judged(figure, results):
+    """Whatever is missing from a result, a figure says why it does not judge, in words without holes."""
+    for result in (ExperimentResult(figure.name, "", "", []), *results):
+        for verdict in figure.verdicts(result):
+            assert verdict.verdict == "not judged"
+            assert verdict.why
+            assert "nan" not in verdict.ours + verdict.why

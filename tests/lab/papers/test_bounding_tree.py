@@ -15,11 +15,11 @@ from jostle.lab.papers import PAPERS
 from jostle.lab.papers.bounding_tree import FIGURES, WITHOUT_A_FIGURE, degrees, fig_05_along_the_motion
 from jostle.lab.papers.bounding_tree.printed import BINARY, MODERN, PRINTED, QUICK_FACES, SPLITTINGS, label_of
 from jostle.lab.papers.bounding_tree.removal import ALL_FRAMES, Removal
-from jostle.lab.results import VERDICTS, ExperimentResult, MethodRun
+from jostle.lab.results import VERDICTS, MethodRun
 from jostle.lab.run import LabRun
 from jostle.lab.truth import BODY_PAIRS
 from tests.lab.in_this_process import InThisProcess
-from tests.lab.papers.made_up import made_up_result, made_up_run
+from tests.lab.papers.made_up import assert_none_is_judged, made_up_result, made_up_run
 
 FIG = {figure.name.removeprefix("bounding_tree/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
 STATIC, LINEAR, REGULA_FALSI = fig_05_along_the_motion.STATIC, fig_05_along_the_motion.LINEAR, fig_05_along_the_motion.REGULA_FALSI
@@ -204,16 +204,11 @@ def test_the_truth_along_the_motion_is_that_of_all_pairs_of_faces():
 @pytest.mark.small
 @pytest.mark.parametrize("name", FIG)
 def test_nothing_is_judged_that_was_not_measured(name):
-    nothing = ExperimentResult(FIG[name].name, "", "", [])
     without = result_of(name, lambda value: [run_of("wide_tree", [1.0, 2.0])])
     failed = result_of(name, lambda value: [MethodRun(method, "failed", "x") for method in FIG[name].methods])
     needed = degrees.FLEXIBLE[degrees.BEST] if name == "degrees" else FIG[name].methods[0]
     part = result_of(name, lambda value: [run_of(method, [1.0, 2.0]) for method in FIG[name].methods if method != needed])
-    for result in (nothing, without, failed, part):
-        for verdict in FIG[name].verdicts(result):
-            assert verdict.verdict == "not judged"
-            assert verdict.why
-            assert "nan" not in verdict.ours + verdict.why
+    assert_none_is_judged(FIG[name], [without, failed, part])
 
 
 @pytest.mark.small

@@ -12,11 +12,11 @@ from jostle.lab.methods import methods_of
 from jostle.lab.papers import PAPERS
 from jostle.lab.papers.face_octree import FIGURES, WITHOUT_A_FIGURE, fig_07_faces
 from jostle.lab.papers.face_octree.printed import AS_PRINTED, PRINTED
-from jostle.lab.results import VERDICTS, ExperimentResult, MethodRun
+from jostle.lab.results import VERDICTS, MethodRun
 from jostle.lab.run import LabRun
 from jostle.scenes import make_scene
 from tests.lab.in_this_process import InThisProcess
-from tests.lab.papers.made_up import made_up_result, made_up_run
+from tests.lab.papers.made_up import assert_none_is_judged, made_up_result, made_up_run
 
 FIG = {figure.name.removeprefix("face_octree/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
 FACES = "face_octree"
@@ -129,14 +129,9 @@ def test_every_figure_runs_quickly_and_all_methods_agree_with_the_exact_engine(n
 @pytest.mark.small
 @pytest.mark.parametrize("name", FIG)
 def test_nothing_is_judged_that_was_not_measured(name):
-    nothing = ExperimentResult(FIG[name].name, "", "", [])
     without = result_of(name, lambda value: [run_of("wide_tree", [1.0, 2.0])])
     failed = result_of(name, lambda value: [MethodRun(method, "failed", "x") for method in FIG[name].methods])
-    for result in (nothing, without, failed):
-        for verdict in FIG[name].verdicts(result):
-            assert verdict.verdict == "not judged"
-            assert verdict.why
-            assert "nan" not in verdict.ours + verdict.why
+    assert_none_is_judged(FIG[name], [without, failed])
 
 
 @pytest.mark.small

@@ -26,12 +26,12 @@ from jostle.lab.papers.voxmap.pair import pair_mesh
 from jostle.lab.papers.voxmap.pictures import draw_collisions
 from jostle.lab.papers.voxmap.printed import MODERN, OURS, PRINTED
 from jostle.lab.papers.voxmap.sized import as_printed
-from jostle.lab.results import VERDICTS, ExperimentResult, MethodRun
+from jostle.lab.results import VERDICTS, MethodRun
 from jostle.lab.run import LabRun
 from jostle.lab.sized_voxmap import voxel_for, voxels_of
 from jostle.lab.truth import BODY_PAIRS
 from tests.lab.in_this_process import InThisProcess
-from tests.lab.papers.made_up import made_up_result, made_up_run
+from tests.lab.papers.made_up import assert_none_is_judged, made_up_result, made_up_run
 
 FIG = {figure.name.removeprefix("voxmap/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
 FIXED, VARIED = fig_13_fixed_and_varied.FIXED, fig_13_fixed_and_varied.VARIED
@@ -240,14 +240,9 @@ def test_pictures_show_both_kinds_of_bodies_at_three_moments(tmp_path, monkeypat
 @pytest.mark.small
 @pytest.mark.parametrize("name", FIG)
 def test_nothing_is_judged_that_was_not_measured(name):
-    nothing = ExperimentResult(FIG[name].name, "", "", [])
     failed = made_up_result(FIG[name], lambda value: [MethodRun(method, "failed", "x") for method in FIG[name].methods])
     without = made_up_result(FIG[name], lambda value: [run_of(MODERN, 1.0)])
-    for result in (nothing, failed, without):
-        for verdict in FIG[name].verdicts(result):
-            assert verdict.verdict == "not judged"
-            assert verdict.why
-            assert "nan" not in verdict.ours + verdict.why
+    assert_none_is_judged(FIG[name], [failed, without])
 
 
 @pytest.mark.small
