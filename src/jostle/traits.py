@@ -12,6 +12,7 @@ from enum import Enum
 
 from jostle.errors import Unsupported
 from jostle.query import Query
+from jostle.shapes.leaks import leak_of
 from jostle.shapes.mesh import Mesh
 
 
@@ -126,7 +127,10 @@ class Traits:
         if deformable and Serve.DEFORM not in self.serves:
             raise Unsupported(f"{method} does not serve deforming bodies (trait serves: no deform); body {name!r} is deformable")
         if Need.CLOSED in self.needs and not mesh.is_closed:
-            raise Unsupported(f"{method} needs closed meshes (trait needs: closed); body {name!r} is open{self._cure(Need.CLOSED)}")
+            where = leak_of(mesh) or "no face has an area"
+            raise Unsupported(
+                f"{method} needs closed meshes (trait needs: closed); body {name!r} is open{self._cure(Need.CLOSED)}; {where}"
+            )
         if Need.CONVEX in self.needs and not mesh.is_convex:
             raise Unsupported(
                 f"{method} needs convex meshes (trait needs: convex); body {name!r} is not convex{self._cure(Need.CONVEX)}"

@@ -29,6 +29,11 @@ def test_an_open_mesh_is_refused_with_the_edge_at_which_it_leaks():
     # The edge is one of the missing face, and its coordinates are given.
     assert {low, high} <= set(box.faces[0].tolist())
     assert f"({', '.join(f'{x:g}' for x in box.vertices[low])})" in str(error.value)
+    for method in ("voxmap", "closest_features"):  # a world refuses it before anything is prepared, and says as much
+        with pytest.raises(
+            jostle.Unsupported, match=rf"body 'lid' is open; .*vertex {low} at .* vertex {high} at .* and 2 other edges"
+        ):
+            jostle.World(method).add(lid)
     shape = prepare(lid, Settings(surface_only=True))
     assert len(shape.points) > 0
     assert len(shape.deep) == 0

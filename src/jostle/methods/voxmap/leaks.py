@@ -11,6 +11,7 @@ import numpy as np
 from jostle.errors import InputError
 from jostle.methods.voxmap.memory import surface_area
 from jostle.methods.voxmap.voxel_size import VoxelSettings, reach_of
+from jostle.shapes.leaks import leak_of
 
 if TYPE_CHECKING:
     from jostle.shapes.mesh import Mesh
@@ -20,18 +21,10 @@ def check_closed(mesh: Mesh) -> None:
     """Raise for an open mesh, naming the first edge through which it leaks and how many there are."""
     if mesh.is_closed:
         return
-    sides = mesh.welded_faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64)
-    sides = sides[sides[:, 0] != sides[:, 1]]
-    direction = np.where(sides[:, 0] < sides[:, 1], 1.0, -1.0)
-    keys, inverse = np.unique(sides.min(axis=1) * len(mesh.vertices) + sides.max(axis=1), return_inverse=True)
-    open_edges = keys[np.bincount(inverse.ravel(), weights=direction, minlength=len(keys)) != 0.0]
-    cure = "close it, or take its surface alone with surface_only=True"
-    if len(open_edges) == 0:
+    leak, cure = leak_of(mesh), "close it, or take its surface alone with surface_only=True"
+    if not leak:
         raise InputError(f"mesh {mesh.name!r}: no face has an area, so there is no solid to fill; {cure}")
-    low, high = divmod(int(open_edges[0]), len(mesh.vertices))
-    ends = " to ".join(f"vertex {k} at ({x:g}, {y:g}, {z:g})" for k in (low, high) for x, y, z in [mesh.vertices[k].tolist()])
-    others = f" and {len(open_edges) - 1} other edges" if len(open_edges) > 1 else ""
-    raise InputError(f"mesh {mesh.name!r} is open and has no inside: it leaks at the edge from {ends}{others}; {cure}")
+    raise InputError(f"mesh {mesh.name!r} is open and has no inside: {leak}; {cure}")
 
 
 def refuse_empty(mesh: Mesh, voxel: float, axis: int, settings: VoxelSettings) -> None:
