@@ -78,8 +78,8 @@ class Guarantee:
     value: float | None = None
 
     def __str__(self) -> str:
-        if self.name == "within share":
-            return f"within {self.value:.3g} of the size"
+        if self.name.endswith("within share"):
+            return f"{self.name.removesuffix(' share')} {self.value:.3g} of the size"
         return self.name if self.value is None else f"{self.name} {self.value:g}"
 
 
@@ -95,6 +95,16 @@ def within_resolution(length: float) -> Guarantee:
 def within_share(share: float) -> Guarantee:
     """Within a length that depends on the two bodies: this share of the longest edge of either one's box."""
     return Guarantee("within share", share)
+
+
+def no_miss_within(length: float) -> Guarantee:
+    """Reports whenever the bodies share a point, and never when they are farther apart than the length."""
+    return Guarantee("no miss, within", length)
+
+
+def no_miss_within_share(share: float) -> Guarantee:
+    """As `no_miss_within`, with this share of the longest edge of either one's box for the length."""
+    return Guarantee("no miss, within share", share)
 
 
 def statistical(recall: float) -> Guarantee:

@@ -9,11 +9,12 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from jostle import Voxmap, WideTree
 from jostle.bench import run as run_module
-from jostle.bench.case import Case, Contestant, Found
+from jostle.bench.case import Case, Contestant, Found, Unable
 from jostle.bench.compare import Check, compare, total
 from jostle.bench.machine import describe_machine
-from jostle.bench.peers import PEERS
+from jostle.bench.peers import PEERS, load_peer
 from jostle.bench.reference import exact_answer
 from jostle.bench.run import Bench, CaseResult, Row
 from jostle.bench.scenarios import FULL, QUICK, SCENARIOS, Sizes, make_cases
@@ -347,6 +348,25 @@ def test_all_scenarios_run_with_what_is_installed_and_jostle_is_exact():
     assert first["found"] == first["expected"] == len(exact_answer(cases[0], 0).data)
 
 
+def test_the_settings_of_a_method_take_part():
+    (case,) = (case for case in make_cases("pair-first", TOY) if "shallow" in case.name)
+    peer = load_peer(Contestant("jostle", 1, {"method": WideTree(build="sah")}))
+    (job,) = peer.ways(case).values()
+    assert job.found(job.run(0)).data.tolist() == [True]
+    voxels = Voxmap(across=20)
+    peer = load_peer(Contestant("jostle", 1, {"method": voxels}))
+    assert peer.method is voxels
+    with pytest.raises(Unable, match="wide_tree only"):
+        peer.ways(case)
+    (other,) = (case for case in make_cases("pair-all", TOY) if "deep" in case.name)
+    (job,) = peer.ways(other).values()
+    assert job.other_question == "points of contact, no faces"  # never called correct, nor wrong
+    assert len(job.found(job.run(0)).data) > 0
+    for case in make_cases("n-body", TOY):
+        (job,) = peer.ways(case).values()
+        assert bool(job.other_question) == (case.question == "faces")
+
+
 def test_the_command_refuses_what_it_does_not_know(tmp_path):
     runner = CliRunner()
     for arguments, words in (
@@ -354,6 +374,11 @@ def test_the_command_refuses_what_it_does_not_know(tmp_path):
         (["--scenario", "nothing"], "nothing"),
         (["--json", str(tmp_path / "no" / "such.json")], "no folder"),
         (["--markdown", str(tmp_path / "no" / "such.md")], "no folder"),
+        (["--method", "nothing"], "no method 'nothing'"),
+        (["--method", "voxmap(exactness=1)"], "voxmap has no setting 'exactness'; it has accuracy"),
+        (["--method", "voxmap(accuracy=-1)"], "accuracy=-1 is refused"),
+        (["--method", " "], "names no method"),
+        (["--method", "bounding_tree(motion=True, workers=2)"], "leave out motion, workers"),
     ):
         refused = runner.invoke(application, ["peers", *arguments])
         assert isinstance(refused.exception, InputError)
@@ -366,7 +391,7 @@ def test_the_command_prints_tables_and_writes_files(tmp_path, monkeypatch):
     page = tmp_path / "out.md"
     arguments = ["peers", "--quick", "--rounds", "1", "--scenario", "distance", "--peers", "fcl"]
     arguments += ["--json", str(target), "--markdown", str(page)]
-    outcome = CliRunner().invoke(application, [*arguments, "--method", "brute_force"])
+    outcome = CliRunner().invoke(application, [*arguments, "--method", "wide_tree(build=sah)"])
     assert outcome.exit_code == 0, outcome.output
     assert "distance: icospheres" in outcome.output
     stored = json.loads(target.read_text())

@@ -1,5 +1,6 @@
 """Motions: what goes into a file comes out of it, and what is not a motion is refused with the file and the field."""
 
+import dataclasses
 import json
 import pickle
 import zipfile
@@ -11,6 +12,7 @@ import jostle
 from jostle import InputError, Mesh
 from jostle.motion.pose import rotation_about, translation
 from jostle.motion.record import Motion, Recorder
+from jostle.shapes import analytic
 from tests.tiny import box, random_pose, tetrahedron
 
 FRAMES = 6
@@ -111,6 +113,83 @@ def test_a_shared_mesh_is_stored_once_and_what_differs_is_kept(tmp_path):
     assert [mesh.units for mesh in loaded.meshes] == [None, None, None, None, "m"]
     assert loaded.meshes[3].source_face.tolist() == (np.arange(12) // 2).tolist()
     assert loaded.meshes[0] is loaded.meshes[1]
+
+
+SURFACES = (analytic.Sphere(0.7), analytic.Cylinder(0.3, 1.1, 16), analytic.Cone(0.5, 0.1 + 0.2), analytic.Torus(1.0, 0.25, 24))
+
+
+def of_surfaces(*surfaces):
+    """Bodies with analytic surfaces, and one without."""
+    meshes = [Mesh(analytic=surface, name=type(surface).__name__) for surface in surfaces] + [box(name="plain")]
+    poses = np.tile(np.eye(4), (2, len(meshes), 1, 1))
+    return Motion(tuple(f"body {k}" for k in range(len(meshes))), tuple(meshes), poses)
+
+
+@pytest.mark.small
+def test_analytic_surfaces_are_kept_by_kind_and_numbers(tmp_path):
+    motion = of_surfaces(*SURFACES)
+    motion.save(tmp_path / "m.npz")
+    loaded = Motion.load(tmp_path / "m.npz")
+    assert_same(motion, loaded)
+    assert [mesh.analytic for mesh in loaded.meshes] == [*SURFACES, None]
+    of_surfaces(*SURFACES).save(tmp_path / "again.npz")
+    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "m.npz").read_bytes()
+    # Faces alone are another motion for a method that casts rays at the surface.
+    plain = tuple(Mesh(mesh.vertices, mesh.faces, name=mesh.name) for mesh in motion.meshes)
+    assert dataclasses.replace(motion, meshes=plain).digest != motion.digest
+
+
+@pytest.mark.small
+def test_a_file_without_surfaces_is_as_it_was_before_there_were_any(tmp_path):
+    three_bodies().save(tmp_path / "m.npz")
+    with np.load(tmp_path / "m.npz") as saved:
+        assert "mesh_analytic" not in json.loads(str(saved["description"]))
+
+
+class Cube:
+    """A surface of the user's own."""
+
+    bounds = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
+
+    def crossings(self, axis, u, v):
+        return [-1.0, 1.0] if abs(u) < 1.0 and abs(v) < 1.0 else []
+
+
+@pytest.mark.small
+def test_a_surface_of_the_users_own_is_left_out_with_a_warning_and_a_note_in_the_file(tmp_path):
+    mine = box((-1, -1, -1), (1, 1, 1))
+    mine = Mesh(mine.vertices, mine.faces, name="mine", analytic=Cube())
+    motion = Motion(("a", "b"), (mine, Mesh(analytic=SURFACES[0])), np.tile(np.eye(4), (1, 2, 1, 1)))
+    with pytest.warns(UserWarning, match=r"m\.npz: mesh 'mine' is kept as its faces; its analytic surface, Cube, .* left out") as told:
+        motion.save(tmp_path / "m.npz")
+    assert [each.filename for each in told] == [__file__]
+    with np.load(tmp_path / "m.npz") as saved:
+        assert json.loads(str(saved["description"]))["mesh_analytic"][0] == {"left_out": "Cube"}
+    with pytest.warns(UserWarning, match=r"m\.npz: mesh 'mine' is kept as its faces"):
+        loaded = Motion.load(tmp_path / "m.npz")
+    assert [mesh.analytic for mesh in loaded.meshes] == [None, SURFACES[0]]
+    assert np.array_equal(loaded.meshes[0].vertices, mine.vertices)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize(
+    "surfaces",
+    [
+        3,
+        [None],
+        [{"surface": "Teapot", "settings": {}}, None],
+        [{"surface": "Sphere", "settings": {"radius": -1.0}}, None],
+        [{"surface": "Sphere", "settings": {"edge": 1.0}}, None],
+        [{"surface": ["Sphere"], "settings": {"radius": 1.0}}, None],
+        [{"settings": {"radius": 1.0}}, None],
+        ["Sphere", None],
+    ],
+)
+def test_what_is_no_surface_is_refused_with_the_field(tmp_path, surfaces):
+    of_surfaces(SURFACES[0]).save(tmp_path / "m.npz")
+    rewritten(tmp_path / "m.npz", tmp_path / "e.npz", lambda arrays, text: text.update(mesh_analytic=surfaces))
+    with pytest.raises(InputError, match=r"e\.npz: description: mesh_analytic"):
+        Motion.load(tmp_path / "e.npz")
 
 
 # ---------------------------------------------------------------------- files that are none

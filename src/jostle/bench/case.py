@@ -129,7 +129,7 @@ class Contestant:
 
     peer: str
     threads: int = 1
-    options: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def label(self) -> str:

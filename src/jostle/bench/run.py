@@ -18,6 +18,7 @@ from jostle.bench.peers import PEERS
 from jostle.bench.process import processors_to_time_on
 from jostle.bench.worker import Outcome, WayInfo, Worker
 from jostle.kernels.pool import usable_processors
+from jostle.protocol import Method
 
 ROUND_SECONDS = 0.05
 MOST_CALLS = 200  # in one round
@@ -101,7 +102,7 @@ class Result:
     interrupted: bool = False
 
 
-def contestants_for(peers: Sequence[str], method: str, scenario: str) -> list[Contestant]:
+def contestants_for(peers: Sequence[str], method: str | Method, scenario: str) -> list[Contestant]:
     """Return jostle and the peers; batches are measured on two threads of jostle as well."""
     jostle = [Contestant("jostle", 1, {"method": method})]
     if scenario == "batch-poses" and usable_processors() > 1:
@@ -116,7 +117,7 @@ class Bench:
         self,
         peers: Sequence[str] = tuple(PEERS),
         rounds: int = 15,
-        method: str = "wide_tree",
+        method: str | Method = "wide_tree",
         progress: Progress | None = None,
     ) -> None:
         self.result = Result()

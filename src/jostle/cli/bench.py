@@ -9,11 +9,14 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jostle.errors import InputError
+
+if TYPE_CHECKING:
+    from jostle.protocol import Method
 
 bench = typer.Typer(name="bench", help="Measure jostle against other libraries.", no_args_is_help=True)
 
@@ -42,7 +45,9 @@ def peers(
         typer.Option("--markdown", help="Write the tables as a page here (docs/benchmarks.md has one).", show_default=False),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small meshes and few rounds: to try the tool, not to compare.")] = False,
-    method: Annotated[str, typer.Option(help="The method of jostle that takes part.")] = "wide_tree",
+    method: Annotated[
+        str, typer.Option(help="The method of jostle that takes part, with settings if wanted: 'voxmap(accuracy=0.01)'.")
+    ] = "wide_tree",
 ) -> None:
     """Compare jostle with python-fcl, Coal, MeshLib, IPC Toolkit and libigl (extra "bench").
 
@@ -69,6 +74,7 @@ def peers(
     for each in scenario or []:
         if each not in SCENARIOS:
             raise InputError(f"there is no scenario {each!r}; choose among {', '.join(SCENARIOS)}")
+    chosen_method = _method(method)
     sizes = QUICK if quick else FULL
     console = Console(width=None if sys.stdout.isatty() else 160)
     machine = describe_machine()
@@ -84,7 +90,7 @@ def peers(
         def show(what: str, done: int, steps: int) -> None:
             bar.update(task, description=what, completed=done, total=steps)
 
-        run = Bench(chosen, rounds or (3 if quick else 15), method, show)
+        run = Bench(chosen, rounds or (3 if quick else 15), chosen_method, show)
         cases = (case for name in dict.fromkeys(scenario or SCENARIOS) for case in make_cases(name, sizes))
         run.run(cases, lambda result: print_case(console, result))
     command = shlex.join(["jostle", *sys.argv[1:]])
@@ -97,6 +103,19 @@ def peers(
     if run.result.interrupted:
         console.print("[yellow]interrupted: what is above is what was measured[/yellow]")
         raise typer.Exit(130)
+
+
+def _method(text: str) -> Method:
+    """Return the method that a text names; what it is asked, and on how many threads, is the scenario's business."""
+    from jostle.lab.methods import method_written
+
+    chosen = method_written(text)
+    if chosen is None:
+        raise InputError("--method names no method; leave it out for wide_tree")
+    asked = [*chosen.wishes, *(["workers"] if chosen.workers != 1 else [])]
+    if asked:
+        raise InputError(f"--method {text}: the scenarios say what is asked, and on how many threads; leave out {', '.join(asked)}")
+    return chosen.method
 
 
 @bench.command()

@@ -115,6 +115,9 @@ class Motion:
         for name, array in sorted(arrays_of(self).items()):
             content.update(f"{name} {digest_of(array)} ".encode())
         content.update(json.dumps([self.names, self.dt]).encode())
+        surfaces = [mesh.analytic for mesh in self.meshes]
+        if any(surface is not None for surface in surfaces):
+            content.update(repr(surfaces).encode())
         return content.hexdigest()
 
     def world(self, method: str | Method | None = None, workers: int | None = 1) -> World:

@@ -2,13 +2,15 @@
 
 No pickle is read, so opening a file runs no code of its author. A mesh that several bodies share is stored once. Each array has
 its digest in the description: a file that was cut off, edited or is of something else raises `InputError` that names the field.
-Equal motions give byte-equal files.
+Equal motions give byte-equal files. An analytic surface (`Mesh.analytic`) is stored by its kind and numbers; one of the user's
+own cannot be, so its mesh is stored as faces alone, with a warning here and at every load.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,13 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.errors import InputError
+from jostle.shapes.analytic import described, surface_described
 from jostle.shapes.mesh import Mesh
 from jostle.whole_file import written_whole
 
 if TYPE_CHECKING:
     from jostle.motion.record import Motion
+    from jostle.shapes.analytic import RaySurface
 
 FORMAT = "jostle motion 1"
+LEFT_OUT = "left_out"  # in the place of an analytic surface: the class of one that cannot be stored
 _DTYPES = {"poses": "f8", "static": "?", "group": "i4", "category": "u4", "mask": "u4", "ignored": "i4", "mesh_of_body": "i4"}
 
 
@@ -40,9 +45,15 @@ def write_motion(motion: Motion, path: str | PathLike[str]) -> None:
         "mesh_units": [mesh.units for mesh in meshes],
         "digests": {name: digest_of(array) for name, array in arrays.items()},
     }
+    surfaces = [_surface_stored(mesh) for mesh in meshes]
+    if any(surface is not None for surface in surfaces):
+        description["mesh_analytic"] = surfaces
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"{target}: the folder {target.parent} does not exist")
+    for mesh, surface in zip(meshes, surfaces, strict=True):
+        if surface is not None and LEFT_OUT in surface:
+            _warn(target, mesh.name, surface[LEFT_OUT])
     with written_whole(target) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, description=np.array(json.dumps(description)), **arrays)  # type: ignore[arg-type]
 
@@ -96,7 +107,11 @@ def read_fields(file: Path) -> dict[str, Any]:
     deforming = {k: f"body/{k}/vertices" for k in range(len(names)) if f"body/{k}/vertices" in arrays}
     _check_that_nothing_changed(arrays, description["digests"], [*deforming.values()], len(mesh_names))
     _check_lengths(arrays, description)
-    meshes = [_mesh_of(arrays, k, name, units) for k, (name, units) in enumerate(zip(mesh_names, mesh_units, strict=True))]
+    surfaces = _surfaces(description, file)
+    meshes = [
+        _mesh_of(arrays, k, name, units, surface)
+        for k, (name, units, surface) in enumerate(zip(mesh_names, mesh_units, surfaces, strict=True))
+    ]
     return {
         "names": tuple(names),
         "meshes": tuple(meshes[number] for number in arrays["mesh_of_body"]),
@@ -159,12 +174,43 @@ def _read(file: Path) -> dict[str, Any]:
         raise InputError(f"{name} cannot be read: not a motion that jostle saved, or damaged ({error})") from None
 
 
-def _mesh_of(arrays: dict[str, Any], k: int, name: str, units: str | None) -> Mesh:
+def _mesh_of(arrays: dict[str, Any], k: int, name: str, units: str | None, surface: RaySurface | None) -> Mesh:
     vertices, faces, source = (arrays[f"mesh/{k}/{part}"] for part in ("vertices", "faces", "source_face"))
     try:
-        return Mesh(vertices, faces, name=name, units=units, source_face=source)
+        return Mesh(vertices, faces, name=name, units=units, source_face=source, analytic=surface)
     except InputError as error:
         raise InputError(f"mesh/{k}: {error}") from None
+
+
+def _surface_stored(mesh: Mesh) -> dict[str, Any] | None:
+    """Return the analytic surface of a mesh for JSON; of one that cannot be stored, what is left out."""
+    try:
+        return described(mesh.analytic, "")
+    except InputError:
+        return {LEFT_OUT: type(mesh.analytic).__qualname__}
+
+
+def _surfaces(description: dict[str, Any], file: Path) -> list[RaySurface | None]:
+    """Return the analytic surface of each mesh, None for those that have none, as all in older files."""
+    names = description["mesh_names"]
+    tables = description.get("mesh_analytic", [None] * len(names))
+    if not isinstance(tables, list) or len(tables) != len(names):
+        raise InputError(f"description: mesh_analytic is not a list of {len(names)} surfaces, one for each of mesh_names")
+    found: list[RaySurface | None] = []
+    for k, table in enumerate(tables):
+        if isinstance(table, dict) and LEFT_OUT in table:
+            _warn(file, names[k], table[LEFT_OUT])
+            table = None
+        try:
+            found.append(surface_described(table))
+        except (InputError, KeyError, TypeError) as error:
+            raise InputError(f"description: mesh_analytic[{k}] is {table!r}, not a surface that can be made ({error})") from None
+    return found
+
+
+def _warn(file: Path, mesh: str, surface: object) -> None:
+    text = f"{file}: mesh {mesh!r} is kept as its faces; its analytic surface, {surface}, is of the user's own and left out"
+    warnings.warn(text, UserWarning, stacklevel=4)
 
 
 def _description(array: Any) -> dict[str, Any]:

@@ -13,17 +13,17 @@ import numpy as np
 import jostle
 from jostle.bench.case import Case, Found, Job, Unable
 from jostle.geometry.rigid import transform_points
-from jostle.registry import method_of
-from jostle.traits import Serve
+from jostle.protocol import Method
+from jostle.registry import method_of, name_of
+from jostle.traits import Answer, Serve
 
 
 class Jostle:
     """One method of jostle."""
 
-    def __init__(self, method: str = "wide_tree", threads: str = "1") -> None:
-        self.method = method
+    def __init__(self, method: str | Method = "wide_tree", threads: str = "1") -> None:
+        self.method = method_of(method)  # an unknown name is told now
         self.threads = int(threads)
-        method_of(method)  # an unknown name is told now
 
     def ways(self, case: Case) -> dict[str, Job]:
         """Return the way for each scenario."""
@@ -42,7 +42,7 @@ class Jostle:
         }
         return make[case.scenario](case)
 
-    def _world(self, case: Case, deformable: bool = False, method: str | None = None) -> Any:
+    def _world(self, case: Case, deformable: bool = False, method: Method | None = None) -> Any:
         # The public calls are looked up at run time, so that a version without one of them gives a row that says so.
         world: Any = jostle.World(method=method or self.method)
         meshes = [jostle.Mesh(*arrays) for arrays in case.meshes]
@@ -51,6 +51,11 @@ class Jostle:
             world.add(meshes[mesh], poses[body], deformable=deformable)
         world.prepare()
         return world
+
+    @property
+    def _instead_of_faces(self) -> str:
+        """What the method answers where face pairs are asked for; "" where it names faces."""
+        return "" if Answer.FACES in self.method.traits.answers else "points of contact, no faces"
 
     @staticmethod
     def _rows(report: Any) -> Found:
@@ -65,18 +70,18 @@ class Jostle:
             b.pose = pose
             return world.detect()
 
-        return {"World.detect": Job(run, self._rows)}
+        return {"World.detect": Job(run, self._rows, other_question=self._instead_of_faces)}
 
     def _pair_first(self, case: Case) -> dict[str, Job]:
-        if self.method != "wide_tree":
+        if not isinstance(self.method, jostle.WideTree):
             raise Unable("jostle.Pair is of wide_tree only")
         make: Any = jostle
-        pair = make.Pair(*(jostle.Mesh(*case.mesh(body)) for body in range(2)))
+        pair = make.Pair(*(jostle.Mesh(*case.mesh(body)) for body in range(2)), self.method)
         pose_a, pose_b = case.poses[0]
         return {"Pair.touches": Job(lambda _frame: pair.touches(pose_a, pose_b), lambda hit: Found.flag(bool(hit)))}
 
     def _build(self, case: Case) -> dict[str, Job]:
-        method = method_of(self.method)
+        method = self.method
 
         def run(_frame: int) -> Any:
             meshes = [jostle.Mesh(*arrays) for arrays in case.meshes]
@@ -88,7 +93,7 @@ class Jostle:
                 world.add(mesh, pose)
             return self._rows(world.detect())
 
-        return {"Mesh, prepare_shape": Job(run, found)}
+        return {"Mesh, prepare_shape": Job(run, found, other_question=self._instead_of_faces)}
 
     def _deform(self, case: Case) -> dict[str, Job]:
         world = self._world(case, deformable=True)
@@ -121,22 +126,23 @@ class Jostle:
 
     def _n_body(self, case: Case) -> dict[str, Job]:
         world = self._world(case)
-        rows = "faces" if case.question == "faces" else "pairs"
+        faces = case.question == "faces"
+        rows = "faces" if faces else "pairs"
 
         def run(frame: int) -> Any:
             world.set_poses(case.poses[frame])
             return world.detect(rows=rows)
 
         def found(report: Any) -> Found:
-            if case.question == "faces":
+            if faces:
                 return self._rows(report)
             return Found("bodies", np.stack([report.pairs.body_a, report.pairs.body_b], axis=1).astype(np.int64))
 
-        return {"set_poses, World.detect": Job(run, found)}
+        return {"set_poses, World.detect": Job(run, found, other_question=self._instead_of_faces if faces else "")}
 
     def _continuous(self, case: Case) -> dict[str, Job]:
         """The first contact of two rigid bodies, and of two deforming ones whose vertices move as far."""
-        method = self.method if Serve.MOTION in method_of(self.method).traits.serves else "bounding_tree"
+        method = self.method if Serve.MOTION in self.method.traits.serves else jostle.BoundingTree()
         rigid, soft = self._world(case, method=method), self._world(case, deformable=True, method=method)
         start, end = case.poses
         # Two sets of vertices for a body at rest in the world: the motion is theirs.
@@ -162,6 +168,6 @@ class Jostle:
 
         note = "faces and features are told"
         return {
-            f"{method}, poses": Job(move_poses, found, note=note),
-            f"{method}, vertices": Job(move_vertices, found, note=note),
+            f"{name_of(method)}, poses": Job(move_poses, found, note=note),
+            f"{name_of(method)}, vertices": Job(move_vertices, found, note=note),
         }
