@@ -1,7 +1,8 @@
 """The contract of methods that answer for solids within a resolution r, gated by their traits.
 
-They report whenever the two solids, each eroded by r, still meet, and never when they are farther apart than r. Both statements are
-proved in exact fractions (`tests/oracle/solids.py`) before a method is asked; where neither can be proved, any answer is right.
+They report whenever the two solids, each eroded by r, still meet, and never when they are farther apart than r; those that state
+"no miss" report whenever the closed solids share a point. These statements are proved in exact fractions (`tests/oracle/solids.py`)
+before a method is asked; where none can be proved, any answer is right.
 A method may state r as a share of the size of the bodies: r is then that of the pair at hand, and scenes are made for COARSE of
 their size. Bodies that a method states not to answer for (`answers_for`) are left out, by what it states and not by trying.
 """
@@ -45,22 +46,28 @@ COARSE = 0.03  # of the size of the bodies: scenes for methods with a resolution
 
 def within_of(method):
     """What a method says about the length within which it answers, None for one that is exact or statistical."""
-    found = [guarantee for guarantee in method.traits.answers.values() if guarantee.name in ("within", "within share")]
+    found = [guarantee for guarantee in method.traits.answers.values() if guarantee.name.endswith(("within", "within share"))]
     return max(found, key=lambda guarantee: guarantee.value) if found else None
+
+
+def never_misses(method):
+    return within_of(method).name.startswith("no miss")
 
 
 def resolution_of(method, *meshes):
     """The length within which a method answers for these bodies."""
     within = within_of(method)
     return (
-        within.value if within.name == "within" else within.value * max(float(np.ptp(mesh.bounds, axis=0).max()) for mesh in meshes)
+        within.value
+        if within.name.endswith("within")
+        else within.value * max(float(np.ptp(mesh.bounds, axis=0).max()) for mesh in meshes)
     )
 
 
 def scene_resolution(method, family=None):
     """The length that scenes are made for: that of the method, or a share of the size of the scene."""
     within = within_of(method)
-    return within.value if within.name == "within" else COARSE * SIZES.get(family, 1.0)
+    return within.value if within.name.endswith("within") else COARSE * SIZES.get(family, 1.0)
 
 
 def answers_for(method, *meshes):
@@ -112,16 +119,16 @@ def erosion(placed):
 
 
 @functools.cache
-def proved(placed, r):
-    if erosion(placed) >= Fraction(r):
+def proved(placed, r, never_misses=False):
+    if erosion(placed) >= (0 if never_misses else Fraction(r)):
         return True
     apart = erosion(placed) < 0 and solids.farther_apart(*(made() for made in placed.triangles), r)
     return False if apart else None
 
 
-def statement(mesh_a, pose_a, mesh_b, pose_b, r):
-    """True when they certainly meet though eroded, False when they are certainly farther apart, None when neither is proved."""
-    return proved(Placed(mesh_a, pose_a, mesh_b, pose_b), r)
+def statement(method, mesh_a, pose_a, mesh_b, pose_b):
+    """True when a method must report the two, False when it must not, None when neither is proved."""
+    return proved(Placed(mesh_a, pose_a, mesh_b, pose_b), resolution_of(method, mesh_a, mesh_b), never_misses(method))
 
 
 def share_of_scenes(method):
@@ -141,10 +148,7 @@ def cases_of(family, method, every=1):
     """[(case, what is proved of it)] of the cases that the method answers for."""
     cases = scenes_of(family, scene_resolution(method, family), every)
     cases = [case for case in cases if answers_for(method, case.mesh_a, case.mesh_b)]
-    lengths = [resolution_of(method, case.mesh_a, case.mesh_b) for case in cases]
-    return [
-        (case, statement(case.mesh_a, case.pose_a, case.mesh_b, case.pose_b, r)) for case, r in zip(cases, lengths, strict=True)
-    ]
+    return [(case, statement(method, case.mesh_a, case.pose_a, case.mesh_b, case.pose_b)) for case in cases]
 
 
 @functools.cache
@@ -240,7 +244,7 @@ def test_a_warm_start_changes_no_answer(method):
                 pose_a = rotation_about((1.0, 2.0, 3.0), 0.05 * k)
                 pose_b = pose_a @ facing(mesh_a, kinds[0], mesh_b, kinds[1], gap, np.random.default_rng(7 + (k > 9)))
                 world.set_poses(np.stack([pose_a, pose_b]))
-                true = statement(mesh_a, pose_a, mesh_b, pose_b, resolution_of(method, mesh_a, mesh_b))
+                true = statement(method, mesh_a, pose_a, mesh_b, pose_b)
                 made[true] += 1
                 assert true is None or reports(world) == true, f"{mesh_a.name} and {mesh_b.name}, {kinds}, frame {k}, gap {gap}"
     assert made[True] >= (24 if r < 0.01 else 4)
@@ -266,14 +270,10 @@ def test_small_steps_of_many_bodies_agree_with_worlds_that_remember_nothing(meth
             world_of(method, *((mesh, pose) for (mesh, _), pose in zip(bodies, poses, strict=True))).detect(rows="pairs").pairs
         )
         for a, b in found ^ fresh:
-            assert (
-                statement(bodies[a][0], poses[a], bodies[b][0], poses[b], resolution_of(method, bodies[a][0], bodies[b][0])) is None
-            )
+            assert statement(method, bodies[a][0], poses[a], bodies[b][0], poses[b]) is None
         exact = world_of("wide_tree", *((mesh, pose) for (mesh, _), pose in zip(bodies, poses, strict=True)))
         for a, b in found ^ set(exact.detect(rows="pairs", solid=True).pairs):
-            assert (
-                statement(bodies[a][0], poses[a], bodies[b][0], poses[b], resolution_of(method, bodies[a][0], bodies[b][0])) is None
-            )
+            assert statement(method, bodies[a][0], poses[a], bodies[b][0], poses[b]) is None
         seen |= found
     assert len(seen) > 5
 
@@ -295,7 +295,7 @@ def test_bodies_that_come_and_go_leave_no_trace(method):
                 body.pose = random_pose(rng, 1.0)
         found = set(world.detect(rows="pairs").pairs)
         for a, b in itertools.combinations(world, 2):
-            true = statement(a.mesh, a.pose, b.mesh, b.pose, resolution_of(method, a.mesh, b.mesh))
+            true = statement(method, a.mesh, a.pose, b.mesh, b.pose)
             assert true is None or ((a.id, b.id) in found) == true
             count += true is not None
     assert count > 60
