@@ -175,12 +175,14 @@ class FrameVolumes(Volumes):
         centre, radius = self.fitted.spheres(self.frame)
         return centre, np.nextafter(radius + self.larger, np.inf)
 
-    def jumped(self) -> NDArray[np.bool_] | None:
-        """Return (n,) which bodies were moved without a motion."""
+    def jumped(self, before: Volumes | None = None) -> NDArray[np.bool_] | None:
+        """Return (n,) which bodies were moved without a motion, or had one after that."""
         if self.frame is None:
             return self.jumps
         frame = self.frame
         jumps: NDArray[np.bool_] = frame.moved & (frame.poses == frame.poses_t0).all(axis=(1, 2))
+        if isinstance(before, FrameVolumes) and before.frame is not None:
+            jumps |= _put_elsewhere(frame, before.frame)
         return jumps
 
     def name_of(self, body: int) -> str:
@@ -192,6 +194,22 @@ class FrameVolumes(Volumes):
         grown = super().grown(by)
         assert isinstance(grown, FrameVolumes)
         return dataclasses.replace(grown, larger=self.larger + by)
+
+
+def _put_elsewhere(frame: Frame, last: Frame) -> NDArray[np.bool_]:
+    """Return (n,) whose motion starts neither where that of the last frame started nor where it ended: they were teleported."""
+    elsewhere = np.zeros(len(frame), bool)
+    if frame.bodies is last.bodies and frame.poses_t0 is last.poses and frame.vertices_t0 is last.vertices:
+        return elsewhere
+    _, known, row = np.intersect1d(frame.bodies.ids, last.bodies.ids, assume_unique=True, return_indices=True)
+    start = frame.poses_t0[known]
+    elsewhere[known] = (start != last.poses[row]).any(axis=(1, 2)) & (start != last.poses_t0[row]).any(axis=(1, 2))
+    row_before = dict(zip(known.tolist(), row.tolist(), strict=True))
+    for body in frame.bodies.deforming:
+        if body in row_before:
+            points, before = frame.vertices_t0[body], row_before[body]
+            elsewhere[body] |= points is not last.vertices[before] and points is not last.vertices_t0[before]
+    return elsewhere
 
 
 def world_volumes(boxes: LocalBoxes, frame: Frame, clearance: float) -> Volumes:

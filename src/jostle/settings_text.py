@@ -86,12 +86,17 @@ def value_written(text: str) -> Any:
 
 def made_with(make: Callable[..., Made], settings: Mapping[str, Any], owner: str) -> Made:
     """Return what `make` makes of the settings; one that it refuses is named."""
-    # One setting after the other, so that the one which is refused is known.
+    try:
+        return make(**settings)
+    except Exception as error:
+        refused = error
+    # One setting after the other, so that the one which is refused is known; some are taken only together.
     taken: dict[str, Any] = {}
     for setting, value in settings.items():
         taken[setting] = value
         try:
             make(**taken)
         except Exception as error:
-            raise InputError(f"{owner}: setting {setting}={value!r} is refused: {error}") from None
-    return make(**taken)
+            if str(error) == str(refused):
+                raise InputError(f"{owner}: setting {setting}={value!r} is refused: {error}") from None
+    raise InputError(f"{owner}: its settings are refused: {refused}") from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -210,3 +212,153 @@ def test_an_interrupted_frame_leaves_nothing_behind(monkeypatch):
     assert finder.counters["box_tests"] == 1
     assert_right(finder, spheres(row(0.4, 9.1)))
     assert finder.counters["box_tests"] == 0
+
+
+@pytest.mark.small
+def test_a_body_that_creeps_by_less_than_rounding_wakes_its_pairs():
+    # At 1e12 a step of 0.005 is forty units in the last place: no bound is said to be broken, and none is missed.
+    still = PriorityQueue(speed=0.0).start(2)
+    even = PriorityQueue(acceleration=0.0).start(2)
+    x = y = 0.0
+    met = [0, 0]
+    for frame in range(420):
+        x, y = x + 0.005, y + 0.005 * frame
+        for k, (finder, place, gap) in enumerate(((still, x, 3.0), (even, y, 300.0))):
+            met[k] += len(assert_right(finder, spheres(row(1e12 + place, 1e12 + gap))).body_a)
+    assert met[0] > 10
+    assert met[1] > 0
+
+
+def test_a_frame_of_no_seconds_leaves_velocities_as_they_are():
+    # A third body jumps while two approach at 40: forgetting that would let them sleep for twice as long as they may.
+    for gap in np.arange(8.0, 30.0, 0.73):
+        finder = PriorityQueue(acceleration=30.0).start(3)
+        x, found = -0.5 * gap - 3.5, None
+        for frame in range(12):
+            volumes = spheres([[x, 0.0, 0.0], [-x, 0.0, 0.0], [0.0, 500.0, 0.0]], dt=0.1)
+            if frame == 2:
+                jump = spheres([[x - 2.0, 0.0, 0.0], [2.0 - x, 0.0, 0.0], [0.0, 400.0, 0.0]], dt=0.0, jumps=np.arange(3) == 2)
+                assert_right(finder, jump)
+            volumes.centre[2, 1] -= 100.0 * (frame >= 2)
+            found = assert_right(finder, volumes)
+            x += 2.0
+        assert found is not None
+    with pytest.raises(BoundBroken, match=r"body 0 moved by 1 in 0 s"):
+        finder.find(spheres([[x - 1.0, 0.0, 0.0], [2.0 - x, 0.0, 0.0], [0.0, 400.0, 0.0]], dt=0.0))
+
+
+@pytest.mark.small
+def test_asking_twice_for_an_instant_with_other_radii_or_after_a_jump_is_no_sudden_stop():
+    finder = PriorityQueue(acceleration=0.01).start(3)
+    for frame in range(6):
+        for radius in (0.5, 0.7, 0.5):  # as a clearance in the second of three questions
+            assert_right(finder, spheres([[frame, 0.0, 0.0], [9.0, 0.0, 0.0], [0.0, 70.0, 0.0]], radius))
+        jumped = spheres([[frame, 0.0, 0.0], [9.0, 0.0, 0.0], [0.0, 80.0, 0.0]], jumps=np.arange(3) == 2)
+        assert_right(finder, jumped)
+        assert_right(finder, spheres([[frame, 0.0, 0.0], [9.0, 0.0, 0.0], [0.0, 70.0, 0.0]], jumps=np.arange(3) == 2))
+    assert finder._clock == 5.0
+
+
+@pytest.mark.small
+def test_who_was_large_once_sleeps_again():
+    random = np.random.default_rng(3)
+    centre = random.random((12, 3)) * 200.0
+    finder = PriorityQueue(speed=0.1).start(12)
+    assert_right(finder, spheres(centre))
+    asleep = finder.seconds_of_sleep
+    assert asleep > 10.0
+    assert_right(finder, spheres(centre, 500.0))
+    assert finder.seconds_of_sleep == 0.0
+    for _ in range(3):
+        assert_right(finder, spheres(centre))
+    assert finder.seconds_of_sleep > 0.5 * asleep
+
+
+@pytest.mark.small
+def test_nobody_is_said_to_sleep_who_has_to_be_looked_at_anew():
+    finder = PriorityQueue(speed=1.0).start(2)
+    assert finder.seconds_of_sleep == 0.0
+    assert_right(finder, spheres(row(0.0, 21.0)))
+    assert finder.seconds_of_sleep > 9.0
+    with pytest.raises(BoundBroken):
+        finder.find(spheres(row(0.0, 5.0)))
+    assert finder.seconds_of_sleep == 0.0
+    finder.change(1, np.array([0, -1]))
+    assert finder.seconds_of_sleep == np.inf
+
+
+@pytest.mark.small
+def test_what_is_compared_is_counted_whatever_room_there_was():
+    random = np.random.default_rng(2)
+    centre = random.random((40, 3)) * 2.0
+    narrow, wide = (PriorityQueue(speed=0.1).start(40) for _ in range(2))
+    wide._pairs = np.empty((3, 2000), np.int32)
+    for finder in (narrow, wide):
+        assert len(assert_right(finder, spheres(centre, 0.6)).body_a) > 64
+    assert narrow.counters == wide.counters
+    assert narrow.counters["box_tests"] == 40 * 39 // 2
+    # A pair that wakes and stays awake is looked at twice.
+    finder = PriorityQueue(speed=1.0).start(2)
+    assert_right(finder, spheres(row(0.0, 13.0)))
+    for frame in range(1, 6):
+        assert_right(finder, spheres(row(1.0 * frame, 13.0 - 1.0 * frame)))
+    assert finder.counters == {"box_tests": 0, "woken_pairs": 0, "awake_pairs": 0, "pairs": 0}
+    assert_right(finder, spheres(row(6.0, 7.0)))
+    assert (finder.counters["box_tests"], finder.counters["woken_pairs"], finder.counters["awake_pairs"]) == (2, 1, 1)
+
+
+def test_the_queue_takes_the_memory_that_it_says():
+    n = 300
+    pairs = n * (n - 1) // 2
+    centre = np.random.default_rng(1).random((n, 3)) * 90.0
+    finder = PriorityQueue(speed=0.1, memory=8 * (n + 1) * n // 2).start(n)
+    finder.find(spheres(centre))
+    tracemalloc.start()
+    try:
+        PriorityQueue(speed=0.1).start(n).find(spheres(centre))
+        first = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        finder.change(n + 1, np.arange(n))
+        more = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert first < 12 * pairs
+    assert more < 12 * pairs  # beside the old one
+    assert_right(finder, spheres(np.vstack([centre, centre[:1] + 0.1])))
+
+
+@pytest.mark.small
+def test_more_bodies_than_can_be_numbered_are_refused_after_a_change_too():
+    finder = PriorityQueue(speed=1.0, memory=1 << 50).start(2)
+    finder.find(spheres(row(0.0, 9.0)))
+    finder.change(65537, np.arange(2))
+    with pytest.raises(InputError, match="65536 at most"):
+        finder.find(spheres(np.zeros((65537, 3))))
+
+
+@pytest.mark.parametrize("acceleration", [None, 0.05])
+@pytest.mark.parametrize(("offset", "scale"), [(0.0, 1.0), (1e7, 1.0), (1e3, 1e-3)])
+def test_a_long_life_of_motion_jumps_growth_and_pauses(offset, scale, acceleration):
+    random = np.random.default_rng(7)
+    n, speed = 25, 0.08 * scale
+    most = None if acceleration is None else acceleration * scale
+    finder = PriorityQueue(speed, most).start(n)
+    centre = offset + random.random((n, 3)) * 8.0 * scale
+    velocity, radius, last = random.normal(size=(n, 3)) * 0.02 * scale, random.uniform(0.1, 0.9, n) * scale, 1.0
+    seen = tests = 0
+    for _ in range(600):
+        dt = random.choice([1.0, 1.0, 0.5, 0.0])
+        if dt > 0.0:
+            push = random.normal(size=(n, 3))
+            push *= (most or speed) * 0.499 * (dt + last) / np.linalg.norm(push, axis=1)[:, None]
+            faster = velocity + push
+            slow = np.linalg.norm(faster, axis=1) <= speed
+            velocity = np.where(slow[:, None], faster, velocity)
+            centre, last = centre + velocity * dt, dt
+        jumps = random.random(n) < 0.004
+        centre = np.where(jumps[:, None], offset + random.random((n, 3)) * 8.0 * scale, centre)
+        radius = np.where(random.random(n) < 0.05, radius * random.uniform(0.8, 1.2, n), radius).clip(0.05 * scale, 1.2 * scale)
+        seen += len(assert_right(finder, spheres(centre, radius, dt, jumps=jumps)).body_a)
+        tests += finder.counters["box_tests"]
+    assert seen > 500
+    assert tests < 0.8 * 600 * n * (n - 1) / 2

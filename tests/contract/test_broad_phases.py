@@ -10,11 +10,23 @@ import functools
 import numpy as np
 import pytest
 
-from jostle.broad_phase import BROAD_PHASES, PriorityQueue, Volumes
+from jostle.broad_phase import (
+    BROAD_PHASES,
+    PriorityQueue,
+    Volumes,
+    bounding_spheres,
+    brute_force,
+    fast_aabb,
+    priority_queue,
+    sweep_and_prune,
+    uniform_grid,
+)
+from jostle.broad_phase.volumes import refuse_too_many_pairs
 from jostle.errors import InputError
 
 SCENES = {}
 BY_SPHERES = ("bounding_spheres", "priority_queue")
+SLICED = (bounding_spheres, brute_force, fast_aabb, priority_queue, sweep_and_prune, uniform_grid)
 SPEED = 20.0  # what the queue is told, in these tests with one second from frame to frame
 
 
@@ -410,6 +422,28 @@ def test_it_makes_room_for_more_pairs_than_it_expected(broad_phase):
     assert finder.counters["pairs"] == 300 * 299 // 2
     assert_right(finder, Volumes(lower, upper, jumps=jumps))
     np.testing.assert_array_equal(few, kept)  # a result is not written to again
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("name", ["dense", "all_in_one_point", "twelve_decades_of_sizes", "ground_planes_and_half_spaces"])
+def test_work_in_slices_comes_to_the_same(broad_phase, name, monkeypatch):
+    lower, upper = boxes_of(name, 60)
+    whole = broad_phase.start(60)
+    found = whole.find(Volumes(lower, upper))
+    for module in SLICED:
+        for constant in ("_SLICE", "SLICE"):
+            if hasattr(module, constant):
+                monkeypatch.setattr(module, constant, 7)
+    sliced = broad_phase.start(60)
+    np.testing.assert_array_equal(assert_right(sliced, Volumes(lower, upper)), found)
+    assert sliced.counters == whole.counters
+
+
+@pytest.mark.small
+def test_more_pairs_than_can_be_numbered_are_refused():
+    refuse_too_many_pairs(2**31 - 1)
+    with pytest.raises(InputError, match="2147483648 pairs"):
+        refuse_too_many_pairs(2**31)
 
 
 @pytest.mark.small

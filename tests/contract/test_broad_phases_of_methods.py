@@ -14,6 +14,7 @@ from jostle.methods.brute_force.method import AllFaces
 from jostle.motion.pose import rotation_about, translation
 from jostle.pairwise import broad_phase_of
 from jostle.registry import METHODS
+from jostle.settings_text import made_with
 from tests.tiny import box, random_pose, tetrahedron
 
 SPEED = 0.25
@@ -148,6 +149,51 @@ def test_a_broken_bound_names_the_body_and_detect_goes_on():
     hammer.pose = translation((0.21, 0.0, 0.0))
     with pytest.raises(BoundBroken, match=r"in 0\.01 s"):
         world.detect(rows="pairs")
+
+
+@pytest.mark.parametrize("bodies_change", [False, True])
+def test_a_body_that_is_teleported_and_then_moves_breaks_no_bound(bodies_change):
+    world = jostle.World(jostle.Pairwise(broad_phase_of("priority_queue(speed=0.5)"), AllFaces()))
+    first = world.add(box(), translation((70, 0, 0)))
+    world.add(box(), name="anvil")
+    hammer = world.add(box(), translation((20, 0, 0)), name="hammer")
+    soft = world.add(tetrahedron(), translation((40, 0, 0)), deformable=True, name="cushion")
+    assert not world.detect(rows="pairs")
+    hammer.teleport(translation((1.7, 0, 0)))
+    hammer.pose = translation((1.3, 0, 0))
+    if bodies_change:
+        world.remove(first)
+        world.add(box(), translation((0, 50, 0)))
+    assert not world.detect(rows="pairs")
+    hammer.pose = translation((0.9, 0, 0))
+    assert len(world.detect(rows="pairs").pairs) == 1
+    soft.teleport(vertices=soft.vertices - (39.5, 0.0, 0.0))
+    assert len(world.detect(rows="pairs").pairs) == 3
+    hammer.pose = translation((20, 0, 0))
+    with pytest.raises(BoundBroken, match="hammer"):
+        world.detect(rows="pairs")
+    hammer.pose = translation((0.9, 0, 0))  # back to where it was seen last is no motion either
+    assert len(world.detect(rows="pairs").pairs) == 3
+    for x in (1.2, 1.6, 2.0):  # neither is asking on the way, and that does not count as a step
+        hammer.pose = translation((x, 0, 0))
+        world.in_collision()
+    soft.vertices = soft.vertices - np.array([5.0, 0.0, 0.0])
+    with pytest.raises(BoundBroken, match="cushion"):
+        world.detect(rows="pairs")
+
+
+@pytest.mark.small
+def test_settings_that_are_taken_only_together_are_taken():
+    def make(low=0, high=1):
+        if low >= high:
+            raise InputError(f"low {low} is not below high {high}")
+        return low, high
+
+    assert made_with(make, {"low": 5, "high": 9}, "it") == (5, 9)
+    with pytest.raises(InputError, match=r"it: setting high=2 is refused: low 2 is not below high 2"):
+        made_with(make, {"low": 2, "high": 2}, "it")
+    with pytest.raises(InputError, match=r"it: setting low=3 is refused: low 3 is not below high 1"):
+        made_with(make, {"low": 3}, "it")
 
 
 @pytest.mark.small

@@ -2,7 +2,7 @@
 
 There is no paper: n(n-1)/2 exact comparisons of closed float64 boxes, in order, so that the pairs come out sorted.
 Nothing is kept between frames but the room for the pairs: when it does not suffice the search counts on without
-writing, and runs a second time with enough.
+writing, and runs a second time with enough. Both are made in slices, so that Ctrl-C is heard.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, boxes_for_kernel
+from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, boxes_for_kernel, refuse_too_many_pairs
 from jostle.kernels.jit import kernel
+from jostle.kernels.slices import run_in_slices
+
+_SLICE = 1 << 22  # comparisons of a first slice: some milliseconds
 
 
 @dataclass(frozen=True)
@@ -38,13 +41,29 @@ class BruteForceFinder:
         """Return all pairs of overlapping boxes, sorted."""
         n = len(volumes)
         lower, upper = boxes_for_kernel(volumes, self.body_count)
-        found = find_all_pairs(lower, upper, self._body_a, self._body_b)
+        found = self._compare_all(lower, upper)
         if found > len(self._body_a):
+            refuse_too_many_pairs(found)
             # A quarter more than needed: the next frame usually has a few pairs more.
             self._body_a, self._body_b = np.empty((2, found + found // 4), np.int32)
-            found = find_all_pairs(lower, upper, self._body_a, self._body_b)
+            found = self._compare_all(lower, upper)
         self.counters = {"box_tests": n * (n - 1) // 2, "pairs": found}
         return CandidatePairs(self._body_a[:found].copy(), self._body_b[:found].copy())
+
+    def _compare_all(self, lower: Floats, upper: Floats) -> int:
+        n = len(lower)
+        if n * n <= _SLICE:
+            return int(find_all_pairs(lower, upper, 0, self._body_a, self._body_b, 0, _SLICE)[1])
+        state = np.zeros(2, np.int64)  # body, pairs
+
+        def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
+            body, found = find_all_pairs(lower, upper, int(state[0]), self._body_a, self._body_b, int(state[1]), operations)
+            used = (body - int(state[0])) * n
+            state[0], state[1] = body, found
+            return bool(body == n), max(1, used)
+
+        run_in_slices(step, state, _SLICE)
+        return int(state[1])
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
         """Go on with other bodies."""
@@ -52,12 +71,17 @@ class BruteForceFinder:
 
 
 @kernel
-def find_all_pairs(lower: Floats, upper: Floats, body_a: Ints, body_b: Ints) -> int:
-    """Write the overlapping pairs while there is room, and return how many there are; boxes (n,3), room (k,)."""
-    found = 0
+def find_all_pairs(
+    lower: Floats, upper: Floats, first: int, body_a: Ints, body_b: Ints, found: int, operations: int
+) -> tuple[int, int]:
+    """Write the overlapping pairs of boxes (n,3) from body `first` on while there is room (k,), for about so many comparisons.
+
+    Returns the body to go on from and how many pairs there are so far.
+    """
     room = body_a.shape[0]
     n = lower.shape[0]
-    for a in range(n):
+    last = min(n, first + 1 + operations // max(1, n))
+    for a in range(first, last):
         x0 = lower[a, 0]
         y0 = lower[a, 1]
         z0 = lower[a, 2]
@@ -77,4 +101,4 @@ def find_all_pairs(lower: Floats, upper: Floats, body_a: Ints, body_b: Ints) -> 
                     body_a[found] = a
                     body_b[found] = b
                 found += 1
-    return found
+    return last, found

@@ -7,7 +7,8 @@ the two is when they wake. The queue is a heap in an array (`wake_times.py`); it
 Velocities are measured from frame to frame, so that every bound can be checked, and is: a body that moved farther, or changed
 its velocity more, than its bound allows raises `BoundBroken`. Bodies that come, jump or grow have their pairs looked at anew.
 Guarantee: every pair of closed spheres that overlap, sorted (and spheres within 1e-14 of that); nothing is missed while the
-bounds hold, and that they hold is known. A frame in which nothing moves is no time that passes. Memory: 8 bytes for each pair.
+bounds hold, and that they hold is known; what rounding adds to a motion is added to its bounds. A frame in which nothing moves
+but by jumping is no time that passes. Memory: 8 bytes for each pair, and twice that while bodies come and go.
 """
 
 from __future__ import annotations
@@ -29,21 +30,24 @@ from jostle.broad_phase.volumes import (
 )
 from jostle.broad_phase.wake_times import (
     ACCELERATION,
+    ACCELERATION_ROUNDING,
     COLUMNS,
     COMPARED,
     FOUND,
-    MOVED,
     NEW,
     NEXT,
     RADIUS,
     SLEEPING,
     SPEED,
+    SPEED_ROUNDING,
     STATE,
     TOO_FAR,
     WOKEN,
     Longs,
     follow_bodies,
+    list_pairs,
     make_heap,
+    renumber_pairs,
     run_queue,
     turn_back,
     wake_bodies,
@@ -104,6 +108,7 @@ class PriorityQueueFinder:
         self._single = np.zeros(1, np.float32)
         self._bits = self._single.view(np.int32)
         self._pairs: Ints = np.empty((3, 64), np.int32)
+        self._before: Volumes | None = None
         self._bounds_of_all: Floats = np.empty((0, 2))
         self._forget()
 
@@ -126,29 +131,30 @@ class PriorityQueueFinder:
         if not self._is_whole:  # Ctrl-C came in between
             self._forget()
         queue = self._ready_queue()
-        jumps = volumes.jumped()
+        jumps = volumes.jumped(self._before)
         jumped = self._is_new if jumps is None else np.maximum(self._is_new, jumps.astype(np.uint8))
         broken = np.zeros(3)
         self._is_whole = False
-        moved, body = follow_bodies(
+        passes, body = follow_bodies(
             centre, radius, jumped, bounds, dt, self._last_dt, self._bodies, self._restart, broken
         )  # fmt: skip
         self._is_new[:] = 0
-        if moved == MOVED:
+        self._before = volumes
+        if passes:
             self._clock += dt
             self._last_dt = dt
         if body >= 0:
             self._is_whole = True
             raise _broken_bound(volumes, body, broken, dt)
-        found = self._run(queue)
+        found = self._run(queue, self._last_dt or dt)
         self._is_whole = True
         return found
 
-    def _run(self, queue: Longs) -> CandidatePairs:
+    def _run(self, queue: Longs, dt: float) -> CandidatePairs:
         state = self._state
         if self._restart.any():
             wake_bodies(queue, state, self._restart)
-        if self._clock > _LONGEST_CLOCK * self._last_dt:
+        if self._clock > _LONGEST_CLOCK * dt:
             turn_back(queue, int(state[SLEEPING]), self._clock, self._single, self._bits)
             self._clock = 0.0
         if self.seconds_of_sleep > 0.0:
@@ -159,14 +165,15 @@ class PriorityQueueFinder:
 
         def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
             used = run_queue(
-                queue, state, self._bodies, self._clock, self._last_dt, self._pairs, self._single, self._bits, operations
+                queue, state, self._bodies, self._clock, dt, self._pairs, self._single, self._bits, operations
             )  # fmt: skip
             return bool(state[NEXT] == len(queue)), max(1, used)
 
+        compared = 0
         while True:
             state[FOUND] = 0
             run_in_slices(step, state, _SLICE)
-            found = int(state[FOUND])
+            found, compared = int(state[FOUND]), compared or int(state[COMPARED])
             if found < self._pairs.shape[1]:
                 break
             refuse_too_many_pairs(found)
@@ -176,7 +183,7 @@ class PriorityQueueFinder:
         sorted_pairs = np.empty((2, found), np.int32)
         kept = sort_pairs(self._pairs, found, np.empty((2, self.body_count + 1), np.int32), sorted_pairs)
         self.counters = {
-            "box_tests": int(state[COMPARED]),
+            "box_tests": compared,
             "woken_pairs": int(state[WOKEN]),
             "awake_pairs": len(queue) - int(state[SLEEPING]),
             "pairs": kept,
@@ -186,9 +193,11 @@ class PriorityQueueFinder:
     @property
     def seconds_of_sleep(self) -> float:
         """For how long no two spheres can begin to overlap, from the last frame on; 0 while a pair is awake, inf without pairs."""
-        if self._queue is None or len(self._queue) == 0:
-            return 0.0 if self._queue is None else np.inf
-        if self._state[SLEEPING] < len(self._queue):
+        if self._queue is None or not self._is_whole:
+            return 0.0
+        if len(self._queue) == 0:
+            return np.inf
+        if self._state[SLEEPING] < len(self._queue) or self._restart.any():
             return 0.0
         self._bits[0] = self._queue[0] >> 32
         return max(0.0, float(self._single[0]) - self._clock)
@@ -199,36 +208,36 @@ class PriorityQueueFinder:
         sleeping, whole = int(self._state[SLEEPING]), self._is_whole
         self.body_count = body_count
         self._forget()
-        if old_queue is None or not whole or _pair_count(body_count) > self._most_pairs():
+        if old_queue is None or not whole or not self._fits():
             return
         new = np.asarray(old_to_new, np.int64)
         stay = np.flatnonzero(new >= 0)
         self._bodies[new[stay]] = old_bodies[stay]
         self._is_new[new[stay]], self._restart[new[stay]] = old_new[stay], old_restart[stay]
-        a, b = new[(old_queue >> 16) & 0xFFFF], new[old_queue & 0xFFFF]
-        alive = (a >= 0) & (b >= 0)
-        lower, higher = np.minimum(a, b), np.maximum(a, b)
-        kept = (old_queue >> 32 << 32 | lower << 16 | higher)[alive]
-        arrived = np.ones(body_count, bool)
-        arrived[new[stay]] = False
-        self._queue = np.concatenate([kept, _pairs_of(arrived)])
-        self._state[SLEEPING] = np.count_nonzero(alive[:sleeping])
-        make_heap(self._queue, int(self._state[SLEEPING]))
+        arrived = np.ones(body_count, np.uint8)
+        arrived[new[stay]] = 0
+        self._queue = np.empty(_pair_count(body_count), np.int64)
+        asleep = renumber_pairs(old_queue, 0, sleeping, new, self._queue, 0)
+        awake = renumber_pairs(old_queue, sleeping, len(old_queue), new, self._queue, asleep)
+        list_pairs(arrived, self._queue, awake)
+        self._state[SLEEPING] = asleep
+        make_heap(self._queue, asleep)
 
-    def _most_pairs(self) -> int:
-        return self.settings.memory // _BYTES_PER_PAIR
+    def _fits(self) -> bool:
+        return self.body_count <= MOST_BODIES and _BYTES_PER_PAIR * _pair_count(self.body_count) <= self.settings.memory
 
     def _ready_queue(self) -> Longs:
         """Return the queue; made where there is none, of pairs that are all awake."""
         if self._queue is None:
-            n = self.body_count
-            if n > MOST_BODIES or _pair_count(n) > self._most_pairs():
+            n, pairs = self.body_count, _pair_count(self.body_count)
+            if not self._fits():
                 raise InputError(
-                    f"PriorityQueue: {n} bodies make {_pair_count(n)} pairs, which take {_BYTES_PER_PAIR * _pair_count(n)} bytes; "
+                    f"PriorityQueue: {n} bodies make {pairs} pairs, which take {_BYTES_PER_PAIR * pairs} bytes; "
                     f"memory is {self.settings.memory}, and bodies can be {MOST_BODIES} at most; raise memory, or use a broad "
                     "phase without a queue, such as coherent_aabb"
                 )
-            self._queue = _pairs_of(np.ones(n, bool))
+            self._queue = np.empty(pairs, np.int64)
+            list_pairs(np.ones(n, np.uint8), self._queue, 0)
         return self._queue
 
     def _bounds(self, volumes: Volumes) -> Floats:
@@ -262,21 +271,12 @@ def _unknown_bodies(n: int) -> Floats:
     bodies = np.full((n, COLUMNS), np.nan)
     bodies[:, RADIUS] = -1.0
     bodies[:, [SPEED, ACCELERATION]] = np.inf
+    bodies[:, [SPEED_ROUNDING, ACCELERATION_ROUNDING]] = 0.0
     return bodies
 
 
 def _pair_count(n: int) -> int:
     return n * (n - 1) // 2
-
-
-def _pairs_of(chosen: NDArray[np.bool_]) -> Longs:
-    """Return the keys of all pairs of which one at least is chosen, with a time that has come."""
-    n = len(chosen)
-    rows = []
-    for a in range(n):
-        b = np.arange(a + 1, n) if chosen[a] else a + 1 + np.flatnonzero(chosen[a + 1 :])
-        rows.append(a << 16 | b)
-    return np.concatenate(rows).astype(np.int64) if rows else np.empty(0, np.int64)
 
 
 def _broken_bound(volumes: Volumes, body: int, broken: Floats, dt: float) -> BoundBroken:

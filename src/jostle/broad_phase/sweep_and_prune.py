@@ -18,12 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.sorted_keys import Longs, key_of, renumbered, sort_once, split_keys
-from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, boxes_for_kernel, overlap
+from jostle.broad_phase.volumes import (
+    CandidatePairs,
+    Floats,
+    Ints,
+    Volumes,
+    boxes_for_kernel,
+    overlap,
+    refuse_too_many_pairs,
+)
 from jostle.kernels.jit import kernel
+from jostle.kernels.slices import run_in_slices
 
 # Sorting anew and sweeping costs about as much as this many exchanges for each body (2 ns against some 500 ns a body).
 _EXCHANGES_PER_BODY = 256
 _CHANGES_PER_BODY = 4
+_SLICE = 1 << 22  # comparisons of a first slice of a sweep: some milliseconds
 
 
 @dataclass(frozen=True)
@@ -93,10 +103,19 @@ class SweepAndPruneFinder:
             # Stable, and lower ends stand first: so they come first among equals.
             order[axis] = np.argsort(ends[:, axis], kind="stable")
         pairs, active = np.empty(4 * n + 64, np.int64), np.empty(2 * n, np.int32)
+        axis, tests = best_axis_of_ends(order)
         while True:
-            found, tests = sweep_boxes(lower, upper, order, active, pairs)
+            state = np.zeros(3, np.int64)  # place, open boxes, pairs
+
+            def step(state: NDArray[np.int64], operations: int, pairs: Longs = pairs) -> tuple[bool, int]:
+                used = sweep_boxes(lower, upper, order[axis], state, active, pairs, operations)
+                return bool(state[0] == 2 * n), used
+
+            run_in_slices(step, state, _SLICE)
+            found = int(state[2])
             if found <= len(pairs):
                 break
+            refuse_too_many_pairs(found)
             pairs = np.empty(found, np.int64)
         self._pairs = np.sort(pairs[:found])
         self._make_room(order, np.empty((2, n, 3)))
@@ -200,12 +219,9 @@ def merge_changes(pairs: Longs, added: Longs, add_count: int, removed: Longs, re
 
 
 @kernel
-def sweep_boxes(lower: Floats, upper: Floats, order: Ints, active: Ints, pairs: Longs) -> tuple[int, int]:
-    """Write the keys of overlapping pairs while there is room, by a sweep along the axis on which the fewest intervals overlap.
-
-    Returns how many pairs and how many box tests there are; `active` (2n,) is scratch: the open bodies, then the place of each.
-    """
-    n = lower.shape[0]
+def best_axis_of_ends(order: Ints) -> tuple[int, int]:
+    """Return the axis of the lists (3,2n) on which the fewest intervals overlap, and how many pairs do there."""
+    n = order.shape[1] // 2
     best_axis = 0
     fewest = -1
     for axis in range(3):
@@ -219,9 +235,23 @@ def sweep_boxes(lower: Floats, upper: Floats, order: Ints, active: Ints, pairs: 
         if fewest < 0 or overlaps < fewest:
             fewest = overlaps
             best_axis = axis
-    found = open_count = 0
-    for place in range(2 * n):
-        end = order[best_axis, place]
+    return best_axis, fewest
+
+
+@kernel
+def sweep_boxes(
+    lower: Floats, upper: Floats, order: Ints, state: Longs, active: Ints, pairs: Longs, operations: int
+) -> int:  # fmt: skip
+    """Write the keys of overlapping pairs while there is room, by a sweep over a list (2n,) for about so many comparisons.
+
+    Goes on from `state` (3,): place, open boxes and pairs so far; `active` (2n,) are the open bodies, then the place of each.
+    Returns the operations used.
+    """
+    n = lower.shape[0]
+    place, open_count, found = state[0], state[1], state[2]
+    used = 0
+    while place < 2 * n and used < operations:
+        end = order[place]
         if end < n:
             for k in range(open_count):
                 other = active[k]
@@ -231,10 +261,14 @@ def sweep_boxes(lower: Floats, upper: Floats, order: Ints, active: Ints, pairs: 
                     found += 1
             active[open_count] = end
             active[n + end] = open_count
+            used += open_count + 1
             open_count += 1
         else:
             open_count -= 1
             last = active[open_count]
             active[active[end]] = last  # an upper end's number is that of its body plus n, where the body's place is
             active[n + last] = active[end]
-    return found, fewest
+            used += 1
+        place += 1
+    state[0], state[1], state[2] = place, open_count, found
+    return used

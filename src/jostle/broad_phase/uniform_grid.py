@@ -48,6 +48,7 @@ from jostle.errors import InputError
 from jostle.kernels.jit import kernel
 
 _BATCH = 8  # comparisons written at once
+_SLICE = 1 << 25  # comparisons after which Ctrl-C is heard: some 0.1 s
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,10 @@ class UniformGridFinder:
         room = self._room
         level_count, huge_count = arrange_boxes(lower, upper, self.smallest_cell, room)
         while True:
-            found, box_tests, cells = find_pairs(lower, upper, huge_count, room, self._pairs)
+            place = found = box_tests = cells = 0
+            while place < self.body_count:
+                place, found, more_tests, more_cells = find_pairs(lower, upper, huge_count, room, place, found, _SLICE, self._pairs)
+                box_tests, cells = box_tests + more_tests, cells + more_cells
             if found < self._pairs.shape[1]:
                 break
             refuse_too_many_pairs(found)
@@ -117,13 +121,20 @@ class UniformGridFinder:
 
 
 @kernel
-def find_pairs(lower: Floats, upper: Floats, huge_count: int, room: Room, pairs: Ints) -> tuple[int, int, int]:
-    """Write pairs (3,k) in no order, some twice, while there is room; return the numbers of pairs, box tests and cells visited.
+def find_pairs(
+    lower: Floats, upper: Floats, huge_count: int, room: Room, first: int, found: int, most: int, pairs: Ints
+) -> tuple[int, int, int, int]:
+    """Write pairs (3,k) in no order, some twice, while there is room, for the boxes from `first` of the table on.
 
-    The last column is never a result: what does not fit goes there.
+    Returns the place to go on from after little more than `most` box tests, the number of pairs so far, and of box tests and cells
+    visited now. The last column is never a result: what does not fit goes there.
     """
-    found, tests, cells = search_cells(
-        lower.shape[0] - huge_count,
+    box_count = lower.shape[0] - huge_count
+    place, found, tests, cells = search_cells(
+        box_count,
+        first,
+        found,
+        most,
         room.box,
         room.body,
         room.level,
@@ -135,15 +146,20 @@ def find_pairs(lower: Floats, upper: Floats, huge_count: int, room: Room, pairs:
         room.waiting,
         pairs,
     )
+    if place < box_count:
+        return place, found, tests, cells
     if huge_count > 0:
         found = compare_huge(lower, upper, room.level, room.huge, huge_count, found, pairs)
         tests += huge_count * lower.shape[0] - huge_count * (huge_count + 1) // 2
-    return found, tests, cells
+    return lower.shape[0], found, tests, cells
 
 
 @kernel
 def search_cells(
     box_count: int,
+    first: int,
+    found: int,
+    most: int,
     box: Floats,
     body: Ints,
     level_of: Ints,
@@ -154,19 +170,19 @@ def search_cells(
     asking_ticks: Longs,
     waiting: Indices,
     pairs: Ints,
-) -> tuple[int, int, int]:
-    """Compare every sorted box with those of its own level in the cells from its own on, and with those of coarser levels.
+) -> tuple[int, int, int, int]:
+    """Compare every sorted box from `first` on with those of its own level in the cells from its own on, and of coarser levels.
 
     Longer than others, because calls that pass arrays cost more than the comparisons (700 ns a box against 90). Comparisons
     wait in a list: made at once, in loops that end after an unforeseeable number of rounds, they take 130 ns a box.
     """
-    found = 0
     tests = 0
     cells = 0
     asked = 0
     count = 0
     slots = slot_start.shape[0] - SPARE_SLOTS
-    for place in range(box_count):
+    place = first
+    while place < box_count and tests <= most:
         own = int(level_of[body[place]])
         for level in range(own, -1, -1):
             x = tick_of(box[place, 0], scale[level, 0])
@@ -225,7 +241,8 @@ def search_cells(
                 found = compare_waiting(box, body, ticks, asking, asking_ticks, waiting, count, found, pairs)
                 count = 0
                 asked = 0
-    return compare_waiting(box, body, ticks, asking, asking_ticks, waiting, count, found, pairs), tests, cells
+        place += 1
+    return place, compare_waiting(box, body, ticks, asking, asking_ticks, waiting, count, found, pairs), tests, cells
 
 
 @kernel

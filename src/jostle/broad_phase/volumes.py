@@ -98,8 +98,11 @@ class Volumes:
             radius = np.sqrt(np.square(half / scale[:, None]).sum(axis=1)) * scale * _RADIUS_PADDING
         return centre, np.nextafter(radius, np.inf)
 
-    def jumped(self) -> NDArray[np.bool_] | None:
-        """Return (n,) which bodies did not move to where they are but were put there; None where nobody did."""
+    def jumped(self, before: Volumes | None = None) -> NDArray[np.bool_] | None:
+        """Return (n,) which bodies did not move to where they are but were put there; None where nobody did.
+
+        `before` are the volumes that the finder saw last, of the same bodies or of others.
+        """
         return self.jumps
 
     def name_of(self, body: int) -> str:

@@ -21,17 +21,18 @@ Longs = NDArray[np.int64]
 Flags = NDArray[np.uint8]
 Singles = NDArray[np.float32]
 
-# Columns of a body.
-X, RADIUS, REACH, VX, SPEED, ACCELERATION, COLUMNS = 0, 3, 4, 5, 8, 9, 10
-# What `follow_bodies` finds.
-STILL, MOVED = 0, 1
+# Columns of a body. Its bounds are those it was given, with caution, and what rounding adds to them.
+X, RADIUS, REACH, VX, SPEED, ACCELERATION, SPEED_ROUNDING, ACCELERATION_ROUNDING, COLUMNS = 0, 3, 4, 5, 8, 9, 10, 11, 12
 NEW = 2  # a body that the queue has not seen, as a jump
 TOO_FAR, TOO_SUDDEN = 1, 2
 
 ALLOWANCE = 1.0 + 1e-9  # of a bound: who moves by exactly his bound breaks it by rounding otherwise
 CAUTION = 1.0 + 1e-6  # bounds are taken to be larger by this than what is allowed
 ROUNDING = 2.0**-47  # of the largest coordinate
+_SOONER = 1.0 - 1e-6  # of a time of sleep: 65,536 additions to the clock are off by less
 _GROWTH = 1.05  # a body that grew has room to grow on
+_SHRINKING = 1.0 - 2.0**-12  # in a frame, of room that is no longer needed: bodies that breathe keep theirs
+_MOST_ROOM = 4.0
 _SLIGHTLY = 1.0 + 2.0**-30
 _STAY = 4.0  # frames: who would sleep for fewer stays awake, which costs less than going through the heap
 
@@ -43,62 +44,102 @@ SLEEPING, NEXT, FOUND, WOKEN, COMPARED, STATE = 0, 1, 2, 3, 4, 5
 def follow_bodies(
     centre: Floats, radius: Floats, jumped: Flags, bounds: Floats, dt: float, last_dt: float, bodies: Floats, restart: Flags,
     broken: Floats,
-) -> tuple[int, int]:  # fmt: skip
+) -> tuple[bool, int]:  # fmt: skip
     """Bring the rows of bodies up to date; flag those whose pairs have to be looked at anew: new, jumped, grown, out of bounds.
 
-    Returns whether anything moved at all (if not, no time passes), and the number of the first body that broke a bound, or -1;
-    `broken` (3,) then says which, what it did and what it was allowed. A velocity that is not known is NaN.
+    Returns whether time passes, and the number of the first body that broke a bound, or -1; `broken` (3,) then says which, what
+    it did and what it was allowed. A velocity that is not known is NaN.
     """
-    n = radius.shape[0]
-    still = True
-    for i in range(n):
-        still = still and jumped[i] != NEW and radius[i] == bodies[i, RADIUS]
-        for k in range(3):
-            still = still and centre[i, k] == bodies[i, X + k]
+    passes = dt > 0.0 and anything_moves(centre, jumped, bodies)
+    half = 0.5 * (dt + last_dt)
     first = -1
-    for i in range(n):
-        speed, acceleration = bounds[i, 0], bounds[i, 1]
-        if speed * CAUTION > bodies[i, SPEED] or acceleration * CAUTION > bodies[i, ACCELERATION]:
-            restart[i] = 1
-        bodies[i, SPEED] = speed * CAUTION
-        bodies[i, ACCELERATION] = acceleration * CAUTION
-        if still:
-            continue
-        largest = 0.0
-        step = change = 0.0
-        for k in range(3):
-            largest = max(largest, max(abs(centre[i, k]), abs(bodies[i, X + k])))
-            by = centre[i, k] - bodies[i, X + k]
-            step += by * by
-            velocity = by / dt if dt > 0.0 else (0.0 if by == 0.0 else np.inf)
-            other = velocity - bodies[i, VX + k]
-            change += other * other
-            bodies[i, VX + k] = velocity
-            bodies[i, X + k] = centre[i, k]
-        bodies[i, RADIUS] = radius[i]
-        step, change = math.sqrt(step), math.sqrt(change)
-        rounding = ROUNDING * largest
+    for i in range(radius.shape[0]):
+        largest, step, change = move_body(centre, i, dt, passes, bodies)
+        rounding = ROUNDING * (largest + (radius[i] if radius[i] < np.inf else 0.0))
+        allowed_step = bounds[i, 0] * dt if dt > 0.0 else 0.0
+        allowed_change = bounds[i, 1] * half if passes else np.inf
         what = 0
         if jumped[i] == NEW or (jumped[i] and step > 0.0):
             what = -1
-        elif step > speed * dt * ALLOWANCE + rounding:
+        elif step > allowed_step * ALLOWANCE + rounding:
             what = TOO_FAR
-        elif change > 0.5 * acceleration * (dt + last_dt) * ALLOWANCE + rounding * 2.0 / max(min(dt, last_dt), 1e-300):
+        elif change > allowed_change * ALLOWANCE + rounding * 2.0 / max(min(dt, last_dt), 1e-300):
             what = TOO_SUDDEN
         if what != 0:
             restart[i] = 1
             if what != TOO_SUDDEN:
                 for k in range(3):
                     bodies[i, VX + k] = np.nan
+        elif passes:
+            # A bound may be broken by rounding, but not unseen: pairs sleep by what bodies do.
+            faster, sooner = rounding / dt, rounding * 2.0 / max(min(dt, last_dt) * half, 1e-300)
+            add_rounding(bodies, i, SPEED_ROUNDING, faster, step > bodies[i, SPEED] * dt)
+            add_rounding(bodies, i, ACCELERATION_ROUNDING, sooner, change > bodies[i, ACCELERATION] * half)
+        elif step > 0.0:
+            restart[i] = 1
         if what > 0 and first < 0:
             first = i
             broken[0] = what
             broken[1] = step if what == TOO_FAR else change
-            broken[2] = speed * dt if what == TOO_FAR else 0.5 * acceleration * (dt + last_dt)
-        if jumped[i] == NEW or radius[i] + rounding > bodies[i, REACH]:
-            bodies[i, REACH] = (radius[i] + 2.0 * rounding) * (_SLIGHTLY if jumped[i] == NEW else _GROWTH)
-            restart[i] = 1
-    return STILL if still else MOVED, first
+            broken[2] = allowed_step if what == TOO_FAR else allowed_change
+        for column in range(2):
+            bound = bounds[i, column] * CAUTION + bodies[i, SPEED_ROUNDING + column]
+            if bound > bodies[i, SPEED + column]:
+                restart[i] = 1
+            bodies[i, SPEED + column] = bound
+        bodies[i, RADIUS] = radius[i]
+        make_room(bodies, i, rounding, jumped[i] == NEW, restart)
+    return passes, first
+
+
+@kernel
+def anything_moves(centre: Floats, jumped: Flags, bodies: Floats) -> bool:
+    """Whether a body that did not jump is elsewhere than it was; if not, no time passes."""
+    for i in range(centre.shape[0]):
+        if not jumped[i]:
+            for k in range(3):
+                if centre[i, k] != bodies[i, X + k]:
+                    return True
+    return False
+
+
+@kernel(forceinline=True)
+def move_body(centre, i, dt, passes, bodies):  # type: ignore[no-untyped-def]
+    """Take a body to its centre; return its largest coordinate, how far it went, and by how much its velocity changed."""
+    largest = step = change = 0.0
+    for k in range(3):
+        old = bodies[i, X + k]
+        largest = max(largest, abs(centre[i, k]))
+        if abs(old) > largest:  # not where it is not known
+            largest = abs(old)
+        by = centre[i, k] - old
+        step += by * by
+        bodies[i, X + k] = centre[i, k]
+        if passes:
+            velocity = by / dt
+            other = velocity - bodies[i, VX + k]
+            change += other * other
+            bodies[i, VX + k] = velocity
+    return largest, math.sqrt(step), math.sqrt(change)
+
+
+@kernel(forceinline=True)
+def add_rounding(bodies, i, column, needed, is_more):  # type: ignore[no-untyped-def]
+    """Set what rounding adds to a bound: twice what is needed where there `is_more` than the bound, and less when dt is longer."""
+    bodies[i, column] = 2.0 * needed if is_more else min(bodies[i, column], 4.0 * needed)
+
+
+@kernel(forceinline=True)
+def make_room(bodies, i, rounding, is_new, restart):  # type: ignore[no-untyped-def]
+    """Bring the reach of a body up to date, a radius within which it can change without waking anybody."""
+    tight = (bodies[i, RADIUS] + 2.0 * rounding) * _SLIGHTLY
+    reach = bodies[i, REACH]
+    if is_new or bodies[i, RADIUS] + rounding > reach:
+        bodies[i, REACH] = tight if is_new else tight * _GROWTH
+        restart[i] = 1
+    elif tight < reach:
+        # Only ever less: who went to sleep by a larger reach sleeps well.
+        bodies[i, REACH] = max(tight, min(reach * _SHRINKING, tight * _MOST_ROOM))
 
 
 @kernel(forceinline=True)
@@ -115,7 +156,7 @@ def look_at(bodies, a, b, dt):  # type: ignore[no-untyped-def]
     by_speed = gap / speed if speed > 0.0 else np.inf
     acceleration = bodies[a, ACCELERATION] + bodies[b, ACCELERATION]
     if not acceleration < np.inf:
-        return by_speed
+        return by_speed * _SOONER
     # Along the line of centres as it is now; the distance is never less than its projection on that line.
     approach = (
         (bodies[a, VX] - bodies[b, VX]) * x
@@ -125,14 +166,14 @@ def look_at(bodies, a, b, dt):  # type: ignore[no-untyped-def]
     # What is known is the mean over the last frame; by its end the velocity may have changed as in half of it.
     approach += 0.5 * acceleration * dt
     if approach != approach:  # a velocity that is not known yet
-        return by_speed
+        return by_speed * _SOONER
     root = math.sqrt(approach * approach + 2.0 * acceleration * gap)
     by_acceleration = np.inf
     if approach > 0.0:
         by_acceleration = 2.0 * gap / (approach + root)
     elif acceleration > 0.0:
         by_acceleration = (root - approach) / acceleration
-    return max(by_speed, by_acceleration)
+    return max(by_speed, by_acceleration) * _SOONER
 
 
 @kernel(forceinline=True)
@@ -190,6 +231,30 @@ def make_heap(queue: Longs, count: int) -> None:
 
 
 @kernel
+def list_pairs(chosen: Flags, queue: Longs, at: int) -> int:
+    """Write the keys of all pairs of which one at least is chosen (n,), with a time that has come; return where they end."""
+    n = chosen.shape[0]
+    for a in range(n):
+        for b in range(a + 1, n):
+            if chosen[a] | chosen[b]:
+                queue[at] = a << 16 | b
+                at += 1
+    return at
+
+
+@kernel
+def renumber_pairs(old: Longs, begin: int, end: int, new_number: Longs, queue: Longs, at: int) -> int:
+    """Write the keys from `begin` to `end` of those bodies that stay under their new numbers; return where they end."""
+    for place in range(begin, end):
+        key = old[place]
+        a, b = new_number[(key >> 16) & 0xFFFF], new_number[key & 0xFFFF]
+        if a >= 0 and b >= 0:
+            queue[at] = key >> 32 << 32 | min(a, b) << 16 | max(a, b)
+            at += 1
+    return at
+
+
+@kernel
 def wake_bodies(queue: Longs, state: Longs, restart: Flags) -> None:
     """Wake all pairs of the bodies that are flagged, and take the flags down."""
     sleeping = state[SLEEPING]
@@ -236,10 +301,10 @@ def run_queue(
         while sleeping > 0 and queue[0] >> 32 <= now and used < operations:
             key = queue[0]
             sleep = look_at(bodies, (key >> 16) & 0xFFFF, key & 0xFFFF, dt)
-            if sleep > _STAY * dt:
+            until = time_bits(clock + max(sleep, 0.0), single, bits)
+            if sleep > _STAY * dt and until > now:
                 # Most sleep on: a new time in the same place costs half of what taking out and putting in does.
-                queue[0] = time_bits(clock + sleep, single, bits) << 32 | (key & 0xFFFFFFFF)
-                state[COMPARED] += 1
+                queue[0] = until << 32 | (key & 0xFFFFFFFF)
             else:
                 sleeping -= 1
                 queue[0] = queue[sleeping]
@@ -248,6 +313,7 @@ def run_queue(
                 sift_down(queue, 0, sleeping)
             used += 1
         state[WOKEN] += used
+        state[COMPARED] += used
         if sleeping == 0 or queue[0] >> 32 > now:
             at = sleeping
     if at >= 0:
