@@ -112,6 +112,8 @@ def test_a_map_that_does_not_fit_is_refused_with_what_would():
             prepare(mesh, greedy)
     with pytest.raises(InputError, match=r"e\+\d+ bytes.*accuracy="):
         prepare(mesh, Settings(accuracy=1e-25))
+    with pytest.raises(InputError, match=r"takes inf bytes.*accuracy=.*fits"):
+        prepare(mesh, Settings(accuracy=1e-300))
     with pytest.raises(InputError, match="too little for any map"):
         prepare(mesh, Settings(memory=1))
 

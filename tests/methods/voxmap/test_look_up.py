@@ -29,8 +29,8 @@ class Look:
         tasks, frames = np.full((2 * count, TASK), -9, np.int32), np.empty((2 * count + 1, 12))
         shape_of_body = np.arange(len(self.shapes), dtype=np.int32)
         found = look_up.place_shells(
-            np.array(body_a, np.int32), np.array(body_b, np.int32), shape_of_body, self.numbers, self.poses, self.both,
-            tasks, frames, self.scratch,
+            np.array(body_a, np.int32), np.array(body_b, np.int32), 0, count, shape_of_body, self.numbers, self.poses, self.both,
+            tasks, 0, frames, self.scratch,
         )  # fmt: skip
         return tasks[:found], frames[:found]
 
@@ -42,7 +42,7 @@ class Look:
         found = []
         while True:
             look_up.look_up_shells(
-                tasks, frames, self.table.table, self.numbers, grouped, False, how_many, operations, state, marks, *rows
+                tasks, frames, self.table.table, self.numbers, grouped, False, how_many, operations, state, marks, rows
             )
             if state[look_up.NEXT_TASK] == len(tasks):
                 n = state[look_up.ROWS]
@@ -112,6 +112,26 @@ def test_groups_save_look_ups_and_lose_no_hit():
         assert some == every
         saved.append(1 - fewer / max(1, all_points))
     assert max(saved) > 0.4
+
+
+def test_groups_lose_no_hit_of_a_shell_that_is_huge_beside_the_map():
+    """With `both` a coarse shell meets a fine map: 10⁶ of its voxels away from its middle float32 is off by tenths of a voxel."""
+    rng = np.random.default_rng(0)
+    filled, found = np.ones((8, 8, 8), bool), 0
+    for _ in range(6):
+        # Groups of which one half is just inside of the map, and the other 60 voxels off.
+        inside = np.stack([8 - rng.uniform(0, 0.3, 100), *rng.uniform(1, 7, (2, 100))], axis=1)
+        points = np.repeat(np.stack([inside, inside + np.array([60.0, 0, 0])], axis=1), 16, axis=1).reshape(-1, 3)
+        turned = random_pose(rng, 0.0)
+        middle = rng.uniform(1e5, 8e5) * np.array([1.0, 2.0, -1.5])
+        shell = shape_of(filled, points @ turned[:3, :3], 1000.0, middle=middle @ turned[:3, :3])
+        look = Look([shape_of(filled, np.zeros((1, 3))), shell], [np.eye(4), turned], both=True)
+        tasks, frames = look.place([0], [1])
+        of_shell = tasks[:, look_up.SHELL_BODY] == 1
+        every, some = (look.rows(tasks[of_shell], frames[of_shell], grouped)[0] for grouped in (False, True))
+        assert some == every
+        found += len(every)
+    assert found > 5000
 
 
 def test_stopping_and_going_on_changes_nothing():

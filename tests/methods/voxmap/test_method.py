@@ -5,7 +5,8 @@ import pytest
 
 import jostle
 from jostle.broad_phase import BROAD_PHASES
-from jostle.methods.voxmap import detector
+from jostle.kernels.pool import map_chunks
+from jostle.methods.voxmap import detector, look_up
 from jostle.methods.voxmap.voxel_size import REACH
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
@@ -33,6 +34,9 @@ def same_rows(one, other):
     for name in COLUMNS:
         mine, theirs = getattr(one.contacts, name), getattr(other.contacts, name)
         assert np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f"), name
+    if len(one.contacts):
+        assert np.array_equal(one.contacts.details.area, other.contacts.details.area)
+        assert np.array_equal(one.contacts.details.place, other.contacts.details.place)
     assert list(one.pairs) == list(other.pairs)
     assert one.pairs.kind.tolist() == other.pairs.kind.tolist()
 
@@ -167,8 +171,16 @@ def test_grouping_and_broad_phases_change_no_row(both):
 
 
 @pytest.mark.parametrize("both", [False, True])
-def test_threads_give_the_same_bytes(both, monkeypatch):
-    monkeypatch.setattr(detector, "PIECES_APART", 3)
+@pytest.mark.parametrize(("pieces", "rows_apart"), [(3, 50), (1, 1000), (7, 333)])
+def test_threads_give_the_same_bytes(both, pieces, rows_apart, monkeypatch):
+    portions = []
+
+    def counted(work, count, chunk, workers):
+        portions.append((work.__name__, -(-count // chunk)))
+        return map_chunks(work, count, chunk, workers)
+
+    for name, value in (("PIECES_APART", pieces), ("ROWS_APART", rows_apart), ("map_chunks", counted)):
+        monkeypatch.setattr(detector, name, value)
     rng = np.random.default_rng(6)
     bodies = [(mesh, random_pose(rng, 0.8)) for mesh in (BALL, SMALL, box(), build.torus(), SMALL)]
     worlds = [world_of(jostle.Voxmap(accuracy=0.05, both=both), *bodies, workers=workers) for workers in (1, 2, None)]
@@ -178,6 +190,81 @@ def test_threads_give_the_same_bytes(both, monkeypatch):
         for other in others:
             same_rows(one, other)
             assert one.counters == other.counters
+    assert {name for name, count in portions if count > 1} == {"part", "measure", "describe"}
+
+
+@pytest.mark.small
+def test_tasks_are_cut_where_the_look_up_stopped_and_every_piece_is_in_one_part(monkeypatch):
+    monkeypatch.setattr(detector, "PIECES_APART", 4)
+    tasks = np.zeros((5, look_up.TASK), np.int32)
+    tasks[:, look_up.PAIR], tasks[:, look_up.END_PIECE] = range(5), (3, 9, 0, 4, 21)
+    frames = np.arange(60.0).reshape(5, 12)
+    every = [(pair, piece) for pair, *_, first, end in tasks.tolist() for piece in range(first, end)]
+    for task in range(5):
+        for piece in range(max(1, tasks[task, look_up.END_PIECE])):
+            cut, moved, begun = detector._cut(tasks, frames, task, piece)
+            pieces = [(pair, piece) for pair, *_, first, end in cut.tolist() for piece in range(first, end)]
+            assert pieces == every
+            done = sum(end - first for *_, first, end in cut[:begun].tolist())
+            assert done == tasks[:task, look_up.END_PIECE].sum() + piece
+            assert np.array_equal(moved, frames[cut[:, look_up.PAIR]])
+            assert (cut[begun:, look_up.END_PIECE] - cut[begun:, look_up.FIRST_PIECE]).max() <= 4
+            # The deep points of a pair are looked up with the part that begins its shell: each has one.
+            assert cut[cut[:, look_up.FIRST_PIECE] == 0, look_up.PAIR].tolist() == list(range(5))
+
+
+def test_pairs_are_placed_in_portions(monkeypatch):
+    rng = np.random.default_rng(16)
+    bodies = [(mesh, random_pose(rng, 1.2)) for mesh in (BALL, SMALL, box(), SMALL, build.torus(), box())]
+    for both in (False, True):
+        monkeypatch.setattr(detector, "PAIRS_AT_ONCE", 1 << 20)
+        whole = world_of(jostle.Voxmap(accuracy=0.1, both=both, broad=None), *bodies).detect()
+        monkeypatch.setattr(detector, "PAIRS_AT_ONCE", 4)
+        same_rows(whole, world_of(jostle.Voxmap(accuracy=0.1, both=both, broad=None), *bodies).detect())
+
+
+def test_a_body_that_comes_or_goes_costs_no_work_on_the_shapes_of_others(monkeypatch):
+    made = []
+
+    def counted(shape, grouped):
+        made.append(id(shape))
+        return arrays_of(shape, grouped)
+
+    arrays_of = detector._arrays_of
+    monkeypatch.setattr(detector, "_arrays_of", counted)
+    world = world_of(jostle.Voxmap(across=16), (BALL, None), (SMALL, translation((1.2, 0, 0))))
+    world.detect()
+    world.add(box(), translation((0, 1.3, 0)))
+    world.detect()
+    world.add(SMALL, translation((0, 0, 1.2)))
+    world.remove(0)
+    report = world.detect()
+    assert len(made) == len(set(made)) == 3
+    same_rows(report_of_the_same(world), report)
+
+
+def report_of_the_same(world):
+    """What a new world with the same bodies, under the same numbers, reports."""
+    fresh = world_of(world.method, (box(), None), *((body.mesh, body.pose) for body in world))
+    fresh.remove(0)
+    return fresh.detect()
+
+
+def test_box_tests_are_those_of_this_frame():
+    world = world_of(jostle.Voxmap(across=8), *((SMALL, translation((0.7 * k, 0, 0))) for k in range(6)))
+    assert world.detect().counters.box_tests > 0
+    for body in list(world)[2:]:
+        world.remove(body)
+    assert world.detect().counters.box_tests == 0  # two bodies need no grid
+
+
+def test_how_far_points_reach_does_not_depend_on_the_portions(monkeypatch):
+    rng = np.random.default_rng(9)
+    points, directions, middle = rng.normal(size=(1000, 3)), rng.normal(size=(20, 3)), np.array([1.0, 2.0, 3.0])
+    expected = ((points + middle) @ directions.T).max(axis=0)
+    for portion in (1 << 20, 1000, 999, 7):
+        monkeypatch.setattr(detector, "ROWS_APART", portion)
+        assert np.allclose(detector._farthest_along(directions, points, middle), expected, rtol=1e-14)
 
 
 def test_a_body_inside_another_is_found_whoever_gives_the_shell():
@@ -207,6 +294,21 @@ def test_a_body_inside_another_is_found_whoever_gives_the_shell():
         assert np.allclose(np.linalg.norm(report.contacts.normal, axis=1), 1.0)
         assert world.detect(rows="pairs").pairs.kind.tolist() == report.pairs.kind.tolist()
         assert len(world.detect(rows="any").pairs) == len(world.detect(rows="first").contacts) == 1
+
+
+def test_boxes_grow_by_what_is_theirs_whatever_the_order_of_the_bodies():
+    """Balls with large voxels, which meet though the balls do not, and between them in the list one with tiny voxels."""
+    rng = np.random.default_rng(21)
+    tiny, apart_but_found = build.icosphere(1, 0.02), 0
+    for trial in range(12):
+        away = rng.normal(size=3) * (1.0, 0.05, 0.05)
+        away *= (2.0 + rng.uniform(0.03, 0.12)) / np.linalg.norm(away)
+        bodies = [(BALL, None), (tiny, translation((0, 5.0, 0))), (BALL, translation(away))]
+        expected = world_of(jostle.Voxmap(across=10, broad=None), *bodies).detect()
+        apart_but_found += bool(expected)
+        for broad in ("uniform_grid", ("fast_aabb", "bounding_spheres")[trial % 2]):
+            same_rows(expected, world_of(jostle.Voxmap(across=10, broad=broad), *bodies).detect())
+    assert apart_but_found > 3
 
 
 def test_analytic_surfaces_bulge_out_of_their_vertices_behind_any_broad_phase():

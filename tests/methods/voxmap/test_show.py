@@ -1,9 +1,14 @@
 """What the method shows of itself: voxels, shells and hits where they are."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import jostle
+from jostle.methods.voxmap import show
+from jostle.methods.voxmap.map import filled_voxels
+from jostle.methods.voxmap.show import surface_voxel_centres
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.methods.voxmap.prepared_once import prepare_each_mesh_once
@@ -28,6 +33,28 @@ def test_voxels_are_boxes_of_the_voxels_size_about_the_surface(world):
     assert len(boxes) > 500
     assert np.allclose(boxes[:, 1] - boxes[:, 0], 2.0 / 16, rtol=0.02)
     assert distances(boxes.mean(axis=1)).max() < 2.1 * 2.0 / 16
+
+
+def test_voxels_of_a_shape_that_bodies_share_are_sought_once(world, monkeypatch):
+    sought = []
+
+    def counted(shape):
+        sought.append(shape)
+        return surface_voxel_centres(shape)
+
+    monkeypatch.setattr(show, "surface_voxel_centres", counted)
+    assert len(world.overlay("voxels").boxes) > 500
+    assert len(sought) == 1
+
+
+def test_voxels_shown_are_those_with_an_empty_neighbour(world):
+    world.prepare()
+    shape = world._detector._shapes[0]
+    filled = np.pad(filled_voxels(shape.words, shape.cells), 1)
+    around = [np.roll(filled, step, (0, 1, 2)) for step in itertools.product((-1, 0, 1), repeat=3)]
+    expected = np.argwhere(filled & ~np.all(around, axis=0)) - 1
+    found = np.rint((surface_voxel_centres(shape) - shape.origin) / shape.voxel - 0.5).astype(int)
+    assert sorted(map(tuple, found.tolist())) == sorted(map(tuple, expected.tolist()))
 
 
 def test_shell_points_are_near_the_surface(world):

@@ -3,13 +3,14 @@
 Lock and Wills §5 and §6: a broad phase prunes the pairs of bodies, the look-up decides each of the others. Boxes grow by as much as
 filled voxels and shell points may lie outside of a mesh, so that the report is the same behind any broad phase. Rows are sorted by
 pair, then by shell (with `both` that of the lower body first), then by shell point; deep points come in where nothing else hits.
-Large shells are shared out to threads in parts of `PIECES_APART` pieces, many pairs in portions; rows are put back in order.
+Large shells are shared out to threads in parts of `PIECES_APART` pieces, many pairs in portions, and what is said of the hits in
+portions of `ROWS_APART` rows; rows are put back in order.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from jostle.methods.voxmap.look_up import (
     END_PIECE,
     FIRST_PIECE,
     LOOK_UPS,
+    NEXT_PIECE,
     NEXT_TASK,
     ONE,
     ONE_PER_PAIR,
@@ -49,7 +51,7 @@ from jostle.methods.voxmap.show import shown_hits, shown_shells, shown_voxels
 from jostle.methods.voxmap.voxel_size import reach_of
 from jostle.overlay import Overlay
 from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.protocol import Detector, OldToNew
+from jostle.protocol import Detector, OldToNew, PairFinder
 from jostle.query import Query
 from jostle.report import Contacts, Counters, Details, Report, unknown_column
 from jostle.shapes.mesh import Mesh
@@ -58,14 +60,14 @@ if TYPE_CHECKING:
     from jostle.methods.voxmap.method import Voxmap
 
 FIRST_SLICE = 4_000_000  # points: about 20 ms
-PIECES_APART = 512  # of 256 points each: what a thread takes of a large shell at a time, about 0.3 ms
+PAIRS_AT_ONCE = 1 << 20  # pairs that are placed between two looks at the keyboard: about 50 ms
+PIECES_APART = 1024  # of 256 points each: what a thread takes of a large shell at a time, about 0.5 ms
 MOST_CHUNKS = 64  # the most portions that many pairs are dealt out in
+ROWS_APART = 16384  # hits that a thread measures or describes at a time, about 0.8 ms
 HOW_MANY = {"faces": ALL, "first": ALL, "pairs": ONE_PER_PAIR, "any": ONE}
 OVERLAYS = ("", "voxels", "shell", "hits")
 
 Marks = NDArray[np.uint8]
-
-_NO_ROWS: Ints = np.empty((3, 0), np.int32)
 
 
 class Hits(NamedTuple):
@@ -96,21 +98,29 @@ class VoxmapDetector(Detector):
         # Rows of the last look-up, an array for each thread: fresh memory takes longer than the search.
         self._kept = threading.local()
         self._deep_rows = GrowingRows(np.int32, 2, 64)
+        self._made: dict[int, tuple[list[NDArray[Any]], float]] = {}  # by the id of the shape
         self._take(bodies, shapes)
 
     def _take(self, bodies: Bodies, shapes: tuple[VoxelShape, ...]) -> None:
         distinct = list({id(shape): shape for shape in shapes}.values())
         number = {id(shape): k for k, shape in enumerate(distinct)}
+        mesh_of = {id(shape): mesh for shape, mesh in zip(shapes, bodies.meshes, strict=True)}
+        # What was made of a shape is kept as long as the shape: a body that comes must not cost what all others did.
+        known = self._made
+        self._made = {key: known[key] if key in known else self._make(distinct[k], mesh_of[key]) for key, k in number.items()}
         self._shapes = shapes
         self._shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
-        self._table = AddressTable([_arrays_of(shape, self._method.grouped) for shape in distinct])
+        self._table = AddressTable([arrays for arrays, _ in self._made.values()])
         self._numbers = read_only_view(np.array([_numbers_of(shape) for shape in distinct]).reshape(-1, SHAPE_NUMBERS))
         self._has_near = any(len(shape.near) for shape in distinct)
         self._every_pair: CandidatePairs | None = None
         if self._finder is not None:
             self._boxes = LocalBoxes(bodies)
-            beyond = [_beyond(shape, mesh, reach_of(self._method)) for shape, mesh in _once_each(shapes, bodies.meshes)]
-            self._beyond = np.array(beyond).reshape(-1)[self._shape_of_body]
+            self._beyond = np.array([beyond for _, beyond in self._made.values()]).reshape(-1)[self._shape_of_body]
+
+    def _make(self, shape: VoxelShape, mesh: Mesh) -> tuple[list[NDArray[Any]], float]:
+        """The arrays of a shape, and how far it reaches out of its mesh."""
+        return _arrays_of(shape, self._method.grouped), _beyond(shape, mesh, reach_of(self._method))
 
     def change(self, bodies: Bodies, shapes: tuple[VoxelShape, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went."""
@@ -122,7 +132,8 @@ class VoxmapDetector(Detector):
         """Prune the pairs of bodies and look up the shells of the others."""
         pairs = self._pairs_to_test(frame)
         hits = self._hits(pairs, frame, HOW_MANY[query.rows])
-        boxes = 0 if self._finder is None else self._finder.counters.get("box_tests", 0)
+        finder = self._finder_for(frame)
+        boxes = 0 if finder is None else finder.counters.get("box_tests", 0)
         counters = Counters(body_pairs=len(pairs.body_a), box_tests=boxes, look_ups=hits.look_ups)
         if hits.rows.shape[1] == 0:
             return Report(counters=counters)
@@ -134,31 +145,42 @@ class VoxmapDetector(Detector):
         report = Report.of(contacts, counters)
         return report if query.rows in ("faces", "first") else Report(report.pairs.without_rows(), counters=counters)
 
+    def _finder_for(self, frame: Frame) -> PairFinder | None:
+        """The finder, or None where all pairs are taken: boxes and a grid for two bodies take 70 µs, to place a shell takes 1."""
+        return None if len(frame) <= 2 and self._method.broad == "uniform_grid" else self._finder
+
     def _pairs_to_test(self, frame: Frame) -> CandidatePairs:
-        # Boxes and a grid for two bodies take 70 µs, to look whether they are near takes 0.05.
-        if self._finder is not None and not (len(frame) <= 2 and self._method.broad == "uniform_grid"):
-            return allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, 0.0).grown(self._beyond)), frame)
-        if self._every_pair is None:
-            self._every_pair = every_pair(len(frame))
-        return allowed_pairs(self._every_pair, frame)
+        """The pairs of the broad phase that the filters let be tested, as kernels take them."""
+        finder = self._finder_for(frame)
+        if finder is not None:
+            found = finder.find(world_volumes(self._boxes, frame, 0.0).grown(self._beyond))
+        else:
+            if self._every_pair is None:
+                self._every_pair = _for_kernels(every_pair(len(frame)))
+            found = self._every_pair
+            if frame.unfiltered:
+                return found
+        return _for_kernels(allowed_pairs(found, frame))
 
     def _hits(self, pairs: CandidatePairs, frame: Frame, how_many: int) -> Hits:
         """Look up the shells of all pairs, and where nothing hits the deep points."""
         count, poses = len(pairs.body_a), read_only_view(frame.poses)
         most = 2 * count if self._method.both else count
         tasks, frames, scratch = np.empty((most, TASK), np.int32), np.empty((most + 1, 12)), np.empty((4, 4))
-        near = place_shells(
-            read_only_view(pairs.body_a), read_only_view(pairs.body_b), self._shape_of_body, self._numbers, poses,
-            self._method.both, tasks, frames, scratch,
-        )  # fmt: skip
+        near = 0
+        for begin in range(0, count, PAIRS_AT_ONCE):
+            near = place_shells(
+                pairs.body_a, pairs.body_b, begin, min(begin + PAIRS_AT_ONCE, count), self._shape_of_body, self._numbers, poses,
+                self._method.both, tasks, near, frames, scratch,
+            )  # fmt: skip
         tasks, frames, marks = tasks[:near], frames[:near], np.zeros(count, np.uint8)
         if frame.workers == 1 or how_many == ONE:
-            hits = self._looked_up(tasks, frames, how_many, marks)
+            hits, _ = self._looked_up(tasks, frames, how_many, marks)
         else:
             hits = self._on_threads(tasks, frames, how_many, marks, frame.workers)
         if how_many != ALL and not (how_many == ONE and hits.rows.shape[1]):
             hits = self._with_feet(hits, how_many, marks)
-        if near == 0 or (how_many == ONE and hits.rows.shape[1]):
+        if near == 0 or (how_many == ONE and hits.rows.shape[1]) or marks.all():
             return hits
         tasks = hits.tasks
         deep = self._deep_rows.fill(
@@ -177,79 +199,96 @@ class VoxmapDetector(Detector):
         left = np.flatnonzero(marks[hits.tasks[:, PAIR]] == 0)
         if len(left) == 0 or not self._has_near:
             return hits
-        more = self._looked_up(hits.tasks[left], hits.frames[left], ALL, marks)
+        more, _ = self._looked_up(hits.tasks[left], hits.frames[left], ALL, marks)
         if more.rows.shape[1] == 0:
             return hits
         more.rows[0] = left[more.rows[0]]
         hits = hits._replace(rows=np.concatenate([hits.rows, more.rows], axis=1), look_ups=hits.look_ups + more.look_ups)
         return hits.select(_firsts(hits, how_many))
 
-    def _looked_up(self, tasks: Ints, frames: Floats, how_many: int, marks: Marks) -> Hits:
-        """Look up the shells of some tasks; marks pairs that are hit."""
-        rows: Ints = self._kept.__dict__.get("rows", _NO_ROWS)
+    def _looked_up(
+        self, tasks: Ints, frames: Floats, how_many: int, marks: Marks, most: int | None = None
+    ) -> tuple[Hits, NDArray[np.int64]]:
+        """Look up the shells of some tasks, about so many points at most; marks pairs that are hit. Returns the state as well."""
+        rows: Ints = self._kept.rows if hasattr(self._kept, "rows") else np.empty((3, 4 * PIECE), np.int32)
         table = self._table.table
 
         def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
             nonlocal rows
             used = look_up_shells(
                 tasks, frames, table, self._numbers, self._method.grouped, how_many == ALL, how_many, operations,
-                state, marks, rows[0], rows[1], rows[2],
+                state, marks, rows,
             )  # fmt: skip
             done = bool(state[NEXT_TASK] == len(tasks))
             if not done and state[ROWS] > rows.shape[1] - PIECE:
-                rows = np.concatenate([rows, np.empty((3, max(4 * PIECE, rows.shape[1])), np.int32)], axis=1)
+                rows = np.concatenate([rows, np.empty_like(rows)], axis=1)
             return done, max(1, int(used))
 
         state = np.zeros(STATE, np.int64)
-        run_in_slices(step, state, FIRST_SLICE)
+        run_in_slices(step, state, FIRST_SLICE, total_operations=most)
         if rows.nbytes <= KEPT_BYTES:
             self._kept.rows = rows
         count = int(state[ROWS])
         if how_many == ALL and self._has_near:
             count = int(keep_hits(tasks, frames, table, self._numbers, rows[:, :count], marks))
-        return Hits(tasks, frames, rows[:2, :count].copy(), int(state[LOOK_UPS]))
+        return Hits(tasks, frames, rows[:2, :count].copy(), int(state[LOOK_UPS])), state
 
     def _on_threads(self, tasks: Ints, frames: Floats, how_many: int, marks: Marks, workers: int | None) -> Hits:
         """Do the same on threads, where there is enough to do; large shells are cut into parts. Nothing depends on their number."""
-        if int(tasks[:, END_PIECE].sum()) < 2 * PIECES_APART:
-            return self._looked_up(tasks, frames, how_many, marks)
+        if int(tasks[:, END_PIECE].sum()) < 4 * PIECES_APART:
+            return self._looked_up(tasks, frames, how_many, marks)[0]
+        begun, found = 0, []
         if how_many == ALL:  # else a part would not know whether one before it has hit
-            tasks, frames = _cut(tasks, frames)
+            # Threads take 0.2 ms to start. Where groups are passed over, this much may be all that there is to do.
+            first, state = self._looked_up(tasks, frames, how_many, marks, PIECES_APART * PIECE)
+            if state[NEXT_TASK] == len(tasks):
+                return first
+            tasks, frames, begun = _cut(tasks, frames, int(state[NEXT_TASK]), int(state[NEXT_PIECE]))
+            found = [first]
+        left = len(tasks) - begun
         # An even number, so that the two shells of a pair stay together where one hit is enough.
-        chunk = 1 if how_many == ALL and len(tasks) <= MOST_CHUNKS else 2 * -(-len(tasks) // (2 * MOST_CHUNKS))
+        chunk = 1 if how_many == ALL and left <= MOST_CHUNKS else 2 * -(-left // (2 * MOST_CHUNKS))
 
         def part(start: int, stop: int) -> tuple[Hits, Marks]:
-            own = np.zeros_like(marks)
-            hits = self._looked_up(tasks[start:stop], frames[start:stop], how_many, own)
+            own, start, stop = np.zeros_like(marks), begun + start, begun + stop
+            hits, _ = self._looked_up(tasks[start:stop], frames[start:stop], how_many, own)
             hits.rows[0] += start
             return hits, own
 
-        found = map_chunks(part, len(tasks), chunk, workers)
-        for _, own in found:
+        for hits, own in map_chunks(part, left, chunk, workers):
             marks |= own
-        rows = np.concatenate([hits.rows for hits, _ in found], axis=1)
-        return Hits(tasks, frames, rows, sum(hits.look_ups for hits, _ in found))
+            found.append(hits)
+        rows = np.concatenate([hits.rows for hits in found], axis=1)
+        return Hits(tasks, frames, rows, sum(hits.look_ups for hits in found))
 
     def _contacts(self, pairs: CandidatePairs, frame: Frame, hits: Hits) -> Contacts:
         """Return hits as contacts; where they are is computed when it is asked for."""
         count = hits.rows.shape[1]
         bodies, kind = np.empty((2, count), np.int32), np.empty(count, np.uint8)
         distance, depth, gradient = np.empty(count), np.empty(count), np.empty((count, 3))
-        pair_a, pair_b, poses = read_only_view(pairs.body_a), read_only_view(pairs.body_b), read_only_view(frame.poses)
         # What details are made of stays as it is: nobody writes into a frame that was handed out, or into a shape.
-        table, numbers, place = self._table, self._numbers, (np.empty((4, 4)), np.empty((1, 12)))
-        measure_hits(
-            hits.tasks, hits.frames, table.table, numbers, poses, pair_a, pair_b, hits.rows, *place,
-            bodies, kind, distance, depth, gradient,
-        )  # fmt: skip
+        table, numbers, poses, (pair_a, pair_b) = self._table, self._numbers, read_only_view(frame.poses), pairs
+        workers = frame.workers
+
+        def measure(begin: int, end: int) -> None:
+            measure_hits(
+                hits.tasks, hits.frames, table.table, numbers, poses, pair_a, pair_b, hits.rows, begin, end, *_scratch(),
+                bodies, kind, distance, depth, gradient,
+            )  # fmt: skip
 
         def details() -> Details:
             segment, normal, area, at = np.empty((count, 2, 3)), np.empty((count, 3)), np.empty(count), np.empty((count, 3))
-            describe_hits(
-                hits.tasks, hits.frames, table.table, numbers, poses, pair_a, hits.rows, *place, gradient,
-                segment, normal, area, at,
-            )  # fmt: skip
+
+            def describe(begin: int, end: int) -> None:
+                describe_hits(
+                    hits.tasks, hits.frames, table.table, numbers, poses, pair_a, hits.rows, begin, end, *_scratch(), gradient,
+                    segment, normal, area, at,
+                )  # fmt: skip
+
+            _in_portions(describe, count, workers)
             return Details(segment, normal, area, at)
+
+        _in_portions(measure, count, workers)
 
         faces: Ints = np.full(count, -1, np.int32)
         return Contacts(bodies[0], bodies[1], faces, faces, kind, distance, depth, unknown_column(count), details)
@@ -266,15 +305,27 @@ class VoxmapDetector(Detector):
         return shown_hits(hits, self._shapes, frame, with_shells=what == "")
 
 
+def _for_kernels(pairs: CandidatePairs) -> CandidatePairs:
+    return CandidatePairs(read_only_view(pairs.body_a), read_only_view(pairs.body_b))
+
+
+def _scratch() -> tuple[Floats, Floats]:
+    """What a kernel needs to place the giver of hits; each call has its own, so that threads may describe one report at once."""
+    return np.empty((4, 4)), np.empty((1, 12))
+
+
+def _in_portions(work: Callable[[int, int], None], count: int, workers: int | None) -> None:
+    """Call work(begin, end) for all rows, on threads where there are many. Each row is written by itself."""
+    if count <= ROWS_APART:
+        work(0, count)
+    else:
+        map_chunks(work, count, ROWS_APART, workers)
+
+
 def _firsts(hits: Hits, how_many: int) -> NDArray[np.int64]:
     """The first row of each pair, or of the first pair."""
     firsts = np.unique(hits.pair, return_index=True)[1]
     return firsts[:1] if how_many == ONE else firsts
-
-
-def _once_each(shapes: Sequence[VoxelShape], meshes: Sequence[Mesh]) -> list[tuple[VoxelShape, Mesh]]:
-    """Each distinct shape with a mesh that it was made of, in the order of their first bodies."""
-    return list({id(shape): (shape, mesh) for shape, mesh in reversed(list(zip(shapes, meshes, strict=True)))}.values())[::-1]
 
 
 def _arrays_of(shape: VoxelShape, grouped: bool) -> list[NDArray[Any]]:
@@ -311,15 +362,26 @@ def _beyond(shape: VoxelShape, mesh: Mesh, reach: float) -> float:
     grid = np.indices((7, 7, 7)).reshape(3, -1).T - 3.0
     directions = grid[np.abs(grid).max(axis=1) == 3.0]
     directions /= np.linalg.norm(directions, axis=1)[:, None]
-    bulge = ((shape.points + shape.middle) @ directions.T).max(axis=0) - (mesh.vertices @ directions.T).max(axis=0)
+    bulge = _farthest_along(directions, shape.points, shape.middle) - _farthest_along(directions, mesh.vertices)
     return reach * shape.voxel + 1.25 * max(0.0, float(bulge.max()))
 
 
-def _cut(tasks: Ints, frames: Floats) -> tuple[Ints, Floats]:
-    """Return tasks of at most PIECES_APART pieces each."""
-    parts = -(-tasks[:, END_PIECE] // PIECES_APART)
+def _farthest_along(directions: Floats, points: NDArray[Any], middle: Floats | float = 0.0) -> Floats:
+    """How far points about a middle reach along directions (n,3); some at a time, or a fine shell would take gigabytes."""
+    portions = (points[begin : begin + ROWS_APART] + middle for begin in range(0, len(points), ROWS_APART))
+    farthest: Floats = np.max([(portion @ directions.T).max(axis=0) for portion in portions], axis=0)
+    return farthest
+
+
+def _cut(tasks: Ints, frames: Floats, task: int, piece: int) -> tuple[Ints, Floats, int]:
+    """Cut tasks where a look-up has stopped, and what is left into parts of at most PIECES_APART pieces; and how many are done."""
+    begun = task + 1 if piece > 0 else task
+    done, left = tasks[:begun].copy(), tasks[task:].copy()
+    if piece > 0:
+        done[task, END_PIECE] = left[0, FIRST_PIECE] = piece
+    parts = np.maximum(1, -((left[:, FIRST_PIECE] - left[:, END_PIECE]) // PIECES_APART))
     number = np.arange(int(parts.sum())) - np.repeat(np.cumsum(parts) - parts, parts)
-    cut, frames = np.repeat(tasks, parts, axis=0), np.repeat(frames, parts, axis=0)
-    cut[:, FIRST_PIECE] = number * PIECES_APART
+    cut = np.repeat(left, parts, axis=0)
+    cut[:, FIRST_PIECE] += (number * PIECES_APART).astype(np.int32)
     cut[:, END_PIECE] = np.minimum(cut[:, END_PIECE], cut[:, FIRST_PIECE] + PIECES_APART)
-    return cut, frames
+    return np.concatenate([done, cut]), np.concatenate([frames[:begun], np.repeat(frames[task:], parts, axis=0)]), begun

@@ -112,12 +112,12 @@ def keep_hits(tasks, frames, table, numbers, rows, pair_hit):
 
 @kernel
 def measure_hits(
-    tasks, frames, table, numbers, poses, pairs_a, pairs_b, rows, scratch, placed,
+    tasks, frames, table, numbers, poses, pairs_a, pairs_b, rows, begin, end, scratch, placed,
     bodies, kind, distance, depth, gradient,
 ):  # fmt: skip
-    """Write bodies (2,n), kind, signed distance, depth and the gradient (n,3) of the distance of each hit, rows (2,n)."""
-    row, count = 0, rows.shape[1]
-    while row < count:
+    """Write bodies (2,n), kind, signed distance, depth and its gradient (n,3) of the hits begin … end - 1 of rows (2,n)."""
+    row = begin
+    while row < end:
         task = rows[0, row]
         inside = rows[1, row] < 0
         giver, giver_body, at, _ = place_giver(tasks, task, rows[1, row], frames, numbers, poses, scratch, placed)
@@ -132,7 +132,7 @@ def measure_hits(
         step, banded = numbers[at, BAND_STEP], first.shape[0] > 0
         a, b = pairs_a[tasks[task, PAIR]], pairs_b[tasks[task, PAIR]]
         contained = B_IN_A if giver_body == b else A_IN_B
-        while row < count and rows[0, row] == task and (rows[1, row] < 0) == inside:
+        while row < end and rows[0, row] == task and (rows[1, row] < 0) == inside:
             d, gx, gy, gz = math.nan, 0.0, 0.0, 0.0
             if banded:
                 x, y, z = point_of_hit(feet, deep, rows[1, row], mx, my, mz)
@@ -167,14 +167,17 @@ def in_world(pose, k, x, y, z):
 
 
 @kernel
-def describe_hits(tasks, frames, table, numbers, poses, pairs_a, rows, scratch, placed, gradient, segment, normal, area, place):
-    """Write segment (2,3) from body a to body b, unit normal from a into b, area and place of each hit.
+def describe_hits(
+    tasks, frames, table, numbers, poses, pairs_a, rows, begin, end, scratch, placed, gradient,
+    segment, normal, area, place,
+):  # fmt: skip
+    """Write segment (2,3) from body a to body b, unit normal from a into b, area and place of the hits begin … end - 1.
 
     The ends of a segment are the foot and the centre of the voxel; the place is the foot. Of two shells only the one that would be
     looked up alone has areas, so that no overlap counts twice.
     """
-    row, count = 0, rows.shape[1]
-    while row < count:
+    row = begin
+    while row < end:
         task = rows[0, row]
         inside = rows[1, row] < 0
         giver, giver_body, at, taker_body = place_giver(tasks, task, rows[1, row], frames, numbers, poses, scratch, placed)
@@ -192,8 +195,8 @@ def describe_hits(tasks, frames, table, numbers, poses, pairs_a, rows, scratch, 
         hx, hy, hz = (numbers[at, MIDDLE] - ex) / edge, (numbers[at, MIDDLE + 1] - ey) / edge, (numbers[at, MIDDLE + 2] - ez) / edge
         giver_pose, pose = poses[giver_body], poses[taker_body]
         # Out of the taker is out of b where the giver is a: the other way round from a into b.
-        mine, sign = (0, -1.0) if giver_body == pairs_a[tasks[task, PAIR]] else (1, 1.0)
-        while row < count and rows[0, row] == task and (rows[1, row] < 0) == inside:
+        mine, sign = (0, -1.0) if gives_a else (1, 1.0)
+        while row < end and rows[0, row] == task and (rows[1, row] < 0) == inside:
             point = rows[1, row]
             x, y, z = point_of_hit(points, deep, point, mx, my, mz)
             pu, pv, pw = in_frame(placed, 0, x, y, z)

@@ -54,8 +54,9 @@ NEXT_TASK, NEXT_PIECE, ROWS, LOOK_UPS, STATE = range(5)
 # How many hits are wanted.
 ALL, ONE_PER_PAIR, ONE = range(3)
 
-SLACK = 0.01  # voxels, and
-STRETCH = 1.0 + 4e-5  # the share by which poses that are not quite orthonormal may stretch a ball
+SLACK = 0.01  # voxels
+STRETCH = 1.0 + 4e-5  # poses that are not quite orthonormal may stretch a ball by this share
+ROUNDING = 1.5e-6  # of the radius of a shell: what float32 takes of a point and of the middle of its ball, 2⁻²⁴·√3·7 each
 
 
 @kernel
@@ -99,16 +100,16 @@ def ball_misses_map(frames, row, numbers, shell, at):
 
 @kernel
 def place_shells(
-    body_a, body_b, shape_of_body, numbers, poses, both,
-    tasks, frames, scratch,
+    body_a, body_b, begin, end, shape_of_body, numbers, poses, both,
+    tasks, count, frames, scratch,
 ):  # fmt: skip
-    """Write a task (TASK) and its frame (12) for each shell that may meet a map, and return how many; `scratch` is (4,4).
+    """Add to `count` tasks (TASK) and frames (12) one for each shell of the pairs begin … end - 1 that may meet a map.
 
-    `frames` has a row more than `tasks`, for the way back. A shell and the voxels of its body lie in the box of its map, but for
-    less than a voxel, and in its ball: a pair is left out when the ball of either misses the box of the other.
+    Returns how many there are then; `scratch` is (4,4), and `frames` has a row more than `tasks`, for the way back. A shell and the
+    voxels of its body lie in the box of its map, but for less than a voxel, and in its ball: a pair is left out when the ball of
+    either misses the box of the other.
     """
-    count = 0
-    for pair in range(body_a.shape[0]):
+    for pair in range(begin, end):
         a, b = body_a[pair], body_b[pair]
         # With both, the shell of the lower body comes first, whichever it is.
         from_a = both or choose_shell(shape_of_body[a], shape_of_body[b], numbers)
@@ -137,11 +138,11 @@ def write_task(tasks, row, pair, giver, taker, shell, at, numbers):
 
 
 @kernel(forceinline=True)
-def groups_that_may_hit(balls, piece, coarse, m, stretch, end_x, end_y, end_z, row, slab):
+def groups_that_may_hit(balls, piece, coarse, m, stretch, slack, end_x, end_y, end_z, row, slab):
     """Mask of the eight groups of a piece whose balls may meet a filled voxel, by the bounds of `groups.py`; `m`: twelve splats."""
     at = 32 * piece
     x, y, z = f32x8_load(balls, at), f32x8_load(balls, at + 8), f32x8_load(balls, at + 16)
-    r = f32x8_multiply_add(f32x8_load(balls, at + 24), stretch, f32x8_splat(np.float32(SLACK)))
+    r = f32x8_multiply_add(f32x8_load(balls, at + 24), stretch, slack)
     zero = f32x8_splat(np.float32(0.0))
     u = f32x8_multiply_add(m[0], x, f32x8_multiply_add(m[1], y, f32x8_multiply_add(m[2], z, m[9])))
     v = f32x8_multiply_add(m[3], x, f32x8_multiply_add(m[4], y, f32x8_multiply_add(m[5], z, m[10])))
@@ -159,9 +160,9 @@ def groups_that_may_hit(balls, piece, coarse, m, stretch, end_x, end_y, end_z, r
 @kernel
 def look_up_shells(
     tasks, frames, table, numbers, grouped, with_near, how_many, operations,
-    state, pair_hit, row_task, row_point, row_hit,
+    state, pair_hit, found_rows,
 ):  # fmt: skip
-    """Go on with the look-ups of tasks (n,TASK) for so many points; hits are appended to the rows (task, point, 1), in order.
+    """Go on with the look-ups of tasks (n,TASK) for so many points; hits are appended to the rows (3,k): task, point, 1; in order.
 
     With `with_near`, for all rows only, points near a body with a distance band are appended as well (task, point, 0). Stops where
     the rows might not hold the hits of another piece. Returns the points looked up.
@@ -170,6 +171,7 @@ def look_up_shells(
     rows = state[ROWS]
     task = state[NEXT_TASK]
     piece = state[NEXT_PIECE]
+    row_task, row_point, row_hit = found_rows[0], found_rows[1], found_rows[2]
     room = row_task.shape[0] - PIECE
     while task < tasks.shape[0] and used < operations and rows <= room:
         shell, at = tasks[task, SHELL], tasks[task, MAP]
@@ -202,11 +204,12 @@ def look_up_shells(
         m6, m7, m8 = f32x8_splat(frames[task, 6]), f32x8_splat(frames[task, 7]), f32x8_splat(frames[task, 8])
         t0, t1, t2 = f32x8_splat(frames[task, 9]), f32x8_splat(frames[task, 10]), f32x8_splat(frames[task, 11])
         stretch = f32x8_splat(STRETCH / numbers[at, VOXEL])
+        slack = f32x8_splat(np.float32(SLACK + ROUNDING * numbers[shell, RADIUS] / numbers[at, VOXEL]))
         while piece < end_piece and used < operations and rows <= room:
             near, hits = np.uint32(255), np.uint32(0)
             if grouped:
                 m = (m0, m1, m2, m3, m4, m5, m6, m7, m8, f32x8_sub(t0, back), f32x8_sub(t1, back), f32x8_sub(t2, back))
-                near = groups_that_may_hit(balls, piece, coarse, m, stretch, over_x, over_y, over_z, coarse_row, coarse_slab)
+                near = groups_that_may_hit(balls, piece, coarse, m, stretch, slack, over_x, over_y, over_z, coarse_row, coarse_slab)
                 used += 8
             while near != 0:
                 begin = (PIECE * piece + GROUP * lowest_bit(near)) // BLOCK

@@ -37,7 +37,7 @@ def needed_bytes(extent: Floats, area: float, voxel: float, depth: bool, surface
     shell_words = _words(extent / (voxel * SHELL_SHARE))
     cells = np.sort(extent / voxel + margin + 4.0)
     rays = float(cells[1] * cells[2]) * RAY_BYTES
-    squares = area / voxel**2
+    squares = area / voxel / voxel  # the square of a tiny voxel is 0
     points = POINTS_PER_SQUARE * (3.0 if surface_only else 1.0) * squares / SHELL_SHARE**2 * POINT_BYTES
     band = 0.0
     if depth and not surface_only:

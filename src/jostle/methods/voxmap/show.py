@@ -9,29 +9,25 @@ from __future__ import annotations
 import numpy as np
 
 from jostle.frame import Floats, Frame
-from jostle.methods.voxmap.map import filled_voxels
+from jostle.methods.voxmap.map import Lattice
 from jostle.methods.voxmap.shape import VoxelShape
+from jostle.methods.voxmap.shell import shell_of
+from jostle.methods.voxmap.surface import surface_words
 from jostle.overlay import Overlay
 from jostle.report import Contacts
-
-NEIGHBOURS = [offset for offset in np.ndindex(3, 3, 3) if offset != (1, 1, 1)]
 
 
 def surface_voxel_centres(shape: VoxelShape) -> Floats:
     """Return the centres (k,3), in body coordinates, of the filled voxels that have an empty one among their 26 neighbours."""
-    filled = filled_voxels(shape.words, shape.cells)
-    around = np.pad(filled, 1)
-    inside = filled.copy()
-    for i, j, k in NEIGHBOURS:
-        inside &= around[i : i + filled.shape[0], j : j + filled.shape[1], k : k + filled.shape[2]]
-    places = np.argwhere(filled & ~inside)
-    centres: Floats = shape.origin + (places + 0.5) * shape.voxel
-    return centres
+    lattice = Lattice(shape.origin, shape.voxel, shape.cells)
+    centres = shell_of(*surface_words(shape.words, lattice), lattice)
+    placed: Floats = centres.middle + centres.points
+    return placed
 
 
 def shown_voxels(shapes: tuple[VoxelShape, ...], frame: Frame) -> Overlay:
     """Return a box for each filled voxel at the surface of each body."""
-    centres = {id(shape): surface_voxel_centres(shape) for shape in shapes}
+    centres = {key: surface_voxel_centres(shape) for key, shape in {id(shape): shape for shape in shapes}.items()}
     boxes = [np.empty((0, 2, 3))]
     for shape, pose in zip(shapes, frame.poses, strict=True):
         middle = _moved(pose, centres[id(shape)])
