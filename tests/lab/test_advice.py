@@ -56,6 +56,19 @@ def test_where_nobody_is_exact_the_nearest_is_named():
     assert "far is faster" in text
 
 
+def test_what_the_guarantee_of_an_approximate_method_allows_is_told_apart():
+    band = {"compared": "body pairs", "guarantee": "within 0.1", "missed_beyond": 0, "extra_beyond": 0}
+    text = advice(at("exact", 2.0), at("band", 1.0, extra=2, **band), at("broken", 1.0, extra=2, **band | {"extra_beyond": 1}))
+    assert (
+        "band is faster (1.00 ms), and told 2 touching pairs of bodies that are none, as its guarantee allows (within 0.1)." in text
+    )
+    assert "told 2 touching pairs of bodies that are none, 1 of them against its guarantee (within 0.1)." in text
+    kept = advice(at("near", 9.0, extra=1), at("band", 9.0, extra=2, **band))
+    assert kept.startswith("No method was exact on this scene; band came nearest: told 2 touching pairs of bodies")
+    text = advice(at("exact", 2.0), at("loose", 1.0, missed=1, **band | {"guarantee": "no guarantee", "missed_beyond": 1}))
+    assert "touching pairs of bodies (no guarantee)." in text
+
+
 def test_where_nobody_served_everybody_says_why():
     text = advice(MethodRun("a", "failed", "it broke"), MethodRun("b", "too slow", "stopped while preparing"))
     assert text == "No method went through this scene. a failed: it broke. b is too slow for it: stopped while preparing."

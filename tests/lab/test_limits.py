@@ -165,6 +165,13 @@ def test_update_rates_are_drawn_in_hertz_with_what_is_printed(tmp_path):
     assert {"update_rate.svg", "time_per_look_up.png"} <= {path.name for path in written}
 
 
+def test_what_is_measured_for_the_judge_alone_is_not_drawn():
+    with plots._own_settings():
+        figures = dict(plots._figures(swept(draw=["update rate"], aside=["none"])))
+    (rates,) = figures["update_rate"].axes[0].get_lines()
+    assert rates.get_ydata() == pytest.approx([1000.0, 100.0, 10.0])
+
+
 def test_pictures_of_an_experiment_are_on_the_page(tmp_path):
     result = swept(draw=["update rate"])
     folder = tmp_path / result.name

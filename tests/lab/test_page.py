@@ -24,10 +24,13 @@ def run_of(method, seconds=1e-3, **fields):
     return MethodRun(method, frame_seconds=[seconds, 2 * seconds, 6 * seconds], **{**given, **fields})
 
 
+VOXMAP = run_of("voxmap", compared="body pairs", guarantee="within 0.1", missed_beyond=0, extra_beyond=0)
+
+
 def spheres():
     points = []
     for value in (8, 3968):
-        runs = [run_of("wide_tree"), run_of("voxmap", compared="body pairs"), MethodRun("brute_force", "too slow", "It took ages.")]
+        runs = [run_of("wide_tree"), VOXMAP, MethodRun("brute_force", "too slow", "It took ages.")]
         points.append(Point(value, 15, 15 * value, 3, runs))
     verdicts = [
         Verdict("kitamura1998", "§5.1, Fig. 6", "It grows with the square.", "reproduced", "Slope 1.97.", "slope 2", "slope 1.97"),
@@ -126,13 +129,13 @@ def test_methods_statuses_and_numbers_are_in_the_table(tmp_path):
     heads = [text_of(cell) for cell in first.find(f"{X}thead").iter(f"{X}th")]
     assert heads == [
         "faces of a sphere", "method", "status", "median ms", "95 % ms", "max ms", "std. dev. ms", "prepare ms", "memory MiB",
-        "contacts", "missed", "extra",
+        "contacts", "missed", "extra", "answer",
     ]  # fmt: skip
     rows = [[text_of(cell) for cell in row] for row in first.find(f"{X}tbody")]
     # Frames of 1, 2 and 6 ms: the 95th percentile lies nine tenths of the way from 2 to 6.
-    assert rows[0] == ["8", "wide_tree", "ok", "2.000", "5.600", "6.000", "2.160", "12.5", "3.0", "1,234", "7", "8"]
-    assert rows[1] == ["voxmap", *rows[0][2:10], "7 pairs", "8 pairs"]
-    assert rows[2] == ["brute_force", "too slow", *["–"] * 9]
+    assert rows[0] == ["8", "wide_tree", "ok", "2.000", "5.600", "6.000", "2.160", "12.5", "3.0", "1,234", "7", "8", "wrong"]
+    assert rows[1] == ["voxmap", *rows[0][2:10], "7 pairs", "8 pairs", "in its band (within 0.1)"]
+    assert rows[2] == ["brute_force", "too slow", *["–"] * 10]
     assert rows[3][0] == "3,968"
     assert [[text_of(cell) for cell in row][:2] for row in second.find(f"{X}tbody")] == [
         ["wide_tree", "ok"], ["monte_carlo", "unsupported"], ["voxmap", "failed"], ["edge_face", "interrupted"]

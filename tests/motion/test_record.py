@@ -160,13 +160,16 @@ def test_a_surface_of_the_users_own_is_left_out_with_a_warning_and_a_note_in_the
     mine = box((-1, -1, -1), (1, 1, 1))
     mine = Mesh(mine.vertices, mine.faces, name="mine", analytic=Cube())
     motion = Motion(("a", "b"), (mine, Mesh(analytic=SURFACES[0])), np.tile(np.eye(4), (1, 2, 1, 1)))
-    with pytest.warns(UserWarning, match=r"m\.npz: mesh 'mine' is kept as its faces; its analytic surface, Cube, .* left out") as told:
+    with pytest.warns(
+        UserWarning, match=r"m\.npz: mesh 'mine' is kept as its faces; its analytic surface, Cube, .* left out"
+    ) as told:
         motion.save(tmp_path / "m.npz")
     assert [each.filename for each in told] == [__file__]
     with np.load(tmp_path / "m.npz") as saved:
         assert json.loads(str(saved["description"]))["mesh_analytic"][0] == {"left_out": "Cube"}
-    with pytest.warns(UserWarning, match=r"m\.npz: mesh 'mine' is kept as its faces"):
+    with pytest.warns(UserWarning, match=r"m\.npz: mesh 'mine' is kept as its faces") as told:
         loaded = Motion.load(tmp_path / "m.npz")
+    assert [each.filename for each in told] == [__file__]
     assert [mesh.analytic for mesh in loaded.meshes] == [None, SURFACES[0]]
     assert np.array_equal(loaded.meshes[0].vertices, mine.vertices)
 

@@ -1,7 +1,8 @@
 """The closing sentence for a user's own scene: which method serves it best and why, and what the others lacked or missed.
 
 Best is the fastest (median over the frames) of those that went through all frames and found exactly what is true; of these, one
-that tells faces comes before one that tells body pairs only. Where nobody was exact, the one with the fewest wrong rows is named.
+that tells faces comes before one that tells body pairs only. Where nobody was exact, the one with the fewest wrong rows is named,
+those that its guarantee does not allow first. Of an approximate method it is told whether its guarantee allows what is wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def advise(point: Point) -> str:
         reasons = " ".join(_sentence(f"{run.method} {_trouble(run)}") for run in point.runs)
         return f"No method went through this scene. {reasons}".strip()
     exact = [run for run in served if run.agrees]
-    best = min(exact or served, key=lambda run: (_wrong(run), run.compared != FACES, run.median or 0.0))
+    best = min(exact or served, key=lambda run: (run.beyond, _wrong(run), run.compared != FACES, run.median or 0.0))
     words = [_praise(best, served, point.frames)]
     words += [_sentence(f"{run.method} {_beside(run, best)}") for run in point.runs if run is not best]
     if best.expected == 0:
@@ -84,7 +85,12 @@ def _errors(run: MethodRun) -> str:
         words.append(f"missed {run.missed:,} of {run.expected:,} {what}")
     if run.extra:
         words.append(f"told {run.extra:,} {'more ' if run.missed else what + ' '}that are none")
-    return " and ".join(words)
+    told = " and ".join(words)
+    if run.keeps_its_word is None:
+        return f"{told} ({run.guarantee})"
+    if run.keeps_its_word:
+        return f"{told}, as its guarantee allows ({run.guarantee})"
+    return told if not run.guarantee else f"{told}, {run.beyond:,} of them against its guarantee ({run.guarantee})"
 
 
 def _trouble(run: MethodRun) -> str:

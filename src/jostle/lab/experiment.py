@@ -70,6 +70,8 @@ class Experiment:
         What the paper prints for the last frame (in "update rate" for the mean of all), to be drawn beside ours.
     made : mapping from label to callable (value) -> NamedMethod
         Those of `methods` that are no text for `methods_of`: short labels, with settings that may depend on the value.
+    aside : sequence of str
+        Labels of methods that are measured for the judge alone: they stand in tables, not in plots.
     rounds : int, optional
         Timed rounds of a full run, where the paper says how many.
     limit, enough : float and int, optional
@@ -101,6 +103,7 @@ class Experiment:
     settings: Callable[[Value], Mapping[str, Any]] | None = None
     printed: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
     made: Mapping[str, Callable[[Value], NamedMethod]] = field(default_factory=dict)
+    aside: Sequence[str] = ()
     rounds: int | None = None
     limit: float | None = None
     enough: int | None = None

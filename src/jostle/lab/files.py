@@ -21,7 +21,7 @@ RESULT = "result.json"
 SUMMARY_COLUMNS = (
     "experiment", "value", "bodies", "faces", "frames", "method", "status", "why", "prepare_seconds", "memory_bytes",
     "median_seconds", "p95_seconds", "maximum_seconds", "deviation_seconds", "update_seconds", "rounds",
-    "contacts", "pairs", "compared", "missed", "extra",
+    "contacts", "pairs", "compared", "missed", "extra", "guarantee", "missed_beyond", "extra_beyond",
 )  # fmt: skip
 FRAME_COLUMNS = ("experiment", "value", "method", "frame", "seconds", "update_seconds", "contacts", "pairs")
 
@@ -89,7 +89,8 @@ def _summary(name: str, point: Point, run: MethodRun, counters: list[str]) -> li
     times = [run.prepare_seconds, run.memory_bytes, run.median, run.p95, run.maximum, run.deviation, update, run.rounds]
     found = [sum(run.contacts), sum(run.pairs)] if run.contacts or run.pairs else [None, None]
     work = [run.total(counter) if run.counters else None for counter in counters]
-    return [*place, *times, *found, run.compared, run.missed, run.extra, *work]
+    wrong = [run.missed, run.extra, run.guarantee, run.missed_beyond, run.extra_beyond]
+    return [*place, *times, *found, run.compared, *wrong, *work]
 
 
 def _frames(name: str, point: Point, run: MethodRun, counters: list[str]) -> list[list[Any]]:

@@ -16,7 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+
 from jostle.bench.process import Gone, ServerProcess, processors_to_time_on
+from jostle.lab.bands import Band
 from jostle.lab.methods import NamedMethod
 from jostle.lab.replay import FrameAnswer, Replayer, Reply
 from jostle.lab.results import MethodRun, Point
@@ -111,7 +114,7 @@ class _Contender:
         processors = processors_to_time_on()[-named.workers :]
         arguments = (named.method, named.wishes, named.workers)
         self._process = ServerProcess(Replayer, arguments, f"lab {named.label}", processors)
-        self._question = question_for(named.method, named.wishes)
+        self._method, self._question = named.method, question_for(named.method, named.wishes)
         self._answers: list[FrameAnswer] = []
         self._warm: list[tuple[float, float]] = []  # update and total of each frame in the warm-up
         self._timed: list[list[tuple[float, float]]] = [[] for _ in range(frames)]
@@ -171,12 +174,16 @@ class _Contender:
         """Compare what it answered with the truth."""
         if not self._answers:
             return
-        missed = extra = 0
+        band = Band(self._method, self._question, truth)
+        counts = np.zeros(4, np.int64)
         for frame, answer in enumerate(self._answers):
             show(f"{self.run.method} against the exact answer, frame {frame + 1} of {len(self._answers)}")
-            less, more = missed_and_extra(answer.rows, truth.rows_for(self._question, frame), self._question.compared)
-            missed, extra = missed + less, extra + more
-        self.run.missed, self.run.extra, self.run.compared = missed, extra, self._question.compared
+            true = truth.rows_for(self._question, frame)
+            wrong = missed_and_extra(answer.rows, true, self._question.compared)
+            counts += (*wrong, *(band.beyond(answer.rows, true, frame) if band.words and any(wrong) else wrong))
+        run = self.run
+        run.missed, run.extra, run.missed_beyond, run.extra_beyond = counts.tolist()
+        run.guarantee, run.compared = band.words, self._question.compared
 
     def interrupt(self, rounds: int) -> None:
         """Note that the run ended early."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.lab.appearance import OWN_PICTURES, PICTURES, PLOTS, showable
-from jostle.lab.results import ExperimentResult, MethodRun, Point, Verdict
+from jostle.lab.results import ExperimentResult, MethodRun, Point, Verdict, quality_of
 from jostle.whole_file import written_whole
 
 PAGE = "index.html"
@@ -25,7 +25,7 @@ NOTHING = "–"
 _MARKS = {"reproduced": "good", "partly": "half", "refuted": "bad", "not judged": "none"}
 _COLUMNS = (
     ("median", "ms"), ("95 %", "ms"), ("max", "ms"), ("std. dev.", "ms"), ("prepare", "ms"), ("memory", "MiB"),
-    ("contacts", ""), ("missed", ""), ("extra", ""),
+    ("contacts", ""), ("missed", ""), ("extra", ""), ("answer", ""),
 )  # fmt: skip
 
 
@@ -206,6 +206,7 @@ def _table(result: ExperimentResult) -> str:
             head = number == 0 and swept
             value = f"<th scope='rowgroup' rowspan='{len(point.runs)}' class='number'>{escape(_value(point))}</th>" if head else ""
             numbers = "".join(f"<td class='number'>{escape(cell)}</td>" for cell in _cells(run))
+            numbers += f"<td>{escape(NOTHING if run.agrees is None else quality_of(run))}</td>"
             status = f"<td><span class='badge {'good' if run.status == 'ok' else 'warn'}'>{escape(run.status)}</span></td>"
             start = "<tr class='new'>" if number == 0 else "<tr>"
             rows.append(f"{start}{value}<th scope='row'><code>{escape(run.method)}</code></th>{status}{numbers}</tr>")
@@ -299,7 +300,9 @@ _HOW_TO_READ = """<footer>
 <p>Every method saw the same recorded frames, in a process of its own, methods taking turns so that a busy machine slows all alike.
 The time of a frame is the median over the rounds, after a warm-up, and has in it the setting of poses and vertices.
 <em>Missed</em> and <em>extra</em> compare a method with the exact engine of the same semantics, face pair by face pair, or by pairs
-of bodies where it names no faces; a dash means that there was nothing to compare. <em>Memory</em> is by how much its process grew
+of bodies where it names no faces; a dash means that there was nothing to compare. <em>In its band</em> is an approximate answer all
+of whose differences its guarantee allows: bodies that are told no farther apart than it says, and none missed that still meet when
+each is eroded by as much. <em>Memory</em> is by how much its process grew
 with prepared shapes and detector. Absolute times differ from machine to machine; ratios of one run hold.</p>
 </footer>"""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,9 @@ def _own_settings() -> Iterator[None]:
         yield
 
 
-def _figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
+def _figures(whole: ExperimentResult) -> Iterator[tuple[str, Figure]]:
+    drawn = [replace(point, runs=[run for run in point.runs if run.method not in whole.aside]) for point in whole.points]
+    result = replace(whole, points=drawn)
     looks = looks_of(result.methods)
     measured = [point for point in result.points if any(run.frame_seconds for run in point.runs)]
     if not measured:

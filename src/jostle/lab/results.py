@@ -17,6 +17,7 @@ from jostle.errors import InputError
 FORMAT = "jostle lab 1"
 STATUSES = ("ok", "unsupported", "failed", "too slow", "interrupted")
 VERDICTS = ("reproduced", "partly", "refuted", "not judged")
+NO_PROMISE = "no guarantee"
 
 
 @dataclass
@@ -34,6 +35,9 @@ class MethodRun:
     pairs: list[int] = field(default_factory=list)
     missed: int | None = None  # over all frames, against the exact engine; None where there is nothing to compare
     extra: int | None = None
+    guarantee: str = ""  # of an approximate method, such as "within 0.1"; "" where an answer must be exact
+    missed_beyond: int | None = None  # of those that are missed, how many its guarantee does not allow; None in older files
+    extra_beyond: int | None = None
     compared: str = ""  # "faces" | "body pairs" | ""
     update_seconds: list[float] = field(default_factory=list)  # the part of frame_seconds that sets poses and vertices
     rounds: int = 0  # how often all frames were timed after the warm-up; 0: the times are those of the warm-up
@@ -69,6 +73,17 @@ class MethodRun:
         return None if self.missed is None else self.missed == 0 and self.extra == 0
 
     @property
+    def beyond(self) -> int:
+        """How many wrong rows its guarantee does not allow, over all frames; all of them where an answer must be exact."""
+        counts = (self.missed_beyond, self.missed), (self.extra_beyond, self.extra)
+        return sum((wrong or 0) if beyond is None else beyond for beyond, wrong in counts)
+
+    @property
+    def keeps_its_word(self) -> bool | None:
+        """Whether what it found is what it guarantees, in all its frames; None where nothing was compared, or nothing promised."""
+        return None if self.missed is None or self.guarantee == NO_PROMISE else self.beyond == 0
+
+    @property
     def found(self) -> int:
         """How many rows of the kind that is compared it found, over all frames."""
         return sum(self.contacts) if self.compared == "faces" else sum(self.pairs)
@@ -91,6 +106,17 @@ class MethodRun:
             "deviation_seconds": self.deviation,
         }
         return {**vars(self), **derived}
+
+
+def quality_of(run: MethodRun) -> str:
+    """Return in a few words how a compared answer is: exact, in its band, wrong."""
+    if run.agrees:
+        return "exact"
+    if run.keeps_its_word is None:
+        return run.guarantee
+    if run.keeps_its_word:
+        return f"in its band ({run.guarantee})"
+    return "wrong" if not run.guarantee else f"wrong: {run.beyond:,} out of its band ({run.guarantee})"
 
 
 @dataclass
@@ -137,6 +163,7 @@ class ExperimentResult:
     command: str = ""
     about: str = ""  # a paragraph for readers
     draw: list[str] = field(default_factory=list)  # which plots, see `experiment.py`
+    aside: list[str] = field(default_factory=list)  # methods that are in no plot
     advice: str = ""  # for a user's own scene: which method serves it best, and why
     paper: str = ""  # key in docs/references.bib, where this is a figure of a paper
     figure: str = ""  # which one, such as "fig. 13"

@@ -63,6 +63,7 @@ class LabRun:
             command=command,
             about=experiment.about,
             draw=list(experiment.draw),
+            aside=list(experiment.aside),
             paper=experiment.paper,
             figure=experiment.figure,
             caption=experiment.caption,

@@ -19,9 +19,10 @@ import numpy as np
 
 from jostle.methods.voxmap.method import Voxmap
 from jostle.methods.voxmap.shape import VoxelShape
-from jostle.methods.voxmap.voxel_size import REACH
+from jostle.methods.voxmap.voxel_size import REACH, reach_of, voxel_edge
 from jostle.protocol import Progress
 from jostle.shapes.mesh import Mesh
+from jostle.traits import Guarantee, statistical
 
 MOST_ACROSS = 2000
 FINER = 1.02  # from one try to the next
@@ -44,6 +45,19 @@ class SizedVoxmap(Voxmap):
     shell_points: int | None = None
     map_voxels: int | None = None
     as_printed: bool = False
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """That of the voxels; none for a shell that does not belong to its map."""
+        if self.shell_points is not None:
+            return statistical(0.0)
+        return super().guarantee if self.map_voxels is None else Guarantee(f"within {reach_of(self):.2f} voxels")
+
+    def band_for(self, mesh: Mesh) -> float | None:
+        """Return the length within which two bodies with this mesh are told; None without a guarantee."""
+        if self.shell_points is not None:
+            return None
+        return reach_of(self) * (voxel_edge(mesh, self) if self.map_voxels is None else voxel_for(mesh, self.map_voxels))
 
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> VoxelShape:
         """Make the map and the shell."""

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from jostle.lab.results import ExperimentResult, MethodRun, Point
+from jostle.lab.results import ExperimentResult, MethodRun, Point, quality_of
 
 _STYLES = {"reproduced": "green", "partly": "yellow", "refuted": "red", "not judged": "dim"}
 
@@ -53,7 +53,7 @@ def _answer(run: MethodRun) -> str:
     if run.agrees is None:
         return "not compared"
     once = (", timed in the warm-up" if run.rounds == 0 else "") + (f", {run.why}" if run.why else "")
-    return ("exact" if run.agrees else "wrong") + (", body pairs" if run.compared == "body pairs" else "") + once
+    return quality_of(run) + (", body pairs" if run.compared == "body pairs" else "") + once
 
 
 def _value(point: Point) -> str:

@@ -66,7 +66,7 @@ class Truth:
     """
 
     def __init__(self, motion: Motion, may_be_inside: bool = True) -> None:
-        self._motion, self._may_be_inside = motion, may_be_inside
+        self.motion, self._may_be_inside = motion, may_be_inside
         self._rows: dict[tuple[int, bool, float | None], Rows] = {}
         self._world: World | None = None
         self._moving: World | None = None
@@ -76,7 +76,7 @@ class Truth:
         solid = solid and self._may_be_inside
         key = (frame, solid, None)
         if key not in self._rows:
-            self._rows[key] = _rows_of(self._world_at(frame).detect(solid=solid))
+            self._rows[key] = _rows_of(self.world_at(frame).detect(solid=solid))
         return self._rows[key]
 
     def rows_along(self, frame: int, separation: float = 0.0) -> Rows:
@@ -84,10 +84,10 @@ class Truth:
         key = (frame, False, separation)
         if key not in self._rows:
             if self._moving is None:
-                self._moving = self._motion.world(methods_of(EXACT_ENGINE_ALONG_THE_MOTION)[0].method)
-            self._motion.apply(self._moving, max(0, frame - 1))
+                self._moving = self.motion.world(methods_of(EXACT_ENGINE_ALONG_THE_MOTION)[0].method)
+            self.motion.apply(self._moving, max(0, frame - 1))
             self._moving.detect(rows="any")  # what moves, moves from here
-            self._motion.apply(self._moving, frame)
+            self.motion.apply(self._moving, frame)
             self._rows[key] = _rows_of(self._moving.detect(motion=True, separation=separation))
         return self._rows[key]
 
@@ -97,8 +97,9 @@ class Truth:
             return self.rows_along(frame, question.wishes.get("separation", 0.0))
         return self.rows(frame, question.solid)
 
-    def _world_at(self, frame: int) -> World:
-        motion = self._motion
+    def world_at(self, frame: int) -> World:
+        """Return a world of the exact engine with all bodies as in one frame."""
+        motion = self.motion
         if motion.vertices:
             meshes = tuple(
                 Mesh(motion.vertices[k][frame], mesh.faces, name=mesh.name, units=mesh.units) if k in motion.vertices else mesh

@@ -53,7 +53,7 @@ def write_motion(motion: Motion, path: str | PathLike[str]) -> None:
         raise InputError(f"{target}: the folder {target.parent} does not exist")
     for mesh, surface in zip(meshes, surfaces, strict=True):
         if surface is not None and LEFT_OUT in surface:
-            _warn(target, mesh.name, surface[LEFT_OUT])
+            _warn(target, mesh.name, surface[LEFT_OUT], 4)
     with written_whole(target) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, description=np.array(json.dumps(description)), **arrays)  # type: ignore[arg-type]
 
@@ -199,7 +199,7 @@ def _surfaces(description: dict[str, Any], file: Path) -> list[RaySurface | None
     found: list[RaySurface | None] = []
     for k, table in enumerate(tables):
         if isinstance(table, dict) and LEFT_OUT in table:
-            _warn(file, names[k], table[LEFT_OUT])
+            _warn(file, names[k], table[LEFT_OUT], 5)
             table = None
         try:
             found.append(surface_described(table))
@@ -208,9 +208,10 @@ def _surfaces(description: dict[str, Any], file: Path) -> list[RaySurface | None
     return found
 
 
-def _warn(file: Path, mesh: str, surface: object) -> None:
+def _warn(file: Path, mesh: str, surface: object, calls: int) -> None:
+    """Warn whoever called `save` or `load`, so many calls ago."""
     text = f"{file}: mesh {mesh!r} is kept as its faces; its analytic surface, {surface}, is of the user's own and left out"
-    warnings.warn(text, UserWarning, stacklevel=4)
+    warnings.warn(text, UserWarning, stacklevel=calls)
 
 
 def _description(array: Any) -> dict[str, Any]:

@@ -49,10 +49,12 @@ def _judge(result: ExperimentResult) -> list[Verdict]:
     if not verdict.why:
         found = [max(run.contacts) > 0 and run.contacts[0] == run.contacts[-1] == 0 for run in runs.values()]
         missed, extra = (sum(getattr(run, name) or 0 for run in runs.values()) for name in ("missed", "extra"))
-        verdict.verdict = "reproduced" if all(found) and missed == 0 else "partly" if any(found) else "refuted"
+        beyond = sum(run.beyond for run in runs.values())
+        verdict.verdict = "reproduced" if all(found) and beyond == 0 else "partly" if any(found) else "refuted"
         verdict.why = (
             f"Against the exact engine a pair that touches is missed in {missed} frames, and one that does not touch is told in "
-            f"{extra}: bodies nearer than the accuracy, {ACCURACY:g} of the radius, may be told or not."
+            f"{extra}: bodies nearer than the accuracy, {ACCURACY:g} of the radius, may be told or not, and {beyond or 'none'} of "
+            f"these {'is' if beyond == 1 else 'are'} farther apart or deeper than that."
         )
     return [verdict]
 

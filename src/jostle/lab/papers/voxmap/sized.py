@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from jostle.lab.experiment import Value
 from jostle.lab.methods import NamedMethod
+from jostle.lab.papers.voxmap.printed import PRINTED
+from jostle.lab.papers.voxmap.steady import YARDSTICK
 from jostle.lab.sized_voxmap import SizedVoxmap
 from jostle.protocol import BroadPhase
 
@@ -16,3 +19,9 @@ def as_printed(label: str, broad: str | BroadPhase | None = None, **settings: ob
 def as_it_is(label: str, **settings: object) -> NamedMethod:
     """Return the method of this package, with its defaults for all that is not said."""
     return NamedMethod(label, SizedVoxmap(**settings))  # type: ignore[arg-type]
+
+
+def yardstick(_value: Value) -> NamedMethod:
+    """Return the same work whatever the value: the largest shell of table 1 in its map, for a pair of bodies."""
+    table = PRINTED["fig_12"]
+    return as_printed(YARDSTICK, shell_points=max(table["points"]), map_voxels=table["map_voxels"])

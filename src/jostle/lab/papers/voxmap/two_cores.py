@@ -12,11 +12,12 @@ from typing import Any
 
 from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
 from jostle.lab.methods import NamedMethod
-from jostle.lab.papers.judging import middle, ms, several
+from jostle.lab.papers.judging import ms, several
 from jostle.lab.papers.voxmap.fig_14_bodies import ACCURACY, Crowd
 from jostle.lab.papers.voxmap.pair import pair_scene
 from jostle.lab.papers.voxmap.printed import PAPER, PRINTED, RUNS
 from jostle.lab.papers.voxmap.sized import as_printed
+from jostle.lab.papers.voxmap.steady import quick
 from jostle.lab.results import ExperimentResult, Verdict
 
 FIGURE = PRINTED["two_cores"]
@@ -42,7 +43,7 @@ def _with(label: str, workers: int) -> Callable[[Value], NamedMethod]:
 
 
 def _judge(result: ExperimentResult) -> list[Verdict]:
-    one, two = ({value: middle(run.frame_seconds) for value, run in served_runs(result, method)} for method in (ONE, TWO))
+    one, two = ({value: quick(run.frame_seconds) for value, run in served_runs(result, method)} for method in (ONE, TWO))
     gains = {value: one[value] / two[value] for value in one if value in two}
     verdict = Verdict(
         paper=PAPER,
