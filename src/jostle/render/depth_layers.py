@@ -1,0 +1,170 @@
+"""Depth layers: all depths at which a body's surface crosses the ray through a pixel centre, and where two bodies share depths.
+
+The paper draws convex pieces, which have one near and one far depth; a concave body has more, and the farthest of them with a
+parity is not enough when both bodies are concave. Here every crossing of every pixel of a mask is kept, with its face and its
+sign, in one array: count, prefix sum, fill, sort. For a closed mesh the signs of a pixel sum to exactly 0 (`spans.py`), and the
+ray is inside where the sum so far is not 0. Intervals are closed: bodies that share a single depth meet.
+
+A crossing's *label* is sign * (face + 1): negative where the ray enters, positive where it leaves, if the faces are seen
+counter-clockwise from outside and the tile's x, y, z are right-handed; all exchanged otherwise, which changes no result.
+The face is counted in the order of the patches (`Patches.face_of`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.kernels.handles import AddressTable
+from jostle.kernels.jit import kernel
+from jostle.render.patches import Patches, patch_arrays
+from jostle.render.spans import (
+    SPANS,
+    Floats,
+    Ints,
+    Table,
+    as_view_and_size,
+    faces_of_patch,
+    patch_count,
+    patch_is_outside,
+    place_patch,
+    scratch_for_drawing,
+    spans_of_faces,
+)
+
+Places = NDArray[np.int64]
+Mask = NDArray[Any]
+
+
+class Layers(NamedTuple):
+    """Crossings of pixel p = row * size + column: depth[first[p] : first[p + 1]], in ascending order, and so `sign` and `face`."""
+
+    first: Places  # (size * size + 1,)
+    depth: Floats  # (n,)
+    sign: NDArray[np.int8]  # (n,) -1 or +1, see above
+    face: Ints  # (n,) of the mesh
+
+
+@kernel
+def count_layers(table: Table, shape: int, view: Floats, size: int, mask: Mask, first: Places, scratch: Floats) -> int:
+    """Count the crossings of body `shape` where mask (size, size) is not 0; return their number, the room that is needed.
+
+    Written is first (size * size + 2,), which is what `fill_layers` needs to begin with; the rest is as in `draw_near_and_far`.
+    """
+    for p in range(size * size + 2):
+        first[p] = 0
+    for patch in range(patch_count(table, shape)):
+        if patch_is_outside(table, shape, patch, view, 0.5, float(size)):
+            continue
+        place_patch(table, shape, patch, view, size, scratch)
+        face, end = faces_of_patch(table, shape, patch)
+        while face < end:
+            face, spans = spans_of_faces(table, shape, face, end, size, scratch)
+            for at in range(SPANS, SPANS + 8 * spans, 8):
+                j, begin, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
+                for i in range(begin, after):
+                    if mask[j, i]:
+                        first[j * size + i + 2] += 1
+    for p in range(size * size + 1):
+        first[p + 1] += first[p]
+    return int(first[size * size + 1])
+
+
+@kernel
+def fill_layers(
+    table: Table, shape: int, view: Floats, size: int, mask: Mask, first: Places, depth: Floats, label: Ints, scratch: Floats
+) -> None:
+    """Write depth and label (n,) of the crossings that `count_layers` counted; then pixel p has first[p] … first[p + 1] of them."""
+    for patch in range(patch_count(table, shape)):
+        if patch_is_outside(table, shape, patch, view, 0.5, float(size)):
+            continue
+        place_patch(table, shape, patch, view, size, scratch)
+        face, end = faces_of_patch(table, shape, patch)
+        while face < end:
+            face, spans = spans_of_faces(table, shape, face, end, size, scratch)
+            for at in range(SPANS, SPANS + 8 * spans, 8):
+                j, begin, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
+                z, step, lowest, highest = scratch[at + 4], scratch[at + 5], scratch[at + 6], scratch[at + 7]
+                for i in range(after - begin):
+                    if mask[j, begin + i]:
+                        # The place of the next crossing of this pixel; in the end it is the first one of the pixel that follows.
+                        to = first[j * size + begin + i + 1]
+                        first[j * size + begin + i + 1] = to + 1
+                        depth[to] = min(max(z + i * step, lowest), highest)
+                        label[to] = int(scratch[at + 3])
+
+
+@kernel
+def sort_layers(size: int, first: Places, depth: Floats, label: Ints) -> None:
+    """Sort the crossings of each pixel by (depth, label): of equal depths those that enter come first."""
+    for p in range(size * size):
+        sort_by_depth(depth, label, first[p], first[p + 1])
+
+
+@kernel
+def sort_by_depth(depth: Floats, label: Ints, begin: int, end: int) -> None:
+    """Sort begin … end of depth and label (n,): by insertion, of many in ever smaller steps (Shell)."""
+    gap = 1
+    while 9 * gap < end - begin:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(begin + gap, end):
+            z, one = depth[i], label[i]
+            to = i
+            while to >= begin + gap and (depth[to - gap] > z or (depth[to - gap] == z and label[to - gap] > one)):
+                depth[to], label[to] = depth[to - gap], label[to - gap]
+                to -= gap
+            depth[to], label[to] = z, one
+        gap //= 3
+
+
+@kernel
+def next_inside(label: Ints, begin: int, end: int) -> tuple[int, int]:
+    """First interval inside among the sorted crossings begin … end: where it is entered and where it is left; end, end if none."""
+    winding = 0
+    for i in range(begin, end):
+        winding += 1 if label[i] > 0 else -1
+        if winding == 0:
+            return begin, i
+    return (begin, end - 1) if begin < end else (end, end)
+
+
+@kernel
+def layers_meet(
+    first_a: Places, depth_a: Floats, label_a: Ints, first_b: Places, depth_b: Floats, label_b: Ints, pixel: int, longest: bool
+) -> tuple[int, int, int, int]:
+    """Where two bodies share depths at a pixel: the first place where they do, or the longest common interval.
+
+    Returns the crossings (rows of the sorted arrays) by which a is entered and left, then b is entered and left around it; all -1
+    if they share none. The common depths go from the greater one of the two entries to the smaller one of the two exits.
+    """
+    end_a, end_b = first_a[pixel + 1], first_b[pixel + 1]
+    in_a, out_a = next_inside(label_a, first_a[pixel], end_a)
+    in_b, out_b = next_inside(label_b, first_b[pixel], end_b)
+    best, found = -1.0, (-1, -1, -1, -1)
+    while in_a < end_a and in_b < end_b:
+        length = min(depth_a[out_a], depth_b[out_b]) - max(depth_a[in_a], depth_b[in_b])
+        if length > best and length >= 0.0:
+            best, found = length, (in_a, out_a, in_b, out_b)
+            if not longest:
+                return found
+        if depth_a[out_a] <= depth_b[out_b]:
+            in_a, out_a = next_inside(label_a, out_a + 1, end_a)
+        else:
+            in_b, out_b = next_inside(label_b, out_b + 1, end_b)
+    return found
+
+
+def depth_layers(patches: Patches, view: Floats, size: int) -> Layers:
+    """All layers of one mesh; the arguments are those of `depth_maps`."""
+    matrix, size = as_view_and_size(view, size)
+    table = AddressTable([patch_arrays(patches)])
+    mask, scratch = np.ones((size, size), np.uint8), scratch_for_drawing()
+    first = np.empty(size * size + 2, np.int64)
+    count = count_layers(table.table, 0, matrix, size, mask, first, scratch)
+    depth, label = np.empty(count), np.empty(count, np.int32)
+    fill_layers(table.table, 0, matrix, size, mask, first, depth, label, scratch)
+    sort_layers(size, first, depth, label)
+    return Layers(first[:-1], depth, np.sign(label).astype(np.int8), patches.face_of[np.abs(label) - 1])

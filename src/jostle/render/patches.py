@@ -1,0 +1,111 @@
+"""Patches: the faces of a mesh in groups of 64 neighbours, the unit in which depth maps are drawn.
+
+A patch has its own copies of the vertices it uses and corners that count from its first one, so that it is placed in a view by
+one pass over a short row of memory, without looking anything up, and a patch whose box lies outside of the picture costs one test.
+The copies are exact: a vertex that two patches share gets the same bits in both, and the picture of a closed mesh stays closed.
+The faces are taken in the order of a space-filling curve through their centroids (Morton order), 64 at a time; none is left out,
+not even one without area. Not from the paper, which left this to the display list of its hardware.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.kernels.arrays import read_only_view
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+FACES_IN_PATCH = 64
+POINTS_IN_PATCH = 3 * FACES_IN_PATCH  # at most, when no two faces share a vertex
+CODE_BITS = 16  # of each axis in a Morton code: 2^16 steps along the longest side of the mesh
+
+
+class Patches(NamedTuple):
+    """The patches of a mesh: k of them, with p points and m faces in all.
+
+    Patch i has the points first_point[i] … first_point[i+1] and the faces first_face[i] … first_face[i+1].
+    """
+
+    points: Floats  # (p, 3) vertices of the patches one after another, exact copies
+    vertex_of: Ints  # (p,) the vertex of the mesh that each is a copy of
+    corners: Ints  # (m, 3) counted from the first point of the patch, in the order of the mesh's face
+    face_of: Ints  # (m,) the face of the mesh
+    first_point: Ints  # (k + 1,)
+    first_face: Ints  # (k + 1,)
+    centre: Floats  # (k, 3) middle of the box of each patch
+    half: Floats  # (k, 3) half its sides, rounded outward
+
+
+def patches_of(vertices: Floats, faces: Ints) -> Patches:
+    """Group the faces of a mesh.
+
+    Parameters
+    ----------
+    vertices : (n, 3) float64
+        Finite.
+    faces : (m, 3) int32
+        Rows of `vertices`; m may be 0.
+
+    Returns
+    -------
+    Patches
+        All faces in ceil(m / 64) patches; every array is read-only.
+    """
+    vertices = np.asarray(vertices, np.float64).reshape(-1, 3)
+    faces = np.asarray(faces, np.int32).reshape(-1, 3)
+    order = np.argsort(morton_codes(vertices, faces), kind="stable").astype(np.int32)
+    first_face = np.append(np.arange(0, len(faces), FACES_IN_PATCH), len(faces)).astype(np.int32)
+    # One sorted list of the different (patch, vertex) gives the points, and the place of each corner among them.
+    patch_of_corner = np.repeat(np.arange(len(faces), dtype=np.int64) // FACES_IN_PATCH, 3)
+    keys, place = np.unique((patch_of_corner << 32) | faces[order].ravel(), return_inverse=True)
+    first_point = np.searchsorted(keys >> 32, np.arange(len(first_face))).astype(np.int32)
+    corners = (place.ravel() - first_point[patch_of_corner]).astype(np.int32).reshape(-1, 3)
+    vertex_of = (keys & 0xFFFFFFFF).astype(np.int32)
+    points = vertices[vertex_of]
+    centre, half = boxes_of(points, first_point)
+    return Patches(*map(read_only_view, (points, vertex_of, corners, order, first_point, first_face, centre, half)))
+
+
+def with_vertices(patches: Patches, vertices: Floats) -> Patches:
+    """The same patches of a mesh whose vertices (n, 3) have moved: new points and boxes, the grouping is kept."""
+    points = np.asarray(vertices, np.float64)[patches.vertex_of]
+    centre, half = boxes_of(points, patches.first_point)
+    return patches._replace(points=read_only_view(points), centre=read_only_view(centre), half=read_only_view(half))
+
+
+def patch_arrays(patches: Patches) -> list[NDArray[Any]]:
+    """Return the arrays that a row of a table (`AddressTable`) has, in the order in which the kernels read them."""
+    return [patches.points, patches.corners, patches.first_point, patches.first_face, patches.centre, patches.half]
+
+
+def morton_codes(vertices: Floats, faces: Ints) -> NDArray[np.uint64]:
+    """Codes (m,) of the centroids of the faces along a space-filling curve."""
+    if len(faces) == 0:
+        return np.empty(0, np.uint64)
+    # A third first: three coordinates near the largest number there is must not overflow.
+    middle = (vertices / 3.0)[faces].sum(axis=1)
+    middle -= middle.min(axis=0)
+    longest = middle.max()
+    steps = (middle * ((2**CODE_BITS - 1) / longest) if longest > 0.0 else middle).astype(np.uint64)
+    return spread(steps[:, 0]) << np.uint64(2) | spread(steps[:, 1]) << np.uint64(1) | spread(steps[:, 2])
+
+
+def spread(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The 16 bits of x with two zeros between each."""
+    for shift, mask in ((16, 0x0000FF0000FF), (8, 0x00F00F00F00F), (4, 0x0C30C30C30C3), (2, 0x249249249249)):
+        x = (x | x << np.uint64(shift)) & np.uint64(mask)
+    return x
+
+
+def boxes_of(points: Floats, first_point: Ints) -> tuple[Floats, Floats]:
+    """Middles (k, 3) and half sides (k, 3), rounded outward, of the boxes of the patches."""
+    if len(first_point) == 1:
+        return np.empty((0, 3)), np.empty((0, 3))
+    lower = np.minimum.reduceat(points, first_point[:-1], axis=0)
+    upper = np.maximum.reduceat(points, first_point[:-1], axis=0)
+    centre = lower + (upper - lower) / 2.0
+    return centre, np.nextafter(np.maximum(upper - centre, centre - lower), np.inf)
