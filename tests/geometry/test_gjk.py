@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import jostle
 from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.geometry.gjk import (
     APART,
@@ -20,7 +21,14 @@ from jostle.geometry.gjk import (
     hull_distance,
     search_plane,
 )
-from jostle.geometry.support import farthest_by_climbing, farthest_by_scan, farthest_point, neighbours_of_vertices, welded_points
+from jostle.geometry.support import (
+    across_flat_sides,
+    farthest_by_climbing,
+    farthest_by_scan,
+    farthest_point,
+    neighbours_of_vertices,
+    welded_points,
+)
 from jostle.kernels.arrays import read_only_view
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
@@ -243,6 +251,40 @@ def test_climbing_ends_as_high_as_a_scan():
             assert heights[farthest_by_scan(points, *direction)] >= heights.max() - 1e-15
             assert farthest_point(points, first, near, *direction, start) == climbed
             assert farthest_point(points, NONE, NONE, *direction, start) == farthest_by_scan(points, *direction)
+
+
+@pytest.mark.small
+def test_climbing_leaves_a_flat_side_along_whose_normal_it_looks():
+    """All neighbours of a vertex within the side are level with it, though half of the body may be higher."""
+    cone = build.cone(90)
+    cube = jostle.Mesh(*finely_cut_cube(6))
+    for mesh in (cone, cube):
+        links = across_flat_sides(mesh.vertices, mesh.faces, mesh.face_normals)
+        first, near = neighbours_of_vertices(mesh.edges, len(mesh.vertices), links)
+        assert len(links) > 0
+        for direction in np.vstack([np.eye(3), -np.eye(3), np.eye(3) + 1e-17]):
+            heights = mesh.vertices @ direction
+            for start in range(len(mesh.vertices)):
+                climbed = farthest_by_climbing(read_only_view(mesh.vertices.reshape(-1)), first, near, *direction, start)
+                assert heights[climbed] >= heights.max() - 1e-15
+
+
+def finely_cut_cube(cuts):
+    """Vertices and faces of a cube whose sides have vertices within them."""
+    at = {}
+    faces = []
+    for axis in range(3):
+        for side in (0, cuts):
+            for i, j in itertools.product(range(cuts), repeat=2):
+                quad = []
+                for u, v in ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)):
+                    place = [u, v]
+                    place.insert(axis, side)
+                    quad.append(at.setdefault(tuple(place), len(at)))
+                if (side == 0) != (axis == 1):
+                    quad.reverse()
+                faces += [[quad[0], quad[1], quad[2]], [quad[0], quad[2], quad[3]]]
+    return np.array(list(at), float) / cuts, np.array(faces)
 
 
 @pytest.mark.small

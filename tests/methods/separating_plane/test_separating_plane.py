@@ -217,6 +217,19 @@ def test_neighbours_are_kept_only_where_they_lead_to_every_support():
 
 
 @pytest.mark.small
+@pytest.mark.parametrize("faces", [120, 360, 4000])
+def test_cones_tip_in_tip_meet_though_the_search_begins_in_the_middle_of_a_flat_base(faces):
+    """Along the axis all neighbours of the middle of the base are level with it."""
+    cone = build.cone(face_count=faces)
+    upside_down = np.diag([1.0, -1.0, -1.0, 1.0])
+    for lift, expected in ((1.5, True), (2.5, False)):
+        upside_down[2, 3] = lift
+        world = jostle.World(jostle.SeparatingPlane())
+        world.add(cone)
+        world.add(cone, upside_down)
+        assert bool(world.detect(rows="pairs")) == expected
+
+
 def test_unused_and_repeated_vertices_do_not_count():
     corners = box().vertices
     mesh = jostle.Mesh(np.vstack([corners, corners, [[50, 0, 0]]]), box().faces)

@@ -13,7 +13,7 @@ import numpy as np
 
 from jostle.errors import InputError
 from jostle.frame import Floats, Ints
-from jostle.geometry.support import FEW_VERTICES, neighbours_of_vertices, welded_points
+from jostle.geometry.support import FEW_VERTICES, across_flat_sides, neighbours_of_vertices, welded_points
 from jostle.kernels.arrays import read_only_view
 from jostle.shapes.mesh import Mesh
 
@@ -27,7 +27,7 @@ class Vertices(NamedTuple):
 
     points: Floats  # (3k,) x, y, z of each vertex
     first: Ints  # (k+1,) where the neighbours of each vertex begin in `near`, or empty
-    near: Ints  # (2e,) or empty: then support points are found by a scan
+    near: Ints  # (2e,) and more where sides are flat, or empty: then support points are found by a scan
     sphere: Floats  # (4,) centre and radius, in the mesh's frame; holds all vertices under every accepted pose
 
 
@@ -56,5 +56,6 @@ def leads_to_every_support(mesh: Mesh) -> bool:
 def _neighbours(mesh: Mesh) -> tuple[Ints, Ints]:
     """Neighbours by the numbers that the welded, used vertices have in their order."""
     kept = np.unique(mesh.welded_faces)
-    first, near = neighbours_of_vertices(np.searchsorted(kept, mesh.edges), len(kept))
+    links = across_flat_sides(mesh.vertices[kept], np.searchsorted(kept, mesh.welded_faces), mesh.face_normals)
+    first, near = neighbours_of_vertices(np.searchsorted(kept, mesh.edges), len(kept), links)
     return first, near
