@@ -3,7 +3,8 @@
 On a convex surface a vertex that no neighbour exceeds is the farthest of all, so climbing visits a few rings of neighbours where a
 scan reads every vertex. That fails for a vertex within a flat side, all of whose neighbours are level with it when the direction
 is along the normal: it needs a neighbour that is not on that side (`across_flat_sides`).
-A step compares d·(u - v), whose rounding is relative to the edge, not to the body: the vertex that climbing ends at is lower than the farthest by no more than some 2⁻⁵² of the body's size over the sine of its sharpest angle.
+A step compares d·(u - v), whose rounding is relative to the edge, not to the body: the vertex that climbing ends at is lower than
+the farthest by no more than some 2⁻⁵² of the body's size over the sine of its sharpest angle.
 Measured, with a direction that turns by 5 degrees from call to call: 62 vertices 66 ns by scan and 74 by climbing; 146 vertices 140
 and 76; 266 vertices 470 and 74; 1,986 vertices 3,400 and 95.
 """
