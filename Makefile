@@ -28,7 +28,7 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml requirements.lock
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) --editable '.[dev]'
+	$(PIP) --editable '.[dev,gpu]'
 	@touch $@
 
 install: $(VENV)/.installed

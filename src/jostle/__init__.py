@@ -18,6 +18,7 @@ from jostle.methods.brute_force.method import BruteForce
 from jostle.methods.closest_features.method import ClosestFeatures
 from jostle.methods.edge_face.method import EdgeFace
 from jostle.methods.face_octree.method import FaceOctree
+from jostle.methods.image_space.method import ImageSpace
 from jostle.methods.octree_update.method import OctreeUpdate
 from jostle.methods.separating_plane.method import SeparatingPlane
 from jostle.methods.voxmap.method import Voxmap
@@ -53,6 +54,7 @@ __all__ = [
     "FaceOctree",
     "FirstContact",
     "Frame",
+    "ImageSpace",
     "InputError",
     "JostleError",
     "Kind",

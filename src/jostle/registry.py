@@ -9,6 +9,7 @@ from jostle.methods.brute_force.method import BruteForce
 from jostle.methods.closest_features.method import ClosestFeatures
 from jostle.methods.edge_face.method import EdgeFace
 from jostle.methods.face_octree.method import FaceOctree
+from jostle.methods.image_space.method import ImageSpace
 from jostle.methods.octree_update.method import OctreeUpdate
 from jostle.methods.separating_plane.method import SeparatingPlane
 from jostle.methods.voxmap.method import Voxmap
@@ -23,6 +24,7 @@ METHODS: dict[str, type[Method]] = {
     "face_octree": FaceOctree,
     "octree_update": OctreeUpdate,
     "bounding_tree": BoundingTree,
+    "image_space": ImageSpace,
     "voxmap": Voxmap,
     "separating_plane": SeparatingPlane,
     "closest_features": ClosestFeatures,

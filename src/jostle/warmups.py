@@ -13,6 +13,7 @@ from jostle.methods.brute_force.method import AllFaces
 from jostle.methods.closest_features.fallback import settle_otherwise
 from jostle.methods.closest_features.method import ClosestFeatures
 from jostle.methods.closest_features.polyhedron import polyhedron_of
+from jostle.methods.image_space.method import ImageSpace
 from jostle.methods.voxmap.method import Voxmap
 from jostle.motion.pose import rotation_about, translation
 from jostle.pair import Pair
@@ -103,6 +104,18 @@ def _voxmap() -> None:
     assert report.contacts.normal.shape == (1, 3)
     haptics.force(report, 0, stiffness=1.0)
     functions.collide(_tetrahedron(), _tetrahedron(0.1), method=Voxmap(across=8, surface_only=True))
+
+
+@warms("collision by rendering")
+def _image_space() -> None:
+    for settings in ({}, {"conservative": True}, {"view": "separating"}, {"share_depth": True, "accuracy": 0.1, "view": "z"}):
+        world = World(ImageSpace(**settings))
+        body = world.add(_tetrahedron(), deformable=True)
+        for shift in (0.1, 0.6, 2.0):
+            world.add(_tetrahedron(shift))
+        assert world.detect().contacts.normal.shape[1] == 3
+        body.vertices = body.vertices + 0.1
+        world.detect()
 
 
 @warms("the simulation")

@@ -22,6 +22,7 @@ KITAMURA_1998 = "1 2 2.1 2.2 2.2.1 2.2.2 2.2.3 2.2.4 2.2.5 2.3 3 3.1 3.2 3.3 3.4
 SECTIONS = {
     "kitamura1998": KITAMURA_1998,
     "eckstein1999": "1 2 3 3.1 3.2 3.3 4 4.1 4.2 5 6",
+    "baciu1998": "1 2 3 3.1 3.2 4 5 5.1 5.2 5.3 5.4 6",
     "lock2000": "1 2 3 4 5 6 7 8 9",
     "boyse1979": KITAMURA_1998,  # the test of edges against faces, as §1 there retells it
 }

@@ -19,13 +19,13 @@ from tests.tiny import box, random_pose, tetrahedron
 
 SPEED = 0.25
 WRITTEN = [name if name != "priority_queue" else f"priority_queue(speed={SPEED})" for name in BROAD_PHASES]
-TAKE_ONE = ["separating_plane", "closest_features", "bounding_tree", "octree_update", "voxmap", "pairwise"]
+TAKE_ONE = ["separating_plane", "closest_features", "bounding_tree", "octree_update", "voxmap", "image_space", "pairwise"]
 
 
 def method_with(name, broad):
     if name == "pairwise":
         return jostle.Pairwise(broad_phase_of(broad), AllFaces())
-    coarse = {"across": 12, "depth": False} if name == "voxmap" else {}
+    coarse = {"voxmap": {"across": 12, "depth": False}, "image_space": {"resolution": 12}}.get(name, {})
     return METHODS[name](broad=broad, **coarse)
 
 

@@ -23,6 +23,12 @@ CANDIDATES = {name: made() for name, made in METHODS.items()} | {
     "voxmap, an accuracy": jostle.Voxmap(accuracy=0.06),
     "voxmap as in the paper": jostle.Voxmap(across=48, grouped=False, axis=0, broad=None),
     "voxmap, both ways": jostle.Voxmap(across=40, both=True),
+    "image_space by stencil": jostle.ImageSpace(test="stencil", view="z"),
+    "image_space along three axes": jostle.ImageSpace(resolution=50, view="axes"),
+    "image_space, an accuracy": jostle.ImageSpace(accuracy=0.05, view="separating"),
+    "image_space, shared depths": jostle.ImageSpace(accuracy=0.05, view="x", share_depth=True),
+    "image_space, conservative": jostle.ImageSpace(conservative=True),
+    "image_space, conservative, three axes": jostle.ImageSpace(conservative=True, resolution=40, view="axes"),
     "voxmap of surfaces": jostle.Voxmap(across=48, surface_only=True),
     "voxmap of surfaces, an accuracy": jostle.Voxmap(accuracy=0.15, surface_only=True),
 }

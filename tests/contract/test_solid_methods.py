@@ -40,6 +40,14 @@ CANDIDATES = {name: made() for name, made in METHODS.items()} | {
     "voxmap, both ways": jostle.Voxmap(across=32, both=True, axis=1),
     "voxmap as in the paper": jostle.Voxmap(across=40, grouped=False, axis=2, broad="fast_aabb", depth=False),
     "voxmap behind spheres": jostle.Voxmap(across=50, broad="bounding_spheres"),
+    "image_space by stencil": jostle.ImageSpace(test="stencil", resolution=40, view="z"),
+    "image_space along three axes": jostle.ImageSpace(resolution=41, view="axes", broad=None),
+    "image_space along what separated": jostle.ImageSpace(resolution=45, view="separating", broad="fast_aabb"),
+    "image_space, an accuracy": jostle.ImageSpace(accuracy=0.03),
+    "image_space, shared depths": jostle.ImageSpace(accuracy=0.03, view="y", share_depth=True),
+    "image_space, conservative": jostle.ImageSpace(conservative=True),
+    "image_space, conservative, an accuracy": jostle.ImageSpace(conservative=True, accuracy=0.05, view="x"),
+    "image_space, conservative, three axes": jostle.ImageSpace(conservative=True, resolution=48, view="axes"),
 }
 COARSE = 0.03  # of the size of the bodies: scenes for methods with a resolution of that kind
 
@@ -71,7 +79,9 @@ def scene_resolution(method, family=None):
 
 
 def answers_for(method, *meshes):
-    """Whether the method states to answer for these bodies: none is thinner than a voxel, or longer than 2048 of them."""
+    """Whether the method states to answer for these bodies: none is thinner than a voxel, or longer than 2048 voxels or pixels."""
+    if isinstance(method, jostle.ImageSpace) and method.accuracy is not None:
+        return min(float(np.ptp(mesh.bounds, axis=0).max()) for mesh in meshes) <= 800.0 * method.accuracy
     if not isinstance(method, jostle.Voxmap):
         return True
     voxel = resolution_of(method, *meshes) / REACH
@@ -85,7 +95,7 @@ SOLID_METHODS = {
     if method.traits.semantics is not Semantics.SURFACE and within_of(method) is not None
 }
 solid_methods = pytest.mark.parametrize("method", SOLID_METHODS.values(), ids=SOLID_METHODS)
-COARSE_METHODS = {name: method for name, method in SOLID_METHODS.items() if isinstance(method, jostle.Voxmap)}
+COARSE_METHODS = {name: method for name, method in SOLID_METHODS.items() if isinstance(method, jostle.Voxmap | jostle.ImageSpace)}
 
 
 @pytest.fixture(autouse=True)
@@ -133,7 +143,7 @@ def statement(method, mesh_a, pose_a, mesh_b, pose_b):
 
 def share_of_scenes(method):
     """1 for methods as they are registered, 3 for those with other settings: they get every third scene; 4 for coarse ones."""
-    if isinstance(method, jostle.Voxmap):
+    if isinstance(method, jostle.Voxmap | jostle.ImageSpace):
         return 4
     return 1 if any(method == made() for made in METHODS.values()) else 3
 

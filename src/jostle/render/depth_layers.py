@@ -6,7 +6,8 @@ sign, in one array: count, prefix sum, fill, sort. For a closed mesh the signs o
 ray is inside where the sum so far is not 0. Intervals are closed: bodies that share a single depth meet.
 
 A crossing's *label* is sign * (face + 1): negative where the ray enters, positive where it leaves, if the faces are seen
-counter-clockwise from outside and the tile's x, y, z are right-handed; all exchanged otherwise, which changes no result.
+counter-clockwise from outside and the tile's x, y, z are right-handed; all exchanged otherwise, which decides nothing
+otherwise: only parts of a body that touch at one depth are one interval for outward faces, and two for those that are inside out.
 The face is counted in the order of the patches (`Patches.face_of`).
 """
 
@@ -98,7 +99,7 @@ def fill_layers(
 
 @kernel
 def sort_layers(size: int, first: Places, depth: Floats, label: Ints) -> None:
-    """Sort the crossings of each pixel by (depth, label): of equal depths those that enter come first."""
+    """Sort the crossings of each pixel by (depth, label): of equal depths the negative ones come first."""
     for p in range(size * size):
         sort_by_depth(depth, label, first[p], first[p + 1])
 
