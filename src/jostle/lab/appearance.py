@@ -19,6 +19,7 @@ PLOTS = {
     "time_against_parameter": "Time per frame against {parameter}: median over the frames, and a band up to the 95th percentile.",
     "last_frame": "Time of the last frame, in which bodies touch, against {parameter}; values printed in the paper in grey.",
     "slowest_frame": "Time of the slowest frame, and mean over all frames, of each method; a line for each {parameter}.",
+    "mean_and_deviation": "Mean and standard deviation of the time per frame against {parameter}; what the paper prints in grey.",
     "averages": "Mean time over all frames, and over those in which bodies touch, against {parameter}.",
     "frames_together": "Time of each frame; at the end of each line stands {parameter}.",
     "time_per_frame": "Time of each frame, and the contacts found in it.",

@@ -21,7 +21,7 @@ from jostle.motion.record import Motion
 
 DRAWINGS = (
     "time against parameter", "log-log", "time per frame", "update time", "last frame", "averages", "slowest frame",
-    "frames together", "update rate", "time per look-up",
+    "frames together", "update rate", "time per look-up", "mean and deviation",
 )  # fmt: skip
 OWN_FRAMES, QUICK_FRAMES = 100, 20
 

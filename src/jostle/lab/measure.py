@@ -23,7 +23,7 @@ from jostle.lab.bands import Band
 from jostle.lab.methods import NamedMethod
 from jostle.lab.replay import FrameAnswer, Replayer, Reply
 from jostle.lab.results import MethodRun, Point
-from jostle.lab.truth import Truth, missed_and_extra, question_for
+from jostle.lab.truth import NOTHING, Truth, missed_and_extra, question_for
 from jostle.motion.record import Motion
 
 LIMIT_SECONDS = 60.0  # for one method and one point; compiling is not in it
@@ -172,7 +172,7 @@ class _Contender:
 
     def compare(self, truth: Truth, show: Callable[[str], None]) -> None:
         """Compare what it answered with the truth."""
-        if not self._answers:
+        if not self._answers or self._question.compared == NOTHING:
             return
         band = Band(self._method, self._question, truth)
         counts = np.zeros(4, np.int64)

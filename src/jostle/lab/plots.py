@@ -23,6 +23,7 @@ from jostle.lab.drawings.against_parameter import averages, counters_against_par
 from jostle.lab.drawings.axes import GREY, counter_names
 from jostle.lab.drawings.by_method import slowest_frame
 from jostle.lab.drawings.in_rows import counters, times
+from jostle.lab.drawings.mean_and_deviation import mean_and_deviation
 from jostle.lab.drawings.per_frame import frames_together, time_per_frame
 from jostle.lab.drawings.update_rate import time_per_look_up, update_rate
 from jostle.lab.pictures import draw_scene
@@ -34,7 +35,7 @@ MOST_PANELS = 3
 PALE = "#dfe2e6"
 SWEEPS = {
     "time against parameter", "log-log", "last frame", "averages", "slowest frame", "frames together", "update rate",
-    "time per look-up",
+    "time per look-up", "mean and deviation",
 }  # need several values  # fmt: skip
 
 _SETTINGS: dict[Any, Any] = {
@@ -109,6 +110,8 @@ def _figures(whole: ExperimentResult) -> Iterator[tuple[str, Figure]]:
             yield "last_frame", last_frame(result, looks)
         if "slowest frame" in wanted:
             yield "slowest_frame", slowest_frame(result)
+        if "mean and deviation" in wanted:
+            yield "mean_and_deviation", mean_and_deviation(result, looks)
         if "averages" in wanted:
             yield "averages", averages(result, looks)
         if "frames together" in wanted:

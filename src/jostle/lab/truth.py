@@ -28,7 +28,7 @@ from jostle.shapes.mesh import Mesh
 from jostle.traits import Answer, Semantics
 from jostle.world import World
 
-FACES, BODY_PAIRS = "faces", "body pairs"
+FACES, BODY_PAIRS, NOTHING = "faces", "body pairs", ""
 EXACT_ENGINE = "wide_tree"
 EXACT_ENGINE_ALONG_THE_MOTION = "bounding_tree(volume=aabb)"
 
@@ -41,22 +41,26 @@ class Question:
 
     wishes: dict[str, Any]  # for `World.detect`
     solid: bool
-    compared: str  # FACES | BODY_PAIRS
+    compared: str  # FACES | BODY_PAIRS | NOTHING
 
 
 def question_for(method: Method, asked: Mapping[str, Any] | None = None) -> Question:
     """Return the question that a method answers by its traits: surfaces unless it knows solids only, faces where it tells them.
 
-    What is asked of it beside the usual goes along; along a motion pairs of bodies are compared.
+    What is asked of it beside the usual goes along. Along a motion, and where pairs are asked for, pairs of bodies are compared;
+    nothing is of a method that says of itself that it finds nothing (`finds_nothing`: it is there for its time).
     """
-    if asked:
+    if asked and asked.get("motion"):
         return Question(dict(asked), False, BODY_PAIRS)
     traits = method.traits
     solid = traits.semantics is Semantics.SOLID
     wishes: dict[str, Any] = {"solid": True} if solid else {}
     if not traits.tells_where:
         wishes["rows"] = "pairs"
-    return Question(wishes, solid, FACES if Answer.FACES in traits.answers else BODY_PAIRS)
+    wishes |= asked or {}
+    if getattr(method, "finds_nothing", False):
+        return Question(wishes, solid, NOTHING)
+    return Question(wishes, solid, FACES if Answer.FACES in traits.answers and wishes.get("rows") != "pairs" else BODY_PAIRS)
 
 
 class Truth:

@@ -20,8 +20,11 @@ from typing import Any
 from jostle.errors import InputError
 from jostle.motion.record import Motion, Recorder
 from jostle.scenes.bodies import Circle, Cycle, Loop, MovingBody
-from jostle.scenes.cubes import cones, crowd, deforming_spheres, ellipsoids, shuttles, spheres
+from jostle.scenes.combs import combs
+from jostle.scenes.convex_crowd import cones, ellipsoids, truncated_cones
+from jostle.scenes.cubes import crowd, deforming_spheres, shuttles, spheres
 from jostle.scenes.encounters import blobs, hands
+from jostle.scenes.grasping import grasping
 from jostle.scenes.headlight import headlight
 from jostle.scenes.knee import knee
 from jostle.scenes.of_users import scene_of_file, scene_of_world
@@ -56,6 +59,7 @@ SCENES: dict[str, Callable[..., Scene]] = {
     "room": room,
     "cones": cones,
     "ellipsoids": ellipsoids,
+    "truncated_cones": truncated_cones,
     "hands": hands,
     "deforming_spheres": deforming_spheres,
     "blobs": blobs,
@@ -64,6 +68,8 @@ SCENES: dict[str, Callable[..., Scene]] = {
     "knee": knee,
     "polytopes": polytopes,
     "stellated": stellated,
+    "combs": combs,
+    "grasping": grasping,
 }
 
 

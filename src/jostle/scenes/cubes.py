@@ -1,4 +1,4 @@
-"""Scenes of many bodies in a cube: spheres, shuttles, cones, ellipsoids, a crowd, deforming spheres.
+"""Scenes of many bodies in a cube: spheres, shuttles, a crowd, deforming spheres. Convex ones: `convex_crowd.py`.
 
 Every number that a paper prints is the default and its place is named; where a paper prints none, the docstring says ours.
 `speed` is in radii of a body per frame and `turn` in radians per frame, as Kitamura et al. 1998 (§5.3) give them: 5 % of the
@@ -65,48 +65,6 @@ def shuttles(
     """
     mesh = build.shuttle()
     return _in_a_cube("shuttles", mesh, count, _ball(mesh), fill, cube, speed, turn, response, frames, seed, close=True)
-
-
-def cones(
-    *,
-    count: int = 100,
-    faces: int = 360,
-    fill: float = 0.1,
-    cube: float | None = None,
-    speed: float = 0.05,
-    turn: float = TEN_DEGREES,
-    response: str = "none",
-    frames: int = 100,
-    seed: int = 0,
-) -> Scene:
-    """Return cones in random motion that pass through each other (Baciu, Wong, Sun 1998, §5.1, §5.2, fig. 5).
-
-    From the paper: 100 cones, 3,600 to 1,152,000 faces in all (36 to 11,520 each), no response, 100 to 500 frames. Ours: 360
-    faces each, a cube of which the balls about the cones take 10 %, speed and turn.
-    """
-    mesh = build.cone(face_count=faces)
-    return _in_a_cube("cones", mesh, count, _ball(mesh), fill, cube, speed, turn, response, frames, seed)
-
-
-def ellipsoids(
-    *,
-    count: int = 100,
-    faces: int = 360,
-    fill: float = 0.1,
-    cube: float | None = None,
-    speed: float = 0.05,
-    turn: float = TEN_DEGREES,
-    response: str = "none",
-    frames: int = 100,
-    seed: int = 0,
-) -> Scene:
-    """Return flat ellipsoids in random motion that pass through each other (Baciu, Wong, Sun 1998, §5.1, fig. 5, fig. 9).
-
-    From the paper: 100 of them, 3,600 to 1,152,000 faces in all, no response, 100 to 500 frames. Ours: radii of 1, 0.7 and 0.3,
-    360 faces each, a cube of which the balls about them take 10 %, speed and turn.
-    """
-    mesh = build.ellipsoid(faces)
-    return _in_a_cube("ellipsoids", mesh, count, _ball(mesh), fill, cube, speed, turn, response, frames, seed)
 
 
 def crowd(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jostle.lab.experiment import Experiment
-from jostle.lab.papers import bounding_tree, face_octree, voxmap
+from jostle.lab.papers import bounding_tree, face_octree, image_space, voxmap
 
 
 @dataclass(frozen=True)
@@ -24,5 +24,6 @@ class Paper:
 PAPERS: tuple[Paper, ...] = (
     Paper("face_octree", face_octree.KEY, face_octree.TITLE, face_octree.FIGURES + face_octree.WITHOUT_A_FIGURE),
     Paper("bounding_tree", bounding_tree.KEY, bounding_tree.TITLE, bounding_tree.FIGURES + bounding_tree.WITHOUT_A_FIGURE),
+    Paper("image_space", image_space.KEY, image_space.TITLE, image_space.FIGURES + image_space.WITHOUT_A_FIGURE),
     Paper("voxmap", voxmap.KEY, voxmap.TITLE, voxmap.FIGURES + voxmap.WITHOUT_A_FIGURE),
 )

@@ -4,11 +4,13 @@ import dataclasses
 from importlib import resources
 
 import pytest
+from PIL import Image
 
 from jostle.lab import measure
 from jostle.lab.catalogue import experiments_named
 from jostle.lab.papers import PAPERS
 from jostle.lab.papers.image_space import FIGURES, WITHOUT_A_FIGURE, fig_06_07_combs
+from jostle.lab.papers.image_space.buffers import COLLIDING
 from jostle.lab.papers.image_space.contenders import (
     CONSERVATIVE,
     DRAWING,
@@ -32,7 +34,7 @@ from tests.lab.papers.made_up import assert_none_is_judged, made_up_result, made
 
 FIG = {figure.name.removeprefix("image_space/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
 CROWDS = ("fig_09_ellipsoids", "fig_09_truncated_cones", "fig_09_cones")
-COMBS = ("fig_06", "fig_06_offset", "fig_07", "fig_07_offset")
+COMBS = ("fig_06_combs", "fig_06_combs_offset", "fig_07_combs", "fig_07_combs_offset")
 TOUCH, FRAMES = fig_06_07_combs.TOUCH, fig_06_07_combs.FRAMES
 
 
@@ -82,6 +84,7 @@ def test_figures_are_found_by_name_and_say_what_they_are():
     (paper,) = [paper for paper in PAPERS if paper.name == "image_space"]
     assert paper.figures == experiments_named("image_space") == FIGURES + WITHOUT_A_FIGURE
     assert experiments_named("table_1") == (FIG["table_1"],)
+    assert experiments_named("fig_06_combs") == (FIG["fig_06_combs"],)
     for figure in FIG.values():
         assert figure.paper == "baciu1998"
         assert figure.figure
@@ -102,7 +105,7 @@ def test_the_samples_are_those_of_the_paper():
         assert (FIG[name].values[0], FIG[name].values[-1]) == (1_000, 100_000)
     resolutions = {each.method.resolution for each in FIG["table_1"].methods_at(1860) if each.label in IMAGES}
     assert resolutions == {256}
-    forms = {each.label: each.method for each in FIG["fig_06"].methods_at(1000)}
+    forms = {each.label: each.method for each in FIG["fig_06_combs"].methods_at(1000)}
     assert forms[STENCIL].test == "stencil"
     assert forms[CONSERVATIVE].conservative
     assert not forms[INTERVAL].conservative
@@ -149,7 +152,12 @@ def test_pictures_show_crowds_combs_and_hands(tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr("jostle.lab.papers.image_space.pictures.save_picture", lambda *given, **named: drawn.append((given, named)))
     files = [*draw_crowd("cones", tmp_path), *draw_combs("translation", "aligned", tmp_path), *draw_grasp(tmp_path)]
-    assert [file.name.split("_")[1] for file in files] == ["1", "2", "1", "2", "3", "1", "2"]
+    assert [file.name.split("_")[1] for file in files] == ["1", "2", "1", "2", "3", "4", "1", "2", "3"]
+    for file in (files[5], files[8]):  # the buffers: near and far depths in greys, and red where the counts say that it collides
+        with Image.open(file) as picture:
+            colours = {colour for _, colour in picture.convert("RGB").getcolors(1 << 16)}
+        assert len({red for red, green, blue in colours if red == green == blue}) > 60
+        assert COLLIDING in colours
     captions = [named["caption"] for _, named in drawn]
     assert captions[0] == "frame 0: 0 pairs of bodies collide"
     assert [caption.split(": ")[1].split()[0] for caption in captions[2:5]] == ["0", "5", "5"]
@@ -195,7 +203,7 @@ def test_nobody_who_is_not_installed_keeps_the_others_from_being_judged():
     for name in ("fig_09_cones", "table_1"):
         verdicts = judged(name, lambda method, value: None if method in absent else 1.0)
         assert "not judged" not in {each.verdict for each in verdicts}
-    found, missed, fastest, _ = judged("fig_06", lambda method, value: None if method in absent else 1.0)
+    found, missed, fastest, _ = judged("fig_06_combs", lambda method, value: None if method in absent else 1.0)
     assert (found.verdict, missed.verdict) == ("reproduced", "reproduced")
     assert (fastest.verdict, fastest.why.partition(" served")[0]) == ("not judged", FCL_TREES)  # nobody stands for RAPID then
 
@@ -280,7 +288,7 @@ def test_combs_are_judged_by_who_finds_five_from_when_on(name):
 @pytest.mark.small
 def test_combs_are_judged_by_who_is_fastest_and_steadiest_above_ten_thousand():
     def made(time_of, share=lambda method, value: 0.1):
-        return judged("fig_06", lambda method, value: time_of(value) if method == INTERVAL else 2.0, deviation_of=share)[2:]
+        return judged("fig_06_combs", lambda method, value: time_of(value) if method == INTERVAL else 2.0, deviation_of=share)[2:]
 
     fastest, steadiest = made(lambda value: 1.0)
     assert (fastest.verdict, steadiest.verdict) == ("reproduced", "reproduced")

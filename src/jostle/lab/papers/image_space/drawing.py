@@ -1,0 +1,123 @@
+"""Drawing as a method that finds nothing: what a frame costs to draw, measured like the methods beside it.
+
+The paper sets collision time beside rendering time, both by the same hardware. Here both are by the same rasteriser
+(`render/depth_maps.py`), on one core: all bodies of the frame, nearest and farthest depth, without colours. A shaded picture would
+take longer, so a claim that detection stays below drawing is judged on the strict side. The camera stands still; it is orthographic
+and frames what it saw first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jostle import cast
+from jostle.frame import Bodies, Floats, Frame
+from jostle.geometry.rigid import transform_points
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.handles import AddressTable
+from jostle.overlay import Overlay
+from jostle.protocol import Detector, OldToNew, Progress
+from jostle.query import Query
+from jostle.render import Camera
+from jostle.render.depth_maps import draw_near_and_far
+from jostle.render.patches import Patches, patch_arrays, patches_of
+from jostle.render.spans import scratch_for_drawing
+from jostle.report import Counters, Report
+from jostle.shapes.mesh import Mesh
+from jostle.traits import Need, Semantics, Traits
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """All bodies drawn, nothing found.
+
+    Parameters
+    ----------
+    size : int
+        Pixels along each side of the picture.
+    """
+
+    size: int = 512
+    finds_nothing = True  # the laboratory compares nothing then
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        cast.as_count(self.size, "size", 1, 4096, "Drawing")
+
+    @property
+    def traits(self) -> Traits:
+        """Rigid bodies, no answers."""
+        return Traits(semantics=Semantics.SURFACE, answers={}, needs=frozenset({Need.RIGID}))
+
+    @property
+    def shape_type(self) -> type:
+        """Patches."""
+        return Patches
+
+    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Patches:
+        """Put the faces in patches, as for `image_space`."""
+        return patches_of(mesh.vertices, mesh.faces)
+
+    def start(self, bodies: Bodies, shapes: tuple[Patches, ...]) -> DrawingDetector:
+        """Begin drawing."""
+        return DrawingDetector(self, bodies, shapes)
+
+
+class DrawingDetector(Detector):
+    """A picture that is drawn anew for each frame."""
+
+    def __init__(self, method: Drawing, bodies: Bodies, shapes: tuple[Patches, ...]) -> None:
+        self._size = method.size
+        self._camera: Camera | None = None
+        self.near, self.far = np.empty((2, method.size, method.size))
+        self._scratch = scratch_for_drawing()
+        self._take(shapes)
+
+    def _take(self, shapes: tuple[Patches, ...]) -> None:
+        distinct = list({id(shape): shape for shape in shapes}.values())
+        number = {id(shape): k for k, shape in enumerate(distinct)}
+        self._shape_of_body = [number[id(shape)] for shape in shapes]
+        self._table = AddressTable([patch_arrays(shape) for shape in distinct])
+
+    def change(self, bodies: Bodies, shapes: tuple[Patches, ...], old_to_new: OldToNew) -> None:
+        """Take the bodies that there are now."""
+        self._take(shapes)
+
+    def detect(self, frame: Frame, query: Query) -> Report:
+        """Draw all bodies."""
+        self.near.fill(np.inf)
+        self.far.fill(-np.inf)
+        drawn = 0
+        for shape, view in zip(self._shape_of_body, self._views(frame), strict=True):
+            drawn += draw_near_and_far(
+                self._table.table, shape, read_only_view(view), self._size, self.near, self.far, self._scratch
+            )
+        return Report(counters=Counters(pixels=self._size**2 if drawn else 0))
+
+    def overlay(self, frame: Frame, what: str) -> Overlay:
+        """Show nothing."""
+        return Overlay("nothing")
+
+    def _views(self, frame: Frame) -> Floats:
+        """(n, 12) from body coordinates to the picture."""
+        if self._camera is None:
+            self._camera = _framing(frame, self._size)
+        camera = self._camera
+        poses = np.asarray(frame.poses, np.float64)
+        scale = np.array([camera.scale, camera.scale, 1.0])[:, None] * camera.axes
+        views = np.empty((len(poses), 3, 4))
+        views[:, :, :3] = scale @ poses[:, :3, :3]
+        views[:, :, 3] = (poses[:, :3, 3] - camera.eye) @ scale.T + (0.5 * self._size, 0.5 * self._size, 0.0)
+        return np.ascontiguousarray(views.reshape(-1, 12))
+
+
+def _framing(frame: Frame, size: int) -> Camera:
+    """An orthographic camera that shows the boxes of all bodies."""
+    corners = [
+        transform_points(pose, np.array(np.meshgrid(*mesh.bounds.T)).reshape(3, -1).T)
+        for mesh, pose in zip(frame.bodies.meshes, frame.poses, strict=True)
+    ]
+    points = np.concatenate(corners) if corners else np.zeros((1, 3))
+    return Camera.framing(points, width=size, height=size, perspective=False)

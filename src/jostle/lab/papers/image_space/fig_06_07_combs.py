@@ -1,0 +1,234 @@
+"""Fig. 6 and fig. 7: the comb experiment, rotation and translation, aligned and offset (§5.3): what is found, and how fast.
+
+Two combs of five cones; from a known frame on (`TOUCH`) five pairs collide, whichever the motion. In aligned translation they share
+single points in that very frame, exactly. The paper saw Q-COLLIDE find none of the five in translation: what every method finds is
+counted frame by frame. Of image space at pixel centres a touching point is below its stated limit; conservative, it must be found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jostle.lab.experiment import Experiment, Recordable, Value, served_runs, why_not_judged
+from jostle.lab.papers.image_space.contenders import (
+    CONSERVATIVE,
+    DRAWING,
+    EVERYBODY,
+    IMAGES,
+    INTERVAL,
+    STAND_INS,
+    made,
+)
+from jostle.lab.papers.image_space.judged import below, deviations, mean_times, times_in_words, verdict_of
+from jostle.lab.papers.image_space.pictures import draw_combs
+from jostle.lab.papers.image_space.printed import PAPER, PRINTED
+from jostle.lab.papers.judging import several
+from jostle.lab.results import ExperimentResult, MethodRun, Verdict
+from jostle.motion.record import Motion
+from jostle.scenes import make_scene
+
+TRIANGLES = (1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000)
+TOUCH, FRAMES = 90, 100
+QUICK_FRAMES = 12
+METHODS = (DRAWING, *EVERYBODY)
+LIMIT = 20.0
+
+
+@dataclass(frozen=True)
+class Combs:
+    """The scene as something that can be recorded.
+
+    Parameters
+    ----------
+    last : int, optional
+        So many frames at the end alone, in which the cones come to touch.
+    """
+
+    motion: str
+    place: str
+    faces: int
+    last: int | None = None
+
+    def record(self, frames: int | None = None) -> Motion:
+        """Return the motion."""
+        whole = make_scene("combs", motion=self.motion, place=self.place, faces=self.faces, touch=TOUCH, frames=FRAMES).record()
+        motion = whole if self.last is None else replace(whole, poses=whole.poses[-self.last :])
+        return motion if frames is None else motion.first(frames)
+
+
+def _scene(motion: str, place: str) -> Callable[[Value, bool], Recordable]:
+    def scene(value: Value, quick: bool) -> Recordable:
+        return Combs(motion, place, int(value or 0), QUICK_FRAMES if quick else None)
+
+    return scene
+
+
+def five_in_words(runs: list[tuple[Value, MethodRun]], five: int) -> str:
+    """Return from which frame on a method finds all collisions, over its points: "5 from frame 90 on", "none of 5", …."""
+    found: dict[str, list[str]] = {}
+    for value, run in runs:
+        whole, touch = first_of_all(run, five), TOUCH + len(run.pairs) - FRAMES
+        most = max(run.pairs[touch:], default=0)
+        words = f"{five} from frame {whole} on" if whole is not None else f"{most or 'none'} of {five}"
+        early = sum(pairs > 0 for pairs in run.pairs[:touch])
+        words += f", {early} frames too early" if early else ""
+        found.setdefault(words, []).append(f"{value:,}")
+    if len(found) == 1:
+        return next(iter(found))
+    return ", ".join(f"{words} (at {' '.join(values)})" for words, values in found.items())
+
+
+def first_of_all(run: MethodRun, five: int) -> int | None:
+    """Return the frame from which on, to the end, a method finds exactly so many collisions; None where it does not at the end."""
+    first = None
+    for frame in reversed(range(len(run.pairs))):
+        if run.pairs[frame] != five:
+            break
+        first = frame
+    return first
+
+
+def _judge(figure: dict[str, Any]) -> Callable[[ExperimentResult], list[Verdict]]:
+    def judge(result: ExperimentResult) -> list[Verdict]:
+        return [_found(result, figure), _missed(result, figure), _fastest(result, figure), _steadiest(result, figure)]
+
+    return judge
+
+
+def _found(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
+    """Image space finds all five."""
+    five = figure["collisions"]
+    verdict = _new(f"Detection by rendering finds all {five} collisions of the cones' tips and flanks.", result, figure)
+    verdict.printed = f"exactly {five}, found by RECODE"
+    verdict.ours = _counts(result, five, IMAGES)
+    if not verdict.why:
+        sure = [first_of_all(run, five) for _, run in served_runs(result, CONSERVATIVE)]
+        never_late = all(first is not None and first <= TOUCH for first in sure)
+        at_the_end = [run.pairs[-1] == five for label in IMAGES for _, run in served_runs(result, label)]
+        verdict.verdict = (
+            "reproduced" if never_late and all(at_the_end) else "partly" if never_late or all(at_the_end) else "refuted"
+        )
+        verdict.why = (
+            f"With conservative=True all {five} are found from the frame on in which they begin, {TOUCH}: "
+            f"{'yes' if never_late else 'no'}. In the last frame they are found in {sum(at_the_end)} of {len(at_the_end)} runs."
+        )
+    return verdict
+
+
+def _missed(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
+    """Some of the others do not."""
+    five, fail = figure["collisions"], [STAND_INS[library] for library in figure["fail"]]
+    others = [label for label in EVERYBODY if label not in IMAGES and served_runs(result, label)]
+    if fail:
+        verdict = _new(f"The separating vector finds none of the {five} collisions.", result, figure, fail)
+        verdict.printed = f"{', '.join(figure['fail'])} cannot find any"
+    else:
+        verdict = _new(f"All of the algorithms find the {five} collisions.", result, figure)
+        verdict.printed = "curves of all four"
+    verdict.ours = _counts(result, five, others)
+    if not verdict.why:
+        end = {label: [run.pairs[-1] == five for _, run in served_runs(result, label)] for label in others}
+        touching = {label: [run.pairs[TOUCH] == five for _, run in served_runs(result, label)] for label in others}
+        lost = [label for label in others if not all(end[label])]
+        late = [label for label in others if label not in lost and not all(touching[label])]
+        if fail:
+            none = [label for label in fail if not any(end[label])]
+            verdict.verdict = "reproduced" if len(none) == len(fail) else "partly" if set(fail) & {*lost, *late} else "refuted"
+        else:
+            verdict.verdict = "refuted" if lost else "partly" if late else "reproduced"
+        verdict.why = (
+            f"In the last frame, well inside each other, collisions are missed by {', '.join(lost) or 'nobody'}; in the frame in "
+            f"which they begin by {', '.join([*lost, *late]) or 'nobody'}."
+        )
+    return verdict
+
+
+def _fastest(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
+    """Image space is the fastest for many triangles."""
+    verdict = _new(
+        f"Above {figure['above']:,} triangles detection by rendering takes the least time of all.", result, figure, _rivals(figure)
+    )
+    verdict.printed = " before ".join(figure["order"]) + f" above {figure['above']:,} triangles, curves only"
+    verdict.ours = several([times_in_words(label, mean_times(result, label), deviations(result, label)) for label in METHODS])
+    if not verdict.why:
+        held = _ahead(result, figure, mean_times)
+        verdict.verdict = verdict_of([each for row in held.values() for each in row])
+        verdict.why = _ahead_in_words(held)
+    return verdict
+
+
+def _steadiest(result: ExperimentResult, figure: dict[str, Any]) -> Verdict:
+    """And the one that varies least."""
+    verdict = _new("Its standard deviation is the least as well, as triangles increase.", result, figure, _rivals(figure))
+    verdict.printed = "curves only"
+    verdict.ours = several([times_in_words(label, mean_times(result, label), deviations(result, label)) for label in METHODS])
+    if not verdict.why:
+        held = _ahead(result, figure, deviations)
+        verdict.verdict = verdict_of([each for row in held.values() for each in row])
+        verdict.why = _ahead_in_words(held)
+    return verdict
+
+
+def _rivals(figure: dict[str, Any]) -> list[str]:
+    return [STAND_INS[library] for library in figure["order"] if library != "RECODE"]
+
+
+def _ahead(
+    result: ExperimentResult, figure: dict[str, Any], of: Callable[[ExperimentResult, str], dict[float, float]]
+) -> dict[str, list[bool]]:
+    large = [value for value in TRIANGLES if value > figure["above"]]
+    return {label: below(of(result, INTERVAL), of(result, label), large) for label in _rivals(figure)}
+
+
+def _ahead_in_words(held: dict[str, list[bool]]) -> str:
+    return "; ".join(f"{INTERVAL} is below {label} at {sum(row)} of {len(row)}" for label, row in held.items()) + "."
+
+
+def _counts(result: ExperimentResult, five: int, labels: tuple[str, ...] | list[str]) -> str:
+    rows = {label: served_runs(result, label) for label in labels}
+    return several([f"{label}: {five_in_words(runs, five)}" for label, runs in rows.items() if runs])
+
+
+def _new(claim: str, result: ExperimentResult, figure: dict[str, Any], others: list[str] | None = None) -> Verdict:
+    why = next((why for label in (*IMAGES, *(others or ())) if (why := why_not_judged(result, label))), "")
+    missing = [f"{value:,}" for value in TRIANGLES if all(point.value != value for point in result.points)]
+    return Verdict(PAPER, figure["place"], claim, "not judged", why or (f"Not run: {', '.join(missing)}." if missing else ""))
+
+
+def _experiment(name: str, motion: str, place: str) -> Experiment:
+    figure = PRINTED[name]
+
+    def pictures(folder: Path) -> list[Path]:
+        return draw_combs(motion, place, folder)
+
+    return Experiment(
+        name=f"image_space/{name}_combs" if place == "aligned" else f"image_space/{name}_combs_{place}",
+        title=f"The comb experiment: {motion}, {place}",
+        about=f"Two combs of five cones, {place}; one of them {'turns' if motion == 'rotation' else 'moves'} with respect to the "
+        "other until five pairs of cones collide, and a little farther. Asked is which pairs collide.",
+        paper=PAPER,
+        figure=f"fig. {int(name[-2:])}" + ("" if place == "aligned" else f", {place}"),
+        caption=f"Frame and collision time, and their standard deviations, for controlled {motion} of {place} combs.",
+        parameter="triangles",
+        values=TRIANGLES,
+        quick_values=(TRIANGLES[0],),
+        scene=_scene(motion, place),
+        methods=METHODS,
+        made=made(METHODS),
+        frames=FRAMES,
+        quick_frames=QUICK_FRAMES,
+        rounds=3,
+        limit=LIMIT,
+        may_be_inside=False,
+        draw=("mean and deviation",),
+        judge=_judge(figure),
+        pictures=pictures,
+    )
+
+
+EXPERIMENTS = tuple(
+    _experiment(name, str(PRINTED[name]["motion"]), place) for name in ("fig_06", "fig_07") for place in ("aligned", "offset")
+)

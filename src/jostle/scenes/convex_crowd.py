@@ -1,0 +1,140 @@
+"""Many convex bodies in random motion without response (Baciu, Wong, Sun 1998, §5.1, §5.2, fig. 5, fig. 9).
+
+100 flat ellipsoids, truncated cones with spherical caps, or cones, of 36 to 11,520 faces each. Ways are the same for every number
+of faces, to rounding: bodies are placed and started by a pattern of a fixed number of faces that is a little larger than all of
+them. The paper wants collisions without response and little penetration, so it stops after 100 to 500 frames; which
+speed and density it had is not printed. Ours: at the start surfaces are apart but boxes overlap (of 100 cones 115 to 140 pairs in
+each frame), and in 100 frames a body moves by half its radius, so that bodies graze rather than pass through each other: half of
+the bodies that touch are in each other by less than 6 % of their size.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from jostle import cast
+from jostle.errors import InputError
+from jostle.motion.pose import translation
+from jostle.scenes.bodies import MovingBody
+from jostle.scenes.placing import ball_volume, bodies_at_random, cube_of_fill
+from jostle.scenes.scene import Scene
+from jostle.shapes import build
+from jostle.shapes.mesh import Mesh
+
+FILL = 0.5
+SPEED = 0.005
+TURN = math.radians(1.0)
+LARGER = 1.02  # the pattern over the bodies: bodies of few faces are inside of it, whatever their number
+
+
+def cones(
+    *,
+    count: int = 100,
+    faces: int = 360,
+    fill: float = FILL,
+    cube: float | None = None,
+    speed: float = SPEED,
+    turn: float = TURN,
+    response: str = "none",
+    frames: int = 100,
+    seed: int = 0,
+) -> Scene:
+    """Return cones in random motion that pass through each other (Baciu, Wong, Sun 1998, §5.1, §5.2, fig. 5).
+
+    From the paper: 100 cones, 3,600 to 1,152,000 faces in all (36 to 11,520 each), no response, 100 to 500 frames. Ours: 360
+    faces each, a cube of which the balls about the cones would take 50 %, speed (radii per frame) and turn (radians per frame).
+    """
+    pattern = build.cone(face_count=576)
+    return _crowd("cones", build.cone(face_count=faces), pattern, count, fill, cube, speed, turn, response, frames, seed)
+
+
+def ellipsoids(
+    *,
+    count: int = 100,
+    faces: int = 360,
+    fill: float = FILL,
+    cube: float | None = None,
+    speed: float = SPEED,
+    turn: float = TURN,
+    response: str = "none",
+    frames: int = 100,
+    seed: int = 0,
+) -> Scene:
+    """Return flat ellipsoids in random motion that pass through each other (Baciu, Wong, Sun 1998, §5.1, fig. 5, fig. 9).
+
+    From the paper: 100 of them, 3,600 to 1,152,000 faces in all, no response, 100 to 500 frames. Ours: radii of 1, 0.7 and 0.3,
+    360 faces each, a cube of which the balls about them would take 50 %, speed and turn.
+    """
+    pattern = build.ellipsoid(576)
+    return _crowd("ellipsoids", build.ellipsoid(faces), pattern, count, fill, cube, speed, turn, response, frames, seed)
+
+
+def truncated_cones(
+    *,
+    count: int = 100,
+    faces: int = 576,
+    fill: float = FILL,
+    cube: float | None = None,
+    speed: float = SPEED,
+    turn: float = TURN,
+    response: str = "none",
+    frames: int = 100,
+    seed: int = 0,
+) -> Scene:
+    """Return truncated cones with spherical caps that pass through each other (Baciu, Wong, Sun 1998, §5.1, fig. 5, fig. 9).
+
+    From the paper: 100 of them, 3,600 to 1,152,000 faces in all, no response, 100 to 500 frames. Ours: balls of radius 0.25 and
+    0.125 with 1 from end to end, 576 faces each (a multiple of 4), a cube of which the balls about them would take 50 %, speed and
+    turn.
+    """
+    mesh, pattern = capped_cone(faces), capped_cone(576)
+    return _crowd("truncated_cones", mesh, pattern, count, fill, cube, speed, turn, response, frames, seed)
+
+
+def capped_cone(faces: int) -> Mesh:
+    """Return a truncated cone with caps of exactly so many faces, those of its caps as square as can be."""
+    faces = cast.as_count(faces, "faces", lowest=12)
+    if faces % 4:
+        raise InputError(f"faces is {faces}; a truncated cone with caps has a multiple of 4")
+    cells = faces // 4
+    rings = min((r for r in range(1, cells // 3 + 1) if cells % r == 0), key=lambda r: abs(math.log(cells / (4.0 * r * r))))
+    return build.truncated_cone(cells // rings, 0.25, 0.125, 1.0, rings)
+
+
+def _crowd(
+    name: str,
+    mesh: Mesh,
+    pattern: Mesh,
+    count: int,
+    fill: float,
+    cube: float | None,
+    speed: float,
+    turn: float,
+    response: str,
+    frames: int,
+    seed: int,
+) -> Scene:
+    """The one scene behind all of this file: bodies of a mesh on the ways of a pattern."""
+    count = cast.as_count(count, "count", lowest=1)
+    middle = pattern.bounds.mean(axis=0)
+    larger = Mesh(middle + LARGER * (pattern.vertices - middle), pattern.faces, name=mesh.name)
+    radius = MovingBody("", larger).radius
+    edge = cube_of_fill(count * ball_volume(radius), fill) if cube is None else cast.as_length(cube, "cube")
+    rng = np.random.default_rng(cast.as_count(seed, "seed"))
+    words = name.replace("_", " ")
+    led = bodies_at_random(rng, larger, count, edge, speed, turn, words.removesuffix("s"), close=True)
+    centred = translation(middle - MovingBody("", mesh).centre)
+    bodies = tuple(replace(body, mesh=mesh, pose=body.pose @ centred) for body in led)
+    # Walls reflect the ball about a body: they stand where it has the room of the pattern, so that ways are the same.
+    room = edge + 2.0 * (bodies[0].radius - radius)
+    return Scene(
+        name=name,
+        title=f"{count:,} {words} of {len(mesh.faces):,} faces in a cube",
+        bodies=bodies,
+        cube=room,
+        response=response,
+        frames=cast.as_count(frames, "frames", lowest=1),
+    )
