@@ -60,6 +60,15 @@ def test_check_takes_methods_that_tell_no_faces(files):
     assert (report["verdict"], report["distance"], report["rows"]) == ("TOUCHING", 0.0, [])
 
 
+def test_check_counts_points_where_a_method_tells_points(files):
+    small, _ = files
+    found = jostle("check", small, small, "--translate", "0.5", "0", "0", "--method", "image_space")
+    assert found.returncode == 1
+    assert "points (" in found.stdout
+    assert "face pair" not in found.stdout
+    assert "nan" not in found.stdout
+
+
 def test_check_says_why_a_method_does_not_take_a_mesh(files, tmp_path):
     from jostle.shapes import build
 

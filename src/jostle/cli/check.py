@@ -109,7 +109,9 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
     if len(report.contacts) == 0:  # the method tells which bodies meet, not where
         console.print(f"[red]{sentence}[/red] (this method tells no faces)", highlight=False)
         return
-    rows = "face pair" if len(report.contacts) == 1 else "face pairs"
+    # Rows without faces are of a method that tells points.
+    of_faces = bool((np.maximum(report.contacts.face_a, report.contacts.face_b) >= 0).any())
+    rows = ("face pair" if of_faces else "point") + ("" if len(report.contacts) == 1 else "s")
     console.print(f"[red]{sentence}[/red]: {len(report.contacts)} {rows} ({', '.join(counts)})", highlight=False)
     shown = min(len(report.contacts), 10)
     table = Table("face of A", "face of B", "kind", "distance", "point", box=None, header_style="dim")
@@ -118,7 +120,8 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
         point = " ".join(f"{x:.6g}" for x in contacts.point[k])
         kind_name = Kind(int(contacts.kind[k])).name.lower().replace("_", " ")
         faces = [str(face) if face >= 0 else "-" for face in (int(contacts.face_a[k]), int(contacts.face_b[k]))]
-        table.add_row(*faces, kind_name, f"{contacts.distance[k]:.6g}", point)
+        distance = "-" if np.isnan(contacts.distance[k]) else f"{contacts.distance[k]:.6g}"
+        table.add_row(*faces, kind_name, distance, point)
     console.print(table)
     if shown < len(report.contacts):
         console.print(f"… and {len(report.contacts) - shown} more; --json prints all", style="dim", highlight=False)

@@ -81,7 +81,7 @@ def across_flat_sides(points, faces, normals):
     return np.stack([flat, lowest[side.ravel()]], axis=1) if len(flat) else np.empty((0, 2), np.int64)
 
 
-def neighbours_of_vertices(edges, count, links=((), ())):
+def neighbours_of_vertices(edges, count, links=()):
     """Return (first (count+1,), near (2e+l,)) int32: the neighbours of each vertex, by undirected edges (e, 2) and links (l, 2)."""
     both = np.concatenate([edges, edges[:, ::-1], np.asarray(links, np.int64).reshape(-1, 2)])
     order = np.lexsort((both[:, 1], both[:, 0]))

@@ -22,17 +22,15 @@ from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.render.patches import Patches, patch_arrays
 from jostle.render.spans import (
+    NOT_PLACED,
     SPANS,
     Floats,
     Ints,
     Table,
     as_view_and_size,
-    faces_of_patch,
+    next_spans,
     patch_count,
-    patch_is_outside,
-    place_patch,
     scratch_for_drawing,
-    spans_of_faces,
 )
 
 Places = NDArray[np.int64]
@@ -56,18 +54,14 @@ def count_layers(table: Table, shape: int, view: Floats, size: int, mask: Mask, 
     """
     for p in range(size * size + 2):
         first[p] = 0
-    for patch in range(patch_count(table, shape)):
-        if patch_is_outside(table, shape, patch, view, 0.5, float(size)):
-            continue
-        place_patch(table, shape, patch, view, size, scratch)
-        face, end = faces_of_patch(table, shape, patch)
-        while face < end:
-            face, spans = spans_of_faces(table, shape, face, end, size, scratch)
-            for at in range(SPANS, SPANS + 8 * spans, 8):
-                j, begin, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
-                for i in range(begin, after):
-                    if mask[j, i]:
-                        first[j * size + i + 2] += 1
+    patch, face = 0, NOT_PLACED
+    while patch < patch_count(table, shape):
+        patch, face, spans, _begun = next_spans(table, shape, view, size, patch, face, scratch)
+        for at in range(SPANS, SPANS + 8 * spans, 8):
+            j, begin, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
+            for i in range(begin, after):
+                if mask[j, i]:
+                    first[j * size + i + 2] += 1
     for p in range(size * size + 1):
         first[p + 1] += first[p]
     return int(first[size * size + 1])
@@ -78,23 +72,19 @@ def fill_layers(
     table: Table, shape: int, view: Floats, size: int, mask: Mask, first: Places, depth: Floats, label: Ints, scratch: Floats
 ) -> None:
     """Write depth and label (n,) of the crossings that `count_layers` counted; then pixel p has first[p] … first[p + 1] of them."""
-    for patch in range(patch_count(table, shape)):
-        if patch_is_outside(table, shape, patch, view, 0.5, float(size)):
-            continue
-        place_patch(table, shape, patch, view, size, scratch)
-        face, end = faces_of_patch(table, shape, patch)
-        while face < end:
-            face, spans = spans_of_faces(table, shape, face, end, size, scratch)
-            for at in range(SPANS, SPANS + 8 * spans, 8):
-                j, begin, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
-                z, step, lowest, highest = scratch[at + 4], scratch[at + 5], scratch[at + 6], scratch[at + 7]
-                for i in range(after - begin):
-                    if mask[j, begin + i]:
-                        # The place of the next crossing of this pixel; in the end it is the first one of the pixel that follows.
-                        to = first[j * size + begin + i + 1]
-                        first[j * size + begin + i + 1] = to + 1
-                        depth[to] = min(max(z + i * step, lowest), highest)
-                        label[to] = int(scratch[at + 3])
+    patch, face = 0, NOT_PLACED
+    while patch < patch_count(table, shape):
+        patch, face, spans, _begun = next_spans(table, shape, view, size, patch, face, scratch)
+        for at in range(SPANS, SPANS + 8 * spans, 8):
+            j, begin, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
+            z, step, lowest, highest = scratch[at + 4], scratch[at + 5], scratch[at + 6], scratch[at + 7]
+            for i in range(after - begin):
+                if mask[j, begin + i]:
+                    # The place of the next crossing of this pixel; in the end it is the first one of the pixel that follows.
+                    to = first[j * size + begin + i + 1]
+                    first[j * size + begin + i + 1] = to + 1
+                    depth[to] = min(max(z + i * step, lowest), highest)
+                    label[to] = int(scratch[at + 3])
 
 
 @kernel

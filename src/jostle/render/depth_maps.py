@@ -17,16 +17,14 @@ from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.render.patches import Patches, patch_arrays
 from jostle.render.spans import (
+    NOT_PLACED,
     SPANS,
     Floats,
     Table,
     as_view_and_size,
-    faces_of_patch,
+    next_spans,
     patch_count,
-    patch_is_outside,
-    place_patch,
     scratch_for_drawing,
-    spans_of_faces,
 )
 
 Counts = NDArray[np.uint8]
@@ -40,43 +38,33 @@ def draw_near_and_far(table: Table, shape: int, view: Floats, size: int, near: F
 
     Returns the number of faces in patches that may touch the tile. `scratch` is of `scratch_for_drawing`; size is at most 4096.
     """
-    drawn = 0
-    for patch in range(patch_count(table, shape)):
-        if patch_is_outside(table, shape, patch, view, 0.5, float(size)):
-            continue
-        place_patch(table, shape, patch, view, size, scratch)
-        face, end = faces_of_patch(table, shape, patch)
-        drawn += end - face
-        while face < end:
-            face, spans = spans_of_faces(table, shape, face, end, size, scratch)
-            for at in range(SPANS, SPANS + 8 * spans, 8):
-                j, first, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
-                z, step, lowest, highest = scratch[at + 4], scratch[at + 5], scratch[at + 6], scratch[at + 7]
-                for i in range(after - first):
-                    depth = min(max(z + i * step, lowest), highest)
-                    near[j, first + i] = min(near[j, first + i], depth)
-                    far[j, first + i] = max(far[j, first + i], depth)
+    patch, face, drawn = 0, NOT_PLACED, 0
+    while patch < patch_count(table, shape):
+        patch, face, spans, begun = next_spans(table, shape, view, size, patch, face, scratch)
+        drawn += begun
+        for at in range(SPANS, SPANS + 8 * spans, 8):
+            j, first, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
+            z, step, lowest, highest = scratch[at + 4], scratch[at + 5], scratch[at + 6], scratch[at + 7]
+            for i in range(after - first):
+                depth = min(max(z + i * step, lowest), highest)
+                near[j, first + i] = min(near[j, first + i], depth)
+                far[j, first + i] = max(far[j, first + i], depth)
     return drawn
 
 
 @kernel
 def draw_far(table: Table, shape: int, view: Floats, size: int, far: Floats, scratch: Floats) -> int:
     """Raise far (size, size) to the depths of body `shape` under view (12,); all as in `draw_near_and_far`."""
-    drawn = 0
-    for patch in range(patch_count(table, shape)):
-        if patch_is_outside(table, shape, patch, view, 0.5, float(size)):
-            continue
-        place_patch(table, shape, patch, view, size, scratch)
-        face, end = faces_of_patch(table, shape, patch)
-        drawn += end - face
-        while face < end:
-            face, spans = spans_of_faces(table, shape, face, end, size, scratch)
-            for at in range(SPANS, SPANS + 8 * spans, 8):
-                j, first, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
-                z, step, lowest, highest = scratch[at + 4], scratch[at + 5], scratch[at + 6], scratch[at + 7]
-                for i in range(after - first):
-                    depth = min(max(z + i * step, lowest), highest)
-                    far[j, first + i] = max(far[j, first + i], depth)
+    patch, face, drawn = 0, NOT_PLACED, 0
+    while patch < patch_count(table, shape):
+        patch, face, spans, begun = next_spans(table, shape, view, size, patch, face, scratch)
+        drawn += begun
+        for at in range(SPANS, SPANS + 8 * spans, 8):
+            j, first, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
+            z, step, lowest, highest = scratch[at + 4], scratch[at + 5], scratch[at + 6], scratch[at + 7]
+            for i in range(after - first):
+                depth = min(max(z + i * step, lowest), highest)
+                far[j, first + i] = max(far[j, first + i], depth)
     return drawn
 
 
@@ -86,22 +74,17 @@ def count_in_front(table: Table, shape: int, view: Floats, size: int, limit: Flo
 
     All else as in `draw_near_and_far`.
     """
-    drawn = 0
-    for patch in range(patch_count(table, shape)):
-        if patch_is_outside(table, shape, patch, view, 0.5, float(size)):
-            continue
-        place_patch(table, shape, patch, view, size, scratch)
-        face, end = faces_of_patch(table, shape, patch)
-        drawn += end - face
-        while face < end:
-            face, spans = spans_of_faces(table, shape, face, end, size, scratch)
-            for at in range(SPANS, SPANS + 8 * spans, 8):
-                j, first, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
-                z, step, lowest, highest = scratch[at + 4], scratch[at + 5], scratch[at + 6], scratch[at + 7]
-                for i in range(after - first):
-                    depth = min(max(z + i * step, lowest), highest)
-                    if depth <= limit[j, first + i] and count[j, first + i] < FULL:
-                        count[j, first + i] += 1
+    patch, face, drawn = 0, NOT_PLACED, 0
+    while patch < patch_count(table, shape):
+        patch, face, spans, begun = next_spans(table, shape, view, size, patch, face, scratch)
+        drawn += begun
+        for at in range(SPANS, SPANS + 8 * spans, 8):
+            j, first, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
+            z, step, lowest, highest = scratch[at + 4], scratch[at + 5], scratch[at + 6], scratch[at + 7]
+            for i in range(after - first):
+                depth = min(max(z + i * step, lowest), highest)
+                if depth <= limit[j, first + i] and count[j, first + i] < FULL:
+                    count[j, first + i] += 1
     return drawn
 
 

@@ -34,6 +34,7 @@ SPANS = 5 * POINTS_IN_PATCH
 MOST_SPANS = 4096
 SCRATCH = SPANS + 8 * MOST_SPANS
 
+NOT_PLACED = -1  # in place of a face: the points of the patch are not in scratch yet
 LARGEST_TILE = MOST_SPANS  # pixels on a side: a face has at most one span in a row
 ROUNDING = 2.0**-49  # sixteen half units in the last place: more than the roundings of a box and of a point in a view
 TALL, NARROW = 8.0, 2.0  # rows and pixels
@@ -181,3 +182,26 @@ def spans_of_faces(table: Table, shape: int, face: int, end: int, size: int, scr
                 at += 8 * int(long_edge != short_edge)
                 y += 1.0
     return face, (at - SPANS) // 8
+
+
+@kernel
+def next_spans(
+    table: Table, shape: int, view: Floats, size: int, patch: int, face: int, scratch: Floats
+) -> tuple[int, int, int, int]:
+    """Spans of the next faces of body `shape`, into scratch; begin with patch 0 and face NOT_PLACED, end with `patch_count`.
+
+    Returns the patch and the face to go on with, the number of spans, and the number of faces of patches that were begun. A patch
+    outside of the tile costs one test.
+    """
+    begun = 0
+    while patch < patch_count(table, shape):
+        first, end = faces_of_patch(table, shape, patch)
+        if face == NOT_PLACED and not patch_is_outside(table, shape, patch, view, 0.5, float(size)):
+            place_patch(table, shape, patch, view, size, scratch)
+            face = first
+            begun += end - first
+        if NOT_PLACED < face < end:
+            face, spans = spans_of_faces(table, shape, face, end, size, scratch)
+            return patch, face, spans, begun
+        patch, face = patch + 1, NOT_PLACED
+    return patch, face, 0, begun

@@ -159,15 +159,20 @@ class Mesh:
         This is the condition under which the winding number of every point off the surface is whole, and so the
         condition for being the outer body of a containment test. Non-manifold edges are allowed.
         """
+        sides = self.welded_faces != self.welded_faces[:, [1, 2, 0]]
+        return bool(sides.any()) and len(self.open_edges) == 0
+
+    @functools.cached_property
+    def open_edges(self) -> NDArray[np.int64]:
+        """(k, 2) welded vertices, the lower one first, of edges that are not run along equally often in both directions; sorted."""
         # One whole number for each side, its direction in the last bit: sorting them takes 4 ms for 70,000 faces, rows take 170.
         corners, count = self.welded_faces.T.astype(np.int64), len(self.vertices)
         pairs = ((corners[k], corners[(k + 1) % 3]) for k in range(3))
         sides = np.concatenate([np.where(p < q, (p * count + q) << 1 | 1, (q * count + p) << 1)[p != q] for p, q in pairs])
-        if len(sides) == 0:
-            return False
         sides.sort()
         first_of_edge = np.flatnonzero(np.diff(sides >> 1, prepend=-1))
-        return not np.add.reduceat(2 * (sides & 1) - 1, first_of_edge).any()
+        balance = np.add.reduceat(2 * (sides & 1) - 1, first_of_edge) if len(sides) else sides
+        return _sealed(np.stack(np.divmod(sides[first_of_edge][balance != 0] >> 1, max(count, 1)), axis=1))
 
     @functools.cached_property
     def component_of_face(self) -> NDArray[np.int32]:

@@ -1,6 +1,6 @@
 """Results that were never measured, to judge figures by: what verdicts follow from which times."""
 
-from jostle.lab.results import ExperimentResult, MethodRun, Point
+from jostle.lab.results import VERDICTS, ExperimentResult, MethodRun, Point
 
 
 def made_up_run(method, times, contacts, pairs, counters, compared="faces", **fields):
@@ -32,3 +32,12 @@ def assert_none_is_judged(figure, results):
             assert verdict.verdict == "not judged"
             assert verdict.why
             assert "nan" not in verdict.ours + verdict.why
+
+
+def assert_only_whole_runs_are_judged(figure, runs):
+    """A whole run has verdicts, one that was quick or interrupted has none; `runs(value)` makes the runs of a point."""
+    verdicts = figure.verdicts(made_up_result(figure, runs))
+    assert {each.verdict for each in verdicts} <= set(VERDICTS) - {"not judged"}
+    for state in ("quick", "interrupted"):
+        verdicts = figure.verdicts(made_up_result(figure, runs, **{state: True}))
+        assert {each.verdict for each in verdicts} == {"not judged"}

@@ -27,12 +27,12 @@ from jostle.lab.papers.voxmap.pictures import draw_collisions
 from jostle.lab.papers.voxmap.printed import MODERN, OURS, PRINTED
 from jostle.lab.papers.voxmap.sized import as_printed
 from jostle.lab.papers.voxmap.steady import YARDSTICK, line_through, middle_slope, smoothed
-from jostle.lab.results import VERDICTS, MethodRun
+from jostle.lab.results import MethodRun
 from jostle.lab.run import LabRun
 from jostle.lab.sized_voxmap import voxel_for, voxels_of
 from jostle.lab.truth import BODY_PAIRS
 from tests.lab.in_this_process import InThisProcess
-from tests.lab.papers.made_up import assert_none_is_judged, made_up_result, made_up_run
+from tests.lab.papers.made_up import assert_none_is_judged, assert_only_whole_runs_are_judged, made_up_result, made_up_run
 
 FIG = {figure.name.removeprefix("voxmap/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
 FIXED, VARIED = fig_13_fixed_and_varied.FIXED, fig_13_fixed_and_varied.VARIED
@@ -253,14 +253,7 @@ def test_nothing_is_judged_that_was_not_measured(name):
 @pytest.mark.small
 @pytest.mark.parametrize("name", FIG)
 def test_quick_and_interrupted_runs_are_not_judged(name):
-    def runs(value):
-        return [run_of(method, 1.0) for method in FIG[name].methods]
-
-    verdicts = FIG[name].verdicts(made_up_result(FIG[name], runs))
-    assert {each.verdict for each in verdicts} <= set(VERDICTS) - {"not judged"}
-    for state in ("quick", "interrupted"):
-        verdicts = FIG[name].verdicts(made_up_result(FIG[name], runs, **{state: True}))
-        assert {each.verdict for each in verdicts} == {"not judged"}
+    assert_only_whole_runs_are_judged(FIG[name], lambda value: [run_of(method, 1.0) for method in FIG[name].methods])
 
 
 @pytest.mark.small

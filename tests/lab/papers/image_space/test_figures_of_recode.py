@@ -27,10 +27,10 @@ from jostle.lab.papers.image_space.contenders import (
 from jostle.lab.papers.image_space.pictures import draw_combs, draw_crowd, draw_grasp
 from jostle.lab.papers.image_space.printed import PRINTED
 from jostle.lab.plots import draw_experiment
-from jostle.lab.results import VERDICTS, MethodRun
+from jostle.lab.results import MethodRun
 from jostle.lab.run import LabRun
 from tests.lab.in_this_process import InThisProcess
-from tests.lab.papers.made_up import assert_none_is_judged, made_up_result, made_up_run
+from tests.lab.papers.made_up import assert_none_is_judged, assert_only_whole_runs_are_judged, made_up_result, made_up_run
 
 FIG = {figure.name.removeprefix("image_space/"): figure for figure in FIGURES + WITHOUT_A_FIGURE}
 CROWDS = ("fig_09_ellipsoids", "fig_09_truncated_cones", "fig_09_cones")
@@ -187,14 +187,7 @@ def test_nothing_is_judged_that_was_not_measured(name):
 @pytest.mark.small
 @pytest.mark.parametrize("name", FIG)
 def test_quick_and_interrupted_runs_are_not_judged(name):
-    def runs(value):
-        return [run_of(method, 1.0) for method in FIG[name].methods]
-
-    verdicts = FIG[name].verdicts(made_up_result(FIG[name], runs))
-    assert {each.verdict for each in verdicts} <= set(VERDICTS) - {"not judged"}
-    for state in ("quick", "interrupted"):
-        verdicts = FIG[name].verdicts(made_up_result(FIG[name], runs, **{state: True}))
-        assert {each.verdict for each in verdicts} == {"not judged"}
+    assert_only_whole_runs_are_judged(FIG[name], lambda value: [run_of(method, 1.0) for method in FIG[name].methods])
 
 
 @pytest.mark.small
