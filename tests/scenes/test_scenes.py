@@ -40,9 +40,15 @@ SMALL = {
     "stellated": {},
     "combs": {"faces": 400, "touch": 12, "frames": 16},
     "grasping": {"faces": 1_860, "turn": 0.05, "frames": 16},
+    "sphere_and_torus": {"frames": 30},
+    "horseshoe_and_clover": {"frames": 30},
+    "dragon_and_bunny": {"faces": 600, "faces_b": 800, "frames": 30},
 }
 
-UNEVEN = ("room", "headlight", "knee", "polytopes", "combs", "grasping")  # bodies that are led, or differ in speed
+# Bodies that are led, or differ in speed.
+UNEVEN = (
+    "room", "headlight", "knee", "polytopes", "combs", "grasping", "sphere_and_torus", "horseshoe_and_clover", "dragon_and_bunny",
+)  # fmt: skip
 
 
 def test_every_scene_has_a_small_form_here():

@@ -31,6 +31,7 @@ from jostle.scenes.of_users import scene_of_file, scene_of_world
 from jostle.scenes.polytopes import polytopes, stellated
 from jostle.scenes.room import room
 from jostle.scenes.scene import Scene
+from jostle.scenes.shell_pairs import dragon_and_bunny, horseshoe_and_clover, sphere_and_torus
 from jostle.scenes.stepper import Stepper
 from jostle.scenes.until_contact import head_and_shuttle, meeting_shuttles, meeting_spheres, two_spheres
 
@@ -70,6 +71,9 @@ SCENES: dict[str, Callable[..., Scene]] = {
     "stellated": stellated,
     "combs": combs,
     "grasping": grasping,
+    "sphere_and_torus": sphere_and_torus,
+    "horseshoe_and_clover": horseshoe_and_clover,
+    "dragon_and_bunny": dragon_and_bunny,
 }
 
 
