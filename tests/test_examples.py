@@ -25,7 +25,7 @@ def test_the_python_of_the_readme_runs(tmp_path):
     import trimesh
 
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     trimesh.creation.icosphere(subdivisions=1).export(tmp_path / "ball.stl")
     write_obj(tmp_path / "wall.obj", box((-2, -2, -2), (2, 2, 0)))
     outputs = []
@@ -36,3 +36,4 @@ def test_the_python_of_the_readme_runs(tmp_path):
     assert "[5]" in outputs[0]  # they cross
     assert outputs[1].startswith("0.4")  # of the way from 9 above the wall to 9 below it
     assert "face" in outputs[1]
+    assert re.match(r"[1-9]\d* True ", outputs[2])  # so small a scene is searched to its end

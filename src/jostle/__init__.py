@@ -19,6 +19,7 @@ from jostle.methods.closest_features.method import ClosestFeatures
 from jostle.methods.edge_face.method import EdgeFace
 from jostle.methods.face_octree.method import FaceOctree
 from jostle.methods.image_space.method import ImageSpace
+from jostle.methods.monte_carlo.method import MonteCarlo
 from jostle.methods.octree_update.method import OctreeUpdate
 from jostle.methods.separating_plane.method import SeparatingPlane
 from jostle.methods.voxmap.method import Voxmap
@@ -28,7 +29,7 @@ from jostle.pair import Pair
 from jostle.pairwise import Pairwise
 from jostle.protocol import BroadPhase, Detector, Method, PairTest
 from jostle.query import Budget, Query
-from jostle.report import Closest, Contacts, Counters, Kind, Pairs, Report
+from jostle.report import Closest, Contacts, Counters, Kind, Pairs, Reached, Report
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Traits
 from jostle.world import Body, World
@@ -60,6 +61,7 @@ __all__ = [
     "Kind",
     "Mesh",
     "Method",
+    "MonteCarlo",
     "OctreeUpdate",
     "Overlay",
     "Pair",
@@ -67,6 +69,7 @@ __all__ = [
     "Pairs",
     "Pairwise",
     "Query",
+    "Reached",
     "Report",
     "SeparatingPlane",
     "Traits",

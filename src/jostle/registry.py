@@ -10,6 +10,7 @@ from jostle.methods.closest_features.method import ClosestFeatures
 from jostle.methods.edge_face.method import EdgeFace
 from jostle.methods.face_octree.method import FaceOctree
 from jostle.methods.image_space.method import ImageSpace
+from jostle.methods.monte_carlo.method import MonteCarlo
 from jostle.methods.octree_update.method import OctreeUpdate
 from jostle.methods.separating_plane.method import SeparatingPlane
 from jostle.methods.voxmap.method import Voxmap
@@ -26,6 +27,7 @@ METHODS: dict[str, type[Method]] = {
     "bounding_tree": BoundingTree,
     "image_space": ImageSpace,
     "voxmap": Voxmap,
+    "monte_carlo": MonteCarlo,
     "separating_plane": SeparatingPlane,
     "closest_features": ClosestFeatures,
     "edge_face": EdgeFace,

@@ -318,6 +318,25 @@ class Closest:
     feature_b: Feature | None = None
 
 
+@dataclass(frozen=True)
+class Reached:
+    """How far a search by samples came: what it looked at, what it follows, and what it may not have found yet.
+
+    `undiscovered` is the estimate of Good and Turing: the chance that the next seed leads to a region that no seed has
+    led to. It speaks of regions that seeds lead to at all, and is 1.0 as long as no seed was drawn.
+    """
+
+    operations: int  # of the method's own: what `Budget(operations=…)` counts
+    samples: int  # seeds that new pairs were made from
+    updated: float  # share 0 … 1 of the followed pairs that were looked at
+    pairs: int  # pairs of samples that are followed into the next step
+    regions: int  # connected regions of touching faces
+    undiscovered: float  # 0 … 1
+    broken: int = 0  # facets of deforming bodies that are known to have left the stated bound
+    worst: float = 0.0  # by how much the worst of them has, as a share of its radius
+    error: float = 0.0  # how far apart faces may be that are told as touching, a length; 0: every row was decided exactly
+
+
 @dataclass(frozen=True, eq=False)
 class Report:
     """The answer to one query. Truth value: whether anything was found."""
@@ -329,6 +348,7 @@ class Report:
     began: Pairs = field(default_factory=Pairs.empty)  # pairs that the last report did not have
     ended: Pairs = field(default_factory=Pairs.empty)  # pairs of the last report that are gone, as they were
     names: Mapping[int, str] = field(default_factory=dict, repr=False)
+    reached: Reached | None = None  # how far a search by samples came; None of all others
 
     @staticmethod
     def of(contacts: Contacts, counters: Counters, complete: bool = True) -> Report:

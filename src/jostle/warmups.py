@@ -18,6 +18,8 @@ from jostle.methods.voxmap.method import Voxmap
 from jostle.motion.pose import rotation_about, translation
 from jostle.pair import Pair
 from jostle.pairwise import Pairwise
+from jostle.query import Budget
+from jostle.shapes.build import icosphere
 from jostle.shapes.mesh import Mesh
 from jostle.world import World
 
@@ -116,6 +118,16 @@ def _image_space() -> None:
         assert world.detect().contacts.normal.shape[1] == 3
         body.vertices = body.vertices + 0.1
         world.detect()
+
+
+@warms("sample pairs and shells")
+def _monte_carlo() -> None:
+    world = World("monte_carlo")
+    body = world.add(icosphere(3), deformable=True)
+    world.add(icosphere(3), translation((1.9, 0.0, 0.0)))
+    assert world.detect(itself=True, clearance=0.01).complete
+    body.vertices = 1.01 * body.vertices
+    world.detect(budget=Budget(operations=1000))
 
 
 @warms("the simulation")

@@ -24,6 +24,7 @@ SECTIONS = {
     "eckstein1999": "1 2 3 3.1 3.2 3.3 4 4.1 4.2 5 6",
     "baciu1998": "1 2 3 3.1 3.2 4 5 5.1 5.2 5.3 5.4 6",
     "lock2000": "1 2 3 4 5 6 7 8 9",
+    "guy2004": "1 2 3 3.1 3.2 3.3 3.4 4 4.1 4.2 5 5.1 5.2 5.3 5.4 5.5 6 6.1 7",
     "boyse1979": KITAMURA_1998,  # the test of edges against faces, as §1 there retells it
 }
 NAME = r"`[A-Za-z_][\w.]*`"

@@ -1,0 +1,206 @@
+"""The detector: from the couples of a broad phase, by a search that may be cut anywhere, to a report that says how far it came.
+
+Guy and Debunne §3: one list of sample pairs for all bodies, kept from frame to frame (`search.py`). A frame asks the broad phase
+for couples of bodies that are near, searches until all is done or the budget is spent (`budget.py`), and reports the faces
+that touch. Whatever else ends a frame early, such as Ctrl-C, leaves no list that is half a frame old: the next frame starts
+from seeds again.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jostle.broad_phase.brute_force import BruteForce as AllPairs
+from jostle.broad_phase.volumes import FIRST_AND_SECOND, NO_PAIRS, CandidatePairs
+from jostle.details import details_of_rows
+from jostle.frame import Bodies, Frame
+from jostle.geometry.contact_kind import NEAR
+from jostle.methods.monte_carlo.budget import Cost, Pace, search_operations, search_seconds, search_to_the_end
+from jostle.methods.monte_carlo.pair_list import SamplePairs
+from jostle.methods.monte_carlo.search import Search, SearchSettings
+from jostle.methods.monte_carlo.shape import ShellShape
+from jostle.methods.monte_carlo.show import shown
+from jostle.overlay import Overlay
+from jostle.packed_rows import ALL, HOW_MANY
+from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
+from jostle.protocol import BroadPhase, Detector, OldToNew
+from jostle.query import Budget, Query
+from jostle.report import Contacts, Counters, Reached, Report, replaced
+from jostle.rows import as_asked, labelled
+
+if TYPE_CHECKING:
+    from jostle.methods.monte_carlo.method import MonteCarlo
+
+FEW_BODIES = 200  # up to here comparing all boxes is cheaper than a grid
+OUTSIDE = 4e-5  # seconds that `World.detect` takes before and after the detector's own
+AUTO = "auto"
+LEAST_ERROR, MOST_ERROR = 0.01, 0.32  # of the size of the largest body: what `error="auto"` moves between
+
+
+class MonteCarloDetector(Detector):
+    """Sample pairs and shells at work."""
+
+    def __init__(self, method: MonteCarlo, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
+        self._method = method
+        self._search: Search | None = None  # None: to be made when it is next needed
+        self._finder = self._broad_phase(len(bodies)).start(len(bodies))
+        self._pace = Pace()
+        self._after = Cost(1e-4, 1e-7)  # the end of a frame and the report, by rows and pairs
+        self._followed = 0  # pairs in the list
+        self._box_tests = 0  # of the broad phase in this frame
+        self._time: float | None = None  # of the last frame
+        self._error = 0.0  # that is tolerated in this frame
+        self._take(bodies, shapes)
+
+    def _take(self, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
+        self._bodies, self._shapes = bodies, shapes
+        self._boxes = LocalBoxes(bodies)
+        self._size = max((float(shape.size) for shape in shapes), default=0.0)
+
+    def change(self, bodies: Bodies, shapes: tuple[ShellShape, ...], old_to_new: OldToNew) -> None:
+        """Follow bodies that came and went; pairs of the others are kept."""
+        search, self._search = self._search, None
+        before = self._broad_phase(len(self._bodies))
+        self._take(bodies, shapes)
+        if self._broad_phase(len(bodies)) == before:
+            self._finder.change(len(bodies), old_to_new)
+        else:
+            self._finder = self._broad_phase(len(bodies)).start(len(bodies))
+        if search is not None:
+            search.change(bodies, shapes, old_to_new)
+            self._search = search
+
+    def _broad_phase(self, count: int) -> BroadPhase:
+        """The broad phase of the settings; for few bodies one that finds the same sooner than a grid."""
+        broad = self._method.broad
+        return AllPairs() if broad == "uniform_grid" and count <= FEW_BODIES else broad_phase_of(broad)
+
+    def detect(self, frame: Frame, query: Query) -> Report:
+        """Search as long as the budget allows, and report what touches."""
+        seconds = None if query.budget is None else query.budget.seconds
+        began = 0.0 if seconds is None else perf_counter()
+        search = self._ready_search()
+        self._search = None  # until all is done: see the module's docstring
+        couples = self._couples(frame, query, search.near)
+        # With a clearance a row that is near must not end the search for one that touches.
+        how_many = ALL if query.clearance > 0.0 and query.rows != "any" else HOW_MANY[query.rows]
+        error = 0.0 if query.clearance > 0.0 else self._tolerated(query.budget)
+        search.begin_frame(couples, frame, query.clearance, how_many, error)
+        complete = self._run(search, query.budget, began) and search.complete()
+        searched = 0.0 if seconds is None else perf_counter()
+        if query.budget is not None:
+            self._tune(search, query.budget, searched - began)
+        report = self._report(search, couples, frame, query, complete, error)
+        self._search = search
+        if seconds is not None:
+            self._after.learn(self._items(search), perf_counter() - searched)
+        return report
+
+    def _ready_search(self) -> Search:
+        if self._search is None:
+            method = self._method
+            settings = SearchSettings(
+                k=method.k,
+                epsilon=method.epsilon,
+                seeds=method.seeds,
+                thorough=method.thorough,
+                most_pairs=method.most_pairs,
+                order=method.order,
+                camera=method.camera,
+                deformation=method.deformation,
+                seed=method.seed,
+            )
+            self._search = Search(self._bodies, self._shapes, settings)
+            self._followed, self._time = 0, None
+        return self._search
+
+    def _couples(self, frame: Frame, query: Query, near: float) -> CandidatePairs:
+        """The couples of bodies that are near or touch, and each body with itself where that is asked for."""
+        reach = max(query.clearance, 2.0 * near)
+        if len(frame) == 2 and self._method.broad == "uniform_grid":
+            found, self._box_tests = self._both_or_none(frame, reach), 1
+        else:
+            found = allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, reach)), frame)
+            self._box_tests = self._finder.counters.get("box_tests", 0)
+        if not query.itself:
+            return found
+        itself = np.arange(len(frame), dtype=np.int32)
+        body_a, body_b = np.concatenate([found.body_a, itself]), np.concatenate([found.body_b, itself])
+        order = np.lexsort((body_b, body_a))
+        return CandidatePairs(body_a[order], body_b[order])
+
+    def _both_or_none(self, frame: Frame, reach: float) -> CandidatePairs:
+        """The one couple of two bodies, if their boxes are not farther apart than `reach`; a finder takes 60 µs longer."""
+        lower, upper = self._boxes.in_the_world(frame)
+        (a, b), (c, d) = lower.tolist(), upper.tolist()
+        # The difference is rounded by less than a unit in the last place.
+        apart = max(max(p - s, q - r) for p, q, r, s in zip(a, b, c, d, strict=True)) > reach * (1.0 + 1e-12)
+        return NO_PAIRS if apart else allowed_pairs(FIRST_AND_SECOND, frame)
+
+    def _run(self, search: Search, budget: Budget | None, began: float) -> bool:
+        """Search; return whether that came to its end."""
+        if budget is None:
+            return search_to_the_end(search.advance)
+        if budget.operations is not None:
+            return search_operations(search.advance, budget.operations)
+        assert budget.seconds is not None
+        end = began + budget.seconds - OUTSIDE
+
+        def deadline() -> float:
+            return end - self._after.expected(self._items(search))
+
+        return search_seconds(search.advance, deadline, self._pace)
+
+    def _tolerated(self, budget: Budget | None) -> float:
+        """The error of this frame: that of the settings, or what the last frames under a budget led to."""
+        if self._method.error != AUTO:
+            return float(self._method.error)
+        return 0.0 if budget is None else self._error
+
+    def _tune(self, search: Search, budget: Budget, took: float) -> None:
+        """Double the error after a frame that was cut, halve it after one that needed less than half of its budget (§4.1)."""
+        size = self._size
+        if not search.saw_all_it_knew_of():
+            self._error = min(max(2.0 * self._error, LEAST_ERROR * size), MOST_ERROR * size)
+        else:
+            spent = took / budget.seconds if budget.seconds is not None else search.operations() / (budget.operations or 1)
+            if spent < 0.5:
+                self._error = 0.5 * self._error if self._error > LEAST_ERROR * size else 0.0
+
+    def _items(self, search: Search) -> int:
+        """What the time after the search grows with."""
+        return search.row_count() + self._followed
+
+    def _report(self, search: Search, couples: CandidatePairs, frame: Frame, query: Query, complete: bool, error: float) -> Report:
+        rows = search.rows()
+        # Where one row is enough few pairs are looked at: the time that has passed counts for the next frame.
+        if query.rows == "any":
+            search.end_frame(0.0)
+        else:
+            search.end_frame(0.0 if self._time is None else max(0.0, frame.time - self._time))
+            self._time = frame.time
+        reached = Reached(*search.reached(), error)
+        self._followed = reached.pairs
+        counters = search.counters() + Counters(body_pairs=len(couples.body_a), box_tests=self._box_tests, samples=reached.samples)
+        contacts, pairs = labelled(rows, couples, frame)
+        if error > 0.0:
+            contacts = _with_closest_points(contacts, frame)
+        return replaced(as_asked(contacts, pairs, counters, query), complete=complete, reached=reached)
+
+    def sample_pairs(self) -> SamplePairs:
+        """Return the pairs that are followed, as the last frame left them; bodies by number."""
+        return self._ready_search().sample_pairs()
+
+    def overlay(self, frame: Frame, what: str) -> Overlay:
+        """Show the pairs that the last `detect` follows: "shells", "pairs", "planes", "level 0" …; all of them by default."""
+        return shown(what, self.sample_pairs(), frame, self._shapes)
+
+
+def _with_closest_points(contacts: Contacts, frame: Frame) -> Contacts:
+    """Rows whose faces stand for others, and are apart themselves, have their closest points for a segment."""
+    kind = np.where(contacts.distance > 0.0, np.uint8(NEAR), contacts.kind)
+    details = details_of_rows(frame, contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b, kind)
+    return replaced(contacts, _details=details)

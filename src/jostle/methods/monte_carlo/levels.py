@@ -1,0 +1,306 @@
+"""Levels of detail and who is whose parent (§4.1, surface approximations).
+
+A mesh is simplified by quadric error, by a factor of 4 from level to level, until tens of triangles are left; the record of
+the collapses tells which corners of a finer triangle became which corner of a coarser one. Each finer facet gets exactly one
+parent among the coarser triangles at its corners: the one whose region is nearest, in place and in direction. The regions are
+balanced by moving the middle of each coarser facet to the middle of its children and choosing again (Lloyd's iteration), so
+that children lie together; a coarser triangle without children is left out.
+
+Deviation: what cannot be simplified (faces without area, components of a few faces, soups) is grouped along a space-filling
+curve. Only grouping is decided here, so nothing in this file can break the guarantee of `shells.py`.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.jit import kernel
+from jostle.protocol import Progress
+from jostle.shapes.mesh import Mesh
+
+Ints = NDArray[np.int32]
+
+FACTOR = 4  # §4.1: "around 4 in our case"
+TENS = 80  # levels end at this many facets or fewer: 20 … 80 are left
+LEAST_GAIN = 0.6  # a level with more than this share of the finer one's facets is not worth its memory
+SMALL = 8  # components of fewer faces are grouped, not simplified
+ROUNDS = 4  # of Lloyd's iteration
+ROWS = 200_000  # to a call of a kernel, about 20 ms: between two calls Ctrl-C is heard
+SCALE = 30.0  # size that the mesh is simplified at, because thresholds are lengths there; discs are a fifth thinner than at 1
+AGGRESSION = 7.0  # of the simplifier
+DIRECTION = 2.0  # how much turning away by 90 degrees counts, in areas of the coarser facet
+
+_one_at_a_time = threading.Lock()  # the simplifier keeps its mesh in global variables
+
+
+class Simplified(NamedTuple):
+    """A coarser triangulation and what became of the vertices of the finer one."""
+
+    points: Floats  # (k, 3)
+    faces: Ints  # (m, 3)
+    onto: Ints  # for each finer vertex the coarser vertex it was merged into; -1 where no face is left
+
+
+class Patches(NamedTuple):
+    """The facets of one level: how much surface they stand for, and where."""
+
+    weight: Floats  # (f,) area, and a little for faces without
+    moment: Floats  # (f, 3) weight times middle
+    towards: Floats  # (f, 3) sum of area times normal
+    corner: Ints  # (f, 3) vertices of the simplified mesh of this level; -1: not part of it
+
+    def middle(self) -> Floats:
+        """Return the (f, 3) centroids."""
+        return self.moment / self.weight[:, None]
+
+    def direction(self) -> Floats:
+        """Return the (f, 3) mean normals, of length 1 or 0."""
+        return _unit(self.towards)
+
+
+def parents_by_level(mesh: Mesh, most: int | None = None, progress: Progress | None = None) -> list[Ints]:
+    """Return for each level but the coarsest the parent of each of its facets, as a number within the next coarser level.
+
+    Parameters
+    ----------
+    mesh : Mesh
+        Any mesh; level 0 has its faces.
+    most : int, optional
+        The number of levels at most, the mesh included; by default as many as it takes to reach tens of facets.
+    progress : callable, optional
+        Called with the share done and the stage, after each level.
+
+    Returns
+    -------
+    list of (f,) int32 arrays
+        Empty when the mesh is its only level. Every facet of a coarser level has at least one child.
+    """
+    points, patches, faces = _at_unit_size(mesh)
+    parents: list[Ints] = []
+    while len(patches.weight) > TENS and (most is None or len(parents) + 1 < most):
+        patches, faces = _without_small_components(patches, faces, len(points))
+        coarser = simplified(points, faces, len(faces) // FACTOR)
+        if len(coarser.faces) > LEAST_GAIN * len(faces):
+            coarser = simplified(points, faces[:0], 0)
+        parent, points, faces, next_patches = _grouped(patches, coarser)
+        if len(next_patches.weight) > LEAST_GAIN * len(patches.weight):
+            break
+        parents.append(parent)
+        patches = next_patches
+        if progress is not None:
+            progress(1.0 - 0.5 ** len(parents), f"shell of {len(patches.weight)} facets")
+    return parents
+
+
+def simplified(points: Floats, faces: Ints, target: int) -> Simplified:
+    """Simplify a triangulation to about `target` faces by quadric error.
+
+    The faces that are left and the vertices they use follow from the record of the collapses alone; vertex i1 of a record
+    (i0, i1) was merged into i0. Where the simplifier's points do not fit the record, they are the means of what was merged.
+    """
+    count = len(points)
+    merged = np.arange(count, dtype=np.int32)
+    placed: Floats = np.zeros((0, 3))
+    if 0 < target < len(faces):
+        import fast_simplification
+
+        with _one_at_a_time:
+            placed, _, collapses = fast_simplification.simplify(
+                np.require(points, requirements=["C", "W"]),
+                np.require(faces, requirements=["C", "W"]),
+                target_count=int(target),
+                agg=AGGRESSION,
+                return_collapses=True,
+            )
+        if len(collapses):
+            merged[collapses[:, 1]] = collapses[:, 0]
+    while True:
+        jumped = merged[merged]
+        if np.array_equal(jumped, merged):
+            break
+        merged = jumped
+    corners = merged[faces]
+    kept = (corners[:, 0] != corners[:, 1]) & (corners[:, 1] != corners[:, 2]) & (corners[:, 2] != corners[:, 0])
+    used = np.bincount(corners[kept].ravel(), minlength=count) > 0
+    number = np.full(count, -1, np.int32)
+    number[used] = np.arange(int(used.sum()), dtype=np.int32)
+    onto = number[merged]
+    if len(placed) != int(used.sum()) or not np.isfinite(placed).all():
+        placed = _means(points, onto, int(used.sum()))
+    return Simplified(np.ascontiguousarray(placed, np.float64), number[corners[kept]], onto)
+
+
+def _at_unit_size(mesh: Mesh) -> tuple[Floats, Patches, Ints]:
+    """Return points about the origin at the size to simplify at, the facets of level 0, and the welded faces that have an area."""
+    lower, upper = mesh.bounds
+    scale = SCALE / mesh.size if mesh.size > 0.0 else 1.0
+    points = (mesh.vertices - 0.5 * (lower + upper)) * scale
+    corner = mesh.welded_faces
+    p, q, r = (points[corner[:, k]] for k in range(3))
+    towards = 0.5 * np.cross(q - p, r - p)
+    area = np.sqrt((towards**2).sum(axis=1))
+    longest = np.maximum(np.maximum(((q - p) ** 2).sum(axis=1), ((r - p) ** 2).sum(axis=1)), ((r - q) ** 2).sum(axis=1))
+    # A face of which the normal is noise would spoil the quadrics of its corners (NaN where the area is 0).
+    proper = np.ascontiguousarray(corner[area > 1e-9 * longest])
+    weight = np.maximum(area, 1e-12 * SCALE**2)
+    return points, Patches(weight, weight[:, None] * ((p + q + r) / 3.0), towards, corner), proper
+
+
+def _without_small_components(patches: Patches, faces: Ints, point_count: int) -> tuple[Patches, Ints]:
+    """Take the components of few faces, and corners where no face is left, out of what is simplified."""
+    if len(faces) == 0:
+        return patches, faces
+    root = np.arange(point_count, dtype=np.int32)
+    join_components(read_only_view(faces), root)
+    small = np.bincount(root[faces[:, 0]], minlength=point_count)[root] < SMALL
+    corner = patches.corner.copy()
+    corner[small[corner]] = -1  # a corner of -1 takes the last vertex's mark, and stays -1 whatever it says
+    return patches._replace(corner=corner), np.ascontiguousarray(faces[~small[faces[:, 0]]])
+
+
+def _grouped(patches: Patches, coarser: Simplified) -> tuple[Ints, Floats, Ints, Patches]:
+    """Choose a parent for each facet; return them, and points, faces and facets of the coarser level."""
+    count = len(patches.weight)
+    parent = np.full(count, -1, np.int32)
+    if len(coarser.faces):
+        corner = np.where(patches.corner >= 0, coarser.onto[patches.corner], np.int32(-1))
+        parent = _nearest_parents(patches, corner, coarser)
+    used = np.bincount(parent[parent >= 0], minlength=len(coarser.faces)) > 0
+    number = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    left_over = np.flatnonzero(parent < 0)
+    parent[parent >= 0] = number[parent[parent >= 0]]
+    along = left_over[np.argsort(morton_codes(patches.middle()[left_over]), kind="stable")]
+    parent[along] = int(used.sum()) + np.arange(len(along), dtype=np.int32) // FACTOR
+    corner = np.full((int(parent.max()) + 1, 3), -1, np.int32)
+    corner[: int(used.sum())] = coarser.faces[used]
+    return parent, coarser.points, coarser.faces, _summed(patches, parent, corner)
+
+
+def _nearest_parents(patches: Patches, corner: Ints, coarser: Simplified) -> Ints:
+    """Return for each facet the coarser triangle at one of its `corner` (f, 3) that it belongs to, or -1 without any there."""
+    p, q, r = (coarser.points[coarser.faces[:, k]] for k in range(3))
+    towards = 0.5 * np.cross(q - p, r - p)
+    area = np.maximum(np.sqrt((towards**2).sum(axis=1)), 1e-12 * SCALE**2)
+    middle, direction = (p + q + r) / 3.0, _unit(towards)
+    first, around = faces_around(coarser.faces, len(coarser.points))
+    fine_middle, fine_direction = patches.middle(), patches.direction()
+    parent = np.full(len(corner), -1, np.int32)
+    for again in range(ROUNDS):
+        if again:
+            got = parent >= 0
+            found = Patches(patches.weight[got], patches.moment[got], patches.towards[got], corner[got])
+            sums = _summed(found, parent[got], coarser.faces)
+            filled = sums.weight > 0.0
+            area[filled] = sums.weight[filled]
+            middle[filled] = sums.moment[filled] / sums.weight[filled, None]
+            direction[filled] = _unit(sums.towards[filled])
+        for begin in range(0, len(corner), ROWS):
+            end = min(begin + ROWS, len(corner))
+            choose_parents(begin, end, corner, first, around, fine_middle, fine_direction, middle, direction, area, parent)
+    return parent
+
+
+def _summed(patches: Patches, parent: Ints, corner: Ints) -> Patches:
+    """Return the coarser facets as sums of their children."""
+    weight, moment, towards = (
+        sums_of_rows(field, parent, len(corner)) for field in (patches.weight, patches.moment, patches.towards)
+    )
+    return Patches(weight, moment, towards, corner)
+
+
+def sums_of_rows(rows: Floats, group: Ints, count: int) -> Floats:
+    """Return for each of `count` groups the sum of its rows; one number or three to a row."""
+    columns = [np.bincount(group, column, count) for column in np.atleast_2d(rows.T)]
+    return np.stack(columns, axis=-1).reshape(count, *rows.shape[1:]).astype(np.float64)
+
+
+def faces_around(faces: Ints, point_count: int) -> tuple[Ints, Ints]:
+    """Return the faces at each vertex in rows: those of vertex v are ``around[first[v]:first[v + 1]]``, in rising order."""
+    corners = faces.ravel()
+    first = np.zeros(point_count + 1, np.int32)
+    np.cumsum(np.bincount(corners, minlength=point_count), out=first[1:])
+    return first, (np.argsort(corners, kind="stable") // 3).astype(np.int32)
+
+
+def morton_codes(points: Floats) -> NDArray[np.int64]:
+    """Return the (n,) places of points (n, 3) along a Morton curve through their box, 16 bits to an axis."""
+    if len(points) == 0:
+        return np.zeros(0, np.int64)
+    lower = points.min(axis=0)
+    extent = float((points - lower).max())
+    cells = ((points - lower) * (65535.0 / extent if extent > 0.0 else 0.0)).astype(np.int64)
+    codes = np.zeros(len(points), np.int64)
+    for shift, mask in ((16, 0x0000FF0000FF), (8, 0x00F00F00F00F), (4, 0x0C30C30C30C3), (2, 0x249249249249)):
+        cells = (cells | (cells << shift)) & mask
+    for axis in range(3):
+        codes |= cells[:, axis] << (2 - axis)
+    return codes
+
+
+def _means(points: Floats, group: Ints, count: int) -> Floats:
+    """Return the (count, 3) means of the points of each group; -1 belongs to none."""
+    got = group >= 0
+    members = np.maximum(np.bincount(group[got], minlength=count), 1)
+    return sums_of_rows(points[got], group[got], count) / members[:, None]
+
+
+def _unit(vectors: Floats) -> Floats:
+    length = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
+    unit: Floats = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
+    return unit
+
+
+@kernel
+def join_components(faces, root):  # type: ignore[no-untyped-def]
+    """Write in root (n,) int32, which holds 0 … n-1, the lowest vertex that each vertex is connected to by faces (m,3)."""
+    for f in range(faces.shape[0]):
+        a = faces[f, 0]
+        while root[a] != a:
+            root[a] = root[root[a]]
+            a = root[a]
+        for k in range(1, 3):
+            b = faces[f, k]
+            while root[b] != b:
+                root[b] = root[root[b]]
+                b = root[b]
+            if a < b:
+                root[b] = a
+            else:
+                root[a] = b
+                a = b
+    for v in range(root.shape[0]):
+        root[v] = root[root[v]]
+
+
+@kernel
+def choose_parents(begin, end, corner, first, around, fine_middle, fine_direction, middle, direction, area, parent):  # type: ignore[no-untyped-def]
+    """Write parent (f,) of the facets begin … end-1: the triangle around their corners that is nearest in place and direction.
+
+    corner (f,3) vertices of the coarser mesh or -1; first, around: its faces at each vertex; middle, direction (·,3), area (c,).
+    """
+    for f in range(begin, end):
+        best, chosen = np.inf, -1
+        for k in range(3):
+            v = corner[f, k]
+            if v < 0:
+                continue
+            for at in range(first[v], first[v + 1]):
+                c = around[at]
+                x = fine_middle[f, 0] - middle[c, 0]
+                y = fine_middle[f, 1] - middle[c, 1]
+                z = fine_middle[f, 2] - middle[c, 2]
+                along = (
+                    fine_direction[f, 0] * direction[c, 0]
+                    + fine_direction[f, 1] * direction[c, 1]
+                    + fine_direction[f, 2] * direction[c, 2]
+                )
+                cost = ((x * x + y * y) + z * z) + DIRECTION * area[c] * (1.0 - along)
+                if cost < best or (cost == best and c < chosen):
+                    best, chosen = cost, c
+        parent[f] = chosen

@@ -1,0 +1,144 @@
+"""Which facets of a level touch each other: the neighbourhood that pairs are updated by (§3.3).
+
+Faces are neighbours when they share a welded vertex; facets of a coarser level when children of theirs are. So whatever
+touches on the mesh is one facet or two neighbours on every level, and a walk or a flood over the neighbours of any level
+reaches the whole connected component. (Simplified meshes need not have that: they lose edges where parts vanish.) Those that
+share an edge come first.
+
+Around a vertex with more than `CROWD` faces each face knows only the `WINDOW` before and after it there, which keeps them
+connected; all neighbours of the 10,000 faces at the tip of a cone would be 100 million.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.jit import kernel
+from jostle.methods.monte_carlo.levels import faces_around
+
+Ints = NDArray[np.int32]
+
+CROWD = 64
+WINDOW = 16
+ROWS = 200_000  # to a call of the kernel
+
+
+class Neighbours(NamedTuple):
+    """Those of facet f are ``neighbour[first[f]:first[f + 1]]``, the first ``across_edges[f]`` across an edge; both parts rise."""
+
+    first: Ints  # (f + 1,)
+    neighbour: Ints  # (n,)
+    across_edges: Ints  # (f,)
+
+
+def neighbours_of_faces(welded_faces: Ints, vertex_count: int) -> Neighbours:
+    """Return the neighbours of faces (m, 3) by shared vertices."""
+    count = len(welded_faces)
+    first_around, around = (read_only_view(array) for array in faces_around(welded_faces, vertex_count))
+    faces = read_only_view(welded_faces)
+    first, across = np.zeros(count + 1, np.int32), np.zeros(count, np.int32)
+    seen = np.full(count, -1, np.int32)
+    neighbour = np.zeros(0, np.int32)
+    for writing in (False, True):
+        for begin in range(0, count, ROWS):
+            end = min(begin + ROWS, count)
+            gather_neighbours(begin, end, writing, faces, first_around, around, seen, first, across, neighbour)
+        if not writing:
+            np.cumsum(first, out=first)
+            neighbour = np.zeros(int(first[-1]), np.int32)
+            seen[:] = -1
+    return Neighbours(first, neighbour, across)
+
+
+def neighbours_of_parents(finer: Neighbours, parent: Ints, count: int) -> Neighbours:
+    """Return the neighbours among the `count` parents of facets: those of which children are neighbours."""
+    rows = np.diff(finer.first)
+    facet = np.repeat(np.arange(len(parent), dtype=np.int32), rows)
+    place = np.arange(len(facet), dtype=np.int32) - np.repeat(finer.first[:-1], rows)
+    only_vertex = place >= np.repeat(finer.across_edges, rows)
+    a, b = parent[facet].astype(np.int64), parent[finer.neighbour]
+    apart = a != b
+    # Row, then the kind, then the other facet: sorting these whole numbers orders the lists and brings equal pairs together.
+    pair = np.sort(((a[apart] * count + b[apart]) << 1) | only_vertex[apart])
+    pair = pair[first_of_equals(pair >> 1)]  # the first of both kinds is the edge
+    row, other = np.divmod(pair >> 1, max(count, 1))
+    kind = pair & 1
+    order = np.argsort((row * 2 + kind) * count + other)
+    first = np.zeros(count + 1, np.int32)
+    np.cumsum(np.bincount(row, minlength=count), out=first[1:])
+    across = np.bincount(row[kind == 0], minlength=count).astype(np.int32)
+    return Neighbours(first, other[order].astype(np.int32), across)
+
+
+def first_of_equals(rising: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of rising numbers are the first of their value. (With `np.sort` three times as fast as `np.unique`.)"""
+    first = np.ones(len(rising), bool)
+    np.not_equal(rising[1:], rising[:-1], out=first[1:])
+    return first
+
+
+@kernel
+def gather_neighbours(begin, end, writing, faces, first_around, around, seen, first, across, neighbour):  # type: ignore[no-untyped-def]
+    """Count in first[f + 1] and across[f] the neighbours of faces begin … end-1, or write them at neighbour[first[f]], edges first.
+
+    seen (m,) int32: the face that last met this one, -1 at first.
+    """
+    for f in range(begin, end):
+        total, edges = 0, 0
+        base = first[f]
+        for k in range(3):
+            v = faces[f, k]
+            low, crowd = first_around[v], first_around[v + 1] - first_around[v]
+            start, steps = 0, crowd
+            if crowd > CROWD:
+                place = 0
+                high = crowd  # the faces at a vertex rise: find this one by halving
+                while high - place > 1:
+                    half = (place + high) // 2
+                    if around[low + half] <= f:
+                        place = half
+                    else:
+                        high = half
+                start, steps = place - WINDOW + crowd, 2 * WINDOW + 1
+            for step in range(steps):
+                g = around[low + (start + step) % crowd]
+                if g == f or seen[g] == f:
+                    continue
+                seen[g] = f
+                shared = 0
+                for i in range(3):
+                    w = faces[f, i]
+                    again = (i > 0 and w == faces[f, 0]) or (i > 1 and w == faces[f, 1])
+                    if not again and (w == faces[g, 0] or w == faces[g, 1] or w == faces[g, 2]):
+                        shared += 1
+                if writing:
+                    at = base + total
+                    if shared > 1:  # make room at the end of the edges
+                        neighbour[at] = neighbour[base + edges]
+                        at = base + edges
+                        edges += 1
+                    neighbour[at] = g
+                elif shared > 1:
+                    edges += 1
+                total += 1
+        if writing:
+            _sort(neighbour, base, base + edges)
+            _sort(neighbour, base + edges, base + total)
+        else:
+            first[f + 1], across[f] = total, edges
+
+
+@kernel
+def _sort(values, begin, end):  # type: ignore[no-untyped-def]
+    """Sort the few values[begin … end-1] by insertion."""
+    for i in range(begin + 1, end):
+        value = values[i]
+        j = i - 1
+        while j >= begin and values[j] > value:
+            values[j + 1] = values[j]
+            j -= 1
+        values[j + 1] = value

@@ -1,0 +1,61 @@
+"""The order of seeds: successive ones as far apart as possible, all of them in turn (§3.2).
+
+Up to `CELLS` facets are put in order greedily: of those that are far from every seed so far, the one farthest from the last comes
+next, so that a run that is cut off anywhere has seen all of the surface. More facets are first cut, along a space-filling
+curve, into `CELLS` runs of neighbours; the runs are put in order, and one facet of each is taken in every round.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats
+from jostle.methods.monte_carlo.levels import morton_codes
+
+CELLS = 256
+FAR = 0.7  # of the largest distance from all seeds so far: with 1 successive seeds are no farther apart than by chance
+
+
+def far_apart_order(points: Floats) -> NDArray[np.int32]:
+    """Return a permutation of 0 … n-1 in which successive points (n, 3) are far apart."""
+    count = len(points)
+    if count <= CELLS:
+        return greedy_order(points)
+    along = np.argsort(morton_codes(points), kind="stable")
+    bounds = np.linspace(0, count, CELLS + 1).astype(np.int64)
+    sums = np.add.reduceat(points[along], bounds[:-1], axis=0)
+    runs = greedy_order(sums / np.diff(bounds)[:, None])
+    begin, size = bounds[:-1][runs], np.diff(bounds)[runs]
+    member = _bit_reversed(int(size.max()))
+    places = begin[None, :] + member[:, None]
+    order: NDArray[np.int32] = along[places[member[:, None] < size[None, :]]].astype(np.int32)
+    return order
+
+
+def greedy_order(points: Floats) -> NDArray[np.int32]:
+    """Return a permutation of few points: of those that are far from all before, the next is the farthest from the last."""
+    count = len(points)
+    order = np.zeros(count, np.int32)
+    if count == 0:
+        return order
+    free = np.ones(count, bool)
+    from_last = ((points - points.mean(axis=0)) ** 2).sum(axis=1)
+    from_all = from_last
+    for k in range(count):
+        far = free & (from_all >= FAR**2 * np.max(from_all, where=free, initial=0.0))
+        at = int(np.argmax(np.where(far, from_last, -1.0)))
+        order[k], free[at] = at, False
+        from_last = ((points - points[at]) ** 2).sum(axis=1)
+        from_all = from_last if k == 0 else np.minimum(from_all, from_last)
+    return order
+
+
+def _bit_reversed(count: int) -> NDArray[np.int64]:
+    """Return 0 … count-1 in the order of their reversed bits, so that what comes early is spread out."""
+    bits = max(count - 1, 1).bit_length()
+    numbers = np.arange(1 << bits)
+    reverse = np.zeros_like(numbers)
+    for bit in range(bits):
+        reverse |= ((numbers >> bit) & 1) << (bits - 1 - bit)
+    return reverse[reverse < count]
