@@ -8,6 +8,8 @@ Boxes are those of the very world vertices, rounded outward. Rounding is monoton
 boxes that meet. A plane is n · p = d with a slack: the face of another leaf with all three corners on one side by more than
 the slack does not meet it. Coordinates are below 4 in magnitude, or the slack grows with them; corners are off by 2^-24 of
 that, and the five operations of n · p - d round to 2^-24 of at most |n|₁ · size each: 16 · 2^-24 · |n|₁ · size is twice the
+sum. Of a sliver n itself is mostly rounding, and its plane holds only one of the corners: each component of n is off by up to
+6 · 2^-53 · |u|₁ · |v|₁ for its edges u and v, and heights by three times that and the size: NORMAL_NOISE is more than twice the
 sum. `more` (a clearance) moves planes and boxes out.
 """
 
@@ -40,6 +42,7 @@ CORNERS = 72  # float64 numbers of a slot
 LANES32 = 160  # float32 numbers of a slot: six rows of boxes, then rows of corners, normals, offsets and slacks
 CORNER_ROW, NORMAL_ROW, OFFSET_ROW, SLACK_ROW = 48, 120, 144, 152
 PLANE_SLACK = 16.0 * 2.0**-24
+NORMAL_NOISE = 40.0 * 2.0**-53  # times the product of two edges: what a normal may be off by
 
 
 def empty_cache() -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
@@ -142,7 +145,12 @@ def set_up_planes(lanes, base, corners, corner, origin, scale, more):  # type: i
     f32x8_store(lanes, base + OFFSET_ROW, f64x8_to_f32x8(offset))
     size = f64x8_add(f64x8_splat(4.0), f64x8_add(f64x8_abs(px), f64x8_add(f64x8_abs(py), f64x8_abs(pz))))
     length = f64x8_add(f64x8_abs(nx), f64x8_add(f64x8_abs(ny), f64x8_abs(nz)))
-    slack = f64x8_add(f64x8_mul(length, f64x8_mul(f64x8_splat(PLANE_SLACK), size)), f64x8_splat(1e-30))
+    edges = f64x8_mul(
+        f64x8_add(f64x8_abs(ux), f64x8_add(f64x8_abs(uy), f64x8_abs(uz))),
+        f64x8_add(f64x8_abs(vx), f64x8_add(f64x8_abs(vy), f64x8_abs(vz))),
+    )
+    off = f64x8_add(f64x8_mul(length, f64x8_splat(PLANE_SLACK)), f64x8_mul(edges, f64x8_splat(NORMAL_NOISE)))
+    slack = f64x8_add(f64x8_mul(off, size), f64x8_splat(1e-30))
     if more > 0.0:
         squared = f64x8_add(f64x8_add(f64x8_mul(nx, nx), f64x8_mul(ny, ny)), f64x8_mul(nz, nz))
         slack = f64x8_add(slack, f64x8_mul(f64x8_sqrt(squared), f64x8_splat(more * 1.001)))
