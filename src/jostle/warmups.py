@@ -143,6 +143,15 @@ def _simulation() -> None:
         simulation.centre = simulation.centre
 
 
+@warms("soft bodies")
+def _soft_bodies() -> None:
+    from jostle.sim import Squeeze
+
+    squeeze = Squeeze(faces=80, friction=0.1)
+    for _ in range(2):
+        squeeze.step()
+
+
 @warms("pictures")
 def _picture() -> None:
     from jostle.render.picture import draw

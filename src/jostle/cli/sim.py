@@ -1,5 +1,5 @@
-"""`jostle sim SCENE`: let the bodies of a scene, a saved world or a mesh file collide, step by step; record it, and say how it
-went."""
+"""`jostle sim SCENE`: let the bodies of a scene, a saved world or a mesh file collide, or soft ones squeeze each other, step by
+step; record it, and say how it went."""
 
 from __future__ import annotations
 
@@ -19,16 +19,21 @@ if TYPE_CHECKING:
     from jostle.protocol import Method
     from jostle.report import Report
     from jostle.scenes import Scene
-    from jostle.sim import Run, SceneSimulation
+    from jostle.sim import Run, SceneSimulation, Squeeze
+    from jostle.sim.run import Steps
 
 Gravity = tuple[float, float, float]
 
+FOR_SQUEEZE = ("frames", "method", "dt", "friction", "seed", "workers", "record")  # options; the others are for rigid bodies
+
 
 def sim(
+    context: typer.Context,
     scene: Annotated[
         str,
         typer.Argument(
-            help="A built-in scene, with parameters if you like: 'spheres(count=40)'; a GLB or glTF file; a world saved as .npz.",
+            help="A built-in scene, with parameters if you like: 'spheres(count=40)'; a GLB or glTF file; a world saved as .npz; "
+            "squeeze, or 'squeeze(faces=5000, press=0.35)': two soft bodies between two plates.",
             show_default=False,
         ),
     ],
@@ -42,10 +47,16 @@ def sim(
         str, typer.Option(help="exchange (velocities, as in the paper) or impulse (at the contact points).")
     ] = "exchange",
     integrator: Annotated[str, typer.Option(help="semi_implicit, or explicit (the paper's; energy may grow).")] = "semi_implicit",
-    dt: Annotated[float, typer.Option(help="Seconds of a step. Scenes give velocities per step, whatever it is.")] = 1.0,
+    dt: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds of a step, 1 by default: scenes give velocities per step, whatever it is. 1/60 by default for squeeze.",
+            show_default=False,
+        ),
+    ] = None,
     gravity: Annotated[Gravity | None, typer.Option(help="X Y Z, lengths per second squared.", show_default=False)] = None,
     restitution: Annotated[float, typer.Option(help="0 … 1, of bodies and walls; with impulse only.")] = 1.0,
-    friction: Annotated[float, typer.Option(help="Coefficient, between bodies; with impulse only.")] = 0.0,
+    friction: Annotated[float, typer.Option(help="Coefficient, between bodies; with impulse or squeeze only.")] = 0.0,
     density: Annotated[float | None, typer.Option(help="Of all bodies.", show_default=False)] = None,
     mass: Annotated[float | None, typer.Option(help="Of each body.", show_default=False)] = None,
     cube: Annotated[
@@ -68,27 +79,80 @@ def sim(
     """
     from rich.console import Console
 
-    from jostle.motion.record import Recorder
-    from jostle.sim import SceneSimulation
-
     if record is not None and (record.is_dir() or not record.parent.is_dir()):  # told now, not after the run
         problem = "this is a folder; name a file" if record.is_dir() else f"there is no folder {record.parent}"
         raise InputError(f"--record {record}: {problem}")
     console = Console(width=None if sys.stdout.isatty() else 160)
+    if scene.partition("(")[0].strip() == "squeeze" and not Path(scene).is_file():
+        refused = [name for name in context.params if name not in (*FOR_SQUEEZE, "scene") and _given(context, name)]
+        if refused:
+            raise InputError(f"--{refused[0]} is for rigid bodies; with squeeze there are --{', --'.join(FOR_SQUEEZE)}")
+        squeeze = _squeeze(
+            scene, seed, _method(method), {"friction": friction, "workers": workers} | ({} if dt is None else {"dt": dt})
+        )
+        _introduce_squeeze(console, squeeze)
+        _go(
+            console,
+            squeeze,
+            squeeze.frames if frames is None else frames,
+            record,
+            "two soft bodies between two plates",
+            pulled=False,
+        )
+        return
+    from jostle.sim import SceneSimulation
+
     made = _scene(scene, seed)
     settings: dict[str, Any] = {} if cube is None else {"cube": cube if cube != 0.0 else None}
-    settings |= {"gravity": (0.0, 0.0, 0.0) if gravity is None else gravity}
+    settings |= {"gravity": (0.0, 0.0, 0.0) if gravity is None else gravity, "dt": 1.0 if dt is None else dt}
     settings |= {"restitution": restitution, "friction": friction, "density": density, "mass": mass}
-    steps = SceneSimulation(made, _method(method), workers=workers, response=response, integrator=integrator, dt=dt, **settings)
-    recorder = None if record is None else Recorder(steps.world)
+    steps = SceneSimulation(made, _method(method), workers=workers, response=response, integrator=integrator, **settings)
     _introduce(console, made, steps)
-    done = _run(console, steps, made.frames if frames is None else frames, recorder)
+    pulled = bool(gravity is not None and any(gravity))
+    _go(console, steps, made.frames if frames is None else frames, record, f"{made.title}, simulated with {response}", pulled)
+
+
+def _go(console: Console, steps: SceneSimulation | Squeeze, frames: int, record: Path | None, title: str, pulled: bool) -> None:
+    """Run, record and sum up."""
+    from jostle.motion.record import Recorder
+
+    recorder = None if record is None else Recorder(steps.world)
+    done = _run(console, steps, frames, recorder)
     if record is not None and recorder is not None and len(recorder):
-        recorder.motion(f"{made.title}, simulated with {response}").save(record)
+        recorder.motion(title).save(record)
         console.print(f"{len(recorder)} frames written to {record}", highlight=False)
-    _print(console, done, pulled=bool(gravity is not None and any(gravity)))
+    _print(console, done, pulled)
     if not done.complete:
         raise typer.Exit(130)
+
+
+def _given(context: typer.Context, name: str) -> bool:
+    """Whether an option was written, and is not only there by default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _squeeze(text: str, seed: int | None, method: Method | None, settings: dict[str, Any]) -> Squeeze:
+    """The squeeze that a text with parameters stands for."""
+    from jostle.query import Budget
+    from jostle.settings_text import name_and_rest, settings_written
+    from jostle.sim import Squeeze
+
+    known = ["faces", "roughness", "press", "sticky", "substeps", "old_after", "budget"]
+    written = settings_written(name_and_rest(text, "scene")[1], "scene squeeze", known, f"it has {', '.join(known)}")
+    if written.get("budget") is not None:
+        written["budget"] = Budget(seconds=written["budget"])
+    return Squeeze(method=method, seed=0 if seed is None else seed, **(settings | written))
+
+
+def _introduce_squeeze(console: Console, squeeze: Squeeze) -> None:
+    from jostle.registry import name_of
+
+    world, simulation = squeeze.world, squeeze.simulation
+    faces = sum(len(body.mesh.faces) for body in world)
+    console.print(f"two soft bodies between two plates: {len(world)} bodies, {faces:,} faces", highlight=False)
+    how = f"{name_of(world.method)}, back projection, {simulation.dt:.4g} s a step in {simulation.substeps} substeps"
+    console.print(how, highlight=False)
 
 
 def _scene(text: str, seed: int | None) -> Scene:
@@ -106,7 +170,7 @@ def _scene(text: str, seed: int | None) -> Scene:
             return scene_of_world(World.load(file), name=file.stem, **given)
         return scene_of_file(file, **given)
     if text.partition("(")[0].strip() not in SCENES:
-        raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}")
+        raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}; and squeeze")
     name, rest = name_and_rest(text, "scene")
     known = list(inspect.signature(SCENES[name]).parameters)
     settings = settings_written(rest, f"scene {name}", known, f"it has {', '.join(known)}")
@@ -139,7 +203,7 @@ def _introduce(console: Console, scene: Scene, steps: SceneSimulation) -> None:
     console.print(how, highlight=False)
 
 
-def _run(console: Console, steps: SceneSimulation, frames: int, recorder: Recorder | None) -> Run:
+def _run(console: Console, steps: Steps, frames: int, recorder: Recorder | None) -> Run:
     """Run with a bar; the first step compiles or loads the code."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

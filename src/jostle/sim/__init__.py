@@ -1,17 +1,23 @@
-"""The simulated environment of Lock and Wills 2000 (§7), and a little more: rigid bodies in a cube that collide.
+"""The simulated environment of Lock and Wills 2000 (§7), and a little more: rigid bodies in a cube that collide; and soft bodies
+that squeeze each other, with the response of Guy and Debunne 2004 (§5.3–5.5).
 
     import jostle
-    from jostle.sim import Simulation
+    from jostle.sim import Simulation, SoftMaterial, SoftSimulation
     simulation = Simulation(world, velocity=velocities, cube=100.0, response="impulse", restitution=0.8, friction=0.3, dt=0.01)
     for _ in range(1000):
         report = simulation.step()
+    soft = SoftSimulation(world, {"ball": SoftMaterial(young=2e4)}, gravity=(0, 0, -9.81), friction=0.3, dt=1 / 60)
+    report = soft.step()
 
 `jostle sim` does it for named scenes and files. `jostle` itself does not import this package.
 """
 
 from __future__ import annotations
 
+from jostle.sim.deform import SoftMaterial
 from jostle.sim.run import Run, SceneSimulation, run
+from jostle.sim.soft import SoftSimulation
+from jostle.sim.squeeze import Squeeze
 from jostle.sim.world_step import Simulation
 
-__all__ = ["Run", "SceneSimulation", "Simulation", "run"]
+__all__ = ["Run", "SceneSimulation", "Simulation", "SoftMaterial", "SoftSimulation", "Squeeze", "run"]

@@ -1,0 +1,316 @@
+"""The response of Guy and Debunne 2004, §5.3 and §5.4: facets that have crossed their average plane are projected back on it.
+
+The average plane of two facets has the normal m of n_a - n_b (the paper's average of two opposite normals vanishes). A facet
+reaches towards it beyond its centre; Δ is what is left of the way d of the centre. Facets that meet have Δ_a + Δ_b <= 0, and are
+moved so that both are 0: each by as much as it yields. The paper takes the reach of the disc, r sin θ. Ours is that of the
+triangle's own corners, which is never more: then the plane lies between the two triangles and touches both, and bodies do not hover
+(with discs a ball stood 1 % of its radius above its plate). Where a facet is more than twice as large as the other, and the other
+is above it, the plane is that of the large one: averages with leaning small ones would push a body along a smooth plate (measured:
+0.15 m/s from rest). Planes are set once a step and go with their facets; within a step their normals stay.
+
+The plane lies closer to the one that yields less: at the surface of a static body, and in the end closer to the stiffer of two soft
+ones. Ours is that the shares of one substep follow the masses of what is moved, and the stiffness decides by pushing back in the
+next ones; set by the stiffness itself, the two would not push each other equally. Momentum is conserved.
+
+A part of the projection undoes the approach of this substep: it stops the two (no bounce), and friction shifts them along the plane
+against their slip, by at most `friction` times that part. The rest of it, an old overlap, moves places without giving any
+velocity: no contact makes bodies faster. With `sticky` > 0 a pair that has met is held, and pulled back to Δ = 0, as long as it
+does not part faster than that within a substep (the paper's threshold on Δ, over the time).
+
+Rigid bodies take the displacement to their frame: of all translations and turns that bring the facet to the plane it is the one
+of least squares, weighted with the body's masses. Many pairs: one after the other, on what the ones before have left.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.geometry.point_triangle import closest_point_on_triangle
+from jostle.kernels.jit import kernel
+from jostle.sim.integrate import rotation_of, turned_in_body
+from jostle.sim.surfaces import RIGID, SOFT, facet_of, middle_of, point_of, turned, turned_back, way_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+
+ALIKE = 2.0  # facets whose radii differ by a larger factor are not taken whole
+ABOVE = 1e-3  # of the radius of a small facet: how far off the side of a large one its centre still is above it
+LARGEST_SHIFT = 0.01  # of an old overlap within one substep, in radii of the smaller facet
+
+
+class FacetPairs(NamedTuple):
+    """Pairs of facets that are near each other; faces are rows of `Surfaces.face`."""
+
+    body_a: Ints  # (p,)
+    body_b: Ints
+    face_a: Ints
+    face_b: Ints
+    side_a: Floats  # 1 or -1: on which side of the triangle's own normal the other one is
+    side_b: Floats
+    work: Bools  # whether it is worked on; others stand behind one that is
+    held: Bools  # whether the two have met and have not parted since
+    gap: Floats  # Δ_a + Δ_b before the last projection, lengths
+    slip: Floats  # speed of the two facets relative to each other
+    speed: Floats  # speed of the faster one
+    age: Floats  # seconds
+
+
+class Planes(NamedTuple):
+    """The average planes of pairs, set at the start of a step."""
+
+    normal: Floats  # (p,3) from a to b, 0 where there is none
+    reach: Floats  # (p,) how far both facets reach towards the plane
+    radius: Floats  # (p,) of the smaller facet
+    anchor_a: Floats  # (p,3) where the centre is, from the middle of the face (soft) or in principal axes (rigid)
+    anchor_b: Floats
+
+
+def planes_for(pairs: FacetPairs) -> Planes:
+    """Return room for the planes of pairs."""
+    count = len(pairs.age)
+    return Planes(np.zeros((count, 3)), np.zeros(count), np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3)))
+
+
+@kernel(forceinline=True)
+def average_normal(anx, any_, anz, bnx, bny, bnz):  # type: ignore[no-untyped-def]
+    """The unit normal of the average plane of two facets, from a to b; 0 where their normals are equal."""
+    x, y, z = anx - bnx, any_ - bny, anz - bnz
+    size = math.sqrt((x * x + y * y) + z * z)
+    if not size > 0.0:
+        return 0.0, 0.0, 0.0
+    return x / size, y / size, z / size
+
+
+@kernel(forceinline=True)
+def reach_of(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, mx, my, mz):  # type: ignore[no-untyped-def]
+    """How far a triangle reaches along m beyond the point p."""
+    return max(
+        ((ax - px) * mx + (ay - py) * my) + (az - pz) * mz,
+        ((bx - px) * mx + (by - py) * my) + (bz - pz) * mz,
+        ((cx - px) * mx + (cy - py) * my) + (cz - pz) * mz,
+    )
+
+
+@kernel(forceinline=True)
+def meeting_of(  # type: ignore[no-untyped-def]
+    ax, ay, az, bx, by, bz, cx, cy, cz, side_a, dx, dy, dz, ex, ey, ez, fx, fy, fz, side_b
+):  # fmt: skip
+    """The average plane of two triangles: normal (0 where there is none), both centres, both reaches, smaller radius."""
+    px, py, pz, anx, any_, anz, ra = facet_of(ax, ay, az, bx, by, bz, cx, cy, cz, side_a)
+    qx, qy, qz, bnx, bny, bnz, rb = facet_of(dx, dy, dz, ex, ey, ez, fx, fy, fz, side_b)
+    mx, my, mz = average_normal(anx, any_, anz, bnx, bny, bnz)
+    least = min(ra, rb)
+    if rb > ALIKE * ra:
+        qx, qy, qz, squared = closest_point_on_triangle(px, py, pz, dx, dy, dz, ex, ey, ez, fx, fy, fz)
+        off = ((px - qx) * bnx + (py - qy) * bny) + (pz - qz) * bnz
+        if squared - off * off <= (ABOVE * ra) * (ABOVE * ra):
+            mx, my, mz = -bnx, -bny, -bnz
+        reach_a, reach_b = reach_of(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, mx, my, mz), 0.0
+    elif ra > ALIKE * rb:
+        px, py, pz, squared = closest_point_on_triangle(qx, qy, qz, ax, ay, az, bx, by, bz, cx, cy, cz)
+        off = ((qx - px) * anx + (qy - py) * any_) + (qz - pz) * anz
+        if squared - off * off <= (ABOVE * rb) * (ABOVE * rb):
+            mx, my, mz = anx, any_, anz
+        reach_a, reach_b = 0.0, reach_of(dx, dy, dz, ex, ey, ez, fx, fy, fz, qx, qy, qz, -mx, -my, -mz)
+    else:
+        reach_a = reach_of(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, mx, my, mz)
+        reach_b = reach_of(dx, dy, dz, ex, ey, ez, fx, fy, fz, qx, qy, qz, -mx, -my, -mz)
+    return mx, my, mz, px, py, pz, qx, qy, qz, reach_a, reach_b, least
+
+
+@kernel
+def set_planes(surfaces, nodes, frames, pairs, planes):  # type: ignore[no-untyped-def]
+    """Write the average planes of all pairs that are worked on, where their bodies are now."""
+    for p in range(pairs.body_a.shape[0]):
+        if not pairs.work[p]:
+            continue
+        a, b, fa, fb = pairs.body_a[p], pairs.body_b[p], pairs.face_a[p], pairs.face_b[p]
+        ax, ay, az = point_of(surfaces, nodes, frames, a, surfaces.face[fa, 0])
+        bx, by, bz = point_of(surfaces, nodes, frames, a, surfaces.face[fa, 1])
+        cx, cy, cz = point_of(surfaces, nodes, frames, a, surfaces.face[fa, 2])
+        dx, dy, dz = point_of(surfaces, nodes, frames, b, surfaces.face[fb, 0])
+        ex, ey, ez = point_of(surfaces, nodes, frames, b, surfaces.face[fb, 1])
+        fx, fy, fz = point_of(surfaces, nodes, frames, b, surfaces.face[fb, 2])
+        mx, my, mz, px, py, pz, qx, qy, qz, reach_a, reach_b, radius = meeting_of(
+            ax, ay, az, bx, by, bz, cx, cy, cz, pairs.side_a[p], dx, dy, dz, ex, ey, ez, fx, fy, fz, pairs.side_b[p]
+        )  # fmt: skip
+        planes.normal[p, 0], planes.normal[p, 1], planes.normal[p, 2] = mx, my, mz
+        planes.reach[p] = reach_a + reach_b
+        planes.radius[p] = radius
+        ax, ay, az = anchor_of(surfaces, nodes, frames, a, fa, px, py, pz)
+        bx, by, bz = anchor_of(surfaces, nodes, frames, b, fb, qx, qy, qz)
+        planes.anchor_a[p, 0], planes.anchor_a[p, 1], planes.anchor_a[p, 2] = ax, ay, az
+        planes.anchor_b[p, 0], planes.anchor_b[p, 1], planes.anchor_b[p, 2] = bx, by, bz
+
+
+@kernel
+def anchor_of(surfaces, nodes, frames, body, face, x, y, z):  # type: ignore[no-untyped-def]
+    """What ties the point (x, y, z) to the middle of a face of a soft body, or to the frame of a rigid one."""
+    if surfaces.kind[body] == SOFT:
+        mx, my, mz = middle_of(surfaces.face_node, surfaces.face_weight, nodes.place, face)
+        return x - mx, y - my, z - mz
+    rx, ry, rz = x - frames.centre[body, 0], y - frames.centre[body, 1], z - frames.centre[body, 2]
+    return turned_back(frames.rotation, body, rx, ry, rz)
+
+
+@kernel(forceinline=True)
+def anchored(kind, face_node, face_weight, place, centre, rotation, body, face, anchor, p):  # type: ignore[no-untyped-def]
+    """Where the point of an anchor (pairs,3) is now."""
+    if kind[body] == SOFT:
+        x, y, z = middle_of(face_node, face_weight, place, face)
+        return x + anchor[p, 0], y + anchor[p, 1], z + anchor[p, 2]
+    x, y, z = turned(rotation, body, anchor[p, 0], anchor[p, 1], anchor[p, 2])
+    return centre[body, 0] + x, centre[body, 1] + y, centre[body, 2] + z
+
+
+@kernel(forceinline=True)
+def yield_of(surfaces, nodes, frames, body, face, x, y, z, mx, my, mz):  # type: ignore[no-untyped-def]
+    """By how much a face gives way, along m, to a unit of mass times length at the point (x, y, z)."""
+    if surfaces.kind[body] == SOFT:
+        total = 0.0
+        for k in range(8):
+            weight = surfaces.face_weight[face, k]
+            total += nodes.inverse_mass[surfaces.face_node[face, k]] * (weight * weight)
+        return total
+    rx, ry, rz = x - frames.centre[body, 0], y - frames.centre[body, 1], z - frames.centre[body, 2]
+    tx, ty, tz = turned_back(frames.rotation, body, ry * mz - rz * my, rz * mx - rx * mz, rx * my - ry * mx)
+    of_turn = (frames.inverse_moments[body, 0] * (tx * tx) + frames.inverse_moments[body, 1] * (ty * ty)) + (
+        frames.inverse_moments[body, 2] * (tz * tz)
+    )
+    return frames.inverse_mass[body] + of_turn
+
+
+@kernel(forceinline=True)
+def push(surfaces, nodes, frames, body, face, x, y, z, dx, dy, dz, moving, h):  # type: ignore[no-untyped-def]
+    """Displace a face at the point (x, y, z) by the push d (mass times length), a share `moving` of which also gives velocity."""
+    if surfaces.kind[body] == SOFT:
+        for k in range(8):
+            n = surfaces.face_node[face, k]
+            share = nodes.inverse_mass[n] * surfaces.face_weight[face, k]
+            still = share * (1.0 - moving)
+            nodes.place[n, 0] += share * dx
+            nodes.place[n, 1] += share * dy
+            nodes.place[n, 2] += share * dz
+            nodes.before[n, 0] += still * dx
+            nodes.before[n, 1] += still * dy
+            nodes.before[n, 2] += still * dz
+    elif surfaces.kind[body] == RIGID:
+        rx, ry, rz = x - frames.centre[body, 0], y - frames.centre[body, 1], z - frames.centre[body, 2]
+        tx, ty, tz = turned_back(frames.rotation, body, ry * dz - rz * dy, rz * dx - rx * dz, rx * dy - ry * dx)
+        tx, ty, tz = (
+            frames.inverse_moments[body, 0] * tx,
+            frames.inverse_moments[body, 1] * ty,
+            frames.inverse_moments[body, 2] * tz,
+        )
+        mass = frames.inverse_mass[body]
+        frames.centre[body, 0] += mass * dx
+        frames.centre[body, 1] += mass * dy
+        frames.centre[body, 2] += mass * dz
+        frames.velocity[body, 0] += moving * mass * dx / h
+        frames.velocity[body, 1] += moving * mass * dy / h
+        frames.velocity[body, 2] += moving * mass * dz / h
+        sx, sy, sz = turned(frames.rotation, body, tx, ty, tz)
+        frames.spin[body, 0] += moving * sx / h
+        frames.spin[body, 1] += moving * sy / h
+        frames.spin[body, 2] += moving * sz / h
+        write_attitude(
+            frames,
+            body,
+            turned_in_body(
+                frames.attitude[body, 0], frames.attitude[body, 1], frames.attitude[body, 2], frames.attitude[body, 3],
+                0.5 * tx, 0.5 * ty, 0.5 * tz,
+            ),
+        )  # fmt: skip
+
+
+@kernel(forceinline=True)
+def write_attitude(frames, body, attitude):  # type: ignore[no-untyped-def]
+    """Set the attitude of a body, and the matrix of it."""
+    w, x, y, z = attitude
+    frames.attitude[body, 0], frames.attitude[body, 1], frames.attitude[body, 2], frames.attitude[body, 3] = w, x, y, z
+    r = rotation_of(w, x, y, z)
+    for k in range(9):
+        frames.rotation[body, k] = r[k]
+
+
+@kernel
+def project_pairs(surfaces, nodes, frames, pairs, planes, h, friction, sticky, backwards):  # type: ignore[no-untyped-def]
+    """Project all pairs that are worked on back once, one after the other; return how many had to be."""
+    done = 0
+    count = pairs.body_a.shape[0]
+    # Out of the tuples first: read through them, each array costs a look-up of its own, and the loop takes twice as long.
+    kind, face_node, face_weight, place = surfaces.kind, surfaces.face_node, surfaces.face_weight, nodes.place
+    body_a, body_b, face_a, face_b = pairs.body_a, pairs.body_b, pairs.face_a, pairs.face_b
+    work, held, gaps = pairs.work, pairs.held, pairs.gap
+    normal, reach, anchor_a, anchor_b = planes.normal, planes.reach, planes.anchor_a, planes.anchor_b
+    centre, rotation = frames.centre, frames.rotation
+    for q in range(count):
+        p = count - 1 - q if backwards else q
+        mx, my, mz = normal[p, 0], normal[p, 1], normal[p, 2]
+        if not work[p] or (mx == 0.0 and my == 0.0 and mz == 0.0):
+            continue
+        px, py, pz = anchored(kind, face_node, face_weight, place, centre, rotation, body_a[p], face_a[p], anchor_a, p)
+        qx, qy, qz = anchored(kind, face_node, face_weight, place, centre, rotation, body_b[p], face_b[p], anchor_b, p)
+        gap = ((mx * (qx - px) + my * (qy - py)) + mz * (qz - pz)) - reach[p]
+        gaps[p] = gap
+        if gap <= 0.0:
+            held[p] = True
+        elif gap > sticky * h:
+            held[p] = False
+        if held[p]:
+            done += project_pair(surfaces, nodes, frames, pairs, p, px, py, pz, qx, qy, qz, mx, my, mz, gap,
+                                 LARGEST_SHIFT * planes.radius[p], h, friction)  # fmt: skip
+    return done
+
+
+@kernel
+def project_pair(  # type: ignore[no-untyped-def]
+    surfaces, nodes, frames, pairs, p, px, py, pz, qx, qy, qz, mx, my, mz, gap, most, h, friction
+):  # fmt: skip
+    """Project one pair with its centres at p and q back on its plane; return 1, or 0 where neither can be moved."""
+    a, b, fa, fb = pairs.body_a[p], pairs.body_b[p], pairs.face_a[p], pairs.face_b[p]
+    give_a = yield_of(surfaces, nodes, frames, a, fa, px, py, pz, mx, my, mz)
+    give_b = yield_of(surfaces, nodes, frames, b, fb, qx, qy, qz, mx, my, mz)
+    if not give_a + give_b > 0.0:
+        return 0
+    wax, way, waz = way_of(surfaces, nodes, frames, a, fa, px, py, pz, h)
+    wbx, wby, wbz = way_of(surfaces, nodes, frames, b, fb, qx, qy, qz, h)
+    ux, uy, uz = wbx - wax, wby - way, wbz - waz
+    parting = (mx * ux + my * uy) + mz * uz
+    # What undoes the motion of this substep stops the two; the rest is an old overlap, and only shifts them.
+    if gap <= 0.0:
+        stop = min(-gap, max(-parting, 0.0))
+        shift = min(-gap - stop, most)
+    else:
+        stop = max(-gap, min(-parting, 0.0))
+        shift = max(-gap - stop, -most)
+    size = (stop + shift) / (give_a + give_b)
+    moving = stop / (stop + shift) if stop + shift != 0.0 else 0.0
+    push(surfaces, nodes, frames, a, fa, px, py, pz, -size * mx, -size * my, -size * mz, moving, h)
+    push(surfaces, nodes, frames, b, fb, qx, qy, qz, size * mx, size * my, size * mz, moving, h)
+    if friction > 0.0 and stop > 0.0:
+        rub(surfaces, nodes, frames, pairs, p, px, py, pz, qx, qy, qz, mx, my, mz, h, friction * (stop / (give_a + give_b)))
+    return 1
+
+
+@kernel(forceinline=True)
+def rub(surfaces, nodes, frames, pairs, p, px, py, pz, qx, qy, qz, mx, my, mz, h, most):  # type: ignore[no-untyped-def]
+    """Shift a pair along its plane against its slip in this substep, by a push of at most `most`."""
+    a, b, fa, fb = pairs.body_a[p], pairs.body_b[p], pairs.face_a[p], pairs.face_b[p]
+    wax, way, waz = way_of(surfaces, nodes, frames, a, fa, px, py, pz, h)
+    wbx, wby, wbz = way_of(surfaces, nodes, frames, b, fb, qx, qy, qz, h)
+    ux, uy, uz = wbx - wax, wby - way, wbz - waz
+    parting = (mx * ux + my * uy) + mz * uz
+    ux, uy, uz = ux - parting * mx, uy - parting * my, uz - parting * mz
+    slip = math.sqrt((ux * ux + uy * uy) + uz * uz)
+    if not slip > 0.0:
+        return
+    ux, uy, uz = ux / slip, uy / slip, uz / slip
+    give_a = yield_of(surfaces, nodes, frames, a, fa, px, py, pz, ux, uy, uz)
+    give_b = yield_of(surfaces, nodes, frames, b, fb, qx, qy, qz, ux, uy, uz)
+    size = min(most, slip / (give_a + give_b))
+    push(surfaces, nodes, frames, a, fa, px, py, pz, size * ux, size * uy, size * uz, 1.0, h)
+    push(surfaces, nodes, frames, b, fb, qx, qy, qz, -size * ux, -size * uy, -size * uz, 1.0, h)

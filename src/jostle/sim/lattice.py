@@ -1,0 +1,190 @@
+"""A coarse lattice of cubic cells about a mesh, in which its surface is embedded (a deformable model for Guy and Debunne 2004, §5).
+
+Cells are cubes of one size: all that hold a part of the surface or of the inside of a closed mesh. A vertex follows the eight nodes
+of its cell with trilinear weights, which sum to 1 and keep every affine map exactly. Cells at the border count by the share of them
+that is inside (sampled, 4 × 4 × 4 points), so that mass, weight and stiffness are those of the mesh; of an open mesh every cell
+counts whole, and the surface is the middle of a sheet as thick as a cell.
+
+Why cubes, and stretch along their edges and face diagonals: no mesher is needed, whatever the surface is, soups included; a lattice
+with equal springs along both is isotropic (`deform.py`), costs nine springs and one volume for a cell where tetrahedra cost five
+with two constraints each, and stores nothing at rest. The price: parts of a surface that share a cell without touching are tied.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.jit import kernel
+from jostle.shapes.mesh import Mesh
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+SAMPLES = 4  # along each edge of a cell, for the share of it that is inside
+LEAST_SHARE = 0.1  # of a cell that holds a part of the surface: nodes that carry next to nothing would only jitter
+LEAST_MASS = 0.1  # of a node, in cells: pushes at the surface would throw lighter ones beyond it about
+CORNERS = np.array([[k & 1, k >> 1 & 1, k >> 2 & 1] for k in range(8)])
+# The lines of a cell between corners that differ in one coordinate (edges), and in two (diagonals of its faces).
+EDGES = np.array([(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[a] != CORNERS[b]).sum() == 1])
+DIAGONALS = np.array([(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[a] != CORNERS[b]).sum() == 2])
+
+
+class Lattice(NamedTuple):
+    """Cells, their springs, and what is embedded in them; lengths in the units of the mesh, places in body coordinates."""
+
+    node: Floats  # (n,3) places at rest
+    mass: Floats  # (n,) of a body of density 1
+    cell: Ints  # (c,8) nodes of each cell, corner k at (k & 1, k >> 1 & 1, k >> 2)
+    share: Floats  # (c,) how much of the cell counts
+    spring: Ints  # (s,2) nodes
+    rest: Floats  # (s,) lengths at rest
+    weight: Floats  # (s,) share of a spring: 1 inside, where four cells (or two, at a diagonal) meet
+    vertex_cell: Ints  # (v,) of each vertex of the mesh
+    vertex_weight: Floats  # (v,8) of the nodes of its cell
+    face_cell: Ints  # (f,) of the middle of each face
+    face_weight: Floats  # (f,8)
+    edge: float  # of a cell
+
+
+def lattice_of(mesh: Mesh, cells: int = 8) -> Lattice:
+    """Return the lattice of a mesh with a number of cells along the longest edge of its box."""
+    lower, upper = mesh.bounds
+    extent = upper - lower
+    edge = float(extent.max()) / cells
+    counts = np.maximum(np.ceil(extent / edge - 1e-9).astype(np.int64), 1)
+    origin = 0.5 * (lower + upper) - 0.5 * edge * counts
+    corners = mesh.vertices[mesh.faces]
+    middles = corners.mean(axis=1)
+
+    shares = np.zeros(counts)
+    shares[tuple(_cell_of(_points_on(corners, 0.5 * edge), origin, edge, counts).T)] = LEAST_SHARE if mesh.is_closed else 1.0
+    if mesh.is_closed:
+        inside = _inside(mesh, origin, edge, counts)
+        shares = np.maximum(shares, inside)
+    where = np.argwhere(shares > 0.0)
+    number = np.full(counts, -1, np.int64)
+    number[tuple(where.T)] = np.arange(len(where))
+
+    nodes = (where[:, None, :] + CORNERS[None]).reshape(-1, 3)
+    places, which = np.unique(nodes, axis=0, return_inverse=True)
+    cell = which.reshape(-1, 8).astype(np.int32)
+    share = shares[tuple(where.T)]
+    spring, weight = _springs(cell, share, places)
+    node = origin + edge * places
+    ends = node[spring]
+    vertex_cell, vertex_weight = _embedded(mesh.vertices, origin, edge, counts, number, where)
+    face_cell, face_weight = _embedded(middles, origin, edge, counts, number, where)
+    volume = abs(mesh.volume) if mesh.is_closed and abs(mesh.volume) > 0.0 else float(share.sum()) * edge**3
+    mass = np.maximum(np.bincount(cell.ravel(), np.repeat(share / 8.0, 8), len(node)), LEAST_MASS)
+    return Lattice(
+        node=node,
+        mass=mass * (volume / mass.sum()),
+        cell=cell,
+        share=share,
+        spring=spring,
+        rest=np.sqrt(((ends[:, 1] - ends[:, 0]) ** 2).sum(axis=1)),
+        weight=weight,
+        vertex_cell=vertex_cell,
+        vertex_weight=vertex_weight,
+        face_cell=face_cell,
+        face_weight=face_weight,
+        edge=edge,
+    )
+
+
+def _points_on(corners: Floats, spacing: float) -> Floats:
+    """(k,3) points on faces (f,3,3), corners included, no farther apart than the spacing, so that no cell is passed over."""
+    sides = np.sqrt(((corners - np.roll(corners, 1, axis=1)) ** 2).sum(axis=2)).max(axis=1)
+    parts = np.maximum(np.ceil(sides / spacing).astype(np.int64), 1)
+    found = [corners.mean(axis=1)]
+    for count in np.unique(parts).tolist():
+        i, j = (index.ravel() for index in np.meshgrid(range(count + 1), range(count + 1), indexing="ij"))
+        kept = i + j <= count
+        u, v = i[kept] / count, j[kept] / count
+        faces = corners[parts == count]
+        weights = np.stack([1.0 - u - v, u, v], axis=1)
+        found.append((weights[None, :, :, None] * faces[:, None, :, :]).sum(axis=2).reshape(-1, 3))
+    return np.concatenate(found)
+
+
+def _cell_of(points: Floats, origin: Floats, edge: float, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(k,3) the cell of each point, the nearest one of those outside of the grid."""
+    cells: NDArray[np.int64] = np.clip(np.floor((points - origin) / edge).astype(np.int64), 0, counts - 1)
+    return cells
+
+
+def _embedded(
+    points: Floats, origin: Floats, edge: float, counts: NDArray[np.int64], number: NDArray[np.int64], where: NDArray[np.int64]
+) -> tuple[Ints, Floats]:
+    """The cell (k,) of each point and its trilinear weights (k,8)."""
+    cells = number[tuple(_cell_of(points, origin, edge, counts).T)]
+    for k in np.flatnonzero(cells < 0):  # a vertex of no face, or one on the border of two cells
+        middle = origin + edge * (where + 0.5)
+        cells[k] = int(((middle - points[k]) ** 2).sum(axis=1).argmin())
+    local = (points - origin) / edge - where[cells]
+    factors = np.where(CORNERS[None] == 1, local[:, None, :], 1.0 - local[:, None, :])
+    return cells.astype(np.int32), np.ascontiguousarray((factors[:, :, 0] * factors[:, :, 1]) * factors[:, :, 2])
+
+
+def _springs(cell: Ints, share: Floats, places: NDArray[np.int64]) -> tuple[Ints, Floats]:
+    """The lines (s,2) of all cells, each once, and how much of each counts: an edge has four cells about it, a diagonal two.
+
+    They come by direction, then those from even and from odd places (n,3): no two of a run share a node, so that a processor works
+    on several at once. Sorted by their nodes, where each waits for the one before, they took twice as long.
+    """
+    lines = np.concatenate([cell[:, EDGES].reshape(-1, 2), cell[:, DIAGONALS].reshape(-1, 2)]).astype(np.int64)
+    parts = np.concatenate([np.repeat(0.25 * share, len(EDGES)), np.repeat(0.5 * share, len(DIAGONALS))])
+    low, high = lines.min(axis=1), lines.max(axis=1)
+    keys, which = np.unique(low * 2**32 + high, return_inverse=True)
+    spring = np.stack([keys // 2**32, keys % 2**32], axis=1).astype(np.int32)
+    steps = places[spring[:, 1]] - places[spring[:, 0]]
+    along = np.abs(steps).argmax(axis=1)
+    odd = places[spring[:, 0], along] % 2
+    order = np.lexsort((odd, *steps.T))
+    weight: Floats = np.bincount(which, parts, len(keys)).astype(np.float64)
+    return np.ascontiguousarray(spring[order]), weight[order]
+
+
+def _inside(mesh: Mesh, origin: Floats, edge: float, counts: NDArray[np.int64]) -> Floats:
+    """The share of each cell of the grid that is inside of a closed mesh."""
+    step = edge / SAMPLES
+    change = np.zeros(SAMPLES * counts, np.int32)
+    # Off the places where the vertices of regular shapes are: a column through an edge would count it twice or not at all.
+    start = origin + step * np.array([0.50071828, 0.49914159, 0.5])
+    add_crossings(read_only_view(mesh.vertices), read_only_view(mesh.faces), start, step, change)
+    winding = np.cumsum(change[:, :, ::-1], axis=2)[:, :, ::-1]
+    x, y, z = counts.tolist()
+    shares: Floats = (winding != 0).reshape(x, SAMPLES, y, SAMPLES, z, SAMPLES).mean(axis=(1, 3, 5))
+    return shares
+
+
+@kernel
+def add_crossings(vertices, faces, start, step, change):  # type: ignore[no-untyped-def]
+    """Add 1 to change (x,y,z) at the highest sample below each face that looks up, and -1 below one that looks down.
+
+    Samples are at start (3,) + step (i,j,k). What is summed up from above is how often the surface winds around each sample.
+    """
+    for face in range(faces.shape[0]):
+        a, b, c = faces[face, 0], faces[face, 1], faces[face, 2]
+        ax, ay, az = vertices[a, 0] - start[0], vertices[a, 1] - start[1], vertices[a, 2] - start[2]
+        bx, by, bz = vertices[b, 0] - start[0], vertices[b, 1] - start[1], vertices[b, 2] - start[2]
+        cx, cy, cz = vertices[c, 0] - start[0], vertices[c, 1] - start[1], vertices[c, 2] - start[2]
+        area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+        if area == 0.0:
+            continue
+        first_i, last_i = int(np.ceil(min(ax, bx, cx) / step)), int(np.floor(max(ax, bx, cx) / step))
+        first_j, last_j = int(np.ceil(min(ay, by, cy) / step)), int(np.floor(max(ay, by, cy) / step))
+        for i in range(max(first_i, 0), min(last_i, change.shape[0] - 1) + 1):
+            for j in range(max(first_j, 0), min(last_j, change.shape[1] - 1) + 1):
+                x, y = i * step, j * step
+                u = ((x - ax) * (cy - ay) - (y - ay) * (cx - ax)) / area
+                v = ((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / area
+                if u >= 0.0 and v >= 0.0 and u + v <= 1.0:
+                    z = az + (u * (bz - az) + v * (cz - az))
+                    below = min(int(np.ceil(z / step)) - 1, change.shape[2] - 1)
+                    if below >= 0:
+                        change[i, j, below] += 1 if area > 0.0 else -1

@@ -1,0 +1,398 @@
+"""SoftSimulation: soft and rigid bodies that press on each other (Guy and Debunne 2004, §5.3–5.5), with any method of jostle.
+
+A step: the lattices of soft bodies, the frames of rigid ones and the response go on together in substeps (`soft_step.py`); the
+surfaces follow and are given to the world; its method finds which faces touch or are near; the pairs to work on in the next step
+are chosen, and those that have come to rest are simplified. Any method will do that reports faces and serves a clearance and
+deforming bodies: an exact one, or one within a time budget, which may miss a pair for a frame.
+
+Two surfaces are kept apart by facets that are near before they meet, so the clearance covers the way of one step. What overlaps
+nevertheless (bodies that start so, or that are too fast) is set apart slowly. At rest, overlaps are no deeper than what a frozen
+vertex may be off the model (`tests/sim/test_squeeze.py`). Equal inputs give equal bits. A step that raises has moved nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jostle import cast
+from jostle.body import Body
+from jostle.errors import InputError
+from jostle.kernels.arrays import read_only_view
+from jostle.query import Budget, Query
+from jostle.report import Contacts, Report
+from jostle.sim.advance import write_poses
+from jostle.sim.ageing import FrozenVertices, grow_older, simplify, take_speeds
+from jostle.sim.approach import clearance_for
+from jostle.sim.back_projection import FacetPairs, planes_for
+from jostle.sim.checks import checked_gravity, checked_seconds
+from jostle.sim.deform import elastic_energy
+from jostle.sim.facet_pairs import Rows, chosen_pairs, no_pairs, with_remembered
+from jostle.sim.led import led_motion
+from jostle.sim.soft_bodies import frames_of, soft_bodies_of
+from jostle.sim.soft_checks import Materials, check_answers, checked_materials
+from jostle.sim.soft_step import advance_soft
+from jostle.sim.state import as_vectors, masses_of, matter_of, quaternions_of, rotations_of, solids_of
+from jostle.sim.surfaces import write_own, write_points
+from jostle.world import World
+
+Floats = NDArray[np.float64]
+
+NO_GRAVITY = (0.0, 0.0, 0.0)
+LARGEST_CLEARANCE = 0.1  # of the size of the largest soft body; bodies faster than this in a step may pass into each other
+
+
+class SoftSimulation:
+    """Soft bodies that squeeze, bulge and part again, among rigid ones.
+
+    Parameters
+    ----------
+    world : World
+        Its bodies, where they are now. Soft ones are deformable, in the shape of their mesh.
+    soft : mapping from Body, name or id to SoftMaterial
+        What the soft bodies are made of. All others are rigid, and free to move unless they are static or led.
+    velocity, spin : (n, 3) or (3,), optional
+        Of all bodies that move, at the start; lengths and radians per second.
+    mass, density : float or (n,), optional
+        Of the rigid bodies that move, one of them; by default their density is 1000.
+    gravity : (3,)
+        Lengths per second squared.
+    friction : float
+        Coefficient >= 0, between all bodies.
+    sticky : float
+        Bodies that have met hold each other until they part faster than this, lengths per second; 0 for none.
+    clearance : float, optional
+        How near facets are looked at beyond the way of one step; by default a twentieth of the typical radius of a soft facet, at
+        most 1 % of the size.
+    dt : float, optional
+        Seconds of a step; by default `world.dt`, which is set to it.
+    substeps : int
+        Of a step; more make stiff bodies stiffer.
+    led : sequence of bodies, names or ids
+        Rigid bodies that the caller moves, by setting their poses before each step: they push others, and nothing pushes them.
+    old_after : float or None
+        Seconds after which a pair of facets at rest is old: simplified, and frozen on display. None: pairs never grow old.
+    still : float, optional
+        Speed below which facets count as at rest; by default 1 % of the size of the smallest soft body per second.
+    tolerance : float, optional
+        How far a frozen vertex may be off the model; by default 0.2 % of that size.
+    budget : Budget, optional
+        For each detection, where the method serves one.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        soft: Materials,
+        *,
+        velocity: ArrayLike | None = None,
+        spin: ArrayLike | None = None,
+        mass: ArrayLike | None = None,
+        density: ArrayLike | None = None,
+        gravity: ArrayLike = NO_GRAVITY,
+        friction: float = 0.0,
+        sticky: float = 0.0,
+        clearance: float | None = None,
+        dt: float | None = None,
+        substeps: int = 10,
+        led: Sequence[Body | int | str] = (),
+        old_after: float | None = 0.5,
+        still: float | None = None,
+        tolerance: float | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        self.world = world
+        self.dt = checked_seconds(world.dt if dt is None else dt)
+        self.substeps = cast.as_count(substeps, "substeps", lowest=1, highest=1000)
+        self.friction, self.sticky = cast.as_length(friction, "friction"), cast.as_length(sticky, "sticky")
+        self.old_after = np.inf if old_after is None else cast.as_length(old_after, "old_after")
+        self.frames = 0  # steps so far
+        self.seconds = {"move": 0.0, "show": 0.0, "detect": 0.0, "choose": 0.0}  # of the last step
+        self.projected = 0  # how often a pair was projected back in the last step
+        self._gravity = checked_gravity(gravity)
+        self._budget = budget
+
+        frame = world._frame()
+        self._bodies, names = frame.bodies, frame.bodies.names
+        self._materials = checked_materials(world, soft)
+        self._led = np.array(sorted({world[body]._row for body in led}), np.int64)
+        self._soft = sorted(self._materials)
+        for row in set(self._led.tolist()) & set(self._soft):
+            raise InputError(f"body {names[row]!r} is led and soft; lead a rigid body, and let it push the soft one")
+        free = ~frame.static
+        free[self._led] = False
+        moves = free.copy()
+        free[self._soft] = False
+        solids = solids_of(frame)
+        masses = masses_of(mass, 1000.0 if mass is None and density is None else density, solids, free, names, equal=False)
+        self._matter, state = matter_of(frame, solids, free, masses)
+        self._arrays = soft_bodies_of(frame, self._materials, self._matter, free)
+        self._frames = frames_of(self._matter, state)
+        motion = as_vectors(velocity, moves, names, "velocity"), as_vectors(spin, moves, names, "spin")
+        self._set_motion(*motion)
+        self._moves = moves
+        self._points = np.zeros((len(self._arrays.surfaces.own), 3))
+        self._place_surfaces()
+        arms = self._points - np.repeat(self._frames.centre, np.diff(self._arrays.surfaces.first_vertex), axis=0)
+        moving = (np.repeat(column, np.diff(self._arrays.surfaces.first_vertex), axis=0) for column in motion)
+        self._velocities = next(moving) + np.cross(next(moving), arms)  # (v,3) of all vertices, over the last step
+
+        sizes = [frame.bodies.meshes[row].size for row in self._soft]
+        self.clearance = self._usual_clearance(0.01 * min(sizes)) if clearance is None else cast.as_length(clearance, "clearance")
+        self._largest_clearance = max(self.clearance, LARGEST_CLEARANCE * max(sizes))
+        self.still = 0.01 * min(sizes) if still is None else cast.as_length(still, "still")
+        self.tolerance = 0.002 * min(sizes) if tolerance is None else cast.as_length(tolerance, "tolerance")
+        self._pairs = no_pairs()
+        check_answers(world.method, self._question())
+        self._frozen = FrozenVertices(len(self._points))
+        self._poses = np.array(frame.poses)  # as the last step left them
+        world.dt = self.dt
+
+    def __repr__(self) -> str:
+        pairs = len(self._pairs.age)
+        return f"<SoftSimulation: {len(self._soft)} of {len(self._bodies)} bodies soft, {pairs} pairs, {self.frames} frames>"
+
+    # ------------------------------------------------------------------ state
+
+    @property
+    def pairs(self) -> FacetPairs:
+        """The pairs of facets that the next step works on, with their gaps, speeds (lengths per second) and ages (seconds)."""
+        return self._pairs
+
+    @property
+    def worked_on(self) -> int:
+        """How many of the pairs are worked on; the others are old and stand behind one of these."""
+        return int(self._pairs.work.sum())
+
+    @property
+    def frozen(self) -> NDArray[np.bool_]:
+        """(v,) which vertices of all bodies, in their order, are frozen on display."""
+        return read_only_view(self._frozen.frozen)
+
+    def positions(self, body: Body | int | str) -> Floats:
+        """(n,3) the vertices of a body in the world as the model has them; `body.world_vertices` is what is displayed."""
+        row, first = self.world[body]._row, self._arrays.surfaces.first_vertex
+        return read_only_view(self._points[first[row] : first[row + 1]])
+
+    def volume(self, body: Body | int | str) -> float:
+        """The volume within the surface of a closed body, as the model has it now."""
+        mesh = self.world[body].mesh
+        a, b, c = (self.positions(body)[mesh.faces[:, k]] - self.positions(body)[0] for k in range(3))
+        return float((a * np.cross(b, c)).sum()) / 6.0
+
+    @property
+    def kinetic_energy(self) -> float:
+        """Of all bodies that move, mass · length² / second²."""
+        free, frames, matter = self._matter.free, self._frames, self._matter
+        own = (rotations_of(frames.attitude[free]) * frames.spin[free][:, :, None]).sum(axis=1)
+        of_rigid = (matter.mass[free] * (frames.velocity[free] ** 2).sum(axis=1)).sum() + (matter.moments[free] * own**2).sum()
+        of_soft = (self._arrays.mass * (self._arrays.nodes.velocity**2).sum(axis=1)).sum()
+        return 0.5 * float(of_rigid + of_soft)
+
+    @property
+    def elastic_energy(self) -> float:
+        """What the soft bodies store."""
+        return elastic_energy(self._arrays.nodes.place, self._arrays.springs, self._arrays.cells)
+
+    @property
+    def energy(self) -> float:
+        """Kinetic and elastic energy, and what gravity has to give down to the origin."""
+        free = self._matter.free
+        lifted = (self._matter.mass[free, None] * self._frames.centre[free]).sum(axis=0)
+        lifted = lifted + (self._arrays.mass[:, None] * self._arrays.nodes.place).sum(axis=0)
+        return self.kinetic_energy + self.elastic_energy - float((lifted * self._gravity).sum())
+
+    @property
+    def momentum(self) -> Floats:
+        """(3,) of all bodies that move."""
+        free = self._matter.free
+        of_rigid = (self._matter.mass[free, None] * self._frames.velocity[free]).sum(axis=0)
+        total: Floats = of_rigid + (self._arrays.mass[:, None] * self._arrays.nodes.velocity).sum(axis=0)
+        return total
+
+    @property
+    def angular_momentum(self) -> Floats:
+        """(3,) of all bodies that move, about the origin."""
+        free, frames, nodes = self._matter.free, self._frames, self._arrays.nodes
+        turn = rotations_of(frames.attitude[free])
+        own = self._matter.moments[free] * (turn * frames.spin[free][:, :, None]).sum(axis=1)
+        of_rigid = (turn * own[:, None, :]).sum(axis=2)
+        of_rigid = of_rigid + np.cross(frames.centre[free], self._matter.mass[free, None] * frames.velocity[free])
+        of_soft = np.cross(nodes.place, self._arrays.mass[:, None] * nodes.velocity)
+        total: Floats = of_rigid.sum(axis=0) + of_soft.sum(axis=0)
+        return total
+
+    # ------------------------------------------------------------------ the step
+
+    def step(self) -> Report:
+        """Go on by one step; return what touches or is near at the new places."""
+        self._check_bodies()
+        world, poses = self.world, np.array(self.world.poses)
+        before = [array.copy() for array in (*self._arrays.nodes, *self._frames)]
+        pairs = FacetPairs._make(array.copy() for array in self._pairs)
+        frozen = self._frozen.frozen, self._frozen.held.copy()
+        shapes = [(world[int(self._bodies.ids[row])], world._frame().vertices[row]) for row in self._soft]
+        begin = time.perf_counter()
+        try:
+            self._lead(poses)
+            if self.frames == 0:
+                self._first_look()
+            self._move()
+            moved = time.perf_counter()
+            shown = self._show(poses)
+            for row, (body, _) in zip(self._soft, shapes, strict=True):
+                body.vertices = shown[row]
+            shown_at = time.perf_counter()
+            question = self._question()
+            report = world.detect(question)
+            detected = time.perf_counter()
+            self._choose(self._numbered(report.contacts), report.complete, question)
+        except BaseException:
+            for array, old in zip((*self._arrays.nodes, *self._frames), before, strict=True):
+                array[...] = old
+            self._pairs = pairs
+            self._frozen.frozen, self._frozen.held = frozen
+            world.set_poses(poses)
+            for body, vertices in shapes:
+                body.vertices = vertices
+            self._place_surfaces()
+            raise
+        self._poses = np.array(world.poses)
+        self.frames += 1
+        self.seconds = {
+            "move": moved - begin,
+            "show": shown_at - moved,
+            "detect": detected - shown_at,
+            "choose": time.perf_counter() - detected,
+        }
+        return report
+
+    def _lead(self, poses: Floats) -> None:
+        """Velocities of led bodies, from where they were after the last step to where the caller has set them."""
+        rows = self._led
+        if len(rows):
+            middle = self._matter.middle[rows]
+            _, velocity, spin = led_motion(self._poses[rows], poses[rows], middle, self.dt)
+            self._frames.velocity[rows], self._frames.spin[rows] = velocity, spin
+
+    def _move(self) -> None:
+        arrays = self._arrays
+        self.projected = advance_soft(
+            *(arrays.surfaces, arrays.nodes, arrays.springs, arrays.cells, self._frames, self._pairs, planes_for(self._pairs)),
+            *(self._gravity, self.dt / self.substeps, self.substeps, self.friction, self.sticky),
+        )
+        for row in self._soft:
+            first, last = arrays.first_node[row], arrays.first_node[row + 1]
+            if not np.isfinite(arrays.nodes.velocity[first:last].sum()):
+                raise InputError(
+                    f"body {self._bodies.names[row]!r} has become too fast for a number; shorten dt, or take more substeps"
+                )
+
+    def _show(self, poses: Floats) -> dict[int, Floats]:
+        """Set the poses of rigid bodies; return the vertices of soft ones to display, in body coordinates."""
+        frames, matter = self._frames, self._matter
+        if len(self._led):
+            rows = self._led
+            turn = (poses[rows, :3, :3, None] * matter.fitted[rows].transpose(0, 2, 1)[:, None]).sum(axis=2)
+            frames.attitude[rows] = quaternions_of(turn)
+            frames.rotation[rows] = rotations_of(frames.attitude[rows]).reshape(-1, 9)
+            middle = matter.middle[rows]
+            frames.centre[rows] = (poses[rows, :3, :3] * middle[:, None, :]).sum(axis=2) + poses[rows, :3, 3]
+        if matter.free.any():
+            placed = poses.copy()
+            write_poses(matter.free, frames.centre, frames.attitude, matter.fitted, matter.middle, placed)
+            self.world.set_poses(placed)
+        before = self._points.copy()
+        self._place_surfaces()
+        self._look_at_speeds(before)
+        grow_older(self._pairs, self.dt, self.still, self.old_after)
+        surfaces = self._arrays.surfaces
+        shown = self._frozen.display(self._points, self._pairs, surfaces, self.old_after, self.still, self.tolerance)
+        found = {}
+        for row in self._soft:
+            first, last = surfaces.first_vertex[row], surfaces.first_vertex[row + 1]
+            found[row] = np.empty((last - first, 3))
+            write_own(shown, first, np.linalg.inv(poses[row, :3, :3]), poses[row, :3, 3], cast.SMALLEST_COORDINATE, found[row])
+        return found
+
+    def _question(self) -> Query:
+        """Faces that touch, or are near enough to meet within a step."""
+        met = np.zeros((len(self._bodies), len(self._bodies)), bool)
+        met[self._pairs.body_a[self._pairs.held], self._pairs.body_b[self._pairs.held]] = True
+        clearance = clearance_for(
+            *(self._arrays.surfaces, self._points, self._velocities, self._moves, met),
+            *(self.clearance, self._largest_clearance, self.dt, np.empty((len(self._bodies), 6))),
+        )
+        return Query(clearance=float(clearance), budget=self._budget)
+
+    def _look_at_speeds(self, before: Floats) -> None:
+        """Speeds of pairs and bodies over the last step, from where their vertices (v,3) were."""
+        ways = self._points - before
+        take_speeds(self._arrays.surfaces, ways, self._pairs, 1.0 / self.dt)
+        self._velocities = ways * (1.0 / self.dt)
+
+    def _first_look(self) -> None:
+        """Find what is near before the first step; it does not count as a step of the world."""
+        question = self._question()
+        with self.world._alone(detecting=True):
+            found = self.world._ready_detector().detect(self.world._frame(), question)
+        rows = found.contacts
+        self._choose((rows.body_a, rows.body_b, rows.face_a, rows.face_b), found.complete, question)
+
+    def _numbered(self, contacts: Contacts) -> Rows:
+        """Rows of a report, which names bodies by their ids, with the numbers of the bodies."""
+        a, b = contacts.body_a, contacts.body_b
+        if not self._bodies.numbers_are_ids:
+            a, b = (np.searchsorted(self._bodies.ids, column).astype(np.int32) for column in (a, b))
+        return a, b, contacts.face_a, contacts.face_b
+
+    def _choose(self, rows: Rows, complete: bool, question: Query) -> None:
+        """Choose the pairs of the next step."""
+        surfaces, points = self._arrays.surfaces, self._points
+        if not complete:
+            rows = with_remembered(rows, self._pairs, surfaces, points, question.clearance)
+        self._pairs = chosen_pairs(rows, surfaces, points, self._pairs)
+        simplify(self._pairs, surfaces, self.old_after)
+
+    def _place_surfaces(self) -> None:
+        arrays = self._arrays
+        for body in range(len(self._bodies)):
+            write_points(arrays.surfaces, arrays.nodes, self._frames, body, self._points)
+
+    # ------------------------------------------------------------------ at the start
+
+    def _set_motion(self, velocity: Floats, spin: Floats) -> None:
+        """Velocities of frames, and of the nodes of soft bodies about their centres of mass."""
+        self._frames.velocity[:], self._frames.spin[:] = velocity, spin
+        nodes, mass = self._arrays.nodes, self._arrays.mass[:, None]
+        for row in self._soft:
+            own = slice(self._arrays.first_node[row], self._arrays.first_node[row + 1])
+            centre = (mass[own] * nodes.place[own]).sum(axis=0) / mass[own].sum()
+            nodes.velocity[own] = velocity[row] + np.cross(spin[row], nodes.place[own] - centre)
+            self._frames.velocity[row], self._frames.spin[row] = 0.0, 0.0
+
+    def _usual_clearance(self, most: float) -> float:
+        """A twentieth of the median radius of the facets of soft bodies, no more than `most`.
+
+        With a tenth there are half as many rows again, and more pairs that lean past each other: these push bodies that do not
+        touch (two balls of 300 faces lost 18 % of their volume in a squeeze, and 10 % with a twentieth; analysis says up to 15 %).
+        """
+        first = self._arrays.surfaces.first_face
+        faces = np.concatenate([self._arrays.surfaces.face[first[row] : first[row + 1]] for row in self._soft])
+        corners = self._points[faces]
+        radius = np.sqrt(((corners - corners.mean(axis=1, keepdims=True)) ** 2).sum(axis=2).max(axis=1))
+        return min(0.05 * float(np.median(radius)), most)
+
+    def _check_bodies(self) -> None:
+        bodies = self.world._table.bodies
+        if bodies is not self._bodies and not np.array_equal(bodies.ids, self._bodies.ids):
+            raise InputError("bodies were added to the world or removed since the simulation was made; make another SoftSimulation")
+        poses = self.world.poses
+        moved = (poses != self._poses).any(axis=(1, 2))
+        moved[self._led] = False
+        if moved.any():
+            name = self._bodies.names[int(np.argmax(moved))]
+            raise InputError(f"body {name!r} was given another pose between steps; name it in led, or make another SoftSimulation")
