@@ -344,7 +344,7 @@ class Report:
     pairs: Pairs = field(default_factory=Pairs.empty)
     contacts: Contacts = field(default_factory=Contacts.empty)
     counters: Counters = field(default_factory=Counters)
-    complete: bool = True  # False when a budget ended the search early
+    complete: bool = True  # False when a budget ended the search early, or a bound that the method relies on was broken
     began: Pairs = field(default_factory=Pairs.empty)  # pairs that the last report did not have
     ended: Pairs = field(default_factory=Pairs.empty)  # pairs of the last report that are gone, as they were
     names: Mapping[int, str] = field(default_factory=dict, repr=False)

@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.methods.monte_carlo import workspace as ws
 from jostle.methods.monte_carlo.average_planes import gap_of_facets
+from jostle.methods.monte_carlo.moving_shells import check_bound, start_of_bound_check
+from jostle.methods.monte_carlo.packed import ALWAYS, EPOCH
+from jostle.methods.monte_carlo.shape import prepare
 from jostle.methods.monte_carlo.update import HYSTERESIS, coarsen, parents_of
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
@@ -221,6 +225,59 @@ def test_a_bound_that_is_broken_is_told():
         broken.append(report.reached)
     assert broken[-1].broken > 0
     assert broken[-1].worst > 0.0
+    assert not report.complete
+
+
+def test_bodies_against_themselves_with_a_clearance_that_comes_and_goes():
+    """Places that were near, and are lost when the clearance is gone, must not hide what is below the same coarsest facets."""
+    tested, true = worlds((build.blob(1500, seed=1, roughness=0.5), build.blob(1500, seed=2, roughness=0.5)))
+    for frame, clearance in enumerate((0.1, 0.0, 0.05, 0.1, 0.0, 0.02)):
+        for world in (tested, true):
+            world[1].pose = passing(20 + 4 * frame)
+        report, expected = (world.detect(itself=True, clearance=clearance) for world in (tested, true))
+        assert report.complete
+        assert rows_of(report) == rows_of(expected)
+
+
+@pytest.mark.parametrize(
+    "mesh", [build.shuttle(), build.horseshoe(), build.hand(), build.comb()], ids=["shuttle", "horseshoe", "hand", "comb"]
+)
+def test_a_deforming_body_that_only_turns_breaks_no_bound(mesh):
+    """Discs are carried along with frames of vertices; four vertices can have corners in a line, which is no frame."""
+    shape = prepare(mesh)
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        turned = np.ascontiguousarray(mesh.vertices @ rotation_about(rng.normal(size=3), rng.uniform(0, 6.0))[:3, :3].T)
+        told = check_bound(start_of_bound_check(shape), shape, turned, 1e-6, 40 * (len(shape.under) + len(shape.radius)))
+        assert told.rounds > 0
+        assert told.broken == 0
+
+
+def test_few_rows_asked_for_leave_the_list_as_it_was():
+    followed_pairs = []
+    for rows in ("faces", "first", "pairs", "any"):
+        tested, _ = worlds(BLOBS)
+        tested[1].pose = passing(30)
+        tested.detect()
+        tested.detect(rows=rows)
+        followed_pairs.append(len(tested._detector.sample_pairs().gap))
+    assert min(followed_pairs) > 0.5 * followed_pairs[0] > 10
+
+
+def test_frame_number_two_to_the_31_is_like_any_other():
+    """Stamps of frames and of deformations begin again before they are taken for something else."""
+    tested, true = worlds(BLOBS, deformable=True)
+    for frame in range(6):
+        if frame == 2:
+            search = tested._detector._search
+            search._work.state[ws.STAMP] = 2**31 - 3
+            search._packed.bodies[:, EPOCH] = ALWAYS - 2
+        for world in (tested, true):
+            world[1].pose = passing(28 + frame)
+            world[0].vertices = bent(BLOBS[0].vertices, 0.02 * frame)
+        report, expected = tested.detect(), rows_of(true.detect())
+        assert report.complete
+        assert rows_of(report) == expected
 
 
 def folded_sheet(turn):

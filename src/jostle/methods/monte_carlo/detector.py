@@ -188,7 +188,7 @@ class MonteCarloDetector(Detector):
         contacts, pairs = labelled(rows, couples, frame)
         if error > 0.0:
             contacts = _with_closest_points(contacts, frame)
-        return replaced(as_asked(contacts, pairs, counters, query), complete=complete, reached=reached)
+        return replaced(as_asked(contacts, pairs, counters, query), complete=complete and reached.broken == 0, reached=reached)
 
     def sample_pairs(self) -> SamplePairs:
         """Return the pairs that are followed, as the last frame left them; bodies by number."""

@@ -212,7 +212,9 @@ def examine(addresses, state, numbers, operations):  # type: ignore[no-untyped-d
                 stack[ws.ENTRY * height + 1], stack[ws.ENTRY * height + 2] = fa, fb
                 put_off(stack, height, height + 1, pending, state)
                 continue
-        ws.put_key(table, payload, slot, stamp, couple, ws.OF_PAIR, fa, fb, -1, state)
+        # Faces are entered when they touch: a second test of others costs less than room for all that were ever tested.
+        if links[LINKS * fa + LEVEL] > 0 or links[LINKS * fb + LEVEL] > 0:
+            ws.put_key(table, payload, slot, stamp, couple, ws.OF_PAIR, fa, fb, -1, state)
         if links[LINKS * fa + PARENT] < 0 and links[LINKS * fb + PARENT] < 0:
             used += flood(
                 data, links, neighbour, stamps, bodies, relative, at, deformation, a, b, moving, couple, fa, fb, table, payload,
@@ -264,7 +266,10 @@ def examine(addresses, state, numbers, operations):  # type: ignore[no-untyped-d
         to = ws.ROW_INT * row
         rows[to], rows[to + 1], rows[to + 2], rows[to + 3] = couple, fa, fb, kind
         row_floats[ws.ROW_FLOAT * row], row_floats[ws.ROW_FLOAT * row + 1] = distance, -1.0
-        payload[slot] = row
+        if links[LINKS * fa + LEVEL] > 0 or links[LINKS * fb + LEVEL] > 0:
+            payload[slot] = row
+        else:
+            ws.put_key(table, payload, slot, stamp, couple, ws.OF_PAIR, fa, fb, row, state)
         state[ws.ITEM_HIT], state[ws.ITEM_ROW] = 1, row
         register(links, couples, relative, table, payload, pending, cells, state, couple, a, b, fa, fb, row)
         if how_many != ALL and (how_many != WORST or kind == CROSSING or fine_enough):

@@ -36,7 +36,8 @@ SCALE = 30.0  # size that the mesh is simplified at, because thresholds are leng
 AGGRESSION = 7.0  # of the simplifier
 DIRECTION = 2.0  # how much turning away by 90 degrees counts, in areas of the coarser facet
 
-_one_at_a_time = threading.Lock()  # the simplifier keeps its mesh in global variables
+# The simplifier keeps its mesh in global variables. A caller who uses it in another thread may spoil shells, not answers.
+_one_at_a_time = threading.Lock()
 
 
 class Simplified(NamedTuple):
@@ -118,9 +119,9 @@ def simplified(points: Floats, faces: Ints, target: int) -> Simplified:
                 agg=AGGRESSION,
                 return_collapses=True,
             )
-        if len(collapses):
+        if len(collapses) and int(collapses.min()) >= 0 and int(collapses.max()) < count:
             merged[collapses[:, 1]] = collapses[:, 0]
-    while True:
+    for _ in range(64):  # as often as chains can be halved; a record that goes round in a circle ends here as well
         jumped = merged[merged]
         if np.array_equal(jumped, merged):
             break

@@ -28,6 +28,7 @@ ORDERS = ("far", "motion", "camera")
 RECALL = 0.99  # of touching face pairs, by whole searches (without a budget); the contract tests hold it on fixed seeds
 MOST_LEVELS = 16
 MOST_PAIRS = 10_000_000
+MOST_SEEDS = 1_000_000
 LARGEST_SEED = 2**64 - 1
 
 
@@ -84,7 +85,7 @@ class MonteCarlo:
         """Check the settings."""
         if self.levels is not None:
             object.__setattr__(self, "levels", cast.as_count(self.levels, "levels", 1, MOST_LEVELS, "MonteCarlo"))
-        for field, lowest, highest in (("seeds", 1, None), ("most_pairs", 1, MOST_PAIRS), ("seed", 0, LARGEST_SEED)):
+        for field, lowest, highest in (("seeds", 1, MOST_SEEDS), ("most_pairs", 1, MOST_PAIRS), ("seed", 0, LARGEST_SEED)):
             object.__setattr__(self, field, cast.as_count(getattr(self, field), field, lowest, highest, "MonteCarlo"))
         for field, least, most in (("k", 1.0, 100.0), ("epsilon", 0.0, 1.0), ("deformation", 0.0, 1.0)):
             object.__setattr__(self, field, _within(getattr(self, field), field, least, most))
@@ -107,11 +108,15 @@ class MonteCarlo:
             raise InputError("MonteCarlo: order='camera' needs to know where the camera is; pass camera=(x, y, z)")
         if isinstance(self.camera, str) or not hasattr(self.camera, "__len__") or len(self.camera) != 3:
             raise InputError(f"MonteCarlo: camera is {self.camera!r}; pass three numbers, camera=(x, y, z)")
-        object.__setattr__(self, "camera", tuple(cast.as_points([self.camera], "MonteCarlo", "camera")[0].tolist()))
+        place = tuple(cast.as_number(value, f"camera[{k}]", "MonteCarlo") for k, value in enumerate(self.camera))
+        for k, value in enumerate(place):
+            if not abs(value) <= cast.LARGEST_COORDINATE:
+                raise InputError(f"MonteCarlo: camera[{k}] is {value}; pass finite coordinates")
+        object.__setattr__(self, "camera", place)
 
     @property
     def traits(self) -> Traits:
-        """Surfaces of any kind, rigid or deforming; rows are true, their number is statistical; within `error` where one is set."""
+        """Surfaces of any kind, rigid or deforming; rows are true, within `error` where one is allowed; how many is statistical."""
         recall = no_miss_within(float(self.error)) if self.error not in (0.0, AUTO) else statistical(RECALL)
         return Traits(
             semantics=Semantics.SURFACE,

@@ -125,13 +125,13 @@ def next_item(  # type: ignore[no-untyped-def]
                 state[ws.POSITION] = 0
             return 0, used
         state[ws.POSITION] = i + 1
-        state[ws.LOOKED] += 1
-        looked_at[i] = 1
         at = ws.PAIR * i
         couple = ws.couple_of(couples, state[ws.COUPLES], state[ws.LAST_COUPLE], listed[at + ws.OF_A], listed[at + ws.OF_B])
         if couple < 0 or couples[ws.COUPLE * couple + ws.DECIDED] != 0:
             return 0, used
         state[ws.LAST_COUPLE] = couple
+        state[ws.LOOKED] += 1
+        looked_at[i] = 1
         fa, fb, index = np.int64(listed[at + ws.FACET_A]), np.int64(listed[at + ws.FACET_B]), i
         kind = OF_REPRESENTATIVE if phase == REPRESENTATIVES else (OF_FOLLOWED if phase == FOLLOWING else OF_REMAINDER)
     elif phase == LOST_ONES:
@@ -147,6 +147,8 @@ def next_item(  # type: ignore[no-untyped-def]
         kind, index = IN_ROOT, i
         if listed[at + ws.OF_A] == listed[at + ws.OF_B]:
             fa, fb = min(fa, fb), max(fa, fb)
+            if are_neighbours(links, neighbour, fa, fb):  # left to the seeds: below them much is near that does not touch
+                return 0, used
         slot, there = ws.find_slot(table, stamp, couple, ws.OF_ROOT, fa, fb)
         if there and payload[slot] & ws.HOT != 0:
             return 0, used
@@ -233,7 +235,9 @@ def next_item(  # type: ignore[no-untyped-def]
         fa, fb = coarsest_within(data, links, stamps, bodies, relative, at, deformation, a, b, moving, fa, fb, numbers[ws.ERROR])
     if a == b:
         fa, fb = min(fa, fb), max(fa, fb)
-        if (kind in (IN_CELL, IN_ROOT)) and are_neighbours(links, neighbour, fa, fb):
+        if kind == IN_CELL and are_neighbours(links, neighbour, fa, fb):
+            lost[state[ws.LOST]] = index
+            state[ws.LOST] += 1
             return 0, used
     if kind == OF_FOLLOWED:
         _, there = ws.find_slot(table, stamp, couple, ws.OF_TRACKER, fa, fb)

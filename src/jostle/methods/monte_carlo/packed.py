@@ -98,6 +98,10 @@ class Packed:
                 self._seen[body] = vertices
                 self._tell(body, frame.bodies.meshes[body], self.shapes[body], vertices)
                 self.bodies[body, EPOCH] += 1
+                if self.bodies[body, EPOCH] >= ALWAYS:
+                    self.bodies[body, EPOCH] = 0
+                    begin = int(self.bodies[body, FIRST])
+                    self.stamp[begin : begin + len(self.shapes[body].corner)] = -1
                 self.farthest[body] = float(np.abs(vertices).max(initial=0.0))
 
 

@@ -31,6 +31,7 @@ from jostle.rows import Rows
 
 STILL = 0.01  # of the size of the largest body, a second: what moves no faster ages (§5.5)
 CHECKED = 500  # vertices that a frame compares with the bound on deformation, of each deforming body
+LAST_STAMP = 2**31 - 1
 ORDERS = {"far": 0, "motion": BY_MOTION, "camera": BY_CAMERA}
 
 
@@ -64,7 +65,6 @@ class Search:
         self._random = random_state(settings.seed)
         self._work = ws.Workspace(settings.most_pairs, self._random)
         self._camera = np.zeros(3) if settings.camera is None else np.array(settings.camera, np.float64)
-        self._samples = 0
         self._known = np.zeros(0, np.int32)  # couples of the last frame
         self._couples = CandidatePairs(np.zeros(0, np.int32), np.zeros(0, np.int32))
         self._bounds: dict[int, BoundState] = {}
@@ -146,6 +146,9 @@ class Search:
             self._random,
         )  # fmt: skip
         stamp, ring = state[ws.STAMP] + 1, state[ws.RING_PLACE]
+        if stamp >= LAST_STAMP:  # keys have 31 bits for it
+            work[ws.TABLE].fill(0)
+            stamp = 1
         state[: ws.COMPLETE + 1] = 0
         state[ws.FACET_TESTS :] = 0
         state[ws.STAMP], state[ws.RING_PLACE], state[ws.COUPLES] = stamp, ring, count
@@ -215,7 +218,6 @@ class Search:
         make_list(work.addresses, state, work.numbers, ints, floats, region, self._settings.most_pairs, float(dt))
         work.adopt()
         self._known = work[ws.COUPLE_INTS][: ws.COUPLE * int(state[ws.COUPLES])].copy()
-        self._samples += int(state[ws.SAMPLES])
         self._check_bounds()
 
     def _check_bounds(self) -> None:
@@ -244,7 +246,7 @@ class Search:
         updated = int(state[ws.LOOKED]) / self._old_pairs if self._old_pairs else 1.0
         ring = self._work[ws.RING]
         counts = np.unique(ring[ring >= 0], return_counts=True)[1]
-        drawn = min(ws.RING_LENGTH, self._samples)
+        drawn = int((ring != ws.NOT_DRAWN).sum())
         undiscovered = int((counts == 1).sum()) / drawn if drawn else 1.0
         numbers = (int(state[k]) for k in (ws.OPERATIONS, ws.SAMPLES, ws.OLD_PAIRS, ws.REGIONS))
         operations, samples, pairs, regions = numbers

@@ -34,6 +34,7 @@ TILTS = 8  # attempts at a thinner cylinder
 PIVOTS = 24  # attempts at a smaller circle
 DIRECTIONS = 12  # in which a coarse facet is anchored to the outermost vertices under it, four to each corner
 COSINE, SINE = math.sqrt(0.75), 0.5  # of the angle between two of them
+IN_LINE = 0.03  # height of the triangle of a facet's corners over its longest side below which they are chosen otherwise
 
 
 class Discs(NamedTuple):
@@ -201,6 +202,7 @@ def fit_groups(begin, end, vertices, first, under, pad, scratch, centre, normal,
         normal[f, 0], normal[f, 1], normal[f, 2] = nx, ny, nz
         radius[f], thickness[f], reach[f] = widest + pad, deepest + pad, farthest + pad
         _outermost(scratch, under, low, count, anchor, f)
+        keep_corners_apart(vertices, under, low, count, anchor, f)
 
 
 @kernel
@@ -374,3 +376,50 @@ def _outermost(scratch, under, low, count, anchor, f):  # type: ignore[no-untype
         turn -= 1
     for d in range(DIRECTIONS):
         anchor[f, d] = under[low + anchor[f, d]]
+
+
+@kernel
+def keep_corners_apart(vertices, under, low, count, anchor, f):  # type: ignore[no-untyped-def]
+    """Anchor group f to three single vertices where its corners, means of four, are in line: their frame would be rounding."""
+    if _spread_of_corners(vertices, anchor, f) > IN_LINE:
+        return
+    a = _farthest_from(vertices, under, low, count, under[low], under[low])
+    b = _farthest_from(vertices, under, low, count, a, a)
+    c = _farthest_from(vertices, under, low, count, a, b)
+    for k in range(4):
+        anchor[f, k], anchor[f, 4 + k], anchor[f, 8 + k] = a, b, c
+
+
+@kernel
+def _spread_of_corners(vertices, anchor, f):  # type: ignore[no-untyped-def]
+    """The height of the triangle of a facet's corners over its longest side, as a share of that; 0 for a point."""
+    x, y, z = np.zeros(3), np.zeros(3), np.zeros(3)
+    for j in range(3):
+        for k in range(4):
+            v = anchor[f, 4 * j + k]
+            x[j] += 0.25 * vertices[v, 0]
+            y[j] += 0.25 * vertices[v, 1]
+            z[j] += 0.25 * vertices[v, 2]
+    longest = 0.0
+    for j in range(3):
+        i = (j + 1) % 3
+        longest = max(longest, ((x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2) + (z[i] - z[j]) ** 2)
+    ux, uy, uz, vx, vy, vz = x[1] - x[0], y[1] - y[0], z[1] - z[0], x[2] - x[0], y[2] - y[0], z[2] - z[0]
+    px, py, pz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    return math.sqrt((px * px + py * py) + pz * pz) / longest if longest > 0.0 else 0.0
+
+
+@kernel
+def _farthest_from(vertices, under, low, count, a, b):  # type: ignore[no-untyped-def]
+    """The vertex of a group that is farthest from the line through the vertices a and b, or from the point where they are one."""
+    ux, uy, uz = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1], vertices[b, 2] - vertices[a, 2]
+    size = math.sqrt((ux * ux + uy * uy) + uz * uz)
+    best, far = a, -1.0
+    for k in range(count):
+        v = under[low + k]
+        x, y, z = vertices[v, 0] - vertices[a, 0], vertices[v, 1] - vertices[a, 1], vertices[v, 2] - vertices[a, 2]
+        if size > 0.0:
+            x, y, z = (uy * z - uz * y) / size, (uz * x - ux * z) / size, (ux * y - uy * x) / size
+        if (x * x + y * y) + z * z > far:
+            best, far = v, (x * x + y * y) + z * z
+    return best

@@ -49,7 +49,7 @@ OF_A, OF_B, FACET_A, FACET_B, TOUCHES, REGION = range(6)
 GAP, DISTANCE, AGE, BETWEEN = range(4)
 
 ENTRY, ROW_INT, ROW_FLOAT, CELL_INT, TRACKER, TRACKER_FLOAT = 3, 4, 2, 4, 3, 1
-RING_LENGTH = 256
+RING_LENGTH, NOT_DRAWN = 256, -2  # a seed that led nowhere is -1
 SLOTS = 2048  # world triangles that are kept, of each side
 ALL_ROWS, ONE_ROW, PLACE_BY_PLACE = range(3)  # what an item is to find: EARLY
 DONE, OUT_OF_OPERATIONS, FULL_STACK, FULL_PENDING, FULL_TABLE, FULL_ROWS, FULL_TRACKERS = range(7)
@@ -132,7 +132,7 @@ class Workspace:
         longs = (TABLE, RING, TAGS)
         for name, length in room.items():
             self._arrays[name] = np.zeros(length, np.float64 if name in floats else (np.int64 if name in longs else np.int32))
-        self._arrays[RING][:] = -1
+        self._arrays[RING][:] = NOT_DRAWN
         self._arrays[RANDOM] = random.view(np.int64)
         self._spare = np.zeros(PAIR * most_pairs, np.int32), np.zeros(PAIR_FLOAT * most_pairs)
         self._table = AddressTable([self._arrays])
