@@ -5,14 +5,15 @@ import dataclasses
 import numpy as np
 import pytest
 
-from jostle import Mesh, Voxmap, WideTree, scenes
+from jostle import Mesh, MonteCarlo, Voxmap, WideTree, scenes
 from jostle.lab import balls, measure
 from jostle.lab.balls import ball_in_both
 from jostle.lab.bands import Band, beside_its_faces
 from jostle.lab.measure import empty_point, measure_point
 from jostle.lab.methods import NamedMethod
 from jostle.lab.papers.voxmap.sized import as_printed
-from jostle.lab.truth import Truth, question_for
+from jostle.lab.results import MethodRun, quality_of
+from jostle.lab.truth import FACES, Truth, question_for
 from jostle.motion.pose import translation
 from jostle.motion.record import Motion
 from jostle.report import Pairs, Report
@@ -190,3 +191,22 @@ def test_a_run_tells_what_is_in_the_band_from_what_is_wrong(monkeypatch):
     assert lying.extra_beyond > 30  # the first and the last are hardly ever near
     assert lying.missed >= lying.missed_beyond
     assert (exact.guarantee, exact.missed_beyond, exact.extra_beyond, exact.agrees) == ("", 0, 0, True)
+
+
+def test_a_share_of_the_faces_may_be_missed_and_nothing_told_that_does_not_touch():
+    """A method that promises a share of the touching faces keeps its word whatever it misses, and breaks it by one row too many."""
+    motion = Motion(("a", "b"), (box(), box()), np.tile(np.eye(4), (1, 2, 1, 1)))
+    method, truth = MonteCarlo(thorough=False), Truth(motion)
+    question = question_for(method)
+    true = truth.rows_for(question, 0)
+    assert question.compared == FACES
+    assert len(true) > 12
+    band = Band(method, question, truth)
+    assert band.words == "only what touches"
+    assert band.beyond(true[:3], true, 0) == (0, 0)
+    assert band.beyond(np.vstack([true[:3], [(0, 1, 7, 999)]]), true, 0) == (0, 1)
+    assert band.beyond(np.vstack([true[:3], true[:1]]), true, 0) == (0, 1)
+    few = MethodRun("x", contacts=[3], missed=9, extra=0, missed_beyond=0, extra_beyond=0, guarantee=band.words, compared=FACES)
+    assert quality_of(few) == "in its band (only what touches)"
+    assert quality_of(dataclasses.replace(few, extra=1, extra_beyond=1)) == "wrong: 1 out of its band (only what touches)"
+    assert Band(WideTree(), question_for(WideTree()), truth).words == ""

@@ -13,6 +13,7 @@ from jostle.lab.replay import Replayer
 from jostle.lab.truth import BODY_PAIRS, FACES, Truth, missed_and_extra, question_for
 from jostle.motion.pose import rotation_about, translation
 from jostle.motion.record import Motion
+from jostle.scenes import make_scene
 from tests.lab import fakes
 from tests.oracle.rows import rows_between
 from tests.tiny import box, tetrahedron
@@ -257,3 +258,16 @@ def test_ctrl_c_keeps_what_was_measured(word, frames):
     assert (first.status, second.status) == ("interrupted", "interrupted")
     assert first.why in ("interrupted after 0 of 5 frames", "interrupted after 0 of 2 timed rounds")
     assert len(first.frame_seconds) == len(first.contacts) == frames
+
+
+def test_pairs_of_bodies_that_meet_are_those_of_their_rows():
+    motion = make_scene("cones", count=12, faces=36, speed=0.1).record(40)
+    truth = Truth(motion)
+    met = 0
+    for frame in range(0, len(motion), 4):
+        for solid in (False, True):
+            pairs, rows = truth.pairs(frame, solid), truth.rows(frame, solid)
+            assert pairs[:, :2].tolist() == np.unique(rows[:, :2], axis=0).tolist()
+            assert (pairs[:, 2:] == -1).all()
+            met += len(pairs)
+    assert met > 0

@@ -7,6 +7,9 @@ both (`balls.py`). A miss of which neither is proved counts against the method; 
 that never misses (`traits.no_miss_within`).
 
 A mesh with an analytic surface is compared by its faces, which are beside that surface: r grows by how far.
+
+A method that tells faces, and promises a share of those that touch (`traits.statistical`), may miss some, and the tables say how
+many. What it tells must touch.
 """
 
 from __future__ import annotations
@@ -20,13 +23,14 @@ from numpy.typing import NDArray
 
 from jostle.lab.balls import ball_in_both
 from jostle.lab.results import NO_PROMISE
-from jostle.lab.truth import BODY_PAIRS, Question, Truth
+from jostle.lab.truth import BODY_PAIRS, FACES, Question, Truth, missed_and_extra
 from jostle.protocol import Method
 from jostle.shapes.analytic import ManyRays
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Answer, Guarantee
 
 ROUNDING = 1e-9  # of the larger body: so little farther is not farther
+ONLY_WHAT_TOUCHES = "only what touches"  # the words of a method that promises a share of the faces
 MOST_SAMPLES = 2000  # of the faces of a mesh with an analytic surface
 
 _TELLING = (Answer.FACES, Answer.POINTS, Answer.DISTANCE)
@@ -43,9 +47,11 @@ class KnowsItsBand(Protocol):
 
 def guarantee_of(method: Method, question: Question) -> Guarantee | None:
     """Return the guarantee of an approximate method for the pairs that are compared; None for those that must be exact."""
+    answers = method.traits.answers
+    if question.compared == FACES and (told := answers.get(Answer.FACES)) is not None and told.name == "recall":
+        return told
     if question.compared != BODY_PAIRS or question.wishes.get("motion"):
         return None
-    answers = method.traits.answers
     found = next((answers[answer] for answer in _TELLING if answer in answers), None)
     return found if found is not None and found.name.startswith(("within", "no miss", "recall")) else None
 
@@ -68,18 +74,22 @@ class Band:
         """The guarantee for tables; "" where the answer must be exact."""
         if self.guarantee is None:
             return ""
+        if self.question.compared == FACES:
+            return ONLY_WHAT_TOUCHES
         return NO_PROMISE if self.guarantee.name == "recall" and self.guarantee.value == 0.0 else str(self.guarantee)
 
     def beyond(self, found: NDArray[Any], true: NDArray[Any], frame: int) -> tuple[int, int]:
-        """Return how many pairs of bodies are missed, and how many are told, that the guarantee does not allow.
+        """Return how many pairs of bodies (of faces) are missed, and how many are told, that the guarantee does not allow.
 
         Parameters
         ----------
-        found : (k, 2)
-            Pairs of bodies that were told.
+        found : (k, 2) or (k, 4)
+            Pairs of bodies, or of faces, that were told.
         true : (k, 2) or wider
-            Body numbers of the exact answer in the first two columns.
+            Body numbers of the exact answer in the first two columns, faces in the next.
         """
+        if self.question.compared == FACES:
+            return 0, missed_and_extra(found, true, FACES)[1]
         told = {(min(a, b), max(a, b)) for a, b in found[:, :2].tolist()}
         meet = {(min(a, b), max(a, b)) for a, b in true[:, :2].tolist()}
         missed = [pair for pair in sorted(meet - told) if not self._may_be_missed(pair, frame)]

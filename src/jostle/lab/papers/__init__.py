@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jostle.lab.experiment import Experiment
-from jostle.lab.papers import bounding_tree, face_octree, image_space, voxmap
+from jostle.lab.papers import bounding_tree, face_octree, image_space, monte_carlo, voxmap
 
 
 @dataclass(frozen=True)
@@ -26,4 +26,5 @@ PAPERS: tuple[Paper, ...] = (
     Paper("bounding_tree", bounding_tree.KEY, bounding_tree.TITLE, bounding_tree.FIGURES + bounding_tree.WITHOUT_A_FIGURE),
     Paper("image_space", image_space.KEY, image_space.TITLE, image_space.FIGURES + image_space.WITHOUT_A_FIGURE),
     Paper("voxmap", voxmap.KEY, voxmap.TITLE, voxmap.FIGURES + voxmap.WITHOUT_A_FIGURE),
+    Paper("monte_carlo", monte_carlo.KEY, monte_carlo.TITLE, monte_carlo.FIGURES + monte_carlo.WITHOUT_A_FIGURE),
 )

@@ -1,0 +1,26 @@
+"""`monte_carlo` under budgets of 0.5 to 5 ms a frame, and of 10 where it is asked how much gives all; watched; and without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from jostle.lab.experiment import Value
+from jostle.lab.methods import NamedMethod
+from jostle.lab.papers.monte_carlo.contenders import shells
+from jostle.lab.papers.monte_carlo.watched import Watched
+from jostle.query import Budget
+
+MILLISECONDS, MORE = (0.5, 1.0, 2.0, 5.0), 10.0
+BUDGETS = {f"monte_carlo({time:g} ms)": 1e-3 * time for time in MILLISECONDS}  # seconds by label
+WITH_MORE = {**BUDGETS, f"monte_carlo({MORE:g} ms)": 1e-3 * MORE}
+UNLIMITED = "monte_carlo(no budget)"
+
+
+def watched(label: str, truth: bool) -> Callable[[Value], NamedMethod]:
+    """Return what makes one of them, compared with the truth or not."""
+
+    def make(_value: Value) -> NamedMethod:
+        made = shells(label, budget=Budget(seconds=WITH_MORE[label]) if label in WITH_MORE else None)
+        return NamedMethod(label, Watched(made.method, truth), made.wishes)
+
+    return make

@@ -1,0 +1,95 @@
+"""A method whose shapes are built anew whenever a body deforms, as RAPID's must be: its trees are for rigid bodies.
+
+The shape of a rigid body is prepared once. That of a deforming one is prepared from the vertices of each frame, and that is part of
+the time of the frame; how long it took goes along as a counter, `build_microseconds`, and beside it what the query took,
+`query_microseconds`, so that both can be told apart as table 1 does ("42/4.4").
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from jostle.frame import Bodies, Frame
+from jostle.lab.papers.monte_carlo.counted import with_counts
+from jostle.overlay import Overlay
+from jostle.protocol import Detector, Method, OldToNew, Progress
+from jostle.query import Query
+from jostle.report import Report, replaced
+from jostle.shapes.mesh import Mesh
+from jostle.traits import Traits
+
+BUILD, QUERY = "build_microseconds", "query_microseconds"
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """Another method, with shapes of each frame."""
+
+    method: Method
+
+    @property
+    def traits(self) -> Traits:
+        """Those of the method."""
+        return self.method.traits
+
+    @property
+    def shape_type(self) -> type:
+        """That of the method."""
+        return self.method.shape_type
+
+    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Any:
+        """Prepare a mesh as it is at rest."""
+        return self.method.prepare_shape(mesh, progress)
+
+    def start(self, bodies: Bodies, shapes: tuple[Any, ...]) -> RebuildingDetector:
+        """Begin detecting."""
+        return RebuildingDetector(self.method, bodies, shapes)
+
+
+class RebuildingDetector(Detector):
+    """Another detector, started anew when shapes are."""
+
+    def __init__(self, method: Method, bodies: Bodies, shapes: tuple[Any, ...]) -> None:
+        self._method = method
+        self._take(bodies, shapes)
+
+    def _take(self, bodies: Bodies, shapes: tuple[Any, ...]) -> None:
+        self._shapes = list(shapes)
+        self._vertices = [mesh.vertices for mesh in bodies.meshes]
+        self._bodies = _all_rigid(bodies)
+        self._detector = self._method.start(self._bodies, shapes)
+
+    def change(self, bodies: Bodies, shapes: tuple[Any, ...], old_to_new: OldToNew) -> None:
+        """Begin again."""
+        self._take(bodies, shapes)
+
+    def detect(self, frame: Frame, query: Query) -> Report:
+        """Build what deformed, then ask."""
+        begin = time.perf_counter_ns()
+        changed = [body for body in frame.bodies.deforming if frame.vertices[body] is not self._vertices[body]]
+        if changed:
+            meshes = list(frame.bodies.meshes)
+            for body in frame.bodies.deforming:
+                self._vertices[body] = frame.vertices[body]
+                meshes[body] = Mesh(frame.vertices[body], meshes[body].faces, name=meshes[body].name)
+            for body in changed:
+                self._shapes[body] = self._method.prepare_shape(meshes[body])
+            self._bodies = _all_rigid(replace(frame.bodies, meshes=tuple(meshes)))
+            self._detector = self._method.start(self._bodies, tuple(self._shapes))
+        middle = time.perf_counter_ns() if changed else begin
+        report = self._detector.detect(replaced(frame, bodies=self._bodies), query)
+        end = time.perf_counter_ns()
+        return with_counts(report, {BUILD: (middle - begin) // 1000, QUERY: (end - middle) // 1000})
+
+    def overlay(self, frame: Frame, what: str) -> Overlay:
+        """Show what the method shows."""
+        return self._detector.overlay(replaced(frame, bodies=self._bodies), what)
+
+
+def _all_rigid(bodies: Bodies) -> Bodies:
+    """The same bodies, none of which deforms as far as the method knows."""
+    return replace(bodies, deformable=np.zeros(len(bodies), bool))
