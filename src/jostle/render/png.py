@@ -58,11 +58,7 @@ def write_png(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
     pixels : (h, w, 3) or (h, w, 4) uint8
         Row 0 is the top of the picture.
     """
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(f"path is {str(target)!r}, but there is no directory {str(target.parent)!r}; create it first")
-    if target.is_dir():
-        raise InputError(f"path is {str(target)!r}, which is a directory; name a file in it")
+    target = checked_target(path)
     content = encode_png(pixels)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     temporary = Path(name)
@@ -74,6 +70,16 @@ def write_png(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def checked_target(path: str | os.PathLike[str]) -> Path:
+    """Return where a file is to be written, if it can be there."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(f"path is {str(target)!r}, but there is no directory {str(target.parent)!r}; create it first")
+    if target.is_dir():
+        raise InputError(f"path is {str(target)!r}, which is a directory; name a file in it")
+    return target
 
 
 def _chunk(kind: bytes, body: bytes) -> bytes:
