@@ -68,6 +68,7 @@ def sim(
     """
     from rich.console import Console
 
+    from jostle.cli.written import scene_written
     from jostle.motion.record import Recorder
     from jostle.sim import SceneSimulation
 
@@ -75,7 +76,7 @@ def sim(
         problem = "this is a folder; name a file" if record.is_dir() else f"there is no folder {record.parent}"
         raise InputError(f"--record {record}: {problem}")
     console = Console(width=None if sys.stdout.isatty() else 160)
-    made = _scene(scene, seed)
+    made = scene_written(scene, seed)
     settings: dict[str, Any] = {} if cube is None else {"cube": cube if cube != 0.0 else None}
     settings |= {"gravity": (0.0, 0.0, 0.0) if gravity is None else gravity}
     settings |= {"restitution": restitution, "friction": friction, "density": density, "mass": mass}
@@ -89,32 +90,6 @@ def sim(
     _print(console, done, pulled=bool(gravity is not None and any(gravity)))
     if not done.complete:
         raise typer.Exit(130)
-
-
-def _scene(text: str, seed: int | None) -> Scene:
-    """The scene that a name with parameters, or a file, stands for."""
-    import inspect
-
-    from jostle.scenes import SCENES, make_scene, scene_of_file, scene_of_world
-    from jostle.settings_text import name_and_rest, settings_written
-    from jostle.world import World
-
-    given = {} if seed is None else {"seed": seed}
-    file = Path(text)
-    if file.is_file():
-        if file.suffix.lower() == ".npz":
-            return scene_of_world(World.load(file), name=file.stem, **given)
-        return scene_of_file(file, **given)
-    if text.partition("(")[0].strip() not in SCENES:
-        raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}")
-    name, rest = name_and_rest(text, "scene")
-    known = list(inspect.signature(SCENES[name]).parameters)
-    settings = settings_written(rest, f"scene {name}", known, f"it has {', '.join(known)}")
-    if seed is not None and "seed" in settings:
-        raise InputError(f"scene {name}: the seed is given twice, as a parameter and by --seed")
-    if seed is not None and "seed" not in known:
-        raise InputError(f"--seed: nothing of the scene {name} is made at random")
-    return make_scene(name, **settings, **given)
 
 
 def _method(text: str | None) -> Method | None:

@@ -141,13 +141,13 @@ def pack_codes(indices: Bytes, bits: int, keys: Table, codes: Table, packed: Byt
     width, following = bits + 1, clear + 2
     for i in range(SLOTS):
         keys[i] = -1
-    prefix = np.int64(indices[0])  # of one type: mixed ones would become floats
+    prefix = int(np.int64(indices[0]))  # of one type: mixed ones would become floats
     for i in range(1, indices.shape[0]):
-        index = np.int64(indices[i])
+        index = int(np.int64(indices[i]))
         key = prefix << 8 | index
         slot = slot_of(key, keys)
         if keys[slot] == key:
-            prefix = np.int64(codes[slot])
+            prefix = int(np.int64(codes[slot]))
             continue
         held |= prefix << filled
         filled += width
