@@ -93,7 +93,7 @@ def _divided(colours: Floats, weights: Floats, most: int) -> Floats:
         part, axis = parts[worst], int(np.argmax(spreads[worst]))
         value = colours[part, axis]
         low = value <= np.average(value, weights=weights[part])
-        if low.all():  # rounding: they are as good as equal
+        if low.all() or not low.any():  # rounding: they are as good as equal
             spreads[worst] = np.zeros(3)
             continue
         parts[worst : worst + 1] = [part[low], part[~low]]

@@ -62,7 +62,7 @@ def coloured(image: NDArray[np.generic]) -> Bytes:
     place = np.where(known, (values - low) / max(high - low, 1e-300), 0.0) * (len(SCALE) - 1)
     index = np.minimum(place.astype(np.int64), len(SCALE) - 2)
     part = (place - index)[:, :, None]
-    colours = np.rint(SCALE[index] * (1.0 - part) + SCALE[index + 1] * part).astype(np.uint8)
+    colours: Bytes = np.rint(SCALE[index] * (1.0 - part) + SCALE[index + 1] * part).astype(np.uint8)
     colours[~known] = NOTHING
     return colours
 
