@@ -4,7 +4,6 @@ import numpy as np
 
 import jostle
 from jostle.lab.experiment import RecordedMotion, own_experiment
-from jostle.lab.methods import methods_of
 from jostle.lab.run import LabRun
 from jostle.motion.pose import rotation_about, translation
 from jostle.scenes import Recorder

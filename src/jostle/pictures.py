@@ -141,8 +141,8 @@ def camera_of(points: Floats, look: Look, contacts: Floats, more: Floats | None 
 def _centred(camera: Camera, points: Floats) -> Camera:
     """Return a camera moved aside until as much is free on the left as on the right, and above as below.
 
-    `Camera.framing` fits width and height each as near as it can, and then steps back to the farther of the two places: what is deep
-    is off the middle there.
+    `Camera.framing` fits width and height each as near as it can, and then steps back to the farther of the two places: what is
+    deep is off the middle there.
     """
     middle = np.array([camera.width / 2.0, camera.height / 2.0])
     for _ in range(4):
