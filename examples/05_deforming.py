@@ -8,7 +8,7 @@ from jostle.pictures import Look, picture_of
 from jostle.render import write_gif
 from jostle.shapes import build
 
-SIDE, STEPS = 24, 60
+SIDE, STEPS = 24, 45
 across = np.linspace(-1.1, 1.1, SIDE)
 cloth_points = np.array([(x, y, 0.62) for x in across for y in across])
 corner = np.array([i * SIDE + j for i in range(SIDE - 1) for j in range(SIDE - 1)])
@@ -43,7 +43,7 @@ for step in range(STEPS):
         points[:, 2] = np.maximum(points[:, 2], -0.53)
     cloth.vertices = points
     report = world.detect(clearance=0.03)
-    if step % 10 == 9:
+    if step % 9 == 8:
         folds = world.detect(itself=True).between(cloth, cloth)
         near = len(report.faces_of(cloth))
         print(f"step {step}: {near} faces of the cloth within 0.03 of something, {len(folds)} pairs of its own faces meet")

@@ -24,7 +24,8 @@ world.add(wall, name="wall", static=True)
 flying = world.add(plate, start, "plate")
 flying.pose = end
 world.move_to(world.safe_step(separation=0.01))  # back to where it is 0.01 before contact
-print(f"as far as it may go: x = {flying.pose[0, 3]:.4f}, {world.distance('wall', 'plate').distance:.4f} from the wall")
+gap = jostle.distance(wall, plate, pose_b=flying.pose).distance
+print(f"as far as it may go: x = {flying.pose[0, 3]:.4f}, {gap:.4f} from the wall")
 
 stopped = flying.pose
 
