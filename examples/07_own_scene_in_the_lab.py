@@ -20,8 +20,8 @@ def your_loop() -> Motion:
         angle = 2 * np.pi * step / 40
         upright = rotation_about((1, 0, 0), np.pi / 2)
         wheels[0].pose = rotation_about((0, 1, 0), angle) @ upright
-        wheels[1].pose = translation((2.3, 0, 0)) @ rotation_about((1, 0, 0), 0.5 * angle) @ upright
-        slide.pose = translation((np.cos(angle), 0, -1.45 + 0.2 * np.sin(2 * angle)))
+        wheels[1].pose = translation((1.9, 0, 0)) @ rotation_about((1, 0, 0), 0.5 * angle) @ upright
+        slide.pose = translation((np.cos(angle), 0, -1.25 + 0.2 * np.sin(2 * angle)))
         world.detect()
         recorder.capture()
     return recorder.motion("two wheels and a slide")
@@ -38,9 +38,7 @@ def main() -> None:
     experiment = own_experiment("machine", motion.title, RecordedMotion(motion), ("wide_tree", "face_octree"), len(motion))
     result = LabRun(experiment, quick=True).run()
     for run in result.points[0].runs:
-        print(
-            f"{run.method}: {run.status}, median {1e3 * (run.median or 0.0):.3f} ms a frame, {sum(run.pairs)} touching pairs in all"
-        )
+        print(f"{run.method}: {run.status}, median {1e3 * (run.median or 0.0):.3f} ms, {sum(run.pairs)} touching pairs in all")
     print(result.advice)
 
 
