@@ -11,11 +11,12 @@ PIP := PIP_CONSTRAINT=requirements.lock PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/p
 WARMUP := $(BIN)/jostle warmup
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
-.PHONY: help install demo test lint types imports boundscheck plain wheel lock clean
+.PHONY: help install demo pictures test lint types imports boundscheck plain wheel lock clean
 
 help:
 	@echo "make demo         install, then run two concave meshes through a short motion and draw the last frame"
 	@echo "make test         install, then run the whole test suite"
+	@echo "make pictures     make the pictures of docs/gallery.md again"
 	@echo "make install      set up .venv only"
 	@echo "make lint types imports boundscheck plain wheel   the extra passes of continuous integration"
 	@echo "make lock         renew requirements.lock from what is installed in .venv"
@@ -35,6 +36,10 @@ install: $(VENV)/.installed
 
 demo: $(VENV)/.installed
 	$(BIN)/jostle demo
+
+# All pictures of docs/gallery.md, by the commands that stand there.
+pictures: $(VENV)/.installed
+	$(BIN)/python docs/make_pictures.py
 
 test: $(VENV)/.installed-dev
 	$(WARMUP)

@@ -10,6 +10,7 @@ from jostle.cli.demo import demo
 from jostle.cli.fit import fit
 from jostle.cli.lab import lab
 from jostle.cli.methods import methods
+from jostle.cli.shot import shot
 from jostle.cli.sim import sim
 from jostle.cli.warmup import warmup
 
@@ -29,5 +30,6 @@ app.command()(warmup)
 app.command()(demo)
 app.command()(fit)
 app.command()(sim)
+app.command()(shot)
 app.add_typer(lab, name="lab")
 app.add_typer(bench, name="bench")

@@ -50,7 +50,7 @@ def check(
     """
     world = World(method)
     world.add(str(a), name="A")
-    world.add(str(b), _pose(pose_b, translate, rotate), name="B")
+    world.add(str(b), pose_written(pose_b, translate, rotate), name="B")
     rows = "faces" if world.method.traits.tells_where else "pairs"
     report = world.detect(clearance=clearance, solid=solid, rows=rows)
     if solid:
@@ -66,11 +66,12 @@ def check(
     raise typer.Exit(1 if report else 0)
 
 
-def _pose(
+def pose_written(
     numbers: str | None,
     translate: tuple[float, float, float] | None,
     rotate: tuple[float, float, float, float] | None,
 ) -> NDArray[np.float64] | None:
+    """Return the pose that the options stand for; None without any."""
     if numbers is not None:
         if translate is not None or rotate is not None:
             raise InputError("give either --pose-b or --translate and --rotate, not both")

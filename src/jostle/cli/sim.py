@@ -100,9 +100,10 @@ def sim(
             pulled=False,
         )
         return
+    from jostle.cli.written import scene_written
     from jostle.sim import SceneSimulation
 
-    made = _scene(scene, seed)
+    made = scene_written(scene, seed, "; and squeeze")
     settings: dict[str, Any] = {} if cube is None else {"cube": cube if cube != 0.0 else None}
     settings |= {"gravity": (0.0, 0.0, 0.0) if gravity is None else gravity, "dt": 1.0 if dt is None else dt}
     settings |= {"restitution": restitution, "friction": friction, "density": density, "mass": mass}
@@ -153,32 +154,6 @@ def _introduce_squeeze(console: Console, squeeze: Squeeze) -> None:
     console.print(f"two soft bodies between two plates: {len(world)} bodies, {faces:,} faces", highlight=False)
     how = f"{name_of(world.method)}, back projection, {simulation.dt:.4g} s a step in {simulation.substeps} substeps"
     console.print(how, highlight=False)
-
-
-def _scene(text: str, seed: int | None) -> Scene:
-    """The scene that a name with parameters, or a file, stands for."""
-    import inspect
-
-    from jostle.scenes import SCENES, make_scene, scene_of_file, scene_of_world
-    from jostle.settings_text import name_and_rest, settings_written
-    from jostle.world import World
-
-    given = {} if seed is None else {"seed": seed}
-    file = Path(text)
-    if file.is_file():
-        if file.suffix.lower() == ".npz":
-            return scene_of_world(World.load(file), name=file.stem, **given)
-        return scene_of_file(file, **given)
-    if text.partition("(")[0].strip() not in SCENES:
-        raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}; and squeeze")
-    name, rest = name_and_rest(text, "scene")
-    known = list(inspect.signature(SCENES[name]).parameters)
-    settings = settings_written(rest, f"scene {name}", known, f"it has {', '.join(known)}")
-    if seed is not None and "seed" in settings:
-        raise InputError(f"scene {name}: the seed is given twice, as a parameter and by --seed")
-    if seed is not None and "seed" not in known:
-        raise InputError(f"--seed: nothing of the scene {name} is made at random")
-    return make_scene(name, **settings, **given)
 
 
 def _method(text: str | None) -> Method | None:

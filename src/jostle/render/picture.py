@@ -9,7 +9,7 @@ and the same scene scaled by a power of two give the same bytes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,19 @@ from numpy.typing import ArrayLike, NDArray
 from jostle import cast
 from jostle.errors import InputError
 from jostle.geometry.rigid import transform_points
+from jostle.overlay import Overlay
 from jostle.render import shade
 from jostle.render.camera import Camera, as_direction
 from jostle.render.caption import GLYPH_HEIGHT, write_text
+from jostle.render.ground import shadow_on_ground
 from jostle.render.png import write_png
-from jostle.render.rasterise import rasterise
+from jostle.render.rasterise import Buffers, rasterise
+from jostle.render.sketch import Sketch, sketch_of
 from jostle.shapes.mesh import Mesh
 
 EDGES = ("mesh", "outline", "none")
 SEE_THROUGH = ("nothing", "marked", "bodies")
+SKETCH_LAYERS = 6  # likewise of what a method shows of itself
 LAYERS = 8  # of translucent surfaces; what lies behind this many would hardly be seen
 BODY_OPACITY = 0.32
 MARKED_OPACITY = 0.85
@@ -49,6 +53,10 @@ def draw(
     title: str = "",
     caption: str = "",
     samples: int = 3,
+    overlay: Overlay | None = None,
+    fill: float | None = None,
+    marks: Callable[[Camera], Sketch] | None = None,
+    ground: bool = False,
 ) -> NDArray[np.uint8]:
     """Draw bodies, touching faces in red.
 
@@ -76,6 +84,14 @@ def draw(
         Lines of text at the top and at the bottom.
     samples : int
         Samples per pixel, each way: 1 is rough and fast, 3 is smooth.
+    overlay : Overlay, optional
+        What a method shows of itself, drawn over the bodies; its images are not (`panels.py` sets them beside).
+    fill : float, optional
+        How much the boxes, spheres and discs of the overlay cover, 0 … 1; by default boxes not at all, the others a little.
+    marks : callable, optional
+        Returns more to draw over the bodies for the camera it is given, such as contact points (`sketch.dots`).
+    ground : bool
+        Whether bodies throw a soft shadow on a ground beneath them.
 
     Returns
     -------
@@ -90,8 +106,15 @@ def draw(
     fine = camera.supersampled(samples)
     normals, back = shade.facing_normals(scene, fine)
     table = shade.face_colours(scene, fine, normals, back, as_direction(up, "up", "picture"))
-    layers = _layers(scene, fine, normals, edges, see_through, samples)
-    blended = shade.blend(layers, table, camera.height, camera.width, samples)
+    sketch = Sketch.joined([sketch_of(overlay, camera, fill)] if overlay is not None else [])
+    if marks is not None:
+        sketch = Sketch.joined([marks(camera), sketch])
+    table = np.concatenate([table[:-1], sketch.colours, sketch.colours, table[-1:]])
+    layers = _layers(scene, fine, normals, edges, see_through, samples, sketch)
+    behind = shade.background(camera.height, camera.width)
+    if ground and len(scene.faces):
+        behind *= shadow_on_ground(scene, camera, as_direction(up, "up", "picture"))[:, :, None]
+    blended = shade.blend(layers, table, behind, samples)
     pixels = np.clip(np.rint(blended), 0, 255).astype(np.uint8)
     _write_lines_of_text(pixels, title, caption)
     return pixels
@@ -169,15 +192,20 @@ def _camera(scene: shade.Scene, up: ArrayLike, width: int, height: int) -> Camer
 
 
 def _layers(
-    scene: shade.Scene, camera: Camera, normals: NDArray[np.float64], edges: str, see_through: str, samples: int
+    scene: shade.Scene, camera: Camera, normals: NDArray[np.float64], edges: str, see_through: str, samples: int, sketch: Sketch
 ) -> Iterator[shade.Layer]:
     """Draw the sheets of the picture, from the front to the back."""
     marked = scene.mark != shade.PLAIN_FACE
-    opacity = np.ones(len(scene.faces) + 1, dtype=np.float32)
-    opacity[-1] = 0.0  # of face -1, nothing
+    extra = len(sketch.faces)
+    # One for each row of the table of colours: the faces, the sketch before bodies, the sketch behind them, and nothing (-1).
+    opacity = np.ones(len(scene.faces) + 2 * extra + 1, dtype=np.float32)
+    opacity[-1] = 0.0
     if see_through == "bodies":
-        opacity[:-1] = np.where(marked, MARKED_OPACITY, BODY_OPACITY)
+        opacity[: len(marked)] = np.where(marked, MARKED_OPACITY, BODY_OPACITY)
     last = rasterise(camera, scene.points, scene.faces)
+    if extra:
+        opacity[len(marked) : -1] = np.concatenate([sketch.opacity, sketch.hidden])
+        yield from _sketched(sketch, last, camera, len(marked), opacity)
     if see_through == "marked":
         hidden = rasterise(camera, scene.points, scene.faces, chosen=np.flatnonzero(marked).astype(np.int32))
         face = np.where(hidden.face == last.face, np.int32(-1), hidden.face)
@@ -189,6 +217,18 @@ def _layers(
             if not (last.face >= 0).any():
                 break
             yield shade.Layer(last.face, shade.lines(last, scene, camera, normals, edges, samples), opacity)
+
+
+def _sketched(sketch: Sketch, bodies: Buffers, camera: Camera, first: int, opacity: NDArray[np.float32]) -> Iterator[shade.Layer]:
+    """Draw the sheets of a sketch; `first` is the row of the table of colours where it begins."""
+    last: Buffers | None = None
+    none = np.zeros(bodies.face.shape, dtype=np.float32)
+    for _ in range(SKETCH_LAYERS):
+        last = rasterise(camera, sketch.points, sketch.faces, behind=last)
+        if not (last.face >= 0).any():
+            break
+        row = last.face + np.int32(first) + np.where(last.depth > bodies.depth, np.int32(len(sketch.faces)), np.int32(0))
+        yield shade.Layer(np.where(last.face >= 0, row, np.int32(-1)), none, opacity)
 
 
 def _write_lines_of_text(pixels: NDArray[np.uint8], title: str, caption: str) -> None:

@@ -1,7 +1,8 @@
 """Write pictures as PNG files with nothing but zlib and struct.
 
-One IHDR, one IDAT and one IEND chunk, 8 bits per channel, RGB or RGBA, no interlacing. Of the five row filters only
-"up" (2) is used: smooth backgrounds and flat-shaded faces repeat from row to row, and one NumPy subtraction does it.
+One IHDR, one IDAT and one IEND chunk, 8 bits per channel, RGB or RGBA, no interlacing. Of the five row filters "none" and
+"up" are tried on the whole picture and the shorter one is kept: drawings with many lines are a sixth shorter without a filter,
+smooth ones shorter with it; a choice row by row was longer than "none" on all pictures of the gallery.
 A file appears complete or not at all: it is written under a temporary name beside its target and then renamed.
 Equal pictures give equal files (no time stamp, fixed compression level).
 """
@@ -45,7 +46,9 @@ def encode_png(pixels: NDArray[np.uint8]) -> bytes:
     filtered[0, 1:] = rows[0]
     np.subtract(rows[1:], rows[:-1], out=filtered[1:, 1:])  # uint8 wraps around, which is what the filter asks for
     header = struct.pack(">IIBBBBB", width, height, 8, _COLOUR_TYPE[channels], 0, 0, 0)
-    return SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(filtered.tobytes(), 6)) + _chunk(b"IEND", b"")
+    plain = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1)
+    packed = min((zlib.compress(each.tobytes(), 9) for each in (filtered, plain)), key=len)
+    return SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", packed) + _chunk(b"IEND", b"")
 
 
 def write_png(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
@@ -58,11 +61,7 @@ def write_png(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
     pixels : (h, w, 3) or (h, w, 4) uint8
         Row 0 is the top of the picture.
     """
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(f"path is {str(target)!r}, but there is no directory {str(target.parent)!r}; create it first")
-    if target.is_dir():
-        raise InputError(f"path is {str(target)!r}, which is a directory; name a file in it")
+    target = checked_target(path)
     content = encode_png(pixels)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     temporary = Path(name)
@@ -74,6 +73,16 @@ def write_png(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def checked_target(path: str | os.PathLike[str]) -> Path:
+    """Return where a file is to be written, if it can be there."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(f"path is {str(target)!r}, but there is no directory {str(target.parent)!r}; create it first")
+    if target.is_dir():
+        raise InputError(f"path is {str(target)!r}, which is a directory; name a file in it")
+    return target
 
 
 def _chunk(kind: bytes, body: bytes) -> bytes:

@@ -197,12 +197,13 @@ def lay_under(
                 total[y // samples, x // samples, k] += cover * (colours[number, k] + dark * (line_colour[k] - colours[number, k]))
 
 
-def blend(layers: Iterable[Layer], colours: Singles, height: int, width: int, samples: int) -> Singles:
-    """Lay the layers over the background, the first one on top, and average samples x samples of them to a pixel."""
+def blend(layers: Iterable[Layer], colours: Singles, behind: Singles, samples: int) -> Singles:
+    """Lay the layers over (h, w, 3) what is behind, the first one on top, and average samples x samples of them to a pixel."""
+    height, width, _ = behind.shape
     total = np.zeros((height, width, 3), dtype=np.float32)
     clear = np.ones((height * samples, width * samples), dtype=np.float32)
     for layer in layers:
         lay_under(layer.face, layer.line, layer.opacity, colours, np.asarray(LINE, dtype=np.float32), clear, total)
     remains = clear.reshape(height, samples, width, samples).sum(axis=(1, 3))
-    total += remains[:, :, None] * background(height, width)
+    total += remains[:, :, None] * behind
     return total / np.float32(samples * samples)

@@ -17,6 +17,7 @@ from jostle.batch import Batch
 from jostle.broad_phase.brute_force import BruteForce as AllPairs
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.broad_phase.volumes import CandidatePairs, every_pair
+from jostle.errors import InputError
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.build import build_and_measure, build_tree
@@ -37,6 +38,7 @@ from jostle.shapes.mesh import Mesh
 from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
 
 DEGRADED = 2.0  # a deforming tree is built anew when its boxes have this many times the area they had when it was built
+DEEPEST_SHOWN = 64  # level of an overlay; a tree of 2^31 faces has fewer
 FEW_BODIES = 200  # up to here comparing all boxes is cheaper than a grid (30 µs against 34, or 60 where they are dense)
 
 TRAITS = Traits(
@@ -189,8 +191,10 @@ class WideTreeDetector:
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the boxes of one level of all trees, `what` its number ("0" the root's children, the default), as world boxes."""
+        if not (what or "0").isdecimal() or int(what or "0") > DEEPEST_SHOWN:
+            raise InputError(f"what is {what!r}; the overlays are the levels of the trees, '0' … '{DEEPEST_SHOWN}'")
         self._deform(frame)
-        level = int(what or 0)
+        level = int(what or "0")
         found = []
         for body in range(len(frame)):
             tree = self._trees[self._tree_of_body[body]]

@@ -1,0 +1,42 @@
+"""Between two instants: a plate that flies through a wall in one step, when it touches, with what, and how far it may go."""
+
+import numpy as np
+
+import jostle
+from jostle.motion.pose import rotation_about, translation
+from jostle.render import save_picture
+from jostle.shapes import build
+
+wall, plate = build.box((0.05, 2.0, 2.0)), build.box((0.4, 0.3, 0.02))
+start = translation((-1.5, 0.0, 0.0))
+end = translation((1.5, 0.2, 0.0)) @ rotation_about((0.0, 1.0, 0.0), 2.5)
+
+# At both ends nothing touches: a method that looks at instants alone sees nothing of it.
+print("at the start:", jostle.collide(wall, plate, pose_b=start))
+print("at the end:  ", jostle.collide(wall, plate, pose_b=end))
+
+first = jostle.first_contact(wall, plate, to_b=end, pose_b=start)
+print(f"on the way:   at {first.time:.4f} of it, {first.feature_a} meets {first.feature_b} at {np.round(first.point, 3)}")
+
+# In a world the step is from the last detect to where bodies are now.
+world = jostle.World("bounding_tree")
+world.add(wall, name="wall", static=True)
+flying = world.add(plate, start, "plate")
+flying.pose = end
+world.move_to(world.safe_step(separation=0.01))  # back to where it is 0.01 before contact
+gap = jostle.distance(wall, plate, pose_b=flying.pose).distance
+print(f"as far as it may go: x = {flying.pose[0, 3]:.4f}, {gap:.4f} from the wall")
+
+stopped = flying.pose
+
+# A step that ends before the wall is free, one through it is not.
+for x in (-0.9, 1.5):
+    flying.teleport(start)
+    flying.pose = translation((x, 0.0, 0.0))
+    report = world.detect(motion=True)
+    print(f"to x = {x}:", f"first contact at {report.pairs.time[0]:.3f}" if report else "free all the way")
+
+save_picture(
+    "along_the_motion.png", [wall, plate, plate, plate], [np.eye(4), start, stopped, end], see_through="bodies", ground=True
+)
+print("start, where it is stopped, and the end are in along_the_motion.png")

@@ -1,0 +1,314 @@
+"""`jostle shot SCENE --out x.png`: a picture of bodies without a screen, or with --gif a moving one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jostle.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from rich.console import Console
+
+    from jostle.motion.record import Motion
+    from jostle.overlay import Overlay
+    from jostle.pictures import Look
+    from jostle.protocol import Method
+    from jostle.report import Report
+    from jostle.world import World
+
+Vector = tuple[float, float, float]
+
+NO_OVERLAY, DEFAULT_OVERLAY = "none", "default"
+FRAMES_OF_A_GIF = 60
+MOST_MEMORY = 1 << 30  # bytes of all frames of a GIF, which share a palette and so are held until the last is drawn
+
+
+def shot(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            help="A built-in scene, with parameters if you like: 'spheres(count=40)'; a recorded motion or a saved world (.npz); "
+            "a GLB or glTF file; or mesh files, as for jostle check.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The picture: .png, or .gif for a moving one.", show_default=False)],
+    gif: Annotated[bool, typer.Option("--gif", help="A moving picture of all frames; so does an --out that ends in .gif.")] = False,
+    frame: Annotated[
+        int | None,
+        typer.Option(
+            help="Which frame, from 0; negative ones count from the end. By default the first in which bodies touch, or the last. "
+            "Of a GIF the first, by default 0.",
+            show_default=False,
+        ),
+    ] = None,
+    frames: Annotated[
+        int | None, typer.Option(min=1, help=f"How many frames a GIF has at most ({FRAMES_OF_A_GIF}).", show_default=False)
+    ] = None,
+    every: Annotated[int, typer.Option(min=1, help="Of a GIF: draw every such frame only.")] = 1,
+    fps: Annotated[float, typer.Option(help="Of a GIF: frames per second, up to 50.")] = 20.0,
+    method: Annotated[
+        str | None, typer.Option(help="Method to detect with, settings in brackets: 'voxmap(accuracy=1)'.", show_default=False)
+    ] = None,
+    overlay: Annotated[
+        str,
+        typer.Option(help="What the method shows of itself, as its README names it ('cells', 'level 2', …), or default, or none."),
+    ] = NO_OVERLAY,
+    fill: Annotated[
+        float | None, typer.Option(help="How much boxes, spheres and discs of the overlay cover, 0 … 1.", show_default=False)
+    ] = None,
+    contacts: Annotated[bool, typer.Option("--contacts", help="Draw contact points and normals.")] = False,
+    clearance: Annotated[float, typer.Option(help="Faces nearer than this length are amber.")] = 0.0,
+    solid: Annotated[bool, typer.Option("--solid", help="Also find a body that lies wholly inside another.")] = False,
+    translate: Annotated[Vector | None, typer.Option(help="Move the last of the mesh files by X Y Z.", show_default=False)] = None,
+    rotate: Annotated[
+        tuple[float, float, float, float] | None,
+        typer.Option(help="Turn it before, about the axis X Y Z through its origin by DEGREES.", show_default=False),
+    ] = None,
+    size: Annotated[str, typer.Option(help="WIDTHxHEIGHT in pixels.")] = "960x720",
+    towards: Annotated[
+        Vector | None,
+        typer.Option("--from", help="X Y Z: from which side it is seen; z is up.", show_default="from the front, right and above"),
+    ] = None,
+    zoom: Annotated[float, typer.Option(help="How many times larger; above 1 contacts come to the middle.")] = 1.0,
+    at: Annotated[Vector | None, typer.Option(help="X Y Z: a point for the middle of the picture.", show_default=False)] = None,
+    see_through: Annotated[str, typer.Option(help="nothing, marked (red faces shine through) or bodies.")] = "marked",
+    edges: Annotated[str, typer.Option(help="mesh, outline or none.")] = "mesh",
+    ground: Annotated[bool, typer.Option(help="A soft shadow beneath the bodies.")] = True,
+    caption: Annotated[
+        str, typer.Option(help="A line at the bottom; 'auto' says what is seen, and how many pairs touch.", show_default=False)
+    ] = "",
+    seed: Annotated[int | None, typer.Option(min=0, help="Of a scene that is made at random.", show_default=False)] = None,
+) -> None:
+    """Draw bodies: touching faces in red, near ones in amber, and over them how a method works.
+
+    A method that tells no faces has red points, or tinted bodies where it tells none either. The file is written whole or not at
+    all. Exit status: 0 done, 2 bad input, 130 interrupted.
+    """
+    from rich.console import Console
+
+    from jostle.cli.check import pose_written
+    from jostle.pictures import Look
+
+    moving = _is_gif(out, gif)
+    wide, high = _size(size)
+    look = Look(
+        width=wide,
+        height=high,
+        towards=None if towards is None else _opposite(towards),
+        zoom=zoom,
+        middle=at,
+        see_through=see_through,
+        edges=edges,
+        fill=fill,
+        contacts=contacts,
+        ground=ground,
+        samples=2 if moving else 3,
+    )
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    motion, searched = _motion(what, frame, frames, every, moving, seed, pose_written(None, translate, rotate))
+    stage = Stage(motion, motion.world(_method(method)), {"clearance": clearance, "solid": solid}, overlay, caption)
+    if moving:
+        _write_gif(console, stage, look, out, _numbers(len(motion), frame, frames, every), _seconds(fps))
+    else:
+        _write_png(console, stage, look, out, frame, searched)
+
+
+@dataclass
+class Stage:
+    """A motion, a world that is led through it, and what is asked and shown of it."""
+
+    motion: Motion
+    world: World
+    asked: dict[str, Any]
+    what: str
+    caption: str
+
+    def go_to(self, frame: int) -> tuple[Report, Overlay | None]:
+        """Put the world into a frame, and return what its method says and shows of it."""
+        self.motion.apply(self.world, frame)
+        # Before it answers: what it shows of a step is the one since the last answer.
+        overlay = None if self.what == NO_OVERLAY else self.world.overlay("" if self.what == DEFAULT_OVERLAY else self.what)
+        return self.answer(), overlay
+
+    def answer(self) -> Report:
+        """Return what touches now."""
+        return self.world.detect(**self.asked, rows="faces" if self.world.method.traits.tells_where else "pairs")
+
+    def line(self, frame: int, report: Report, overlay: Overlay | None) -> str:
+        """Return the caption of a frame."""
+        from jostle.pictures import summary_of
+        from jostle.registry import name_of
+
+        if self.caption != "auto":
+            return self.caption
+        shown = [] if overlay is None else [overlay.title]
+        number = [f"frame {frame}"] if len(self.motion) > 1 else []
+        return summary_of(self.world, report, [": ".join([name_of(self.world.method), *shown]), *number])
+
+
+def _write_png(console: Console, stage: Stage, look: Look, out: Path, frame: int | None, searched: bool) -> None:
+    from jostle.pictures import picture_of, summary_of
+    from jostle.render.panels import MOST
+    from jostle.render.png import write_png
+    from jostle.report import Kind
+
+    with _bar(console, len(stage.motion)) as tell:
+        number = len(stage.motion) - 1 if frame is None else range(len(stage.motion))[frame]
+        if searched:
+            for number in range(len(stage.motion)):
+                tell(number, "looking for a contact")
+                stage.motion.apply(stage.world, number)
+                if (stage.answer().pairs.kind > Kind.NEAR).any():
+                    break
+        tell(number, "drawing")
+        if number > 0:
+            stage.motion.apply(stage.world, number - 1)
+            stage.answer()
+        report, overlay = stage.go_to(number)
+        write_png(out, picture_of(stage.world, report, look, overlay, caption=stage.line(number, report, overlay)))
+    names = [f"frame {number} of {len(stage.motion)}"] if len(stage.motion) > 1 else []
+    console.print(f"{summary_of(stage.world, report, names)}: {out}", highlight=False, soft_wrap=True)
+    if overlay is not None:
+        console.print(f"shown: {overlay.title}", highlight=False)
+        if len(overlay.images) > MOST:
+            console.print(f"the first {MOST} of {len(overlay.images)} images are set beside it", highlight=False)
+
+
+def _write_gif(console: Console, stage: Stage, look: Look, out: Path, numbers: range, seconds: float) -> None:
+    import numpy as np
+
+    from jostle.pictures import camera_of, contact_points, picture_of, placed_points
+    from jostle.render.gif import write_gif
+
+    if len(numbers) * look.width * look.height * 3 > MOST_MEMORY:
+        raise InputError(
+            f"--gif: {len(numbers)} frames of {look.width}x{look.height} are too much; give a smaller --size or --frames"
+        )
+    with _bar(console, 3 * len(numbers)) as tell:
+        # One camera for all frames: it sees where bodies will be.
+        places, contacts, touching = [np.empty((0, 3))], [np.empty((0, 3))], 0
+        for done, number in enumerate(numbers):
+            tell(done, f"looking at frame {number}")
+            stage.motion.apply(stage.world, number)
+            report = stage.answer()
+            touching += bool(len(report.pairs))
+            points = placed_points(stage.world)
+            places.append(points if len(points) * len(numbers) < 2_000_000 else np.stack([points.min(axis=0), points.max(axis=0)]))
+            contacts.append(contact_points(report))
+        camera = camera_of(np.concatenate(places), look, np.concatenate(contacts))
+        stage.motion.apply(stage.world, numbers[0])  # back to the start, and no step from the end to it
+        stage.answer()
+        pictures = []
+        for done, number in enumerate(numbers):
+            tell(len(numbers) + done, f"drawing frame {number}")
+            report, overlay = stage.go_to(number)
+            pictures.append(picture_of(stage.world, report, look, overlay, camera, caption=stage.line(number, report, overlay)))
+        widest = max(picture.shape[1] for picture in pictures)  # panels beside come and go
+        pictures = [np.pad(each, ((0, 0), (0, widest - each.shape[1]), (0, 0)), constant_values=252) for each in pictures]
+        write_gif(out, pictures, seconds, progress=lambda done: tell(2 * len(numbers) + done, "writing"))
+    console.print(f"{len(numbers)} frames, pairs in {touching} of them: {out}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _bar(console: Console, total: int) -> Iterator[Any]:
+    """Yield what shows how far it is, on a terminal only."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(30), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("preparing (a first run compiles)", total=total)
+        yield lambda done, text: bar.update(task, completed=done, description=text)
+
+
+def _is_gif(out: Path, gif: bool) -> bool:
+    """Whether the picture moves; everything that is wrong with its name is told now, not after the work."""
+    suffix = out.suffix.lower()
+    if suffix not in (".png", ".gif"):
+        raise InputError(f"--out {out}: the name must end in .png, or in .gif for a moving picture")
+    if gif and suffix != ".gif":
+        raise InputError(f"--out {out}: with --gif the name must end in .gif")
+    if out.is_dir() or not out.parent.is_dir():
+        raise InputError(f"--out {out}: {'this is a folder; name a file' if out.is_dir() else f'there is no folder {out.parent}'}")
+    return suffix == ".gif"
+
+
+def _size(text: str) -> tuple[int, int]:
+    wide, _, high = text.lower().partition("x")
+    if not (wide.isdecimal() and high.isdecimal() and 16 <= int(wide) <= 8192 and 16 <= int(high) <= 8192):
+        raise InputError(f"--size {text}: write WIDTHxHEIGHT in pixels, 16 to 8192 each, as in 960x720")
+    return int(wide), int(high)
+
+
+def _opposite(place: Vector) -> Vector:
+    if not any(place):
+        raise InputError("--from 0 0 0: this is no direction; give the side from which it is seen, as in --from 1 -1 1")
+    return -place[0], -place[1], -place[2]
+
+
+def _seconds(fps: float) -> float:
+    if not 0.01 <= fps <= 50.0:
+        raise InputError(f"--fps {fps:g}: a GIF has 0.01 to 50 frames per second")
+    return 1.0 / fps
+
+
+def _method(text: str | None) -> Method | None:
+    from jostle.lab.methods import method_written
+
+    chosen = None if text is None else method_written(text)
+    if chosen is not None and chosen.wishes:
+        raise InputError(f"--method {text}: a picture is of one instant; leave out {', '.join(chosen.wishes)}")
+    return None if chosen is None else chosen.method
+
+
+def _motion(
+    what: list[str],
+    frame: int | None,
+    frames: int | None,
+    every: int,
+    moving: bool,
+    seed: int | None,
+    pose: NDArray[np.float64] | None,
+) -> tuple[Motion, bool]:
+    """Return the frames to draw from, and whether a frame with a contact is to be looked for among them."""
+    from jostle.cli.written import is_motion_file, motion_of_files, scene_written
+    from jostle.motion.record import Motion
+
+    files = [Path(text) for text in what]
+    of_files = len(files) > 1 or files[0].is_file()
+    recorded = of_files and len(files) == 1 and files[0].suffix.lower() == ".npz" and is_motion_file(files[0])
+    if pose is not None and (not of_files or files[-1].suffix.lower() in (".npz", ".glb", ".gltf")):
+        raise InputError("--translate and --rotate move the last of mesh files; scenes and motions say themselves where bodies are")
+    if recorded:
+        motion = Motion.load(files[0])
+    elif of_files and not (moving and len(files) == 1):
+        motion = motion_of_files(files, pose)
+    else:
+        scene = scene_written(what[0], seed)
+        last = (0 if frame is None else frame) + 1 + ((frames or FRAMES_OF_A_GIF) - 1) * every
+        wanted = None if frame is not None and frame < 0 else last if moving else None if frame is None else frame + 1
+        motion = scene.record(wanted)
+    if seed is not None and of_files and not moving:
+        raise InputError("--seed is for scenes that are made at random")
+    if moving and len(motion) == 1:
+        raise InputError(
+            f"--gif: {motion.title or what[0]} has one frame only; record a motion (jostle sim --record), or draw a .png"
+        )
+    if frame is not None and not -len(motion) <= frame < len(motion):
+        raise InputError(f"--frame {frame}: there are frames 0 … {len(motion) - 1}")
+    return motion, frame is None and len(motion) > 1
+
+
+def _numbers(count: int, frame: int | None, frames: int | None, every: int) -> range:
+    """Return the frames of a GIF."""
+    first = 0 if frame is None else range(count)[frame]
+    return range(first, count, every)[: frames or FRAMES_OF_A_GIF]

@@ -1,0 +1,65 @@
+"""What a user writes for bodies, read the same way by all commands: a built-in scene with parameters, or files."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from jostle.errors import InputError
+from jostle.motion.record import Motion, Recorder
+from jostle.scenes import SCENES, Scene, make_scene, scene_of_file, scene_of_world
+from jostle.settings_text import name_and_rest, settings_written
+from jostle.world import World
+
+SEVERAL_BODIES = (".glb", ".gltf")  # files that place bodies; all others hold one
+
+
+def scene_written(text: str, seed: int | None, besides: str = "") -> Scene:
+    """Return the scene that a name with parameters, or a file, stands for; `besides` is what else may be written."""
+    given = {} if seed is None else {"seed": seed}
+    file = Path(text)
+    if file.is_file():
+        if file.suffix.lower() == ".npz":
+            return scene_of_world(World.load(file), name=file.stem, **given)
+        return scene_of_file(file, **given)
+    if text.partition("(")[0].strip() not in SCENES:
+        raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}{besides}")
+    name, rest = name_and_rest(text, "scene")
+    known = list(inspect.signature(SCENES[name]).parameters)
+    settings = settings_written(rest, f"scene {name}", known, f"it has {', '.join(known)}")
+    if seed is not None and "seed" in settings:
+        raise InputError(f"scene {name}: the seed is given twice, as a parameter and by --seed")
+    if seed is not None and "seed" not in known:
+        raise InputError(f"--seed: nothing of the scene {name} is made at random")
+    return make_scene(name, **settings, **given)
+
+
+def is_motion_file(file: Path) -> bool:
+    """Whether a .npz file says that it is anything but a world; what is wrong with it is told by those who read it."""
+    try:
+        with np.load(file, allow_pickle=False) as saved:
+            return "world" not in str(json.loads(str(saved["description"]))["format"])
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError):
+        return True
+
+
+def motion_of_files(files: Sequence[Path], pose_of_last: np.ndarray | None = None) -> Motion:
+    """Return one frame of the bodies of mesh files, scene files and a saved world, where those place them."""
+    if len(files) == 1 and files[0].suffix.lower() == ".npz":
+        world = World.load(files[0])
+    elif len(files) == 1 and files[0].suffix.lower() in SEVERAL_BODIES:
+        world = World.from_scene(files[0])
+    else:
+        world = World()
+        for number, file in enumerate(files):
+            taken = {body.name for body in world}
+            name = file.stem if file.stem not in taken else f"{file.stem} {number + 1}"
+            world.add(str(file), pose_of_last if number == len(files) - 1 else None, name)
+    recorder = Recorder(world)
+    recorder.capture()
+    return recorder.motion(", ".join(file.name for file in files))
