@@ -11,6 +11,7 @@ from jostle.cli.fit import fit
 from jostle.cli.lab import lab
 from jostle.cli.methods import methods
 from jostle.cli.sim import sim
+from jostle.cli.view import view
 from jostle.cli.warmup import warmup
 
 app = typer.Typer(
@@ -29,5 +30,6 @@ app.command()(warmup)
 app.command()(demo)
 app.command()(fit)
 app.command()(sim)
+app.command()(view)
 app.add_typer(lab, name="lab")
 app.add_typer(bench, name="bench")
