@@ -17,6 +17,7 @@ from jostle.viewer import colours
 from jostle.viewer.creases import creases_of
 from jostle.viewer.marked_faces import lifted
 from jostle.viewer.page_scale import PageScale
+from jostle.viewer.picking import distance_along
 from jostle.viewer.snapshot import Snapshot
 
 Floats = NDArray[np.float64]
@@ -91,6 +92,18 @@ class BodiesOnPage:
             return
         body.pose = np.array(pose)
         body.frame.wxyz, body.frame.position = self._scale.place(pose, body.centre)
+
+    def hit_by(self, origin: Floats, direction: Floats) -> int | None:
+        """Return the body that a ray of the page meets first, None if there is none."""
+        nearest, found = np.inf, None
+        for number, body in enumerate(self.bodies):
+            if body.pose is None:
+                continue
+            turn, place = body.pose[:3, :3], self._scale.place(body.pose, body.centre)[1]
+            along = distance_along((origin - place) @ turn, direction @ turn, body.vertices, body.faces)
+            if along < nearest:
+                nearest, found = along, number
+        return found
 
     def mark_held(self, number: int, by: str | None) -> None:
         """Show who holds a body, for all to see."""

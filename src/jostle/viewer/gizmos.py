@@ -43,7 +43,7 @@ class Gizmo:
             return
         body = self._bodies.bodies[number]
         self._handle = self._client.scene.add_transform_controls(
-            "/gizmo", scale=max(1.15 * body.radius, SMALLEST), line_width=2.5, depth_test=False, opacity=0.9
+            "/gizmo", scale=max(1.3 * body.radius, SMALLEST), line_width=2.5, depth_test=False, opacity=0.9
         )
         self._handle.on_update(self._moved)
         self.follow()

@@ -68,11 +68,11 @@ class Person:
 class Page(Listener):
     """A session in browsers."""
 
-    def __init__(self, server: viser.ViserServer, session: Session) -> None:
+    def __init__(self, server: viser.ViserServer, session: Session, shadows: bool = True) -> None:
         self.server, self.session = server, session
         start = session.subject.start
         self.scale = PageScale.of(start, session.subject.cube)
-        self._furnish()
+        self._furnish(shadows)
         self.bodies = BodiesOnPage(server, start, self.scale)
         self.panel = Panel(server, session)
         self._overlay = OverlayOnPage(server, self.bodies, self.scale, self.panel.gallery)
@@ -84,8 +84,7 @@ class Page(Listener):
         self._held: dict[int, Any] = {}
         self._told: dict[str, float] = {"numbers": 0.0, "curve": 0.0, "knock": 0.0}
         self._closed = threading.Event()
-        for number, body in enumerate(self.bodies.bodies):
-            body.surface.on_click(self._click_on(number))
+        server.scene.on_click()(self._click)  # type: ignore[arg-type]
         server.on_client_connect(self._come)
         server.on_client_disconnect(self._go)
         session.listen(self)
@@ -95,23 +94,22 @@ class Page(Listener):
         """Show nothing more."""
         self._closed.set()
 
-    def _furnish(self) -> None:
+    def _furnish(self, shadows: bool) -> None:
         """Theme, light, floor and the first view: from the front right above, all bodies in sight."""
         server, extent = self.server, self.scale.extent
-        server.gui.configure_theme(
-            control_layout="collapsible", control_width="medium", brand_color=colours.BRAND, show_logo=False, show_share_button=False
-        )
+        server.gui.configure_theme(brand_color=colours.BRAND, show_logo=False, show_share_button=False)
+        server.gui.main_panel.dock_right()
         server.scene.set_up_direction("+z")
-        server.scene.configure_default_lights(True, cast_shadow=True)
+        server.scene.configure_default_lights(True, cast_shadow=shadows)
         server.scene.add_grid(
             "/floor", 40.0, 40.0, position=(0.0, 0.0, self.scale.lowest - 0.02), cell_size=0.5, section_size=2.0,
-            cell_color=(226, 230, 236), section_color=(204, 210, 218), fade_distance=26.0, shadow_opacity=0.16,
+            cell_color=(226, 230, 236), section_color=(204, 210, 218), fade_distance=26.0, shadow_opacity=0.16 if shadows else 0.0,
             plane_color=(247, 248, 250), plane_opacity=1.0,
         )  # fmt: skip
-        away = 0.95 * float(np.linalg.norm(extent)) + 0.6
+        away = float(np.linalg.norm(extent)) + 0.4
         server.initial_camera.position = (0.72 * away, -0.86 * away, 0.62 * away)
         server.initial_camera.look_at = (0.0, 0.0, 0.0)
-        server.initial_camera.fov = 0.8
+        server.initial_camera.fov = 0.75
 
     # ------------------------------------------------------------------ people
 
@@ -130,13 +128,13 @@ class Page(Listener):
         if person is not None:
             self.session.leave(person.name)
 
-    def _click_on(self, number: int) -> Any:
-        async def clicked(event: Any) -> None:
-            person = self.people.get(event.client_id)
-            if person is not None:
-                person.pick(number)
-
-        return clicked
+    async def _click(self, event: Any) -> None:
+        person = self.people.get(event.client_id)
+        if person is None or person.gizmo.dragging:
+            return
+        number = self.bodies.hit_by(np.array(event.ray_origin), np.array(event.ray_direction))
+        if number is not None:
+            person.pick(number)
 
     # ------------------------------------------------------------------ the session tells
 

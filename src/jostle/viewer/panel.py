@@ -41,7 +41,8 @@ class Panel:
             scales={"x": viser.uplot.Scale(time=False)},
             legend=viser.uplot.Legend(show=False),
             cursor=viser.uplot.Cursor(show=False),
-            aspect=2.6,
+            aspect=2.4,
+            padding=(10, 8, 8, 0),
         )
         self._add_motion(gui)
         self._add_detection(gui, session.settings)

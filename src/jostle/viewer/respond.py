@@ -53,6 +53,11 @@ class Responder:
         simulation.spin = np.where(free, drag * simulation.spin, 0.0)
         return report
 
+    @property
+    def moves(self) -> bool:
+        """Whether anything moves by itself: if not, there is nothing to do until a hand comes."""
+        return bool((np.linalg.norm(self._simulation.velocity, axis=1) > 1e-5 * self._fastest).any())
+
     def _begin(self, led: frozenset[int], before: Simulation | None) -> Simulation:
         """Other bodies are held: the same motion goes on with others led."""
         free = ~np.array([body.static or body.id in led for body in self._world])[:, None]

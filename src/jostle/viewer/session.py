@@ -173,7 +173,7 @@ class Session:
         """Until the next round; None until somebody wishes something."""
         now = time.perf_counter()
         least = FASTEST - (now - begin)
-        if self._notes or self._goals or self._responder is not None:
+        if self._notes or self._goals or self._responds:
             return least
         due = None if self.playback is None else self.playback.seconds_until_due(now)
         return None if due is None else max(due, least)
@@ -184,7 +184,7 @@ class Session:
             notes, self._notes = self._notes, []
             goals, self._goals = self._goals, {}
         try:
-            self._look = bool(goals) or self._responder is not None
+            self._look = bool(goals) or self._responds
             for note in notes:
                 note()
             if self.playback is not None and self.playback.advance(time.perf_counter()):
@@ -227,6 +227,11 @@ class Session:
         for listener in self._listeners:
             listener.show(snapshot)
         return snapshot
+
+    @property
+    def _responds(self) -> bool:
+        """Whether bodies move by themselves, or may be about to because a hand is there."""
+        return self._responder is not None and (self._responder.moves or bool(self.holding.held()))
 
     def _report(self) -> Report:
         if self.settings.respond == "show":
