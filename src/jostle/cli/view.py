@@ -20,7 +20,7 @@ def view(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="A built-in scene, with parameters if you like: 'spheres(count=40)'; mesh files (GLB and glTF: one body per node); "
+            help="A built-in scene, with parameters if you like: 'spheres(count=40)'; mesh files (GLB, glTF: one body per node); "
             "a recorded motion or a saved world (.npz). By default the scene room.",
             show_default=False,
         ),

@@ -73,7 +73,7 @@ class BodiesOnPage:
         return BodyOnPage(frame, surface, faces, shown, own, centre, radius)
 
     def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], led_by_hand: bool) -> None:
-        """Show poses, shapes and marks. Bodies in somebody's hand are where the hand is already, if it leads them (`led_by_hand`)."""
+        """Show poses, shapes and marks. Held bodies are where the hand is already, if it leads them (`led_by_hand`)."""
         with self._server.atomic():
             tells_faces = bool(snapshot.found.touching)
             for number, body in enumerate(self.bodies):
@@ -113,7 +113,9 @@ class BodiesOnPage:
             body.label = None
         if by is not None:
             up = (0.0, 0.0, 1.05 * body.radius)
-            body.label = self._server.scene.add_label(f"/bodies/{number}/held", f"held by {by}", position=up, anchor="bottom-center")
+            body.label = self._server.scene.add_label(
+                f"/bodies/{number}/held", f"held by {by}", position=up, anchor="bottom-center"
+            )
         self._paint(body, body.own, by is not None)
 
     def _paint(self, body: BodyOnPage, colour: colours.Colour, held: bool) -> None:

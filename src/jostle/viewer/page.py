@@ -38,7 +38,7 @@ class Person:
         names = page.session.subject.start.names
         self._numbers = {body: number for number, body in enumerate(names)}
         with page.panel.bodies_folder:
-            self._picked = client.gui.add_dropdown("gizmo on", ("nothing", *names), initial_value="nothing")
+            self._picked: Any = client.gui.add_dropdown("gizmo on", ("nothing", *names), initial_value="nothing")
         with client.gui.add_folder("You"):
             client.gui.add_html(f'<div style="padding:0 14px 6px;font-size:.85em;opacity:.65">you are {name}</div>')
             self.hears = client.gui.add_checkbox("sound when bodies begin to touch", True)

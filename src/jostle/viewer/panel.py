@@ -54,7 +54,7 @@ class Panel:
 
     def _add_motion(self, gui: viser.GuiApi) -> None:
         playback = self._session.playback
-        self._slider: viser.GuiSliderHandle[int] | None = None
+        self._slider: Any = None
         if playback is None:
             return
         with gui.add_folder("Motion"):
@@ -96,7 +96,10 @@ class Panel:
             (self._clearance, "clearance"), (self._budget, "budget"), (self._solid, "solid"), (self._itself, "itself"),
             (self._overlay, "overlay"), (self._contacts, "contacts"),
         ):  # fmt: skip
-            _when_set(element, lambda value, wish=wish: change(**{wish: value}))
+            _when_set(element, self._changes(wish))
+
+    def _changes(self, wish: str) -> Callable[[Any], object]:
+        return lambda value: self._session.change(**{wish: value})
 
     def _add_bodies(self, gui: viser.GuiApi, settings: Settings) -> None:
         with gui.add_folder("Bodies") as self.bodies_folder:
@@ -170,10 +173,11 @@ class Panel:
 def _when_set(element: Any, wish: Callable[[Any], object]) -> None:
     """Call with the new value when a person sets it; what Python sets has no client."""
 
-    @element.on_update
-    async def _(event: Any) -> None:
+    async def was_set(event: Any) -> None:
         if event.client is not None:
             wish(event.target.value)
+
+    element.on_update(was_set)
 
 
 def _written(name: str, rest: str) -> str:

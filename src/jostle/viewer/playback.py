@@ -58,7 +58,8 @@ class Playback:
             return False
         self.number = self.number + 1 if self.number + 1 < self.frames.count else 0
         # A frame that came late does not make those after it come faster.
-        self._due = max(self._due + 1.0 / self.rate, now)
+        later = self._due + 1.0 / self.rate
+        self._due = later if later > now else now + 1.0 / self.rate
         return True
 
     def seconds_until_due(self, now: float) -> float | None:

@@ -120,11 +120,11 @@ class Session:
 
     def play(self) -> None:
         """Play the motion."""
-        self._note(lambda: self.playback and self.playback.play(time.perf_counter()))
+        self._note(self._play)
 
     def pause(self) -> None:
         """Pause the motion."""
-        self._note(lambda: self.playback and self.playback.pause())
+        self._note(self._pause)
 
     def step(self, by: int) -> None:
         """Show the next frame, or one before."""
@@ -166,8 +166,16 @@ class Session:
             self.round()
             with self._wake:
                 rest = self._seconds_to_wait(begin)
-                if not self._stopped and (rest is None or rest > 0.0):
-                    self._wake.wait_for(lambda: self._stopped or (rest is None and (self._notes or self._goals)), rest)
+                if self._stopped or (rest is not None and rest <= 0.0):
+                    continue
+                # Up to the next round that is due; or, where none is, until somebody wishes something.
+                self._wake.wait_for(self._wished if rest is None else self._ended, rest)
+
+    def _ended(self) -> bool:
+        return self._stopped
+
+    def _wished(self) -> bool:
+        return self._stopped or bool(self._notes) or bool(self._goals)
 
     def _seconds_to_wait(self, begin: float) -> float | None:
         """Until the next round; None until somebody wishes something."""
@@ -266,6 +274,14 @@ class Session:
 
     def _look_again(self) -> None:
         self._look = True
+
+    def _play(self) -> None:
+        if self.playback is not None:
+            self.playback.play(time.perf_counter())
+
+    def _pause(self) -> None:
+        if self.playback is not None:
+            self.playback.pause()
 
     def _seek(self, move: Callable[[Playback], None]) -> None:
         if self.playback is not None:

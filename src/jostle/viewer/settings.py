@@ -1,4 +1,4 @@
-"""What a panel sets: the method, what it is asked, what is shown of it. Values are checked when they are set, as anywhere in jostle."""
+"""What a panel sets: the method, what it is asked, what is shown of it. Values are checked when they are set."""
 
 from __future__ import annotations
 
