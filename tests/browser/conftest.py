@@ -25,8 +25,8 @@ SWITCHES = [
     "--no-first-run",
     "--autoplay-policy=no-user-gesture-required",
 ]
-PATIENCE = 60.0  # seconds: a busy machine draws slowly
-WIDTH, HEIGHT = 720, 440
+PATIENCE = 120.0  # seconds: a busy machine draws slowly
+WIDTH, HEIGHT = 680, 420
 
 
 def missing(what):
@@ -69,6 +69,7 @@ class View:
         """Another browser; return its page when bodies are drawn."""
         context = self.browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
         page = context.new_page()
+        page.set_default_timeout(1e3 * PATIENCE)
         page.faults = []
         page.on("pageerror", lambda error: page.faults.append(str(error)))
         known = set(self.page.people)

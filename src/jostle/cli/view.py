@@ -54,8 +54,8 @@ def view(
     require_viser()
     if separation is not None and not fit:
         raise InputError("--separation has no meaning without --fit")
-    port = port or free_port(host)
     check_address(host, port)  # told now, not after the scene is made
+    port = port or free_port(host)
     console = Console(width=None if sys.stdout.isatty() else 160)
     session = _session(what or [], method, clearance, solid, respond, overlay, separation if fit else None, fit)
     faces = sum(len(mesh.faces) for mesh in session.subject.start.meshes)

@@ -39,8 +39,9 @@ def check_address(host: str, port: int) -> None:
 
 def free_port(host: str = LOCAL) -> int:
     """Return a port that is free now."""
-    with socket.socket() as trial:
-        trial.bind((host, 0))
+    family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind, protocol) as trial:
+        trial.bind(address)
         return int(trial.getsockname()[1])
 
 
