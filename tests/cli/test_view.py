@@ -1,4 +1,4 @@
-"""`jostle view`: what is refused before a page is opened, one sentence and exit status 2 each; and that it opens on this machine only."""
+"""`jostle view`: what is refused, one sentence and exit status 2 each; and that the page is opened on this machine only."""
 
 import re
 import signal

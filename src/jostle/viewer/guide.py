@@ -59,7 +59,7 @@ class Guide:
                 if self._away(self._way[-1], step.pose) > NOTHING * self.separation:
                     self._way.append(np.array(step.pose))
                 self.touch = step.touch or self.touch
-                if time.perf_counter() > end:
+                if step.number > 0 and time.perf_counter() > end:  # the start is no step: a draw makes one at least
                     break
         finally:
             steps.close()  # type: ignore[attr-defined]
