@@ -40,6 +40,9 @@ def view(
         float | None,
         typer.Option(help="With --fit: how near they may come; by default a thousandth of the scene.", show_default=False),
     ] = None,
+    shadows: Annotated[
+        bool, typer.Option(help="Without them a browser that has no graphics hardware draws ten times faster.")
+    ] = True,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 for any that is free.")] = 8080,
     host: Annotated[str, typer.Option(help="Address to listen on; others than this machine's own let others in.")] = "127.0.0.1",
 ) -> None:
@@ -64,7 +67,7 @@ def view(
     from jostle.viewer.page import Page
 
     server = open_server(host, port, f"jostle: {session.subject.name}")
-    page = Page(server, session)
+    page = Page(server, session, shadows)
     session.start()
     if play:
         session.play()
