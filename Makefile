@@ -29,7 +29,7 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml requirements.lock
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) --editable '.[dev,gpu]'
+	$(PIP) --editable '.[dev,gpu,viewer]'
 	@touch $@
 
 install: $(VENV)/.installed
@@ -62,7 +62,7 @@ boundscheck: export NUMBA_BOUNDSCHECK = 1
 boundscheck: export NUMBA_OPT = 1
 boundscheck: $(VENV)/.installed-dev
 	$(WARMUP)
-	$(PYTEST) --one-in 3 -m "not long" --ignore=tests/cli --ignore=tests/lab --ignore=tests/bench --ignore=tests/architecture \
+	$(PYTEST) --one-in 3 -m "not long" --ignore=tests/cli --ignore=tests/lab --ignore=tests/bench --ignore=tests/viewer --ignore=tests/browser --ignore=tests/architecture \
 	    --ignore=tests/test_examples.py
 
 # The small tests with every kernel as plain Python.

@@ -12,6 +12,7 @@ from jostle.cli.lab import lab
 from jostle.cli.methods import methods
 from jostle.cli.shot import shot
 from jostle.cli.sim import sim
+from jostle.cli.view import view
 from jostle.cli.warmup import warmup
 
 app = typer.Typer(
@@ -31,5 +32,6 @@ app.command()(demo)
 app.command()(fit)
 app.command()(sim)
 app.command()(shot)
+app.command()(view)
 app.add_typer(lab, name="lab")
 app.add_typer(bench, name="bench")

@@ -1,0 +1,131 @@
+"""`jostle view SCENE`: look at bodies in a browser, drag them, and see what touches."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jostle.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from jostle.viewer.session import Session
+
+
+def view(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="A built-in scene, with parameters if you like: 'spheres(count=40)'; mesh files (GLB, glTF: one body per node); "
+            "a recorded motion or a saved world (.npz). By default the scene room.",
+            show_default=False,
+        ),
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Method to detect with, settings in brackets: 'voxmap(accuracy=1)'.", show_default=False)
+    ] = None,
+    clearance: Annotated[float, typer.Option(help="Also show faces nearer than this length, in amber.")] = 0.0,
+    solid: Annotated[bool, typer.Option("--solid", help="Also find a body that lies wholly inside another.")] = False,
+    respond: Annotated[str, typer.Option(help="What bodies do that are touched: show, push or bounce.")] = "show",
+    overlay: Annotated[str, typer.Option(help="What the method shows of itself, a name of its list in the panel.")] = "nothing",
+    play: Annotated[bool, typer.Option("--play", help="Play the motion at once.")] = False,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Bodies that are dragged stop before contact and slide along it; the way can be saved.")
+    ] = False,
+    separation: Annotated[
+        float | None,
+        typer.Option(help="With --fit: how near they may come; by default a thousandth of the scene.", show_default=False),
+    ] = None,
+    shadows: Annotated[
+        bool, typer.Option(help="Without them a browser that has no graphics hardware draws ten times faster.")
+    ] = True,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 for any that is free.")] = 8080,
+    host: Annotated[str, typer.Option(help="Address to listen on; others than this machine's own let others in.")] = "127.0.0.1",
+) -> None:
+    """Open a page with bodies to drag and turn; faces that touch are red.
+
+    Several browsers may look at once and share one world. Ctrl-C ends it. Exit status: 0 ended, 2 bad input.
+    """
+    from rich.console import Console
+
+    from jostle.viewer.serve import check_address, free_port, is_local, open_server, require_viser
+
+    require_viser()
+    if separation is not None and not fit:
+        raise InputError("--separation has no meaning without --fit")
+    check_address(host, port)  # told now, not after the scene is made
+    port = port or free_port(host)
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    session = _session(what or [], method, clearance, solid, respond, overlay, separation if fit else None, fit)
+    faces = sum(len(mesh.faces) for mesh in session.subject.start.meshes)
+    console.print(f"{session.subject.title}: {len(session.subject.start.names)} bodies, {faces:,} faces", highlight=False)
+
+    from jostle.viewer.page import Page
+
+    server = open_server(host, port, f"jostle: {session.subject.name}")
+    page = Page(server, session, shadows)
+    session.start()
+    if play:
+        session.play()
+    shown = f"[{host}]" if ":" in host else host
+    console.print(f"open [bold]http://{shown}:{port}[/bold] in a browser; Ctrl-C ends it", highlight=False, soft_wrap=True)
+    if not is_local(host):
+        console.print(f"[yellow]listening on {host}: whoever can reach this machine can look and drag[/yellow]", highlight=False)
+    sys.stdout.flush()
+    _until_interrupted(console)
+    page.close()
+    session.stop()
+    server.stop()
+
+
+def _session(
+    what: list[str],
+    method: str | None,
+    clearance: float,
+    solid: bool,
+    respond: str,
+    overlay: str,
+    separation: float | None,
+    fit: bool,
+) -> Session:
+    """The session of a command line; whatever cannot be is refused here, before a page is opened."""
+    from jostle import cast
+    from jostle.registry import name_of
+    from jostle.viewer.overlay_names import names_for
+    from jostle.viewer.session import Session
+    from jostle.viewer.settings import Settings
+    from jostle.viewer.subject import subject_of
+
+    chosen = method or ("bounding_tree" if fit else Settings().method)
+    settings = Settings(method=chosen, clearance=clearance, solid=solid, respond=respond, overlay=overlay)
+    known = names_for(name_of(settings.made_method()))
+    if overlay not in known:
+        raise InputError(f"--overlay {overlay}: {chosen} shows {', '.join(known)}")
+    subject = subject_of(what)
+    gap = None
+    if fit:
+        for option, asked in (("--clearance", clearance), ("--solid", solid), ("--respond", respond != "show")):
+            if asked:
+                raise InputError(f"{option} has no meaning with --fit: bodies stop before they touch")
+        gap = _usual_separation(subject.start) if separation is None else cast.as_positive_length(separation, "separation")
+    return Session(subject, settings, gap)
+
+
+def _usual_separation(start: object) -> float:
+    """A thousandth of the median body's diagonal, rounded to one digit."""
+    import numpy as np
+
+    sizes = [mesh.size for mesh in start.meshes]  # type: ignore[attr-defined]
+    return float(f"{1e-3 * float(np.median(sizes)):.0e}")
+
+
+def _until_interrupted(console: Console) -> None:
+    try:
+        while True:
+            time.sleep(3600.0)
+    except KeyboardInterrupt:
+        console.print("closed", highlight=False)

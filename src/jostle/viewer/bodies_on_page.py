@@ -1,0 +1,151 @@
+"""Bodies on the page: a frame for each that moves, its surface, and the faces that touch in red, those that are near in amber.
+
+What did not change is not sent: a pose, a colour or a set of marked faces goes to the browsers once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import viser
+from numpy.typing import NDArray
+
+from jostle.motion.record import Motion
+from jostle.viewer import colours
+from jostle.viewer.creases import creases_of
+from jostle.viewer.marked_faces import lifted
+from jostle.viewer.page_scale import PageScale
+from jostle.viewer.picking import distance_along
+from jostle.viewer.snapshot import Snapshot
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+LIFT = 1.5e-3  # page units: what the depth buffer tells apart from across the scene
+TINT = 0.6  # of red, on bodies that touch where a method tells no faces
+NO_FACES = np.empty(0, np.int32)
+
+
+@dataclass
+class BodyOnPage:
+    """One body: its nodes on the page, and what they show now."""
+
+    frame: viser.FrameHandle
+    surface: viser.MeshHandle
+    faces: Ints
+    vertices: Floats  # (n,3) in body coordinates, page units
+    own: colours.Colour
+    centre: Floats  # (3,) of its box, in body coordinates, world units
+    radius: float  # page units
+    pose: Floats | None = None
+    colour: colours.Colour | None = None
+    shape: Floats | None = None  # the vertices that are shown, as they came
+    marks: dict[str, viser.MeshHandle] = field(default_factory=dict)
+    marked: dict[str, Ints] = field(default_factory=dict)
+    label: viser.LabelHandle | None = None
+
+
+class BodiesOnPage:
+    """All bodies of a subject."""
+
+    def __init__(self, server: viser.ViserServer, start: Motion, scale: PageScale) -> None:
+        self._server, self._scale = server, scale
+        self.bodies: list[BodyOnPage] = []
+        for number, mesh in enumerate(start.meshes):
+            vertices = start.vertices[number][0] if number in start.vertices else mesh.vertices
+            self.bodies.append(self._made(number, vertices, mesh.faces, deforms=number in start.vertices))
+            self.place(number, start.poses[0, number])
+
+    def _made(self, number: int, vertices: Floats, faces: Ints, deforms: bool) -> BodyOnPage:
+        scene, name, own = self._server.scene, f"/bodies/{number}", colours.of_body(number)
+        centre = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0)) if len(vertices) else np.zeros(3)
+        shown = (vertices - centre) * self._scale.factor
+        frame = scene.add_frame(name, show_axes=False)
+        surface = scene.add_mesh_simple(f"{name}/surface", shown, faces, color=own, flat_shading=True, side="double")
+        if not deforms:
+            lines = creases_of(shown, faces)
+            if len(lines):
+                dark = colours.mixed(own, (30, 36, 46), 0.65)
+                scene.add_line_segments(f"{name}/creases", lines, dark, thickness=1.2, thickness_units="screen")
+        radius = float(np.linalg.norm(shown, axis=1).max(initial=0.0))
+        return BodyOnPage(frame, surface, faces, shown, own, centre, radius)
+
+    def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], led_by_hand: bool) -> None:
+        """Show poses, shapes and marks. Held bodies are where the hand is already, if it leads them (`led_by_hand`)."""
+        with self._server.atomic():
+            tells_faces = bool(snapshot.found.touching)
+            for number, body in enumerate(self.bodies):
+                if not (led_by_hand and number in held):
+                    self.place(number, snapshot.poses[number])
+                reshaped = self._deform(number, snapshot.vertices.get(number))
+                for kind, faces in (("red", snapshot.found.touching), ("amber", snapshot.found.near)):
+                    self._mark(number, kind, faces.get(number, NO_FACES), reshaped)
+                touched = number in snapshot.found.bodies and not tells_faces
+                self._paint(body, colours.mixed(body.own, colours.RED, TINT) if touched else body.own, number in held)
+
+    def place(self, number: int, pose: Floats) -> None:
+        """Put a body somewhere."""
+        body = self.bodies[number]
+        if body.pose is not None and np.array_equal(body.pose, pose):
+            return
+        body.pose = np.array(pose)
+        body.frame.wxyz, body.frame.position = self._scale.place(pose, body.centre)
+
+    def hit_by(self, origin: Floats, direction: Floats) -> int | None:
+        """Return the body that a ray of the page meets first, None if there is none."""
+        nearest, found = np.inf, None
+        for number, body in enumerate(self.bodies):
+            if body.pose is None:
+                continue
+            turn, place = body.pose[:3, :3], self._scale.place(body.pose, body.centre)[1]
+            along = distance_along((origin - place) @ turn, direction @ turn, body.vertices, body.faces)
+            if along < nearest:
+                nearest, found = along, number
+        return found
+
+    def mark_held(self, number: int, by: str | None) -> None:
+        """Show who holds a body, for all to see."""
+        body = self.bodies[number]
+        if body.label is not None:
+            body.label.remove()
+            body.label = None
+        if by is not None:
+            up = (0.0, 0.0, 1.05 * body.radius)
+            body.label = self._server.scene.add_label(
+                f"/bodies/{number}/held", f"held by {by}", position=up, anchor="bottom-center"
+            )
+        self._paint(body, body.own, by is not None)
+
+    def _paint(self, body: BodyOnPage, colour: colours.Colour, held: bool) -> None:
+        shown = colours.mixed(colour, colours.HELD, 0.45) if held else colour
+        if shown != body.colour:
+            body.surface.color = body.colour = shown
+
+    def _deform(self, number: int, vertices: Floats | None) -> bool:
+        """Show other vertices, in place; return whether they are others."""
+        body = self.bodies[number]
+        if vertices is None or vertices is body.shape:
+            return False
+        body.shape = vertices
+        body.vertices = (vertices - body.centre) * self._scale.factor
+        body.surface.vertices = body.vertices.astype(np.float32)
+        return True
+
+    def _mark(self, number: int, kind: str, faces: Ints, reshaped: bool) -> None:
+        body = self.bodies[number]
+        if not reshaped and np.array_equal(body.marked.get(kind, NO_FACES), faces):
+            return
+        handle = body.marks.get(kind)
+        body.marked[kind] = faces
+        if len(faces) == 0:
+            if handle is not None:
+                handle.visible = False
+            return
+        points, triangles = lifted(body.vertices, body.faces, faces, LIFT)
+        colour = colours.RED if kind == "red" else colours.AMBER
+        # A node of the same name takes the place of the one before, with other sizes of its arrays.
+        body.marks[kind] = self._server.scene.add_mesh_simple(
+            f"/bodies/{number}/{kind}", points, triangles, color=colour, flat_shading=True, side="front", cast_shadow=False
+        )

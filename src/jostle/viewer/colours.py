@@ -1,0 +1,29 @@
+"""Colours of the page: those of jostle's pictures, so that a screenshot and a picture of `render` look alike."""
+
+from __future__ import annotations
+
+from jostle.render.shade import NEAR, PALETTE, TOUCHING
+
+Colour = tuple[int, int, int]
+
+RED: Colour = TOUCHING
+AMBER: Colour = NEAR
+HELD: Colour = (88, 132, 236)
+OVERLAY: Colour = (46, 110, 178)
+OVERLAY_POINTS: Colour = (24, 128, 120)
+NORMALS: Colour = (120, 20, 60)
+BRAND: Colour = (196, 46, 60)
+
+# Colours of people, in the order in which they come.
+PEOPLE = ("blue", "green", "violet", "orange", "teal", "pink", "brown", "grey")
+
+
+def of_body(number: int) -> Colour:
+    """The colour of a body by its number."""
+    return PALETTE[number % len(PALETTE)]
+
+
+def mixed(first: Colour, second: Colour, share: float) -> Colour:
+    """A colour between two, `share` 0 … 1 of the second."""
+    red, green, blue = (round((1.0 - share) * a + share * b) for a, b in zip(first, second, strict=True))
+    return red, green, blue

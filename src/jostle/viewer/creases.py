@@ -1,0 +1,38 @@
+"""The edges that make a shape readable: those where two faces meet at an angle, and those with one face only."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+CREASE_COSINE = math.cos(math.radians(35.0))  # as in jostle's pictures
+MOST_FACES = 40_000  # of a body whose edges are drawn: more lines than that are a blur, and slow to draw
+
+
+def creases_of(vertices: Floats, faces: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Return (k,2,3) the creases and borders of a mesh; none of a mesh that is large."""
+    nothing = np.empty((0, 2, 3), np.float32)
+    if len(faces) == 0 or len(faces) > MOST_FACES:
+        return nothing
+    corners = vertices[faces]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(normal, axis=1, keepdims=True)
+    normal = np.divide(normal, length, out=np.zeros_like(normal), where=length > 0.0)
+    # Corners at the same place are one, whatever their numbers.
+    welded = np.unique(vertices, axis=0, return_inverse=True)[1].reshape(-1)[faces]
+    ends = np.sort(welded[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    owner = np.repeat(np.arange(len(faces)), 3)
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    ends, owner = ends[order], owner[order]
+    first = np.flatnonzero(np.append(True, (ends[1:] != ends[:-1]).any(axis=1)))
+    count = np.diff(np.append(first, len(ends)))
+    second = np.minimum(first + 1, len(ends) - 1)
+    flat = (normal[owner[first]] * normal[owner[second]]).sum(axis=1) > CREASE_COSINE
+    drawn = order[first[(count != 2) | ~flat]]
+    edge = faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)[drawn]
+    lines: NDArray[np.float32] = vertices[edge].astype(np.float32)
+    return lines

@@ -1,0 +1,74 @@
+"""The frames of a motion, by number: those of a recording, or those of a scene, made when they are first looked at.
+
+A scene of 800 frames takes seconds to record; the viewer shows the first frame at once and makes the others while they play.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.motion.record import Motion
+from jostle.scenes import Scene
+
+Floats = NDArray[np.float64]
+
+
+class Frames(Protocol):
+    """How bodies move."""
+
+    dt: float  # seconds from one frame to the next, as the motion counts them
+
+    @property
+    def count(self) -> int:
+        """How many frames there are; may shrink when a scene turns out to end earlier."""
+        ...
+
+    def at(self, number: int) -> tuple[Floats, dict[int, Floats]]:
+        """Return poses (n,4,4) of all bodies and vertices (k,3) of those that deform, by body number."""
+        ...
+
+
+class RecordedFrames:
+    """The frames of a recorded motion."""
+
+    def __init__(self, motion: Motion) -> None:
+        self._motion = motion
+        self.dt = motion.dt
+
+    @property
+    def count(self) -> int:
+        """All that were recorded."""
+        return len(self._motion)
+
+    def at(self, number: int) -> tuple[Floats, dict[int, Floats]]:
+        """See `Frames`."""
+        return self._motion.poses[number], {k: vertices[number] for k, vertices in self._motion.vertices.items()}
+
+
+class SceneFrames:
+    """The frames of a scene; each is computed once, after all before it."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._stepper = scene.stepper()
+        self._poses = [self._stepper.poses]
+        self._cycles = {k: body.cycle for k, body in enumerate(scene.bodies) if body.cycle is not None}
+        self.dt = 1.0
+        self._count = scene.frames
+
+    @property
+    def count(self) -> int:
+        """Those of the scene, or up to where it ended by itself."""
+        return self._count
+
+    def at(self, number: int) -> tuple[Floats, dict[int, Floats]]:
+        """See `Frames`."""
+        while len(self._poses) <= number:
+            if not self._stepper.advance():
+                self._count = len(self._poses)
+                break
+            self._poses.append(self._stepper.poses)
+        reached = min(number, len(self._poses) - 1)
+        return self._poses[reached], {k: cycle.at(reached) for k, cycle in self._cycles.items()}

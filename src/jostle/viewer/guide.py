@@ -1,0 +1,107 @@
+"""A body that is led by hand among others: it stops before contact and slides along it, and remembers its way.
+
+The same walk as `jostle fit` makes along a recorded path (Eckstein, Schömer 1999, §5: an engineer pulls a cover out of a
+headlight), one piece at a time: from where the body is to where the hand is now.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.errors import InputError
+from jostle.fitting import RecordedPath, Touch, walk_along
+from jostle.fitting.walk import handle_of
+from jostle.viewer.snapshot import Found
+from jostle.world import World
+
+Floats = NDArray[np.float64]
+
+PATIENCE = 0.05  # seconds of one draw: then the page is shown what was reached
+LARGEST_TURN = 1.0  # radians of one draw; half a turn has no shortest way
+NOTHING = 1e-3  # separations: what moves less does not move
+
+
+class Guide:
+    """One body on the way.
+
+    Parameters
+    ----------
+    world : World
+        With a method that looks along motions.
+    body : int
+    separation : float
+        How near to other bodies it may come.
+    """
+
+    def __init__(self, world: World, body: int, separation: float) -> None:
+        self.world, self.body, self.separation = world, body, separation
+        self.slides = True
+        self.touch: Touch | None = None  # the contact at which it was stopped last
+        self._handle = handle_of(world[body])
+        self._way: list[Floats] = [np.array(world[body].pose)]
+
+    def draw_to(self, goal: Floats) -> bool:
+        """Go towards a pose until contact, for a while; return whether it moved and has some way left."""
+        body = self.world[self.body]
+        begin = np.array(body.pose)
+        goal = self._not_too_far(begin, goal)
+        if self._away(begin, goal) <= NOTHING * self.separation:
+            return False
+        self.touch = None
+        end = time.perf_counter() + PATIENCE
+        steps = walk_along(self.world, body, RecordedPath(np.stack([begin, goal])), separation=self.separation, slide=self.slides)
+        try:
+            for step in steps:
+                if self._away(self._way[-1], step.pose) > NOTHING * self.separation:
+                    self._way.append(np.array(step.pose))
+                self.touch = step.touch or self.touch
+                if step.number > 0 and time.perf_counter() > end:  # the start is no step: a draw makes one at least
+                    break
+        finally:
+            steps.close()  # type: ignore[attr-defined]
+        left = self._away(body.pose, goal)
+        return self._away(begin, body.pose) > 0.1 * self.separation and left > self.separation
+
+    def path(self) -> RecordedPath:
+        """Return the way so far, for `jostle fit`."""
+        if len(self._way) < 2:
+            raise InputError(f"body {self.world[self.body].name!r} has not moved yet; there is no way to save")
+        return RecordedPath(np.stack(self._way), body=self.world[self.body].name)
+
+    def with_contact(self, found: Found) -> Found:
+        """Return what was found with this body's contact added."""
+        touch = self.touch
+        if touch is None:
+            return found
+        other = self.world[touch.body].id
+        red = dict(found.touching)
+        for body, face in ((self.body, touch.face), (other, touch.other_face)):
+            red[body] = np.unique(np.append(red.get(body, np.empty(0, np.int32)), np.int32(face)))
+        return replace(
+            found,
+            touching=red,
+            bodies=found.bodies | {self.body, other},
+            pairs=found.pairs | {(min(self.body, other), max(self.body, other))},
+            face_pairs=found.face_pairs + 1,
+            points=np.vstack([found.points, touch.point]),
+            normals=np.vstack([found.normals, touch.normal]),
+        )
+
+    def _not_too_far(self, begin: Floats, goal: Floats) -> Floats:
+        """A hand that was ahead of a blocked body may have turned far: go a part of that way, which has a direction."""
+        from jostle.motion.interpolate import pose_at, turn_between
+
+        try:
+            angle = float(turn_between(begin, goal)[3])
+        except InputError:
+            shifted = np.array(begin)
+            shifted[:3, 3] = goal[:3, 3]
+            return shifted
+        return goal if angle <= LARGEST_TURN else pose_at(begin, goal, LARGEST_TURN / angle)
+
+    def _away(self, begin: Floats, end: Floats) -> float:
+        return float(np.linalg.norm(self._handle.motion(begin, end)))

@@ -1,0 +1,188 @@
+"""The page: what a session shows in browsers, and what people do there, told to the session.
+
+Snapshots arrive in the session's thread and are drawn there: sending to a browser never waits. Numbers and the curve change ten
+and five times a second at most, whatever the rate of detection: nobody reads faster, and a browser has to draw them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import viser
+
+from jostle.viewer import colours, sound
+from jostle.viewer.bodies_on_page import BodiesOnPage
+from jostle.viewer.fit_panel import FitPanel
+from jostle.viewer.gizmos import Gizmo
+from jostle.viewer.overlay_on_page import OverlayOnPage
+from jostle.viewer.page_scale import PageScale
+from jostle.viewer.panel import Panel
+from jostle.viewer.session import Listener, Session
+from jostle.viewer.settings import Settings
+from jostle.viewer.snapshot import Snapshot
+
+NUMBERS_EVERY, CURVE_EVERY = 0.1, 0.2  # seconds
+KNOCK_EVERY = 0.08
+
+
+class Person:
+    """One browser: who it is, its gizmo, and whether it hears sounds."""
+
+    def __init__(self, client: viser.ClientHandle, name: str, page: Page) -> None:
+        self.client, self.name = client, name
+        self.gizmo = Gizmo(client, name, page.session, page.bodies, page.scale, self.tell)
+        names = page.session.subject.start.names
+        self._numbers = {body: number for number, body in enumerate(names)}
+        with page.panel.bodies_folder:
+            self._picked: Any = client.gui.add_dropdown("gizmo on", ("nothing", *names), initial_value="nothing")
+        with client.gui.add_folder("You"):
+            client.gui.add_html(f'<div style="padding:0 14px 6px;font-size:.85em;opacity:.65">you are {name}</div>')
+            self.hears = client.gui.add_checkbox("sound when bodies begin to touch", True)
+            self._knock = client.gui.add_html("")
+        self._knocks = itertools.count(1)
+
+        @self._picked.on_update
+        async def _(event: Any) -> None:
+            if event.client is not None:
+                self.gizmo.pick(self._numbers.get(event.target.value))
+
+    def pick(self, number: int) -> None:
+        """Put the gizmo on a body."""
+        self.gizmo.pick(number)
+        self._picked.value = next(name for name, each in self._numbers.items() if each == number)
+
+    def hear(self) -> None:
+        """Play the sound, unless it is muted."""
+        if self.hears.value:
+            self._knock.content = sound.as_html(next(self._knocks))
+
+    def tell(self, text: str) -> None:
+        """Show a sentence for a while."""
+        self.client.add_notification("jostle", text, auto_close_seconds=8.0, color="red")
+
+
+class Page(Listener):
+    """A session in browsers."""
+
+    def __init__(self, server: viser.ViserServer, session: Session, shadows: bool = True) -> None:
+        self.server, self.session = server, session
+        start = session.subject.start
+        self.scale = PageScale.of(start, session.subject.cube)
+        self._furnish(shadows)
+        self.bodies = BodiesOnPage(server, start, self.scale)
+        self.panel = Panel(server, session)
+        self._overlay = OverlayOnPage(server, self.bodies, self.scale, self.panel.gallery)
+        self._fit = None if session.fit is None else FitPanel(server, session)
+        self.people: dict[int, Person] = {}
+        self._names = itertools.count()
+        self._snapshot: Snapshot | None = None
+        self._note = ""
+        self._held: dict[int, Any] = {}
+        self._told: dict[str, float] = {"numbers": 0.0, "curve": 0.0, "knock": 0.0}
+        self._closed = threading.Event()
+        server.scene.on_click()(self._click)  # type: ignore[arg-type]
+        server.on_client_connect(self._come)
+        server.on_client_disconnect(self._go)
+        session.listen(self)
+        threading.Thread(target=self._keep_numbers, name="jostle viewer numbers", daemon=True).start()
+
+    def close(self) -> None:
+        """Show nothing more."""
+        self._closed.set()
+
+    def _furnish(self, shadows: bool) -> None:
+        """Theme, light, floor and the first view: from the front right above, all bodies in sight."""
+        server, extent = self.server, self.scale.extent
+        server.gui.configure_theme(brand_color=colours.BRAND, show_logo=False, show_share_button=False)
+        server.gui.main_panel.dock_right()
+        server.scene.set_up_direction("+z")
+        server.scene.configure_default_lights(True, cast_shadow=shadows)
+        server.scene.add_grid(
+            "/floor", 40.0, 40.0, position=(0.0, 0.0, self.scale.lowest - 0.02), cell_size=0.5, section_size=2.0,
+            cell_color=(226, 230, 236), section_color=(204, 210, 218), fade_distance=26.0, shadow_opacity=0.16 if shadows else 0.0,
+            plane_color=(247, 248, 250), plane_opacity=1.0,
+        )  # fmt: skip
+        away = float(np.linalg.norm(extent)) + 0.4
+        server.initial_camera.position = (0.72 * away, -0.86 * away, 0.62 * away)
+        server.initial_camera.look_at = (0.0, 0.0, 0.0)
+        server.initial_camera.fov = 0.75
+
+    # ------------------------------------------------------------------ people
+
+    async def _come(self, client: viser.ClientHandle) -> None:
+        number = next(self._names)
+        round_number = number // len(colours.PEOPLE)
+        name = colours.PEOPLE[number % len(colours.PEOPLE)] + (f" {round_number + 1}" if round_number else "")
+        person = self.people[client.client_id] = Person(client, name, self)
+        static = self.session.subject.start.static
+        free = [body for body, fixed in enumerate(static) if not fixed and body not in self.session.holding.held()]
+        if free:
+            person.pick(self._fit.first if self._fit is not None else free[min(number, len(free) - 1)])
+
+    async def _go(self, client: viser.ClientHandle) -> None:
+        person = self.people.pop(client.client_id, None)
+        if person is not None:
+            self.session.leave(person.name)
+
+    async def _click(self, event: Any) -> None:
+        person = self.people.get(event.client_id)
+        if person is None or person.gizmo.dragging:
+            return
+        number = self.bodies.hit_by(np.array(event.ray_origin), np.array(event.ray_direction))
+        if number is not None:
+            person.pick(number)
+
+    # ------------------------------------------------------------------ the session tells
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Draw what was found."""
+        held = self.session.holding.held()
+        self.bodies.show(snapshot, held, led_by_hand=self.session.fit is None)
+        self._mark_held(held)
+        self._note = self._overlay.show(snapshot.overlay, snapshot.found, self.session.settings.contacts or self._fit is not None)
+        people = list(self.people.values())
+        for person in people:
+            person.gizmo.follow()
+        self._snapshot = snapshot
+        self.panel.show_frame(snapshot.frame)
+        if self._due("numbers", NUMBERS_EVERY):
+            self.panel.show_numbers(snapshot, self._note)
+        if self._due("curve", CURVE_EVERY):
+            self.panel.show_curve()
+        if snapshot.began and self._due("knock", KNOCK_EVERY):
+            for person in people:
+                person.hear()
+        if self._fit is not None:
+            self._fit.show()
+
+    def settings_changed(self, settings: Settings) -> None:
+        """Show settings in all panels."""
+        self.panel.show_settings(settings)
+
+    def problem(self, text: str) -> None:
+        """Tell all."""
+        for person in list(self.people.values()):
+            person.tell(text)
+
+    def _mark_held(self, held: dict[int, Any]) -> None:
+        for number in held.keys() | self._held.keys():
+            if held.get(number) != self._held.get(number):
+                self.bodies.mark_held(number, held.get(number))
+        self._held = held
+
+    def _due(self, what: str, every: float) -> bool:
+        now = time.perf_counter()
+        if now - self._told[what] < every:
+            return False
+        self._told[what] = now
+        return True
+
+    def _keep_numbers(self) -> None:
+        """Renew numbers while nothing comes: the last ones that were too early, and for how long a slow method runs already."""
+        while not self._closed.wait(0.25):
+            self.panel.show_numbers(self._snapshot, self._note)
+            self.panel.show_curve()

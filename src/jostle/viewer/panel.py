@@ -1,0 +1,184 @@
+"""The panel: numbers, the curve of detection times, the method and what it is asked, what is shown, and the motion.
+
+It is shared: what one browser sets, all see. Elements that Python sets do not come back as wishes (such events have no client).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import viser
+import viser.uplot
+
+from jostle.registry import METHODS
+from jostle.settings_text import name_and_rest
+from jostle.viewer.numbers import as_html
+from jostle.viewer.overlay_names import names_for
+from jostle.viewer.session import Session
+from jostle.viewer.settings import RESPONSES, Settings
+from jostle.viewer.snapshot import Snapshot
+
+ANSWERS = {"show": "only show", "push": "are pushed away", "bounce": "bounce"}
+
+
+class Panel:
+    """The shared part of the panel of every browser."""
+
+    def __init__(self, server: viser.ViserServer, session: Session) -> None:
+        self._server, self._session = server, session
+        self._faces = sum(len(mesh.faces) for mesh in session.subject.start.meshes)
+        gui = server.gui
+        self._numbers = gui.add_html(self._words(None, ""))
+        self._curve = gui.add_uplot(
+            data=(np.zeros(2), np.zeros(2)),
+            series=(
+                viser.uplot.Series(label="detection"),
+                viser.uplot.Series(label="ms", stroke="rgb(196,46,60)", width=1.5, fill="rgba(196,46,60,0.10)"),
+            ),
+            axes=(viser.uplot.Axis(show=False), viser.uplot.Axis(size=44)),
+            scales={"x": viser.uplot.Scale(time=False)},
+            legend=viser.uplot.Legend(show=False),
+            cursor=viser.uplot.Cursor(show=False),
+            aspect=2.4,
+            padding=(10, 8, 8, 0),
+        )
+        self._add_motion(gui)
+        self._add_detection(gui, session.settings)
+        self._add_bodies(gui, session.settings)
+        with gui.add_folder("Images of the method", visible=False) as self.gallery:
+            pass
+
+    # ------------------------------------------------------------------ elements
+
+    def _add_motion(self, gui: viser.GuiApi) -> None:
+        playback = self._session.playback
+        self._slider: Any = None
+        if playback is None:
+            return
+        with gui.add_folder("Motion"):
+            self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
+            steps = gui.add_button_group("step", ("◀ back", "forward ▶"))
+            last = max(playback.frames.count - 1, 1)
+            self._slider = gui.add_slider("frame", min=0, max=last, step=1, initial_value=0)
+        _when_set(self._slider, lambda value: self._session.seek(int(value)))
+
+        @self._play.on_click
+        async def _(_event: Any) -> None:
+            assert self._session.playback is not None
+            (self._session.pause if self._session.playback.playing else self._session.play)()
+            self._show_playing(not self._session.playback.playing)
+
+        @steps.on_click
+        async def _(event: Any) -> None:
+            self._session.step(1 if event.target.value.startswith("forward") else -1)
+            self._show_playing(False)
+
+    def _add_detection(self, gui: viser.GuiApi, settings: Settings) -> None:
+        name, rest = name_and_rest(settings.method, "method")
+        with gui.add_folder("Detection"):
+            self._method = gui.add_dropdown("method", tuple(METHODS), initial_value=name)
+            self._rest = gui.add_text("settings", rest, hint="As on the command line: accuracy=0.02, … ; empty for the defaults.")
+            self._clearance = gui.add_number("clearance", settings.clearance, min=0.0, step=1e-4, hint="Near faces are amber.")
+            self._budget = gui.add_number("budget, ms", settings.budget, min=0.0, step=0.1, hint="0: none")
+            self._solid = gui.add_checkbox("solid", settings.solid, hint="Also a body that lies wholly inside another one.")
+            self._itself = gui.add_checkbox("itself", settings.itself, hint="Also each body against itself.")
+            self._overlay = gui.add_dropdown("see it work", tuple(names_for(name)), initial_value=settings.overlay)
+            self._contacts = gui.add_checkbox("points and normals", settings.contacts)
+        if self._session.fit is not None:  # one method leads the hand, and its question is always the same
+            for element in (self._method, self._rest, self._clearance, self._budget, self._solid, self._itself, self._overlay):
+                element.disabled = True
+        change = self._session.change
+        _when_set(self._method, lambda value: change(method=value))
+        _when_set(self._rest, lambda value: change(method=_written(self._method.value, value)))
+        for element, wish in (
+            (self._clearance, "clearance"), (self._budget, "budget"), (self._solid, "solid"), (self._itself, "itself"),
+            (self._overlay, "overlay"), (self._contacts, "contacts"),
+        ):  # fmt: skip
+            _when_set(element, self._changes(wish))
+
+    def _changes(self, wish: str) -> Callable[[Any], object]:
+        return lambda value: self._session.change(**{wish: value})
+
+    def _add_bodies(self, gui: viser.GuiApi, settings: Settings) -> None:
+        with gui.add_folder("Bodies") as self.bodies_folder:
+            if self._session.fit is None:
+                initial = ANSWERS[settings.respond]
+                self._respond = gui.add_dropdown("when touched", tuple(ANSWERS[each] for each in RESPONSES), initial_value=initial)
+                said = {text: name for name, text in ANSWERS.items()}
+                _when_set(self._respond, lambda value: self._session.change(respond=said[value]))
+            back = gui.add_button("Put all back", icon=viser.Icon.ARROW_BACK_UP)
+
+        @back.on_click
+        async def _(_event: Any) -> None:
+            self._session.put_back()
+
+    # ------------------------------------------------------------------ what is shown
+
+    def show_numbers(self, snapshot: Snapshot | None, note: str) -> None:
+        """Renew the numbers."""
+        words = self._words(snapshot, note)
+        if words != self._numbers.content:
+            self._numbers.content = words
+
+    def show_curve(self) -> None:
+        """Renew the curve."""
+        curve = 1e3 * self._session.timings.curve()
+        if len(curve) > 1:
+            self._curve.data = np.arange(len(curve), dtype=np.float64), curve
+
+    def show_frame(self, number: int) -> None:
+        """Show which frame it is."""
+        playback = self._session.playback
+        if playback is None or self._slider is None:
+            return
+        last = max(playback.frames.count - 1, 1)
+        if self._slider.max != last:
+            self._slider.max = last
+        if self._slider.value != number:
+            self._slider.value = number
+        self._show_playing(playback.playing)
+
+    def _show_playing(self, playing: bool) -> None:
+        label, icon = ("Pause", viser.Icon.PLAYER_PAUSE) if playing else ("Play", viser.Icon.PLAYER_PLAY)
+        if self._play.label != label:
+            self._play.label, self._play.icon = label, icon
+
+    def show_settings(self, settings: Settings) -> None:
+        """Show settings that were taken, or the old ones again where new ones were refused."""
+        name, rest = name_and_rest(settings.method, "method")
+        names = tuple(names_for(name))
+        if tuple(self._overlay.options) != names:
+            self._overlay.options = names
+        shown: list[tuple[Any, Any]] = [
+            (self._method, name), (self._rest, rest), (self._clearance, settings.clearance), (self._budget, settings.budget),
+            (self._solid, settings.solid), (self._itself, settings.itself), (self._overlay, settings.overlay),
+            (self._contacts, settings.contacts),
+        ]  # fmt: skip
+        if self._session.fit is None:
+            shown.append((self._respond, ANSWERS[settings.respond]))
+        for element, value in shown:
+            if element.value != value:
+                element.value = value
+
+    def _words(self, snapshot: Snapshot | None, note: str) -> str:
+        import time
+
+        since = self._session.busy_since
+        busy = 0.0 if since is None else time.perf_counter() - since
+        return as_html(snapshot, self._session.timings, len(self._session.subject.start.names), self._faces, note, busy)
+
+
+def _when_set(element: Any, wish: Callable[[Any], object]) -> None:
+    """Call with the new value when a person sets it; what Python sets has no client."""
+
+    async def was_set(event: Any) -> None:
+        if event.client is not None:
+            wish(event.target.value)
+
+    element.on_update(was_set)
+
+
+def _written(name: str, rest: str) -> str:
+    return f"{name}({rest})" if rest.strip() else name

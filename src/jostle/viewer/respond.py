@@ -1,0 +1,75 @@
+"""Bodies that respond to being touched: pushed away, or bouncing. The mechanics are those of `jostle.sim`.
+
+Held bodies are led by hands: they push, and nothing pushes them. What is pushed comes to rest by itself, as on a table; what
+bounces keeps its speed. (Kitamura et al. 1998, §4.3: a hand that pushes changes the motion of what it touches.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jostle.report import Report
+from jostle.sim import Simulation
+from jostle.world import World
+
+DRAG = 0.85  # of the velocity that is left after a step, of bodies that are pushed
+FASTEST = 3.0  # sizes of the scene in a second: a hand that jumps must not shoot bodies away
+
+
+class Responder:
+    """Moves the bodies of a world that nobody holds.
+
+    Parameters
+    ----------
+    world : World
+        With a method that tells points and normals.
+    bounces : bool
+        Whether bodies bounce; otherwise they are pushed and come to rest.
+    cube : float, optional
+        Edge of the cube whose walls reflect.
+    dt : float
+        Seconds of a step.
+    """
+
+    def __init__(self, world: World, bounces: bool, cube: float | None, dt: float) -> None:
+        self._world, self._bounces, self._cube, self._dt = world, bounces, cube, dt
+        corners = np.vstack([body.world_vertices for body in world])
+        self._fastest = FASTEST * float(np.linalg.norm(np.ptp(corners, axis=0)))
+        self._led: frozenset[int] = frozenset()
+        self._simulation = self._begin(frozenset(), None)
+
+    def step(self, led: frozenset[int]) -> Report:
+        """Move what is free by one step, and return what touches."""
+        if led != self._led:
+            self._simulation = self._begin(led, self._simulation)
+            self._led = led
+        simulation = self._simulation
+        report = simulation.step()
+        drag = 1.0 if self._bounces else DRAG
+        speed = np.linalg.norm(simulation.velocity, axis=1, keepdims=True)
+        slower = drag * np.minimum(1.0, self._fastest / np.maximum(speed, 1e-300))
+        free = simulation.free[:, None]
+        simulation.velocity = np.where(free, slower * simulation.velocity, 0.0)
+        simulation.spin = np.where(free, drag * simulation.spin, 0.0)
+        return report
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything moves by itself: if not, there is nothing to do until a hand comes."""
+        return bool((np.linalg.norm(self._simulation.velocity, axis=1) > 1e-5 * self._fastest).any())
+
+    def _begin(self, led: frozenset[int], before: Simulation | None) -> Simulation:
+        """Other bodies are held: the same motion goes on with others led."""
+        free = ~np.array([body.static or body.id in led for body in self._world])[:, None]
+        velocity, spin = (np.zeros((len(self._world), 3)),) * 2 if before is None else (before.velocity, before.spin)
+        return Simulation(
+            self._world,
+            velocity=np.where(free, velocity, 0.0),
+            spin=np.where(free, spin, 0.0),
+            cube=self._cube,
+            response="impulse",
+            restitution=0.9 if self._bounces else 0.0,
+            friction=0.3,
+            dt=self._dt,
+            led=sorted(led),
+        )

@@ -1,0 +1,84 @@
+"""Opening the page: the port and the address are checked first, so that what is wrong with them is one sentence.
+
+The server listens on 127.0.0.1 unless told otherwise. viser's own tunnel to the internet is closed: a page that others can see is
+only ever the wish of whoever starts it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import ipaddress
+import socket
+from typing import Any
+
+from jostle.errors import InputError
+
+LOCAL = "127.0.0.1"
+DEFAULT_PORT = 8080
+
+
+def check_address(host: str, port: int) -> None:
+    """Raise `InputError` if the page cannot be opened there."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError) as error:
+        raise InputError(f"--host {host}: there is no such address ({error})") from None
+    family, kind, protocol, _, address = found[0]
+    with socket.socket(family, kind, protocol) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind(address)
+        except PermissionError:
+            raise InputError(f"--port {port}: this port needs rights that you do not have; choose one above 1023") from None
+        except OSError as error:
+            if error.errno == 98 or "in use" in str(error).lower():
+                raise InputError(f"--port {port}: the port is in use; choose another with --port, or --port 0 for any") from None
+            raise InputError(f"--host {host} --port {port}: the page cannot be opened there ({error.strerror})") from None
+
+
+def free_port(host: str = LOCAL) -> int:
+    """Return a port that is free now."""
+    family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind, protocol) as trial:
+        trial.bind(address)
+        return int(trial.getsockname()[1])
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def require_viser() -> Any:
+    """Return viser, or say how to get it."""
+    try:
+        import viser
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "viser":
+            raise
+        raise InputError("the viewer needs viser; pip install 'jostle[viewer]' brings it") from None
+    return viser
+
+
+def open_server(host: str, port: int, title: str) -> Any:
+    """Return a viser server that listens, on this very port."""
+    viser = require_viser()
+    check_address(host, port)
+
+    class ClosedServer(viser.ViserServer):  # type: ignore[misc,name-defined]
+        """Without the tunnel: any browser that is connected could ask for it."""
+
+        def request_share_url(self, verbose: bool = True) -> str | None:
+            return None
+
+    # viser prints a box of its own; the command line says the address in its own words.
+    with contextlib.redirect_stdout(io.StringIO()):
+        server = ClosedServer(host=host, port=port, label=title, verbose=False)
+    if server.get_port() != port:  # taken in the meantime: viser would go on with the next one, and nobody would know
+        server.stop()
+        raise InputError(f"--port {port}: the port is in use; choose another with --port, or --port 0 for any")
+    return server

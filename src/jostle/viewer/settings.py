@@ -1,0 +1,92 @@
+"""What a panel sets: the method, what it is asked, what is shown of it. Values are checked when they are set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jostle import cast
+from jostle.errors import Unsupported
+from jostle.lab.methods import method_written
+from jostle.protocol import Method
+from jostle.query import Budget, Query
+from jostle.registry import DEFAULT_METHOD, name_of
+
+RESPONSES = ("show", "push", "bounce")
+NOTHING = "nothing"  # of a method's overlays
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All of it; a session changes from one to another as a whole.
+
+    Parameters
+    ----------
+    method : str
+        As it is written on the command line: a name, or name(setting=value, …).
+    clearance, solid, itself : as in `Query`
+    budget : float
+        Milliseconds, 0 for none.
+    respond : {"show", "push", "bounce"}
+        Whether bodies only show what touches, are pushed away, or bounce.
+    overlay : str
+        What the method shows of itself: one of the names that overlay_names.py lists, "nothing" for nothing.
+    contacts : bool
+        Whether points and normals of contacts are shown.
+    """
+
+    method: str = DEFAULT_METHOD
+    clearance: float = 0.0
+    solid: bool = False
+    itself: bool = False
+    budget: float = 0.0
+    respond: str = "show"
+    overlay: str = NOTHING
+    contacts: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clearance", cast.as_length(self.clearance, "clearance"))
+        object.__setattr__(self, "budget", cast.as_length(self.budget, "budget"))
+        cast.as_choice(self.respond, RESPONSES, "respond")
+
+    def made_method(self) -> Method:
+        """Return the method that is written, or raise what is wrong with it."""
+        chosen = method_written(self.method)
+        if chosen is None:
+            return Settings().made_method()
+        if chosen.wishes:
+            raise Unsupported(
+                f"method {self.method}: the panel says what is asked at one instant; leave out {', '.join(chosen.wishes)}"
+            )
+        return chosen.method
+
+    def query(self, method: Method) -> Query:
+        """Return the question for a method: rows if it tells where, pairs of bodies if not."""
+        return Query(
+            rows="faces" if method.traits.tells_where else "pairs",
+            clearance=self.clearance,
+            solid=self.solid,
+            itself=self.itself,
+            budget=Budget(seconds=1e-3 * self.budget) if self.budget > 0.0 else None,
+        )
+
+
+def with_what_is_served(settings: Settings, method: Method) -> tuple[Settings, list[str]]:
+    """Return the settings without the wishes that a method does not serve, and which these were.
+
+    For a change of the method alone: a wish that stood before must not keep people from looking at another method. A wish that
+    is made is refused instead, and says why.
+    """
+    dropped = []
+    usual = Settings()
+    for wish in ("clearance", "solid", "itself", "budget"):
+        asked = getattr(settings, wish)
+        if not asked:
+            continue
+        alone: dict[str, Any] = {wish: asked, "method": settings.method}
+        try:
+            method.traits.check_query(name_of(method), replace(usual, **alone).query(method))
+        except Unsupported:
+            settings = replace(settings, **{wish: getattr(usual, wish)})
+            dropped.append(wish)
+    return settings, dropped

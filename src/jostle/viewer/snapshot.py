@@ -1,0 +1,99 @@
+"""Snapshot: what a page shows of one detection. Plain arrays; bodies are numbered in the order of the subject."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.overlay import Overlay
+from jostle.report import Kind, Report
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+MOST_ARROWS = 2000  # contacts that are drawn as points and arrows; the panel says when there are more
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a detection found, sorted by body.
+
+    Parameters
+    ----------
+    touching, near : dict of body number to face numbers
+        Faces that touch, and those that are only within the clearance.
+    bodies : frozenset
+        Bodies that touch anything: all that is known of methods that tell no faces.
+    pairs : frozenset of (int, int)
+        Pairs of bodies that touch.
+    near_pairs, face_pairs : int
+        How many pairs are only near; how many rows the report has.
+    points, normals : (k, 3)
+        Where contacts are, if that was asked for; normals are NaN where a method does not tell them.
+    complete : bool
+        False when a budget ended the search.
+    """
+
+    touching: dict[int, Ints] = field(default_factory=dict)
+    near: dict[int, Ints] = field(default_factory=dict)
+    bodies: frozenset[int] = frozenset()
+    pairs: frozenset[tuple[int, int]] = frozenset()
+    near_pairs: int = 0
+    face_pairs: int = 0
+    points: Floats = field(default_factory=lambda: np.empty((0, 3)))
+    normals: Floats = field(default_factory=lambda: np.empty((0, 3)))
+    complete: bool = True
+
+    @property
+    def face_count(self) -> int:
+        """How many faces touch."""
+        return sum(len(faces) for faces in self.touching.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """One moment of a session."""
+
+    poses: Floats  # (n, 4, 4)
+    vertices: dict[int, Floats]  # of the bodies that deform
+    found: Found
+    began: frozenset[tuple[int, int]]  # pairs that touch now and did not before
+    seconds: float  # that the detection took
+    frame: int = 0  # of the motion, if there is one
+    overlay: Overlay | None = None
+
+
+def found_in(report: Report, with_points: bool) -> Found:
+    """Sort a report by body. Where contacts are is computed only when it is asked for, or when a method tells nothing else."""
+    contacts, pairs = report.contacts, report.pairs
+    touches = pairs.kind > Kind.NEAR
+    touching_pairs = frozenset(zip(pairs.body_a[touches].tolist(), pairs.body_b[touches].tolist(), strict=True))
+    red: dict[int, Ints] = {}
+    amber: dict[int, Ints] = {}
+    both = ((contacts.body_a, contacts.face_a), (contacts.body_b, contacts.face_b))
+    for rows, marked in ((contacts.kind > Kind.NEAR, red), (contacts.kind == Kind.NEAR, amber)):
+        for body in np.unique(np.concatenate([column[rows] for column, _ in both])).tolist():
+            faces = np.unique(np.concatenate([face[rows & (column == body)] for column, face in both]))
+            faces = faces[faces >= 0]
+            if len(faces):
+                marked[body] = faces
+    for body, faces in red.items():
+        if body in amber:
+            amber[body] = np.setdiff1d(amber[body], faces)
+    points, normals = np.empty((0, 3)), np.empty((0, 3))
+    if len(contacts) and (with_points or not (red or amber)):
+        shown = contacts.select(np.arange(min(len(contacts), MOST_ARROWS)))
+        points, normals = shown.point, shown.normal
+    return Found(
+        red,
+        amber,
+        frozenset(body for pair in touching_pairs for body in pair),
+        touching_pairs,
+        int((~touches).sum()),
+        len(contacts),
+        points,
+        normals,
+        report.complete,
+    )
