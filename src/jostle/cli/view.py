@@ -40,9 +40,7 @@ def view(
         float | None,
         typer.Option(help="With --fit: how near they may come; by default a thousandth of the scene.", show_default=False),
     ] = None,
-    shadows: Annotated[
-        bool, typer.Option(help="Without them a browser that has no graphics hardware draws ten times faster.")
-    ] = True,
+    shadows: Annotated[bool, typer.Option(help="Without them a browser that has no graphics hardware draws much faster.")] = True,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 for any that is free.")] = 8080,
     host: Annotated[str, typer.Option(help="Address to listen on; others than this machine's own let others in.")] = "127.0.0.1",
 ) -> None:

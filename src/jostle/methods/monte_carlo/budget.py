@@ -80,20 +80,26 @@ def search_operations(step: Step, operations: int) -> bool:
     return done
 
 
-def search_seconds(step: Step, deadline: Callable[[], float], pace: Pace, clock: Clock = time.perf_counter) -> bool:
+def search_seconds(
+    step: Step, deadline: Callable[[], float], pace: Pace, clock: Clock = time.perf_counter, work: Clock | None = None
+) -> bool:
     """Search until the clock is at the deadline, which is asked for after every slice; return whether all was done.
 
-    At least one slice is searched, so that frames whose budget is spent on other things get on.
+    At least one slice is searched, so that frames whose budget is spent on other things get on. The pace is learnt by the clock
+    `work` (by default the other one): the thread's own does not run while a busy machine does something else.
     """
     now, end = clock(), deadline()
     left = max(end - now, WORTH_A_SLICE)
     nearing = 0.0  # seconds that the deadline came nearer for each second of the last slice, by what that found
+    work = clock if work is None else work
     while left >= WORTH_A_SLICE:
+        begin = work()
         done, used = step(pace.operations(min(left / (1.0 + nearing), SLICE_SECONDS)))
         if done:
             return True
+        worked = work() - begin
         took, then = clock() - now, deadline()
-        pace.learn(used, took)
+        pace.learn(used, worked)
         nearing = max(0.0, end - then) / took if took > 0.0 else 0.0
         now, end = now + took, then
         left = end - now

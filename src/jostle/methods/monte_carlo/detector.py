@@ -8,7 +8,7 @@ from seeds again.
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from jostle.methods.monte_carlo.method import MonteCarlo
 
 FEW_BODIES = 200  # up to here comparing all boxes is cheaper than a grid
+LARGEST_RESERVE = 0.4  # of the seconds of a budget: what is left for the report at most
 OUTSIDE = 4e-5  # seconds that `World.detect` takes before and after the detector's own
 AUTO = "auto"
 LEAST_ERROR, MOST_ERROR = 0.01, 0.32  # of the size of the largest body: what `error="auto"` moves between
@@ -54,6 +55,7 @@ class MonteCarloDetector(Detector):
         self._time: float | None = None  # of the last frame
         self._error = 0.0  # that is tolerated in this frame
         self._take(bodies, shapes)
+        self._ready_search()  # now, and not within the first budget
 
     def _take(self, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
         self._bodies, self._shapes = bodies, shapes
@@ -90,13 +92,13 @@ class MonteCarloDetector(Detector):
         error = 0.0 if query.clearance > 0.0 else self._tolerated(query.budget)
         search.begin_frame(couples, frame, query.clearance, how_many, error)
         complete = self._run(search, query.budget, began) and search.complete()
-        searched = 0.0 if seconds is None else perf_counter()
+        searched, worked = (0.0, 0.0) if seconds is None else (perf_counter(), thread_time())
         if query.budget is not None:
             self._tune(search, query.budget, searched - began)
         report = self._report(search, couples, frame, query, complete, error)
         self._search = search
         if seconds is not None:
-            self._after.learn(self._items(search), perf_counter() - searched)
+            self._after.learn(self._items(search), thread_time() - worked)
         return report
 
     def _ready_search(self) -> Search:
@@ -147,12 +149,12 @@ class MonteCarloDetector(Detector):
         if budget.operations is not None:
             return search_operations(search.advance, budget.operations)
         assert budget.seconds is not None
-        end = began + budget.seconds - OUTSIDE
+        end, most = began + budget.seconds - OUTSIDE, LARGEST_RESERVE * budget.seconds
 
         def deadline() -> float:
-            return end - self._after.expected(self._items(search))
+            return end - min(self._after.expected(self._items(search)), most)
 
-        return search_seconds(search.advance, deadline, self._pace)
+        return search_seconds(search.advance, deadline, self._pace, work=thread_time)
 
     def _tolerated(self, budget: Budget | None) -> float:
         """The error of this frame: that of the settings, or what the last frames under a budget led to."""
