@@ -19,6 +19,13 @@ OVERLAYS: dict[str, dict[str, str]] = {
     },
     "image_space": {"region and images": "", "region": "region", "depth images": "depth", "stencil images": "stencil"},
     "voxmap": {"shell points and hits": "", "voxels": "voxels", "shell points": "shell", "hits": "hits"},
+    "monte_carlo": {
+        "shells, pairs and planes": "",
+        "shells in use": "shells",
+        **{f"shells of level {level}": f"level {level}" for level in range(5)},
+        "sample pairs": "pairs",
+        "average planes": "planes",
+    },
     "separating_plane": {"separating planes": ""},
     "closest_features": {"closest features": ""},
     "edge_face": {"edges": "edges"},

@@ -197,8 +197,16 @@ class MonteCarloDetector(Detector):
         return self._ready_search().sample_pairs()
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show the pairs that the last `detect` follows: "shells", "pairs", "planes", "level 0" …; all of them by default."""
-        return shown(what, self.sample_pairs(), frame, self._shapes)
+        """Show the pairs that the last `detect` follows: "shells", "pairs", "planes", "level 0" …; all of them by default.
+
+        Before the first one: those that it would, by a detector of its own, so that looking changes nothing.
+        """
+        pairs = self.sample_pairs()
+        if self._time is None and not len(pairs.gap):
+            other = MonteCarloDetector(self._method, self._bodies, self._shapes)
+            other.detect(frame, Query())
+            pairs = other.sample_pairs()
+        return shown(what, pairs, frame, self._shapes)
 
 
 def _with_closest_points(contacts: Contacts, frame: Frame) -> Contacts:
