@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from jostle.methods.monte_carlo.method import MonteCarlo
 
 FEW_BODIES = 200  # up to here comparing all boxes is cheaper than a grid
-LARGEST_RESERVE = 0.4  # of the seconds of a budget: what is left for the report at most
+LARGEST_RESERVE = 0.8  # of the seconds of a budget: what is left for the report at most
 OUTSIDE = 4e-5  # seconds that `World.detect` takes before and after the detector's own
 AUTO = "auto"
 LEAST_ERROR, MOST_ERROR = 0.01, 0.32  # of the size of the largest body: what `error="auto"` moves between
