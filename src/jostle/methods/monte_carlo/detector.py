@@ -20,7 +20,7 @@ from jostle.frame import Bodies, Frame
 from jostle.geometry.contact_kind import NEAR
 from jostle.methods.monte_carlo.budget import Cost, Pace, search_operations, search_seconds, search_to_the_end
 from jostle.methods.monte_carlo.pair_list import SamplePairs
-from jostle.methods.monte_carlo.search import Search, SearchSettings
+from jostle.methods.monte_carlo.search import Search
 from jostle.methods.monte_carlo.shape import ShellShape
 from jostle.methods.monte_carlo.show import shown
 from jostle.overlay import Overlay
@@ -103,19 +103,7 @@ class MonteCarloDetector(Detector):
 
     def _ready_search(self) -> Search:
         if self._search is None:
-            method = self._method
-            settings = SearchSettings(
-                k=method.k,
-                epsilon=method.epsilon,
-                seeds=method.seeds,
-                thorough=method.thorough,
-                most_pairs=method.most_pairs,
-                order=method.order,
-                camera=method.camera,
-                deformation=method.deformation,
-                seed=method.seed,
-            )
-            self._search = Search(self._bodies, self._shapes, settings)
+            self._search = Search(self._bodies, self._shapes, self._method)
             self._followed, self._time = 0, None
         return self._search
 

@@ -8,8 +8,7 @@ the last frame, and the rows that it tells are exact as well. The same seed and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,24 +28,13 @@ from jostle.methods.monte_carlo.shape import ShellShape
 from jostle.report import Counters
 from jostle.rows import Rows
 
+if TYPE_CHECKING:
+    from jostle.methods.monte_carlo.method import MonteCarlo
+
 STILL = 0.01  # of the size of the largest body, a second: what moves no faster ages (§5.5)
 CHECKED = 500  # vertices that a frame compares with the bound on deformation, of each deforming body
 LAST_STAMP = 2**31 - 1
 ORDERS = {"far": 0, "motion": BY_MOTION, "camera": BY_CAMERA}
-
-
-class SearchSettings(NamedTuple):
-    """Settings of a search; see `MonteCarlo`."""
-
-    k: float = 1.2
-    epsilon: float = 0.01
-    seeds: int = 8
-    thorough: bool = True
-    most_pairs: int = 20_000
-    order: str = "far"
-    camera: Sequence[float] | None = None
-    deformation: float = 0.1
-    seed: int = 0
 
 
 class Search:
@@ -57,10 +45,10 @@ class Search:
     bodies : Bodies
     shapes : tuple of ShellShape
         One for each body; equal meshes have the same object.
-    settings : SearchSettings
+    settings : MonteCarlo
     """
 
-    def __init__(self, bodies: Bodies, shapes: tuple[ShellShape, ...], settings: SearchSettings) -> None:
+    def __init__(self, bodies: Bodies, shapes: tuple[ShellShape, ...], settings: MonteCarlo) -> None:
         self._settings = settings
         self._random = random_state(settings.seed)
         self._work = ws.Workspace(settings.most_pairs, self._random)
