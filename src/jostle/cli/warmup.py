@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def warmup(
     processes: Annotated[int, typer.Option(min=1, help="How many processes compile side by side.")] = 2,
 ) -> None:
-    """Compile all kernels now, so that the first answer comes at once. Takes seconds, once per version of jostle."""
+    """Compile all kernels now, so that the first answer comes at once. Takes some minutes, once per version of jostle."""
     from rich.console import Console
 
     from jostle.kernels import cache

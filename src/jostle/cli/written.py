@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import zipfile
 from collections.abc import Sequence
@@ -10,10 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from jostle.errors import InputError
 from jostle.motion.record import Motion, Recorder
-from jostle.scenes import SCENES, Scene, make_scene, scene_of_file, scene_of_world
-from jostle.settings_text import name_and_rest, settings_written
+from jostle.scenes import Scene, make_scene_written, scene_of_file, scene_of_world
 from jostle.world import World
 
 SEVERAL_BODIES = (".glb", ".gltf")  # files that place bodies; all others hold one
@@ -27,16 +24,7 @@ def scene_written(text: str, seed: int | None, besides: str = "") -> Scene:
         if file.suffix.lower() == ".npz":
             return scene_of_world(World.load(file), name=file.stem, **given)
         return scene_of_file(file, **given)
-    if text.partition("(")[0].strip() not in SCENES:
-        raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}{besides}")
-    name, rest = name_and_rest(text, "scene")
-    known = list(inspect.signature(SCENES[name]).parameters)
-    settings = settings_written(rest, f"scene {name}", known, f"it has {', '.join(known)}")
-    if seed is not None and "seed" in settings:
-        raise InputError(f"scene {name}: the seed is given twice, as a parameter and by --seed")
-    if seed is not None and "seed" not in known:
-        raise InputError(f"--seed: nothing of the scene {name} is made at random")
-    return make_scene(name, **settings, **given)
+    return make_scene_written(text, seed, besides)
 
 
 def is_motion_file(file: Path) -> bool:

@@ -34,6 +34,7 @@ from jostle.scenes.scene import Scene
 from jostle.scenes.shell_pairs import dragon_and_bunny, horseshoe_and_clover, sphere_and_torus
 from jostle.scenes.stepper import Stepper
 from jostle.scenes.until_contact import head_and_shuttle, meeting_shuttles, meeting_spheres, two_spheres
+from jostle.settings_text import name_and_rest, settings_written
 
 __all__ = [
     "SCENES",
@@ -46,6 +47,7 @@ __all__ = [
     "Scene",
     "Stepper",
     "make_scene",
+    "make_scene_written",
     "scene_of_file",
     "scene_of_world",
 ]
@@ -91,3 +93,27 @@ def make_scene(name: str, **parameters: Any) -> Scene:
         raise InputError(f"scene {name!r}: {error}") from None
     defaults = {parameter: entry.default for parameter, entry in known.items()}
     return dataclasses.replace(scene, parameters=defaults | parameters)
+
+
+def make_scene_written(text: str, seed: int | None = None, besides: str = "") -> Scene:
+    """Make a scene by its name with parameters in brackets, as users write it: ``polytopes(count=256)``.
+
+    Parameters
+    ----------
+    text : str
+    seed : int, optional
+        Given beside the text.
+    besides : str
+        What else may be written, for the message.
+    """
+    given = {} if seed is None else {"seed": seed}
+    if text.partition("(")[0].strip() not in SCENES:
+        raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}{besides}")
+    name, rest = name_and_rest(text, "scene")
+    known = list(inspect.signature(SCENES[name]).parameters)
+    settings = settings_written(rest, f"scene {name}", known, f"it has {', '.join(known)}")
+    if seed is not None and "seed" in settings:
+        raise InputError(f"scene {name}: the seed is given twice, as a parameter and by --seed")
+    if seed is not None and "seed" not in known:
+        raise InputError(f"--seed: nothing of the scene {name} is made at random")
+    return make_scene(name, **settings, **given)

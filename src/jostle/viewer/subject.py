@@ -6,7 +6,6 @@ frames after it if there are any (frames.py).
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +13,7 @@ from pathlib import Path
 from jostle.errors import InputError
 from jostle.fitting.path import RecordedPath
 from jostle.motion.record import Motion, Recorder
-from jostle.scenes import SCENES, Scene, make_scene
-from jostle.settings_text import name_and_rest, settings_written
+from jostle.scenes import Scene, make_scene_written
 from jostle.shapes.load import load_scene
 from jostle.viewer.frames import Frames, RecordedFrames, SceneFrames
 from jostle.world import World
@@ -67,12 +65,7 @@ def subject_of_scene(scene: Scene, name: str) -> Subject:
 
 
 def _of_scene(text: str) -> Subject:
-    if text.partition("(")[0].strip() not in SCENES:
-        raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}")
-    name, rest = name_and_rest(text, "scene")
-    known = list(inspect.signature(SCENES[name]).parameters)
-    settings = settings_written(rest, f"scene {name}", known, f"it has {', '.join(known)}")
-    return subject_of_scene(make_scene(name, **settings), text)
+    return subject_of_scene(make_scene_written(text), text)
 
 
 def _of_npz(file: Path) -> Subject:
