@@ -1,5 +1,6 @@
 """World and Body: what a user holds."""
 
+import gc
 import pickle
 import threading
 
@@ -477,3 +478,24 @@ def test_an_interrupt_while_bodies_change_leaves_a_usable_world(monkeypatch, met
         world.detect(rows="pairs")
     monkeypatch.undo()
     assert list(world.detect(rows="pairs").pairs) == [(0, 2)]
+
+
+def test_the_garbage_collector_waits_while_the_clock_of_a_budget_runs(monkeypatch):
+    world = jostle.World("monte_carlo")
+    world.add(tetrahedron())
+    world.add(tetrahedron())
+    world.prepare()
+    seen = []
+    detect = type(world._detector).detect
+    monkeypatch.setattr(type(world._detector), "detect", lambda *given: (seen.append(gc.isenabled()), detect(*given))[1])
+    assert gc.isenabled()
+    world.detect(budget=jostle.Budget(seconds=0.1))
+    world.detect(budget=jostle.Budget(operations=100))
+    assert seen == [False, True]
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        world.detect(budget=jostle.Budget(seconds=0.1))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -7,6 +7,7 @@ import pytest
 
 from jostle.methods.monte_carlo import workspace as ws
 from jostle.methods.monte_carlo.taking_turns import (
+    BELOW_ROWS_SHARE,
     begin_discovery,
     first_behind,
     next_to_discover,
@@ -59,7 +60,7 @@ def test_frames_that_are_cut_look_at_everything_in_a_few_of_them(share):
     pairs = np.array([(0, a, b) for a, b in itertools.product(range(10), range(10))], np.int32)
     state = np.zeros(ws.STATE, np.int64)
     last = {tuple(pair): 0 for pair in pairs.tolist()}
-    longest = 0
+    longest = {True: 0, False: 0}
     for frame in range(1, 40):
         state[: ws.COMPLETE + 1] = 0
         state[ws.FACET_TESTS :] = 0
@@ -75,5 +76,10 @@ def test_frames_that_are_cut_look_at_everything_in_a_few_of_them(share):
                 remember_turn(flat, i, state, below_rows)
                 state[ws.FACET_TESTS] += 50
                 last[pair] = frame
-        longest = max(longest, max(frame - seen for seen in last.values()))
-    assert longest <= np.ceil(1.0 / share) + 1
+        for with_rows in longest:
+            waits = (frame - seen for pair, seen in last.items() if (pair[1] % 2 == 0) == with_rows)
+            longest[with_rows] = max(longest[with_rows], *waits)
+    # Half of the pairs are of either kind, and get that part of the work.
+    part = BELOW_ROWS_SHARE / (BELOW_ROWS_SHARE + 1)
+    assert longest[True] <= np.ceil(0.5 / (part * share)) + 1
+    assert longest[False] <= np.ceil(0.5 / ((1.0 - part) * share)) + 1

@@ -20,6 +20,7 @@ from jostle.frame import Bodies, Frame
 from jostle.geometry.contact_kind import NEAR
 from jostle.methods.monte_carlo.budget import Cost, Pace, search_operations, search_seconds, search_to_the_end
 from jostle.methods.monte_carlo.pair_list import SamplePairs
+from jostle.methods.monte_carlo.rehearsal import rehearse
 from jostle.methods.monte_carlo.search import Search
 from jostle.methods.monte_carlo.shape import ShellShape
 from jostle.methods.monte_carlo.show import shown
@@ -56,6 +57,7 @@ class MonteCarloDetector(Detector):
         self._error = 0.0  # that is tolerated in this frame
         self._take(bodies, shapes)
         self._ready_search()  # now, and not within the first budget
+        rehearse(method.start)
 
     def _take(self, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
         self._bodies, self._shapes = bodies, shapes
@@ -90,7 +92,7 @@ class MonteCarloDetector(Detector):
         # With a clearance a row that is near must not end the search for one that touches.
         how_many = ALL if query.clearance > 0.0 and query.rows != "any" else HOW_MANY[query.rows]
         error = 0.0 if query.clearance > 0.0 else self._tolerated(query.budget)
-        search.begin_frame(couples, frame, query.clearance, how_many, error)
+        search.begin_frame(couples, frame, self._boxes.of(frame), query.clearance, how_many, error)
         complete = self._run(search, query.budget, began) and search.complete()
         searched, worked = (0.0, 0.0) if seconds is None else (perf_counter(), thread_time())
         if query.budget is not None:

@@ -27,7 +27,6 @@ from jostle.methods.monte_carlo.next_item import FINISHED, next_item
 from jostle.methods.monte_carlo.packed import (
     BODY,
     CELL,
-    CHILDREN,
     CORNER,
     FIRST,
     LEVEL,
@@ -39,6 +38,7 @@ from jostle.methods.monte_carlo.packed import (
 )
 from jostle.methods.monte_carlo.refine import refine, refine_itself
 from jostle.methods.monte_carlo.sampling import PORTION
+from jostle.methods.monte_carlo.what_is_told import first_face
 from jostle.packed_rows import ALL, ANY, WORST
 
 EXACT_OPERATIONS = 4
@@ -75,14 +75,6 @@ def boxes_apart(corners, p, q, by):  # type: ignore[no-untyped-def]
         if low_p - by > high_q or low_q - by > high_p:
             return True
     return False
-
-
-@kernel(forceinline=True)
-def first_face(links, child, f):  # type: ignore[no-untyped-def]
-    """The face that stands for a facet: the first one below it, a facet of level 0 itself."""
-    while links[LINKS * f + LEVEL] > 0:
-        f = np.int64(child[links[LINKS * f + CHILDREN]])
-    return f
 
 
 @kernel(forceinline=True)

@@ -90,19 +90,21 @@ class Packed:
         self._kept[body] = arrays
         self.bodies[body, VERTICES:] = [number for array in arrays for number in (array.ctypes.data, array.size)]
 
-    def follow(self, frame: Frame) -> None:
-        """Take in the vertices of bodies that deformed."""
+    def follow(self, frame: Frame, boxes: tuple[Floats, Floats]) -> None:
+        """Take in the vertices of bodies that deformed; boxes (n,3) each: those of the bodies in their own frames, now."""
         for body in frame.bodies.deforming:
             vertices = frame.vertices[body]
             if vertices is not self._seen[body]:
                 self._seen[body] = vertices
-                self._tell(body, frame.bodies.meshes[body], self.shapes[body], vertices)
+                kept = np.ascontiguousarray(vertices)
+                self._kept[body] = (kept, *self._kept[body][1:])
+                self.bodies[body, VERTICES] = kept.ctypes.data
                 self.bodies[body, EPOCH] += 1
                 if self.bodies[body, EPOCH] >= ALWAYS:
                     self.bodies[body, EPOCH] = 0
                     begin = int(self.bodies[body, FIRST])
                     self.stamp[begin : begin + len(self.shapes[body].corner)] = -1
-                self.farthest[body] = float(np.abs(vertices).max(initial=0.0))
+                self.farthest[body] = max(map(abs, (*boxes[0][body].tolist(), *boxes[1][body].tolist())))
 
 
 def _no_facets() -> tuple[NDArray[Any], ...]:

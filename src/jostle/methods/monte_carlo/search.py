@@ -22,9 +22,10 @@ from jostle.methods.monte_carlo.couples import BY_CAMERA, BY_MOTION, set_up_coup
 from jostle.methods.monte_carlo.examine import examine
 from jostle.methods.monte_carlo.moving_shells import BoundState, check_bound, start_of_bound_check
 from jostle.methods.monte_carlo.next_item import SWEEPING
-from jostle.methods.monte_carlo.packed import CHILDREN, FIRST, LEVEL, Packed
+from jostle.methods.monte_carlo.packed import FIRST, LEVEL, Packed
 from jostle.methods.monte_carlo.pair_list import SamplePairs, make_list
 from jostle.methods.monte_carlo.shape import ShellShape
+from jostle.methods.monte_carlo.what_is_told import share_of_lone_seeds, told_rows
 from jostle.report import Counters
 from jostle.rows import Rows
 
@@ -104,7 +105,15 @@ class Search:
         self._known = np.ascontiguousarray(known[(a >= 0) & (b >= 0)]).reshape(-1)
         self._bounds = {int(old_to_new[body]): bound for body, bound in self._bounds.items() if old_to_new[body] >= 0}
 
-    def begin_frame(self, pairs: CandidatePairs, frame: Frame, clearance: float, how_many: int, error: float = 0.0) -> None:
+    def begin_frame(
+        self,
+        pairs: CandidatePairs,
+        frame: Frame,
+        boxes: tuple[Floats, Floats],
+        clearance: float,
+        how_many: int,
+        error: float = 0.0,
+    ) -> None:
         """Begin with the couples of a frame.
 
         Parameters
@@ -112,6 +121,8 @@ class Search:
         pairs : CandidatePairs
             Sorted; (a, a) asks for a's collisions with itself.
         frame : Frame
+        boxes : two (n,3) arrays
+            Lower and upper corners of the boxes of all bodies in their own frames, as they are in this frame.
         clearance : float
             Also look for faces nearer than this length.
         how_many : int
@@ -121,7 +132,7 @@ class Search:
         """
         settings, work, state = self._settings, self._work, self._work.state
         count = len(pairs.body_a)
-        self._packed.follow(frame)
+        self._packed.follow(frame, boxes)
         self._frame, self._couples = frame, pairs
         self._poses[: len(frame.poses)] = frame.poses
         if len(work[ws.COUPLE_INTS]) < ws.COUPLE * count:
@@ -175,27 +186,10 @@ class Search:
     def rows(self) -> Rows:
         """Return the rows so far, sorted; `pair` is the place in the couples of the frame."""
         count = self.row_count()
-        found = self._work[ws.ROW_INTS][: ws.ROW_INT * count].reshape(-1, ws.ROW_INT)
-        distance = self._work[ws.ROW_FLOATS][: ws.ROW_FLOAT * count : ws.ROW_FLOAT]
-        pair, first = found[:, 0], self._packed.bodies[:, FIRST]
-        face_a = self._faces_below(found[:, 1]) - first[self._couples.body_a[pair]]
-        face_b = self._faces_below(found[:, 2]) - first[self._couples.body_b[pair]]
-        wide = int(face_b.max(initial=0)) + 1
-        high = int(face_a.max(initial=0)) + 1
-        if high * wide < 2**62 // max(1, len(self._couples.body_a)):
-            order = np.argsort((pair * np.int64(high) + face_a) * wide + face_b)
-        else:
-            order = np.lexsort((face_b, face_a, pair))
-        pair, face_a, face_b = (column[order].astype(np.int32) for column in (pair, face_a, face_b))
-        return Rows(pair, face_a, face_b, found[order, 3].astype(np.uint8), distance[order])
-
-    def _faces_below(self, facets: Ints) -> NDArray[np.int64]:
-        """The first face below each facet; the facet itself at level 0."""
-        links, below = self._packed.links, facets.astype(np.int64)
-        while self._work.numbers[ws.ERROR] > 0.0 and (links[below, LEVEL] > 0).any():
-            coarse = links[below, LEVEL] > 0
-            below[coarse] = self._packed.child[links[below[coarse], CHILDREN]]
-        return below
+        couple, face_a, face_b = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32)
+        kind, distance = np.empty(count, np.uint8), np.empty(count)
+        told_rows(self._work.addresses, self._work.state, couple, face_a, face_b, kind, distance)
+        return Rows(couple, face_a, face_b, kind, distance)
 
     def end_frame(self, dt: float) -> None:
         """Make the list for the next frame; dt seconds have passed since the last."""
@@ -221,23 +215,20 @@ class Search:
     def counters(self) -> Counters:
         """Return how many facets, faces and distances were tested in this frame."""
         state = self._work.state
-        tests = (int(state[k]) for k in (ws.FACET_TESTS, ws.EXACT_TESTS, ws.DISTANCE_TESTS))
-        return Counters(**dict(zip(("box_tests", "triangle_tests", "distance_tests"), tests, strict=True)))
+        facets, exact, distances = state[ws.FACET_TESTS : ws.DISTANCE_TESTS + 1].tolist()
+        return Counters(box_tests=facets, triangle_tests=exact, distance_tests=distances)
 
     def reached(self) -> tuple[int, int, float, int, int, float, int, float]:
         """Return operations, samples, the share of the list looked at, pairs, regions, undiscovered, broken and worst.
 
-        Undiscovered is the estimate of Good and Turing of the chance that the next seed leads to a region that none of the last
-        256 has led to: the share of seeds that led to a region to which no other did.
+        Undiscovered is the share of the last 256 seeds that led to a region to which no other did (Good and Turing).
         """
         state = self._work.state
-        updated = int(state[ws.LOOKED]) / self._old_pairs if self._old_pairs else 1.0
-        ring = self._work[ws.RING]
-        counts = np.unique(ring[ring >= 0], return_counts=True)[1]
-        drawn = int((ring != ws.NOT_DRAWN).sum())
-        undiscovered = int((counts == 1).sum()) / drawn if drawn else 1.0
-        numbers = (int(state[k]) for k in (ws.OPERATIONS, ws.SAMPLES, ws.OLD_PAIRS, ws.REGIONS))
-        operations, samples, pairs, regions = numbers
+        operations, samples, looked, pairs, regions = state[
+            [ws.OPERATIONS, ws.SAMPLES, ws.LOOKED, ws.OLD_PAIRS, ws.REGIONS]
+        ].tolist()
+        updated = looked / self._old_pairs if self._old_pairs else 1.0
+        undiscovered = share_of_lone_seeds(self._work[ws.RING])
         return operations, samples, updated, pairs, regions, undiscovered, self._broken, self._worst
 
     def _list(self) -> tuple[Ints, Floats, tuple[int, int, int]]:

@@ -9,6 +9,8 @@ order in which they came, a region of eight or more pairs was missed for up to 6
 from jostle.kernels.jit import kernel
 from jostle.methods.monte_carlo import workspace as ws
 
+BELOW_ROWS_SHARE = 3  # of the work below pairs with rows, to one below the others: most regions come up beside others
+
 
 @kernel(forceinline=True)
 def is_before(entries, i, couple, fa, fb):  # type: ignore[no-untyped-def]
@@ -86,12 +88,12 @@ def work_so_far(state):  # type: ignore[no-untyped-def]
 def next_to_discover(state):  # type: ignore[no-untyped-def]
     """The place of the next entry, and whether its turn is one of pairs that have rows already; -1 where all had theirs.
 
-    New places are looked for below pairs with rows, and any below the others. Both get the same share of the work as long as both
-    have something left: either may need all that a frame has.
+    New places are looked for below pairs with rows, and any below the others. Both get their share of the work as long as both have
+    something left: either may need all that a frame has.
     """
     work, count = work_so_far(state), state[ws.PLACE_END]
     spent = work - state[ws.WORK_MARK]
-    state[ws.BALANCE] += spent if state[ws.BELOW_ROWS] != 0 else -spent
+    state[ws.BALANCE] += spent if state[ws.BELOW_ROWS] != 0 else -BELOW_ROWS_SHARE * spent
     below_rows = (state[ws.BALANCE] <= 0 and state[ws.HOT_PLACE] < count) or state[ws.POSITION] >= count
     state[ws.WORK_MARK], state[ws.BELOW_ROWS] = work, below_rows
     if below_rows:

@@ -1,0 +1,49 @@
+"""A rehearsal: what a first frame loads is loaded before there is a budget to break.
+
+Compiled kernels are read from disk when they are first called: 120 ms for the first frame of a process, 5 ms more for the first
+frame in which faces touch, and again for the first table that grows. So the first detector of a process lets two small bodies
+collide, one of which deforms, and grows a table, on arrays of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from jostle.body_table import BodyTable, NewBody
+from jostle.frame import Bodies
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.random import random_state
+from jostle.methods.monte_carlo import workspace as ws
+from jostle.methods.monte_carlo.shape import ShellShape, prepare
+from jostle.protocol import Detector
+from jostle.query import Budget, Query
+from jostle.shapes.mesh import Mesh
+
+CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+FACES = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
+LONG = 1.0  # seconds of budget: what is loaded must not be cut off
+
+_rehearsed = False
+
+
+def rehearse(start: Callable[[Bodies, tuple[ShellShape, ...]], Detector]) -> None:
+    """Run two frames of a detector that `start` begins; once in a process."""
+    global _rehearsed
+    if _rehearsed:
+        return
+    _rehearsed = True  # before: the detector that is started here is one as well
+    mesh = Mesh(np.array(CORNERS), np.array(FACES))
+    table, shape = BodyTable(), prepare(mesh, None, None)
+    for body in range(2):
+        pose = np.eye(4)
+        pose[0, 3] = 0.1 * body
+        table.add(NewBody(body, str(body), mesh, body == 1, pose, False, -1, 1, 1))
+    detector = start(table.bodies, (shape, shape))
+    for frame in range(2):
+        if frame > 0:
+            table.write_vertices(1, read_only_view(1.01 * mesh.vertices))
+        report = detector.detect(table.frame(np.empty(0, np.int64), float(frame), 1.0, 1), Query(budget=Budget(seconds=LONG)))
+        assert len(report.contacts) > 0
+    ws.Workspace(1, random_state(0)).grow(ws.FULL_TABLE)
