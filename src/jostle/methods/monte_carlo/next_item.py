@@ -190,7 +190,14 @@ def next_item(  # type: ignore[no-untyped-def]
         at = ws.ENTRY * i
         couple, fa, fb = np.int64(pending[at]), np.int64(pending[at + 1]), np.int64(pending[at + 2])
         slot, there = ws.find_slot(table, stamp, couple, ws.OF_ROOT, fa, fb)
-        if there and (payload[slot] & ws.HOT != 0) == below_rows:
+        if there:
+            has_rows = payload[slot] & ws.HOT != 0
+        else:  # put off when a row was found beside it: what is not below a known place may hide another one
+            _, known = ws.find_slot(table, stamp, couple, ws.OF_CELL, links[LINKS * fa + CELL], links[LINKS * fb + CELL])
+            if known:
+                return 0, used
+            has_rows = True
+        if has_rows == below_rows:
             remember_turn(pending, i, state, below_rows)
             begin_item(state, numbers, stack, OF_PENDING, 0, couple, fa, fb, ws.PLACE_BY_PLACE if below_rows else ws.ONE_ROW)
             return 1, used
