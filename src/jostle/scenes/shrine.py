@@ -149,11 +149,11 @@ def _reaching(begin: Floats, end: Floats, frames: int) -> list[Floats]:
 def _between(begin: Floats, end: Floats, frames: int, middle: Floats, rise: float = 0.0) -> list[Floats]:
     """`frames` poses after the first, to the last: a point of the body goes straight or in an arc, slowly at its ends."""
     first, last = (pose[:3, :3] @ middle + pose[:3, 3] for pose in (begin, end))
-    turns = [pose @ translation(-pose[:3, :3].T @ pose[:3, 3]) for pose in (begin, end)]
+    turned, to = (pose @ translation(-pose[:3, :3].T @ pose[:3, 3]) for pose in (begin, end))
     way = []
     for share in np.arange(1, frames) / frames:
         eased = float(share * share * (3.0 - 2.0 * share))
-        pose = pose_at(*turns, eased)
+        pose = pose_at(turned, to, eased)
         at = first + eased * (last - first) + (0.0, 0.0, 4.0 * rise * eased * (1.0 - eased))
         pose[:3, 3] = at - pose[:3, :3] @ middle
         way.append(pose)

@@ -18,10 +18,11 @@ from jostle.viewer import colours, sound
 from jostle.viewer.bodies_on_page import BodiesOnPage
 from jostle.viewer.fit_panel import FitPanel
 from jostle.viewer.gizmos import Gizmo
+from jostle.viewer.listener import Listener
 from jostle.viewer.overlay_on_page import OverlayOnPage
 from jostle.viewer.page_scale import PageScale
 from jostle.viewer.panel import Panel
-from jostle.viewer.session import Listener, Session
+from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
 from jostle.viewer.snapshot import Snapshot
 
