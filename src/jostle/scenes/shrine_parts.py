@@ -9,7 +9,7 @@ direction from there until it touches (`places_of`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,10 +105,10 @@ def way_until_contact(mesh: Mesh, pose: Floats, along: Floats, other: Mesh, befo
     return together
 
 
-def _part(pieces: dict[str, Mesh], name: str, of: Sequence[str] = (), **ways: object) -> Part:
+def _part(pieces: dict[str, Mesh], name: str, of: Sequence[str] = (), **ways: Any) -> Part:
     mesh = joined([pieces[piece] for piece in of or (name,)], f"shrine: {name}")
     ways = {key: np.asarray(value) if isinstance(value, tuple) else value for key, value in ways.items()}
-    return Part(name, mesh, **{"aim": mesh.bounds.mean(axis=0), **ways})  # type: ignore[arg-type]
+    return Part(name, mesh, **{"aim": mesh.bounds.mean(axis=0), **ways})
 
 
 def _unit(vector: Floats) -> Floats:

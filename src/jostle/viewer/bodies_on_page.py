@@ -5,7 +5,7 @@ What did not change is not sent: a pose, a colour or a set of marked faces goes 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -72,12 +72,12 @@ class BodiesOnPage:
         radius = float(np.linalg.norm(shown, axis=1).max(initial=0.0))
         return BodyOnPage(frame, surface, faces, shown, own, centre, radius)
 
-    def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], led_by_hand: bool) -> None:
-        """Show poses, shapes and marks. Held bodies are where the hand is already, if it leads them (`led_by_hand`)."""
+    def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], led: Collection[int]) -> None:
+        """Show poses, shapes and marks; bodies that are led are where the hand is already."""
         with self._server.atomic():
             tells_faces = bool(snapshot.found.touching)
             for number, body in enumerate(self.bodies):
-                if not (led_by_hand and number in held):
+                if number not in led:
                     self.place(number, snapshot.poses[number])
                 reshaped = self._deform(number, snapshot.vertices.get(number))
                 for kind, faces in (("red", snapshot.found.touching), ("amber", snapshot.found.near)):

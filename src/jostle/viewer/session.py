@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from jostle.errors import JostleError
 from jostle.registry import name_of
+from jostle.viewer.grasping import Grasping
 from jostle.viewer.guide import Guide
 from jostle.viewer.holding import Holding
 from jostle.viewer.listener import Listener
@@ -46,6 +47,8 @@ class Session:
         self.subject, self.fit = subject, fit
         self.stage = Stage(subject, settings or Settings(), fit)
         self.holding = Holding()
+        fixed = [body for body, static in enumerate(subject.start.static) if static]
+        self.grasping = Grasping(self.holding, subject.hands, fixed)
         self.timings = Timings()
         self.playback = Playback(subject.frames) if subject.frames is not None else None
         self.detections = 0
@@ -79,6 +82,11 @@ class Session:
         self.stage.slides = slides
 
     @property
+    def leads_at_once(self) -> bool:
+        """Whether a body that is dragged is where the hand is, whatever is in the way."""
+        return self.fit is None
+
+    @property
     def busy_since(self) -> float | None:
         """When the detection that runs began, None if none runs."""
         return self.stage.busy_since
@@ -98,16 +106,21 @@ class Session:
 
     def take(self, body: int, holder: Hashable) -> bool:
         """Take hold of a body; return False if somebody else has it."""
-        return self.holding.take(body, holder) and self._note(self._look_again)
+        return self.grasping.take(body, holder) and self._note(self._look_again)
 
     def let_go(self, body: int, holder: Hashable) -> None:
-        """Let go of a body; it goes where it was drawn last, and no farther."""
-        if self.holding.let_go(body, holder):
+        """Let go of a body; it goes where it was drawn last, and no farther. A hand that is closed stays its holder's."""
+        if self.grasping.let_go(body, holder):
             self._note(self._look_again)
+
+    def grasp(self, holder: Hashable, closed: bool) -> None:
+        """Close or open the hands of somebody: what closed hands touch goes along with them."""
+        (self.grasping.close if closed else self.grasping.open)(holder)
+        self._note(self._look_again)
 
     def leave(self, holder: Hashable) -> None:
         """Somebody is gone: let go of all that they held."""
-        if self.holding.leave(holder):
+        if self.grasping.leave(holder):
             self._note(self._look_again)
 
     def change(self, **settings: Any) -> None:
@@ -176,7 +189,8 @@ class Session:
 
     def _detect(self, goals: dict[int, Floats]) -> Snapshot:
         """Move what is drawn, detect, and tell."""
-        look = self.stage.look(goals, self.holding.held())
+        look = self.stage.look(self.grasping.carried(goals), self.holding.held())
+        self.grasping.grasp_touched(look.found.pairs, self.stage.poses)
         self._loop.draw_on(look.unreached)
         self.timings.add(look.seconds)
         self.detections += 1
@@ -219,6 +233,7 @@ class Session:
             self._show_frame()
             return
         start = self.subject.start
+        self.grasping.lose_all()
         self.stage.place(start.poses[0], {k: vertices[0] for k, vertices in start.vertices.items()})
         self._look = True
 
