@@ -1,4 +1,4 @@
-"""Hands that grasp: what a closed hand touches goes along, is held for all to see, is handed over, and is free when it is let go."""
+"""Hands that grasp: what a closed hand touches goes along, is held for all to see, is handed over, and is free when let go."""
 
 from dataclasses import replace
 

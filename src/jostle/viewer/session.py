@@ -84,7 +84,7 @@ class Session:
     @property
     def leads_at_once(self) -> bool:
         """Whether a body that is dragged is where the hand is, whatever is in the way."""
-        return self.fit is None
+        return self.fit is None and self.settings.respond != "deform"
 
     @property
     def busy_since(self) -> float | None:
@@ -208,7 +208,9 @@ class Session:
         self._look = True
 
     def _play(self) -> None:
-        if self.playback is not None:
+        if self.settings.respond == "deform":
+            self._tell("a motion does not play while bodies deform; choose another response first")
+        elif self.playback is not None:
             self.playback.play(time.perf_counter())
 
     def _pause(self) -> None:
@@ -242,6 +244,8 @@ class Session:
             dropped = self.stage.take(replace(self.settings, **wishes))
             if dropped:
                 self._tell(f"{name_of(self.world.method)} does not serve {' and '.join(dropped)}: switched off")
+            if self.settings.respond == "deform":
+                self._pause()
             self.timings.clear()
             self._look = True
         except JostleError as error:

@@ -1,6 +1,7 @@
 """The stage: the world of a session, the settings that it stands under, and how bodies are moved in it and looked at.
 
-Used by the session's thread alone. Bodies go where they are drawn, are led up to a contact (`guide.py`), or respond (`respond.py`).
+Used by the session's thread alone. Bodies go where they are drawn, are led up to a contact (`guide.py`), or respond (`respond.py`,
+`deforming.py`).
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.errors import JostleError
 from jostle.overlay import Overlay
 from jostle.protocol import Method
 from jostle.query import Query
 from jostle.registry import name_of
 from jostle.report import Report
+from jostle.viewer.deforming import Deformer
 from jostle.viewer.guide import Guide
 from jostle.viewer.overlay_names import names_for, what_of
 from jostle.viewer.respond import Responder
@@ -57,9 +60,9 @@ class Stage:
         self.guides: dict[int, Guide] = {}
         self.slides = True
         self.busy_since: float | None = None  # when the detection that runs began
-        self._responder: Responder | None = None
         self.world = subject.start.world(settings.made_method())
         self.world.method.traits.check_query(name_of(self.world.method), self._query())
+        self._responder, self._deformer = self._response(settings, self.world)
 
     # ------------------------------------------------------------------ looking
 
@@ -70,34 +73,51 @@ class Stage:
             if self.fit is not None:
                 found, unreached = self._guided(goals)
                 return Look(found, time.perf_counter() - begin, None, unreached)
+            if self.settings.respond == "deform":
+                return self._deformed(goals, held)
             for body, pose in goals.items():
                 self.world[body].pose = pose
             begin = self.busy_since = time.perf_counter()
             report = self._report(held)
             seconds = time.perf_counter() - begin
-            return Look(found_in(report, self.settings.contacts), seconds, self._overlay())
+            return Look(found_in(report, self.settings.contacts), seconds, self._overlay(self.world))
         finally:
             self.busy_since = None
 
     def responds(self, held: Collection[int]) -> bool:
         """Whether bodies move by themselves, or may be about to because a hand is there."""
-        return self._responder is not None and (self._responder.moves or bool(held))
+        moving = self._deformer or self._responder
+        return moving is not None and (moving.moves or bool(held))
 
     @property
     def poses(self) -> Floats:
         """(n,4,4) where all bodies are."""
-        return self.world.poses
+        return self.world.poses if self._deformer is None else self._deformer.poses.copy()
 
     @property
     def vertices(self) -> dict[int, Floats]:
         """The shapes of those that deform, in body coordinates."""
+        if self._deformer is not None:
+            return dict(self._deformer.vertices)
         return {body.id: body.vertices for body in self.world if body.deformable}
+
+    def _deformed(self, goals: Mapping[int, Floats], held: Collection[int]) -> Look:
+        """Let bodies deform for a step; their poses go to the world as well, which another response goes on from."""
+        if self._deformer is None:
+            _, self._deformer = self._response(self.settings, self.world)
+        assert self._deformer is not None
+        begin = self.busy_since = time.perf_counter()
+        found, unreached = self._deformer.step(goals, held, self.settings.contacts)
+        seconds = time.perf_counter() - begin
+        self.world.set_poses(self._deformer.poses)
+        return Look(found, seconds, self._overlay(self._deformer.world), unreached)
 
     def _report(self, held: Collection[int]) -> Report:
         if self.settings.respond == "show":
             return self.world.detect(self._query())
         if self._responder is None:
-            self._responder = self._made_responder(self.settings)
+            self._responder, _ = self._response(self.settings, self.world)
+        assert self._responder is not None
         return self._responder.step(frozenset(held))
 
     def _guided(self, goals: Mapping[int, Floats]) -> tuple[Found, dict[int, Floats]]:
@@ -115,10 +135,10 @@ class Stage:
             found = guide.with_contact(found)
         return found, unreached
 
-    def _overlay(self) -> Overlay | None:
+    def _overlay(self, world: World) -> Overlay | None:
         if self.settings.overlay == NOTHING:
             return None
-        return self.world.overlay(what_of(name_of(self.world.method), self.settings.overlay))
+        return world.overlay(what_of(name_of(world.method), self.settings.overlay))
 
     def _query(self) -> Query:
         return self.settings.query(self.world.method)
@@ -134,7 +154,8 @@ class Stage:
         for body, points in vertices.items():
             if self.world[body].deformable:
                 self.world[body].vertices = points
-        self._begin_anew()
+        self.guides.clear()
+        self._responder = self._deformer = None
 
     def take(self, settings: Settings) -> list[str]:
         """Go on under other settings, or raise and stay; return the wishes that another method does not serve, now switched off."""
@@ -146,23 +167,28 @@ class Stage:
             if settings.overlay not in names_for(name_of(method)):
                 settings = replace(settings, overlay=NOTHING)
         world.method.traits.check_query(name_of(world.method), settings.query(world.method))
-        before, self.world = self.world, world
-        try:
-            if settings.respond != "show" and settings.respond != self.settings.respond:
-                self._made_responder(settings)  # which refuses what cannot be
-        except BaseException:
-            self.world = before
-            raise
-        self.settings = settings
-        self._begin_anew()
+        if world is not self.world or settings.respond != self.settings.respond:
+            try:
+                response = self._response(settings, world)
+            except JostleError:
+                if settings.respond != self.settings.respond:
+                    raise
+                settings, response = replace(settings, respond="show"), (None, None)
+                dropped.append("the response")
+            self.guides.clear()
+            self._responder, self._deformer = response
+        self.world, self.settings = world, settings
         return dropped
 
-    def _begin_anew(self) -> None:
-        self.guides.clear()
-        self._responder = None
-
-    def _made_responder(self, settings: Settings) -> Responder:
-        return Responder(self.world, settings.respond == "bounce", self.subject.cube, RESPONSE_STEP)
+    def _response(self, settings: Settings, world: World) -> tuple[Responder | None, Deformer | None]:
+        """What moves bodies as is wished, in a world as it is now; raises where it cannot be."""
+        if settings.respond == "show":
+            return None, None
+        if settings.respond != "deform":
+            return Responder(world, settings.respond == "bounce", self.subject.cube, RESPONSE_STEP), None
+        shapes = {body.id: body.vertices[None] for body in world if body.deformable}
+        now = replace(self.subject.start, poses=world.poses[None], vertices=shapes)
+        return None, Deformer(now, world.method, self.subject.hands, RESPONSE_STEP)
 
     def _world_for(self, method: Method) -> World:
         """A new world for a method, with all bodies where they are now."""
