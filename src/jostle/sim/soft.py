@@ -194,15 +194,14 @@ class SoftSimulation:
 
     def set_nodes(self, body: Body | int | str, place: ArrayLike, velocity: ArrayLike) -> None:
         """Go on from other places and velocities of a soft body's nodes, as `nodes_of` gives them for the same mesh and cells."""
-        own = self._nodes_of(body)
-        nodes, count = self._arrays.nodes, own.stop - own.start
-        for array, given, field in ((nodes.place, place, "place"), (nodes.velocity, velocity, "velocity")):
-            points = cast.as_points(given, self.world[body].name, field)
-            if len(points) != count:
-                raise InputError(
-                    f"body {self.world[body].name!r}: {field} has {len(points)} rows, but its lattice has {count} nodes"
-                )
-            array[own] = points
+        own, nodes, name = self._nodes_of(body), self._arrays.nodes, self.world[body].name
+        given = {"place": np.asarray(place, np.float64), "velocity": np.asarray(velocity, np.float64)}
+        for field, points in given.items():
+            if points.shape != nodes.place[own].shape:
+                raise InputError(f"body {name!r}: {field} has shape {points.shape}, its lattice {nodes.place[own].shape}")
+            if not np.isfinite(points).all():
+                raise InputError(f"body {name!r}: {field} has numbers that are not finite; pass what nodes_of returned")
+        nodes.place[own], nodes.velocity[own] = given["place"], given["velocity"]
         nodes.before[own] = nodes.place[own]
         self._place_surfaces()
 
