@@ -136,6 +136,21 @@ def test_what_cannot_deform_is_refused_with_its_reason():
     assert heard.problems == ["bounding_tree does not serve the response: switched off"]
 
 
+def test_where_steps_take_too_long_bodies_only_show_again(monkeypatch):
+    monkeypatch.setattr("jostle.viewer.session.TOO_LONG", 0.0)
+    session = Session(stamp_and_ball(), Settings(respond="deform"))
+    heard = heard_of(session)
+    assert session.take(STAMP, "me")
+    for _ in range(2):
+        session.round()
+    assert session.settings.respond == "deform"
+    session.round()
+    assert session.settings.respond == heard.settings[-1].respond == "show"
+    assert "too many faces touch" in heard.problems[0]
+    session.round()
+    assert len(heard.problems) == 1
+
+
 def test_the_fitted_pose_is_the_motion_of_points_that_move_rigidly():
     points = build.blob(200).vertices
     pose = translation((1.0, -2.0, 0.5)) @ rotation_about((1.0, 2.0, 3.0), 2.5)

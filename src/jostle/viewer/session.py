@@ -30,6 +30,8 @@ from jostle.world import World
 
 Floats = NDArray[np.float64]
 
+TOO_LONG, TOO_OFTEN = 1.0, 3  # seconds of a step in which bodies deform, and how many such steps in a row end it
+
 
 class Session:
     """A world that is looked at and touched.
@@ -56,6 +58,7 @@ class Session:
         self._loop = Loop(self.round, self._seconds_until_due)
         self._look = False  # whether this round has a reason to look at the world
         self._last_pairs: frozenset[tuple[int, int]] = frozenset()
+        self._long_steps = 0
 
     @property
     def world(self) -> World:
@@ -200,7 +203,16 @@ class Session:
         snapshot = Snapshot(self.stage.poses, self.stage.vertices, found, began, look.seconds, frame, look.overlay)
         for listener in self._listeners:
             listener.show(snapshot)
+        self._end_long_steps(look.seconds)
         return snapshot
+
+    def _end_long_steps(self, seconds: float) -> None:
+        """Bodies that press on each other everywhere take so long to deform that a page would seem to hang: only show them."""
+        self._long_steps = self._long_steps + 1 if self.settings.respond == "deform" and seconds > TOO_LONG else 0
+        if self._long_steps == TOO_OFTEN:
+            self._long_steps = 0
+            self._tell(f"steps take more than {TOO_LONG:g} s: too many faces touch for bodies to deform, they only show it now")
+            self._change({"respond": "show"})
 
     # ------------------------------------------------------------------ what notes do, in the session's thread
 
