@@ -27,6 +27,7 @@ SMALL = {
     "meeting_shuttles": {"count": 5, "cycles": 12, "frames": 20},
     "head_and_shuttle": {"cycles": 20, "frames": 30},
     "room": {"faces": 48, "cube": 2.8, "path": 60, "period": 16, "frames": 50},
+    "shrine": {"pace": 8, "frames": 60},
     "cones": {"count": 12, "faces": 36, "frames": 40, "speed": 0.2},
     "ellipsoids": {"count": 12, "faces": 48, "frames": 40, "speed": 0.2},
     "truncated_cones": {"count": 12, "faces": 36, "frames": 40, "speed": 0.2},
@@ -47,7 +48,8 @@ SMALL = {
 
 # Bodies that are led, or differ in speed.
 UNEVEN = (
-    "room", "headlight", "knee", "polytopes", "combs", "grasping", "sphere_and_torus", "horseshoe_and_clover", "dragon_and_bunny",
+    "room", "shrine", "headlight", "knee", "polytopes", "combs", "grasping", "sphere_and_torus", "horseshoe_and_clover",
+    "dragon_and_bunny",
 )  # fmt: skip
 
 

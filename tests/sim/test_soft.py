@@ -264,3 +264,51 @@ class TestWhatIsRefused:
         world.add(build.box(), translation((5.0, 0.0, 0.0)), "other")
         with pytest.raises(InputError, match="added to the world or removed"):
             simulation.step()
+
+
+def flying_ball(**more):
+    world = World()
+    world.add(build.blob(200, roughness=0.0), None, "ball", deformable=True)
+    world.add(build.box((0.5, 0.5, 0.5)), translation((5.0, 0.0, 0.0)), "stone")
+    return SoftSimulation(world, {"ball": SoftMaterial(cells=4)}, velocity=[[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]], dt=0.02, **more)
+
+
+def test_drag_slows_soft_and_rigid_bodies_alike():
+    free, slowed = flying_ball(), flying_ball(drag=3.0)
+    for _ in range(50):
+        free.step(), slowed.step()
+    assert free.momentum == pytest.approx(flying_ball().momentum, rel=1e-9, abs=1e-6)
+    assert slowed.momentum == pytest.approx(math.exp(-3.0) * free.momentum, rel=1e-9, abs=1e-6)
+    with pytest.raises(InputError, match="drag"):
+        flying_ball(drag=-1.0)
+
+
+def test_one_simulation_goes_on_from_the_nodes_of_another():
+    one, other = flying_ball(), flying_ball()
+    for _ in range(10):
+        one.step()
+    other.set_nodes("ball", *one.nodes_of("ball"))
+    assert np.array_equal(other.positions("ball"), one.positions("ball"))
+    one.step(), other.step()
+    assert np.allclose(other.positions("ball"), one.positions("ball"), atol=1e-12)
+    with pytest.raises(InputError, match="'stone' is rigid here"):
+        one.nodes_of("stone")
+    with pytest.raises(InputError, match=r"place has shape \(1, 3\), its lattice"):
+        one.set_nodes("ball", [(0.0, 0.0, 0.0)], [(0.0, 0.0, 0.0)])
+
+
+def test_faces_that_press_on_each_other_are_told():
+    world = World()
+    world.add(build.blob(300, roughness=0.0), translation((0.0, 0.0, 1.0)), "ball", deformable=True)
+    floor = world.add(build.box((6.0, 6.0, 1.0), (0.0, 0.0, -0.52)), static=True, name="floor")
+    simulation = SoftSimulation(world, {"ball": SoftMaterial(cells=5)}, gravity=(0.0, 0.0, -GRAVITY), dt=1 / 60)
+    assert len(simulation.pressed()[0]) == 0
+    for _ in range(40):
+        simulation.step()
+    body_a, body_b, face_a, face_b = simulation.pressed()
+    assert len(body_a) > 0
+    assert set(body_a) == {0}
+    assert set(body_b) == {floor.id}
+    lowest = simulation.positions("ball")[world["ball"].mesh.faces[face_a]][:, :, 2]
+    assert lowest.max() < 0.3  # those at the bottom
+    assert face_b.max() < 12

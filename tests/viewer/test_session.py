@@ -12,7 +12,8 @@ from jostle.fitting import read_path, walk
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.viewer.fit_panel import save_ways
-from jostle.viewer.session import Listener, Session
+from jostle.viewer.listener import Listener
+from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
 from jostle.viewer.subject import subject_of, subject_of_world
 

@@ -30,7 +30,7 @@ def view(
     ] = None,
     clearance: Annotated[float, typer.Option(help="Also show faces nearer than this length, in amber.")] = 0.0,
     solid: Annotated[bool, typer.Option("--solid", help="Also find a body that lies wholly inside another.")] = False,
-    respond: Annotated[str, typer.Option(help="What bodies do that are touched: show, push or bounce.")] = "show",
+    respond: Annotated[str, typer.Option(help="What bodies do that are touched: show, push, bounce or deform.")] = "show",
     overlay: Annotated[str, typer.Option(help="What the method shows of itself, a name of its list in the panel.")] = "nothing",
     play: Annotated[bool, typer.Option("--play", help="Play the motion at once.")] = False,
     fit: Annotated[

@@ -32,6 +32,7 @@ from jostle.scenes.polytopes import polytopes, stellated
 from jostle.scenes.room import room
 from jostle.scenes.scene import Scene
 from jostle.scenes.shell_pairs import dragon_and_bunny, horseshoe_and_clover, sphere_and_torus
+from jostle.scenes.shrine import shrine
 from jostle.scenes.stepper import Stepper
 from jostle.scenes.until_contact import head_and_shuttle, meeting_shuttles, meeting_spheres, two_spheres
 from jostle.settings_text import name_and_rest, settings_written
@@ -60,6 +61,7 @@ SCENES: dict[str, Callable[..., Scene]] = {
     "meeting_shuttles": meeting_shuttles,
     "head_and_shuttle": head_and_shuttle,
     "room": room,
+    "shrine": shrine,
     "cones": cones,
     "ellipsoids": ellipsoids,
     "truncated_cones": truncated_cones,

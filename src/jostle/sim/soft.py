@@ -62,6 +62,8 @@ class SoftSimulation:
         Lengths per second squared.
     friction : float
         Coefficient >= 0, between all bodies.
+    drag : float
+        Of what is about the bodies, per second: their velocities shrink by the factor exp(-drag · dt) in a step.
     sticky : float
         Bodies that have met hold each other until they part faster than this, lengths per second; 0 for none.
     clearance : float, optional
@@ -94,6 +96,7 @@ class SoftSimulation:
         density: ArrayLike | None = None,
         gravity: ArrayLike = NO_GRAVITY,
         friction: float = 0.0,
+        drag: float = 0.0,
         sticky: float = 0.0,
         clearance: float | None = None,
         dt: float | None = None,
@@ -108,6 +111,7 @@ class SoftSimulation:
         self.dt = checked_seconds(world.dt if dt is None else dt)
         self.substeps = cast.as_count(substeps, "substeps", lowest=1, highest=1000)
         self.friction, self.sticky = cast.as_length(friction, "friction"), cast.as_length(sticky, "sticky")
+        self.drag = cast.as_length(drag, "drag")
         self.old_after = np.inf if old_after is None else cast.as_length(old_after, "old_after")
         self.frames = 0  # steps so far
         self.seconds = {"move": 0.0, "show": 0.0, "detect": 0.0, "choose": 0.0}  # of the last step
@@ -183,6 +187,37 @@ class SoftSimulation:
         a, b, c = (self.positions(body)[mesh.faces[:, k]] - self.positions(body)[0] for k in range(3))
         return float((a * np.cross(b, c)).sum()) / 6.0
 
+    def nodes_of(self, body: Body | int | str) -> tuple[Floats, Floats]:
+        """(k,3) places in the world and velocities of the nodes of a soft body's lattice, to go on from elsewhere (`set_nodes`)."""
+        own = self._nodes_of(body)
+        return self._arrays.nodes.place[own].copy(), self._arrays.nodes.velocity[own].copy()
+
+    def set_nodes(self, body: Body | int | str, place: ArrayLike, velocity: ArrayLike) -> None:
+        """Go on from other places and velocities of a soft body's nodes, as `nodes_of` gives them for the same mesh and cells."""
+        own, nodes, name = self._nodes_of(body), self._arrays.nodes, self.world[body].name
+        given = {"place": np.asarray(place, np.float64), "velocity": np.asarray(velocity, np.float64)}
+        for field, points in given.items():
+            if points.shape != nodes.place[own].shape:
+                raise InputError(f"body {name!r}: {field} has shape {points.shape}, its lattice {nodes.place[own].shape}")
+            if not np.isfinite(points).all():
+                raise InputError(f"body {name!r}: {field} has numbers that are not finite; pass what nodes_of returned")
+        nodes.place[own], nodes.velocity[own] = given["place"], given["velocity"]
+        nodes.before[own] = nodes.place[own]
+        self._place_surfaces()
+
+    def _nodes_of(self, body: Body | int | str) -> slice:
+        row, first = self.world[body]._row, self._arrays.first_node
+        if row not in self._materials:
+            raise InputError(f"body {self.world[body].name!r} is rigid here; only soft bodies have nodes")
+        return slice(int(first[row]), int(first[row + 1]))
+
+    def pressed(self) -> Rows:
+        """Return the ids of bodies and the numbers of faces that have met and have not parted since: they press on each other."""
+        pairs, first = self._pairs, self._arrays.surfaces.first_face
+        a, b = pairs.body_a[pairs.held], pairs.body_b[pairs.held]
+        ids = self._bodies.ids
+        return ids[a], ids[b], pairs.face_a[pairs.held] - first[a], pairs.face_b[pairs.held] - first[b]
+
     @property
     def kinetic_energy(self) -> float:
         """Of all bodies that move, mass · length² / second²."""
@@ -240,6 +275,7 @@ class SoftSimulation:
             self._lead(poses)
             if self.frames == 0:
                 self._first_look()
+            self._slow_down()
             self._move()
             moved = time.perf_counter()
             shown = self._show(poses)
@@ -277,6 +313,13 @@ class SoftSimulation:
             middle = self._matter.middle[rows]
             _, velocity, spin = led_motion(self._poses[rows], poses[rows], middle, self.dt)
             self._frames.velocity[rows], self._frames.spin[rows] = velocity, spin
+
+    def _slow_down(self) -> None:
+        if self.drag > 0.0:
+            kept = np.exp(-self.drag * self.dt)
+            self._arrays.nodes.velocity[:] *= kept
+            self._frames.velocity[self._matter.free] *= kept
+            self._frames.spin[self._matter.free] *= kept
 
     def _move(self) -> None:
         arrays = self._arrays

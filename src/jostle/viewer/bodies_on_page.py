@@ -5,7 +5,7 @@ What did not change is not sent: a pose, a colour or a set of marked faces goes 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -39,6 +39,8 @@ class BodyOnPage:
     own: colours.Colour
     centre: Floats  # (3,) of its box, in body coordinates, world units
     radius: float  # page units
+    creases: viser.LineSegmentsHandle | None
+    rest: Floats  # (n,3) the vertices at first
     pose: Floats | None = None
     colour: colours.Colour | None = None
     shape: Floats | None = None  # the vertices that are shown, as they came
@@ -64,20 +66,21 @@ class BodiesOnPage:
         shown = (vertices - centre) * self._scale.factor
         frame = scene.add_frame(name, show_axes=False)
         surface = scene.add_mesh_simple(f"{name}/surface", shown, faces, color=own, flat_shading=True, side="double")
+        creases = None
         if not deforms:
             lines = creases_of(shown, faces)
             if len(lines):
                 dark = colours.mixed(own, (30, 36, 46), 0.65)
-                scene.add_line_segments(f"{name}/creases", lines, dark, thickness=1.2, thickness_units="screen")
+                creases = scene.add_line_segments(f"{name}/creases", lines, dark, thickness=1.2, thickness_units="screen")
         radius = float(np.linalg.norm(shown, axis=1).max(initial=0.0))
-        return BodyOnPage(frame, surface, faces, shown, own, centre, radius)
+        return BodyOnPage(frame, surface, faces, shown, own, centre, radius, creases, shown)
 
-    def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], led_by_hand: bool) -> None:
-        """Show poses, shapes and marks. Held bodies are where the hand is already, if it leads them (`led_by_hand`)."""
+    def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], led: Collection[int]) -> None:
+        """Show poses, shapes and marks; bodies that are led are where the hand is already."""
         with self._server.atomic():
             tells_faces = bool(snapshot.found.touching)
             for number, body in enumerate(self.bodies):
-                if not (led_by_hand and number in held):
+                if number not in led:
                     self.place(number, snapshot.poses[number])
                 reshaped = self._deform(number, snapshot.vertices.get(number))
                 for kind, faces in (("red", snapshot.found.touching), ("amber", snapshot.found.near)):
@@ -124,13 +127,17 @@ class BodiesOnPage:
             body.surface.color = body.colour = shown
 
     def _deform(self, number: int, vertices: Floats | None) -> bool:
-        """Show other vertices, in place; return whether they are others."""
+        """Show other vertices, in place, or the first ones again (None); return whether they are others."""
         body = self.bodies[number]
-        if vertices is None or vertices is body.shape:
+        if vertices is body.shape:
             return False
         body.shape = vertices
-        body.vertices = (vertices - body.centre) * self._scale.factor
+        body.vertices = body.rest if vertices is None else (vertices - body.centre) * self._scale.factor
         body.surface.vertices = body.vertices.astype(np.float32)
+        if body.creases is not None:  # which are those of the first shape
+            in_shape = bool(np.abs(body.vertices - body.rest).max(initial=0.0) <= LIFT)
+            if body.creases.visible != in_shape:
+                body.creases.visible = in_shape
         return True
 
     def _mark(self, number: int, kind: str, faces: Ints, reshaped: bool) -> None:

@@ -67,8 +67,9 @@ class Gizmo:
                 self._refused(f"{self._session.holding.holder_of(self.body)} holds this body")
         elif event.phase == "update" and self.dragging:
             pose = self._scale.pose(self._handle.wxyz, self._handle.position, self._bodies.bodies[self.body].centre)
-            if self._session.fit is None:
-                self._bodies.place(self.body, pose)
+            if self._session.leads_at_once:
+                for body, place in self._session.grasping.carried({self.body: pose}).items():
+                    self._bodies.place(body, place)
             self._session.move(self.body, pose, self._person)
         elif event.phase == "end":
             self.dragging = False

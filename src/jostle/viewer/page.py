@@ -18,10 +18,11 @@ from jostle.viewer import colours, sound
 from jostle.viewer.bodies_on_page import BodiesOnPage
 from jostle.viewer.fit_panel import FitPanel
 from jostle.viewer.gizmos import Gizmo
+from jostle.viewer.listener import Listener
 from jostle.viewer.overlay_on_page import OverlayOnPage
 from jostle.viewer.page_scale import PageScale
 from jostle.viewer.panel import Panel
-from jostle.viewer.session import Listener, Session
+from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
 from jostle.viewer.snapshot import Snapshot
 
@@ -33,7 +34,7 @@ class Person:
     """One browser: who it is, its gizmo, and whether it hears sounds."""
 
     def __init__(self, client: viser.ClientHandle, name: str, page: Page) -> None:
-        self.client, self.name = client, name
+        self.client, self.name, self._session = client, name, page.session
         self.gizmo = Gizmo(client, name, page.session, page.bodies, page.scale, self.tell)
         names = page.session.subject.start.names
         self._numbers = {body: number for number, body in enumerate(names)}
@@ -41,6 +42,9 @@ class Person:
             self._picked: Any = client.gui.add_dropdown("gizmo on", ("nothing", *names), initial_value="nothing")
         with client.gui.add_folder("You"):
             client.gui.add_html(f'<div style="padding:0 14px 6px;font-size:.85em;opacity:.65">you are {name}</div>')
+            if page.session.subject.hands and page.session.fit is None:
+                grasp = client.gui.add_checkbox("grasp", False, hint="Your hand takes along what it touches, until it lets go.")
+                grasp.on_update(self._grasp)
             self.hears = client.gui.add_checkbox("sound when bodies begin to touch", True)
             self._knock = client.gui.add_html("")
         self._knocks = itertools.count(1)
@@ -54,6 +58,9 @@ class Person:
         """Put the gizmo on a body."""
         self.gizmo.pick(number)
         self._picked.value = next(name for name, each in self._numbers.items() if each == number)
+
+    async def _grasp(self, event: Any) -> None:
+        self._session.grasp(self.name, bool(event.target.value))
 
     def hear(self) -> None:
         """Play the sound, unless it is muted."""
@@ -141,7 +148,7 @@ class Page(Listener):
     def show(self, snapshot: Snapshot) -> None:
         """Draw what was found."""
         held = self.session.holding.held()
-        self.bodies.show(snapshot, held, led_by_hand=self.session.fit is None)
+        self.bodies.show(snapshot, held, self.session.grasping.dragged() if self.session.leads_at_once else ())
         self._mark_held(held)
         self._note = self._overlay.show(snapshot.overlay, snapshot.found, self.session.settings.contacts or self._fit is not None)
         people = list(self.people.values())

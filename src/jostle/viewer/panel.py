@@ -20,7 +20,7 @@ from jostle.viewer.session import Session
 from jostle.viewer.settings import RESPONSES, Settings
 from jostle.viewer.snapshot import Snapshot
 
-ANSWERS = {"show": "only show", "push": "are pushed away", "bounce": "bounce"}
+ANSWERS = {"show": "only show", "push": "are pushed away", "bounce": "bounce", "deform": "deform"}
 
 
 class Panel:

@@ -1,13 +1,10 @@
-"""A session: one world, one loop in a thread of its own. Wishes come in from anywhere, snapshots go out to whoever listens.
+"""A session: one world and one loop. Wishes come in from anywhere, snapshots go out to whoever listens. Nothing here knows a page.
 
-Nothing here knows a page. Whoever asks for something only leaves a note (`_notes`) and never waits: a method that takes seconds
-keeps the loop busy, not the page. Goals of bodies that are dragged are kept apart from other notes, the latest of each body only,
-so that a slow loop goes where the hand is now, not everywhere it has been.
+The loop (`loop.py`) gathers what is wished and goes round; the stage (`stage.py`) is the world that it looks at.
 """
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import replace
@@ -17,38 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.errors import JostleError
-from jostle.overlay import Overlay
-from jostle.protocol import Method
 from jostle.registry import name_of
-from jostle.report import Report
+from jostle.viewer.grasping import Grasping
 from jostle.viewer.guide import Guide
 from jostle.viewer.holding import Holding
-from jostle.viewer.overlay_names import names_for, what_of
+from jostle.viewer.listener import Listener
+from jostle.viewer.loop import Loop
 from jostle.viewer.playback import Playback
-from jostle.viewer.respond import Responder
-from jostle.viewer.settings import NOTHING, Settings, with_what_is_served
-from jostle.viewer.snapshot import Found, Snapshot, found_in
+from jostle.viewer.settings import Settings
+from jostle.viewer.snapshot import Snapshot
+from jostle.viewer.stage import Stage
 from jostle.viewer.subject import Subject
 from jostle.viewer.timings import Timings
 from jostle.world import World
 
 Floats = NDArray[np.float64]
 
-FASTEST = 1.0 / 60.0  # seconds of a round of the loop, at least: no browser shows more
-RESPONSE_STEP = 1.0 / 60.0  # seconds of a step in which bodies respond
-
-
-class Listener:
-    """Who is told what happens; called from the session's thread."""
-
-    def show(self, snapshot: Snapshot) -> None:
-        """Draw what was found."""
-
-    def settings_changed(self, settings: Settings) -> None:
-        """Show other settings; also the old ones again where new ones were refused."""
-
-    def problem(self, text: str) -> None:
-        """Tell people a sentence."""
+TOO_LONG, TOO_OFTEN = 1.0, 3  # seconds of a step in which bodies deform, and how many such steps in a row end it
 
 
 class Session:
@@ -64,26 +46,53 @@ class Session:
     """
 
     def __init__(self, subject: Subject, settings: Settings | None = None, fit: float | None = None) -> None:
-        self.subject = subject
-        self.settings = settings or Settings()
+        self.subject, self.fit = subject, fit
+        self.stage = Stage(subject, settings or Settings(), fit)
         self.holding = Holding()
+        fixed = [body for body, static in enumerate(subject.start.static) if static]
+        self.grasping = Grasping(self.holding, subject.hands, fixed)
         self.timings = Timings()
         self.playback = Playback(subject.frames) if subject.frames is not None else None
-        self.fit = fit
-        self.guides: dict[int, Guide] = {}
-        self.slides = True
-        self.busy_since: float | None = None  # when the detection that runs began
         self.detections = 0
         self._listeners: list[Listener] = []
-        self._goals: dict[int, Floats] = {}
-        self._notes: list[Callable[[], None]] = []
-        self._wake = threading.Condition()
-        self._stopped = False
-        self._thread: threading.Thread | None = None
+        self._loop = Loop(self.round, self._seconds_until_due)
+        self._look = False  # whether this round has a reason to look at the world
         self._last_pairs: frozenset[tuple[int, int]] = frozenset()
-        self._responder: Responder | None = None
-        self.world = self._world_for(self.settings.made_method())
-        self.world.method.traits.check_query(name_of(self.world.method), self._query())
+        self._long_steps = 0
+
+    @property
+    def world(self) -> World:
+        """All bodies where they are now, with the method of now."""
+        return self.stage.world
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of now."""
+        return self.stage.settings
+
+    @property
+    def guides(self) -> dict[int, Guide]:
+        """What leads bodies that were dragged, where they stop before contact."""
+        return self.stage.guides
+
+    @property
+    def slides(self) -> bool:
+        """Whether bodies that are led slide along contacts."""
+        return self.stage.slides
+
+    @slides.setter
+    def slides(self, slides: bool) -> None:
+        self.stage.slides = slides
+
+    @property
+    def leads_at_once(self) -> bool:
+        """Whether a body that is dragged is where the hand is, whatever is in the way."""
+        return self.fit is None and self.settings.respond != "deform"
+
+    @property
+    def busy_since(self) -> float | None:
+        """When the detection that runs began, None if none runs."""
+        return self.stage.busy_since
 
     # ------------------------------------------------------------------ wishes, from any thread
 
@@ -95,23 +104,26 @@ class Session:
         """Draw a body to a pose; return False if somebody else holds it."""
         if self.holding.holder_of(body) not in (None, holder):
             return False
-        with self._wake:
-            self._goals[body] = np.array(pose, np.float64)
-            self._wake.notify()
+        self._loop.draw(body, pose)
         return True
 
     def take(self, body: int, holder: Hashable) -> bool:
         """Take hold of a body; return False if somebody else has it."""
-        return self.holding.take(body, holder) and self._note(self._look_again)
+        return self.grasping.take(body, holder) and self._note(self._look_again)
 
     def let_go(self, body: int, holder: Hashable) -> None:
-        """Let go of a body; it goes where it was drawn last, and no farther."""
-        if self.holding.let_go(body, holder):
+        """Let go of a body; it goes where it was drawn last, and no farther. A hand that is closed stays its holder's."""
+        if self.grasping.let_go(body, holder):
             self._note(self._look_again)
+
+    def grasp(self, holder: Hashable, closed: bool) -> None:
+        """Close or open the hands of somebody: what closed hands touch goes along with them."""
+        (self.grasping.close if closed else self.grasping.open)(holder)
+        self._note(self._look_again)
 
     def leave(self, holder: Hashable) -> None:
         """Somebody is gone: let go of all that they held."""
-        if self.holding.leave(holder):
+        if self.grasping.leave(holder):
             self._note(self._look_again)
 
     def change(self, **settings: Any) -> None:
@@ -139,60 +151,30 @@ class Session:
         self._note(self._put_back)
 
     def _note(self, what: Callable[[], Any]) -> bool:
-        with self._wake:
-            self._notes.append(what)
-            self._wake.notify()
+        self._loop.note(what)
         return True
 
-    # ------------------------------------------------------------------ the loop
+    # ------------------------------------------------------------------ rounds
 
     def start(self) -> None:
         """Begin; the first snapshot comes as soon as the first detection is done."""
         self._note(self._look_again)
-        self._thread = threading.Thread(target=self._run, name="jostle viewer", daemon=True)
-        self._thread.start()
+        self._loop.start()
 
     def stop(self) -> None:
         """End the loop after the round that runs."""
-        with self._wake:
-            self._stopped = True
-            self._wake.notify()
-        if self._thread is not None:
-            self._thread.join(timeout=5.0)
+        self._loop.stop()
 
-    def _run(self) -> None:
-        while not self._stopped:
-            begin = time.perf_counter()
-            self.round()
-            with self._wake:
-                rest = self._seconds_to_wait(begin)
-                if self._stopped or (rest is not None and rest <= 0.0):
-                    continue
-                # Up to the next round that is due; or, where none is, until somebody wishes something.
-                self._wake.wait_for(self._wished if rest is None else self._ended, rest)
-
-    def _ended(self) -> bool:
-        return self._stopped
-
-    def _wished(self) -> bool:
-        return self._stopped or bool(self._notes) or bool(self._goals)
-
-    def _seconds_to_wait(self, begin: float) -> float | None:
-        """Until the next round; None until somebody wishes something."""
-        now = time.perf_counter()
-        least = FASTEST - (now - begin)
-        if self._notes or self._goals or self._responds:
-            return least
-        due = None if self.playback is None else self.playback.seconds_until_due(now)
-        return None if due is None else max(due, least)
+    def _seconds_until_due(self) -> float | None:
+        if self.stage.responds(self.holding.held()):
+            return 0.0
+        return None if self.playback is None else self.playback.seconds_until_due(time.perf_counter())
 
     def round(self) -> Snapshot | None:
         """Do what was asked for since the last round, detect if anything changed, and tell; return what was told."""
-        with self._wake:
-            notes, self._notes = self._notes, []
-            goals, self._goals = self._goals, {}
+        notes, goals = self._loop.taken()
         try:
-            self._look = bool(goals) or self._responds
+            self._look = bool(goals) or self.stage.responds(self.holding.held())
             for note in notes:
                 note()
             if self.playback is not None and self.playback.advance(time.perf_counter()):
@@ -210,65 +192,27 @@ class Session:
 
     def _detect(self, goals: dict[int, Floats]) -> Snapshot:
         """Move what is drawn, detect, and tell."""
-        begin = self.busy_since = time.perf_counter()
-        try:
-            if self.fit is not None:
-                found = self._guided(goals)
-                overlay = None
-                seconds = time.perf_counter() - begin
-            else:
-                for body, pose in goals.items():
-                    self.world[body].pose = pose
-                begin = self.busy_since = time.perf_counter()
-                report = self._report()
-                seconds = time.perf_counter() - begin
-                found = found_in(report, self.settings.contacts)
-                overlay = self._overlay()
-        finally:
-            self.busy_since = None
-        self.timings.add(seconds)
+        look = self.stage.look(self.grasping.carried(goals), self.holding.held())
+        self.grasping.grasp_touched(look.found.pairs, self.stage.poses)
+        self._loop.draw_on(look.unreached)
+        self.timings.add(look.seconds)
         self.detections += 1
+        found = look.found
         began, self._last_pairs = found.pairs - self._last_pairs, found.pairs
-        snapshot = Snapshot(
-            self.world.poses, self._vertices(), found, began, seconds, 0 if self.playback is None else self.playback.number, overlay
-        )
+        frame = 0 if self.playback is None else self.playback.number
+        snapshot = Snapshot(self.stage.poses, self.stage.vertices, found, began, look.seconds, frame, look.overlay)
         for listener in self._listeners:
             listener.show(snapshot)
+        self._end_long_steps(look.seconds)
         return snapshot
 
-    @property
-    def _responds(self) -> bool:
-        """Whether bodies move by themselves, or may be about to because a hand is there."""
-        return self._responder is not None and (self._responder.moves or bool(self.holding.held()))
-
-    def _report(self) -> Report:
-        if self.settings.respond == "show":
-            return self.world.detect(self._query())
-        led = frozenset(self.holding.held())
-        if self._responder is None:
-            self._responder = Responder(self.world, self.settings.respond == "bounce", self.subject.cube, RESPONSE_STEP)
-        return self._responder.step(led)
-
-    def _guided(self, goals: dict[int, Floats]) -> Found:
-        """Draw bodies towards their goals until contact; what stopped them is what is shown."""
-        assert self.fit is not None
-        found = Found()
-        for body, goal in goals.items():
-            guide = self.guides.get(body)
-            if guide is None:
-                guide = self.guides[body] = Guide(self.world, body, self.fit)
-            guide.slides = self.slides
-            if guide.draw_to(goal):
-                with self._wake:
-                    self._goals.setdefault(body, goal)  # not there yet: go on in the next round, unless the hand has moved on
-        for guide in self.guides.values():
-            found = guide.with_contact(found)
-        return found
-
-    def _overlay(self) -> Overlay | None:
-        if self.settings.overlay == NOTHING:
-            return None
-        return self.world.overlay(what_of(name_of(self.world.method), self.settings.overlay))
+    def _end_long_steps(self, seconds: float) -> None:
+        """Bodies that press on each other everywhere take so long to deform that a page would seem to hang: only show them."""
+        self._long_steps = self._long_steps + 1 if self.settings.respond == "deform" and seconds > TOO_LONG else 0
+        if self._long_steps == TOO_OFTEN:
+            self._long_steps = 0
+            self._tell(f"steps take more than {TOO_LONG:g} s: too many faces touch for bodies to deform, they only show it now")
+            self._change({"respond": "show"})
 
     # ------------------------------------------------------------------ what notes do, in the session's thread
 
@@ -276,7 +220,9 @@ class Session:
         self._look = True
 
     def _play(self) -> None:
-        if self.playback is not None:
+        if self.settings.respond == "deform":
+            self._tell("a motion does not play while bodies deform; choose another response first")
+        elif self.playback is not None:
             self.playback.play(time.perf_counter())
 
     def _pause(self) -> None:
@@ -293,72 +239,31 @@ class Session:
         assert self.playback is not None
         poses, vertices = self.playback.frames.at(self.playback.number)
         self.playback.seek(self.playback.number)  # a scene may have turned out to be shorter
-        self._place(poses, vertices, held=self.holding.held())
+        self.stage.place(poses, vertices, self.holding.held())
+        self._look = True
 
     def _put_back(self) -> None:
         if self.playback is not None:
             self._show_frame()
             return
         start = self.subject.start
-        self._place(start.poses[0], {k: vertices[0] for k, vertices in start.vertices.items()}, held={})
-
-    def _place(self, poses: Floats, vertices: dict[int, Floats], held: dict[int, Hashable]) -> None:
-        placed = np.array(poses)
-        for body in held:
-            placed[body] = self.world.poses[body]
-        self.world.set_poses(placed)
-        for body, points in vertices.items():
-            if self.world[body].deformable:
-                self.world[body].vertices = points
-        self.guides.clear()
-        self._responder = None
+        self.grasping.lose_all()
+        self.stage.place(start.poses[0], {k: vertices[0] for k, vertices in start.vertices.items()})
         self._look = True
 
     def _change(self, wishes: dict[str, Any]) -> None:
-        before = self.settings
         try:
-            self._take_settings(replace(before, **wishes))
+            dropped = self.stage.take(replace(self.settings, **wishes))
+            if dropped:
+                self._tell(f"{name_of(self.world.method)} does not serve {' and '.join(dropped)}: switched off")
+            if self.settings.respond == "deform":
+                self._pause()
+            self.timings.clear()
+            self._look = True
         except JostleError as error:
-            self.settings = before
             self._tell(str(error))
         for listener in self._listeners:
             listener.settings_changed(self.settings)
-
-    def _take_settings(self, settings: Settings) -> None:
-        if settings.method != self.settings.method:
-            method = settings.made_method()
-            settings, dropped = with_what_is_served(settings, method)
-            world = self._world_for(method)
-            if dropped:
-                self._tell(f"{name_of(method)} does not serve {' and '.join(dropped)}: switched off")
-            if settings.overlay not in names_for(name_of(method)):
-                settings = replace(settings, overlay=NOTHING)
-            self.world = world
-        method = self.world.method
-        method.traits.check_query(name_of(method), settings.query(method))
-        if settings.respond != "show" and settings.respond != self.settings.respond:
-            Responder(self.world, settings.respond == "bounce", self.subject.cube, RESPONSE_STEP)  # which refuses what cannot be
-        self.settings = settings
-        self.timings.clear()
-        self._responder = None
-        self.guides.clear()
-        self._look = True
-
-    def _world_for(self, method: Method) -> World:
-        """A new world for a method, with all bodies where they are now."""
-        world = self.subject.start.world(method)
-        if hasattr(self, "world"):
-            world.set_poses(self.world.poses)
-            for body in world:
-                if body.deformable:
-                    body.vertices = self.world[body.id].vertices
-        return world
-
-    def _query(self) -> Any:
-        return self.settings.query(self.world.method)
-
-    def _vertices(self) -> dict[int, Floats]:
-        return {body.id: body.vertices for body in self.world if body.deformable}
 
     def _tell(self, text: str) -> None:
         for listener in self._listeners:

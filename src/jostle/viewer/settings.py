@@ -12,7 +12,7 @@ from jostle.protocol import Method
 from jostle.query import Budget, Query
 from jostle.registry import DEFAULT_METHOD, name_of
 
-RESPONSES = ("show", "push", "bounce")
+RESPONSES = ("show", "push", "bounce", "deform")
 NOTHING = "nothing"  # of a method's overlays
 
 
@@ -27,8 +27,8 @@ class Settings:
     clearance, solid, itself : as in `Query`
     budget : float
         Milliseconds, 0 for none.
-    respond : {"show", "push", "bounce"}
-        Whether bodies only show what touches, are pushed away, or bounce.
+    respond : {"show", "push", "bounce", "deform"}
+        Whether bodies only show what touches, are pushed away, bounce, or give way by deforming.
     overlay : str
         What the method shows of itself: one of the names that overlay_names.py lists, "nothing" for nothing.
     contacts : bool

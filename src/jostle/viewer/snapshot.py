@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,3 +97,15 @@ def found_in(report: Report, with_points: bool) -> Found:
         normals,
         report.complete,
     )
+
+
+def with_pressed(found: Found, body_a: Ints, body_b: Ints, face_a: Ints, face_b: Ints) -> Found:
+    """Return what was found with faces that press on each other among those that touch, and without those that are only near."""
+    red = dict(found.touching)
+    bodies, faces = np.concatenate([body_a, body_b]), np.concatenate([face_a, face_b])
+    for body in np.unique(bodies).tolist():
+        red[body] = np.union1d(red.get(body, np.empty(0, np.int32)), faces[bodies == body]).astype(np.int32)
+    low, high = np.minimum(body_a, body_b), np.maximum(body_a, body_b)
+    pairs = found.pairs | frozenset(zip(low.tolist(), high.tolist(), strict=True))
+    touched = frozenset(body for pair in pairs for body in pair)
+    return replace(found, touching=red, near={}, bodies=touched, pairs=pairs, near_pairs=0)

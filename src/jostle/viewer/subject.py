@@ -37,6 +37,8 @@ class Subject:
         Edge of the cube about the origin in which they live.
     paths : mapping
         Recorded ways of single bodies, for fitting.
+    hands : tuple of int
+        Bodies that can grasp others.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Subject:
     frames: Frames | None = None
     cube: float | None = None
     paths: Mapping[str, RecordedPath] = field(default_factory=dict)
+    hands: tuple[int, ...] = ()
 
 
 def subject_of(names: Sequence[str]) -> Subject:
@@ -61,7 +64,8 @@ def subject_of(names: Sequence[str]) -> Subject:
 def subject_of_scene(scene: Scene, name: str) -> Subject:
     """Return a scene as a subject; its frames are made when they are looked at."""
     frames = SceneFrames(scene)
-    return Subject(name, scene.title, scene.record(1), frames if frames.count > 1 else None, scene.cube, scene.paths)
+    hands = tuple(number for number, body in enumerate(scene.bodies) if body.hand == "grasps")
+    return Subject(name, scene.title, scene.record(1), frames if frames.count > 1 else None, scene.cube, scene.paths, hands)
 
 
 def _of_scene(text: str) -> Subject:

@@ -1,0 +1,157 @@
+"""Bodies that give way by deforming: squeezed and bulged by what presses on them, and in shape again afterwards.
+
+The mechanics are those of `jostle.sim.SoftSimulation`. What a person holds is led and rigid, in the shape that it had when it was
+taken; hands and static bodies are rigid always; all others are soft. A simulation knows which bodies are soft from its start on,
+so each time something is taken or let go another one goes on from the nodes of the one before. The simulation never moves the pose
+of a soft body, only its vertices; a page needs a pose to put a gizmo at. So after each step a body has the pose that fits best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.errors import Unsupported
+from jostle.motion.interpolate import pose_at
+from jostle.motion.record import Motion
+from jostle.protocol import Method
+from jostle.sim import SoftMaterial, SoftSimulation
+from jostle.viewer.snapshot import Found, found_in, with_pressed
+
+Floats = NDArray[np.float64]
+
+STIFFNESS = (
+    2.0  # sizes of the body per second that a wave runs in it, whatever the units: soft enough to see, stiff enough to recover
+)
+DRAG = 8.0  # per second: what is pushed away comes to rest, as on a table
+FRICTION = 0.3
+CELLS = 1500  # of the lattices of all bodies, about: what a step has time for
+FARTHEST = 0.08  # of the size of the median soft body that a hand goes in a step, at most: one that jumps would pass through
+STILL = 2e-5  # of its size by which a body may change in a step and count as at rest
+
+
+class Deformer:
+    """Bodies that deform, from where they are now.
+
+    Parameters
+    ----------
+    start : Motion
+        One frame of all bodies, with filters; their shapes in it are those that they come back to.
+    method : Method
+        One that tells faces, and serves a clearance and deforming bodies.
+    hands : collection of int
+        Bodies that are rigid always.
+    dt : float
+        Seconds of a step.
+    """
+
+    def __init__(self, start: Motion, method: Method, hands: Collection[int], dt: float) -> None:
+        self._method, self._dt = method, dt
+        shapes = {body: vertices[0] for body, vertices in start.vertices.items()}
+        self._rest = [mesh.with_vertices(shapes[body]) if body in shapes else mesh for body, mesh in enumerate(start.meshes)]
+        self._start = replace(start, vertices={})
+        self._can = [body for body, fixed in enumerate(start.static) if not fixed and body not in hands]
+        if not self._can:
+            raise Unsupported("all bodies are static or hands, so nothing can deform; choose another response")
+        self._sizes = np.array([mesh.size for mesh in self._rest])
+        cells = int(np.clip(round((CELLS / len(self._can)) ** (1.0 / 3.0)), 3, 8))
+        self._materials = {
+            body: SoftMaterial(young=max((STIFFNESS * self._sizes[body]) ** 2, 1e-300), density=1.0, cells=cells)
+            for body in self._can
+        }
+        self._hands = frozenset(hands)
+        self.poses: Floats = start.poses[0].copy()
+        self.vertices: dict[int, Floats] = {body: self._rest[body].vertices for body in {*self._can, *shapes}}
+        self._nodes: dict[int, tuple[Floats, Floats]] = {}  # of bodies that were soft: places in body coordinates, velocities
+        self.moves = False
+        self._led: frozenset[int] = frozenset()
+        self._simulation: SoftSimulation | None = None
+        self._begin(self._led)
+
+    def step(self, goals: Mapping[int, Floats], held: Collection[int], with_points: bool) -> tuple[Found, dict[int, Floats]]:
+        """Go on by a step with some bodies drawn towards goals; return what touches, and the goals that were not reached."""
+        led = frozenset(held) | frozenset(goals)
+        if led != self._led:
+            self._keep_nodes()
+            self._begin(led)
+        unreached = self._lead(goals)
+        if self._simulation is None:  # all that could deform is in hands
+            self.moves = False
+            return found_in(self.world.detect(), with_points), unreached
+        report = self._simulation.step()
+        self._look_at_shapes()
+        # The clearance of the report is that of the simulation, and what presses is a hair apart.
+        return with_pressed(found_in(report, with_points), *self._simulation.pressed()), unreached
+
+    def _begin(self, led: frozenset[int]) -> None:
+        """Begin a simulation in which other bodies are led, that goes on from the nodes of the one before."""
+        soft = [body for body in self._can if body not in led]
+        meshes = [
+            mesh if body in soft or body not in self.vertices else mesh.with_vertices(self.vertices[body])
+            for body, mesh in enumerate(self._rest)
+        ]
+        shapes = {body: meshes[body].vertices[None] for body in soft}
+        world = replace(self._start, meshes=tuple(meshes), poses=self.poses[None], vertices=shapes).world(self._method)
+        simulation = None
+        if soft:
+            materials = {body: self._materials[body] for body in soft}
+            led_too = sorted(led | self._hands)
+            simulation = SoftSimulation(world, materials, friction=FRICTION, drag=DRAG, dt=self._dt, led=led_too)
+            for body in soft:
+                if body in self._nodes:
+                    place, velocity = self._nodes[body]
+                    simulation.set_nodes(body, place @ self.poses[body, :3, :3].T + self.poses[body, :3, 3], velocity)
+        self.world, self._simulation, self._led = world, simulation, led
+
+    def _keep_nodes(self) -> None:
+        """Keep where the nodes of soft bodies are, and how fast; those of bodies in hands are at rest."""
+        for body in self._can:
+            if body not in self._led and self._simulation is not None:
+                place, velocity = self._simulation.nodes_of(body)
+                self._nodes[body] = (place - self.poses[body, :3, 3]) @ self.poses[body, :3, :3], velocity
+            elif body in self._nodes:
+                place, velocity = self._nodes[body]
+                self._nodes[body] = place, np.zeros_like(velocity)
+
+    def _lead(self, goals: Mapping[int, Floats]) -> dict[int, Floats]:
+        """Move what is drawn towards its goals, all by the same share of their ways, so that what is in a hand stays in it."""
+        if not goals:
+            return {}
+        most = FARTHEST * float(np.median(self._sizes[self._can]))
+        ways = []
+        for body, goal in goals.items():
+            corners = self._rest[body].vertices
+            turned = corners @ (goal[:3, :3] - self.poses[body, :3, :3]).T + (goal[:3, 3] - self.poses[body, :3, 3])
+            ways.append(float(np.sqrt((turned**2).sum(axis=1).max(initial=0.0))))
+        share = min(1.0, most / max(max(ways), 1e-300))
+        for body, goal in goals.items():
+            self.poses[body] = self.world[body].pose = pose_at(self.poses[body], goal, share)
+        return {} if share == 1.0 else dict(goals)
+
+    def _look_at_shapes(self) -> None:
+        """Take over what changed; arrays of bodies at rest stay the same ones, so that nothing is sent of them."""
+        self.moves = False
+        for body in self._can:
+            if body in self._led:
+                continue
+            shown = self.world[body].world_vertices
+            before = self.vertices[body] @ self.poses[body, :3, :3].T + self.poses[body, :3, 3]
+            if np.abs(shown - before).max(initial=0.0) <= STILL * self._sizes[body]:
+                continue
+            self.moves = True
+            self.poses[body] = pose = fitted_pose(self._rest[body].vertices, shown)
+            self.vertices[body] = (shown - pose[:3, 3]) @ pose[:3, :3]
+
+
+def fitted_pose(rest: Floats, shown: Floats) -> Floats:
+    """(4,4) the pose with which points (n,3) of a body come nearest to where they are (least squares)."""
+    middle, at = rest.mean(axis=0), shown.mean(axis=0)
+    u, _, v = np.linalg.svd((shown - at).T @ (rest - middle))
+    mirror = np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v)) or 1.0])
+    pose = np.eye(4)
+    pose[:3, :3] = u @ mirror @ v
+    pose[:3, 3] = at - pose[:3, :3] @ middle
+    return pose

@@ -1,0 +1,200 @@
+"""The stage: the world of a session, the settings that it stands under, and how bodies are moved in it and looked at.
+
+Used by the session's thread alone. Bodies go where they are drawn, are led up to a contact (`guide.py`), or respond (`respond.py`,
+`deforming.py`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.errors import JostleError
+from jostle.overlay import Overlay
+from jostle.protocol import Method
+from jostle.query import Query
+from jostle.registry import name_of
+from jostle.report import Report
+from jostle.viewer.deforming import Deformer
+from jostle.viewer.guide import Guide
+from jostle.viewer.overlay_names import names_for, what_of
+from jostle.viewer.respond import Responder
+from jostle.viewer.settings import NOTHING, Settings, with_what_is_served
+from jostle.viewer.snapshot import Found, found_in
+from jostle.viewer.subject import Subject
+from jostle.world import World
+
+Floats = NDArray[np.float64]
+
+RESPONSE_STEP = 1.0 / 60.0  # seconds of a step in which bodies respond
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What one look at the world gave, how long it took, and which bodies are not where they were drawn yet."""
+
+    found: Found
+    seconds: float
+    overlay: Overlay | None = None
+    unreached: Mapping[int, Floats] = field(default_factory=dict)
+
+
+class Stage:
+    """A world for the settings of now.
+
+    Parameters
+    ----------
+    subject : Subject
+    settings : Settings
+        What cannot be served raises here.
+    fit : float, optional
+        The separation at which bodies that are dragged stop before contact.
+    """
+
+    def __init__(self, subject: Subject, settings: Settings, fit: float | None) -> None:
+        self.subject, self.settings, self.fit = subject, settings, fit
+        self.guides: dict[int, Guide] = {}
+        self.slides = True
+        self.busy_since: float | None = None  # when the detection that runs began
+        self.world = subject.start.world(settings.made_method())
+        self.world.method.traits.check_query(name_of(self.world.method), self._query())
+        self._responder, self._deformer = self._response(settings, self.world)
+
+    # ------------------------------------------------------------------ looking
+
+    def look(self, goals: Mapping[int, Floats], held: Collection[int]) -> Look:
+        """Move what is drawn and what responds, and detect."""
+        begin = self.busy_since = time.perf_counter()
+        try:
+            if self.fit is not None:
+                found, unreached = self._guided(goals)
+                return Look(found, time.perf_counter() - begin, None, unreached)
+            if self.settings.respond == "deform":
+                return self._deformed(goals, held)
+            for body, pose in goals.items():
+                self.world[body].pose = pose
+            begin = self.busy_since = time.perf_counter()
+            report = self._report(held)
+            seconds = time.perf_counter() - begin
+            return Look(found_in(report, self.settings.contacts), seconds, self._overlay(self.world))
+        finally:
+            self.busy_since = None
+
+    def responds(self, held: Collection[int]) -> bool:
+        """Whether bodies move by themselves, or may be about to because a hand is there."""
+        moving = self._deformer or self._responder
+        return moving is not None and (moving.moves or bool(held))
+
+    @property
+    def poses(self) -> Floats:
+        """(n,4,4) where all bodies are."""
+        return self.world.poses if self._deformer is None else self._deformer.poses.copy()
+
+    @property
+    def vertices(self) -> dict[int, Floats]:
+        """The shapes of those that deform, in body coordinates."""
+        if self._deformer is not None:
+            return dict(self._deformer.vertices)
+        return {body.id: body.vertices for body in self.world if body.deformable}
+
+    def _deformed(self, goals: Mapping[int, Floats], held: Collection[int]) -> Look:
+        """Let bodies deform for a step; their poses go to the world as well, which another response goes on from."""
+        if self._deformer is None:
+            _, self._deformer = self._response(self.settings, self.world)
+        assert self._deformer is not None
+        begin = self.busy_since = time.perf_counter()
+        found, unreached = self._deformer.step(goals, held, self.settings.contacts)
+        seconds = time.perf_counter() - begin
+        self.world.set_poses(self._deformer.poses)
+        return Look(found, seconds, self._overlay(self._deformer.world), unreached)
+
+    def _report(self, held: Collection[int]) -> Report:
+        if self.settings.respond == "show":
+            return self.world.detect(self._query())
+        if self._responder is None:
+            self._responder, _ = self._response(self.settings, self.world)
+        assert self._responder is not None
+        return self._responder.step(frozenset(held))
+
+    def _guided(self, goals: Mapping[int, Floats]) -> tuple[Found, dict[int, Floats]]:
+        """Draw bodies towards their goals until contact; what stopped them is what is shown."""
+        assert self.fit is not None
+        found, unreached = Found(), {}
+        for body, goal in goals.items():
+            guide = self.guides.get(body)
+            if guide is None:
+                guide = self.guides[body] = Guide(self.world, body, self.fit)
+            guide.slides = self.slides
+            if guide.draw_to(goal):
+                unreached[body] = goal
+        for guide in self.guides.values():
+            found = guide.with_contact(found)
+        return found, unreached
+
+    def _overlay(self, world: World) -> Overlay | None:
+        if self.settings.overlay == NOTHING:
+            return None
+        return world.overlay(what_of(name_of(world.method), self.settings.overlay))
+
+    def _query(self) -> Query:
+        return self.settings.query(self.world.method)
+
+    # ------------------------------------------------------------------ changing
+
+    def place(self, poses: Floats, vertices: Mapping[int, Floats], held: Collection[int] = ()) -> None:
+        """Put all bodies that nobody holds somewhere, in other shapes if they have any."""
+        placed = np.array(poses)
+        for body in held:
+            placed[body] = self.world.poses[body]
+        self.world.set_poses(placed)
+        for body, points in vertices.items():
+            if self.world[body].deformable:
+                self.world[body].vertices = points
+        self.guides.clear()
+        self._responder = self._deformer = None
+
+    def take(self, settings: Settings) -> list[str]:
+        """Go on under other settings, or raise and stay; return the wishes that another method does not serve, now switched off."""
+        world, dropped = self.world, list[str]()
+        if settings.method != self.settings.method:
+            method = settings.made_method()
+            settings, dropped = with_what_is_served(settings, method)
+            world = self._world_for(method)
+            if settings.overlay not in names_for(name_of(method)):
+                settings = replace(settings, overlay=NOTHING)
+        world.method.traits.check_query(name_of(world.method), settings.query(world.method))
+        if world is not self.world or settings.respond != self.settings.respond:
+            try:
+                response = self._response(settings, world)
+            except JostleError:
+                if settings.respond != self.settings.respond:
+                    raise
+                settings, response = replace(settings, respond="show"), (None, None)
+                dropped.append("the response")
+            self.guides.clear()
+            self._responder, self._deformer = response
+        self.world, self.settings = world, settings
+        return dropped
+
+    def _response(self, settings: Settings, world: World) -> tuple[Responder | None, Deformer | None]:
+        """What moves bodies as is wished, in a world as it is now; raises where it cannot be."""
+        if settings.respond == "show":
+            return None, None
+        if settings.respond != "deform":
+            return Responder(world, settings.respond == "bounce", self.subject.cube, RESPONSE_STEP), None
+        shapes = {body.id: body.vertices[None] for body in world if body.deformable}
+        now = replace(self.subject.start, poses=world.poses[None], vertices=shapes)
+        return None, Deformer(now, world.method, self.subject.hands, RESPONSE_STEP)
+
+    def _world_for(self, method: Method) -> World:
+        """A new world for a method, with all bodies where they are now."""
+        world = self.subject.start.world(method)
+        world.set_poses(self.world.poses)
+        for body in world:
+            if body.deformable:
+                body.vertices = self.world[body.id].vertices
+        return world
