@@ -53,7 +53,11 @@ class BodiesOnPage:
     def __init__(self, server: viser.ViserServer, start: Motion, scale: PageScale) -> None:
         self._server, self._scale = server, scale
         self.bodies: list[BodyOnPage] = []
-        for number, mesh in enumerate(start.meshes):
+        self.add(start)
+
+    def add(self, start: Motion) -> None:
+        """Show the bodies of a motion that are not shown yet."""
+        for number, mesh in list(enumerate(start.meshes))[len(self.bodies) :]:
             vertices = start.vertices[number][0] if number in start.vertices else mesh.vertices
             self.bodies.append(self._made(number, vertices, mesh.faces, deforms=number in start.vertices))
             self.place(number, start.poses[0, number])

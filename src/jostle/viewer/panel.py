@@ -28,7 +28,6 @@ class Panel:
 
     def __init__(self, server: viser.ViserServer, session: Session) -> None:
         self._server, self._session = server, session
-        self._faces = sum(len(mesh.faces) for mesh in session.subject.start.meshes)
         gui = server.gui
         self._numbers = gui.add_html(self._words(None, ""))
         self._curve = gui.add_uplot(
@@ -165,9 +164,11 @@ class Panel:
     def _words(self, snapshot: Snapshot | None, note: str) -> str:
         import time
 
+        meshes = self._session.subject.start.meshes
+        faces = sum(len(mesh.faces) for mesh in meshes)
         since = self._session.busy_since
         busy = 0.0 if since is None else time.perf_counter() - since
-        return as_html(snapshot, self._session.timings, len(self._session.subject.start.names), self._faces, note, busy)
+        return as_html(snapshot, self._session.timings, len(meshes), faces, note, busy)
 
 
 def _when_set(element: Any, wish: Callable[[Any], object]) -> None:

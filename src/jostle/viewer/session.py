@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from jostle.overlay import Overlay
 from jostle.protocol import Method
 from jostle.registry import name_of
 from jostle.report import Report
+from jostle.shapes.mesh import Mesh
 from jostle.viewer.guide import Guide
 from jostle.viewer.holding import Holding
 from jostle.viewer.overlay_names import names_for, what_of
@@ -28,7 +29,7 @@ from jostle.viewer.playback import Playback
 from jostle.viewer.respond import Responder
 from jostle.viewer.settings import NOTHING, Settings, with_what_is_served
 from jostle.viewer.snapshot import Found, Snapshot, found_in
-from jostle.viewer.subject import Subject
+from jostle.viewer.subject import Subject, with_bodies
 from jostle.viewer.timings import Timings
 from jostle.world import World
 
@@ -46,6 +47,9 @@ class Listener:
 
     def settings_changed(self, settings: Settings) -> None:
         """Show other settings; also the old ones again where new ones were refused."""
+
+    def bodies_added(self, subject: Subject) -> None:
+        """Show that there are more bodies now, after those that were there."""
 
     def problem(self, text: str) -> None:
         """Tell people a sentence."""
@@ -137,6 +141,10 @@ class Session:
     def put_back(self) -> None:
         """Put all bodies back to where they began, or to where the motion has them now."""
         self._note(self._put_back)
+
+    def add_bodies(self, parts: Sequence[tuple[str, Mesh, Floats]]) -> None:
+        """Put more bodies (name, mesh, pose) beside those that are there; what cannot be served is refused."""
+        self._note(lambda: self._add_bodies(parts))
 
     def _note(self, what: Callable[[], Any]) -> bool:
         with self._wake:
@@ -303,7 +311,8 @@ class Session:
         self._place(start.poses[0], {k: vertices[0] for k, vertices in start.vertices.items()}, held={})
 
     def _place(self, poses: Floats, vertices: dict[int, Floats], held: dict[int, Hashable]) -> None:
-        placed = np.array(poses)
+        placed = np.array(self.world.poses)
+        placed[: len(poses)] = poses  # bodies that were added later are not in the motion
         for body in held:
             placed[body] = self.world.poses[body]
         self.world.set_poses(placed)
@@ -313,6 +322,24 @@ class Session:
         self.guides.clear()
         self._responder = None
         self._look = True
+
+    def _add_bodies(self, parts: Sequence[tuple[str, Mesh, Floats]]) -> None:
+        before = self.subject
+        try:
+            self.subject = with_bodies(before, self.world.poses, parts)
+            world = self._world_for(self.world.method)
+            if self.settings.respond != "show":
+                Responder(world, self.settings.respond == "bounce", before.cube, RESPONSE_STEP)  # which refuses what cannot be
+        except JostleError as error:
+            self.subject = before
+            self._tell(str(error))
+            return
+        self.world = world
+        self._responder = None
+        self.guides.clear()
+        self._look = True
+        for listener in self._listeners:
+            listener.bodies_added(self.subject)
 
     def _change(self, wishes: dict[str, Any]) -> None:
         before = self.settings
@@ -348,7 +375,7 @@ class Session:
         """A new world for a method, with all bodies where they are now."""
         world = self.subject.start.world(method)
         if hasattr(self, "world"):
-            world.set_poses(self.world.poses)
+            world.set_poses(np.concatenate([self.world.poses, world.poses[len(self.world) :]]))
             for body in world:
                 if body.deformable:
                     body.vertices = self.world[body.id].vertices
