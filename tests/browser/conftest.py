@@ -75,12 +75,18 @@ class View:
         known = set(self.page.people)
         page.goto(f"http://127.0.0.1:{self.port}")
         page.wait_for_selector(".jostle-state", timeout=1e3 * PATIENCE)
+        self.close_notices(page)  # viser says that a processor draws; that is no news here
         self.until(lambda: set(self.page.people) - known, page)
         page.person = self.page.people[next(iter(set(self.page.people) - known))]
         self.pages.append(page)
         if settle:
             self.settled(page)
         return page
+
+    def close_notices(self, page):
+        """Close the boxes with sentences: they lie over the bodies."""
+        page.evaluate("document.querySelectorAll('.mantine-Notification-closeButton').forEach(button => button.click())")
+        page.locator(".mantine-Notification-root").first.wait_for(state="detached")
 
     def until_gone(self):
         """Wait until the server knows that nobody looks any more."""
@@ -129,7 +135,7 @@ class View:
         if handle is not None:
             handle.visible = True
         shown = imageio.imread(io.BytesIO(taken))[..., :3].astype(int)
-        return shown[130:, : WIDTH - 330]  # above, viser says that a processor draws
+        return shown[:, : WIDTH - 330]
 
     def on_screen(self, page, place):
         """(x, y) in pixels of a place (3,) on the page, seen by the camera of this browser."""
@@ -191,6 +197,12 @@ def red(picture):
     """How many pixels are of the red of touching faces, in light or shade."""
     r, g, b = picture[..., 0], picture[..., 1], picture[..., 2]
     return int(((r > 90) & (r > 2.2 * g) & (r > 2.0 * b) & (abs(g - b) < 60)).sum())
+
+
+def amber(picture):
+    """How many pixels are of the amber of near faces, in light or shade."""
+    r, g, b = picture[..., 0], picture[..., 1], picture[..., 2]
+    return int(((r > 120) & (g > 0.55 * r) & (g < 0.9 * r) & (b < 0.45 * r)).sum())
 
 
 def save_for_people(picture, name):

@@ -1,6 +1,6 @@
 """A soak: one seed's random dragging, turning, clicking, switching and playing for a while, through a real browser and, because a
-browser without graphics hardware does two things a second at most, beside it by wishes that a thread gives to the session
-directly. Every exception is kept, and the memory of the process that serves.
+browser without graphics hardware does one thing a second at most, between that by wishes given to the session directly. Every
+exception is kept, and the memory of the process that serves.
 
     python -m tests.browser.soak --seconds 1800
 
@@ -15,7 +15,6 @@ import ctypes
 import gc
 import os
 import sys
-import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -85,19 +84,22 @@ class Soak:
             session = view.session
             for method in METHODS:
                 session.change(method=method, respond="show", overlay="nothing")
+                self._finished(view, page)
+                if session.settings.method != method:
+                    continue  # refused: these bodies are not for it
                 for overlay in names_for(method)[1:]:
                     session.change(overlay=overlay, contacts=bool(self.random.integers(2)))
-                    self._by_wish(view, self.random)
+                    self._by_wish(view, most=3)
                     self._finished(view, page)
                 session.change(overlay="nothing")
                 for wish in ({"clearance": 0.05}, {"solid": True}, {"itself": True}, {"budget": 2.0}):
                     session.change(**wish)  # refused where it is not served
-                    self._by_wish(view, self.random)
+                    self._by_wish(view, most=3)
                     self._finished(view, page)
                     session.change(**{each: type(value)(0) for each, value in wish.items()})
                 for respond in RESPONSES:
                     session.change(respond=respond)
-                    self._by_wish(view, self.random)
+                    self._by_wish(view, most=3)
                     self._finished(view, page)
             session.change(method="wide_tree", respond="show")
             self._closed(view, page)
@@ -122,39 +124,30 @@ class Soak:
         self._look_at_memory()
 
     def _visit(self, view, end):
-        """Some seconds at one scene, with a second browser for a while, and a thread that wishes."""
+        """Some seconds at one scene, with a second browser for a while."""
         page, other = self._opened(view), None
         view.session.change(respond="show")
         actions = (self._drag, self._drag, self._turn, self._click, self._choose_on_page, self._tick_on_page, self._press_on_page)
-        left = threading.Event()
-        wishing = threading.Thread(target=self._wish, args=(view, left, np.random.default_rng(self.random.integers(1 << 32))))
-        wishing.start()
-        try:
-            while time.monotonic() < end and not self.faults:
-                if other is None and self.random.random() < 0.1:
-                    other = self._opened(view)
-                elif other is not None and self.random.random() < 0.3:
-                    if self.random.random() < 0.5:
-                        self._drag(view, other, release=False)  # and goes away with the body in its hand
-                    self._closed(view, other)
-                    other = None
-                action = actions[self.random.integers(len(actions))]
-                action(view, page if other is None or self.random.random() < 0.6 else other)
-                self._did(action)
-        finally:
-            left.set()
-            wishing.join()
+        wishes = (self._by_wish, self._by_wish, self._switch, self._overlay, self._overlay, self._set, self._play)
+        while time.monotonic() < end and not self.faults:
+            if other is None and self.random.random() < 0.1:
+                other = self._opened(view)
+            elif other is not None and self.random.random() < 0.3:
+                if self.random.random() < 0.5:
+                    self._drag(view, other, release=False)  # and goes away with the body in its hand
+                self._closed(view, other)
+                other = None
+            for wish in self.random.choice(wishes, self.random.integers(5)):
+                wish(view)
+                self._did(wish)
+                time.sleep(0.1)
+            action = actions[self.random.integers(len(actions))]
+            action(view, page if other is None or self.random.random() < 0.6 else other)
+            self._did(action)
         for each in (page, other):
             if each is not None:
                 self._closed(view, each)
         view.until_gone()
-
-    def _wish(self, view, left, random):
-        wishes = (self._by_wish, self._by_wish, self._switch, self._overlay, self._overlay, self._set, self._play)
-        while not left.wait(0.7):
-            wish = wishes[random.integers(len(wishes))]
-            wish(view, random)
-            self._did(wish)
 
     def _did(self, action):
         self.done[action.__name__.strip("_").replace("_", " ")] += 1
@@ -201,43 +194,46 @@ class Soak:
 
     # ------------------------------------------------------------------ what a hand wishes, without the page
 
-    def _by_wish(self, view, random):
+    def _by_wish(self, view, most=20):
         """A drag with a move at every instant."""
         session = view.session
-        body = int(random.integers(len(session.subject.start.names)))
+        body = int(self.random.integers(len(session.subject.start.names)))
         pose = np.array(session.world.poses[body])
         if not session.take(body, "hand"):
             return
-        step = translation(random.normal(0.0, 0.08, 3) / view.page.scale.factor)
-        for _ in range(int(random.integers(1, 20))):
-            pose = pose @ rotation_about(random.normal(size=3), 0.1) @ step
+        step = translation(self.random.normal(0.0, 0.08, 3) / view.page.scale.factor)
+        for _ in range(int(self.random.integers(1, most))):
+            pose = pose @ rotation_about(self.random.normal(size=3), 0.1) @ step
             session.move(body, pose, "hand")
             time.sleep(0.01)
         session.let_go(body, "hand")
 
-    def _switch(self, view, random):
-        view.session.change(method=str(random.choice(list(METHODS))))
+    def _switch(self, view):
+        view.session.change(method=str(self.random.choice(list(METHODS))))
 
-    def _overlay(self, view, random):
+    def _overlay(self, view):
         # Of the list of the method that is chosen now, as a panel has it; the method may be another when it is heard.
         names = names_for(view.session.settings.method.partition("(")[0])
-        view.session.change(overlay=str(random.choice(names)) if random.random() < 0.5 else names[0])
+        view.session.change(overlay=str(self.random.choice(names)) if self.random.random() < 0.5 else names[0])
 
-    def _set(self, view, random):
-        wish = str(random.choice(["clearance", "budget", "solid", "itself", "contacts", "respond"]))
+    def _set(self, view):
+        wish = str(self.random.choice(["clearance", "budget", "solid", "itself", "contacts", "respond"]))
         value = {
-            "clearance": float(random.choice([0.0, 0.05])), "budget": float(random.choice([0.0, 2.0])),
-            "respond": str(random.choice(RESPONSES)),
-        }.get(wish, bool(random.integers(2)))  # fmt: skip
+            "clearance": float(self.random.choice([0.0, 0.05])), "budget": float(self.random.choice([0.0, 2.0])),
+            "respond": str(self.random.choice(RESPONSES)),
+        }.get(wish, bool(self.random.integers(2)))  # fmt: skip
         view.session.change(**{wish: value})
 
-    def _play(self, view, random):
+    def _play(self, view):
         session = view.session
-        wish = str(random.choice(["play", "pause", "pause", "back", "seek"]))
+        wish = str(self.random.choice(["play", "pause", "pause", "back", "seek"]))
         if wish == "seek":
-            session.seek(int(random.integers(100)))
+            session.seek(int(self.random.integers(100)))
         else:
             {"play": session.play, "pause": session.pause, "back": session.put_back}[wish]()
+        if wish == "play" and self.random.random() < 0.7:  # a motion that always plays leaves a slow browser no time for hands
+            time.sleep(0.5)
+            session.pause()
 
     # ------------------------------------------------------------------ what came of it
 

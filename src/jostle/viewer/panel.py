@@ -42,6 +42,7 @@ class Panel:
             cursor=viser.uplot.Cursor(show=False),
             aspect=2.4,
             padding=(10, 8, 8, 0),
+            visible=False,  # until there is a curve to see
         )
         self._add_motion(gui)
         self._add_detection(gui, session.settings)
@@ -126,6 +127,8 @@ class Panel:
         curve = 1e3 * self._session.timings.curve()
         if len(curve) > 1:
             self._curve.data = np.arange(len(curve), dtype=np.float64), curve
+            if not self._curve.visible:
+                self._curve.visible = True
 
     def show_frame(self, number: int) -> None:
         """Show which frame it is."""

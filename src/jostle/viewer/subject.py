@@ -118,7 +118,8 @@ def with_bodies(subject: Subject, poses: Floats, parts: Sequence[tuple[str, Mesh
     lower, upper = _box(zip(shapes, poses, strict=True))
     low, high = _box((mesh.vertices, pose) for _, mesh, pose in parts)
     shift = 0.5 * (lower + upper) - 0.5 * (low + high)
-    shift[0] = upper[0] + GAP * max(np.max(upper - lower), np.max(high - low)) - low[0]
+    # To the side that is on the left at first: on the right of the page is the panel.
+    shift[0] = lower[0] - GAP * max(np.max(upper - lower), np.max(high - low)) - high[0]
     names, placed = list(start.names), []
     for name, _, pose in parts:
         names.append(name if name not in names else next(f"{name} {k}" for k in range(2, 10**6) if f"{name} {k}" not in names))
