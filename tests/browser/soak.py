@@ -4,7 +4,7 @@ exception is kept, and the memory of the process that serves.
 
     python -m tests.browser.soak --seconds 1800
 
-prints a line every half minute, and at the end what was done; exit status 1 if there was an exception or memory grew too much.
+prints a line after every half minute at one scene, and at the end what was done; exit status 1 if there was an exception or memory grew too much.
 The test (test_soak.py) runs the same for JOSTLE_SOAK_SECONDS, sixty by default. The process is one of its own in either case:
 what it holds is the viewer's, not that of other tests.
 """
@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import ctypes
 import gc
+import itertools
 import os
 import sys
 import time
@@ -31,7 +32,7 @@ from tests.browser.conftest import CHROMIUM, SWITCHES, View
 
 # Rigid and convex, for all methods; and the room, whose hands and sphere deform.
 SCENES = ("spheres(count=5, faces=168)", "room")
-VISIT = 20.0  # seconds at one scene, with one page or two
+VISIT = 30.0  # seconds at one scene, with one page or two
 MOST_GROWTH = 0.10  # of the memory after the warm-up
 
 
@@ -103,29 +104,21 @@ class Soak:
                     self._finished(view, page)
             session.change(method="wide_tree", respond="show")
             self._closed(view, page)
-            self._visit(view, time.monotonic() + 5.0)
+            self._visit(view, 5.0)
 
     def go_on(self, seconds):
-        """Do random things for so long; memory is looked at before, every now and then, and at the end."""
+        """Do random things for so long, not counting the opening of pages; memory is looked at before and after every visit."""
         self._look_at_memory()
-        end = time.monotonic() + seconds
-        told = time.monotonic()
-        visit = 0
-        while time.monotonic() < end:
-            view = self.views[visit % len(self.views)]
-            visit += 1
-            self._visit(view, min(end, time.monotonic() + VISIT))
-            if time.monotonic() > told + 30.0:
-                told = time.monotonic()
-                self._look_at_memory()
-        for view in self.views:
-            view.session.pause()
-        time.sleep(0.5)
-        self._look_at_memory()
+        visits = itertools.cycle(self.views)
+        while seconds > 0.0 and not self.faults:
+            self._visit(next(visits), min(seconds, VISIT))
+            self._look_at_memory()
+            seconds -= VISIT
 
-    def _visit(self, view, end):
+    def _visit(self, view, seconds):
         """Some seconds at one scene, with a second browser for a while."""
         page, other = self._opened(view), None
+        end = time.monotonic() + seconds
         view.session.change(respond="show")
         actions = (self._drag, self._drag, self._turn, self._click, self._choose_on_page, self._tick_on_page, self._press_on_page)
         wishes = (self._by_wish, self._by_wish, self._switch, self._overlay, self._overlay, self._set, self._play)
@@ -148,6 +141,7 @@ class Soak:
             if each is not None:
                 self._closed(view, each)
         view.until_gone()
+        view.session.pause()
 
     def _did(self, action):
         self.done[action.__name__.strip("_").replace("_", " ")] += 1
