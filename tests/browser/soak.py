@@ -4,7 +4,8 @@ exception is kept, and the memory of the process that serves.
 
     python -m tests.browser.soak --seconds 1800
 
-prints a line after every half minute at one scene, and at the end what was done; exit status 1 if there was an exception or memory grew too much.
+prints a line after every half minute at one scene, and at the end what was done; exit status 1 if there was an exception or
+memory grew too much.
 The test (test_soak.py) runs the same for JOSTLE_SOAK_SECONDS, sixty by default. The process is one of its own in either case:
 what it holds is the viewer's, not that of other tests.
 """
@@ -28,7 +29,7 @@ from jostle.viewer.overlay_names import names_for
 from jostle.viewer.session import Session
 from jostle.viewer.settings import RESPONSES
 from jostle.viewer.subject import subject_of
-from tests.browser.conftest import CHROMIUM, SWITCHES, View
+from tests.browser.conftest import CHROMIUM, PATIENCE, SWITCHES, View
 
 # Rigid and convex, for all methods; and the room, whose hands and sphere deform.
 SCENES = ("spheres(count=5, faces=168)", "room")
@@ -78,32 +79,30 @@ class Soak:
     def warm_up(self):
         """All methods with all overlays, questions and answers to touching, and a short visit, in all scenes.
 
-        After it all code is loaded, which is most of the memory.
+        After it all code is loaded, which is most of the memory. Without a page up to the visit: nobody looks.
         """
         for view in self.views:
-            page = self._opened(view)
             session = view.session
             for method in METHODS:
                 session.change(method=method, respond="show", overlay="nothing")
-                self._finished(view, page)
+                self._finished(view)
                 if session.settings.method != method:
                     continue  # refused: these bodies are not for it
                 for overlay in names_for(method)[1:]:
                     session.change(overlay=overlay, contacts=bool(self.random.integers(2)))
                     self._by_wish(view, most=3)
-                    self._finished(view, page)
+                    self._finished(view)
                 session.change(overlay="nothing")
                 for wish in ({"clearance": 0.05}, {"solid": True}, {"itself": True}, {"budget": 2.0}):
                     session.change(**wish)  # refused where it is not served
                     self._by_wish(view, most=3)
-                    self._finished(view, page)
+                    self._finished(view)
                     session.change(**{each: type(value)(0) for each, value in wish.items()})
                 for respond in RESPONSES:
                     session.change(respond=respond)
                     self._by_wish(view, most=3)
-                    self._finished(view, page)
+                    self._finished(view)
             session.change(method="wide_tree", respond="show")
-            self._closed(view, page)
             self._visit(view, 5.0)
 
     def go_on(self, seconds):
@@ -231,11 +230,13 @@ class Soak:
 
     # ------------------------------------------------------------------ what came of it
 
-    def _finished(self, view, page):
+    def _finished(self, view):
         """Wait for all wishes so far."""
-        reached = []
+        reached, end = [], time.monotonic() + PATIENCE
         view.session._note(lambda: reached.append(True))
-        view.until(lambda: reached and view.session.busy_since is None, page)
+        while not reached or view.session.busy_since is not None:
+            assert time.monotonic() < end, "the session does not go on"
+            time.sleep(0.005)
 
     def _look_at_memory(self):
         # What is free is given back first: how much of it the allocator keeps says nothing about leaks, and goes up and down.
