@@ -65,8 +65,8 @@ class View:
         self.page.problem = self.problems.append
         session.start()
 
-    def open(self):
-        """Another browser; return its page when bodies are drawn."""
+    def open(self, settle=True):
+        """Another browser; return its page, by default when bodies are drawn."""
         context = self.browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
         page = context.new_page()
         page.set_default_timeout(1e3 * PATIENCE)
@@ -75,11 +75,25 @@ class View:
         known = set(self.page.people)
         page.goto(f"http://127.0.0.1:{self.port}")
         page.wait_for_selector(".jostle-state", timeout=1e3 * PATIENCE)
+        self.close_notices(page)  # viser says that a processor draws; that is no news here
         self.until(lambda: set(self.page.people) - known, page)
         page.person = self.page.people[next(iter(set(self.page.people) - known))]
         self.pages.append(page)
-        self.settled(page)
+        if settle:
+            self.settled(page)
         return page
+
+    def close_notices(self, page):
+        """Close the boxes with sentences: they lie over the bodies."""
+        page.evaluate("document.querySelectorAll('.mantine-Notification-closeButton').forEach(button => button.click())")
+        page.locator(".mantine-Notification-root").first.wait_for(state="detached")
+
+    def until_gone(self):
+        """Wait until the server knows that nobody looks any more."""
+        end = time.monotonic() + PATIENCE
+        while self.page.people:
+            assert time.monotonic() < end, "a page that was closed is still there"
+            time.sleep(0.02)
 
     def close(self):
         for page in self.pages:
@@ -121,7 +135,7 @@ class View:
         if handle is not None:
             handle.visible = True
         shown = imageio.imread(io.BytesIO(taken))[..., :3].astype(int)
-        return shown[130:, : WIDTH - 330]  # above, viser says that a processor draws
+        return shown[:, : WIDTH - 330]
 
     def on_screen(self, page, place):
         """(x, y) in pixels of a place (3,) on the page, seen by the camera of this browser."""
@@ -139,30 +153,56 @@ class View:
         zoom = half / np.tan(0.5 * camera.fov)
         return 0.5 * camera.image_width + zoom * right / ahead, half + zoom * down / ahead
 
-    def drag(self, page, axis, by, release=True):
+    def drag(self, page, axis, by, release=True, steps=12):
         """Drag the gizmo of a browser along an axis of its body, by a length on the page."""
-        handle = page.person.gizmo._handle
-        place = np.array(handle.position)
-        w, x, y, z = handle.wxyz
-        along = np.eye(3)[axis]
-        turned = along + 2 * w * np.cross([x, y, z], along) + 2 * np.cross([x, y, z], np.cross([x, y, z], along))
+        place, axes, scale = self._gizmo(page)
         # The arrow ends at the scale of the gizmo; it is taken near its end.
-        grip = place + 0.85 * handle.scale * turned
-        start, end = self.on_screen(page, grip), self.on_screen(page, grip + by * turned)
+        grip = place + 0.85 * scale * axes[axis]
+        self._pull(page, [grip + share * by * axes[axis] for share in np.linspace(0.0, 1.0, steps)], release)
+
+    def turn(self, page, axis, by, release=True, steps=12):
+        """Turn the gizmo of a browser about an axis of its body, by an angle."""
+        place, axes, scale = self._gizmo(page)
+        first, second = axes[(axis + 1) % 3], axes[(axis + 2) % 3]
+        # The arc runs from one axis to the next at 0.65 of the gizmo's scale; it is taken in its middle.
+        angles = np.pi / 4 + by * np.linspace(0.0, 1.0, steps)
+        self._pull(page, [place + 0.65 * scale * (np.cos(a) * first + np.sin(a) * second) for a in angles], release)
+
+    def _gizmo(self, page):
+        """Place, axes (rows) and scale of a browser's gizmo."""
+        handle = page.person.gizmo._handle
+        w, *vector = handle.wxyz
+        axes = [axis + 2 * w * np.cross(vector, axis) + 2 * np.cross(vector, np.cross(vector, axis)) for axis in np.eye(3)]
+        return np.array(handle.position), axes, handle.scale
+
+    def _pull(self, page, places, release):
+        """Take hold at the first of places (3,) of the page, and go to the others."""
+        start, *way = [self.on_screen(page, place) for place in places]
         page.mouse.move(*start)
         page.wait_for_timeout(150)
         page.mouse.down()
-        for share in np.linspace(0.0, 1.0, 12)[1:]:
-            page.mouse.move(*(np.array(start) + share * (np.array(end) - np.array(start))))
+        for each in way:
+            page.mouse.move(*each)
             page.wait_for_timeout(30)
         if release:
             page.mouse.up()
+
+    def choose(self, page, what, option):
+        """Choose an option of a dropdown of the panel by its label."""
+        page.get_by_label(what, exact=True).first.click()
+        page.get_by_role("option", name=option, exact=True).click()
 
 
 def red(picture):
     """How many pixels are of the red of touching faces, in light or shade."""
     r, g, b = picture[..., 0], picture[..., 1], picture[..., 2]
     return int(((r > 90) & (r > 2.2 * g) & (r > 2.0 * b) & (abs(g - b) < 60)).sum())
+
+
+def amber(picture):
+    """How many pixels are of the amber of near faces, in light or shade."""
+    r, g, b = picture[..., 0], picture[..., 1], picture[..., 2]
+    return int(((r > 120) & (g > 0.55 * r) & (g < 0.9 * r) & (b < 0.45 * r)).sum())
 
 
 def save_for_people(picture, name):

@@ -41,6 +41,9 @@ def view(
         typer.Option(help="With --fit: how near they may come; by default a thousandth of the scene.", show_default=False),
     ] = None,
     shadows: Annotated[bool, typer.Option(help="Without them a browser that has no graphics hardware draws much faster.")] = True,
+    upload_limit: Annotated[
+        float, typer.Option(min=0.0, help="Megabytes of a mesh file that is added on the page, at most; 0: none can be added.")
+    ] = 20.0,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 for any that is free.")] = 8080,
     host: Annotated[str, typer.Option(help="Address to listen on; others than this machine's own let others in.")] = "127.0.0.1",
 ) -> None:
@@ -65,7 +68,7 @@ def view(
     from jostle.viewer.page import Page
 
     server = open_server(host, port, f"jostle: {session.subject.name}")
-    page = Page(server, session, shadows)
+    page = Page(server, session, shadows, upload_limit)
     session.start()
     if play:
         session.play()

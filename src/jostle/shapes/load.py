@@ -79,19 +79,20 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
     return _as_mesh(polygons.points, faces, None if one_to_one else source, file, name, units)
 
 
-def load_scene(path: str | os.PathLike[str], units: str | None = None) -> list[tuple[str, Mesh, Floats]]:
+def load_scene(path: str | os.PathLike[str], units: str | None = None, alone: bool = False) -> list[tuple[str, Mesh, Floats]]:
     """Return (name, mesh, pose) for every node of a glTF or GLB file that shows a mesh, in the file's order of nodes.
 
     The pose is rigid, (4, 4), body to world. What is not rigid in a node's place (scale, shear, mirroring) is in the vertices of
     its mesh; a mirrored mesh has its faces turned round. Nodes that show the same mesh with the same scale share one Mesh object.
-    A file of another format is a scene of one node.
+    A file of another format is a scene of one node. With `alone` no other file is read: a glTF file whose buffers lie beside it is
+    refused.
     """
     file = Path(path)
     if _ending(file) not in _SCENES:
         mesh = load(file, units)
         return [(mesh.name, mesh, np.eye(4))]
     try:
-        scene = read_gltf(_content(file), file.parent)
+        scene = read_gltf(_content(file), None if alone else file.parent)
     except UnreadableError as reason:
         raise InputError(f"{file}: {reason}") from None
     if not scene.nodes:

@@ -55,7 +55,11 @@ class BodiesOnPage:
     def __init__(self, server: viser.ViserServer, start: Motion, scale: PageScale) -> None:
         self._server, self._scale = server, scale
         self.bodies: list[BodyOnPage] = []
-        for number, mesh in enumerate(start.meshes):
+        self.add(start)
+
+    def add(self, start: Motion) -> None:
+        """Show the bodies of a motion that are not shown yet."""
+        for number, mesh in list(enumerate(start.meshes))[len(self.bodies) :]:
             vertices = start.vertices[number][0] if number in start.vertices else mesh.vertices
             self.bodies.append(self._made(number, vertices, mesh.faces, deforms=number in start.vertices))
             self.place(number, start.poses[0, number])
@@ -99,10 +103,13 @@ class BodiesOnPage:
     def hit_by(self, origin: Floats, direction: Floats) -> int | None:
         """Return the body that a ray of the page meets first, None if there is none."""
         nearest, found = np.inf, None
+        length = float(np.linalg.norm(direction))
         for number, body in enumerate(self.bodies):
             if body.pose is None:
                 continue
-            turn, place = body.pose[:3, :3], self._scale.place(body.pose, body.centre)[1]
+            turn, place = body.pose[:3, :3], self._scale.points(body.pose[:3, :3] @ body.centre + body.pose[:3, 3])
+            if np.linalg.norm(np.cross(place - origin, direction)) > (body.radius + LIFT) * length:
+                continue  # the ray passes by the ball about it
             along = distance_along((origin - place) @ turn, direction @ turn, body.vertices, body.faces)
             if along < nearest:
                 nearest, found = along, number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jostle.viewer.settings import Settings
 from jostle.viewer.snapshot import Snapshot
+from jostle.viewer.subject import Subject
 
 
 class Listener:
@@ -14,6 +15,9 @@ class Listener:
 
     def settings_changed(self, settings: Settings) -> None:
         """Show other settings; also the old ones again where new ones were refused."""
+
+    def bodies_added(self, subject: Subject) -> None:
+        """Show that there are more bodies now, after those that were there."""
 
     def problem(self, text: str) -> None:
         """Tell people a sentence."""

@@ -27,8 +27,7 @@ class OverlayOnPage:
     def __init__(self, server: viser.ViserServer, bodies: BodiesOnPage, scale: PageScale, gallery: viser.GuiFolderHandle) -> None:
         self._server, self._bodies, self._scale, self._gallery = server, bodies, scale, gallery
         self._nodes: dict[str, viser.SceneNodeHandle] = {}
-        self._images: dict[str, viser.GuiImageHandle] = {}
-        self._shown: tuple[Overlay | None, Found | None] = None, None
+        self._images: list[viser.GuiImageHandle] = []
 
     def show(self, overlay: Overlay | None, found: Found, contacts: bool) -> str:
         """Draw an overlay and contacts; return a line about them for the panel, "" if there is nothing to say."""
@@ -69,16 +68,22 @@ class OverlayOnPage:
         )  # fmt: skip
 
     def _draw_images(self, images: dict[str, NDArray[np.generic]]) -> None:
-        for name in [name for name in self._images if name not in images]:
-            self._images.pop(name).remove()
-        for name, image in images.items():
+        """Show images in elements that stay: a browser that is told of a change and of the end of one at once complains."""
+        for place, (name, image) in enumerate(images.items()):
             pixels = as_picture(image)
-            if name in self._images:
-                self._images[name].image = pixels
-            else:
+            if place == len(self._images):
                 with self._gallery:
-                    self._images[name] = self._server.gui.add_image(pixels, label=name, format="png")
-        self._gallery.visible = bool(self._images)
+                    self._images.append(self._server.gui.add_image(pixels, label=name, format="png"))
+                continue
+            shown = self._images[place]
+            shown.image = pixels
+            if shown.label != name:
+                shown.label = name
+        for place, shown in enumerate(self._images):
+            if shown.visible != (place < len(images)):
+                shown.visible = place < len(images)
+        if self._gallery.visible != bool(images):
+            self._gallery.visible = bool(images)
 
     def _draw_contacts(self, found: Found, wanted: bool) -> None:
         for name in [name for name in self._nodes if name.startswith("/contacts")]:

@@ -25,6 +25,8 @@ from jostle.viewer.panel import Panel
 from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
 from jostle.viewer.snapshot import Snapshot
+from jostle.viewer.subject import Subject
+from jostle.viewer.upload import USUAL_LIMIT, UploadButton, limit_transfers
 
 NUMBERS_EVERY, CURVE_EVERY = 0.1, 0.2  # seconds
 KNOCK_EVERY = 0.08
@@ -36,10 +38,9 @@ class Person:
     def __init__(self, client: viser.ClientHandle, name: str, page: Page) -> None:
         self.client, self.name, self._session = client, name, page.session
         self.gizmo = Gizmo(client, name, page.session, page.bodies, page.scale, self.tell)
-        names = page.session.subject.start.names
-        self._numbers = {body: number for number, body in enumerate(names)}
         with page.panel.bodies_folder:
-            self._picked: Any = client.gui.add_dropdown("gizmo on", ("nothing", *names), initial_value="nothing")
+            self._picked: Any = client.gui.add_dropdown("gizmo on", ("nothing",), initial_value="nothing")
+        self.know(page.session.subject.start.names)
         with client.gui.add_folder("You"):
             client.gui.add_html(f'<div style="padding:0 14px 6px;font-size:.85em;opacity:.65">you are {name}</div>')
             if page.session.subject.hands and page.session.fit is None:
@@ -53,6 +54,11 @@ class Person:
         async def _(event: Any) -> None:
             if event.client is not None:
                 self.gizmo.pick(self._numbers.get(event.target.value))
+
+    def know(self, names: tuple[str, ...]) -> None:
+        """Offer the gizmo on these bodies."""
+        self._numbers = {body: number for number, body in enumerate(names)}
+        self._picked.options = ("nothing", *names)
 
     def pick(self, number: int) -> None:
         """Put the gizmo on a body."""
@@ -75,14 +81,20 @@ class Person:
 class Page(Listener):
     """A session in browsers."""
 
-    def __init__(self, server: viser.ViserServer, session: Session, shadows: bool = True) -> None:
-        self.server, self.session = server, session
+    def __init__(
+        self, server: viser.ViserServer, session: Session, shadows: bool = True, upload_limit: float = USUAL_LIMIT
+    ) -> None:
+        self.server, self.session, self._upload_limit = server, session, upload_limit
         start = session.subject.start
         self.scale = PageScale.of(start, session.subject.cube)
         self._furnish(shadows)
         self.bodies = BodiesOnPage(server, start, self.scale)
         self.panel = Panel(server, session)
         self._overlay = OverlayOnPage(server, self.bodies, self.scale, self.panel.gallery)
+        limit_transfers(server.gui, upload_limit, self._tell_one)
+        if upload_limit > 0.0:
+            with self.panel.bodies_folder:
+                UploadButton(server, session, upload_limit, self._tell_one)
         self._fit = None if session.fit is None else FitPanel(server, session)
         self.people: dict[int, Person] = {}
         self._names = itertools.count()
@@ -125,6 +137,7 @@ class Page(Listener):
         round_number = number // len(colours.PEOPLE)
         name = colours.PEOPLE[number % len(colours.PEOPLE)] + (f" {round_number + 1}" if round_number else "")
         person = self.people[client.client_id] = Person(client, name, self)
+        limit_transfers(client.gui, 0.0, self._tell_one)  # no element of its own takes files
         static = self.session.subject.start.static
         free = [body for body, fixed in enumerate(static) if not fixed and body not in self.session.holding.held()]
         if free:
@@ -169,6 +182,16 @@ class Page(Listener):
     def settings_changed(self, settings: Settings) -> None:
         """Show settings in all panels."""
         self.panel.show_settings(settings)
+
+    def bodies_added(self, subject: Subject) -> None:
+        """Show more bodies."""
+        self.bodies.add(subject.start)
+        for person in list(self.people.values()):
+            person.know(subject.start.names)
+
+    def _tell_one(self, client: int, text: str) -> None:
+        if client in self.people:
+            self.people[client].tell(text)
 
     def problem(self, text: str) -> None:
         """Tell all."""

@@ -28,7 +28,6 @@ class Panel:
 
     def __init__(self, server: viser.ViserServer, session: Session) -> None:
         self._server, self._session = server, session
-        self._faces = sum(len(mesh.faces) for mesh in session.subject.start.meshes)
         gui = server.gui
         self._numbers = gui.add_html(self._words(None, ""))
         self._curve = gui.add_uplot(
@@ -43,6 +42,7 @@ class Panel:
             cursor=viser.uplot.Cursor(show=False),
             aspect=2.4,
             padding=(10, 8, 8, 0),
+            visible=False,  # until there is a curve to see
         )
         self._add_motion(gui)
         self._add_detection(gui, session.settings)
@@ -127,6 +127,8 @@ class Panel:
         curve = 1e3 * self._session.timings.curve()
         if len(curve) > 1:
             self._curve.data = np.arange(len(curve), dtype=np.float64), curve
+            if not self._curve.visible:
+                self._curve.visible = True
 
     def show_frame(self, number: int) -> None:
         """Show which frame it is."""
@@ -165,9 +167,11 @@ class Panel:
     def _words(self, snapshot: Snapshot | None, note: str) -> str:
         import time
 
+        meshes = self._session.subject.start.meshes
+        faces = sum(len(mesh.faces) for mesh in meshes)
         since = self._session.busy_since
         busy = 0.0 if since is None else time.perf_counter() - since
-        return as_html(snapshot, self._session.timings, len(self._session.subject.start.names), self._faces, note, busy)
+        return as_html(snapshot, self._session.timings, len(meshes), faces, note, busy)
 
 
 def _when_set(element: Any, wish: Callable[[Any], object]) -> None:

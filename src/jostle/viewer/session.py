@@ -6,7 +6,7 @@ The loop (`loop.py`) gathers what is wished and goes round; the stage (`stage.py
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from jostle.errors import JostleError
 from jostle.registry import name_of
+from jostle.shapes.mesh import Mesh
 from jostle.viewer.grasping import Grasping
 from jostle.viewer.guide import Guide
 from jostle.viewer.holding import Holding
@@ -24,7 +25,7 @@ from jostle.viewer.playback import Playback
 from jostle.viewer.settings import Settings
 from jostle.viewer.snapshot import Snapshot
 from jostle.viewer.stage import Stage
-from jostle.viewer.subject import Subject
+from jostle.viewer.subject import Subject, with_bodies
 from jostle.viewer.timings import Timings
 from jostle.world import World
 
@@ -150,6 +151,10 @@ class Session:
         """Put all bodies back to where they began, or to where the motion has them now."""
         self._note(self._put_back)
 
+    def add_bodies(self, parts: Sequence[tuple[str, Mesh, Floats]]) -> None:
+        """Put more bodies (name, mesh, pose) beside those that are there; what cannot be served is refused."""
+        self._note(lambda: self._add_bodies(parts))
+
     def _note(self, what: Callable[[], Any]) -> bool:
         self._loop.note(what)
         return True
@@ -250,6 +255,17 @@ class Session:
         self.grasping.lose_all()
         self.stage.place(start.poses[0], {k: vertices[0] for k, vertices in start.vertices.items()})
         self._look = True
+
+    def _add_bodies(self, parts: Sequence[tuple[str, Mesh, Floats]]) -> None:
+        try:
+            self.stage.add(with_bodies(self.subject, self.stage.poses, parts))
+        except JostleError as error:
+            self._tell(str(error))
+            return
+        self.subject = self.stage.subject
+        self._look = True
+        for listener in self._listeners:
+            listener.bodies_added(self.subject)
 
     def _change(self, wishes: dict[str, Any]) -> None:
         try:

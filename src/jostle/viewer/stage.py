@@ -147,7 +147,8 @@ class Stage:
 
     def place(self, poses: Floats, vertices: Mapping[int, Floats], held: Collection[int] = ()) -> None:
         """Put all bodies that nobody holds somewhere, in other shapes if they have any."""
-        placed = np.array(poses)
+        placed = np.array(self.world.poses)
+        placed[: len(poses)] = poses  # bodies that were added later are not in the motion
         for body in held:
             placed[body] = self.world.poses[body]
         self.world.set_poses(placed)
@@ -156,6 +157,18 @@ class Stage:
                 self.world[body].vertices = points
         self.guides.clear()
         self._responder = self._deformer = None
+
+    def add(self, subject: Subject) -> None:
+        """Go on with a subject that has more bodies than this one, or raise and stay."""
+        before, self.subject = self.subject, subject
+        try:
+            world = self._world_for(self.world.method)
+            response = self._response(self.settings, world)
+        except JostleError:
+            self.subject = before
+            raise
+        self.guides.clear()
+        self.world, (self._responder, self._deformer) = world, response
 
     def take(self, settings: Settings) -> list[str]:
         """Go on under other settings, or raise and stay; return the wishes that another method does not serve, now switched off."""
@@ -193,7 +206,7 @@ class Stage:
     def _world_for(self, method: Method) -> World:
         """A new world for a method, with all bodies where they are now."""
         world = self.subject.start.world(method)
-        world.set_poses(self.world.poses)
+        world.set_poses(np.concatenate([self.world.poses, world.poses[len(self.world) :]]))  # more bodies may have come
         for body in world:
             if body.deformable:
                 body.vertices = self.world[body.id].vertices

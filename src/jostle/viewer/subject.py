@@ -6,17 +6,25 @@ frames after it if there are any (frames.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from jostle.errors import InputError
 from jostle.fitting.path import RecordedPath
-from jostle.motion.record import Motion, Recorder
+from jostle.motion.record import ALL_BITS, Motion, Recorder
 from jostle.scenes import Scene, make_scene_written
 from jostle.shapes.load import load_scene
+from jostle.shapes.mesh import Mesh
 from jostle.viewer.frames import Frames, RecordedFrames, SceneFrames
 from jostle.world import World
+
+Floats = NDArray[np.float64]
+
+GAP = 0.05  # between bodies that are there and those that are added, of the size of the larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +113,38 @@ def subject_of_world(world: World, name: str) -> Subject:
     recorder = Recorder(world)
     recorder.capture()
     return Subject(name, name, recorder.motion(name))
+
+
+def with_bodies(subject: Subject, poses: Floats, parts: Sequence[tuple[str, Mesh, Floats]]) -> Subject:
+    """Return a subject with more bodies, placed beside those that are there (at these poses), as they lie to each other."""
+    start = subject.start
+    shapes = [start.vertices[k][0] if k in start.vertices else mesh.vertices for k, mesh in enumerate(start.meshes)]
+    lower, upper = _box(zip(shapes, poses, strict=True))
+    low, high = _box((mesh.vertices, pose) for _, mesh, pose in parts)
+    shift = 0.5 * (lower + upper) - 0.5 * (low + high)
+    # To the side that is on the left at first: on the right of the page is the panel.
+    shift[0] = lower[0] - GAP * max(np.max(upper - lower), np.max(high - low)) - high[0]
+    names, placed = list(start.names), []
+    for name, _, pose in parts:
+        names.append(name if name not in names else next(f"{name} {k}" for k in range(2, 10**6) if f"{name} {k}" not in names))
+        placed.append(np.array(pose))
+        placed[-1][:3, 3] += shift
+    more = len(parts)
+    grown = replace(
+        start,
+        names=tuple(names),
+        meshes=(*start.meshes, *(mesh for _, mesh, _ in parts)),
+        poses=np.concatenate([start.poses[:1], np.stack(placed)[None]], axis=1),
+        static=(*start.static, *(False,) * more),
+        group=(*start.group, *(None,) * more),
+        category=(*start.category, *(1,) * more),
+        mask=(*start.mask, *(ALL_BITS,) * more),
+    )
+    return replace(subject, start=grown)
+
+
+def _box(placed: Iterable[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Lower and upper corner of meshes at poses."""
+    points = [vertices @ pose[:3, :3].T + pose[:3, 3] for vertices, pose in placed if len(vertices)]
+    corners = np.vstack(points or [np.zeros((1, 3))])
+    return corners.min(axis=0), corners.max(axis=0)

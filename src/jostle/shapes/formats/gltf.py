@@ -39,8 +39,8 @@ class Scene(NamedTuple):
     meshes: dict[int, tuple[Floats, Ints, str]]
 
 
-def read_gltf(data: bytes, folder: Path) -> Scene:
-    """Return the scene of a glTF or GLB file; `folder` is where its buffers lie."""
+def read_gltf(data: bytes, folder: Path | None) -> Scene:
+    """Return the scene of a glTF or GLB file; `folder` is where its buffers lie, None if no other file may be read."""
     document, binary = _split(data)
     try:
         _refuse_unknown_extensions(document)
@@ -106,7 +106,7 @@ def _entry(document: dict[str, Any], group: str, k: int) -> dict[str, Any]:
     return entry
 
 
-def _buffer(buffer: dict[str, Any], binary: bytes | None, folder: Path) -> bytes:
+def _buffer(buffer: dict[str, Any], binary: bytes | None, folder: Path | None) -> bytes:
     uri = buffer.get("uri")
     if uri is None:
         if binary is None:
@@ -114,6 +114,8 @@ def _buffer(buffer: dict[str, Any], binary: bytes | None, folder: Path) -> bytes
         content = binary
     elif uri.startswith("data:"):
         content = base64.b64decode(uri.split(",", 1)[1], validate=True)
+    elif folder is None:
+        raise UnreadableError(f"its buffer {uri!r} is another file; save it as one file (.glb)")
     else:
         try:
             content = (folder / unquote(uri)).read_bytes()
