@@ -166,13 +166,6 @@ def test_methods_prints_every_method():
     assert all(name in result.stdout for name in METHODS)
 
 
-def test_the_demo_runs_and_draws(tmp_path):
-    result = jostle("demo", "--frames", "3", cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert (tmp_path / "out" / "demo.png").read_bytes().startswith(b"\x89PNG")
-    assert "median" in result.stdout
-
-
 def test_the_table_of_methods_in_the_readme_is_that_of_the_traits():
     from pathlib import Path
 

@@ -37,6 +37,14 @@ def _without_faces(traits: Traits) -> str:
     return "-"
 
 
+def guarantee_words(traits: Traits) -> str:
+    """Return what a method guarantees of the most that it tells: of faces, else of points, else of bodies."""
+    for question, what in ((Answer.FACES, "faces"), (Answer.POINTS, "points"), (Answer.DISTANCE, "bodies")):
+        if question in traits.answers:
+            return f"{what} {traits.answers[question]}"
+    return "-"
+
+
 def as_markdown() -> str:
     """Return the table as Markdown."""
     lines = [" | ".join(COLUMNS), "|".join("---" for _ in COLUMNS), *(" | ".join(row) for row in rows())]
