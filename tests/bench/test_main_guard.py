@@ -20,9 +20,9 @@ def run(tmp_path, text, name="__main__"):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("check_main_guard('the laboratory')\n", 2),
-        ("def main():\n    check_main_guard('the laboratory')\n\n\nmain()\n", 6),
-        ("if True:\n    for _ in range(1):\n        check_main_guard('the laboratory')\n", 2),
+        ("check_main_guard()\n", 2),
+        ("def main():\n    check_main_guard()\n\n\nmain()\n", 6),
+        ("if True:\n    for _ in range(1):\n        check_main_guard()\n", 2),
     ],
 )
 def test_a_script_that_would_run_again_in_every_process_is_refused(tmp_path, text, line):
@@ -30,11 +30,11 @@ def test_a_script_that_would_run_again_in_every_process_is_refused(tmp_path, tex
         run(tmp_path, text)
     assert str(raised.value) == (
         f"mine.py, line {line}: put what the script does under if __name__ == '__main__': "
-        "(the laboratory starts processes, and each of them imports the script)"
+        "(jostle starts processes there, and each of them imports the script)"
     )
 
 
 @pytest.mark.small
 def test_a_script_with_a_guard_and_a_module_that_it_imports_are_fine(tmp_path):
-    run(tmp_path, "if __name__ == '__main__':\n    check_main_guard('the laboratory')\n")
-    run(tmp_path, "check_main_guard('the laboratory')\n", name="mine")
+    run(tmp_path, "if __name__ == '__main__':\n    check_main_guard()\n")
+    run(tmp_path, "check_main_guard()\n", name="mine")

@@ -28,6 +28,7 @@ def in_this_process(monkeypatch):
     monkeypatch.setattr(measure, "ServerProcess", InThisProcess)
     monkeypatch.setattr(experiment, "ROUNDS", 1)
     monkeypatch.setattr(warmup, "compile_with_progress", lambda console, entries: None)
+    monkeypatch.setattr("jostle.lab.plots._figures", lambda result: iter(()))  # they have tests of their own, and take long
 
 
 def words_of(console_output):
@@ -50,7 +51,7 @@ def test_the_tour_goes_through_every_method_and_writes_its_page(in_this_process,
         assert re.search(rf"{name} .*{re.escape(table.agreement(run).split()[0])}", done.output)
     assert runs["brute_force"][1].frames_right == FRAMES
     page = (tmp_path / "index.html").read_text()
-    assert page.count("<img") >= 2 + 5 + 2  # first and last frame, five methods, plots
+    assert page.count("<img") == 2 + 5  # first and last frame, and how five methods see the last
     assert all(name in page for name in METHODS)
 
 

@@ -1,7 +1,8 @@
-"""A script that starts processes must not start them again when those import it: told before the first is started, in one sentence.
+"""A script that starts processes must not start them again when those import it: told before the first is started, in a sentence.
 
-Python's way to start a fresh process imports the main script there. One whose work does not stand under `if __name__ == "__main__":`
-would do it all again in every process; Python stops that with a page of its own words, in a process whose output nobody reads.
+Python's way to start a fresh process imports the main script there. A script whose work does not stand under a guard,
+`if __name__ == "__main__":`, would do it all again in every process; Python stops that with a page of its own words, written by
+processes whose output nobody reads.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from types import FrameType
 from jostle.errors import InputError
 
 
-def check_main_guard(what: str) -> None:
-    """Raise `InputError` if the main script would start `what` again in each of the processes that it starts."""
+def check_main_guard() -> None:
+    """Raise `InputError` if the main script would do its work again in each of the processes that it starts."""
     file = getattr(sys.modules.get("__main__"), "__file__", None)
     frame: FrameType | None = sys._getframe()
     while frame is not None and not (frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"):
@@ -26,7 +27,7 @@ def check_main_guard(what: str) -> None:
     if line is not None:
         raise InputError(
             f"{Path(file).name}, line {line}: put what the script does under if __name__ == '__main__': "
-            f"({what} starts processes, and each of them imports the script)"
+            "(jostle starts processes there, and each of them imports the script)"
         )
 
 

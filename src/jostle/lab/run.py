@@ -9,7 +9,6 @@ import datetime
 from collections.abc import Callable, Sequence
 
 from jostle.bench.machine import describe_machine
-from jostle.bench.main_guard import check_main_guard
 from jostle.lab.advice import advise
 from jostle.lab.experiment import Experiment
 from jostle.lab.measure import LIMIT_SECONDS, ROUNDS, empty_point, measure_point
@@ -78,7 +77,6 @@ class LabRun:
 
     def run(self) -> ExperimentResult:
         """Measure all points. Ctrl-C ends it early: what was measured is kept."""
-        check_main_guard("the laboratory")
         experiment, result = self.experiment, self.result
         values = experiment.quick_values if result.quick else experiment.values
         frames = experiment.quick_frames if result.quick else experiment.frames

@@ -78,7 +78,7 @@ def _closing(bend: float, last: int) -> Floats:
 
 
 def _nose_first(nose: Floats, way: Floats, roll: float) -> Floats:
-    """Return the pose of a shuttle with its nose at a place, on its way: in the mesh the nose is at the origin, the tail along +x."""
+    """Return the pose of a shuttle with its nose at a place; in its mesh the nose is at the origin and the tail along +x."""
     ahead = -way / np.linalg.norm(way)
     side = np.cross((0.0, 0.0, 1.0), ahead)
     side /= np.linalg.norm(side)

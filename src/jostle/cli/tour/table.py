@@ -63,7 +63,6 @@ def agreement(run: MethodRun) -> str:
     words = [f"same {what} in {run.frames_right} of {len(run.pairs)} frames"]
     if not run.agrees:
         words.append(f"{run.missed:,} missed, {run.extra:,} extra")
-        words += (
-            [] if run.keeps_its_word is None else [f"{run.beyond:,} beyond its guarantee" if run.beyond else "as it guarantees"]
-        )
+        if run.keeps_its_word is not None:
+            words.append("as it guarantees" if run.keeps_its_word else f"{run.beyond:,} beyond its guarantee")
     return "; ".join([*words, *([run.why] if run.why else [])])

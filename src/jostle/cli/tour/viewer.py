@@ -1,4 +1,4 @@
-"""The end of the tour: its scene in the viewer. On a terminal the page stays until Ctrl-C; elsewhere it is opened, asked once, and closed."""
+"""The end of the tour: its scene in the viewer. On a terminal the page stays until Ctrl-C, elsewhere it is asked once and closed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def show_viewer(console: Console, port: int, stay: bool) -> None:
             if page.status != 200:
                 raise JostleError(f"the viewer at {address} answered with status {page.status}")
         console.print(
-            f"the viewer answered at {address} and is closed again, as this is no terminal; jostle view {SCENE} --play keeps it open",
+            f"the viewer answered at {address} and is closed again, as this is no terminal; "
+            f"jostle view {SCENE} --play keeps it open",
             highlight=False,
             soft_wrap=True,
         )
