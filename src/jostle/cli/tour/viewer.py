@@ -1,4 +1,4 @@
-"""The end of the tour: its scene in the viewer. On a terminal the page stays until Ctrl-C, elsewhere it is asked once and closed."""
+"""The end of the tour: its scene in the viewer. On a terminal the page stays until Ctrl-C, elsewhere it is asked once."""
 
 from __future__ import annotations
 
