@@ -14,7 +14,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 .PHONY: help install demo pictures test lint types imports boundscheck plain wheel lock clean
 
 help:
-	@echo "make demo         install, then run two concave meshes through a short motion and draw the last frame"
+	@echo "make demo         install, then the tour: one scene through every method, a page with pictures, the viewer"
 	@echo "make test         install, then run the whole test suite"
 	@echo "make pictures     make the pictures of docs/gallery.md again"
 	@echo "make install      set up .venv only"
@@ -32,9 +32,14 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP) --editable '.[dev,gpu,viewer]'
 	@touch $@
 
+# The tour draws plots and opens the viewer.
+$(VENV)/.installed-demo: $(VENV)/.installed
+	$(PIP) --editable '.[lab,viewer]'
+	@touch $@
+
 install: $(VENV)/.installed
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.installed-demo
 	$(BIN)/jostle demo
 
 # All pictures of docs/gallery.md, by the commands that stand there.

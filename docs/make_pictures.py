@@ -1,7 +1,8 @@
-"""Make the pictures of the gallery again: run every command of docs/gallery.md as it stands there (`make pictures`).
+"""Make the pictures of the documents again (`make pictures`): every command of docs/gallery.md as it stands there, then a shuttle
+that is stuck in a horseshoe, and the page of the viewer, where there is a browser.
 
 python docs/make_pictures.py            # all of them
-python docs/make_pictures.py voxmap     # those whose command has this word
+python docs/make_pictures.py voxmap     # those whose command, or whose name, has this word
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
+PICTURES = DOCS / "pictures"
 
 
 def commands() -> list[list[str]]:
@@ -22,8 +25,71 @@ def commands() -> list[list[str]]:
     return [shlex.split(line)[1:] for line in lines]
 
 
+def stuck_shuttle(file: Path) -> None:
+    """A horseshoe stood up as a gate, open at the bottom, and a shuttle whose wings are a little too wide for it."""
+    import numpy as np
+
+    import jostle
+    from jostle.motion.pose import rotation_about, translation
+    from jostle.pictures import picture_of
+    from jostle.render.png import write_png
+    from jostle.shapes import build
+
+    world = jostle.World()
+    gate = translation((0.0, 0.0, 0.1)) @ rotation_about((0.0, 0.0, 1.0), np.pi / 2) @ rotation_about((1.0, 0.0, 0.0), np.pi / 2)
+    world.add(build.shuttle(), translation((-0.84, 0.0, 0.0)) @ rotation_about((1.0, 0.0, 0.0), 0.4), "shuttle")
+    world.add(build.horseshoe(), gate, "horseshoe")
+    write_png(file, picture_of(world, world.detect()))
+
+
+def viewer_page(file: Path) -> None:
+    """The scene of the tour in the viewer, in its last frame, as chromium shows it; told and left out where there is none."""
+    chromium = os.environ.get("JOSTLE_CHROMIUM") or shutil.which("chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ModuleNotFoundError:
+        chromium = None
+    if chromium is None:
+        print(f"{file.name} is left as it is: it needs chromium and playwright")
+        return
+    from jostle.viewer.page import Page
+    from jostle.viewer.serve import LOCAL, free_port, open_server
+    from jostle.viewer.session import Session
+    from jostle.viewer.subject import subject_of
+
+    port = free_port()
+    session = Session(subject_of(["tour"]))
+    server = open_server(LOCAL, port, "jostle: tour")
+    page = Page(server, session)
+    session.start()
+    session.play()
+    switches = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=switches)
+        shown = browser.new_page(viewport={"width": 1040, "height": 640})
+        shown.goto(f"http://{LOCAL}:{port}")
+        shown.wait_for_selector(".jostle-state", timeout=120_000)
+        shown.wait_for_timeout(8000)  # plays, so that there are times to show
+        session.pause()
+        session.seek(19)
+        if (notice := shown.locator(".mantine-Notification-closeButton")).count():
+            notice.first.click()  # that a processor draws
+        before = b""
+        while (taken := shown.screenshot()) != before:  # until nothing moves any more
+            before = taken
+            shown.wait_for_timeout(1500)
+        file.write_bytes(taken)
+        browser.close()
+    page.close()
+    session.stop()
+    server.stop()
+
+
+OWN = {"demo.png": stuck_shuttle, "viewer.png": viewer_page}
+
+
 def main() -> None:
-    """Run those that were asked for, in one process: most of the time of each would go into loading compiled code."""
+    """Make those that were asked for, in one process: most of the time of each would go into loading compiled code."""
     from jostle.cli.app import app
 
     os.chdir(DOCS.parent)
@@ -31,6 +97,10 @@ def main() -> None:
         if all(any(wanted in word for word in words) for wanted in sys.argv[1:]):
             print("jostle", shlex.join(words), flush=True)
             app(words, standalone_mode=False)
+    for name, make in OWN.items():
+        if all(wanted in name for wanted in sys.argv[1:]):
+            print(name, flush=True)
+            make(PICTURES / name)
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ def camera_of(points: Floats, look: Look, contacts: Floats, more: Floats | None 
     if more is not None and len(more):
         middle, half = 0.5 * (points.min(axis=0) + points.max(axis=0)), 0.5 * np.ptp(points, axis=0)
         points = np.concatenate([points, np.clip(more, middle - 1.4 * half, middle + 1.4 * half)])
-    camera = _centred(Camera.framing(points, look.towards, width=look.width, height=look.height), points)
+    camera = Camera.framing(points, look.towards, width=look.width, height=look.height)
     target = look.middle
     if target is None and look.zoom > 1.0 and len(contacts):
         target = tuple(0.5 * (contacts.min(axis=0) + contacts.max(axis=0)))
@@ -136,22 +136,6 @@ def camera_of(points: Floats, look: Look, contacts: Floats, more: Floats | None 
         aside = camera.view(np.array(target, np.float64)[None])[0]
         camera = dataclasses.replace(camera, eye=camera.eye + aside[0] * camera.axes[0] + aside[1] * camera.axes[1])
     return dataclasses.replace(camera, scale=camera.scale * look.zoom)
-
-
-def _centred(camera: Camera, points: Floats) -> Camera:
-    """Return a camera moved aside until as much is free on the left as on the right, and above as below.
-
-    `Camera.framing` fits width and height each as near as it can, and then steps back to the farther of the two places: what is
-    deep is off the middle there.
-    """
-    middle = np.array([camera.width / 2.0, camera.height / 2.0])
-    for _ in range(4):
-        place = camera.project(points)[:, :2]
-        off = 0.5 * (place.min(axis=0) + place.max(axis=0)) - middle
-        away = float(np.median(camera.view(points)[:, 2])) if camera.perspective else 1.0
-        step = off * away / camera.scale
-        camera = dataclasses.replace(camera, eye=camera.eye + step[0] * camera.axes[0] + step[1] * camera.axes[1])
-    return camera
 
 
 def placed_points(world: World) -> Floats:

@@ -166,11 +166,21 @@ def test_methods_prints_every_method():
     assert all(name in result.stdout for name in METHODS)
 
 
-def test_the_demo_runs_and_draws(tmp_path):
-    result = jostle("demo", "--frames", "3", cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert (tmp_path / "out" / "demo.png").read_bytes().startswith(b"\x89PNG")
-    assert "median" in result.stdout
+@pytest.mark.parametrize(("width", "table"), [(80, False), (140, True)])
+def test_the_methods_are_readable_in_a_narrow_window(monkeypatch, width, table):
+    from typer.testing import CliRunner
+
+    from jostle.cli.app import app
+    from jostle.cli.methods import rows
+
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = [line.rstrip() for line in CliRunner().invoke(app, ["methods"]).output.splitlines()]
+    assert max(map(len, lines)) <= width
+    assert any("┃" in line for line in lines) is table
+    for name, semantics, *_ in rows():
+        assert any(name in line for line in lines)
+        if not table:
+            assert lines[lines.index(name) + 1] == f"    answers for: {semantics}"
 
 
 def test_the_table_of_methods_in_the_readme_is_that_of_the_traits():

@@ -47,6 +47,17 @@ def test_framing_shows_everything_and_touches_the_margin(perspective, direction,
     assert camera.view(corners(BOUNDS))[:, 2].min() > max(camera.near, 0.0)
 
 
+@pytest.mark.parametrize("size", [(400, 300), (300, 400), (900, 200)])
+def test_what_is_deep_is_in_the_middle_of_the_picture(size):
+    # Near points on the right and far ones on the left: seen from where the height fits, the width is not in the middle by itself.
+    points = np.random.default_rng(7).uniform(-1, 1, (200, 3)) * (3.0, 9.0, 1.0) + (0.0, 0.0, 0.4)
+    camera = Camera.framing(points, (-0.4, 1.0, -0.3), width=size[0], height=size[1], margin=0.1)
+    shown = camera.project(points)[:, :2]
+    low, high = shown.min(axis=0), shown.max(axis=0)
+    assert low + high == pytest.approx(np.array(size), abs=1e-6)
+    assert (low >= 0.1 * np.array(size) - 1e-6).all()
+
+
 @pytest.mark.parametrize("perspective", [False, True])
 def test_up_is_up_and_nothing_is_mirrored(perspective):
     for up in np.eye(3):

@@ -44,12 +44,13 @@ SMALL = {
     "sphere_and_torus": {"frames": 30},
     "horseshoe_and_clover": {"frames": 30},
     "dragon_and_bunny": {"faces": 600, "faces_b": 800, "frames": 30},
+    "tour": {"faces": 120, "frames": 12},
 }
 
 # Bodies that are led, or differ in speed.
 UNEVEN = (
     "room", "shrine", "headlight", "knee", "polytopes", "combs", "grasping", "sphere_and_torus", "horseshoe_and_clover",
-    "dragon_and_bunny",
+    "dragon_and_bunny", "tour",
 )  # fmt: skip
 
 
@@ -361,6 +362,8 @@ def test_unknown_scenes_and_parameters_are_named():
         ("room", {"swell": -0.1}, "swell"),
         ("room", {"period": 3}, "period"),
         ("meeting_shuttles", {"count": 1}, "count"),
+        ("tour", {"bend": 2.0}, "bend"),
+        ("tour", {"swell": 1.0}, "swell"),
     ],
 )
 def test_values_that_make_no_scene_are_refused(name, values, words):

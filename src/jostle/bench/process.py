@@ -22,6 +22,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from jostle.bench.main_guard import check_main_guard
+
 SINGLE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "IGL_NUM_THREADS"), "1"
 )
@@ -68,6 +70,7 @@ class ServerProcess:
 
     def start(self) -> None:
         """Start the process."""
+        check_main_guard()
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         handle, file = tempfile.mkstemp(prefix="jostle-", suffix=".txt")

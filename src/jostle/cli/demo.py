@@ -1,67 +1,50 @@
-"""`jostle demo`: a shuttle flies through a horseshoe; per frame how many faces touch and how long it took, and a picture."""
+"""`jostle demo`: the tour. One scene through every method, a table, a page with pictures, and the viewer."""
 
 from __future__ import annotations
 
-import time
+import sys
 from pathlib import Path
-from statistics import median
 from typing import Annotated
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
-
-from jostle.motion.pose import rotation_about, translation
-from jostle.report import Kind
-from jostle.world import World
 
 
 def demo(
-    frames: Annotated[int, typer.Option(min=1, help="Number of frames.")] = 24,
-    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("out"),
-    method: Annotated[str | None, typer.Option(help="Method to use; `jostle methods` lists them.", show_default=False)] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the page, pictures and numbers.")] = Path("out") / "demo",
+    frames: Annotated[
+        int | None, typer.Option(min=1, help="In how many frames the motion is made (20).", show_default=False)
+    ] = None,
+    viewer: Annotated[bool, typer.Option(help="Open the viewer at the end; on a terminal it stays until Ctrl-C.")] = True,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the viewer; if it is taken, any that is free.")] = 8080,
 ) -> None:
-    """Take two built-in concave meshes through a short motion and draw the last frame."""
+    """Take a hand, a soft ball and shuttles through every method: a table, a page with pictures, the viewer.
+
+    The first run compiles what it needs, with a progress bar. Exit status: 0 done, 130 interrupted.
+    """
     from rich.console import Console
-    from rich.table import Table
 
+    from jostle.cli.lab import draw_and_write_page, measure_with_progress
+    from jostle.cli.tour.experiment import AS_IT_IS, tour_experiment
+    from jostle.cli.tour.table import print_table
+    from jostle.cli.tour.viewer import show_viewer
     from jostle.cli.warmup import compile_with_progress
-    from jostle.shapes import build
+    from jostle.lab.files import folder_for, write_files
+    from jostle.lab.run import LabRun
+    from jostle.warmups import OF_THE_TOUR
 
-    console = Console()
-    world = World(method)
-    shuttle = world.add(build.shuttle(), name="shuttle")
-    # Stood up, the horseshoe is a gate across the way: open at the bottom, a little too narrow for the wings.
-    gate = translation((0.0, 0.0, 0.1)) @ rotation_about((0.0, 0.0, 1.0), np.pi / 2) @ rotation_about((1.0, 0.0, 0.0), np.pi / 2)
-    horseshoe = world.add(build.horseshoe(), gate, name="horseshoe")
-    sizes = " and ".join(f"{body.name} ({len(body.mesh.faces)} faces)" for body in world)
-    console.print(f"{sizes}, {world.method!r}", highlight=False)
-    compile_with_progress(console)
-    world.detect()  # loads what was compiled, so that the first frame is timed like the others
-
-    table = Table("frame", "face pairs", "crossing", "touching faces", "ms", title="faces that touch, per frame")
-    milliseconds = []
-    for frame in range(frames):
-        shuttle.pose = flight(frame / max(1, frames - 1))
-        begin = time.perf_counter()
-        report = world.detect()
-        milliseconds.append(1e3 * (time.perf_counter() - begin))
-        faces = len(report.faces_of(shuttle)) + len(report.faces_of(horseshoe))
-        crossing = int((report.contacts.kind == Kind.CROSSING).sum())
-        table.add_row(*(str(n) for n in (frame + 1, len(report.contacts), crossing, faces)), f"{milliseconds[-1]:.2f}")
-    console.print(table)
-    console.print(f"median {median(milliseconds):.2f} ms, worst {max(milliseconds):.2f} ms per frame")
-
-    from jostle.render.picture import save_picture
-
-    out.mkdir(parents=True, exist_ok=True)
-    picture = out / "demo.png"
-    touching = [report.faces_of(body) for body in world]
-    save_picture(picture, [body.mesh for body in world], world.poses, highlight=touching, see_through="marked")
-    console.print(f"the last frame, with the {faces} touching faces in red: [bold]{picture}[/bold]")
-
-
-def flight(share: float) -> NDArray[np.float64]:
-    """The shuttle's pose along its way, share 0 … 1: it flies nose first into the gate, rolling, until its wings are stuck."""
-    pose: NDArray[np.float64] = translation((0.2 - 1.04 * share, 0.0, 0.0)) @ rotation_about((1.0, 0.0, 0.0), 0.4 * share)
-    return pose
+    terminal = sys.stdout.isatty()
+    console = Console(width=None if terminal else 120)
+    experiment = tour_experiment(frames)
+    folder = folder_for(out, experiment.name)
+    compile_with_progress(console, entries=OF_THE_TOUR)
+    lab_run = LabRun(experiment, command="jostle demo")
+    measure_with_progress(lab_run, console)
+    result = lab_run.result
+    print_table(console, result)
+    if result.interrupted:
+        console.print("[yellow]interrupted: what is above is what was measured; nothing is written[/yellow]")
+        raise typer.Exit(130)
+    write_files(result, folder)
+    draw_and_write_page(lab_run, folder, out, console, experiment.scene(AS_IT_IS, False).record())
+    if viewer:
+        show_viewer(console, port, stay=terminal)

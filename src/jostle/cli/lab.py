@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from jostle.lab.experiment import Experiment
     from jostle.lab.run import LabRun
+    from jostle.motion.record import Motion
 
 OUT = Path("out") / "lab"
 SCENE_FILES = (".glb", ".gltf", ".stl", ".obj", ".ply", ".off")
@@ -115,7 +116,7 @@ def _run_one(lab_run: LabRun, folder: Path, out: Path, as_json: bool, console: C
     from jostle.lab.files import write_files
     from jostle.lab.table import print_result
 
-    _measure(lab_run, console)
+    measure_with_progress(lab_run, console)
     result = lab_run.result
     if result.interrupted and not any(run.frame_seconds for point in result.points for run in point.runs):
         console.print("[yellow]interrupted before anything was measured; nothing is written[/yellow]")
@@ -126,7 +127,7 @@ def _run_one(lab_run: LabRun, folder: Path, out: Path, as_json: bool, console: C
     else:
         print_result(console, result)
     console.print(f"written to {folder}", highlight=False)
-    _draw(lab_run, folder, out, console)
+    draw_and_write_page(lab_run, folder, out, console, lab_run.motion)
     if result.interrupted:
         console.print("[yellow]interrupted: what is above is what was measured[/yellow]")
         raise typer.Exit(130)
@@ -194,7 +195,8 @@ def _free_name(stem: str, taken: Sequence[str]) -> str:
     return f"own-{stem}" if stem in {name.partition("/")[0] for name in taken} else stem
 
 
-def _measure(lab_run: LabRun, console: Console) -> None:
+def measure_with_progress(lab_run: LabRun, console: Console) -> None:
+    """Measure, showing a bar."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     machine = lab_run.result.machine
@@ -213,14 +215,17 @@ def _measure(lab_run: LabRun, console: Console) -> None:
         lab_run.run()
 
 
-def _draw(lab_run: LabRun, folder: Path, out: Path, console: Console) -> None:
-    """Draw the plots and renew the page. The data is safe by now, so what is missing for that is told and no more."""
+def draw_and_write_page(lab_run: LabRun, folder: Path, out: Path, console: Console, motion: Motion | None) -> Path:
+    """Draw the plots, and pictures of a motion, and renew the page; return it.
+
+    The data is safe by now, so what is missing for that is told and no more.
+    """
     from jostle.lab.files import read_results
 
     try:
         from jostle.lab.plots import draw_experiment
 
-        draw_experiment(lab_run.result, folder, lab_run.motion)
+        draw_experiment(lab_run.result, folder, motion)
         if lab_run.experiment.pictures is not None:
             lab_run.experiment.pictures(folder)
     except ModuleNotFoundError as error:
@@ -229,4 +234,6 @@ def _draw(lab_run: LabRun, folder: Path, out: Path, console: Console) -> None:
         console.print("[yellow]no plots: matplotlib is missing; pip install 'jostle\\[lab]' brings it. The data is kept.[/yellow]")
     from jostle.lab.page import write_page
 
-    console.print(f"all experiments so far: {write_page(read_results(out), out)}", highlight=False)
+    page = write_page(read_results(out), out)
+    console.print(f"all experiments so far: {page}", highlight=False)
+    return page

@@ -9,6 +9,7 @@ import typer
 from jostle.registry import DEFAULT_METHOD, METHODS
 from jostle.traits import Answer, Need, Serve, Traits
 
+ROOM_FOR_A_TABLE = 120  # characters: no cell has more than four lines then
 COLUMNS = ("method", "answers for", "faces", "needs", "serves", "paper")
 
 
@@ -37,6 +38,14 @@ def _without_faces(traits: Traits) -> str:
     return "-"
 
 
+def guarantee_words(traits: Traits) -> str:
+    """Return what a method guarantees of the most that it tells: of faces, else of points, else of bodies."""
+    for question, what in ((Answer.FACES, "faces"), (Answer.POINTS, "points"), (Answer.DISTANCE, "bodies")):
+        if question in traits.answers:
+            return f"{what} {traits.answers[question]}"
+    return "-"
+
+
 def as_markdown() -> str:
     """Return the table as Markdown."""
     lines = [" | ".join(COLUMNS), "|".join("---" for _ in COLUMNS), *(" | ".join(row) for row in rows())]
@@ -51,9 +60,18 @@ def methods(
         print(as_markdown())
         return
     from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table
 
+    console = Console()
+    if console.width < ROOM_FOR_A_TABLE:  # cells would be a word wide: a paragraph for each method instead
+        for name, *cells in rows():
+            console.print(f"[bold]{name}[/bold]", highlight=False)
+            lines = "\n".join(f"{column}: {cell}" for column, cell in zip(COLUMNS[1:], cells, strict=True))
+            console.print(Padding(lines, (0, 0, 0, 4), expand=False), highlight=False)
+        return
     table = Table(*COLUMNS)
+    table.columns[0].no_wrap = True
     for row in rows():
         table.add_row(*row)
-    Console().print(table)
+    console.print(table)

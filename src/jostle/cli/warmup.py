@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,8 +26,8 @@ def warmup(
     console.print(f"ready in {seconds:.1f} s; compiled code is kept in {cache.user_directory()}", highlight=False)
 
 
-def compile_with_progress(console: Console, processes: int = 2) -> float:
-    """Compile what is not in the cache, showing a bar; return the seconds it took."""
+def compile_with_progress(console: Console, processes: int = 2, entries: Sequence[str] | None = None) -> float:
+    """Compile what is not in the cache, all of it or some entries, showing a bar; return the seconds it took."""
     import time
 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -41,8 +42,8 @@ def compile_with_progress(console: Console, processes: int = 2) -> float:
         def show(done: int, total: int, name: str) -> None:
             bar.update(task, completed=done, total=total, description=name)
 
-        outcomes = warm_up(["jostle.warmups"], processes=processes, progress=show)
-        assert len(outcomes) == len(WARMUPS)
+        outcomes = warm_up(["jostle.warmups"], entries, processes=processes, progress=show)
+        assert len(outcomes) == len(WARMUPS if entries is None else entries)
     failed = [f"{name}: {error}" for name, _, error in outcomes if error is not None]
     if failed:
         raise JostleError("some kernels did not compile: " + "; ".join(failed))

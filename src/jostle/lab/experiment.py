@@ -18,6 +18,7 @@ import numpy as np
 from jostle.lab.methods import NamedMethod, methods_of, with_settings
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.motion.record import Motion
+from jostle.protocol import Method
 
 DRAWINGS = (
     "time against parameter", "log-log", "time per frame", "update time", "last frame", "averages", "slowest frame",
@@ -70,6 +71,8 @@ class Experiment:
         What the paper prints for the last frame (in "update rate" for the mean of all), to be drawn beside ours.
     made : mapping from label to callable (value) -> NamedMethod
         Those of `methods` that are no text for `methods_of`: short labels, with settings that may depend on the value.
+    takes_part : callable (value, method) -> bool, optional
+        Which methods are asked at a value; all by default.
     aside : sequence of str
         Labels of methods that are measured for the judge alone: they stand in tables, not in plots.
     rounds : int, optional
@@ -103,6 +106,7 @@ class Experiment:
     settings: Callable[[Value], Mapping[str, Any]] | None = None
     printed: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
     made: Mapping[str, Callable[[Value], NamedMethod]] = field(default_factory=dict)
+    takes_part: Callable[[Value, Method], bool] | None = None
     aside: Sequence[str] = ()
     rounds: int | None = None
     limit: float | None = None
@@ -125,6 +129,8 @@ class Experiment:
         found: list[NamedMethod] = list(chosen or ())
         for label in self.methods if chosen is None else ():
             found += [self.made[label](value)] if label in self.made else methods_of(label)
+        if self.takes_part is not None:
+            found = [each for each in found if self.takes_part(value, each.method)]
         return [with_settings(each, settings) for each in found]
 
     def verdicts(self, result: ExperimentResult) -> list[Verdict]:

@@ -175,15 +175,16 @@ class _Contender:
         if not self._answers or self._question.compared == NOTHING:
             return
         band = Band(self._method, self._question, truth)
-        counts = np.zeros(4, np.int64)
+        counts, right = np.zeros(4, np.int64), 0
         for frame, answer in enumerate(self._answers):
             show(f"{self.run.method} against the exact answer, frame {frame + 1} of {len(self._answers)}")
             true = truth.rows_for(self._question, frame)
             wrong = missed_and_extra(answer.rows, true, self._question.compared)
+            right += not any(wrong)
             counts += (*wrong, *(band.beyond(answer.rows, true, frame) if band.words and any(wrong) else wrong))
         run = self.run
         run.missed, run.extra, run.missed_beyond, run.extra_beyond = counts.tolist()
-        run.guarantee, run.compared = band.words, self._question.compared
+        run.guarantee, run.compared, run.frames_right = band.words, self._question.compared, right
 
     def interrupt(self, rounds: int) -> None:
         """Note that the run ended early."""

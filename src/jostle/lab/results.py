@@ -39,6 +39,7 @@ class MethodRun:
     missed_beyond: int | None = None  # of those that are missed, how many its guarantee does not allow; None in older files
     extra_beyond: int | None = None
     compared: str = ""  # "faces" | "body pairs" | ""
+    frames_right: int | None = None  # in how many frames it found exactly what is true; None where nothing is known
     update_seconds: list[float] = field(default_factory=list)  # the part of frame_seconds that sets poses and vertices
     rounds: int = 0  # how often all frames were timed after the warm-up; 0: the times are those of the warm-up
 

@@ -140,6 +140,8 @@ class Camera:
             side, back_x = _fit(x, z, free_width / 2.0 / scale)
             low, back_y = _fit(y, z, free_height / 2.0 / scale)
             back = max(back_x, back_y, 0.25 * size - nearest)
+            # From farther back than one of them needs, what is deep would be off the middle.
+            side, low = _middle_of(x, z + back, side), _middle_of(y, z + back, low)
             near = 0.01 * (back + nearest)
         eye = middle + side * axes[0] + low * axes[1] - back * axes[2]
         return cls(eye, axes, width, height, scale, perspective, near)
@@ -218,3 +220,18 @@ def _fit(x: Floats, z: Floats, slope: float) -> tuple[float, float]:
     """
     right, left = float((x - slope * z).max()), float((x + slope * z).min())
     return (right + left) / 2.0, (right - left) / (2.0 * slope)
+
+
+def _middle_of(x: Floats, away: Floats, place: float) -> float:
+    """Return the sideways place from which the outermost points are equally far from the middle of the picture, to either side.
+
+    The two outermost points give the place; seen from there others may be outermost, but they never are for long.
+    """
+    for _ in range(16):
+        slopes = (x - place) / away
+        i, j = int(slopes.argmax()), int(slopes.argmin())
+        better = float((x[i] * away[j] + x[j] * away[i]) / (away[i] + away[j]))
+        if better == place:
+            break
+        place = better
+    return place

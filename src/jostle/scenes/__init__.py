@@ -34,6 +34,7 @@ from jostle.scenes.scene import Scene
 from jostle.scenes.shell_pairs import dragon_and_bunny, horseshoe_and_clover, sphere_and_torus
 from jostle.scenes.shrine import shrine
 from jostle.scenes.stepper import Stepper
+from jostle.scenes.tour import tour
 from jostle.scenes.until_contact import head_and_shuttle, meeting_shuttles, meeting_spheres, two_spheres
 from jostle.settings_text import name_and_rest, settings_written
 
@@ -78,6 +79,7 @@ SCENES: dict[str, Callable[..., Scene]] = {
     "sphere_and_torus": sphere_and_torus,
     "horseshoe_and_clover": horseshoe_and_clover,
     "dragon_and_bunny": dragon_and_bunny,
+    "tour": tour,
 }
 
 

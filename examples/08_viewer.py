@@ -1,0 +1,49 @@
+"""Your own world in a browser: bodies to drag, touching faces in red, a motion that plays (pip install 'jostle[viewer]')."""
+
+import sys
+import time
+import urllib.request
+
+import numpy as np
+
+import jostle
+from jostle.motion.pose import rotation_about, translation
+from jostle.scenes import Recorder
+from jostle.shapes import build
+from jostle.viewer.frames import RecordedFrames
+from jostle.viewer.page import Page
+from jostle.viewer.serve import LOCAL, free_port, open_server
+from jostle.viewer.session import Session
+from jostle.viewer.settings import Settings
+from jostle.viewer.subject import Subject
+
+# A ball rolls through a horseshoe; the frames are recorded once and played as often as you like.
+world = jostle.World()
+world.add(build.horseshoe(), rotation_about((1, 0, 0), np.pi / 2), "horseshoe")
+ball = world.add(build.icosphere(3, 0.35), name="ball")
+recorder = Recorder(world)
+for step in range(60):
+    ball.pose = translation((0.0, 1.2 - 0.04 * step, 0.3)) @ rotation_about((1, 0, 0), 0.12 * step)
+    world.detect()
+    recorder.capture()
+motion = recorder.motion("a ball rolls through a horseshoe")
+
+session = Session(Subject("rolling", motion.title, motion.first(1), RecordedFrames(motion)), Settings(method="wide_tree"))
+port = free_port()
+server = open_server(LOCAL, port, motion.title)
+page = Page(server, session)
+session.start()
+session.play()
+address = f"http://{LOCAL}:{port}"
+print(f"{len(motion)} frames of {motion.title!r}: open {address} in a browser")
+
+# The same without Python: jostle view motion.npz --play
+try:
+    while sys.stdout.isatty():  # Ctrl-C ends it; where nobody watches, one look will do
+        time.sleep(1.0)
+    print("the page answers:", urllib.request.urlopen(address, timeout=60).status)
+except KeyboardInterrupt:
+    print("closed")
+page.close()
+session.stop()
+server.stop()

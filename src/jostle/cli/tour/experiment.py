@@ -1,0 +1,93 @@
+"""What the tour measures: the scene `tour` through every method of the registry, each with bodies that it serves.
+
+Methods for deforming bodies get the scene as it is. Methods for rigid bodies get the same poses, with the hand and the ball in the
+shapes of the last frame; methods for convex bodies the convex hulls of these. Which method gets what follows from its traits, and
+each answer is compared with the exact answer for the very bodies that the method was given.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+from jostle.lab.experiment import Experiment, Value
+from jostle.motion.record import Motion
+from jostle.protocol import Method
+from jostle.registry import METHODS
+from jostle.scenes import Scene, make_scene
+from jostle.shapes.hull import hull
+from jostle.traits import Need, Serve
+
+SCENE = "tour"
+AS_IT_IS, RIGID, HULLS = "as they deform", "rigid", "convex hulls, rigid"
+GIVEN = {
+    AS_IT_IS: "the scene as it is: the hand and the ball deform",
+    RIGID: "rigid bodies only: hand and ball keep the shapes of the last frame",
+    HULLS: "convex rigid bodies only: the convex hulls of those",
+}
+ROUNDS = 2
+LIMIT_SECONDS = 5.0  # for each method; of edge_face, which needs more, the first frames stand
+ENOUGH_FRAMES = 3
+
+
+def bodies_for(method: Method) -> str:
+    """Return which of `GIVEN` a method serves, by its traits."""
+    traits = method.traits
+    if Need.CONVEX in traits.needs:
+        return HULLS
+    return AS_IT_IS if Serve.DEFORM in traits.serves and Need.RIGID not in traits.needs else RIGID
+
+
+@dataclass(frozen=True)
+class Given:
+    """The motion of the scene, with its bodies as they are or made such that a method serves them."""
+
+    bodies: str  # one of GIVEN
+    scene: Scene
+
+    def record(self, frames: int | None = None) -> Motion:
+        """Return the motion over a number of frames; all of the scene's by default."""
+        motion = self.scene.record(frames)
+        if self.bodies == AS_IT_IS:
+            return motion
+        meshes = [
+            mesh.with_vertices(motion.vertices[k][-1]) if k in motion.vertices else mesh for k, mesh in enumerate(motion.meshes)
+        ]
+        if self.bodies == HULLS:
+            meshes = [hull(mesh) for mesh in meshes]
+        return dataclasses.replace(motion, meshes=tuple(meshes), vertices={})
+
+
+def tour_experiment(frames: int | None = None) -> Experiment:
+    """Return the experiment; the same motion may be made in fewer frames than the scene has, or in more."""
+    from jostle.cli.tour.pictures import draw_pictures
+
+    scene = make_scene(SCENE) if frames is None else make_scene(SCENE, frames=frames)
+
+    def pictures(folder: Path) -> list[Path]:
+        return draw_pictures(scene.record(), Given(RIGID, scene).record(), folder)
+
+    return Experiment(
+        name=SCENE,
+        title=f"The tour: {scene.title}",
+        about="One motion through every method. Methods for deforming bodies get the scene as it is; methods for rigid bodies get "
+        "hand and ball in the shapes of the last frame; methods for convex bodies the convex hulls of these. Each is compared with "
+        "the exact answer for the bodies that it was given.",
+        parameter="bodies",
+        values=tuple(GIVEN),
+        quick_values=tuple(GIVEN),
+        scene=lambda value, _quick: Given(str(value), scene),
+        methods=tuple(METHODS),
+        takes_part=_takes_part,
+        frames=scene.frames,
+        judge=lambda _result: [],
+        rounds=ROUNDS,
+        limit=LIMIT_SECONDS,
+        enough=ENOUGH_FRAMES,
+        pictures=pictures,
+    )
+
+
+def _takes_part(value: Value, method: Method) -> bool:
+    return bodies_for(method) == value
