@@ -254,3 +254,16 @@ def test_a_way_that_was_not_gone_cannot_be_saved(tmp_path):
     session = Session(two_boxes(method="bounding_tree"), Settings(method="bounding_tree"), fit=0.01)
     with pytest.raises(InputError, match="nothing was moved yet"):
         save_ways(session, tmp_path)
+
+
+def test_a_wish_that_fails_takes_no_other_of_its_round_with_it(monkeypatch):
+    session = Session(two_boxes())
+    heard = heard_of(session)
+    monkeypatch.setattr(session, "_put_back", lambda: 1 // 0)
+    session.put_back()
+    session.change(clearance=0.25)
+    session.move(0, translation((0.0, 0.0, 3.0)), "me")
+    assert session.round() is not None
+    assert session.settings.clearance == 0.25
+    assert session.world.poses[0, 2, 3] == 3.0
+    assert ["ZeroDivisionError" in text for text in heard.problems] == [True]

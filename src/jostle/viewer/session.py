@@ -178,21 +178,25 @@ class Session:
     def round(self) -> Snapshot | None:
         """Do what was asked for since the last round, detect if anything changed, and tell; return what was told."""
         notes, goals = self._loop.taken()
+        self._look = bool(goals) or self.stage.responds(self.holding.held())
+        for note in notes:  # one that fails takes no other with it
+            self._tried(note)
+        self._tried(self._play_on)
+        return self._tried(lambda: self._detect(goals)) if self._look else None
+
+    def _play_on(self) -> None:
+        if self.playback is not None and self.playback.advance(time.perf_counter()):
+            self._show_frame()
+
+    def _tried(self, step: Callable[[], Any]) -> Any:
+        """What a step of the round returns; where it fails, everybody is told why, and the loop goes on."""
         try:
-            self._look = bool(goals) or self.stage.responds(self.holding.held())
-            for note in notes:
-                note()
-            if self.playback is not None and self.playback.advance(time.perf_counter()):
-                self._show_frame()
-            if not self._look:
-                return None
-            return self._detect(goals)
+            return step()
         except JostleError as error:
             self._tell(str(error))
         except Exception as error:  # a fault must not end the loop without a word: the page would seem to hang
             self._tell(f"this is a fault in jostle: {type(error).__name__}: {error}")
-            if self.playback is not None:
-                self.playback.pause()
+            self._pause()
         return None
 
     def _detect(self, goals: dict[int, Floats]) -> Snapshot:
