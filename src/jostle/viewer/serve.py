@@ -10,6 +10,7 @@ import contextlib
 import io
 import ipaddress
 import socket
+import warnings
 from typing import Any
 
 from jostle.errors import InputError
@@ -75,6 +76,8 @@ def open_server(host: str, port: int, title: str) -> Any:
         def request_share_url(self, verbose: bool = True) -> str | None:
             return None
 
+    # A browser may go away at any instant, also between a look at who is there and a message to them.
+    warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
     # viser prints a box of its own; the command line says the address in its own words.
     with contextlib.redirect_stdout(io.StringIO()):
         server = ClosedServer(host=host, port=port, label=title, verbose=False)
