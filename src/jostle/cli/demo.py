@@ -11,9 +11,7 @@ import typer
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the page, pictures and numbers.")] = Path("out") / "demo",
-    frames: Annotated[
-        int | None, typer.Option(min=1, help="In how many frames the motion is made (20).", show_default=False)
-    ] = None,
+    frames: Annotated[int, typer.Option(min=1, help="In how many frames the motion is made.")] = 12,
     viewer: Annotated[bool, typer.Option(help="Open the viewer at the end; on a terminal it stays until Ctrl-C.")] = True,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the viewer; if it is taken, any that is free.")] = 8080,
 ) -> None:
