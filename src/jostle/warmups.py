@@ -1,4 +1,8 @@
-"""What `jostle warmup` compiles: each public path once, on tiny data."""
+"""What `jostle warmup` compiles: each public path once, on tiny data.
+
+Entries run in this order, two at a time: the long ones first, and neighbours that share few kernels, since what two of them ask for
+at once is compiled twice.
+"""
 
 from __future__ import annotations
 
@@ -68,48 +72,9 @@ def _collide() -> None:
     assert len(world.detect().ended) == 2
 
 
-@warms("a body against itself")
-def _itself() -> None:
-    functions.self_collide(_tetrahedron(), adjacent=True)
-
-
-@warms("distances")
-def _distance() -> None:
-    functions.distance(_tetrahedron(), _tetrahedron(2.0))
-
-
-@warms("the oracle")
-def _oracle() -> None:
-    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="brute_force", clearance=0.1)
-    functions.distance(_tetrahedron(), _tetrahedron(2.0), method="brute_force")
-
-
-@warms("continuous queries")
-def _continuous() -> None:
-    # The corner comes down on the triangle, at a time that floats find; beside it, on the edge, at one that they do not.
-    triangle = [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 3.0, 0.0]]
-    before, after = [[1.0, 1.0, 1.0], [1.0, 0.0, 2.0]], [[1.0, 1.0, -1.0], [1.0, 0.0, -1.0]]
-    assert point_triangle(before, [triangle] * 2, after, [triangle] * 2).hit.all()
-    point_triangle(before, [triangle] * 2, after, [triangle] * 2, roots="regula_falsi")
-    assert point_triangle(before, [triangle] * 2, after, [triangle] * 2, separation=0.1).hit.all()
-
-
-@warms("the face octree")
-def _face_octree() -> None:
-    functions.collide(*_balls(), method="face_octree")
-    functions.collide(_balls()[0], _balls()[0], method="face_octree")  # more pairs of faces than there is room for at first
-    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="face_octree", clearance=0.1)
-
-
-@warms("edges against faces")
-def _edge_face() -> None:
-    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="edge_face")
-
-
-@warms("octrees that move")
-def _octree_update() -> None:
-    functions.collide(*_balls(), method="octree_update")
-    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="octree_update")
+@warms("collision by rendering")
+def _image_space() -> None:
+    _draw_and_compare(ImageSpace())
 
 
 @warms("bounding trees")
@@ -122,18 +87,6 @@ def _bounding_tree() -> None:
     turning.pose = rotation_about((0.0, 0.0, 1.0), 0.5)
     body.vertices = body.vertices + 0.1
     world.detect()
-
-
-@warms("bounding trees along a motion")
-def _bounding_tree_along_a_motion() -> None:
-    world = World("bounding_tree")
-    body = world.add(_tetrahedron(), deformable=True)
-    turning = world.add(_tetrahedron(1.5))
-    world.detect(itself=True)
-    turning.pose = rotation_about((0.0, 0.0, 1.0), 0.5)
-    body.vertices = body.vertices + 0.1
-    world.detect(motion=True)
-    functions.first_contact(_tetrahedron(), _tetrahedron(2.0), translation((2.0, 2.0, 2.0)))
 
 
 @warms("voxel maps")
@@ -152,14 +105,98 @@ def _voxmap() -> None:
         assert len(world.detect().pairs) == (1 if corner else 3)
 
 
-@warms("voxel maps of surfaces")
-def _voxmap_of_surfaces() -> None:
-    functions.collide(_tetrahedron(), _tetrahedron(0.1), method=Voxmap(across=8, surface_only=True))
+@warms("sample pairs and shells")
+def _monte_carlo() -> None:
+    world = World("monte_carlo")
+    body = world.add(icosphere(3), deformable=True)
+    world.add(icosphere(3), translation((1.9, 0.0, 0.0)))
+    assert world.detect(itself=True, clearance=0.01).complete
+    body.vertices = 1.01 * body.vertices
+    world.detect(budget=Budget(operations=1000))
 
 
-@warms("collision by rendering")
-def _image_space() -> None:
-    _draw_and_compare(ImageSpace())
+@warms("closest features")
+def _closest_features() -> None:
+    world = World("closest_features")
+    bodies = [world.add(_tetrahedron(shift)) for shift in (0.0, 0.1, 5.0)]
+    for shift in (0.0, 0.01, 1.0):
+        bodies[0].pose = translation((shift, 0.0, 0.0))
+        world.detect(rows="pairs")
+    functions.distance(_tetrahedron(), _tetrahedron(2.0), method="closest_features")
+    shape = polyhedron_of(_tetrahedron())
+    settle_otherwise(shape, shape, np.eye(4), np.eye(4), 1.0)
+    one, other = _tetrahedron(), _tetrahedron(2.0)
+    closest_of_all_triangles(one.vertices, one.faces, other.vertices, other.faces)
+
+
+@warms("continuous queries")
+def _continuous() -> None:
+    # The corner comes down on the triangle, at a time that floats find; beside it, on the edge, at one that they do not.
+    triangle = [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 3.0, 0.0]]
+    before, after = [[1.0, 1.0, 1.0], [1.0, 0.0, 2.0]], [[1.0, 1.0, -1.0], [1.0, 0.0, -1.0]]
+    assert point_triangle(before, [triangle] * 2, after, [triangle] * 2).hit.all()
+    point_triangle(before, [triangle] * 2, after, [triangle] * 2, roots="regula_falsi")
+    assert point_triangle(before, [triangle] * 2, after, [triangle] * 2, separation=0.1).hit.all()
+
+
+@warms("separating planes")
+def _separating_plane() -> None:
+    assert not functions.collide(_tetrahedron(), _tetrahedron(2.0), method="separating_plane", rows="pairs")
+    functions.distance(_tetrahedron(), _tetrahedron(2.0), method="separating_plane")
+
+
+@warms("bounding trees along a motion")
+def _bounding_tree_along_a_motion() -> None:
+    world = World("bounding_tree")
+    body = world.add(_tetrahedron(), deformable=True)
+    turning = world.add(_tetrahedron(1.5))
+    world.detect(itself=True)
+    turning.pose = rotation_about((0.0, 0.0, 1.0), 0.5)
+    body.vertices = body.vertices + 0.1
+    world.detect(motion=True)
+    functions.first_contact(_tetrahedron(), _tetrahedron(2.0), translation((2.0, 2.0, 2.0)))
+
+
+@warms("soft bodies")
+def _soft_bodies() -> None:
+    from jostle.sim import Squeeze
+
+    squeeze = Squeeze(faces=80, friction=0.1)
+    for _ in range(2):
+        squeeze.step()
+
+
+@warms("a body against itself")
+def _itself() -> None:
+    functions.self_collide(_tetrahedron(), adjacent=True)
+
+
+@warms("octrees that move")
+def _octree_update() -> None:
+    functions.collide(*_balls(), method="octree_update")
+    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="octree_update")
+
+
+@warms("distances")
+def _distance() -> None:
+    functions.distance(_tetrahedron(), _tetrahedron(2.0))
+
+
+@warms("the face octree")
+def _face_octree() -> None:
+    functions.collide(*_balls(), method="face_octree")
+    functions.collide(_balls()[0], _balls()[0], method="face_octree")  # more pairs of faces than there is room for at first
+    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="face_octree", clearance=0.1)
+
+
+@warms("broad phases")
+def _broad_phases() -> None:
+    for broad in (BoundingSpheres(), FastAabb(), CoherentAabb(), SweepAndPrune(), PriorityQueue(speed=100.0)):
+        world = World(ClosestFeatures(broad=broad))
+        bodies = [world.add(_tetrahedron(shift)) for shift in (0.0, 0.1, 5.0)]
+        world.detect(rows="pairs")
+        bodies[0].pose = translation((1.0, 0.0, 0.0))
+        world.detect(rows="pairs")
 
 
 @warms("collision by rendering, other settings")
@@ -178,14 +215,9 @@ def _draw_and_compare(method: ImageSpace) -> None:
     world.detect()
 
 
-@warms("sample pairs and shells")
-def _monte_carlo() -> None:
-    world = World("monte_carlo")
-    body = world.add(icosphere(3), deformable=True)
-    world.add(icosphere(3), translation((1.9, 0.0, 0.0)))
-    assert world.detect(itself=True, clearance=0.01).complete
-    body.vertices = 1.01 * body.vertices
-    world.detect(budget=Budget(operations=1000))
+@warms("voxel maps of surfaces")
+def _voxmap_of_surfaces() -> None:
+    functions.collide(_tetrahedron(), _tetrahedron(0.1), method=Voxmap(across=8, surface_only=True))
 
 
 @warms("the simulation")
@@ -201,15 +233,6 @@ def _simulation() -> None:
         simulation.centre = simulation.centre
 
 
-@warms("soft bodies")
-def _soft_bodies() -> None:
-    from jostle.sim import Squeeze
-
-    squeeze = Squeeze(faces=80, friction=0.1)
-    for _ in range(2):
-        squeeze.step()
-
-
 @warms("pictures")
 def _picture() -> None:
     from jostle.pictures import Look, picture_of
@@ -223,6 +246,17 @@ def _picture() -> None:
     encode_gif([picture, picture[::-1]])
 
 
+@warms("the oracle")
+def _oracle() -> None:
+    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="brute_force", clearance=0.1)
+    functions.distance(_tetrahedron(), _tetrahedron(2.0), method="brute_force")
+
+
+@warms("edges against faces")
+def _edge_face() -> None:
+    functions.collide(_tetrahedron(), _tetrahedron(0.1), method="edge_face")
+
+
 @warms("many bodies")
 def _many() -> None:
     world = World(Pairwise(UniformGrid(), AllFaces()))
@@ -230,33 +264,3 @@ def _many() -> None:
         world.add(_tetrahedron(shift))
     world.detect()
     assert _tetrahedron().is_convex
-
-
-@warms("broad phases")
-def _broad_phases() -> None:
-    for broad in (BoundingSpheres(), FastAabb(), CoherentAabb(), SweepAndPrune(), PriorityQueue(speed=100.0)):
-        world = World(ClosestFeatures(broad=broad))
-        bodies = [world.add(_tetrahedron(shift)) for shift in (0.0, 0.1, 5.0)]
-        world.detect(rows="pairs")
-        bodies[0].pose = translation((1.0, 0.0, 0.0))
-        world.detect(rows="pairs")
-
-
-@warms("separating planes")
-def _separating_plane() -> None:
-    assert not functions.collide(_tetrahedron(), _tetrahedron(2.0), method="separating_plane", rows="pairs")
-    functions.distance(_tetrahedron(), _tetrahedron(2.0), method="separating_plane")
-
-
-@warms("closest features")
-def _closest_features() -> None:
-    world = World("closest_features")
-    bodies = [world.add(_tetrahedron(shift)) for shift in (0.0, 0.1, 5.0)]
-    for shift in (0.0, 0.01, 1.0):
-        bodies[0].pose = translation((shift, 0.0, 0.0))
-        world.detect(rows="pairs")
-    functions.distance(_tetrahedron(), _tetrahedron(2.0), method="closest_features")
-    shape = polyhedron_of(_tetrahedron())
-    settle_otherwise(shape, shape, np.eye(4), np.eye(4), 1.0)
-    one, other = _tetrahedron(), _tetrahedron(2.0)
-    closest_of_all_triangles(one.vertices, one.faces, other.vertices, other.faces)

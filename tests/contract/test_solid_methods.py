@@ -24,6 +24,7 @@ from jostle.traits import Answer, Need, Semantics
 from tests.contract.solid_scenes import COARSE_FAMILIES, FAMILIES, SIZES, facing
 from tests.methods.voxmap.prepared_once import prepare_each_mesh_once
 from tests.oracle import solids
+from tests.oracle.kept_proofs import kept
 from tests.oracle.rows import world_vertices
 from tests.tiny import box, random_pose, tetrahedron
 
@@ -121,14 +122,17 @@ class Placed:
     def __eq__(self, other):
         return self._key == other._key
 
+    def __repr__(self):
+        return repr(self._key)
 
-@functools.cache
+
+@kept
 def erosion(placed):
     """By how much both can be shrunk and still meet; negative where they are apart."""
     return solids.largest_erosion(*(made() for made in placed.triangles))
 
 
-@functools.cache
+@kept
 def proved(placed, r, never_misses=False):
     if erosion(placed) >= (0 if never_misses else Fraction(r)):
         return True
