@@ -115,7 +115,7 @@ def springs_of(lattice: Lattice, material: SoftMaterial) -> Springs:
 
 def cells_of(lattice: Lattice, material: SoftMaterial) -> Cells:
     """Return the volumes of one body; those of a material that needs none (ν = 0.25) never act."""
-    volume = np.full(len(lattice.cell), lattice.edge**3)
+    volume = lattice.volume
     stiffness = material.bulk_of_volumes * lattice.share * volume
     compliance = np.full(len(volume), np.inf)
     np.divide(1.0, stiffness, out=compliance, where=stiffness > 1e-9 * material.shear * volume)
