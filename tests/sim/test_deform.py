@@ -113,6 +113,8 @@ def test_a_stretched_body_returns_to_its_shape_and_volume():
         ("damping", -0.1),
         ("cells", 0),
         ("cells", 2.5),
+        ("finer", -1),
+        ("finer", 2),
     ],
 )
 def test_materials_that_mean_nothing_are_refused(field, value):

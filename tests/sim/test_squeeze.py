@@ -134,12 +134,13 @@ def jostle(capsys):
 
 
 def test_a_squeeze_on_the_command_line(jostle, tmp_path):
-    file, scene = tmp_path / "out.npz", "squeeze(faces=200, press=0.3, budget=0.01)"
+    file, scene = tmp_path / "out.npz", "squeeze(faces=200, press=0.3, budget=0.01, cells=6, finer=1)"
     code, text = jostle("sim", scene, "--method", "monte_carlo", "--friction", 0.2, "--frames", 30, "--record", file)
     assert code == 0
     assert "4 bodies, 424 faces" in text
-    assert "monte_carlo, back projection, 0.01667 s a step in 10 substeps" in text
+    assert "monte_carlo, back projection, 0.01667 s a step in 10 substeps, 6 cells across, halved where" in text
     assert "30 frames, " in text
+    assert "%" not in text.split("energy ")[1].splitlines()[0]  # no share of the rounding error that it starts with
     assert re.search(r"detection median \S+ ms, worst \S+ ms; step median \S+ ms", text)
     motion = Motion.load(file)
     assert len(motion) == 31
@@ -154,6 +155,7 @@ def test_a_squeeze_on_the_command_line(jostle, tmp_path):
         (["squeeze", "--response", "exchange"], "--response is for rigid bodies; with squeeze there are --frames"),
         (["squeeze", "--gravity", "0", "0", "-1"], "--gravity is for rigid bodies"),
         (["squeeze(press=2)"], "press is 2.0"),
+        (["squeeze(finer=2)"], "SoftMaterial: finer is 2"),
         (["squeeze(faces=100, budget=0.01)"], "budget"),
         (["squeeze", "--method", "image_space"], "image_space"),
         (["squeeze", "--dt", "0"], "dt is 0.0"),

@@ -33,7 +33,7 @@ def sim(
         str,
         typer.Argument(
             help="A built-in scene, with parameters if you like: 'spheres(count=40)'; a GLB or glTF file; a world saved as .npz; "
-            "squeeze, or 'squeeze(faces=5000, press=0.35)': two soft bodies between two plates.",
+            "squeeze, or 'squeeze(faces=5000, press=0.35, finer=1)': two soft bodies between two plates.",
             show_default=False,
         ),
     ],
@@ -137,13 +137,14 @@ def _squeeze(text: str, seed: int | None, method: Method | None, settings: dict[
     """The squeeze that a text with parameters stands for."""
     from jostle.query import Budget
     from jostle.settings_text import name_and_rest, settings_written
-    from jostle.sim import Squeeze
+    from jostle.sim import SoftMaterial, Squeeze
 
-    known = ["faces", "roughness", "press", "sticky", "substeps", "old_after", "budget"]
+    known = ["faces", "roughness", "press", "cells", "finer", "sticky", "substeps", "old_after", "merge_after", "budget"]
     written = settings_written(name_and_rest(text, "scene")[1], "scene squeeze", known, f"it has {', '.join(known)}")
     if written.get("budget") is not None:
         written["budget"] = Budget(seconds=written["budget"])
-    return Squeeze(method=method, seed=0 if seed is None else seed, **(settings | written))
+    material = SoftMaterial(**{name: written.pop(name) for name in ("cells", "finer") if name in written})
+    return Squeeze(lower=material, upper=material, method=method, seed=0 if seed is None else seed, **(settings | written))
 
 
 def _introduce_squeeze(console: Console, squeeze: Squeeze) -> None:
@@ -153,7 +154,9 @@ def _introduce_squeeze(console: Console, squeeze: Squeeze) -> None:
     faces = sum(len(body.mesh.faces) for body in world)
     console.print(f"two soft bodies between two plates: {len(world)} bodies, {faces:,} faces", highlight=False)
     how = f"{name_of(world.method)}, back projection, {simulation.dt:.4g} s a step in {simulation.substeps} substeps"
-    console.print(how, highlight=False)
+    cells = simulation.material("lower")
+    lattice = f"{cells.cells} cells across" + (", halved where a collision is probable" if cells.finer else "")
+    console.print(f"{how}, {lattice}", highlight=False)
 
 
 def _method(text: str | None) -> Method | None:
@@ -200,8 +203,8 @@ def _print(console: Console, done: Run, pulled: bool) -> None:
     rows = f", {done.contacts:,} contact rows" if done.contacts else ""
     console.print(f"{done.frames:,} frames, {done.pairs:,} touching pairs{rows} in all", highlight=False)
     start, end = done.energy_at_start, done.energy_at_end
-    # With gravity the energy has no natural zero, and a share of it says nothing.
-    change = f" ({100.0 * (end / start - 1.0):+.3g} %)" if start > 0.0 and not pulled else ""
+    # With gravity the energy has no natural zero, and a share of it says nothing; nor does one of what is a rounding error.
+    change = f" ({100.0 * (end / start - 1.0):+.3g} %)" if start > 1e-12 * end and not pulled else ""
     console.print(f"energy {start:.6g} at the start, {end:.6g} at the end{change}", highlight=False)
     if done.frames > 1:  # the first step loads the code
         detect, step = 1e3 * np.array(done.detect_seconds[1:]), 1e3 * np.array(done.step_seconds[1:])

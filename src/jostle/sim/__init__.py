@@ -1,5 +1,5 @@
 """The simulated environment of Lock and Wills 2000 (§7), and a little more: rigid bodies in a cube that collide; and soft bodies
-that squeeze each other, with the response of Guy and Debunne 2004 (§5.3–5.5).
+that squeeze each other, with the response of Guy and Debunne 2004 (§5.2–5.5).
 
     import jostle
     from jostle.sim import Simulation, SoftMaterial, SoftSimulation

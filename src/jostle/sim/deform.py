@@ -47,6 +47,8 @@ class SoftMaterial:
         the body is softer than `young` says.
     cells : int
         Of the lattice, along the longest edge of the body's box.
+    finer : int
+        How often a cell may be halved where a collision is probable, 0 or 1: it is 2 × 2 × 2 cells then, until some time after.
     """
 
     young: float = 5e4
@@ -54,6 +56,7 @@ class SoftMaterial:
     density: float = 1000.0
     damping: float = 0.05
     cells: int = 8
+    finer: int = 0
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -68,6 +71,7 @@ class SoftMaterial:
         if not 0.0 <= cast.as_number(self.damping, "damping", "SoftMaterial") <= cast.LARGEST_COORDINATE:
             raise InputError(f"SoftMaterial: damping is {self.damping}; it must be a time >= 0 in seconds")
         cast.as_count(self.cells, "cells", lowest=1, highest=64, owner="SoftMaterial")
+        cast.as_count(self.finer, "finer", lowest=0, highest=1, owner="SoftMaterial")
 
     @property
     def shear(self) -> float:
@@ -115,7 +119,7 @@ def springs_of(lattice: Lattice, material: SoftMaterial) -> Springs:
 
 def cells_of(lattice: Lattice, material: SoftMaterial) -> Cells:
     """Return the volumes of one body; those of a material that needs none (ν = 0.25) never act."""
-    volume = np.full(len(lattice.cell), lattice.edge**3)
+    volume = lattice.volume
     stiffness = material.bulk_of_volumes * lattice.share * volume
     compliance = np.full(len(volume), np.inf)
     np.divide(1.0, stiffness, out=compliance, where=stiffness > 1e-9 * material.shear * volume)

@@ -84,7 +84,7 @@ def chosen_pairs(rows: Rows, surfaces: Surfaces, points: Floats, last: FacetPair
 
 
 def with_remembered(rows: Rows, last: FacetPairs, surfaces: Surfaces, points: Floats, clearance: float) -> Rows:
-    """Return rows of a report that is not complete, and those pairs of the last step with them that are still near; sorted.
+    """Return rows of a report that may lack some, and those pairs of the last step with them that are still near; sorted.
 
     Near: no farther from their plane than the clearance, and centres no farther apart than the sum of the radii (§4.2).
     """

@@ -8,6 +8,9 @@ counts whole, and the surface is the middle of a sheet as thick as a cell.
 Why cubes, and stretch along their edges and face diagonals: no mesher is needed, whatever the surface is, soups included; a lattice
 with equal springs along both is isotropic (`deform.py`), costs nine springs and one volume for a cell where tetrahedra cost five
 with two constraints each, and stores nothing at rest. The price: parts of a surface that share a cell without touching are tied.
+
+Cells of two sizes in one lattice are those of `resolutions.py`; then nodes in the middle of an edge or a face of a larger cell are
+tied to its corners (`ties.py`).
 """
 
 from __future__ import annotations
@@ -33,6 +36,14 @@ EDGES = np.array([(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[
 DIAGONALS = np.array([(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[a] != CORNERS[b]).sum() == 2])
 
 
+class Grid(NamedTuple):
+    """Where the cells of a lattice may be."""
+
+    origin: Floats  # (3,) lowest corner
+    edge: float  # of a cell
+    counts: NDArray[np.int64]  # (3,) cells along each axis
+
+
 class Lattice(NamedTuple):
     """Cells, their springs, and what is embedded in them; lengths in the units of the mesh, places in body coordinates."""
 
@@ -40,31 +51,42 @@ class Lattice(NamedTuple):
     mass: Floats  # (n,) of a body of density 1
     cell: Ints  # (c,8) nodes of each cell, corner k at (k & 1, k >> 1 & 1, k >> 2)
     share: Floats  # (c,) how much of the cell counts
+    volume: Floats  # (c,) of the whole cell
     spring: Ints  # (s,2) nodes
     rest: Floats  # (s,) lengths at rest
-    weight: Floats  # (s,) share of a spring: 1 inside, where four cells (or two, at a diagonal) meet
+    weight: Floats  # (s,) share of a spring: 1 inside, where four cells (or two, at a diagonal) meet; of one in finer cells, half
     vertex_cell: Ints  # (v,) of each vertex of the mesh
     vertex_weight: Floats  # (v,8) of the nodes of its cell
     face_cell: Ints  # (f,) of the middle of each face
     face_weight: Floats  # (f,8)
-    edge: float  # of a cell
+    edge: float  # of a cell, of the larger ones where there are two sizes
+    tied: Ints  # (t,) nodes in the middle of an edge or a face of a larger cell; none where all cells are of one size
+    tied_to: Ints  # (t,4) the corners of that edge or face
+    tied_by: Floats  # (t,4) their weights: 1/4 each, or 1/2 and the others 0
 
 
-def lattice_of(mesh: Mesh, cells: int = 8) -> Lattice:
-    """Return the lattice of a mesh with a number of cells along the longest edge of its box."""
+def grid_of(mesh: Mesh, cells: int) -> Grid:
+    """Return the grid about the box of a mesh with a number of cells along its longest edge."""
     lower, upper = mesh.bounds
     extent = upper - lower
     edge = float(extent.max()) / cells
     counts = np.maximum(np.ceil(extent / edge - 1e-9).astype(np.int64), 1)
-    origin = 0.5 * (lower + upper) - 0.5 * edge * counts
-    corners = mesh.vertices[mesh.faces]
-    middles = corners.mean(axis=1)
+    return Grid(0.5 * (lower + upper) - 0.5 * edge * counts, edge, counts)
 
-    shares = np.zeros(counts)
-    shares[tuple(_cell_of(_points_on(corners, 0.5 * edge), origin, edge, counts).T)] = LEAST_SHARE if mesh.is_closed else 1.0
-    if mesh.is_closed:
-        inside = _inside(mesh, origin, edge, counts)
-        shares = np.maximum(shares, inside)
+
+def shares_in(mesh: Mesh, grid: Grid) -> Floats:
+    """How much of each cell of a grid counts, 0 where there is no part of the mesh."""
+    points, _ = points_on(mesh, 0.5 * grid.edge)
+    shares = np.zeros(grid.counts)
+    shares[tuple(cell_of(points, grid).T)] = LEAST_SHARE if mesh.is_closed else 1.0
+    return np.maximum(shares, _inside(mesh, *grid)) if mesh.is_closed else shares
+
+
+def lattice_of(mesh: Mesh, cells: int = 8) -> Lattice:
+    """Return the lattice of a mesh with a number of cells along the longest edge of its box."""
+    grid = grid_of(mesh, cells)
+    origin, edge, counts = grid
+    shares = shares_in(mesh, grid)
     where = np.argwhere(shares > 0.0)
     number = np.full(counts, -1, np.int64)
     number[tuple(where.T)] = np.arange(len(where))
@@ -76,8 +98,8 @@ def lattice_of(mesh: Mesh, cells: int = 8) -> Lattice:
     spring, weight = _springs(cell, share, places)
     node = origin + edge * places
     ends = node[spring]
-    vertex_cell, vertex_weight = _embedded(mesh.vertices, origin, edge, counts, number, where)
-    face_cell, face_weight = _embedded(middles, origin, edge, counts, number, where)
+    vertex_cell, vertex_weight = _embedded(mesh.vertices, grid, number, where)
+    face_cell, face_weight = _embedded(mesh.vertices[mesh.faces].mean(axis=1), grid, number, where)
     volume = abs(mesh.volume) if mesh.is_closed and abs(mesh.volume) > 0.0 else float(share.sum()) * edge**3
     mass = np.maximum(np.bincount(cell.ravel(), np.repeat(share / 8.0, 8), len(node)), LEAST_MASS)
     return Lattice(
@@ -85,6 +107,7 @@ def lattice_of(mesh: Mesh, cells: int = 8) -> Lattice:
         mass=mass * (volume / mass.sum()),
         cell=cell,
         share=share,
+        volume=np.full(len(cell), edge**3),
         spring=spring,
         rest=np.sqrt(((ends[:, 1] - ends[:, 0]) ** 2).sum(axis=1)),
         weight=weight,
@@ -93,41 +116,51 @@ def lattice_of(mesh: Mesh, cells: int = 8) -> Lattice:
         face_cell=face_cell,
         face_weight=face_weight,
         edge=edge,
+        tied=np.empty(0, np.int32),
+        tied_to=np.empty((0, 4), np.int32),
+        tied_by=np.empty((0, 4)),
     )
 
 
-def _points_on(corners: Floats, spacing: float) -> Floats:
-    """(k,3) points on faces (f,3,3), corners included, no farther apart than the spacing, so that no cell is passed over."""
+def points_on(mesh: Mesh, spacing: float) -> tuple[Floats, NDArray[np.int64]]:
+    """(k,3) points on the faces of a mesh, corners included, no farther apart than the spacing, and (k,) the face of each.
+
+    No cell that a face passes is passed over with half the edge of a cell.
+    """
+    corners = mesh.vertices[mesh.faces]
     sides = np.sqrt(((corners - np.roll(corners, 1, axis=1)) ** 2).sum(axis=2)).max(axis=1)
     parts = np.maximum(np.ceil(sides / spacing).astype(np.int64), 1)
-    found = [corners.mean(axis=1)]
+    found, of_face = [corners.mean(axis=1)], [np.arange(len(corners))]
     for count in np.unique(parts).tolist():
         i, j = (index.ravel() for index in np.meshgrid(range(count + 1), range(count + 1), indexing="ij"))
         kept = i + j <= count
         u, v = i[kept] / count, j[kept] / count
-        faces = corners[parts == count]
+        faces = np.flatnonzero(parts == count)
         weights = np.stack([1.0 - u - v, u, v], axis=1)
-        found.append((weights[None, :, :, None] * faces[:, None, :, :]).sum(axis=2).reshape(-1, 3))
-    return np.concatenate(found)
+        found.append((weights[None, :, :, None] * corners[faces][:, None, :, :]).sum(axis=2).reshape(-1, 3))
+        of_face.append(np.repeat(faces, len(weights)))
+    return np.concatenate(found), np.concatenate(of_face)
 
 
-def _cell_of(points: Floats, origin: Floats, edge: float, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def cell_of(points: Floats, grid: Grid) -> NDArray[np.int64]:
     """(k,3) the cell of each point, the nearest one of those outside of the grid."""
-    cells: NDArray[np.int64] = np.clip(np.floor((points - origin) / edge).astype(np.int64), 0, counts - 1)
+    cells: NDArray[np.int64] = np.clip(np.floor((points - grid.origin) / grid.edge).astype(np.int64), 0, grid.counts - 1)
     return cells
 
 
-def _embedded(
-    points: Floats, origin: Floats, edge: float, counts: NDArray[np.int64], number: NDArray[np.int64], where: NDArray[np.int64]
-) -> tuple[Ints, Floats]:
+def _embedded(points: Floats, grid: Grid, number: NDArray[np.int64], where: NDArray[np.int64]) -> tuple[Ints, Floats]:
     """The cell (k,) of each point and its trilinear weights (k,8)."""
-    cells = number[tuple(_cell_of(points, origin, edge, counts).T)]
+    cells = number[tuple(cell_of(points, grid).T)]
     for k in np.flatnonzero(cells < 0):  # a vertex of no face, or one on the border of two cells
-        middle = origin + edge * (where + 0.5)
+        middle = grid.origin + grid.edge * (where + 0.5)
         cells[k] = int(((middle - points[k]) ** 2).sum(axis=1).argmin())
-    local = (points - origin) / edge - where[cells]
+    return cells.astype(np.int32), trilinear((points - grid.origin) / grid.edge - where[cells])
+
+
+def trilinear(local: Floats) -> Floats:
+    """(k,8) weights of the corners of a cell for places (k,3) in it, 0 … 1 along each edge."""
     factors = np.where(CORNERS[None] == 1, local[:, None, :], 1.0 - local[:, None, :])
-    return cells.astype(np.int32), np.ascontiguousarray((factors[:, :, 0] * factors[:, :, 1]) * factors[:, :, 2])
+    return np.ascontiguousarray((factors[:, :, 0] * factors[:, :, 1]) * factors[:, :, 2])
 
 
 def _springs(cell: Ints, share: Floats, places: NDArray[np.int64]) -> tuple[Ints, Floats]:

@@ -12,9 +12,10 @@ from jostle.frame import Frame
 from jostle.geometry.rigid import transform_points
 from jostle.kernels.arrays import read_only_view
 from jostle.sim.deform import Cells, Nodes, SoftMaterial, Springs, cells_of, springs_of
-from jostle.sim.lattice import Lattice, lattice_of
+from jostle.sim.lattice import Lattice
 from jostle.sim.state import Matter, State, rotations_of
 from jostle.sim.surfaces import FIXED, RIGID, SOFT, Frames, Surfaces
+from jostle.sim.ties import Ties, ties_of
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -27,30 +28,39 @@ class SoftBodies(NamedTuple):
     nodes: Nodes
     springs: Springs
     cells: Cells
+    ties: Ties
     first_node: NDArray[np.int32]  # (n+1,) of the bodies; rigid ones have none
     mass: Floats  # (k,) of the nodes
 
 
-def soft_bodies_of(frame: Frame, materials: Mapping[int, SoftMaterial], matter: Matter, free: Bools) -> SoftBodies:
-    """Return the arrays of all bodies; materials by body number, `free` (n,) says which of the others move."""
-    known: dict[tuple[str, int], Lattice] = {}
-    lattices: dict[int, Lattice] = {}
-    for row, material in materials.items():
-        key = frame.bodies.meshes[row].digest, material.cells
-        if key not in known:
-            known[key] = lattice_of(frame.bodies.meshes[row], material.cells)
-        lattices[row] = known[key]
-    first_node = _starts([len(lattices[row].node) if row in lattices else 0 for row in range(len(frame))])
-    masses = [np.empty(0)] + [materials[row].density * lattices[row].mass for row in sorted(lattices)]
-    mass = np.concatenate(masses)
-    places = [transform_points(frame.poses[row], lattices[row].node) for row in sorted(lattices)]
-    place = np.concatenate([np.empty((0, 3)), *places])
-    springs = [springs_of(lattices[row], materials[row]) for row in sorted(lattices)]
-    cells = [cells_of(lattices[row], materials[row]) for row in sorted(lattices)]
-    shifts = [int(first_node[row]) for row in sorted(lattices)]
+def soft_bodies_of(
+    frame: Frame, materials: Mapping[int, SoftMaterial], lattices: Mapping[int, Lattice], matter: Matter, free: Bools
+) -> SoftBodies:
+    """Return the arrays of all bodies; materials and lattices by body number, `free` (n,) says which of the others move."""
+    places = {row: transform_points(frame.poses[row], lattice.node) for row, lattice in lattices.items()}
+    still = {row: np.zeros_like(place) for row, place in places.items()}
+    return with_lattices(_surfaces_of(frame, lattices, matter, free), materials, lattices, places, still)
+
+
+def with_lattices(
+    surfaces: Surfaces,
+    materials: Mapping[int, SoftMaterial],
+    lattices: Mapping[int, Lattice],
+    places: Mapping[int, Floats],
+    velocities: Mapping[int, Floats],
+) -> SoftBodies:
+    """Return the arrays of the same bodies with these lattices, whose nodes are at these places with these velocities."""
+    rows = sorted(lattices)
+    first_node = _starts([len(lattices[row].node) if row in lattices else 0 for row in range(len(surfaces.kind))])
+    mass = _end_to_end([materials[row].density * lattices[row].mass for row in rows])
+    place = np.concatenate([np.empty((0, 3)), *(places[row] for row in rows)])
+    velocity = np.concatenate([np.empty((0, 3)), *(velocities[row] for row in rows)])
+    springs = [springs_of(lattices[row], materials[row]) for row in rows]
+    cells = [cells_of(lattices[row], materials[row]) for row in rows]
+    shifts = [int(first_node[row]) for row in rows]
     return SoftBodies(
-        surfaces=_surfaces_of(frame, lattices, first_node, matter, free),
-        nodes=Nodes(place, place.copy(), np.zeros_like(place), 1.0 / mass),
+        surfaces=_following(surfaces, lattices, first_node),
+        nodes=Nodes(place, place.copy(), velocity, 1.0 / mass),
         springs=Springs(
             _shifted([part.node for part in springs], shifts, 2),
             _end_to_end([part.rest for part in springs]),
@@ -62,6 +72,12 @@ def soft_bodies_of(frame: Frame, materials: Mapping[int, SoftMaterial], matter: 
             _end_to_end([part.volume for part in cells]),
             _end_to_end([part.compliance for part in cells]),
             _end_to_end([part.damping for part in cells]),
+        ),
+        ties=ties_of(
+            _shifted([lattices[row].tied[:, None] for row in rows], shifts, 1).ravel(),
+            _shifted([lattices[row].tied_to for row in rows], shifts, 4),
+            np.concatenate([np.empty((0, 4)), *(lattices[row].tied_by for row in rows)]),
+            mass,
         ),
         first_node=first_node,
         mass=mass,
@@ -96,9 +112,8 @@ def _shifted(parts: Sequence[NDArray[np.int32]], shifts: Sequence[int], width: i
     return np.ascontiguousarray(np.concatenate([np.empty((0, width), np.int32), *nodes]))
 
 
-def _surfaces_of(
-    frame: Frame, lattices: Mapping[int, Lattice], first_node: NDArray[np.int32], matter: Matter, free: Bools
-) -> Surfaces:
+def _surfaces_of(frame: Frame, lattices: Mapping[int, Lattice], matter: Matter, free: Bools) -> Surfaces:
+    """The surfaces of all bodies, those of soft ones not yet bound to any nodes."""
     meshes = frame.bodies.meshes
     first_vertex = _starts([len(mesh.vertices) for mesh in meshes])
     first_face = _starts([len(mesh.faces) for mesh in meshes])
@@ -112,19 +127,34 @@ def _surfaces_of(
         of_vertices, of_faces = slice(first_vertex[row], first_vertex[row + 1]), slice(first_face[row], first_face[row + 1])
         face[of_faces] = mesh.faces + first_vertex[row]
         outward[row] = 0.0 if not mesh.is_closed else -1.0 if mesh.volume < 0.0 else 1.0
-        if row not in lattices:
-            x, y, z = (mesh.vertices - matter.middle[row]).T[:, :, None]
-            turn = matter.fitted[row]
-            own[of_vertices] = (x * turn[:, 0] + y * turn[:, 1]) + z * turn[:, 2]
-            face_part[of_faces] = -1 - row
+        if row in lattices:
+            kind[row] = SOFT
             continue
-        lattice = lattices[row]
-        kind[row] = SOFT
-        node[of_vertices] = lattice.cell[lattice.vertex_cell] + first_node[row]
-        weight[of_vertices] = lattice.vertex_weight
-        face_node[of_faces] = lattice.cell[lattice.face_cell] + first_node[row]
-        face_weight[of_faces] = lattice.face_weight
-        nearest = lattice.face_weight.argmax(axis=1)
-        face_part[of_faces] = face_node[of_faces][np.arange(len(mesh.faces)), nearest]
+        x, y, z = (mesh.vertices - matter.middle[row]).T[:, :, None]
+        turn = matter.fitted[row]
+        own[of_vertices] = (x * turn[:, 0] + y * turn[:, 1]) + z * turn[:, 2]
+        face_part[of_faces] = -1 - row
     arrays = kind, outward, first_vertex, first_face, face, own, node, weight, face_node, face_weight, face_part
     return Surfaces(*(read_only_view(array) for array in arrays))
+
+
+def _following(surfaces: Surfaces, lattices: Mapping[int, Lattice], first_node: NDArray[np.int32]) -> Surfaces:
+    """The same surfaces, those of soft bodies bound to the nodes of their lattices."""
+    node, weight = surfaces.node.copy(), surfaces.weight.copy()
+    face_node, face_weight, face_part = surfaces.face_node.copy(), surfaces.face_weight.copy(), surfaces.face_part.copy()
+    first_vertex, first_face = surfaces.first_vertex, surfaces.first_face
+    for row, lattice in lattices.items():
+        of_vertices, of_faces = slice(first_vertex[row], first_vertex[row + 1]), slice(first_face[row], first_face[row + 1])
+        cell = lattice.cell + first_node[row]
+        # No index is out of range: "clip" only spares the copy that taking with a check would need.
+        np.take(cell, lattice.vertex_cell, axis=0, out=node[of_vertices], mode="clip")
+        np.take(cell, lattice.face_cell, axis=0, out=face_node[of_faces], mode="clip")
+        weight[of_vertices], face_weight[of_faces] = lattice.vertex_weight, lattice.face_weight
+        face_part[of_faces] = cell[lattice.face_cell, lattice.face_weight.argmax(axis=1)]
+    return surfaces._replace(
+        node=read_only_view(node),
+        weight=read_only_view(weight),
+        face_node=read_only_view(face_node),
+        face_weight=read_only_view(face_weight),
+        face_part=read_only_view(face_part),
+    )

@@ -1,21 +1,26 @@
 """One kernel goes on with all bodies of a soft simulation by one step, in substeps: lattices, frames of rigid bodies, response."""
 
+import numpy as np
+
 from jostle.kernels.jit import kernel
 from jostle.sim.back_projection import project_pairs, set_planes, write_attitude
 from jostle.sim.deform import go_on, project_cells, project_springs, take_velocities
 from jostle.sim.integrate import SEMI_IMPLICIT, tumble
 from jostle.sim.surfaces import RIGID, SOFT
+from jostle.sim.ties import fulfil_ties
 
 
 @kernel
 def advance_soft(  # type: ignore[no-untyped-def]
-    surfaces, nodes, springs, cells, frames, pairs, planes, gravity, h, substeps, friction, sticky
+    surfaces, nodes, springs, cells, ties, frames, pairs, planes, gravity, h, substeps, friction, sticky
 ):  # fmt: skip
     """Go on by substeps of h seconds; return how often a pair was projected back.
 
-    The response comes last in a substep, so that what it has set apart is what is seen.
+    The response comes last in a substep, so that what it has set apart is what is seen; only ties of nodes that it has moved come
+    after it, of places and of what moved without velocity.
     """
     projected = 0
+    away = np.empty((ties.node.shape[0], 3))
     set_planes(surfaces, nodes, frames, pairs, planes)
     for s in range(substeps):
         backwards = s % 2 == 1
@@ -23,7 +28,10 @@ def advance_soft(  # type: ignore[no-untyped-def]
         move_frames(surfaces, frames, gravity, h)
         project_springs(nodes, springs, h, backwards)
         project_cells(nodes, cells, h, backwards)
+        fulfil_ties(ties, nodes.place, away)
         projected += project_pairs(surfaces, nodes, frames, pairs, planes, h, friction, sticky, backwards)
+        fulfil_ties(ties, nodes.place, away)
+        fulfil_ties(ties, nodes.before, away)
         take_velocities(nodes, h)
     return projected
 

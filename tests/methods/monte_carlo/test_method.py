@@ -130,6 +130,32 @@ def test_the_age_of_pairs_is_in_seconds_of_the_world():
         assert world._detector.sample_pairs().age.max() == pytest.approx(0.25 * frame)
 
 
+def test_faces_of_samples_are_those_below_near_young_samples_that_are_small_enough():
+    world = two_blobs()
+    world.dt = 0.25
+    for _ in range(2):
+        world.detect(budget=jostle.Budget(operations=3000))
+    detector = world._ready_detector()
+    pairs, shape = detector.sample_pairs(), detector._shapes[1]
+
+    def faces_below(facet):
+        children = shape.child[shape.child_first[facet] : shape.child_first[facet + 1]]
+        return {int(facet)} if len(children) == 0 else set().union(*(faces_below(child) for child in children))
+
+    sizes = []
+    for radius, gap, age in ((np.inf, np.inf, np.inf), (np.median(shape.radius), 0.05, np.inf), (np.inf, 0.05, 0.2)):
+        wanted = set()
+        for body, facet in ((pairs.body_a, pairs.facet_a), (pairs.body_b, pairs.facet_b)):
+            taken = (body == 1) & (shape.radius[np.where(body == 1, facet, 0)] <= radius) & (pairs.gap <= gap) & (pairs.age < age)
+            wanted = wanted.union(*(faces_below(row) for row in np.unique(facet[taken])))
+        found = detector.faces_of_samples(1, radius, gap, age)
+        assert len(found) == len(world[1].mesh.faces)
+        assert set(np.flatnonzero(found)) == wanted
+        sizes.append(len(wanted))
+    assert 0 < sizes[1] < sizes[0]
+    assert 0 < sizes[2] < sizes[0]
+
+
 def test_an_interrupt_in_a_frame_leaves_a_usable_world(monkeypatch):
     world = two_blobs()
     expected = rows_of(two_blobs("wide_tree").detect())

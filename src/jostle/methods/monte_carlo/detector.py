@@ -12,6 +12,7 @@ from time import perf_counter, thread_time
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle.broad_phase.brute_force import BruteForce as AllPairs
 from jostle.broad_phase.volumes import FIRST_AND_SECOND, NO_PAIRS, CandidatePairs
@@ -185,6 +186,23 @@ class MonteCarloDetector(Detector):
     def sample_pairs(self) -> SamplePairs:
         """Return the pairs that are followed, as the last frame left them; bodies by number."""
         return self._ready_search().sample_pairs()
+
+    def faces_of_samples(self, body: int, radius: float, gap: float, age: float) -> NDArray[np.bool_]:
+        """Return which faces of a body (f,) are below a sample of no larger radius, of a pair with no larger gap (§5.2).
+
+        Samples of pairs that are as old as `age` seconds or older do not count (§5.5).
+        """
+        shape, pairs = self._shapes[body], self.sample_pairs()
+        taken = (pairs.gap <= gap) & (pairs.age < age)
+        found = np.zeros(len(shape.radius), bool)
+        found[pairs.facet_a[taken & (pairs.body_a == body)]] = True
+        found[pairs.facet_b[taken & (pairs.body_b == body)]] = True
+        found &= shape.radius <= radius
+        first = shape.level_first
+        for level in range(len(first) - 3, -1, -1):
+            facets = slice(first[level], first[level + 1])
+            found[facets] |= found[shape.parent[facets]]
+        return found[: first[1]]
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the pairs that the last `detect` follows: "shells", "pairs", "planes", "level 0" …; all of them by default.

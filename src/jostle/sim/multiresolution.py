@@ -1,0 +1,115 @@
+"""The discretisation of soft bodies follows the detection (Guy and Debunne 2004, §5.2): fine where a collision is probable.
+
+The method `monte_carlo` says where that is by its sample pairs. A sample is refined when it is near to another body for its size,
+so faces below one that is no wider than a cell, and not far from its partner, are in cells that are worth splitting, before
+anything touches. Of any other method the pairs of near facets say it, one step ahead. Pairs that are old (§5.5) do not count: below
+them cells may be merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Frame
+from jostle.protocol import Detector
+from jostle.sim.back_projection import FacetPairs
+from jostle.sim.deform import SoftMaterial
+from jostle.sim.lattice import Lattice, lattice_of
+from jostle.sim.refinement import Cells, carried_over, cells_with_faces, next_cells, whole_cells, with_momentum_of
+from jostle.sim.resolutions import Resolutions, resolutions_of
+from jostle.sim.soft_bodies import SoftBodies, with_lattices
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+REFINED = 0.5  # of the edge of a cell: the radius of a sample that is no wider than the cell
+NEAR = 0.1  # of the edge: the gap of a pair of such samples that may soon be none
+
+
+@runtime_checkable
+class FollowsSamples(Protocol):
+    """A detector with sample pairs."""
+
+    def faces_of_samples(self, body: int, radius: float, gap: float, age: float) -> Bools:
+        """Which faces of a body are below a sample of no larger radius, of a pair with no larger gap and below that age."""
+        ...
+
+
+class Multiresolution:
+    """The lattices of all soft bodies of a simulation, and which of their cells are split."""
+
+    def __init__(self, frame: Frame, materials: Mapping[int, SoftMaterial], merge_after: float) -> None:
+        self._materials, self._merge_after = materials, merge_after
+        self._resolutions: dict[int, Resolutions] = {}
+        self.cells: dict[int, Cells] = {}  # of bodies that may be refined
+        self.lattices: dict[int, Lattice] = {}
+        known: dict[tuple[str, int], Lattice] = {}
+        known_finer: dict[tuple[str, int], Resolutions] = {}
+        for row, material in materials.items():
+            mesh = frame.bodies.meshes[row]
+            key = mesh.digest, material.cells
+            if material.finer:
+                if key not in known_finer:
+                    known_finer[key] = resolutions_of(mesh, material.cells)
+                self._resolutions[row] = known_finer[key]
+                self.cells[row] = whole_cells(known_finer[key])
+                self.lattices[row] = known_finer[key].coarse
+            else:
+                if key not in known:
+                    known[key] = lattice_of(mesh, material.cells)
+                self.lattices[row] = known[key]
+
+    @property
+    def there_is_one(self) -> bool:
+        """Whether any body may be refined."""
+        return len(self.cells) > 0
+
+    def follow(self, arrays: SoftBodies, detector: Detector, pairs: FacetPairs, seconds: float, old_after: float) -> SoftBodies:
+        """Split and merge cells after a step of some seconds, as the detection and the pairs of near facets ask for.
+
+        Returns the arrays of the lattices as they are now: the same ones where no cell has changed.
+        """
+        new = dict(self.cells)
+        samples = detector if isinstance(detector, FollowsSamples) else None
+        for row, resolutions in self._resolutions.items():
+            faces = _faces_of_pairs(pairs, row, arrays, old_after)
+            if samples is not None:
+                edge = resolutions.coarse.edge
+                faces |= samples.faces_of_samples(row, REFINED * edge, NEAR * edge, old_after)
+            probable = cells_with_faces(resolutions, faces)
+            place = arrays.nodes.place[arrays.first_node[row] : arrays.first_node[row + 1]]
+            new[row] = next_cells(resolutions, self.cells[row], probable, place, seconds, self._merge_after)
+        changed = [row for row in new if new[row].lattice is not self.cells[row].lattice]
+        if changed:
+            arrays = self._with_cells(arrays, new, changed)
+        self.cells = new
+        self.lattices = self.lattices | {row: cells.lattice for row, cells in new.items()}
+        return arrays
+
+    def _with_cells(self, arrays: SoftBodies, new: Mapping[int, Cells], changed: list[int]) -> SoftBodies:
+        """The arrays with the new cells of the bodies that have changed."""
+        places, velocities = {}, {}
+        lattices = self.lattices | {row: new[row].lattice for row in changed}
+        for row in lattices:
+            own = slice(arrays.first_node[row], arrays.first_node[row + 1])
+            places[row], velocities[row] = arrays.nodes.place[own], arrays.nodes.velocity[own]
+            if row in changed:
+                before = arrays.mass[own], places[row], velocities[row]
+                place, velocity = carried_over(self._resolutions[row], self.cells[row], new[row], places[row], velocities[row])
+                mass = self._materials[row].density * lattices[row].mass
+                places[row], velocities[row] = place, with_momentum_of(before, place, velocity, mass)
+        return with_lattices(arrays.surfaces, self._materials, lattices, places, velocities)
+
+
+def _faces_of_pairs(pairs: FacetPairs, body: int, arrays: SoftBodies, old_after: float) -> Bools:
+    """Which faces of a body are in a pair that is not old."""
+    first, last = arrays.surfaces.first_face[body], arrays.surfaces.first_face[body + 1]
+    found = np.zeros(last - first, bool)
+    young = pairs.age < old_after
+    found[pairs.face_a[young & (pairs.body_a == body)] - first] = True
+    found[pairs.face_b[young & (pairs.body_b == body)] - first] = True
+    return found
