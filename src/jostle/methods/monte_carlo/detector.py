@@ -8,6 +8,7 @@ from seeds again.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ from jostle.rows import as_asked, labelled
 if TYPE_CHECKING:
     from jostle.methods.monte_carlo.method import MonteCarlo
 
+BROAD = "uniform_grid"
 FEW_BODIES = 200  # up to here comparing all boxes is cheaper than a grid
 LARGEST_RESERVE = 0.8  # of the seconds of a budget: what is left for the report at most
 OUTSIDE = 4e-5  # seconds that `World.detect` takes before and after the detector's own
@@ -58,7 +60,7 @@ class MonteCarloDetector(Detector):
         self._error = 0.0  # that is tolerated in this frame
         self._take(bodies, shapes)
         self._ready_search()  # now, and not within the first budget
-        rehearse(method.start)
+        rehearse(replace(method, broad=BROAD).start)  # with a broad phase that no motion offends
 
     def _take(self, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
         self._bodies, self._shapes = bodies, shapes
@@ -81,7 +83,7 @@ class MonteCarloDetector(Detector):
     def _broad_phase(self, count: int) -> BroadPhase:
         """The broad phase of the settings; for few bodies one that finds the same sooner than a grid."""
         broad = self._method.broad
-        return AllPairs() if broad == "uniform_grid" and count <= FEW_BODIES else broad_phase_of(broad)
+        return AllPairs() if broad == BROAD and count <= FEW_BODIES else broad_phase_of(broad)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Search as long as the budget allows, and report what touches."""
@@ -113,7 +115,7 @@ class MonteCarloDetector(Detector):
     def _couples(self, frame: Frame, query: Query, near: float) -> CandidatePairs:
         """The couples of bodies that are near or touch, and each body with itself where that is asked for."""
         reach = max(query.clearance, 2.0 * near)
-        if len(frame) == 2 and self._method.broad == "uniform_grid":
+        if len(frame) == 2 and self._method.broad == BROAD:
             found, self._box_tests = self._both_or_none(frame, reach), 1
         else:
             found = allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, reach)), frame)

@@ -44,6 +44,5 @@ def rehearse(start: Callable[[Bodies, tuple[ShellShape, ...]], Detector]) -> Non
     for frame in range(2):
         if frame > 0:
             table.write_vertices(1, read_only_view(1.01 * mesh.vertices))
-        report = detector.detect(table.frame(np.empty(0, np.int64), float(frame), 1.0, 1), Query(budget=Budget(seconds=LONG)))
-        assert len(report.contacts) > 0
+        detector.detect(table.frame(np.empty(0, np.int64), float(frame), 1.0, 1), Query(budget=Budget(seconds=LONG)))
     ws.Workspace(1, random_state(0)).grow(ws.FULL_TABLE)
