@@ -62,12 +62,12 @@ imports: $(VENV)/.installed-dev
 
 # Every kernel with its indices checked: an out-of-bounds write would corrupt memory silently otherwise.
 # Less optimised code has the same checks and compiles in two thirds of the time. What only drives the kernels that all other
-# tests drive too (command line, laboratory, examples) need not run twice, and of each test a third of its cases will do.
+# tests drive too (command line, laboratory, examples) need not run twice, and of each test a fifth of its cases will do.
 boundscheck: export NUMBA_BOUNDSCHECK = 1
 boundscheck: export NUMBA_OPT = 1
 boundscheck: $(VENV)/.installed-dev
 	$(WARMUP)
-	$(PYTEST) --one-in 3 -m "not long" --ignore=tests/cli --ignore=tests/lab --ignore=tests/bench --ignore=tests/viewer --ignore=tests/browser --ignore=tests/architecture \
+	$(PYTEST) --one-in 5 -m "not long" --ignore=tests/cli --ignore=tests/lab --ignore=tests/bench --ignore=tests/viewer --ignore=tests/browser --ignore=tests/architecture \
 	    --ignore=tests/test_examples.py
 
 # The small tests with every kernel as plain Python.
