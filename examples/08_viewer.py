@@ -11,10 +11,9 @@ from jostle.motion.pose import rotation_about, translation
 from jostle.scenes import Recorder
 from jostle.shapes import build
 from jostle.viewer.frames import RecordedFrames
-from jostle.viewer.page import Page
-from jostle.viewer.serve import LOCAL, free_port, open_server
 from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
+from jostle.viewer.shown import shown
 from jostle.viewer.subject import Subject
 
 # A ball rolls through a horseshoe; the frames are recorded once and played as often as you like.
@@ -29,21 +28,12 @@ for step in range(60):
 motion = recorder.motion("a ball rolls through a horseshoe")
 
 session = Session(Subject("rolling", motion.title, motion.first(1), RecordedFrames(motion)), Settings(method="wide_tree"))
-port = free_port()
-server = open_server(LOCAL, port, motion.title)
-page = Page(server, session)
-session.start()
-session.play()
-address = f"http://{LOCAL}:{port}"
-print(f"{len(motion)} frames of {motion.title!r}: open {address} in a browser")
-
+with shown(session, play=True) as address:
+    print(f"{len(motion)} frames of {motion.title!r}: open {address} in a browser")
+    try:
+        while sys.stdout.isatty():  # Ctrl-C ends it; where nobody watches, one look will do
+            time.sleep(1.0)
+        print("the page answers:", urllib.request.urlopen(address, timeout=60).status)
+    except KeyboardInterrupt:
+        print("closed")
 # The same without Python: jostle view motion.npz --play
-try:
-    while sys.stdout.isatty():  # Ctrl-C ends it; where nobody watches, one look will do
-        time.sleep(1.0)
-    print("the page answers:", urllib.request.urlopen(address, timeout=60).status)
-except KeyboardInterrupt:
-    print("closed")
-page.close()
-session.stop()
-server.stop()

@@ -152,7 +152,7 @@ class TestViewer:
             if len(waited) == 2:
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(viewer, "time", type("Clock", (), {"sleep": staticmethod(sleep)}))
+        monkeypatch.setattr("jostle.cli.view.time", type("Clock", (), {"sleep": staticmethod(sleep)}))
         viewer.show_viewer(console, 0, stay=True)
         assert re.search(r"open http://127\.0\.0\.1:\d+ in a browser; Ctrl-C ends it closed", words_of(console.export_text()))
         assert len(waited) == 2

@@ -53,34 +53,26 @@ def view(
     """
     from rich.console import Console
 
-    from jostle.viewer.serve import check_address, free_port, is_local, open_server, require_viser
+    from jostle.viewer.serve import check_address, is_local, require_viser
+    from jostle.viewer.shown import shown
 
     require_viser()
     if separation is not None and not fit:
         raise InputError("--separation has no meaning without --fit")
     check_address(host, port)  # told now, not after the scene is made
-    port = port or free_port(host)
     console = Console(width=None if sys.stdout.isatty() else 160)
     session = _session(what or [], method, clearance, solid, respond, overlay, separation if fit else None, fit)
     faces = sum(len(mesh.faces) for mesh in session.subject.start.meshes)
     console.print(f"{session.subject.title}: {len(session.subject.start.names)} bodies, {faces:,} faces", highlight=False)
 
-    from jostle.viewer.page import Page
-
-    server = open_server(host, port, f"jostle: {session.subject.name}")
-    page = Page(server, session, shadows, upload_limit)
-    session.start()
-    if play:
-        session.play()
-    shown = f"[{host}]" if ":" in host else host
-    console.print(f"open [bold]http://{shown}:{port}[/bold] in a browser; Ctrl-C ends it", highlight=False, soft_wrap=True)
-    if not is_local(host):
-        console.print(f"[yellow]listening on {host}: whoever can reach this machine can look and drag[/yellow]", highlight=False)
-    sys.stdout.flush()
-    _until_interrupted(console)
-    page.close()
-    session.stop()
-    server.stop()
+    with shown(session, host, port, play=play, shadows=shadows, upload_limit=upload_limit) as address:
+        console.print(f"open [bold]{address}[/bold] in a browser; Ctrl-C ends it", highlight=False, soft_wrap=True)
+        if not is_local(host):
+            console.print(
+                f"[yellow]listening on {host}: whoever can reach this machine can look and drag[/yellow]", highlight=False
+            )
+        sys.stdout.flush()
+        until_interrupted(console)
 
 
 def _session(
@@ -124,7 +116,8 @@ def _usual_separation(start: object) -> float:
     return float(f"{1e-3 * float(np.median(sizes)):.0e}")
 
 
-def _until_interrupted(console: Console) -> None:
+def until_interrupted(console: Console) -> None:
+    """Wait for Ctrl-C."""
     try:
         while True:
             time.sleep(3600.0)

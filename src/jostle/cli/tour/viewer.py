@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from jostle.cli.tour.experiment import SCENE
+from jostle.cli.view import until_interrupted
 from jostle.errors import InputError, JostleError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def show_viewer(console: Console, port: int, stay: bool) -> None:
     with opened(port) as address:
         if stay:
             console.print(f"the scene to drag and turn: open {address} in a browser; Ctrl-C ends it", highlight=False, style="bold")
-            _until_interrupted(console)
+            until_interrupted(console)
             return
         with urllib.request.urlopen(address, timeout=ANSWER_SECONDS) as page:
             if page.status != 200:
@@ -53,32 +53,14 @@ def show_viewer(console: Console, port: int, stay: bool) -> None:
 @contextmanager
 def opened(port: int) -> Iterator[str]:
     """Open the page of the scene, playing, on this machine only; yield its address, and close it at the end."""
-    from jostle.viewer.page import Page
-    from jostle.viewer.serve import LOCAL, check_address, free_port, open_server
+    from jostle.viewer.serve import LOCAL, check_address
     from jostle.viewer.session import Session
+    from jostle.viewer.shown import shown
     from jostle.viewer.subject import subject_of
 
     try:
         check_address(LOCAL, port)
     except InputError:
         port = 0
-    session = Session(subject_of([SCENE]))
-    port = port or free_port(LOCAL)
-    server = open_server(LOCAL, port, f"jostle: {SCENE}")
-    page = Page(server, session, shadows=True)
-    session.start()
-    session.play()
-    try:
-        yield f"http://{LOCAL}:{port}"
-    finally:
-        page.close()
-        session.stop()
-        server.stop()
-
-
-def _until_interrupted(console: Console) -> None:
-    try:
-        while True:
-            time.sleep(3600.0)
-    except KeyboardInterrupt:
-        console.print("closed", highlight=False)
+    with shown(Session(subject_of([SCENE])), port=port, play=True) as address:
+        yield address

@@ -1,0 +1,42 @@
+"""A session on a page: opened, started, and closed at the end, whatever ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from jostle.viewer.serve import LOCAL, free_port, open_server
+from jostle.viewer.session import Session
+
+
+@contextmanager
+def shown(session: Session, host: str = LOCAL, port: int = 0, *, play: bool = False, **page: Any) -> Iterator[str]:
+    """Show a session in browsers; yields the address.
+
+    Parameters
+    ----------
+    session : Session
+    host : str
+        Where to listen; by default others than this machine cannot reach it.
+    port : int
+        0: any that is free.
+    play : bool
+        Whether its motion plays from the start.
+    page
+        Further settings of `Page`.
+    """
+    from jostle.viewer.page import Page
+
+    port = port or free_port(host)
+    server = open_server(host, port, f"jostle: {session.subject.name}")
+    on_page = Page(server, session, **page)
+    session.start()
+    if play:
+        session.play()
+    try:
+        yield f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    finally:
+        on_page.close()
+        session.stop()
+        server.stop()
