@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.shapes.mass import cross
 from jostle.sim.lattice import Lattice
 from jostle.sim.resolutions import BEYOND, IN_CELL, Resolutions, keys_of, number_of_keys, with_split
 
@@ -99,19 +100,14 @@ def with_momentum_of(before: tuple[Floats, Floats, Floats], place: Floats, veloc
     inertia = np.array([[square[1] + square[2], xy, zx], [xy, square[2] + square[0], yz], [zx, yz, square[0] + square[1]]])
     # The change of velocity that is the same for all has no angular momentum about the middle, and the spin no momentum.
     spin = np.linalg.solve(inertia, turning - own_turning)
-    found: Floats = velocity + ((momentum - own) / total + _cross(spin, arm))
+    found: Floats = velocity + ((momentum - own) / total + cross(spin, arm))
     return found
 
 
 def _momenta(mass: Floats, place: Floats, velocity: Floats, middle: Floats) -> tuple[Floats, Floats]:
     """Momentum, and angular momentum about a point."""
     momentum = mass[:, None] * velocity
-    return momentum.sum(axis=0), _cross(place - middle, momentum).sum(axis=0)
-
-
-def _cross(a: Floats, b: Floats) -> Floats:
-    """The same as np.cross, in a third of the time."""
-    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
+    return momentum.sum(axis=0), cross(place - middle, momentum).sum(axis=0)
 
 
 def _continued(resolutions: Resolutions, now: Cells, values: Floats) -> tuple[Floats, Bools]:
