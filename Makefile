@@ -1,17 +1,22 @@
 # Two commands for a newcomer: `make demo` and `make test`. Both need only python3 (3.11 or later); the rest is installed
-# into .venv, in the versions of requirements.lock.
+# into .venv, in the versions and with the hashes of requirements-demo.lock (what commands need) or requirements.lock (what tests need too).
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# pip reads PIP_CONSTRAINT for the build environment too, so that nothing is installed in another version than was tested.
-PIP := PIP_CONSTRAINT=requirements.lock PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet
+# A run with other versions names lock files of its own: make test LOCK=oldest.lock
+LOCK ?= requirements.lock
+DEMO_LOCK ?= requirements-demo.lock
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet
+# Dependencies first, each file compared with its hash; then jostle itself, built by the locked hatchling and without asking for more.
+FROM_LOCK := $(PIP) --require-hashes --requirement
+OURSELVES := $(PIP) --no-deps --no-build-isolation --editable .
 # Tests run in as many processes as there are processors, eight at most. What most of them need is compiled before, side by side:
 # otherwise each process would compile it for itself.
 WARMUP := $(BIN)/jostle warmup
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
-.PHONY: help install demo pictures test lint types imports boundscheck plain wheel lock clean
+.PHONY: help install demo pictures test lint types imports boundscheck plain wheel lock dependencies fuzz clean
 
 help:
 	@echo "make demo         install, then the tour: one scene through every method, a page with pictures, the viewer"
@@ -19,27 +24,25 @@ help:
 	@echo "make pictures     make the pictures of docs/gallery.md again"
 	@echo "make install      set up .venv only"
 	@echo "make lint types imports boundscheck plain wheel   the extra passes of continuous integration"
-	@echo "make lock         renew requirements.lock from what is installed in .venv"
+	@echo "make fuzz         damaged files through every reader; SECONDS=600 for ten minutes of each format"
+	@echo "make lock         resolve the lock files again, with hashes; then make dependencies for the table of licences"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: $(BIN)/python pyproject.toml requirements.lock
-	$(PIP) --editable .
+$(VENV)/.installed: $(BIN)/python pyproject.toml $(DEMO_LOCK)
+	$(FROM_LOCK) $(DEMO_LOCK)
+	$(OURSELVES)
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) --editable '.[dev,gpu,viewer]'
-	@touch $@
-
-# The tour draws plots and opens the viewer.
-$(VENV)/.installed-demo: $(VENV)/.installed
-	$(PIP) --editable '.[lab,viewer]'
+$(VENV)/.installed-dev: $(BIN)/python pyproject.toml $(LOCK)
+	$(FROM_LOCK) $(LOCK)
+	$(OURSELVES)
 	@touch $@
 
 install: $(VENV)/.installed
 
-demo: $(VENV)/.installed-demo
+demo: $(VENV)/.installed
 	$(BIN)/jostle demo
 
 # All pictures of docs/gallery.md, by the commands that stand there.
@@ -78,8 +81,18 @@ wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m hatchling build -t wheel
 	@ls dist/jostle-*-py3-none-any.whl
 
-lock: $(VENV)/.installed-dev
-	$(BIN)/pip freeze --exclude-editable --exclude jostle > requirements.lock
+# Pins stay where they are unless UPGRADE=--upgrade; hashes of all files that the registry has for a version, for every platform.
+LOCKED := $(VENV)/lock/bin/pip-compile --quiet $(UPGRADE) --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate \
+    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
+lock: $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/lock
+	$(VENV)/lock/bin/pip install --quiet pip-tools
+	$(LOCKED) --extra lab --extra viewer --build-deps-for editable --output-file requirements-demo.lock pyproject.toml
+	$(LOCKED) --extra lab --extra viewer --extra gpu --extra dev --build-deps-for editable --output-file requirements.lock pyproject.toml
+
+# docs/dependencies.md: what is installed, for what, under which licence.
+dependencies: $(VENV)/.installed-dev
+	$(BIN)/python docs/make_dependencies.py
 
 clean:
 	rm -rf $(VENV) dist build out .pytest_cache .mypy_cache .ruff_cache .hypothesis

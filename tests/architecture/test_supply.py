@@ -1,0 +1,51 @@
+"""What is installed: every file by its hash, in one version, under a licence that docs/dependencies.md names."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCKS = ("requirements-demo.lock", "requirements.lock")
+
+
+def entries(lock: str) -> dict[str, tuple[str, int]]:
+    """Return version and number of hashes of each package of a lock file."""
+    text = (ROOT / lock).read_text(encoding="utf-8").replace("\\\n", " ")
+    found = {}
+    for line in filter(None, (line.strip() for line in text.splitlines())):
+        pin = re.match(r"([A-Za-z0-9._-]+)==(\S+)", line)
+        assert pin, f"{lock}: {line!r} is not a pin"
+        found[pin[1].lower().replace("_", "-")] = (pin[2], len(re.findall(r"--hash=sha256:[0-9a-f]{64}\b", line)))
+    return found
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_package_is_pinned_and_has_hashes(lock):
+    packages = entries(lock)
+    assert {"numpy", "numba", "hatchling"} <= packages.keys()
+    assert not [name for name, (_, hashes) in packages.items() if hashes == 0]
+
+
+def test_both_locks_agree_on_versions():
+    demo, tests = (entries(lock) for lock in LOCKS)
+    assert demo.keys() <= tests.keys()
+    assert {name: tests[name] for name in demo} == demo
+
+
+def test_every_licence_is_listed():
+    page = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\S+) \| (\S+) \| ([^|]+) \|", page, re.MULTILINE)
+    listed = {name: (version, licence) for name, version, licence in rows}
+    locked = {name: version for lock in LOCKS for name, (version, _) in entries(lock).items()}
+    assert locked.items() == {name: version for name, (version, _) in listed.items() if name in locked}.items()
+    assert not [name for name in locked if listed[name][1] == "not stated"]
+
+
+def test_jostle_opens_no_connection_of_its_own():
+    """The tour asks the page that it has opened on this machine; nothing else knows how to ask."""
+    asking = re.compile(r"^\s*(?:import|from)\s+(urllib\.request|http\.client|requests|httpx|aiohttp|ftplib)\b", re.MULTILINE)
+    sources = (ROOT / "src/jostle").rglob("*.py")
+    assert {str(s.relative_to(ROOT / "src/jostle")) for s in sources if asking.search(s.read_text(encoding="utf-8"))} == {
+        "cli/tour/viewer.py"
+    }
