@@ -134,7 +134,7 @@ def _rebuilt(description: dict[str, Any], arrays: dict[str, Any]) -> World:
         )
         if body.deformable:
             body.vertices = arrays[f"body/{row}/vertices_t0"]
-    world._table.begin_next_step(world._frame())
+    world._begin_next_step()
     world.set_poses(arrays["poses"])
     for body in world:
         if body.deformable:

@@ -402,8 +402,7 @@ class SoftSimulation:
     def _first_look(self) -> None:
         """Find what is near before the first step; it does not count as a step of the world."""
         question = self._question()
-        with self.world._alone(detecting=True):
-            found = self.world._ready_detector().detect(self.world._frame(), question)
+        found: Report = self.world._answer("detect", question)
         rows = found.contacts
         self._choose((rows.body_a, rows.body_b, rows.face_a, rows.face_b), found.complete, question)
         self._refine(0.0)
@@ -465,7 +464,7 @@ class SoftSimulation:
         return min(0.05 * float(np.median(radius)), most)
 
     def _check_bodies(self) -> None:
-        bodies = self.world._table.bodies
+        bodies = self.world._settled().bodies
         if bodies is not self._bodies and not np.array_equal(bodies.ids, self._bodies.ids):
             raise InputError("bodies were added to the world or removed since the simulation was made; make another SoftSimulation")
         poses = self.world.poses

@@ -367,6 +367,6 @@ class Simulation:
                 )
 
     def _check_bodies(self) -> None:
-        bodies = self.world._table.bodies
+        bodies = self.world._settled().bodies
         if bodies is not self._bodies and not np.array_equal(bodies.ids, self._bodies.ids):
             raise InputError("bodies were added to the world or removed since the simulation was made; make another Simulation")
