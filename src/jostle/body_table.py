@@ -214,9 +214,8 @@ class BodyTable:
             fields["deformed"] = _written(self.deformed, row, True)
         if pose is not None:
             # Start and end are the halves of one block, so that both are written by one call.
-            block = self.poses.base
-            own = block is not None and block is self.poses_t0.base and points is None
-            if own and self.poses.flags.writeable and self.poses_t0.flags.writeable and self.moved.flags.writeable:
+            block = self.poses.base if self.poses.base is self.poses_t0.base and points is None else None
+            if block is not None and all(column.flags.writeable for column in (self.poses_t0, self.poses, self.moved)):
                 self._frame = None
                 self.moved[row] = True
                 block[:, row] = pose

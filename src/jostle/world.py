@@ -19,7 +19,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
 from jostle.batch import Batch
@@ -227,6 +227,11 @@ class World:
         with self._alone():
             self._table = self._settled().place(rows, placed)
 
+    def _set_static(self, static: NDArray[np.bool_]) -> None:
+        """Set which bodies (n,) are static, as one change."""
+        with self._alone():
+            self._table = replaced(self._settled(), static=np.array(static), _frame=None, _filters_nothing=None)
+
     def _set_all(self, poses: ArrayLike | None, vertices: Mapping[Body, ArrayLike]) -> None:
         """Set all poses (n,4,4), unless None, and the vertices of some bodies, as one change."""
         placed = None if poses is None else checked_poses(poses, len(self), self._settled().bodies.names)
@@ -398,6 +403,11 @@ class World:
 
     def _frame(self) -> Frame:
         return self._settled().frame(self.dt, self.workers)
+
+    def _sealed_table(self) -> BodyTable:
+        """Return the table as it is now, for good: whatever is set later is set in another one."""
+        self._frame()
+        return self._table
 
     @property
     def _next_id(self) -> int:

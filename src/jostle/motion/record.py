@@ -27,7 +27,6 @@ from jostle.motion.record_file import arrays_of, digest_of, read_fields, write_m
 from jostle.shapes.mesh import Mesh
 
 if TYPE_CHECKING:
-    from jostle.frame import Frame
     from jostle.protocol import Method
     from jostle.world import World
 
@@ -190,7 +189,7 @@ class Recorder:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._first: Frame | None = None
+        self._first: Any = None  # frame
         # Poses and vertices by row; a world never writes to the arrays of a frame again, so nothing has to be copied.
         self._captured: list[tuple[Floats, dict[int, Floats]]] = []
 
@@ -229,7 +228,7 @@ class Recorder:
         )
 
 
-def _setting(frame: Frame) -> dict[str, Any]:
+def _setting(frame: Any) -> dict[str, Any]:
     """What must stay the same from capture to capture; bodies first: with other bodies all columns are others."""
     return {
         "bodies": frame.bodies.ids,

@@ -5,7 +5,7 @@ Only bodies whose boxes may meet another's are placed at all.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class FaceChecklist:
 
     def follow(self, frame: Frame) -> None:
         """Take the vertices of deforming bodies."""
-        changed = {}
+        changed: dict[int, list[NDArray[Any]]] = {}
         for body in frame.bodies.deforming:
             vertices = frame.vertices[body]
             if vertices is not self._seen[body]:
