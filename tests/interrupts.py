@@ -366,6 +366,9 @@ class Sessions:
     def check(self):
         """Put both to the same places: how far a round came that was cut short is not the same for both."""
         for session in (self.world, self.reference):
+            session.round()  # what the interrupted round has left
+            session._loop.taken()  # goals that are not reached yet
+            session.change(clearance=0.0)
             session.put_back()
             session.round()
         assert self.state_of(self.world) == self.state_of(self.reference), "sessions differ"
