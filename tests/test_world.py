@@ -426,7 +426,7 @@ def test_meshes_are_digested_only_to_tell_apart_those_that_look_alike():
     world = pickle.loads(pickle.dumps(world))
     world.method = None  # whatever is prepared again would raise
     world.remove(2)
-    world._prepared_shapes(world._table.bodies.meshes, None)
+    world._prepared_shapes(world._settled().bodies.meshes, None)
     assert len(world._shapes) == 2
 
 
@@ -455,7 +455,7 @@ def test_many_bodies_are_added_in_linear_time():
     mesh = tetrahedron()
     for k in range(3000):
         world.add(mesh, translation((3.0 * k, 0, 0)))
-    assert len(world._table._new) == 3000
+    assert len(world._table.new) == 3000
     assert world.poses.shape == (3000, 4, 4)
 
 

@@ -49,39 +49,34 @@ class Body:
     @property
     def pose(self) -> NDArray[np.float64]:
         """(4,4) body to world; a read-only view, set it as a whole."""
-        pose: NDArray[np.float64] = self._table.column("poses")[self._row]
+        pose: NDArray[np.float64] = self._world.poses[self._row]
         return pose
 
     @pose.setter
     def pose(self, value: ArrayLike) -> None:
-        world, row = self._world, self._row
-        placed = checked_pose(value, world._table.bodies.names[row])
+        world, table, row = self._world, self._table, self._row
+        placed = checked_pose(value, table.bodies.names[row])
         with world._alone():
-            world._table.write("poses", row, placed)
-            world._table.write("moved", row, True)
+            world._table = world._settled().place(row, placed)
 
     def teleport(self, pose: ArrayLike | None = None, vertices: ArrayLike | None = None) -> None:
         """Set the pose, the vertices or both without a motion: methods that look along the motion see the body at rest there."""
         placed = None if pose is None else cast.as_pose(pose, self._owner)
         points = None if vertices is None else self._checked_vertices(vertices)
-        with self._world._alone():
-            if points is not None:
-                self._table.write_vertices(self._row, points, at_rest=True)
-            if placed is not None:
-                for column in ("poses", "poses_t0"):
-                    self._table.write(column, self._row, placed)
-                self._table.write("moved", self._row, True)
+        world = self._world
+        with world._alone():
+            world._table = world._settled().teleport(self._row, placed, points)
 
     @property
     def vertices(self) -> NDArray[np.float64]:
         """(n,3) in body coordinates; a read-only view, set it as a whole (deformable bodies only)."""
-        return self._table.vertices(self._row)
+        return self._table.vertices[self._row]
 
     @vertices.setter
     def vertices(self, value: ArrayLike) -> None:
-        points = self._checked_vertices(value)
-        with self._world._alone():
-            self._table.write_vertices(self._row, points)
+        points, world = self._checked_vertices(value), self._world
+        with world._alone():
+            world._table = world._settled().deform(self._row, points)
 
     def _checked_vertices(self, value: ArrayLike) -> NDArray[np.float64]:
         if not self.deformable:
@@ -96,43 +91,43 @@ class Body:
     @property
     def static(self) -> bool:
         """Static bodies are not tested against each other."""
-        return bool(self._table.column("static")[self._row])
+        return bool(self._table.static[self._row])
 
     @static.setter
     def static(self, value: bool) -> None:
-        self._write({"static": cast.as_flag(value, "static", self._owner)})
+        self._write("static", cast.as_flag(value, "static", self._owner))
 
     @property
     def group(self) -> int | None:
         """Bodies of one group (a number, or None for no group) are not tested against each other."""
-        number = int(self._table.column("group")[self._row])
+        number = int(self._table.group[self._row])
         return None if number < 0 else number
 
     @group.setter
     def group(self, value: int | None) -> None:
-        self._write({"group": checked_group(value, self._owner)})
+        self._write("group", checked_group(value, self._owner))
 
     @property
     def category(self) -> int:
         """32 bits that say what the body is."""
-        return int(self._table.column("category")[self._row])
+        return int(self._table.category[self._row])
 
     @category.setter
     def category(self, value: int) -> None:
-        self._write({"category": checked_bits(value, "category", self._owner)})
+        self._write("category", checked_bits(value, "category", self._owner))
 
     @property
     def mask(self) -> int:
         """32 bits of the categories that the body is tested against; both bodies of a pair must agree."""
-        return int(self._table.column("mask")[self._row])
+        return int(self._table.mask[self._row])
 
     @mask.setter
     def mask(self, value: int) -> None:
-        self._write({"mask": checked_bits(value, "mask", self._owner)})
+        self._write("mask", checked_bits(value, "mask", self._owner))
 
     @property
     def _table(self) -> BodyTable:
-        return self._world._table
+        return self._world._settled()
 
     @property
     def _row(self) -> int:
@@ -142,13 +137,13 @@ class Body:
     def _owner(self) -> str:
         return f"body {self.name!r}"
 
-    def _write(self, values: dict[str, Any]) -> None:
-        with self._world._alone():
-            for column, value in values.items():
-                self._table.write(column, self._row, value)
+    def _write(self, column: str, value: Any) -> None:
+        world = self._world
+        with world._alone():
+            world._table = world._settled().filter(column, self._row, value)
 
     def __repr__(self) -> str:
-        if self._id not in self._table.row_of_id:
+        if not self._table.has(self._id):
             return f"<Body {self._id}: removed>"
         return f"<Body {self._id} {self.name!r}: {len(self.mesh.faces)} faces>"
 

@@ -1,22 +1,28 @@
-"""BodyTable: the columns of a world, one row per body in the order of ids.
+"""BodyTable: the whole state of a world as one value: a column per property, a row per body, in the order of ids.
 
-Copy on write: an array that a frame has seen is sealed (not writeable), and the next write copies it first. So a frame is a true
-snapshot and costs nothing but references. New bodies wait in a list until a column is read, so that adding n bodies costs O(n).
+An interrupt may come between any two bytecodes, so a world changes in one of two ways only, both of them a single operation:
+
+- A change of several fields makes another table aside, and the world takes it by one assignment.
+- A change of one row is written in place, by one call into C, into an array that no frame has seen. What is derived from it is
+  forgotten first; `moved` and `deformed` are set first: a body may be marked without a change, never changed without a mark.
+
+Copy on write: an array that a frame has seen is sealed (not writeable), so that a frame is a true snapshot and costs nothing but
+references. New bodies wait in a dict until a column is read, so that adding n bodies costs O(n).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.errors import InputError
-from jostle.frame import Bodies, Frame
+from jostle.frame import Bodies, Bools, Floats, Frame, Ints
+from jostle.report import Pairs, pair_key, replaced
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,176 +40,74 @@ class NewBody:
     mask: int
 
 
-_DTYPES: dict[str, Any] = {
-    "poses": np.float64,
-    "poses_t0": np.float64,
-    "moved": np.bool_,
-    "deformed": np.bool_,
-    "static": np.bool_,
-    "group": np.int32,
-    "category": np.uint32,
-    "mask": np.uint32,
-}
+COLUMNS = ("poses_t0", "poses", "moved", "deformed", "static", "group", "category", "mask")
 _FILTERS = ("static", "group", "category", "mask")
 
 
+@dataclass(eq=False)
 class BodyTable:
-    """Columns of all bodies; see the module's docstring."""
+    """The state of a world; see the module's docstring. Methods that change it return the table to go on with."""
 
-    def __init__(self) -> None:
-        self.row_of_id: dict[int, int] = {}
-        self.id_of_name: dict[str, int] = {}
-        self._new: list[NewBody] = []
-        self._columns: dict[str, NDArray[Any]] = {
-            name: np.empty((0, 4, 4) if name.startswith("poses") else 0, dtype) for name, dtype in _DTYPES.items()
-        }
-        self._vertices: list[Floats] = []
-        self._vertices_t0: tuple[Floats, ...] = ()
-        self._take(Bodies(np.empty(0, np.int32), (), (), np.empty(0, bool)))
-
-    def _take(self, bodies: Bodies) -> None:
-        """Go on with other bodies: nothing that was derived from the old ones holds any more."""
-        self._bodies = bodies
-        self._unsealed = set(self._columns)  # the columns that no frame has seen as they are: to be written without a copy
-        self._frame: Frame | None = None
-        self._vertices_seen: tuple[Floats, ...] | None = None  # `_vertices` as frames have them; None when they have changed
-        self._filters_nothing: bool | None = None  # of the filter columns as they are; None when they have changed
-        self._nowhere = _sealed(np.zeros(len(bodies), bool))  # shared by all frames in which nothing has moved
-        self._everywhere = _sealed(np.ones(len(bodies), bool))
+    bodies: Bodies = field(default_factory=lambda: Bodies(np.empty(0, np.int32), (), (), np.empty(0, bool)))
+    new: dict[str, NewBody] = field(default_factory=dict)  # bodies that wait, by name; their ids go on from `next_id` without gaps
+    row_of_id: dict[int, int] = field(default_factory=dict)  # of `bodies`, as are all columns
+    id_of_name: dict[str, int] = field(default_factory=dict)
+    poses_t0: Floats = field(default_factory=lambda: np.empty((0, 4, 4)))
+    poses: Floats = field(default_factory=lambda: np.empty((0, 4, 4)))
+    moved: Bools = field(default_factory=lambda: np.empty(0, np.bool_))
+    deformed: Bools = field(default_factory=lambda: np.empty(0, np.bool_))
+    static: Bools = field(default_factory=lambda: np.empty(0, np.bool_))
+    group: Ints = field(default_factory=lambda: np.empty(0, np.int32))
+    category: NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))
+    mask: NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))
+    vertices_t0: tuple[Floats, ...] = ()
+    vertices: list[Floats] | tuple[Floats, ...] = ()  # a tuple once a frame has seen it
+    ignored: set[tuple[int, int]] = field(default_factory=set)  # pairs of ids, lower first
+    next_id: int = 0  # of the next body but for those that wait
+    units: str | None = None
+    time: float = 0.0
+    last_pairs: Pairs = field(default_factory=Pairs.empty)
+    # Derived from the rest; None when it has to be made anew.
+    _frame: Frame | None = None
+    _ignored_keys: NDArray[np.int64] | None = None  # `ignored` by rows, sorted
+    _filters_nothing: bool | None = None
 
     def __len__(self) -> int:
-        return len(self.row_of_id)
+        return len(self.bodies) + len(self.new)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy shares nothing that is written in place; sealed again below, because pickles forget what was sealed.
+        own = {"new": dict(self.new), "ignored": set(self.ignored), "vertices": tuple(self.vertices), "_frame": None}
+        self._seal()
+        return {**self.__dict__, **own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._seal()
+
+    # ------------------------------------------------------------------ bodies
 
     def add(self, body: NewBody) -> None:
-        """Append a body whose name and id are new."""
-        self.row_of_id[body.id] = len(self)
-        self.id_of_name[body.name] = body.id
-        self._new.append(body)
-        self._frame = None
+        """Append a body with a new name and the next id."""
+        self.new[body.name] = body
 
-    def remove(self, number: int) -> None:
-        """Take a body out; the rows behind it move up."""
-        self._settle()
-        row = self.row(number)
-        bodies = self._bodies
+    def without(self, number: int) -> BodyTable:
+        """Return the table without a body; the rows behind it move up."""
+        row, bodies = self.row(number), self.bodies
         rest = np.delete(np.arange(len(self)), row)
-        del self.id_of_name[bodies.names[row]]
-        self._columns = {name: column[rest] for name, column in self._columns.items()}
-        del self._vertices[row]
-        self._vertices_t0 = _without(self._vertices_t0, row)
-        self._take(Bodies(bodies.ids[rest], _without(bodies.names, row), _without(bodies.meshes, row), bodies.deformable[rest]))
-        self.row_of_id = {int(n): k for k, n in enumerate(self._bodies.ids)}
-
-    def row(self, number: int) -> int:
-        """Return the row of a body id."""
-        try:
-            return self.row_of_id[number]
-        except KeyError:
-            raise InputError(f"body {number} is not in this world (any more)") from None
-
-    @property
-    def bodies(self) -> Bodies:
-        """The bodies in order."""
-        if self._new:
-            self._settle()
-        return self._bodies
-
-    def column(self, name: str) -> NDArray[Any]:
-        """Return a read-only view of a column."""
-        if self._new:
-            self._settle()
-        return _sealed(self._columns[name].view())
-
-    def vertices(self, row: int) -> Floats:
-        """Return the (read-only) body coordinates of one body."""
-        if self._new:
-            self._settle()
-        return self._vertices[row]
-
-    def write(self, name: str, rows: Any, value: Any) -> None:
-        """Write into a column, copying it first if a frame has seen it."""
-        if self._new:
-            self._settle()
-        column = self._columns[name]
-        if name not in self._unsealed:
-            self._unsealed.add(name)
-            column = self._columns[name] = column.copy()
-        column[rows] = value
-        self._frame = None
-        if name in _FILTERS:
-            self._filters_nothing = None
-
-    def write_all_poses(self, poses: Floats) -> None:
-        """Take an array that nobody else holds as the poses (n,4,4) of all bodies."""
-        if self._new:
-            self._settle()
-        self._columns["poses"] = poses
-        self._columns["moved"] = self._everywhere
-        self._unsealed.add("poses")
-        self._unsealed.discard("moved")
-        self._frame = None
-
-    def write_vertices(self, row: int, points: Floats, at_rest: bool = False) -> None:
-        """Replace the vertices of one body by a sealed array; `at_rest`, those at the start of the step as well."""
-        if self._new:
-            self._settle()
-        self._vertices[row] = points
-        if at_rest:
-            self._vertices_t0 = (*self._vertices_t0[:row], points, *self._vertices_t0[row + 1 :])
-        self._vertices_seen = None
-        self.write("deformed", row, True)
-
-    def frame(self, ignored: NDArray[np.int64], time: float, dt: float, workers: int | None) -> Frame:
-        """Return a snapshot; the same one as long as nothing is written."""
-        if self._new:
-            self._settle()
-        last = self._frame
-        if last is not None and last.time == time and last.dt == dt and last.ignored is ignored and last.workers == workers:
-            return last
-        for name in self._unsealed:
-            self._columns[name].flags.writeable = False
-        self._unsealed.clear()
-        if self._vertices_seen is None:
-            self._vertices_seen = tuple(self._vertices)
-        if self._filters_nothing is None:
-            self._filters_nothing = self._no_filter_is_set()
-        self._frame = Frame.of(
-            self._columns,
-            bodies=self._bodies,
-            vertices=self._vertices_seen,
-            vertices_t0=self._vertices_t0,
-            ignored=ignored,
-            time=time,
-            dt=dt,
-            unfiltered=self._filters_nothing and len(ignored) == 0,
-            workers=workers,
-            _world_vertices={},
-        )
-        return self._frame
-
-    def _no_filter_is_set(self) -> bool:
-        """Whether the filter columns let every pair pass: at most one static body, no groups, category and mask untouched."""
-        columns = self._columns
-        return bool(
-            columns["static"].sum() <= 1
-            and (columns["group"] < 0).all()
-            and (columns["category"] == 1).all()
-            and (columns["mask"] & 1).all()
+        return self._with_bodies(
+            Bodies(bodies.ids[rest], _without(bodies.names, row), _without(bodies.meshes, row), bodies.deformable[rest]),
+            **{name: getattr(self, name)[rest] for name in COLUMNS},
+            vertices_t0=_without(self.vertices_t0, row),
+            vertices=_without(tuple(self.vertices), row),
+            ignored={pair for pair in self.ignored if number not in pair},
         )
 
-    def begin_next_step(self, frame: Frame) -> None:
-        """A detect succeeded: the frame it saw is where the next motion starts."""
-        self._columns["poses_t0"] = frame.poses
-        self._vertices_t0 = frame.vertices
-        self._columns["moved"] = self._columns["deformed"] = self._nowhere
-        self._unsealed.difference_update(("poses_t0", "moved", "deformed"))
-        self._frame = None
-
-    def _settle(self) -> None:
-        """Move waiting bodies into the columns."""
-        if not self._new:
-            return
-        new, self._new = self._new, []
+    def settled(self) -> BodyTable:
+        """Return the table with waiting bodies in its columns."""
+        new, old = list(self.new.values()), self.bodies
+        if not new:
+            return self
         poses = np.stack([body.pose for body in new])
         added: dict[str, Any] = {
             "poses": poses,
@@ -215,26 +119,183 @@ class BodyTable:
             "category": [body.category for body in new],
             "mask": [body.mask for body in new],
         }
-        for name, values in added.items():
-            self._columns[name] = np.concatenate([self._columns[name], np.asarray(values, _DTYPES[name])])
+        columns = {name: _appended(getattr(self, name), values) for name, values in added.items()}
         vertices = tuple(body.mesh.vertices for body in new)
-        self._vertices += vertices
-        self._vertices_t0 += vertices
-        old = self._bodies
-        self._take(
+        return self._with_bodies(
             Bodies(
-                np.concatenate([old.ids, np.array([body.id for body in new], np.int32)]),
+                _appended(old.ids, [body.id for body in new]),
                 old.names + tuple(body.name for body in new),
                 old.meshes + tuple(body.mesh for body in new),
-                np.concatenate([old.deformable, np.array([body.deformable for body in new], bool)]),
-            )
+                _appended(old.deformable, added["deformed"]),
+            ),
+            **columns,
+            vertices_t0=self.vertices_t0 + vertices,
+            vertices=(*self.vertices, *vertices),
+            new={},
+            next_id=self.next_id + len(new),
         )
+
+    def _with_bodies(self, bodies: Bodies, **fields: Any) -> BodyTable:
+        ids = bodies.ids.tolist()
+        return replaced(
+            self,
+            bodies=bodies,
+            row_of_id={number: row for row, number in enumerate(ids)},
+            id_of_name=dict(zip(bodies.names, ids, strict=True)),
+            _frame=None,
+            _ignored_keys=None,
+            _filters_nothing=None,
+            **fields,
+        )
+
+    def ids(self) -> Iterator[int]:
+        """The ids of all bodies in order."""
+        yield from self.row_of_id
+        yield from [body.id for body in self.new.values()]
+
+    def id_called(self, name: str) -> int | None:
+        """Return the id of the body with this name."""
+        body = self.new.get(name)
+        return self.id_of_name.get(name) if body is None else body.id
+
+    def has(self, number: int) -> bool:
+        """Whether a body has this id."""
+        return number in self.row_of_id or self.next_id <= number < self.next_id + len(self.new)
+
+    def row(self, number: int) -> int:
+        """Return the row of a body id."""
+        row = self.row_of_id.get(number)
+        if row is None:
+            if not self.next_id <= number < self.next_id + len(self.new):
+                raise InputError(f"body {number} is not in this world (any more)")
+            row = len(self.bodies) + number - self.next_id
+        return row
+
+    # ------------------------------------------------------------------ changes, of settled tables only
+
+    def place(self, rows: Any, poses: Floats) -> BodyTable:
+        """Set the poses of some rows."""
+        if self.poses.flags.writeable and self.moved.flags.writeable:
+            self._frame = None
+            self.moved[rows] = True
+            self.poses[rows] = poses
+            return self
+        return replaced(self, poses=_written(self.poses, rows, poses), moved=_written(self.moved, rows, True), _frame=None)
+
+    def place_all(self, poses: Floats) -> BodyTable:
+        """Take an array (n,4,4) that nobody else holds as the poses of all bodies."""
+        return replaced(self, poses=poses, moved=np.ones(len(poses), bool), _frame=None)
+
+    def deform(self, row: int, points: Floats) -> BodyTable:
+        """Set the vertices of one body to a sealed array."""
+        if isinstance(self.vertices, list) and self.deformed.flags.writeable:
+            self._frame = None
+            self.deformed[row] = True
+            self.vertices[row] = points
+            return self
+        return self.change(vertices={row: points})
+
+    def change(self, poses: Floats | None = None, vertices: Mapping[int, Floats] | None = None) -> BodyTable:
+        """Set all poses (n,4,4), unless None, and the vertices of some rows, as one change."""
+        fields: dict[str, Any] = {} if poses is None else {"poses": poses, "moved": np.ones(len(poses), bool)}
+        if vertices:
+            points = list(self.vertices)
+            for row, array in vertices.items():
+                points[row] = array
+            fields |= {"vertices": points, "deformed": _written(self.deformed, list(vertices), True)}
+        return replaced(self, _frame=None, **fields)
+
+    def teleport(self, row: int, pose: Floats | None, points: Floats | None) -> BodyTable:
+        """Set pose and vertices of one body, unless None, for the start of the step as well."""
+        fields: dict[str, Any] = {}
+        if points is not None:
+            for name in ("vertices", "vertices_t0"):
+                fields[name] = (*getattr(self, name)[:row], points, *getattr(self, name)[row + 1 :])
+            fields["deformed"] = _written(self.deformed, row, True)
+        if pose is not None:
+            # Start and end are the halves of one block, so that both are written by one call.
+            block = self.poses.base if self.poses.base is self.poses_t0.base and points is None else None
+            if block is not None and all(column.flags.writeable for column in (self.poses_t0, self.poses, self.moved)):
+                self._frame = None
+                self.moved[row] = True
+                block[:, row] = pose
+                return self
+            block = np.stack([self.poses_t0, self.poses])
+            block[:, row] = pose
+            fields |= {"poses_t0": block[0], "poses": block[1], "moved": _written(self.moved, row, True)}
+        return replaced(self, _frame=None, **fields)
+
+    def filter(self, name: str, row: int, value: Any) -> BodyTable:
+        """Set one of the filter columns of a body."""
+        column = getattr(self, name)
+        if column.flags.writeable:
+            self._frame = self._filters_nothing = None
+            column[row] = value
+            return self
+        return replaced(self, _frame=None, _filters_nothing=None, **{name: _written(column, row, value)})
+
+    def ignore(self, pair: tuple[int, int], ignored: bool) -> None:
+        """Never test a pair of ids, lower first; or test it again."""
+        self._frame = self._ignored_keys = None
+        (self.ignored.add if ignored else self.ignored.discard)(pair)
+
+    def after_step(self, frame: Frame, **fields: Any) -> BodyTable:
+        """Return the table after a detect has succeeded: the frame it saw is where the next motion starts."""
+        nowhere = np.zeros(len(frame), bool)
+        nowhere.flags.writeable = False
+        return replaced(
+            self, poses_t0=frame.poses, vertices_t0=frame.vertices, moved=nowhere, deformed=nowhere, _frame=None, **fields
+        )
+
+    # ------------------------------------------------------------------ reading
+
+    def frame(self, dt: float = 1.0, workers: int | None = 1) -> Frame:
+        """Return a snapshot; the same one as long as nothing is written."""
+        last = self._frame
+        if last is not None and last.dt == dt and last.workers == workers:
+            return last
+        self._seal()
+        if self._ignored_keys is None:
+            rows = [(self.row(low), self.row(high)) for low, high in sorted(self.ignored)]
+            pairs = np.array(rows, np.int32).reshape(-1, 2)
+            self._ignored_keys = np.sort(pair_key(pairs[:, 0], pairs[:, 1]))
+        if self._filters_nothing is None:
+            self._filters_nothing = self._no_filter_is_set()
+        frame = self._frame = Frame.of(
+            {name: getattr(self, name) for name in COLUMNS},
+            bodies=self.bodies,
+            vertices=self.vertices,
+            vertices_t0=self.vertices_t0,
+            ignored=self._ignored_keys,
+            time=self.time,
+            dt=dt,
+            unfiltered=self._filters_nothing and len(self._ignored_keys) == 0,
+            workers=workers,
+            _world_vertices={},
+        )
+        return frame
+
+    def _seal(self) -> None:
+        """From now on writes make copies."""
+        for name in COLUMNS:
+            getattr(self, name).flags.writeable = False
+        if isinstance(self.vertices, list):
+            self.vertices = tuple(self.vertices)
+
+    def _no_filter_is_set(self) -> bool:
+        """Whether the filter columns let every pair pass: at most one static body, no groups, category and mask untouched."""
+        return bool(self.static.sum() <= 1 and (self.group < 0).all() and (self.category == 1).all() and (self.mask & 1).all())
 
 
 def _without(entries: tuple[Any, ...], row: int) -> tuple[Any, ...]:
     return entries[:row] + entries[row + 1 :]
 
 
-def _sealed(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array
+def _appended(column: NDArray[Any], values: Any) -> NDArray[Any]:
+    return np.concatenate([column, np.asarray(values, column.dtype)])
+
+
+def _written(column: NDArray[Any], rows: Any, value: Any) -> NDArray[Any]:
+    copy = column.copy()
+    copy[rows] = value
+    return copy

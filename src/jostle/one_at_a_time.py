@@ -1,4 +1,4 @@
-"""OneAtATime: a world belongs to one thread at a time, and while it detects to nobody else, not even to a callback of its own."""
+"""OneAtATime: a world belongs to one thread at a time, and while it is in use to nobody else, not even to a callback of its own."""
 
 from __future__ import annotations
 
@@ -8,36 +8,26 @@ from jostle.errors import BusyError
 
 
 class OneAtATime:
-    """Whether a world is in use; a second thread is told so instead of waiting, because waiting would hide a mistake."""
+    """Whether a world is in use; a second thread is told so instead of waiting, because waiting would hide a mistake.
 
-    __slots__ = ("_detecting", "_lock")
+    The lock is Python's own, entered by `with`: that is one step for an interrupt, and so is the end of the block. A class with
+    `__enter__` and `__exit__` in Python has bytecodes between which an interrupt would leave it locked for ever.
+    """
+
+    __slots__ = ("_lock", "_owner")
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._detecting = False
+        self._lock = threading.Lock()
+        self._owner = 0  # the thread that took the lock last
+
+    def free_lock(self) -> threading.Lock:
+        """Return the lock for a `with` statement; raises `BusyError` where it is taken."""
+        if self._lock.locked():
+            if self._owner == threading.get_ident():
+                raise BusyError("this world is detecting; a progress callback must not use it")
+            raise BusyError("this world is in use by another thread; give each thread a world of its own")
+        self._owner = threading.get_ident()  # two threads at once: the later one waits for the other's call, which is safe
+        return self._lock
 
     def __reduce__(self) -> tuple[type[OneAtATime], tuple[()]]:
         return OneAtATime, ()  # a copy of a world is held by nobody
-
-
-class Held:
-    """A world held for one call, `detecting` or not; a context from `contextlib` takes 2 µs more, twice for every step."""
-
-    __slots__ = ("_detecting", "_turn")
-
-    def __init__(self, turn: OneAtATime, detecting: bool) -> None:
-        self._turn = turn
-        self._detecting = detecting
-
-    def __enter__(self) -> None:
-        turn = self._turn
-        if not turn._lock.acquire(blocking=False):
-            raise BusyError("this world is in use by another thread; give each thread a world of its own")
-        if turn._detecting:
-            turn._lock.release()
-            raise BusyError("this world is detecting; a progress callback must not use it")
-        turn._detecting = self._detecting
-
-    def __exit__(self, *error: object) -> None:
-        self._turn._detecting = False
-        self._turn._lock.release()

@@ -36,14 +36,14 @@ class Pair:
         tree_b = tree_a if mesh_b is mesh_a else engine.prepare_shape(mesh_b)
         self._forest = Forest([tree_a, tree_b])  # keeps the arrays whose addresses are in the table alive
         self._poses = np.empty((2, 4, 4))
-        self._work = Workspace()
+        self._workspaces = [Workspace()]  # none while a search runs: one that was interrupted is not used again
         zero, one = np.zeros(1, np.int32), np.ones(1, np.int32)
         self._checked = (read_only_view(self._poses), cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE)
         self._placed = Placed(zero, one, zero, one, self._checked[0])
 
     def touches(self, pose_a: ArrayLike | None = None, pose_b: ArrayLike | None = None) -> bool:
         """Return whether any two faces share a point; poses (4,4) are body to world, None is the identity."""
-        poses, work = self._poses, self._work
+        poses = self._poses
         try:
             poses[0] = _IDENTITY if pose_a is None else pose_a
             poses[1] = _IDENTITY if pose_b is None else pose_b
@@ -51,9 +51,12 @@ class Pair:
             self._refuse(pose_a, pose_b)
         if not all_rigid(*self._checked):
             self._refuse(pose_a, pose_b)
+        work = self._workspaces.pop() if self._workspaces else Workspace()
         work.state[NEXT_PAIR] = ANEW
         work.find(self._forest, self._placed, 0.0, FIRST)
-        return bool(work.state[ROWS])
+        touching = bool(work.state[ROWS])
+        self._workspaces.append(work)
+        return touching
 
     @staticmethod
     def _refuse(pose_a: ArrayLike | None, pose_b: ArrayLike | None) -> None:

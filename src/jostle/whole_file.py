@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 
 @contextmanager
@@ -17,3 +20,14 @@ def written_whole(target: Path) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_arrays(target: Path, arrays: Mapping[str, Any]) -> None:
+    """Write arrays by name to one compressed .npz file, whole."""
+    with written_whole(target) as temporary, temporary.open("wb") as file:
+        try:
+            np.savez_compressed(file, **arrays)
+        except ValueError as error:
+            # While an interrupt passes, the zip file closes itself and may raise over it: the interrupt is what happened.
+            passing = error.__context__
+            raise passing if passing is not None and not isinstance(passing, Exception) else error from None

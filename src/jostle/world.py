@@ -3,13 +3,18 @@
 A world keeps poses, vertices and filters of its bodies (`body_table.py`), hands a `Frame` to the detector of its method, and
 turns body numbers into stable ids on the way out. Everything a user passes in goes through `cast` first, so a call that raises
 has changed nothing.
+
+A call that is interrupted (Ctrl-C) has changed nothing either, or all that it would have: the table changes by one assignment, and
+a detector that was interrupted is dropped; the next question starts another one from the prepared shapes.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import gc
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -20,16 +25,16 @@ from jostle import cast
 from jostle.batch import Batch
 from jostle.body import Body
 from jostle.body_table import BodyTable, NewBody
-from jostle.errors import InputError, Unsupported
-from jostle.frame import Bodies, Frame
+from jostle.errors import InputError, JostleError, Unsupported
+from jostle.frame import Bodies, Floats, Frame
 from jostle.moving_bodies import body_at, moving_bodies_of
-from jostle.one_at_a_time import Held, OneAtATime
+from jostle.one_at_a_time import OneAtATime
 from jostle.overlay import Overlay
 from jostle.prepared_shapes import PreparedShapes
 from jostle.protocol import Detector, Method, Progress, Shape
 from jostle.query import Query
 from jostle.registry import method_of, name_of
-from jostle.report import Closest, Pairs, Report, pair_key, replaced
+from jostle.report import Closest, Report, replaced
 from jostle.shapes.coerce import MeshLike, mesh_of
 from jostle.shapes.mesh import UNITS, Mesh
 from jostle.traits import Answer, Serve
@@ -67,22 +72,34 @@ class World:
         self.method = method_of(method)
         self._method_name = name_of(self.method)
         self._traits = self.method.traits
-        self.units = None if units is None else cast.as_choice(units, UNITS, "units")
         self.workers = None if workers is None else cast.as_count(workers, "workers", lowest=1)
-        self.time = 0.0  # seconds; grows by dt with every successful detect
         self.dt = 1.0  # seconds from one detect to the next, for methods that use velocities
-        self._next_id = 0
-        self._table = BodyTable()
-        self._ignored: set[tuple[int, int]] = set()  # pairs of ids, lower first
-        self._ignored_keys: NDArray[np.int64] | None = np.empty(0, np.int64)  # the same by rows, sorted; None when out of date
+        self._table = BodyTable(units=None if units is None else cast.as_choice(units, UNITS, "units"))
         self._shapes = PreparedShapes()
-        self._detector: Detector | None = None
+        self._detector: Detector | None = None  # None while it works
         self._detector_bodies: Bodies | None = None  # those that the detector knows
-        self._last_pairs = Pairs.empty()
         self._turn = OneAtATime()
 
+    @property
+    def units(self) -> str | None:
+        """Units of all lengths; None as long as no mesh has stated any."""
+        return self._table.units
+
+    @units.setter
+    def units(self, value: str | None) -> None:
+        self._table = replaced(self._table, units=None if value is None else cast.as_choice(value, UNITS, "units"))
+
+    @property
+    def time(self) -> float:
+        """Seconds; it grows by `dt` with every successful detect."""
+        return self._table.time
+
+    @time.setter
+    def time(self, value: float) -> None:
+        self._table = replaced(self._table, time=cast.as_number(value, "time"), _frame=None)
+
     def __repr__(self) -> str:
-        faces = sum(len(mesh.faces) for mesh in self._table.bodies.meshes)
+        faces = sum(len(mesh.faces) for mesh in self._settled().bodies.meshes)
         return f"<World: {len(self)} bodies, {faces} faces, {self.method!r}>"
 
     # ------------------------------------------------------------------ bodies
@@ -115,8 +132,8 @@ class World:
         """
         made = mesh_of(mesh, name)
         if name is None:
-            name = made.name if made.name not in self._table.id_of_name else f"{made.name} {self._next_id}"
-        if name in self._table.id_of_name:
+            name = made.name if self._table.id_called(made.name) is None else f"{made.name} {self._next_id}"
+        if self._table.id_called(name) is not None:
             raise InputError(f"a body called {name!r} is in the world already; choose another name")
         owner = f"body {name!r}"
         if made.units is not None and self.units is not None and made.units != self.units:
@@ -134,19 +151,17 @@ class World:
         )
         self._traits.check_body(self._method_name, name, made, body.deformable)
         with self._alone():
-            self._table.add(body)
-            self._next_id += 1
-            if made.units is not None:
-                self.units = made.units
+            if made.units is None or made.units == self.units:
+                self._table.add(body)
+            else:
+                self._table = replaced(self._settled(), new={name: body}, units=made.units)
         return Body(self, body.id)
 
     def remove(self, body: Body | int | str) -> None:
         """Take a body out of the world. Its id is never used again."""
         number = self[body].id
         with self._alone():
-            self._table.remove(number)
-            self._ignored = {pair for pair in self._ignored if number not in pair}
-            self._ignored_keys = None
+            self._table = self._settled().without(number)
 
     @property
     def bodies(self) -> list[Body]:
@@ -157,12 +172,14 @@ class World:
         return len(self._table)
 
     def __iter__(self) -> Iterator[Body]:
-        return (Body(self, number) for number in self._table.row_of_id)
+        return (Body(self, number) for number in self._table.ids())
 
     def __contains__(self, body: object) -> bool:
         if isinstance(body, Body):
-            return body._world is self and body.id in self._table.row_of_id
-        return body in self._table.id_of_name or body in self._table.row_of_id
+            return body._world is self and self._table.has(body.id)
+        if isinstance(body, str):
+            return self._table.id_called(body) is not None
+        return isinstance(body, int | np.integer) and self._table.has(int(body))
 
     def __getitem__(self, body: Body | int | str) -> Body:
         """Return a body by its name, its id, or itself."""
@@ -172,10 +189,11 @@ class World:
             self._table.row(body.id)
             return body
         if isinstance(body, str):
-            if body not in self._table.id_of_name:
-                known = ", ".join(repr(name) for name in list(self._table.id_of_name)[:10])
+            number = self._table.id_called(body)
+            if number is None:
+                known = ", ".join(repr(name) for name in self._settled().bodies.names[:10])
                 raise InputError(f"no body is called {body!r}; the world has {known or 'no bodies'}")
-            return Body(self, self._table.id_of_name[body])
+            return Body(self, number)
         self._table.row(cast.as_count(body, "body"))
         return Body(self, int(body))
 
@@ -185,29 +203,41 @@ class World:
         if low == high:
             raise InputError(f"body {self[a].name!r} cannot be ignored against itself; ask for itself=False instead")
         with self._alone():
-            (self._ignored.add if ignored else self._ignored.discard)((low, high))
-            self._ignored_keys = None
+            self._table.ignore((low, high), ignored)
 
     # ------------------------------------------------------------------ motion
 
     @property
-    def poses(self) -> NDArray[np.float64]:
+    def poses(self) -> Floats:
         """(n,4,4) poses of all bodies, a read-only view."""
-        return self._table.column("poses")
+        poses = self._settled().poses.view()
+        poses.flags.writeable = False
+        return poses
 
     def set_poses(self, poses: ArrayLike, bodies: Sequence[Body | int | str] | None = None) -> None:
         """Set the poses (n,4,4) of all bodies in order, or of the named ones, in one call."""
         if bodies is None:
-            placed = checked_poses(poses, len(self), self._table.bodies.names)
+            placed = checked_poses(poses, len(self), self._settled().bodies.names)
             with self._alone():
-                self._table.write_all_poses(placed)
+                self._table = self._settled().place_all(placed)
             return
         chosen = [self[body] for body in bodies]
         placed = checked_poses(poses, len(chosen), [body.name for body in chosen])
         rows = [body._row for body in chosen]
         with self._alone():
-            self._table.write("poses", rows, placed)
-            self._table.write("moved", rows, True)
+            self._table = self._settled().place(rows, placed)
+
+    def _set_static(self, static: NDArray[np.bool_]) -> None:
+        """Set which bodies (n,) are static, as one change."""
+        with self._alone():
+            self._table = replaced(self._settled(), static=np.array(static), _frame=None, _filters_nothing=None)
+
+    def _set_all(self, poses: ArrayLike | None, vertices: Mapping[Body, ArrayLike]) -> None:
+        """Set all poses (n,4,4), unless None, and the vertices of some bodies, as one change."""
+        placed = None if poses is None else checked_poses(poses, len(self), self._settled().bodies.names)
+        points = {body._row: body._checked_vertices(value) for body, value in vertices.items()}
+        with self._alone():
+            self._table = self._settled().change(placed, points)
 
     # ------------------------------------------------------------------ questions
 
@@ -229,21 +259,19 @@ class World:
         enough new ones were made. (No context manager: the object that ends it would be the one with which a collection begins.)
         """
         collects = gc.isenabled()
-        gc.disable()
         try:
+            gc.disable()  # inside: an interrupt that comes right after it must enable it again
             return self._detect(query)
         finally:
             if collects:
                 gc.enable()
 
     def _detect(self, query: Query) -> Report:
-        with self._alone(detecting=True):
-            frame = self._frame()
-            found = self._ready_detector().detect(frame, query)
-            report = self._with_ids(found)
-            self._table.begin_next_step(frame)
-            self._last_pairs = report.pairs
-            self.time += self.dt
+        with self._alone():
+            frame, detector = self._frame(), self._taken_detector()
+            report = self._with_ids(self._asked(detector, "detect", frame, query))
+            self._table = self._table.after_step(frame, time=self.time + self.dt, last_pairs=report.pairs)
+            self._detector = detector
         return report
 
     def safe_step(self, separation: float = 0.0, *, itself: bool = False) -> float:
@@ -262,8 +290,7 @@ class World:
         """
         query = Query(rows="any", motion=True, separation=separation, itself=itself)
         self._traits.check_query(self._method_name, query)
-        with self._alone(detecting=True):
-            found = self._ready_detector().detect(self._frame(), query)
+        found: Report = self._answer("detect", query)
         return float(min(1.0, found.pairs.time.min(initial=1.0)))
 
     def move_to(self, fraction: float) -> None:
@@ -278,15 +305,16 @@ class World:
         with self._alone():
             frame = self._frame()
             moved = {row: body_at(frame, row, place) for row in moving_bodies_of(frame)}
-            for row, (pose, vertices) in moved.items():
-                self._table.write("poses", row, pose)
-                if vertices is not None:
-                    self._table.write_vertices(row, vertices)
+            poses = frame.poses.copy()
+            for row, (pose, _) in moved.items():
+                poses[row] = pose
+            vertices = {row: points for row, (_, points) in moved.items() if points is not None}
+            self._table = replaced(self._settled().change(vertices=vertices), poses=poses)
 
     def in_collision(self) -> bool:
         """Return whether any two bodies touch; the search ends at the first that do. It does not count as a step."""
-        with self._alone(detecting=True):
-            return len(self._ready_detector().detect(self._frame(), ANY_PAIR).pairs) > 0
+        found: Report = self._answer("detect", ANY_PAIR)
+        return len(found.pairs) > 0
 
     def detect_many(self, poses: ArrayLike, rows: str = "any", workers: int | None = None) -> Batch:
         """Answer for many sets of poses in one call. It consumes no motion and moves no body.
@@ -304,11 +332,12 @@ class World:
             raise Unsupported(f"{self._method_name} does not serve batches (trait serves: no batch); choose another method")
         cast.as_choice(rows, ("any", "pairs", "faces"), "rows")
         workers = None if workers is None else cast.as_count(workers, "workers", lowest=1)
-        sets = checked_pose_sets(poses, len(self), self._table.bodies.names)
-        with self._alone(detecting=True):
-            frame = dataclasses.replace(self._frame(), workers=workers)
-            batch = self._ready_detector().detect_many(frame, sets, rows)
-            return batch.with_ids(self._table.bodies.ids)
+        sets = checked_pose_sets(poses, len(self), self._settled().bodies.names)
+        with self._alone():
+            frame, detector = dataclasses.replace(self._frame(), workers=workers), self._taken_detector()
+            batch: Batch = self._asked(detector, "detect_many", frame, sets, rows)
+            self._detector = detector
+            return batch.with_ids(frame.bodies.ids)
 
     def distance(self, a: Body | int | str, b: Body | int | str) -> Closest:
         """Return the distance of two bodies with closest points (world) and faces. It does not count as a step."""
@@ -317,17 +346,17 @@ class World:
         first, second = self[a], self[b]
         if first == second:
             raise InputError(f"the distance of body {first.name!r} to itself was asked for; name two bodies")
-        with self._alone(detecting=True):
-            return self._ready_detector().closest(self._frame(), first._row, second._row)
+        closest: Closest = self._answer("closest", first._row, second._row)
+        return closest
 
     def overlay(self, what: str = "") -> Overlay:
         """Return what the method shows of itself for the present frame."""
-        with self._alone(detecting=True):
-            return self._ready_detector().overlay(self._frame(), what)
+        shown: Overlay = self._answer("overlay", what)
+        return shown
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Preprocess the meshes of all bodies now instead of at the first question."""
-        with self._alone(detecting=True):
+        with self._alone():
             self._ready_detector(progress)
 
     # ------------------------------------------------------------------ keeping
@@ -357,38 +386,84 @@ class World:
 
     def __getstate__(self) -> dict[str, Any]:
         # A detector may hold what does not pickle; the next detect starts a new one from the prepared shapes.
-        return {**self.__dict__, "_detector": None, "_detector_bodies": None}
+        return {**self.__dict__, "_detector": None, "_detector_bodies": None, "_table": copy.copy(self._table)}
 
     # ------------------------------------------------------------------ inside
 
-    def _alone(self, detecting: bool = False) -> Held:
-        """Hold the world for one call."""
-        return Held(self._turn, detecting)
+    def _alone(self) -> threading.Lock:
+        """Return what holds the world for one call, in a `with` statement."""
+        return self._turn.free_lock()
+
+    def _settled(self) -> BodyTable:
+        """Return the table with all bodies in its columns."""
+        table = self._table
+        if table.new:
+            table = self._table = table.settled()
+        return table
 
     def _frame(self) -> Frame:
-        if self._ignored_keys is None:
-            rows = [(self._table.row(low), self._table.row(high)) for low, high in sorted(self._ignored)]
-            pairs = np.array(rows, np.int32).reshape(-1, 2)
-            self._ignored_keys = np.sort(pair_key(pairs[:, 0], pairs[:, 1]))
-        return self._table.frame(self._ignored_keys, self.time, self.dt, self.workers)
+        return self._settled().frame(self.dt, self.workers)
+
+    def _sealed_table(self) -> BodyTable:
+        """Return the table as it is now, for good: whatever is set later is set in another one."""
+        self._frame()
+        return self._table
+
+    @property
+    def _next_id(self) -> int:
+        return self._table.next_id + len(self._table.new)
+
+    @_next_id.setter
+    def _next_id(self, value: int) -> None:
+        if value != self._next_id:
+            self._table = replaced(self._settled(), next_id=value)
+
+    @property
+    def _ignored(self) -> set[tuple[int, int]]:
+        return self._table.ignored
+
+    def _begin_next_step(self) -> None:
+        """Let the motion start where the bodies are now."""
+        with self._alone():
+            self._table = self._settled().after_step(self._frame())
+
+    def _answer(self, ask: str, *arguments: Any) -> Any:
+        """Ask the detector something that does not count as a step."""
+        with self._alone():
+            frame, detector = self._frame(), self._taken_detector()
+            answer = self._asked(detector, ask, frame, *arguments)
+            self._detector = detector
+            return answer
+
+    def _asked(self, detector: Detector, ask: str, *arguments: Any) -> Any:
+        """Return a detector's answer; one that refuses the question is as good as before."""
+        try:
+            return getattr(detector, ask)(*arguments)
+        except JostleError:
+            self._detector = detector
+            raise
 
     def _ready_detector(self, progress: Progress | None = None) -> Detector:
         """Return the detector, started or told of bodies that came and went."""
-        bodies, known = self._table.bodies, self._detector_bodies
-        if self._detector is not None and known is not None and (known is bodies or np.array_equal(known.ids, bodies.ids)):
+        detector = self._detector = self._taken_detector(progress)
+        return detector
+
+    def _taken_detector(self, progress: Progress | None = None) -> Detector:
+        """Return the detector, ready, and leave None in its place: an interrupt may leave it half changed, for ever unused."""
+        bodies, known = self._settled().bodies, self._detector_bodies
+        detector, self._detector = self._detector, None
+        if detector is not None and known is not None and (known is bodies or np.array_equal(known.ids, bodies.ids)):
             self._detector_bodies = bodies
-            return self._detector
+            return detector
         shapes = self._prepared_shapes(bodies.meshes, progress)
-        if self._detector is None or known is None:
-            self._detector = self.method.start(bodies, shapes)
+        if detector is None or known is None:
+            detector = self.method.start(bodies, shapes)
         else:
-            new_rows = [self._table.row_of_id.get(number, -1) for number in known.ids.tolist()]
-            # An interrupt may leave a detector half changed: then the next question starts another one.
-            detector, self._detector = self._detector, None
+            row_of_id = self._table.row_of_id
+            new_rows = [row_of_id.get(number, -1) for number in known.ids.tolist()]
             detector.change(bodies, shapes, np.array(new_rows, np.int32))
-            self._detector = detector
         self._detector_bodies = bodies
-        return self._detector
+        return detector
 
     def _prepared_shapes(self, meshes: Sequence[Mesh], progress: Progress | None) -> tuple[Shape, ...]:
         """Prepare each distinct mesh once; shapes of meshes that are gone are dropped."""
@@ -402,7 +477,7 @@ class World:
 
     def _with_ids(self, found: Report) -> Report:
         """Turn body numbers into ids, and say what began and ended."""
-        bodies, last = self._table.bodies, self._last_pairs
+        bodies, last = self._table.bodies, self._table.last_pairs
         pairs, contacts, ids = found.pairs, found.contacts, bodies.ids
         if not bodies.numbers_are_ids:
             pairs = replaced(pairs, body_a=ids[pairs.body_a], body_b=ids[pairs.body_b])

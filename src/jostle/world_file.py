@@ -19,7 +19,7 @@ from jostle.errors import InputError
 from jostle.registry import BROAD_PHASES, METHODS, name_of
 from jostle.shapes.analytic import described, surface_described
 from jostle.shapes.mesh import Mesh
-from jostle.whole_file import written_whole
+from jostle.whole_file import write_arrays
 
 if TYPE_CHECKING:
     from jostle.world import World
@@ -64,8 +64,7 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"{target}: the folder {target.parent} does not exist")
-    with written_whole(target) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, description=np.array(json.dumps(description)), **arrays)
+    write_arrays(target, {"description": np.array(json.dumps(description)), **arrays})
 
 
 def _settings(method: Any) -> dict[str, Any]:
@@ -134,7 +133,7 @@ def _rebuilt(description: dict[str, Any], arrays: dict[str, Any]) -> World:
         )
         if body.deformable:
             body.vertices = arrays[f"body/{row}/vertices_t0"]
-    world._table.begin_next_step(world._frame())
+    world._begin_next_step()
     world.set_poses(arrays["poses"])
     for body in world:
         if body.deformable:

@@ -46,7 +46,7 @@ def test_a_bar_rings_at_the_frequency_of_its_material():
     speed = []
     for _ in range(300):
         bar.step()
-        speed.append((mass * shape * nodes.velocity[:, 0]).sum())
+        speed.append((mass * shape * bar._arrays.nodes.velocity[:, 0]).sum())
     signs = np.sign(speed)
     turns = np.flatnonzero(signs[1:] != signs[:-1])
     # Half a period from one change of sign to the next: a wave along the bar and none back.

@@ -8,6 +8,7 @@ other bodies are at rest, and only pairs with the moved body count, however the 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
+from jostle.all_or_nothing import all_or_nothing
 from jostle.body import Body
 from jostle.continuous.features import Feature
 from jostle.errors import InputError
@@ -132,15 +134,20 @@ def walk(
     progress : callable, optional
         progress(share, text) after each recorded pose.
 
-    Each step counts as a `detect` of the world.
+    Each step counts as a `detect` of the world. A walk that is interrupted leaves all as it was before; `walk_along` leaves the
+    body at the end of the last step.
     """
     path = path_of(poses)
-    steps = []
-    for step in walk_along(world, body, path, separation=separation, slide=slide):
-        steps.append(step)
-        if progress is not None:
-            progress(step.number / (len(path) - 1), f"pose {step.number} of {len(path) - 1}")
-    return walk_of(world[body], path, steps, separation, slide)
+    steps: list[Step] = []
+
+    def walked() -> Walk:
+        for step in walk_along(world, body, path, separation=separation, slide=slide):
+            steps.append(step)
+            if progress is not None:
+                progress(step.number / (len(path) - 1), f"pose {step.number} of {len(path) - 1}")
+        return walk_of(world[body], path, steps, separation, slide)
+
+    return all_or_nothing(world, None, None, walked)
 
 
 def path_of(poses: RecordedPath | ArrayLike) -> RecordedPath:
@@ -283,6 +290,10 @@ class _Walker:
 
     def _go(self, goal: Floats) -> tuple[float, Touch | None]:
         """Go towards a pose until a contact; return how much of the way was free, and the contact."""
+        twin = copy.copy(self)
+        return all_or_nothing(self.world, self, twin, lambda: twin._gone(goal))
+
+    def _gone(self, goal: Floats) -> tuple[float, Touch | None]:
         self.body.teleport(self.pose)
         self.body.pose = goal
         contacts = self.world.detect(motion=True, rows="first", separation=self.separation).contacts
@@ -315,14 +326,14 @@ class _Walker:
 @contextmanager
 def _only_pairs_with(world: World, body: Body) -> Iterator[None]:
     """All bodies but one are static for a while: only pairs with it are tested."""
-    before = {each: each.static for each in world}
+    before = world._frame().static
+    others = np.ones(len(before), bool)
+    others[body._row] = False
     try:
-        for each in before:
-            each.static = each != body
+        world._set_static(others)
         yield
     finally:
-        for each, static in before.items():
-            each.static = static
+        world._set_static(before)
 
 
 def _times(path: RecordedPath) -> Floats:

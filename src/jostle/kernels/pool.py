@@ -5,23 +5,27 @@ so the answer is the same for every number of workers. Measured against Numba's 
 compilation and without OpenMP, which kills forked children. Starting a fan-out costs 40–70 µs: batches, frames and
 frontiers of large pairs are worth it, a query of 0.1 ms is not.
 
-The pool is made on first use, one for each process id: a forked child gets its own.
+The threads are made on first use, for each process id: a forked child gets its own. They are plain ones that take work from a
+queue, and the caller waits at another queue. All of it is in C: the locks of `concurrent.futures` and of `threading.Thread` are
+taken in Python, and an interrupt between two of its bytecodes would leave them taken, and workers waiting, for ever.
 """
 
 from __future__ import annotations
 
+import _thread
+import atexit
 import operator
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 Result = TypeVar("Result")
 
 WAIT_SECONDS = 0.2  # how often a waiting caller looks up, so that Ctrl-C is heard on every system
+LAST_SECONDS = 30.0  # that the end of the process waits for a chunk that still runs
 
-_pools: dict[int, ThreadPoolExecutor] = {}
 _inside = threading.local()
 
 
@@ -32,12 +36,59 @@ def usable_processors() -> int:
     return os.cpu_count() or 1
 
 
-def _pool() -> ThreadPoolExecutor:
+class _Threads:
+    """As many threads as there are processors, which wait for work."""
+
+    def __init__(self) -> None:
+        self.queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._ended: SimpleQueue[None] = SimpleQueue()
+        self._count = 0
+        try:
+            for _ in range(usable_processors()):
+                _thread.start_new_thread(self._serve, (self.queue, self._ended))
+                self._count += 1
+        except BaseException:
+            self.end()
+            raise
+
+    @staticmethod
+    def _serve(queue: SimpleQueue[Callable[[], None] | None], ended: SimpleQueue[None]) -> None:
+        while (work := queue.get()) is not None:
+            work()
+            del work  # the thread lives on; what it has worked on must not
+        queue.put(None)  # for the next one
+        ended.put(None)
+
+    def end(self, seconds: float = 0.0) -> None:
+        """Let the threads end after what they do now; wait for that, but not for ever."""
+        self.queue.put(None)
+        try:
+            for _ in range(self._count if seconds > 0.0 else 0):
+                self._ended.get(timeout=seconds)
+        except Empty:
+            pass
+
+
+_pools: dict[int, _Threads] = {}
+
+
+def _pool() -> _Threads:
     pool = _pools.get(os.getpid())
     if pool is None:
-        # Two threads at once may both make one; setdefault keeps the first, the other has started no thread yet.
-        pool = _pools.setdefault(os.getpid(), ThreadPoolExecutor(usable_processors(), thread_name_prefix="jostle"))
+        # Two callers at once may both make one; setdefault keeps the first, and the threads of the other end.
+        made = _Threads()
+        pool = _pools.setdefault(os.getpid(), made)
+        if pool is not made:
+            made.end()
     return pool
+
+
+@atexit.register
+def _end_threads() -> None:
+    """Compiled code is gone after this: no thread may run it any more."""
+    pool = _pools.pop(os.getpid(), None)
+    if pool is not None:
+        pool.end(LAST_SECONDS)
 
 
 class _Work(Generic[Result]):
@@ -50,6 +101,7 @@ class _Work(Generic[Result]):
         self._next = 0
         self.results: dict[int, Result] = {}
         self.errors: dict[int, BaseException] = {}
+        self.ended: SimpleQueue[None] = SimpleQueue()
         self.stopped = False
 
     def _take(self) -> int | None:
@@ -70,6 +122,7 @@ class _Work(Generic[Result]):
                     self.stopped = True
         finally:
             _inside.work = None  # the thread lives on; what it has worked on must not
+            self.ended.put(None)
 
 
 def told_to_stop() -> bool:
@@ -104,12 +157,22 @@ def map_chunks(function: Callable[[int, int], Result], count: int, chunk: int, w
         return [function(start, min(start + chunk, count)) for start in range(0, count, chunk)]
     work = _Work(function, count, chunk)
     try:
-        waiting: set[Future[None]] = {_pool().submit(work.run) for _ in range(threads)}
-        while waiting:
-            _, waiting = wait(waiting, timeout=WAIT_SECONDS)
+        pool = _pool()
+        for _ in range(threads):
+            pool.queue.put(work.run)
+        for _ in range(threads):
+            _wait_for(work.ended)
     except BaseException:  # Ctrl-C may come while the first chunks run and the last thread is not yet started
         work.stopped = True
         raise
     if work.errors:
         raise work.errors[min(work.errors)]
     return [work.results[index] for index in range(chunks)]
+
+
+def _wait_for(ended: SimpleQueue[None]) -> None:
+    while True:
+        try:
+            return ended.get(timeout=WAIT_SECONDS)
+        except Empty:
+            pass

@@ -142,7 +142,7 @@ class Motion:
         if self.vertices:
             # Methods that look along the motion shall not see one from the mesh as it was added to frame 0.
             self.apply(world, 0)
-            world._table.begin_next_step(world._frame())
+            world._begin_next_step()
             self.apply(world, 0)
         return world
 
@@ -161,9 +161,7 @@ class Motion:
                     f"body {body.name!r} of the world is not deformable or has not {len(points)} vertices as in the motion; "
                     "use a world of Motion.world"
                 )
-        world.set_poses(self.poses[number])
-        for body, points in deforming:
-            body.vertices = points
+        world._set_all(self.poses[number], dict(deforming))
 
     def first(self, frames: int) -> Motion:
         """Return the motion of the first frames only (all, if there are no more)."""
@@ -191,50 +189,51 @@ class Recorder:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._setting: dict[str, Any] = {}
-        self._poses: list[Floats] = []
-        self._vertices: dict[int, list[Floats]] = {}
+        self._first: Any = None  # frame
+        # Poses and vertices by row; a world never writes to the arrays of a frame again, so nothing has to be copied.
+        self._captured: list[tuple[Floats, dict[int, Floats]]] = []
 
     def __len__(self) -> int:
-        return len(self._poses)
+        return len(self._captured)
 
     def capture(self) -> None:
         """Take the world as it is now as the next frame."""
-        # A frame is a snapshot of read-only arrays that the world never writes to again: nothing has to be copied.
         frame = self._world._frame()
-        setting = {"bodies": frame.bodies.ids}  # first: with other bodies all columns are others
-        setting |= {name: getattr(frame, name) for name in ("dt", "static", "group", "category", "mask", "ignored")}
-        if not self._poses:
-            self._setting = setting
-            self._names, self._meshes = frame.bodies.names, frame.bodies.meshes
-            self._ignored = sorted(self._world._ignored)
-            self._vertices = {row: [] for row in frame.bodies.deforming}
-        for name, before in self._setting.items():
-            if setting[name] is not before and not np.array_equal(setting[name], before):
-                raise InputError(f"{name} of the world changed after the first of {len(self)} captures; start another Recorder")
-        self._poses.append(frame.poses)
-        for row, vertices in self._vertices.items():
-            vertices.append(frame.vertices[row])
+        if not self._captured or self._first is None:
+            self._first = frame
+        else:
+            setting = _setting(frame)
+            for name, before in _setting(self._first).items():
+                if setting[name] is not before and not np.array_equal(setting[name], before):
+                    raise InputError(f"{name} of the world changed after the first of {len(self)} captures; start another Recorder")
+        self._captured.append((frame.poses, {row: frame.vertices[row] for row in frame.bodies.deforming}))
 
     def motion(self, title: str = "") -> Motion:
         """Return what was captured so far."""
-        if not self._poses:
+        first, captured = self._first, self._captured
+        if first is None or not captured:
             raise InputError("nothing was captured; call capture() after each step")
-        setting = self._setting
-        row_of_id = {int(number): row for row, number in enumerate(setting["bodies"])}
         return Motion(
-            names=self._names,
-            meshes=self._meshes,
-            poses=np.stack(self._poses),
-            vertices={row: np.stack(vertices) for row, vertices in self._vertices.items()},
-            dt=setting["dt"],
-            static=tuple(setting["static"].tolist()),
-            group=tuple(None if number < 0 else number for number in setting["group"].tolist()),
+            names=first.bodies.names,
+            meshes=first.bodies.meshes,
+            poses=np.stack([poses for poses, _ in captured]),
+            vertices={row: np.stack([vertices[row] for _, vertices in captured]) for row in first.bodies.deforming},
+            dt=first.dt,
+            static=tuple(first.static.tolist()),
+            group=tuple(None if number < 0 else number for number in first.group.tolist()),
             title=title,
-            category=tuple(setting["category"].tolist()),
-            mask=tuple(setting["mask"].tolist()),
-            ignored=tuple((row_of_id[low], row_of_id[high]) for low, high in self._ignored),
+            category=tuple(first.category.tolist()),
+            mask=tuple(first.mask.tolist()),
+            ignored=tuple((key >> 32, key & 0xFFFFFFFF) for key in first.ignored.tolist()),
         )
+
+
+def _setting(frame: Any) -> dict[str, Any]:
+    """What must stay the same from capture to capture; bodies first: with other bodies all columns are others."""
+    return {
+        "bodies": frame.bodies.ids,
+        **{name: getattr(frame, name) for name in ("dt", "static", "group", "category", "mask", "ignored")},
+    }
 
 
 def _checked_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from jostle.errors import InputError
 from jostle.shapes.analytic import described, surface_described
 from jostle.shapes.mesh import Mesh
-from jostle.whole_file import written_whole
+from jostle.whole_file import write_arrays
 
 if TYPE_CHECKING:
     from jostle.motion.record import Motion
@@ -54,8 +54,7 @@ def write_motion(motion: Motion, path: str | PathLike[str]) -> None:
     for mesh, surface in zip(meshes, surfaces, strict=True):
         if surface is not None and LEFT_OUT in surface:
             _warn(target, mesh.name, surface[LEFT_OUT], 4)
-    with written_whole(target) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, description=np.array(json.dumps(description)), **arrays)  # type: ignore[arg-type]
+    write_arrays(target, {"description": np.array(json.dumps(description)), **arrays})
 
 
 def arrays_of(motion: Motion) -> dict[str, NDArray[Any]]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.geometry.unique_rows import unique_rows
 from jostle.overlay import Overlay
 from jostle.render.camera import Camera
 
@@ -185,7 +186,7 @@ def _corners_of_boxes(boxes: Floats) -> Floats:
 def _edges_of_boxes(boxes: Floats) -> Floats:
     """Return (m, 2, 3) the edges of boxes, each once: neighbours share many."""
     edges = _corners_of_boxes(boxes)[:, EDGES_OF_BOX].reshape(-1, 6)
-    found: Floats = np.unique(edges, axis=0).reshape(-1, 2, 3)
+    found: Floats = unique_rows(edges).reshape(-1, 2, 3)
     return found
 
 

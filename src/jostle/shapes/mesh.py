@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from jostle import cast
 from jostle.errors import InputError
 from jostle.geometry.aabb import box_of_points
+from jostle.geometry.unique_rows import unique_rows
 from jostle.kernels.arrays import read_only_view
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Mesh:
     def edges(self) -> NDArray[np.int32]:
         """(e, 2) undirected welded edges, each once, lower vertex first; edges of zero length are left out."""
         sides = self.welded_faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-        return _sealed(np.unique(np.sort(sides[sides[:, 0] != sides[:, 1]], axis=1), axis=0))
+        return _sealed(unique_rows(np.sort(sides[sides[:, 0] != sides[:, 1]], axis=1)))
 
     @functools.cached_property
     def is_closed(self) -> bool:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.geometry.unique_rows import unique_rows
 from jostle.shapes.mesh import Mesh
 from jostle.sim.lattice import (
     CORNERS,
@@ -109,7 +110,7 @@ def resolutions_of(mesh: Mesh, cells: int) -> Resolutions:
     number[tuple(where.T)] = np.arange(len(where))
     points, face = points_on(mesh, 0.5 * edge)
     passed = number[tuple(cell_of(points, Grid(origin, edge, counts)).T)]
-    passing = np.unique(np.stack([face, passed], axis=1)[passed >= 0], axis=0)
+    passing = unique_rows(np.stack([face, passed], axis=1)[passed >= 0])
     return Resolutions(
         coarse=coarse,
         grid=grid,

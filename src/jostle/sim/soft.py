@@ -8,18 +8,22 @@ or one within a time budget, which may miss a pair for a frame.
 
 Two surfaces are kept apart by facets that are near before they meet, so the clearance covers the way of one step. What overlaps
 nevertheless (bodies that start so, or that are too fast) is set apart slowly. At rest, overlaps are no deeper than what a frozen
-vertex may be off the model (`tests/sim/test_squeeze.py`). Equal inputs give equal bits. A step that raises has moved nothing.
+vertex may be off the model (`tests/sim/test_squeeze.py`). Equal inputs give equal bits. A step that raises or is interrupted has
+changed nothing, in the world or in the simulation.
 """
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
+from jostle.all_or_nothing import all_or_nothing
 from jostle.body import Body
 from jostle.errors import InputError
 from jostle.kernels.arrays import read_only_view
@@ -44,6 +48,8 @@ from jostle.world import World
 Floats = NDArray[np.float64]
 
 NO_GRAVITY = (0.0, 0.0, 0.0)
+Arrays = TypeVar("Arrays", bound=tuple[NDArray[Any], ...])
+
 LARGEST_CLEARANCE = 0.1  # of the size of the largest soft body; bodies faster than this in a step may pass into each other
 
 
@@ -219,9 +225,12 @@ class SoftSimulation:
                 raise InputError(f"body {name!r}: {field} has shape {points.shape}, its lattice {nodes.place[own].shape}")
             if not np.isfinite(points).all():
                 raise InputError(f"body {name!r}: {field} has numbers that are not finite; pass what nodes_of returned")
+        twin = self._twin()
+        nodes = twin._arrays.nodes
         nodes.place[own], nodes.velocity[own] = given["place"], given["velocity"]
         nodes.before[own] = nodes.place[own]
-        self._place_surfaces()
+        twin._place_surfaces()
+        self.__dict__ = twin.__dict__
 
     def _nodes_of(self, body: Body | int | str) -> slice:
         row, first = self.world[body]._row, self._arrays.first_node
@@ -282,41 +291,37 @@ class SoftSimulation:
 
     def step(self) -> Report:
         """Go on by one step; return what touches or is near at the new places."""
+        twin = self._twin()
+        return all_or_nothing(self.world, self, twin, twin._step)
+
+    def _twin(self) -> SoftSimulation:
+        """Return a copy that shares nothing with this one that a step writes in place."""
+        twin = copy.copy(self)
+        twin._arrays = self._arrays._replace(nodes=_copies(self._arrays.nodes))
+        twin._frames, twin._pairs = _copies(self._frames), _copies(self._pairs)
+        twin._lattices, twin._frozen = copy.copy(self._lattices), copy.copy(self._frozen)
+        twin._frozen.held = self._frozen.held.copy()
+        twin._points = self._points.copy()
+        return twin
+
+    def _step(self) -> Report:
         self._check_bodies()
         world, poses = self.world, np.array(self.world.poses)
-        arrays, lattices = self._arrays, (self._lattices.cells, self._lattices.lattices)
-        before = [array.copy() for array in (*arrays.nodes, *self._frames)]
-        pairs = FacetPairs._make(array.copy() for array in self._pairs)
-        frozen = self._frozen.frozen, self._frozen.held.copy()
-        shapes = [(world[int(self._bodies.ids[row])], world._frame().vertices[row]) for row in self._soft]
         begin = time.perf_counter()
-        try:
-            self._lead(poses)
-            if self.frames == 0:
-                self._first_look()
-            self._slow_down()
-            self._move()
-            moved = time.perf_counter()
-            shown = self._show(poses)
-            for row, (body, _) in zip(self._soft, shapes, strict=True):
-                body.vertices = shown[row]
-            shown_at = time.perf_counter()
-            question = self._question()
-            report = world.detect(question)
-            detected = time.perf_counter()
-            self._choose(self._numbered(report.contacts), report.complete, question)
-            self._refine(self.dt)
-        except BaseException:
-            self._arrays, (self._lattices.cells, self._lattices.lattices) = arrays, lattices
-            for array, old in zip((*arrays.nodes, *self._frames), before, strict=True):
-                array[...] = old
-            self._pairs = pairs
-            self._frozen.frozen, self._frozen.held = frozen
-            world.set_poses(poses)
-            for body, vertices in shapes:
-                body.vertices = vertices
-            self._place_surfaces()
-            raise
+        self._lead(poses)
+        if self.frames == 0:
+            self._first_look()
+        self._slow_down()
+        self._move()
+        moved = time.perf_counter()
+        shown = self._show(poses)
+        world._set_all(None, {world[int(self._bodies.ids[row])]: shown[row] for row in self._soft})
+        shown_at = time.perf_counter()
+        question = self._question()
+        report = world.detect(question)
+        detected = time.perf_counter()
+        self._choose(self._numbered(report.contacts), report.complete, question)
+        self._refine(self.dt)
         self._poses = np.array(world.poses)
         self.frames += 1
         self.seconds = {
@@ -402,8 +407,7 @@ class SoftSimulation:
     def _first_look(self) -> None:
         """Find what is near before the first step; it does not count as a step of the world."""
         question = self._question()
-        with self.world._alone(detecting=True):
-            found = self.world._ready_detector().detect(self.world._frame(), question)
+        found: Report = self.world._answer("detect", question)
         rows = found.contacts
         self._choose((rows.body_a, rows.body_b, rows.face_a, rows.face_b), found.complete, question)
         self._refine(0.0)
@@ -465,7 +469,7 @@ class SoftSimulation:
         return min(0.05 * float(np.median(radius)), most)
 
     def _check_bodies(self) -> None:
-        bodies = self.world._table.bodies
+        bodies = self.world._settled().bodies
         if bodies is not self._bodies and not np.array_equal(bodies.ids, self._bodies.ids):
             raise InputError("bodies were added to the world or removed since the simulation was made; make another SoftSimulation")
         poses = self.world.poses
@@ -474,3 +478,8 @@ class SoftSimulation:
         if moved.any():
             name = self._bodies.names[int(np.argmax(moved))]
             raise InputError(f"body {name!r} was given another pose between steps; name it in led, or make another SoftSimulation")
+
+
+def _copies(arrays: Arrays) -> Arrays:
+    """Return a NamedTuple of arrays with arrays of its own."""
+    return type(arrays)(*(array.copy() for array in arrays))

@@ -5,12 +5,13 @@ environment is the default: a cube of 100 units, no gravity, equal masses, excha
 masses and inertia, impulses with restitution and friction at the points of contact, gravity, bodies that are led.
 
 Without gravity and led bodies, kinetic energy never grows but for rounding (semi-implicit; `integrate.py`, `respond.py`), and no
-body leaves the cube (`walls.py`). Equal inputs give equal bits, whatever the number of threads. A step that raises has moved
-nothing.
+body leaves the cube (`walls.py`). Equal inputs give equal bits, whatever the number of threads. A step that raises or is
+interrupted has changed nothing, in the world or in the simulation.
 """
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Sequence
 
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
+from jostle.all_or_nothing import all_or_nothing
 from jostle.body import Body
 from jostle.errors import InputError
 from jostle.kernels.arrays import read_only_view
@@ -149,9 +151,9 @@ class Simulation:
         self._check_places(centre)
         poses = np.array(self.world.poses)
         write_poses(free, centre, self._state.attitude, self._matter.fitted, self._matter.middle, poses)
-        self.world.set_poses(poses)
-        self._state = self._state._replace(centre=centre)
-        self._manifolds = None
+        twin = copy.copy(self)
+        twin._state, twin._manifolds = self._state._replace(centre=centre), None
+        all_or_nothing(self.world, self, twin, lambda: self.world.set_poses(poses))
 
     @property
     def velocity(self) -> Floats:
@@ -220,6 +222,10 @@ class Simulation:
 
     def step(self) -> Report:
         """Move all bodies by one step, find what touches, and respond; return what was found, at the new places."""
+        twin = copy.copy(self)
+        return all_or_nothing(self.world, self, twin, twin._step)
+
+    def _step(self) -> Report:
         self._check_bodies()
         world, before = self.world, self.world.poses
         self._look_at_shapes()
@@ -229,18 +235,13 @@ class Simulation:
             later = np.zeros(3)
             state = self._pulled(state)
         moved, poses = self._moved(state, later, before)
-        try:
-            world.set_poses(poses)
-            begin = time.perf_counter()
-            report = world.detect(self._query)
-            if self.response == "impulse":
-                _ = report.contacts.details  # where they touch is part of the detection, and computed when it is first asked for
-            self.detect_seconds = time.perf_counter() - begin
-            manifolds = self._respond(report, moved, poses)
-        except BaseException:
-            world.set_poses(before)
-            raise
-        self._state, self._manifolds = moved, manifolds
+        world.set_poses(poses)
+        begin = time.perf_counter()
+        report = world.detect(self._query)
+        if self.response == "impulse":
+            _ = report.contacts.details  # where they touch is part of the detection, and computed when it is first asked for
+        self.detect_seconds = time.perf_counter() - begin
+        self._state, self._manifolds = moved, self._respond(report, moved, poses)
         self._led_poses = np.array(before[self._led])
         self.frames += 1
         return report
@@ -329,12 +330,13 @@ class Simulation:
                     f"body {body.name!r} has grown: with a radius of {radius:.4g} about its centre of mass it no longer fits into "
                     f"the cube of edge {self.cube:g}"
                 )
+            # In place, in a twin too: what is not yet in `_shapes` is done again.
             self._matter.radius[row] = radius
-            self._shapes[row] = body.vertices
             if self._normals is not None:
                 self._normals.renew(row, body.mesh, body.vertices)
         if changed:
             self._room = self._rooms()
+            self._shapes = self._shapes | {row: body.vertices for row, body in changed}
 
     def _rows(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
         """Body numbers of ids."""
@@ -367,6 +369,6 @@ class Simulation:
                 )
 
     def _check_bodies(self) -> None:
-        bodies = self.world._table.bodies
+        bodies = self.world._settled().bodies
         if bodies is not self._bodies and not np.array_equal(bodies.ids, self._bodies.ids):
             raise InputError("bodies were added to the world or removed since the simulation was made; make another Simulation")

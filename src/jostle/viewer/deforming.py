@@ -8,12 +8,14 @@ of a soft body, only its vertices; a page needs a pose to put a gizmo at. So aft
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.all_or_nothing import all_or_nothing
 from jostle.errors import Unsupported
 from jostle.motion.interpolate import pose_at
 from jostle.motion.record import Motion
@@ -73,6 +75,17 @@ class Deformer:
 
     def step(self, goals: Mapping[int, Floats], held: Collection[int], with_points: bool) -> tuple[Found, dict[int, Floats]]:
         """Go on by a step with some bodies drawn towards goals; return what touches, and the goals that were not reached."""
+        twin = self.twin()
+        return all_or_nothing(self.world, self, twin, lambda: twin._step(goals, held, with_points))
+
+    def twin(self) -> Deformer:
+        """Return a copy that shares nothing with this one that a step writes in place, but for the world."""
+        twin = copy.copy(self)
+        twin.poses, twin.vertices, twin._nodes = self.poses.copy(), self.vertices.copy(), self._nodes.copy()
+        twin._simulation = copy.copy(self._simulation)
+        return twin
+
+    def _step(self, goals: Mapping[int, Floats], held: Collection[int], with_points: bool) -> tuple[Found, dict[int, Floats]]:
         led = frozenset(held) | frozenset(goals)
         if led != self._led:
             self._keep_nodes()

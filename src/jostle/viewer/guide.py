@@ -6,12 +6,14 @@ headlight), one piece at a time: from where the body is to where the hand is now
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.all_or_nothing import all_or_nothing
 from jostle.errors import InputError
 from jostle.fitting import RecordedPath, Touch, walk_along
 from jostle.fitting.walk import handle_of
@@ -46,6 +48,11 @@ class Guide:
 
     def draw_to(self, goal: Floats) -> bool:
         """Go towards a pose until contact, for a while; return whether it moved and has some way left."""
+        twin = copy.copy(self)
+        twin._way = self._way.copy()
+        return all_or_nothing(self.world, self, twin, lambda: twin._drawn_to(goal))
+
+    def _drawn_to(self, goal: Floats) -> bool:
         body = self.world[self.body]
         begin = np.array(body.pose)
         goal = self._not_too_far(begin, goal)

@@ -36,34 +36,40 @@ class Loop:
         self._go_round, self._seconds_until_due = go_round, seconds_until_due
         self._goals: dict[int, Floats] = {}
         self._notes: list[Note] = []
-        self._wake = threading.Condition()
+        # Held by `with self._lock`, whose begin and end no interrupt can part; those of a condition are in Python.
+        self._lock = threading.Lock()
+        self._wake = threading.Condition(self._lock)
         self._stopped = False
         self._thread: threading.Thread | None = None
 
     def note(self, what: Note) -> None:
         """Do something in the next round."""
-        with self._wake:
+        with self._lock:
             self._notes.append(what)
             self._wake.notify()
 
     def draw(self, body: int, pose: Floats) -> None:
         """Draw a body to a pose in the next round, and nowhere else."""
-        with self._wake:
+        with self._lock:
             self._goals[body] = np.array(pose, np.float64)
             self._wake.notify()
 
     def draw_on(self, goals: Mapping[int, Floats]) -> None:
         """Go on towards goals that were not reached, unless the hand has moved on."""
-        with self._wake:
+        with self._lock:
             for body, goal in goals.items():
                 self._goals.setdefault(body, goal)
 
     def taken(self) -> tuple[list[Note], dict[int, Floats]]:
         """Return notes and goals since the last round; from now on others are gathered."""
-        with self._wake:
-            notes, self._notes = self._notes, []
-            goals, self._goals = self._goals, {}
+        # Without the lock, and without a call: neither another thread nor an interrupt can come in between.
+        notes, goals, self._notes, self._goals = self._notes, self._goals, [], {}
         return notes, goals
+
+    def put_back(self, notes: list[Note], goals: Mapping[int, Floats]) -> None:
+        """Gather again what a round that was interrupted has not done, before what came since."""
+        with self._lock:
+            self._notes, self._goals = [*notes, *self._notes], {**goals, **self._goals}
 
     def start(self) -> None:
         """Begin to go round."""
@@ -72,7 +78,7 @@ class Loop:
 
     def stop(self) -> None:
         """End after the round that runs."""
-        with self._wake:
+        with self._lock:
             self._stopped = True
             self._wake.notify()
         if self._thread is not None:
@@ -82,7 +88,7 @@ class Loop:
         while not self._stopped:
             begin = time.perf_counter()
             self._go_round()
-            with self._wake:
+            with self._lock:
                 rest = self._seconds_to_wait(begin)
                 if self._stopped or (rest is not None and rest <= 0.0):
                     continue

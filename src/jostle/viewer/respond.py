@@ -6,8 +6,11 @@ bounces keeps its speed. (Kitamura et al. 1998, §4.3: a hand that pushes change
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
+from jostle.all_or_nothing import all_or_nothing
 from jostle.report import Report
 from jostle.sim import Simulation
 from jostle.world import World
@@ -40,6 +43,11 @@ class Responder:
 
     def step(self, led: frozenset[int]) -> Report:
         """Move what is free by one step, and return what touches."""
+        twin = copy.copy(self)
+        twin._simulation = copy.copy(self._simulation)
+        return all_or_nothing(self._world, self, twin, lambda: twin._step(led))
+
+    def _step(self, led: frozenset[int]) -> Report:
         if led != self._led:
             self._simulation = self._begin(led, self._simulation)
             self._led = led

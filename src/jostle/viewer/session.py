@@ -176,13 +176,21 @@ class Session:
         return None if self.playback is None else self.playback.seconds_until_due(time.perf_counter())
 
     def round(self) -> Snapshot | None:
-        """Do what was asked for since the last round, detect if anything changed, and tell; return what was told."""
+        """Do what was asked for since the last round, detect if anything changed, and tell; return what was told.
+
+        A round that is interrupted leaves what it has not begun for the next one.
+        """
         notes, goals = self._loop.taken()
-        self._look = bool(goals) or self.stage.responds(self.holding.held())
-        for note in notes:  # one that fails takes no other with it
-            self._tried(note)
-        self._tried(self._play_on)
-        return self._tried(lambda: self._detect(goals)) if self._look else None
+        left = notes.copy()
+        try:
+            self._look = bool(goals) or self.stage.responds(self.holding.held())
+            while left:  # one that fails takes no other with it
+                self._tried(left.pop(0))
+            self._tried(self._play_on)
+            return self._tried(lambda: self._detect(goals)) if self._look else None
+        except BaseException:
+            self._loop.put_back([self._look_again, *left] if self._look else left, goals)
+            raise
 
     def _play_on(self) -> None:
         if self.playback is not None and self.playback.advance(time.perf_counter()):

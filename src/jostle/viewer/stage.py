@@ -6,6 +6,7 @@ Used by the session's thread alone. Bodies go where they are drawn, are led up t
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.all_or_nothing import all_or_nothing
 from jostle.errors import JostleError
 from jostle.overlay import Overlay
 from jostle.protocol import Method
@@ -67,22 +69,38 @@ class Stage:
     # ------------------------------------------------------------------ looking
 
     def look(self, goals: Mapping[int, Floats], held: Collection[int]) -> Look:
-        """Move what is drawn and what responds, and detect."""
-        begin = self.busy_since = time.perf_counter()
+        """Move what is drawn and what responds, and detect. If it raises, nothing has changed."""
+        self.busy_since = time.perf_counter()
+        twin = self._twin()
         try:
-            if self.fit is not None:
-                found, unreached = self._guided(goals)
-                return Look(found, time.perf_counter() - begin, None, unreached)
-            if self.settings.respond == "deform":
-                return self._deformed(goals, held)
-            for body, pose in goals.items():
-                self.world[body].pose = pose
-            begin = self.busy_since = time.perf_counter()
-            report = self._report(held)
-            seconds = time.perf_counter() - begin
-            return Look(found_in(report, self.settings.contacts), seconds, self._overlay(self.world))
+            deformed = self.world if self._deformer is None else self._deformer.world
+            return all_or_nothing(
+                self.world, self, twin, lambda: all_or_nothing(deformed, None, None, lambda: twin._look(goals, held))
+            )
         finally:
             self.busy_since = None
+
+    def _twin(self) -> Stage:
+        """Return a copy that shares nothing with this one that a look writes in place, but for the worlds."""
+        twin = copy.copy(self)
+        twin.guides = {body: copy.copy(guide) for body, guide in self.guides.items()}
+        twin._responder = copy.copy(self._responder)
+        twin._deformer = copy.copy(self._deformer)
+        return twin
+
+    def _look(self, goals: Mapping[int, Floats], held: Collection[int]) -> Look:
+        begin = time.perf_counter()
+        if self.fit is not None:
+            found, unreached = self._guided(goals)
+            return Look(found, time.perf_counter() - begin, None, unreached)
+        if self.settings.respond == "deform":
+            return self._deformed(goals, held)
+        if goals:
+            self.world.set_poses(np.stack(list(goals.values())), list(goals))
+        begin = time.perf_counter()
+        report = self._report(held)
+        seconds = time.perf_counter() - begin
+        return Look(found_in(report, self.settings.contacts), seconds, self._overlay(self.world))
 
     def responds(self, held: Collection[int]) -> bool:
         """Whether bodies move by themselves, or may be about to because a hand is there."""
@@ -106,7 +124,7 @@ class Stage:
         if self._deformer is None:
             _, self._deformer = self._response(self.settings, self.world)
         assert self._deformer is not None
-        begin = self.busy_since = time.perf_counter()
+        begin = time.perf_counter()
         found, unreached = self._deformer.step(goals, held, self.settings.contacts)
         seconds = time.perf_counter() - begin
         self.world.set_poses(self._deformer.poses)
@@ -151,28 +169,22 @@ class Stage:
         placed[: len(poses)] = poses  # bodies that were added later are not in the motion
         for body in held:
             placed[body] = self.world.poses[body]
-        self.world.set_poses(placed)
-        for body, points in vertices.items():
-            if self.world[body].deformable:
-                self.world[body].vertices = points
-        self.guides.clear()
-        self._responder = self._deformer = None
+        twin = copy.copy(self)
+        twin.guides, twin._responder, twin._deformer = {}, None, None
+        shapes = {self.world[body]: points for body, points in vertices.items() if self.world[body].deformable}
+        all_or_nothing(self.world, self, twin, lambda: self.world._set_all(placed, shapes))
 
     def add(self, subject: Subject) -> None:
         """Go on with a subject that has more bodies than this one, or raise and stay."""
-        before, self.subject = self.subject, subject
-        try:
-            world = self._world_for(self.world.method)
-            response = self._response(self.settings, world)
-        except JostleError:
-            self.subject = before
-            raise
-        self.guides.clear()
-        self.world, (self._responder, self._deformer) = world, response
+        twin = copy.copy(self)
+        twin.subject, twin.guides = subject, {}
+        twin.world = twin._world_for(self.world.method)
+        twin._responder, twin._deformer = twin._response(self.settings, twin.world)
+        self.__dict__ = twin.__dict__
 
     def take(self, settings: Settings) -> list[str]:
         """Go on under other settings, or raise and stay; return the wishes that another method does not serve, now switched off."""
-        world, dropped = self.world, list[str]()
+        world, dropped, twin = self.world, list[str](), copy.copy(self)
         if settings.method != self.settings.method:
             method = settings.made_method()
             settings, dropped = with_what_is_served(settings, method)
@@ -188,9 +200,10 @@ class Stage:
                     raise
                 settings, response = replace(settings, respond="show"), (None, None)
                 dropped.append("the response")
-            self.guides.clear()
-            self._responder, self._deformer = response
-        self.world, self.settings = world, settings
+            twin.guides = {}
+            twin._responder, twin._deformer = response
+        twin.world, twin.settings = world, settings
+        self.__dict__ = twin.__dict__
         return dropped
 
     def _response(self, settings: Settings, world: World) -> tuple[Responder | None, Deformer | None]:

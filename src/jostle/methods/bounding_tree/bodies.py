@@ -60,15 +60,18 @@ class BodyTrees:
 
     def follow(self, frame: Frame) -> None:
         """Refit the trees of deforming bodies whose vertices changed."""
-        for body in frame.bodies.deforming:
-            self._follow_body(frame, body)
+        self._follow(frame, frame.bodies.deforming)
 
-    def _follow_body(self, frame: Frame, body: int) -> None:
-        number, vertices = self.of_body[body], frame.vertices[body]
-        if vertices is not self.vertices[number]:
-            tree = self.trees[number]._replace(volumes=refit(self.trees[number], vertices))
-            self.shapes.replace(number, tree, vertices)
-            self.trees[number], self.vertices[number] = tree, vertices
+    def _follow(self, frame: Frame, deforming: list[int]) -> None:
+        changed: dict[int, tuple[Tree, Floats]] = {}
+        for body in deforming:
+            number, vertices = int(self.of_body[body]), frame.vertices[body]
+            if vertices is not self.vertices[number]:
+                tree = self.trees[number]._replace(volumes=refit(self.trees[number], vertices))
+                changed[number] = tree, vertices
+                self.trees[number], self.vertices[number] = tree, vertices
+        if changed:
+            self.shapes = self.shapes.with_shapes(changed)
 
     def mover(self, frame: Frame, body: int) -> Mover:
         """Return a body within the step of this frame."""
@@ -87,7 +90,7 @@ class BodyTrees:
             return self._resting[body][1]
         deforms = frame.bodies.deformable[body] and not (rests_in_itself and np.array_equal(start[:3, :3], end[:3, :3]))
         if not deforms and frame.bodies.deformable[body]:
-            self._follow_body(frame, body)
+            self._follow(frame, [body])
         surface, tree, largest = self.moving.of(frame, body), self.tree(body), self.shapes.faces_of_leaf
         world = (surface.vertices_t0, surface.vertices_t1)
         if not deforms:

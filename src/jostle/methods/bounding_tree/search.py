@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,9 +34,13 @@ class Shapes:
         self.addresses = self._table.table
         self.faces_of_leaf = max((_largest_leaf(tree) for tree in trees), default=1)
 
-    def replace(self, number: int, tree: Tree, vertices: Floats) -> None:
-        """Give a shape other volumes and other vertices."""
-        self._table.replace(number, _arrays(tree, vertices, self._welded[number]))
+    def with_shapes(self, changed: Mapping[int, tuple[Tree, Floats]]) -> Shapes:
+        """Return shapes of which some have other volumes and other vertices; these stay as they are."""
+        made = copy.copy(self)
+        rows = {number: _arrays(tree, vertices, self._welded[number]) for number, (tree, vertices) in changed.items()}
+        made._table = self._table.with_rows(rows)
+        made.addresses = made._table.table
+        return made
 
 
 def _arrays(tree: Tree, vertices: Floats, welded: Ints) -> list[NDArray[Any]]:

@@ -18,6 +18,7 @@ from jostle.geometry.corners import corners
 from jostle.geometry.flat_triangles import flat_triangles_touch
 from jostle.geometry.predicates import orient3d
 from jostle.geometry.triangle_triangle import faces_touch
+from jostle.geometry.unique_rows import unique_rows
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.jit import kernel
@@ -107,5 +108,5 @@ def rows_of_pair(shape_a: EdgeShape, world_a: Floats, shape_b: EdgeShape, world_
     """Return rows (n,3) of face_a, face_b and kind, sorted, each pair once, and how many exact tests were done."""
     of_a, tests_a = contacts_of_edges(shape_a, world_a, shape_b, world_b)
     of_b, tests_b = contacts_of_edges(shape_b, world_b, shape_a, world_a)
-    rows = np.unique(np.concatenate([of_a, of_b[:, [1, 0, 2]]]), axis=0)
+    rows = unique_rows(np.concatenate([of_a, of_b[:, [1, 0, 2]]]))
     return rows, tests_a + tests_b

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jostle.frame import Ints
+from jostle.geometry.unique_rows import unique_rows
 
 
 class EdgeShape(NamedTuple):
@@ -27,7 +28,7 @@ def edges_with_their_faces(faces: Ints) -> EdgeShape:
     """Return the unique edges of faces (m,3), sorted, and the faces of each."""
     sides = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     holder = np.repeat(np.arange(len(faces), dtype=np.int32), 3)
-    held = np.unique(np.column_stack([sides, holder]), axis=0)
+    held = unique_rows(np.column_stack([sides, holder]))
     new = np.ones(len(held), bool)
     new[1:] = (held[1:, :2] != held[:-1, :2]).any(axis=1)
     start = np.append(np.flatnonzero(new), len(held)).astype(np.int32)

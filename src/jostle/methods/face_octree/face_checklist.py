@@ -5,7 +5,7 @@ Only bodies whose boxes may meet another's are placed at all.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Placed(NamedTuple):
 
 
 class FaceChecklist:
-    """The arrays of the first two stages. Those that belong together change together: an interrupt cannot part them."""
+    """The arrays of the first two stages."""
 
     def __init__(self, bodies: Bodies) -> None:
         self._parts = [_used_part(mesh) for mesh in bodies.meshes]
@@ -55,12 +55,15 @@ class FaceChecklist:
 
     def follow(self, frame: Frame) -> None:
         """Take the vertices of deforming bodies."""
+        changed: dict[int, list[NDArray[Any]]] = {}
         for body in frame.bodies.deforming:
             vertices = frame.vertices[body]
             if vertices is not self._seen[body]:
                 part = self._parts[body]
-                self._table.replace(body, [part.of(vertices), part.faces])
+                changed[body] = [part.of(vertices), part.faces]
                 self._seen[body] = vertices
+        if changed:
+            self._table = self._table.with_rows(changed)
 
     def place(self, pairs: CandidatePairs, frame: Frame, clearance: float) -> Placed:
         """Place the bodies of some pairs and find their overlap regions."""

@@ -19,6 +19,7 @@ from jostle.methods.monte_carlo import workspace as ws
 from jostle.methods.monte_carlo.shape import ShellShape, prepare
 from jostle.protocol import Detector
 from jostle.query import Budget, Query
+from jostle.report import replaced
 from jostle.shapes.mesh import Mesh
 
 CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -40,9 +41,10 @@ def rehearse(start: Callable[[Bodies, tuple[ShellShape, ...]], Detector]) -> Non
         pose = np.eye(4)
         pose[0, 3] = 0.1 * body
         table.add(NewBody(body, str(body), mesh, body == 1, pose, False, -1, 1, 1))
+    table = table.settled()
     detector = start(table.bodies, (shape, shape))
     for frame in range(2):
         if frame > 0:
-            table.write_vertices(1, read_only_view(1.01 * mesh.vertices))
-        detector.detect(table.frame(np.empty(0, np.int64), float(frame), 1.0, 1), Query(budget=Budget(seconds=LONG)))
+            table = replaced(table.deform(1, read_only_view(1.01 * mesh.vertices)), time=float(frame))
+        detector.detect(table.frame(), Query(budget=Budget(seconds=LONG)))
     ws.Workspace(1, random_state(0)).grow(ws.FULL_TABLE)

@@ -120,7 +120,7 @@ class Workspace:
     def __init__(self, most_pairs: int, random: NDArray[np.uint64]) -> None:
         self.state = np.zeros(STATE, np.int64)
         self.numbers = np.zeros(NUMBERS)
-        self._arrays: list[NDArray[Any]] = [np.empty(0)] * 28
+        arrays: list[NDArray[Any]] = [np.empty(0)] * 28
         room = {
             TABLE: 1 << 15, PAYLOAD: 1 << 14, STACK: ENTRY << 11, PENDING: ENTRY << 12, ROW_INTS: ROW_INT << 11,
             ROW_FLOATS: ROW_FLOAT << 11, CELL_INTS: CELL_INT << 11, LIST_INTS: PAIR * most_pairs,
@@ -131,11 +131,11 @@ class Workspace:
         floats = (ROW_FLOATS, LIST_FLOATS, TRACKER_FLOATS, CORNERS)
         longs = (TABLE, RING, TAGS)
         for name, length in room.items():
-            self._arrays[name] = np.zeros(length, np.float64 if name in floats else (np.int64 if name in longs else np.int32))
-        self._arrays[RING][:] = NOT_DRAWN
-        self._arrays[RANDOM] = random.view(np.int64)
+            arrays[name] = np.zeros(length, np.float64 if name in floats else (np.int64 if name in longs else np.int32))
+        arrays[RING][:] = NOT_DRAWN
+        arrays[RANDOM] = random.view(np.int64)
         self._spare = np.zeros(PAIR * most_pairs, np.int32), np.zeros(PAIR_FLOAT * most_pairs)
-        self._table = AddressTable([self._arrays])
+        self._table = AddressTable([arrays])
 
     @property
     def addresses(self) -> NDArray[np.int64]:
@@ -143,14 +143,11 @@ class Workspace:
         return self._table.table
 
     def __getitem__(self, name: int) -> NDArray[Any]:
-        return self._arrays[name]
+        return self._table.array(0, name)
 
     def put(self, *named: tuple[int, NDArray[Any]]) -> None:
         """Put arrays in their places; they must be C-contiguous."""
-        for name, array in named:
-            self._arrays[name] = array
-            self._table.table[0, 2 * name : 2 * name + 2] = array.ctypes.data, array.size
-            self._table.arrays[0][name] = array
+        self._table = self._table.with_arrays(0, dict(named))
 
     def grow(self, why: int) -> None:
         """Make longer what was full."""

@@ -158,13 +158,15 @@ class WideTreeDetector:
         return Batch.of(sets, number, all_a[found.pair], all_b[found.pair], found.face_a, found.face_b, found.kind, rows, counters)
 
     def _deform(self, frame: Frame) -> None:
+        changed: dict[int, Tree] = {}
         for body in frame.bodies.deforming:
             deforming = self._deforming[int(frame.bodies.ids[body])]
             deforming.follow(frame.vertices[body])
-            number = self._tree_of_body[body]
-            if self._trees[number] is not deforming.tree:  # asked here, not of `follow`: an interrupt may have come in between
-                self._trees[number] = deforming.tree
-                self._forest.replace(number, deforming.tree)
+            number = int(self._tree_of_body[body])
+            if self._trees[number] is not deforming.tree:
+                self._trees[number] = changed[number] = deforming.tree
+        if changed:
+            self._forest = self._forest.with_trees(changed)
 
     def _pairs_that_may_meet(self, frame: Frame, clearance: float) -> CandidatePairs:
         if len(frame) <= 2:  # the kernel's own first test is as good as a broad phase

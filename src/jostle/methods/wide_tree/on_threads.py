@@ -13,7 +13,6 @@ from jostle.frame import Ints
 from jostle.kernels.pool import map_chunks
 from jostle.methods.wide_tree.pairs import ANEW, HEIGHT, NEXT_PAIR, QUERY, ROWS
 from jostle.methods.wide_tree.search import (
-    WORKSPACE,
     Forest,
     Found,
     Placed,
@@ -21,7 +20,9 @@ from jostle.methods.wide_tree.search import (
     copied,
     counters_of,
     find_rows,
+    give_back,
     rows_in_order,
+    take_workspace,
 )
 from jostle.packed_rows import ALL, ANY, unpacked
 from jostle.report import Counters
@@ -55,26 +56,23 @@ def find_rows_on_threads(
 
 def _split(forest: Forest, placed: Placed, clearance: float, workers: int | None) -> tuple[Rows, Counters]:
     """Return all rows of few pairs: each pair that is not soon done is split, its stack dealt out to the threads."""
-    work = WORKSPACE
+    work = take_workspace()
     work.state[NEXT_PAIR] = ANEW
-    try:
-        parts: list[tuple[Found, Counters]] = []
-        while not work.go_on(forest, placed, clearance, ALL, SOON):
-            before = work.state.copy()
-            parts.append((copied(work.found()), Counters()))
-            parts += _deal(forest, placed, clearance, workers, work)
-            # Where there is one processor, the hands were played here: the number of the query has grown, and tags bear it.
-            before[QUERY] = work.state[QUERY]
-            work.state[:] = before
-            work.state[NEXT_PAIR], work.state[HEIGHT], work.state[ROWS] = before[NEXT_PAIR] + 1, 0, 0
-        if not parts:
-            return rows_in_order(work, len(placed.shape_a)), counters_of(work)
+    parts: list[tuple[Found, Counters]] = []
+    while not work.go_on(forest, placed, clearance, ALL, SOON):
+        parts.append((copied(work.found()), Counters()))
+        parts += _deal(forest, placed, clearance, workers, work)
+        work.state[NEXT_PAIR], work.state[HEIGHT], work.state[ROWS] = work.state[NEXT_PAIR] + 1, 0, 0
+    if not parts:
+        found = rows_in_order(work, len(placed.shape_a)), counters_of(work)
+    else:
         parts.append((work.found(), counters_of(work)))
         keys, pair, distance = (np.concatenate(column) for column in zip(*(found for found, _ in parts), strict=True))
         order = np.lexsort((keys, pair))
-        return Rows(pair[order], *unpacked(keys[order]), distance[order]), sum((counters for _, counters in parts), Counters())
-    finally:
-        work.let_go()
+        rows = Rows(pair[order], *unpacked(keys[order]), distance[order])
+        found = rows, sum((counters for _, counters in parts), Counters())
+    give_back(work)
+    return found
 
 
 def _deal(forest: Forest, placed: Placed, clearance: float, workers: int | None, work: Workspace) -> list[tuple[Found, Counters]]:
@@ -92,7 +90,7 @@ def _deal(forest: Forest, placed: Placed, clearance: float, workers: int | None,
 
 def _below(nodes: Ints, forest: Forest, placed: Placed, clearance: float) -> tuple[Found, Counters]:
     """Return the rows of the last pair below some pairs of nodes."""
-    work = WORKSPACE
+    work = take_workspace()
     while len(work.stack) < nodes.size:
         work.double_stack()
     work.stack[: nodes.size] = nodes.ravel()
@@ -100,6 +98,6 @@ def _below(nodes: Ints, forest: Forest, placed: Placed, clearance: float) -> tup
     work.state[:] = 0
     work.state[NEXT_PAIR], work.state[HEIGHT], work.state[QUERY] = len(placed.shape_a) - 1, len(nodes), query
     work.find(forest, placed, clearance, ALL)
-    found = copied(work.found())
-    work.let_go()
-    return found, counters_of(work)
+    found = copied(work.found()), counters_of(work)
+    give_back(work)
+    return found

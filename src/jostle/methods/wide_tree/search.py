@@ -1,12 +1,13 @@
 """Running the pair kernel: its workspace, its growth, its slices, and its rows as columns.
 
-A workspace belongs to one thread. The kernel stops when an array is full, or after a number of operations; it is called
+A workspace belongs to one search at a time. The kernel stops when an array is full, or after a number of operations; it is called
 again with larger arrays, or after Python has had the chance to hear Ctrl-C.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -56,22 +57,30 @@ class Forest:
     """The trees of a detector by number, as kernels want them: a table of addresses and the frames."""
 
     def __init__(self, trees: list[Tree]) -> None:
-        self._table = AddressTable([_arrays(tree) for tree in trees])
-        self.addresses = self._table.table
-        self.frames = np.array([tree.frame for tree in trees]).reshape(-1, 6)
+        self._hold(AddressTable([_arrays(tree) for tree in trees]), np.array([tree.frame for tree in trees]).reshape(-1, 6))
 
-    def replace(self, number: int, tree: Tree) -> None:
-        """Put another tree in the place of one."""
-        self._table.replace(number, _arrays(tree))
-        self.frames[number] = tree.frame
+    def _hold(self, table: AddressTable, frames: Floats) -> None:
+        self._table, self.addresses, self.frames = table, table.table, frames
+
+    def with_trees(self, trees: Mapping[int, Tree]) -> Forest:
+        """Return a forest with other trees in the places of some; this one stays as it is."""
+        made, frames = Forest.__new__(Forest), self.frames.copy()
+        for number, tree in trees.items():
+            frames[number] = tree.frame
+        made._hold(self._table.with_rows({number: _arrays(tree) for number, tree in trees.items()}), frames)
+        return made
 
 
 def _arrays(tree: Tree) -> list[NDArray[np.generic]]:
     return [tree.boxes, tree.first, tree.count, tree.faces, tree.face_ids, tree.vertices]
 
 
-class Workspace(threading.local):
-    """Scratch arrays of one thread, as the kernel wants them: a table of addresses. They grow and stay."""
+class Workspace:
+    """Scratch arrays of a search, as the kernel wants them: a table of addresses. They grow and stay.
+
+    A search that is interrupted may leave arrays and addresses that do not fit together: its workspace must not be used again.
+    So take one with `take_workspace` and give it back at the end, not in a `finally`.
+    """
 
     def __init__(self) -> None:
         self.state = np.zeros(STATE, np.int64)
@@ -133,18 +142,29 @@ class Workspace(threading.local):
         return self.keys[:count], self.pair[:count], self.distance[:count]
 
 
-WORKSPACE = Workspace()
+_kept = threading.local()
+
+
+def take_workspace() -> Workspace:
+    """Return a workspace that nobody uses, of this thread."""
+    kept: list[Workspace] = _kept.__dict__.setdefault("workspaces", [])
+    return kept.pop() if kept else Workspace()
+
+
+def give_back(work: Workspace) -> None:
+    """Keep a workspace for the next search of this thread."""
+    work.let_go()
+    _kept.workspaces.append(work)
 
 
 def find_rows(forest: Forest, placed: Placed, clearance: float = 0.0, how_many: int = ALL) -> tuple[Rows, Counters]:
     """Return the rows of pairs of trees: all, or one for each pair, or one in all (`ALL`, `FIRST`, `WORST`, `ANY`)."""
-    work = WORKSPACE
+    work = take_workspace()
     work.state[NEXT_PAIR] = ANEW
-    try:
-        work.find(forest, placed, clearance, how_many)
-        return rows_in_order(work, len(placed.shape_a)), counters_of(work)
-    finally:
-        work.let_go()
+    work.find(forest, placed, clearance, how_many)
+    found = rows_in_order(work, len(placed.shape_a)), counters_of(work)
+    give_back(work)
+    return found
 
 
 def copied(found: Found) -> Found:
