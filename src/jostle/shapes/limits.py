@@ -64,7 +64,7 @@ UPLOAD_LIMITS = Limits(
     faces=500_000,
     nodes=2_000,
     nesting=64,
-    entries=1_000_000,
+    entries=2_000_000,
     seconds=20.0,
 )
 """For files from somebody else: what a server reads without knowing the sender."""
