@@ -89,8 +89,8 @@ def many_triangles(count: int) -> bytes:
 def bombs() -> dict[str, tuple[bytes, str]]:
     """Files by name, with what their refusal must say. Each asked for gigabytes, ran for minutes or ended the process."""
     shared = {"primitives": 500 * [{"attributes": {"POSITION": 0}}]}
-    many_nodes = [{"mesh": 0, "translation": [k, 0, 0]} for k in range(60_000)]
-    many_scales = [{"mesh": 0, "scale": [1 + k, 1, 1]} for k in range(60_000)]
+    many_nodes = [{"mesh": 0, "translation": [k, 0, 0]} for k in range(12_000)]
+    many_scales = [{"mesh": 0, "scale": [1 + k, 1, 1]} for k in range(12_000)]
     laughs = '<!DOCTYPE x [<!ENTITY a "ha">' + "".join(
         f'<!ENTITY {b} "{10 * f"&{a};"}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True)
     )
@@ -117,8 +117,8 @@ def bombs() -> dict[str, tuple[bytes, str]]:
             json.dumps(gltf(10_002, meshes=200 * [shared], nodes=[{"mesh": k} for k in range(200)])).encode(),
             "faces=",
         ),
-        "nodes.gltf": (json.dumps(gltf(6_000, nodes=many_nodes)).encode(), "faces="),
-        "scales.gltf": (json.dumps(gltf(3_000, nodes=many_scales)).encode(), "vertices="),
+        "nodes.gltf": (json.dumps(gltf(30_000, nodes=many_nodes)).encode(), "faces="),
+        "scales.gltf": (json.dumps(gltf(30_000, nodes=many_scales)).encode(), "vertices="),
         "deep.gltf": (json.dumps(nested_scales(20_000, 1.0)).encode(), "nesting="),
         "deep json.gltf": (b'{"asset": ' + 5_000_000 * b"[", "nested too deeply"),
         "triangles.3mf": (many_triangles(5_000_000), "ratio="),
