@@ -1,4 +1,4 @@
-"""Fuzzing of the readers: child processes read mutated files; one that dies, hangs, eats memory or raises another error is found."""
+"""Fuzzing of the readers: children read mutated files; one that dies, hangs, eats memory or raises another error is found."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,7 +61,8 @@ def _one_child(result: Result, folder: Path, seed: int, first: int, files: int, 
         cwd=Path(__file__).parents[2],
     )
     lines: queue.Queue[str | None] = queue.Queue()
-    threading.Thread(target=_listen, args=(child, lines), daemon=True).start()
+    listener = threading.Thread(target=_listen, args=(child.stdout, lines), daemon=True)
+    listener.start()
     said = first - 1
     try:
         while time.monotonic() < end:
@@ -80,12 +82,13 @@ def _one_child(result: Result, folder: Path, seed: int, first: int, files: int, 
         return said + 1
     finally:
         child.kill()
+        listener.join()
+        child.stdout.close()
         child.wait()
 
 
-def _listen(child: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
-    assert child.stdout is not None
-    for line in child.stdout:
+def _listen(said: Iterable[str], lines: queue.Queue[str | None]) -> None:
+    for line in said:
         lines.put(line)
     lines.put(None)
 
