@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from viser import _messages
 
 from jostle.errors import InputError, JostleError
-from jostle.shapes.formats.by_trimesh import BY_TRIMESH
 from jostle.shapes.load import ENDINGS, load_scene
 from jostle.shapes.mesh import Mesh
 from jostle.viewer.session import Session
@@ -30,7 +29,7 @@ Part = tuple[str, Mesh, Floats]  # name, mesh, pose
 USUAL_LIMIT = 20.0  # megabytes of a file
 MOST_FACES = 500_000  # of a file
 MOST_BODIES = 200
-TAKEN = tuple(ending for ending in ENDINGS if ending not in BY_TRIMESH)
+TAKEN = tuple(ending for ending in ENDINGS if ending not in (".3mf", ".dae"))
 
 
 def parts_of(name: str, content: bytes, most_megabytes: float = USUAL_LIMIT) -> list[Part]:
