@@ -43,7 +43,7 @@ COSTS = {messages.GuiUpdateMessage: 4.0, messages.ScenePointerMessage: 20.0, Fil
 # Scripts are viser's own, which its page carries in itself and runs from there; attributes with scripts are never run, nothing is
 # loaded from elsewhere, and no other page may have this one in a frame.
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; script-src-attr 'none'; "
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; script-src-attr 'none'; "
     "style-src 'unsafe-inline'; img-src 'self' data: blob:; media-src data:; font-src data:; worker-src blob: data:; "
     "connect-src 'self' ws://{host} data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Frame-Options": "DENY",
