@@ -30,6 +30,7 @@ from jostle.pairwise import Pairwise
 from jostle.protocol import BroadPhase, Detector, Method, PairTest
 from jostle.query import Budget, Query
 from jostle.report import Closest, Contacts, Counters, Kind, Pairs, Reached, Report
+from jostle.shapes.limits import Limits
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Traits
 from jostle.world import Body, World
@@ -59,6 +60,7 @@ __all__ = [
     "InputError",
     "JostleError",
     "Kind",
+    "Limits",
     "Mesh",
     "Method",
     "MonteCarlo",

@@ -1,4 +1,4 @@
-"""The page's edge in a real browser: names are text, a good file shows no error, nothing comes from elsewhere, tokens are carried."""
+"""The page's edge in a real browser: names are text, good files show no error, nothing comes from elsewhere, tokens are carried."""
 
 import jostle
 from jostle.motion.pose import translation

@@ -460,7 +460,7 @@ def change(document: dict, path: str, value: object) -> dict:
         ("accessors.0.componentType", 5123, "positions are not floats"),
         ("accessors.0.componentType", 1, "broken"),
         ("accessors.0.count", 3, "an index is 3; there are 3"),
-        ("bufferViews.0.byteOffset", -4, "too short"),
+        ("bufferViews.0.byteOffset", -4, "'byteOffset' is -4; it must be a whole number"),
         ("bufferViews.1.buffer", 1, "entry 1 of 'buffers'"),
         ("buffers.0.byteLength", 81, "should have 81 bytes but has 80"),
         ("buffers.0.uri", "data:application/octet-stream;base64,***", "broken"),
@@ -531,9 +531,7 @@ def test_well_known_models(name):
     assert (len(mesh.faces), mesh.is_closed) == KNOWN[name]
 
 
-def test_3mf_and_collada_go_through_trimesh(tmp_path):
-    import trimesh
-
+def test_3mf_and_collada(tmp_path):
     path = tmp_path / "ball.3mf"
     ball = trimesh.creation.icosphere(subdivisions=1)
     ball.export(path)
@@ -545,7 +543,7 @@ def test_3mf_and_collada_go_through_trimesh(tmp_path):
     with pytest.raises(InputError, match=r"scene\.dae: to read \.dae files, install pycollada"):
         load(tmp_path / "scene.dae")
     path.write_bytes(b"PK no archive")
-    with pytest.raises(InputError, match=r"ball\.3mf: .*trimesh cannot read it"):
+    with pytest.raises(InputError, match=r"ball\.3mf: its archive is broken"):
         load(path)
 
 

@@ -154,17 +154,28 @@ def test_who_was_not_introduced_changes_nothing():
         client.close()
 
 
-def test_who_sends_too_much_waits_and_nobody_else():
+def test_a_pace_is_kept_by_waiting():
+    pace = guarded.Pace(0.0)
+    assert [pace.wait(guarded.BURST, 0.0), pace.wait(guarded.RATE, 0.0)] == [0.0, 1.0]
+    assert pace.wait(0.0, 0.5) == 0.5
+    assert pace.wait(0.0, 1e6) == 0.0
+    assert pace.left == guarded.BURST
+
+
+def test_who_sends_too_much_waits_and_nobody_else(monkeypatch):
+    monkeypatch.setattr(guarded, "BURST", 50.0)
+    monkeypatch.setattr(guarded, "RATE", 0.1)
     with served(two_boxes()) as page:
         flood, good = page.client(), page.client()
         flood.set("solid", True)
         until(lambda: page.session.settings.solid)
         (connection,) = [each for each in page.guard.connections if each.client is flood.person.client]
-        for _ in range(900):
+        for _ in range(200):
             flood.send(camera())
+        until(lambda: connection.pace.left < 0.0)
         good.set("clearance", 0.5)
         until(lambda: page.session.settings.clearance == 0.5)
-        assert connection._left < 0.0
+        assert -2.0 < connection.pace.left < 0.0  # it got no farther
 
 
 def test_no_more_browsers_than_there_is_room_for(monkeypatch):

@@ -26,8 +26,9 @@ from tests.viewer.raw_client import served, until
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>", '"><script>alert(1)</script>', "' onmouseover='alert(1)", "[a](javascript:alert(1))",
-    "![x](//evil/x)", "{0.__class__}", "{name}", "&lt;b&gt;", "a\u202egnp.exe", "a\x00\x1b[31m\x07b", "\ud800", "line\nbreak\u2028end",
-    5000 * "x", "$(reboot)", "`id`", "; rm -rf ~", "-x", "../../etc/passwd", "C:\\x|y*?", "nothing", "", " ", "\u200b",
+    "![x](//evil/x)", "{0.__class__}", "{name}", "&lt;b&gt;", "a\u202egnp.exe", "a\x00\x1b[31m\x07b", "\ud800",
+    "line\nbreak\u2028end", 5000 * "x", "$(reboot)", "`id`", "; rm -rf ~", "-x", "../../etc/passwd", "C:\\x|y*?", "nothing",
+    "", " ", "\u200b",
 )  # fmt: skip
 SOURCES = Path(__file__).parents[2] / "src" / "jostle"
 MARKUP = re.compile(r"<(?!i2$)\s*/?[a-zA-Z!]|</?$")  # "<i2" is a type of numbers

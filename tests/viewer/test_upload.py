@@ -1,6 +1,7 @@
 """Files that are added on the page: what is taken and what is refused, under harmless names, and where the bodies go."""
 
 import asyncio
+import dataclasses
 import json
 import tempfile
 from pathlib import Path
@@ -60,9 +61,12 @@ def test_what_is_refused_says_why_without_the_place_it_was_kept(tmp_path, monkey
             parts_of(name, content, limit)
         assert words in str(refused.value)
         assert tempfile.gettempdir() + "/jostle-upload" not in str(refused.value)
-    monkeypatch.setattr(upload, "MOST_FACES", 11)
-    with pytest.raises(InputError, match="it has 12 faces in 1 bodies; a page takes 11"):
+    monkeypatch.setattr(upload, "UPLOAD_LIMITS", dataclasses.replace(upload.UPLOAD_LIMITS, faces=11))
+    with pytest.raises(InputError, match=r"^box\.stl: .*faces.*11"):
         parts_of("box.stl", box)
+    monkeypatch.setattr(upload, "MOST_BODIES", 0)
+    with pytest.raises(InputError, match="it has 1 bodies; a page takes 0 of a file"):
+        parts_of("box.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
 
 
 @pytest.mark.parametrize(

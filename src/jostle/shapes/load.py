@@ -1,18 +1,22 @@
-"""Mesh files in: STL, OBJ, PLY, OFF, RAW, glTF/GLB, and 3MF and Collada through trimesh.
+"""Mesh files in: STL, OBJ, PLY, OFF, RAW, glTF/GLB and 3MF, and Collada through trimesh.
 
-Face k of the mesh is the k-th triangle of the file, in the file's order; polygons are cut into fans in order, and
-`Mesh.source_face` leads back to them. Only points with bit-equal coordinates become one vertex (numbered by first occurrence),
-so a sphere of size 1e-9 keeps its shape; float32 values are kept exactly. A file that cannot be read whole raises `InputError`
-with the file and the reason: there is no partial mesh. The formats are read by `jostle.shapes.formats`, see there why; 3MF and
-Collada, where their parsers are installed, go through trimesh.
+Face k of the mesh is the k-th triangle of the file, in the file's order. Polygons are cut into triangles in their place, and
+`Mesh.source_face` leads back to them: convex ones into a fan about their first corner, others by ear clipping; a polygon that
+crosses itself is refused (`formats/triangulate.py`). Only points with bit-equal coordinates become one vertex (numbered by first
+occurrence), so a sphere of size 1e-9 keeps its shape; float32 values are kept exactly.
+
+A file that cannot be read whole raises `InputError` with the file and the reason: there is no partial mesh, and no other error.
+`Limits` bounds what a file may make jostle allocate, and for how long it may keep it busy. Only regular files are read. The formats
+are read by `jostle.shapes.formats`, see there why; Collada, where its parser is installed, goes through trimesh.
 
 Units are never guessed: they are what the caller says, except that glTF is in metres by its specification.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,19 +24,25 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.shapes.formats.by_trimesh import BY_TRIMESH, read_by_trimesh
+from jostle.shapes.formats.by_trimesh import read_collada
 from jostle.shapes.formats.gltf import Scene, read_gltf
 from jostle.shapes.formats.obj import read_obj
 from jostle.shapes.formats.off import read_off
 from jostle.shapes.formats.ply import read_ply
-from jostle.shapes.formats.polygons import Polygons, UnreadableError, checked, merged, triangles
+from jostle.shapes.formats.polygons import Polygons, checked, is_mirroring, merged, moved
 from jostle.shapes.formats.raw import read_raw
+from jostle.shapes.formats.source import Budget, Source, UnreadableError, read_regular_file, reason_of, shortened
 from jostle.shapes.formats.stl import read_stl
+from jostle.shapes.formats.three_mf import read_3mf
+from jostle.shapes.formats.triangulate import triangles
+from jostle.shapes.limits import Limits
 from jostle.shapes.mesh import Mesh
 
 Floats = NDArray[np.float64]
 
-_READERS: dict[str, Callable[[bytes], Polygons]] = {
+_READERS: dict[str, Callable[[Source], Polygons]] = {
+    ".3mf": read_3mf,
+    ".dae": read_collada,
     ".obj": read_obj,
     ".off": read_off,
     ".ply": read_ply,
@@ -40,10 +50,10 @@ _READERS: dict[str, Callable[[bytes], Polygons]] = {
     ".stl": read_stl,
 }
 _SCENES = (".glb", ".gltf")
-ENDINGS = tuple(sorted([*_READERS, *_SCENES, *BY_TRIMESH]))
+ENDINGS = tuple(sorted([*_READERS, *_SCENES]))
 
 
-def load(path: str | os.PathLike[str], units: str | None = None, name: str | None = None) -> Mesh:
+def load(path: str | os.PathLike[str], units: str | None = None, name: str | None = None, limits: Limits | None = None) -> Mesh:
     """Return the mesh of a file.
 
     Parameters
@@ -54,68 +64,83 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
         One of `jostle.shapes.mesh.UNITS`, for `Mesh.units`. By default None; "m" for glTF.
     name : str, optional
         Of the mesh; by default the file's name without its ending.
+    limits : Limits, optional
+        How much is read at most; by default `Limits()`, which is generous. Use `jostle.shapes.limits.UPLOAD_LIMITS` for files of
+        unknown origin.
 
     Returns
     -------
     Mesh
         For a glTF scene all nodes in the file's order, in world coordinates.
     """
-    file = Path(path)
-    name = file.stem if name is None else name
-    if _ending(file) in _SCENES:
-        parts = load_scene(file, units)
-        points = np.vstack([_moved(mesh.vertices, pose) for _, mesh, pose in parts])
-        starts = np.cumsum([0] + [len(mesh.vertices) for _, mesh, _ in parts])
-        faces = np.vstack([mesh.faces.astype(np.int64) + start for (_, mesh, _), start in zip(parts, starts, strict=False)])
-        return _as_mesh(points, faces, None, file, name, parts[0][1].units)
-    try:
-        reader = _READERS.get(_ending(file))
-        content = _content(file)
-        polygons = checked(read_by_trimesh(file) if reader is None else reader(content))
-    except UnreadableError as reason:
-        raise InputError(f"{file}: {reason}") from None
-    faces, source = triangles(polygons)
-    one_to_one = len(faces) == len(polygons.sizes)
-    return _as_mesh(polygons.points, faces, None if one_to_one else source, file, name, units)
+    file, budget = _as_path(path), _budget(limits)
+    name = _stem(file) if name is None else name
+    with _refusals(file):
+        if _ending(file) in _SCENES:
+            parts = _scene_parts(file, units, budget, file.parent)
+            return _joined(parts, budget, name)
+        polygons = checked(_READERS[_ending(file)](_source(file, budget, None)))
+        faces, source = triangles(polygons, budget)
+        one_to_one = len(faces) == len(polygons.sizes)
+        return Mesh(*merged(polygons.points, faces), name=name, units=units, source_face=None if one_to_one else source)
 
 
-def load_scene(path: str | os.PathLike[str], units: str | None = None, alone: bool = False) -> list[tuple[str, Mesh, Floats]]:
+def load_scene(
+    path: str | os.PathLike[str], units: str | None = None, alone: bool = False, limits: Limits | None = None
+) -> list[tuple[str, Mesh, Floats]]:
     """Return (name, mesh, pose) for every node of a glTF or GLB file that shows a mesh, in the file's order of nodes.
 
     The pose is rigid, (4, 4), body to world. What is not rigid in a node's place (scale, shear, mirroring) is in the vertices of
     its mesh; a mirrored mesh has its faces turned round. Nodes that show the same mesh with the same scale share one Mesh object.
-    A file of another format is a scene of one node. With `alone` no other file is read: a glTF file whose buffers lie beside it is
-    refused.
+    A file of another format is a scene of one node. Buffers are read from the file's own folder and below it; with `alone` no other
+    file is read: a glTF file whose buffers lie beside it is refused.
     """
-    file = Path(path)
+    file = _as_path(path)
     if _ending(file) not in _SCENES:
-        mesh = load(file, units)
+        mesh = load(file, units, limits=limits)
         return [(mesh.name, mesh, np.eye(4))]
-    try:
-        scene = read_gltf(_content(file), None if alone else file.parent)
-    except UnreadableError as reason:
-        raise InputError(f"{file}: {reason}") from None
+    budget = _budget(limits)
+    with _refusals(file):
+        return _scene_parts(file, units, budget, None if alone else file.parent)
+
+
+def _scene_parts(file: Path, units: str | None, budget: Budget, folder: Path | None) -> list[tuple[str, Mesh, Floats]]:
+    scene = read_gltf(_source(file, budget, folder))
     if not scene.nodes:
-        raise InputError(f"{file}: no node of its scene shows a mesh")
-    return _placed_meshes(scene, file, "m" if units is None else units)
+        raise UnreadableError("no node of its scene shows a mesh")
+    return _placed_meshes(scene, budget, "m" if units is None else units)
 
 
-def _placed_meshes(scene: Scene, file: Path, units: str) -> list[tuple[str, Mesh, Floats]]:
+def _joined(parts: list[tuple[str, Mesh, Floats]], budget: Budget, name: str) -> Mesh:
+    """One mesh of all parts, in world coordinates."""
+    budget.check("vertices", sum(len(mesh.vertices) for _, mesh, _ in parts))
+    budget.check("faces", sum(len(mesh.faces) for _, mesh, _ in parts))
+    points = np.vstack([moved(mesh.vertices, pose) for _, mesh, pose in parts])
+    starts = np.cumsum([0] + [len(mesh.vertices) for _, mesh, _ in parts])
+    faces = np.vstack([mesh.faces.astype(np.int64) + start for (_, mesh, _), start in zip(parts, starts, strict=False)])
+    return Mesh(*merged(points, faces), name=name, units=parts[0][1].units)
+
+
+def _placed_meshes(scene: Scene, budget: Budget, units: str) -> list[tuple[str, Mesh, Floats]]:
+    for points, faces, name in scene.meshes.values():
+        checked(Polygons(points, faces.ravel(), np.full(len(faces), 3)), f"mesh {name!r}")
     made: dict[tuple[int, bytes], Mesh] = {}
+    stretched: set[int] = set()
     placed = []
     for node in scene.nodes:
+        budget.tick()
         pose, stretch = split_rigid(node.transform)
         key = (node.mesh, stretch.tobytes())
         if key not in made:
             points, faces, name = scene.meshes[node.mesh]
-            try:
-                checked(Polygons(points, faces.ravel(), np.full(len(faces), 3)), f"mesh {name!r}")
-            except UnreadableError as reason:
-                raise InputError(f"{file}: {reason}") from None
+            if node.mesh in stretched:  # the reader has counted the first
+                budget.take("vertices", len(points))
+                budget.take("faces", len(faces))
+            stretched.add(node.mesh)
             if not np.array_equal(stretch, np.eye(3)):
-                points = _moved(points, stretch)
-                faces = faces[:, ::-1] if np.linalg.det(stretch) < 0.0 else faces
-            made[key] = _as_mesh(points, faces, None, file, name, units)
+                points = moved(points, stretch)
+                faces = faces[:, ::-1] if is_mirroring(stretch) else faces
+            made[key] = Mesh(*merged(points, faces), name=name, units=units)
         placed.append((node.name, made[key], pose))
     return placed
 
@@ -139,39 +164,55 @@ def split_rigid(transform: Floats) -> tuple[Floats, Floats]:
     return pose, vt.T @ ((sign * singular)[:, None] * vt)
 
 
-def _moved(points: Floats, transform: Floats) -> Floats:
-    """Apply a (4, 4) or (3, 3) transform; sums run in the fixed order of the world vertices everywhere else in jostle."""
-    x, y, z = points.T
-    moved = [(row[0] * x + row[1] * y) + row[2] * z for row in transform[:3]]
-    if transform.shape == (4, 4):
-        moved = [column + shift for column, shift in zip(moved, transform[:3, 3], strict=True)]
-    result = np.stack(moved, axis=1)
-    return np.where(np.abs(result) < cast.SMALLEST_COORDINATE, 0.0, result)
+def _as_path(path: str | os.PathLike[str]) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise InputError(f"path is {shortened(repr(path))}; pass a str or a pathlib.Path") from None
+
+
+def _budget(limits: Limits | None) -> Budget:
+    if limits is not None and not isinstance(limits, Limits):
+        raise InputError(f"limits is {shortened(repr(limits))}; pass a jostle.Limits")
+    return Budget(Limits() if limits is None else limits)
 
 
 def _ending(file: Path) -> str:
     ending = file.suffix.lower()
     if ending not in ENDINGS:
-        raise InputError(f"{file}: the ending {file.suffix!r} cannot be read; choose one of {', '.join(ENDINGS)}")
+        raise InputError(f"{_shown(file)}: the ending {_shown(file.suffix)!r} cannot be read; choose one of {', '.join(ENDINGS)}")
     return ending
 
 
-def _content(file: Path) -> bytes:
+def _source(file: Path, budget: Budget, folder: Path | None) -> Source:
     try:
-        data = file.read_bytes()
+        data = read_regular_file(file, budget)
     except FileNotFoundError:
-        raise InputError(f"{file}: there is no such file") from None
-    except OSError as error:
-        raise InputError(f"{file}: it cannot be read ({error.strerror or error})") from None
+        raise UnreadableError("there is no such file") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        raise UnreadableError(f"it cannot be read ({reason_of(error)})") from None
     if not data.strip():
-        raise InputError(f"{file}: the file is empty")
-    return data
+        raise UnreadableError("the file is empty")
+    return Source(data, budget, folder)
 
 
-def _as_mesh(
-    points: Floats, faces: NDArray[np.int64], source: NDArray[np.int32] | None, file: Path, name: str, units: str | None
-) -> Mesh:
+@contextlib.contextmanager
+def _refusals(file: Path) -> Iterator[None]:
+    """Turn whatever a reader raises into an `InputError` with the file's name."""
     try:
-        return Mesh(*merged(points, faces), name=name, units=units, source_face=source)
-    except InputError as error:
-        raise InputError(f"{file}: {error}") from None
+        yield
+    except (UnreadableError, InputError) as reason:
+        raise InputError(f"{_shown(file)}: {reason}") from None
+    except MemoryError:
+        raise InputError(f"{_shown(file)}: it needs more memory than there is") from None
+    except Exception as error:
+        raise InputError(f"{_shown(file)}: it cannot be read ({type(error).__name__}: {reason_of(error)})") from error
+
+
+def _stem(file: Path) -> str:
+    return _shown(file.stem)
+
+
+def _shown(name: str | os.PathLike[str]) -> str:
+    """A name as it can be printed: those of files may hold bytes that are no text."""
+    return os.fsencode(name).decode("utf-8", "replace")

@@ -152,7 +152,7 @@ class GuardedConnection(ServerConnection):
         self._guard = guard
         self.client: Any = None
         self._introduces = False  # whether its first message is on its way through viser
-        self._left, self._at = BURST, time.monotonic()
+        self.pace = Pace(time.monotonic())
 
     async def recv(self, decode: bool | None = None) -> Any:
         """Return the next message that viser may have."""
@@ -160,7 +160,8 @@ class GuardedConnection(ServerConnection):
             raw = await super().recv()
             try:
                 message = messages.decoded(raw)
-                await self._pace(COSTS.get(type(message), 1.0))
+                if seconds := self.pace.wait(COSTS.get(type(message), 1.0), time.monotonic()):
+                    await asyncio.sleep(seconds)  # nothing is read meanwhile, so the sender's own network makes it wait
                 await self._be_introduced(message)
                 if self._guard.admits(self, message):
                     return messages.encoded(message)
@@ -178,13 +179,18 @@ class GuardedConnection(ServerConnection):
             self.client = client
         self._introduces |= isinstance(message, messages.ViewerCameraMessage)
 
-    async def _pace(self, cost: float) -> None:
-        """Wait as long as messages are too many; the sender's own network makes it wait then."""
-        now = time.monotonic()
-        self._left = min(BURST, self._left + RATE * (now - self._at)) - cost
+
+class Pace:
+    """How fast a connection may go on: a budget that fills by `RATE` a second up to `BURST`."""
+
+    def __init__(self, now: float) -> None:
+        self.left, self._at = BURST, now
+
+    def wait(self, cost: float, now: float) -> float:
+        """Spend some of it; return the seconds to wait before going on, 0 while there is enough."""
+        self.left = min(BURST, self.left + RATE * (now - self._at)) - cost
         self._at = now
-        if self._left < 0.0:
-            await asyncio.sleep(-self._left / RATE)
+        return max(0.0, -self.left / RATE)
 
 
 _one_at_a_time = threading.Lock()

@@ -1,7 +1,8 @@
 """Mesh files from a browser: received up to a size, read with the checks of `jostle.load`, put beside what is there.
 
-A file is written to a temporary directory under a harmless name, read, and gone. What it refers to outside of itself is not read:
-a glTF file could name any file of this machine. 3MF and Collada are left out: a small archive of these can unpack to any size.
+A file is written to a temporary directory under a harmless name, read within `UPLOAD_LIMITS`, and gone. What it refers to outside
+of itself is not read: a glTF file could name any file of this machine. 3MF and Collada are left out: archives and XML
+take the most for the least.
 How files come in is in `transfers.py`.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -17,7 +19,7 @@ import viser
 from numpy.typing import NDArray
 
 from jostle.errors import InputError, JostleError
-from jostle.shapes.formats.by_trimesh import BY_TRIMESH
+from jostle.shapes.limits import UPLOAD_LIMITS, Limits
 from jostle.shapes.load import ENDINGS, load_scene
 from jostle.shapes.mesh import Mesh
 from jostle.viewer.session import Session
@@ -27,10 +29,9 @@ Floats = NDArray[np.float64]
 Part = tuple[str, Mesh, Floats]  # name, mesh, pose
 
 USUAL_LIMIT = 20.0  # megabytes of a file
-MOST_FACES = 500_000  # of a file
-MOST_BODIES = 200
+MOST_BODIES = 200  # of a file
 MOST_FACES_IN_ALL, MOST_BODIES_IN_ALL = 4_000_000, 2000  # of a page that bodies are added to
-TAKEN = tuple(ending for ending in ENDINGS if ending not in BY_TRIMESH)
+TAKEN = tuple(ending for ending in ENDINGS if ending not in (".3mf", ".dae"))
 
 
 def parts_of(name: str, content: bytes, most_megabytes: float = USUAL_LIMIT) -> list[Part]:
@@ -44,16 +45,20 @@ def parts_of(name: str, content: bytes, most_megabytes: float = USUAL_LIMIT) -> 
         file = Path(folder) / shown
         file.write_bytes(content)
         try:
-            parts = load_scene(file, alone=True)
+            parts = load_scene(file, alone=True, limits=limits_of(most_megabytes))
         except InputError as error:
             raise InputError(str(error).replace(str(file), shown)) from None
-    faces = sum(len(mesh.faces) for _, mesh, _ in parts)
-    if faces > MOST_FACES or len(parts) > MOST_BODIES:
+    if len(parts) > MOST_BODIES:
         raise InputError(
-            f"{shown}: it has {faces:,} faces in {len(parts):,} bodies; a page takes {MOST_FACES:,} in {MOST_BODIES} of a file, "
-            "start the viewer with it instead"
+            f"{shown}: it has {len(parts):,} bodies; a page takes {MOST_BODIES} of a file, start the viewer with it instead"
         )
     return parts
+
+
+def limits_of(most_megabytes: float) -> Limits:
+    """Return how much is read of a file that has so many megabytes at most."""
+    size = max(int(1e6 * most_megabytes), 1)
+    return replace(UPLOAD_LIMITS, file_bytes=size, decoded_bytes=max(UPLOAD_LIMITS.decoded_bytes, 3 * size))
 
 
 def harmless(name: str) -> str:

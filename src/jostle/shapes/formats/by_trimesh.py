@@ -1,35 +1,85 @@
-"""Formats that trimesh reads and jostle does not: 3MF and Collada.
+"""The format that trimesh reads and jostle does not: Collada.
 
 trimesh is imported here, on use. It is told not to process anything: its default merges near vertices, which turns a sphere of size
-1e-9 into a point. Faces come in the order in which trimesh gives them; polygons of the file are not known.
+1e-9 into a point. Faces come in the order in which trimesh gives them; polygons of the file are not known. Before trimesh gets the
+file, its XML is read once: entities are refused, and the triangles that its nodes can show are counted.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import io
 from typing import Any
 
 import numpy as np
 
-from jostle.shapes.formats.polygons import Polygons, UnreadableError
+from jostle.shapes.formats.polygons import Polygons
+from jostle.shapes.formats.source import Source, UnreadableError, reason_of, shortened
+from jostle.shapes.formats.xml import parse_xml
 
-BY_TRIMESH = {".3mf": "lxml and networkx", ".dae": "pycollada"}
+BY_TRIMESH = {".dae": "pycollada"}
 """Endings, and the packages that trimesh needs for them."""
 
 
-def read_by_trimesh(file: Path) -> Polygons:
-    """Return the triangles of all geometry in a file, in world coordinates."""
+def read_collada(source: Source) -> Polygons:
+    """Return the triangles of all geometry in a Collada file, in world coordinates."""
     import trimesh
 
-    ending = file.suffix.lower()
-    if ending[1:] not in trimesh.available_formats():
-        raise UnreadableError(f"to read {ending} files, install {BY_TRIMESH[ending]}")
+    if "dae" not in trimesh.available_formats():
+        raise UnreadableError(f"to read .dae files, install {BY_TRIMESH['.dae']}")
+    _Instances(source).check()
     try:
-        loaded: Any = trimesh.load(file, process=False, force="mesh")
+        # From bytes, not from its path: nothing beside the file is looked for.
+        loaded: Any = trimesh.load(io.BytesIO(source.data), file_type="dae", process=False, force="mesh")
         points = np.array(loaded.vertices, dtype=np.float64)
         faces = np.array(loaded.faces, dtype=np.int64)
     except Exception as error:  # a parser of another library may raise anything
-        raise UnreadableError(f"trimesh cannot read it ({type(error).__name__}: {error})") from None
+        raise UnreadableError(f"trimesh cannot read it ({type(error).__name__}: {reason_of(error)})") from None
     if len(faces) == 0:
         raise UnreadableError("trimesh finds no triangles in it")
+    source.budget.take("vertices", len(points))
+    source.budget.take("faces", len(faces))
     return Polygons(points, faces.ravel(), np.full(len(faces), 3))
+
+
+class _Instances:
+    """What nodes show: a node may show other nodes twice, which show others twice, and so on."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._open: list[str] = []  # nodes that the parser is within
+        self._shown: dict[str, list[str]] = {}  # by node: nodes and geometry
+        self._geometry = ""  # that the parser is within, or was last
+        self._corners: dict[str, int] = {}  # by geometry: indices in its lists, of which a triangle has three or more
+        parse_xml([source.data], source.budget, self._start, self._end, text=self._text)
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        kind = name.rpartition(" ")[2]
+        here = self._shown.setdefault(self._open[-1] if self._open else "scene", [])
+        if kind == "node":
+            inner = "#" + attributes.get("id", f" {len(self._shown)}")
+            here.append(inner)
+            self._open.append(inner)
+        elif kind in ("instance_node", "instance_geometry"):
+            here.append(attributes.get("url", ""))
+        elif kind == "geometry":
+            self._geometry = "#" + attributes.get("id", "")
+        self._in_list = kind == "p"
+
+    def _end(self, name: str) -> None:
+        if name.rpartition(" ")[2] == "node":
+            self._open.pop()
+
+    def _text(self, text: str) -> None:
+        if self._in_list:
+            self._corners[self._geometry] = self._corners.get(self._geometry, 0) + len(text.split())
+
+    def check(self) -> None:
+        """Count what a reader would make of all instances."""
+        waiting, corners = [("scene", 1)], 0
+        while waiting:
+            node, depth = waiting.pop()
+            self._source.budget.take("nodes", 1)
+            self._source.budget.check("nesting", depth, f"node {shortened(node)!r} is nested {depth} deep")
+            corners += self._corners.get(node, 0)
+            self._source.budget.check("faces", corners // 3)
+            waiting += [(inner, depth + 1) for inner in self._shown.get(node, [])]

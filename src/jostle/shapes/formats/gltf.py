@@ -2,25 +2,26 @@
 
 Nodes come in the file's order, those of the default scene only. The triangles of all primitives of a mesh follow each other
 in order; strips and fans are unrolled, points and lines passed over. Skins, morph targets, animations and materials are not
-geometry here: a mesh is read in its rest shape. Files that need an extension to show their geometry are refused.
+geometry here: a mesh is read in its rest shape. Files that need an extension to show their geometry are refused. Buffers beside the
+file are read from its own folder and the folders in it, never from elsewhere.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import json
-from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.shapes.formats.polygons import Floats, Ints, UnreadableError
+from jostle import cast
+from jostle.shapes.formats.polygons import Floats, Ints
+from jostle.shapes.formats.source import Budget, Source, UnreadableError, reason_of, shortened
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
+_LONGEST_NAME = 1000
 _HARMLESS = ("KHR_materials", "KHR_texture", "KHR_lights", "EXT_texture", "EXT_lights", "KHR_animation", "KHR_xmp")
 
 
@@ -39,52 +40,70 @@ class Scene(NamedTuple):
     meshes: dict[int, tuple[Floats, Ints, str]]
 
 
-def read_gltf(data: bytes, folder: Path | None) -> Scene:
-    """Return the scene of a glTF or GLB file; `folder` is where its buffers lie, None if no other file may be read."""
-    document, binary = _split(data)
+def read_gltf(source: Source) -> Scene:
+    """Return the scene of a glTF or GLB file."""
+    document, binary = _split(source)
     try:
         _refuse_unknown_extensions(document)
-        buffers = [_buffer(buffer, binary, folder) for buffer in document.get("buffers", [])]
-        nodes = _nodes(document)
-        meshes = {k: _mesh(document, buffers, k) for k in sorted({node.mesh for node in nodes})}
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, MemoryError, binascii.Error) as error:
-        raise UnreadableError(f"its structure is broken ({type(error).__name__}: {error})") from None
+        source.budget.take("nodes", len(document.get("nodes", [])))
+        buffers = [_buffer(source, buffer, binary) for buffer in document.get("buffers", [])]
+        file = _File(document, buffers, source.budget)
+        nodes = _nodes(file)
+        meshes = {k: _mesh(file, k) for k in sorted({node.mesh for node in nodes})}
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise UnreadableError(f"its structure is broken ({type(error).__name__}: {reason_of(error)})") from None
     return Scene(nodes, meshes)
 
 
-def _split(data: bytes) -> tuple[dict[str, Any], bytes | None]:
+class _File(NamedTuple):
+    document: dict[str, Any]
+    buffers: list[Source]
+    budget: Budget
+
+    def entry(self, group: str, k: object) -> dict[str, Any]:
+        """Entry k of a list of the document; a negative number is no entry, unlike in Python."""
+        entries = self.document.get(group, [])
+        if type(k) is not int or not 0 <= k < len(entries):
+            raise UnreadableError(f"it refers to entry {shortened(str(k))} of {group!r}, which has {len(entries)}")
+        entry: dict[str, Any] = entries[k]
+        return entry
+
+
+def _split(source: Source) -> tuple[dict[str, Any], bytes | None]:
     """Return the JSON document and the binary chunk, if there is one."""
-    text, binary = data, None
-    if data[:4] == b"glTF":
-        version, length = (int.from_bytes(data[k : k + 4], "little") for k in (4, 8))
-        if version != 2 or length != len(data):
+    text, binary = source.data, None
+    if text[:4] == b"glTF":
+        version, length = (int.from_bytes(text[k : k + 4], "little") for k in (4, 8))
+        if version != 2 or length != len(source):
             raise UnreadableError(
-                f"its header says version {version}, {length} bytes; it has {len(data)} bytes (only version 2 can be read)"
+                f"its header says version {version}, {length} bytes; it has {len(source)} bytes (only version 2 can be read)"
             )
-        chunks = _chunks(data)
+        chunks = _chunks(source)
         if not chunks or chunks[0][0] != b"JSON":
             raise UnreadableError("its first chunk is not JSON")
         text = chunks[0][1]
         binary = next((content for kind, content in chunks[1:] if kind == b"BIN\0"), None)
+    source.budget.take("entries", sum(text.count(mark) for mark in (b",", b"[", b"{")))
     try:
         document = json.loads(text.decode("utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise UnreadableError(f"its JSON does not parse ({error})") from None
+    except RecursionError:
+        raise UnreadableError("its JSON is nested too deeply") from None
+    except ValueError as error:  # of the encoding, the syntax, or a number of thousands of digits
+        raise UnreadableError(f"its JSON does not parse ({reason_of(error)})") from None
     if not isinstance(document, dict):
         raise UnreadableError("its JSON is not an object")
-    version_text = str(document.get("asset", {}).get("version", "none")) if isinstance(document.get("asset", {}), dict) else "none"
+    asset = document.get("asset")
+    version_text = shortened(str(asset.get("version", "none"))) if isinstance(asset, dict) else "none"
     if not version_text.startswith("2"):
         raise UnreadableError(f"it is glTF version {version_text}; only version 2 can be read")
     return document, binary
 
 
-def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
-    chunks, at = [], 12
-    while at < len(data):
-        size = int.from_bytes(data[at : at + 4], "little")
-        if at + 8 + size > len(data):
-            raise UnreadableError("its last chunk is cut off")
-        chunks.append((data[at + 4 : at + 8], data[at + 8 : at + 8 + size]))
+def _chunks(source: Source) -> list[tuple[bytes, bytes]]:
+    chunks, at, cut_off = [], 12, "its last chunk is cut off"
+    while at < len(source):
+        size = int(source.array(at, "<u4", 1, cut_off)[0])
+        chunks.append((source.slice(at + 4, 4, cut_off), source.slice(at + 8, size, cut_off)))
         at += 8 + size
     return chunks
 
@@ -92,60 +111,64 @@ def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
 def _refuse_unknown_extensions(document: dict[str, Any]) -> None:
     for extension in document.get("extensionsRequired", []):
         if not extension.startswith(_HARMLESS):
-            raise UnreadableError(f"it needs the extension {extension}; export without it (no compression, no quantisation)")
+            raise UnreadableError(
+                f"it needs the extension {shortened(extension)}; export without it (no compression, no quantisation)"
+            )
     if any("EXT_mesh_gpu_instancing" in node.get("extensions", {}) for node in document.get("nodes", [])):
         raise UnreadableError("it uses EXT_mesh_gpu_instancing; export one node per instance")
 
 
-def _entry(document: dict[str, Any], group: str, k: int) -> dict[str, Any]:
-    """Entry k of a list of the document; a negative number is no entry, unlike in Python."""
-    entries = document.get(group, [])
-    if type(k) is not int or not 0 <= k < len(entries):
-        raise UnreadableError(f"it refers to entry {k} of {group!r}, which has {len(entries)}")
-    entry: dict[str, Any] = entries[k]
-    return entry
-
-
-def _buffer(buffer: dict[str, Any], binary: bytes | None, folder: Path | None) -> bytes:
+def _buffer(source: Source, buffer: dict[str, Any], binary: bytes | None) -> Source:
     uri = buffer.get("uri")
     if uri is None:
         if binary is None:
             raise UnreadableError("a buffer has neither a uri nor a binary chunk")
-        content = binary
+        content = source.decoded(binary)
     elif uri.startswith("data:"):
-        content = base64.b64decode(uri.split(",", 1)[1], validate=True)
-    elif folder is None:
-        raise UnreadableError(f"its buffer {uri!r} is another file; save it as one file (.glb)")
+        source.budget.take("decoded_bytes", 3 * len(uri) // 4)
+        content = source.decoded(base64.b64decode(uri.split(",", 1)[1], validate=True))
     else:
-        try:
-            content = (folder / unquote(uri)).read_bytes()
-        except OSError as error:
-            raise UnreadableError(f"its buffer {uri!r} cannot be read ({error.strerror or error})") from None
+        content = source.beside(uri)
     if len(content) < buffer["byteLength"]:
         raise UnreadableError(f"a buffer should have {buffer['byteLength']} bytes but has {len(content)}")
     return content
 
 
-def _nodes(document: dict[str, Any]) -> list[Node]:
+def _nodes(file: _File) -> list[Node]:
     """Nodes of the default scene that show a mesh, in the file's order, with their place in the world."""
-    nodes = document.get("nodes", [])
+    nodes = file.document.get("nodes", [])
     children = {child for node in nodes for child in node.get("children", [])}
-    if document.get("scenes"):
-        roots = _entry(document, "scenes", document.get("scene", 0)).get("nodes", [])
+    if file.document.get("scenes"):
+        roots = file.entry("scenes", file.document.get("scene", 0)).get("nodes", [])
     else:
         roots = [k for k in range(len(nodes)) if k not in children]
     world: dict[int, Floats] = {}
-    waiting = [(root, np.eye(4)) for root in roots]
+    waiting = [(root, np.eye(4), 1) for root in roots]
     while waiting:
-        k, parent = waiting.pop()
+        k, parent, depth = waiting.pop()
+        file.budget.check("nesting", depth, f"node {shortened(str(k))} is nested {depth} deep")
+        node = file.entry("nodes", k)
         if k in world:
             raise UnreadableError(f"node {k} is reached twice; nodes must form a tree")
-        node = _entry(document, "nodes", k)
-        world[k] = parent @ _local(node, k)
-        waiting += [(child, world[k]) for child in node.get("children", [])]
+        world[k] = _placed(parent, _local(node, k), k)
+        waiting += [(child, world[k], depth + 1) for child in node.get("children", [])]
     shown = [k for k in sorted(world) if "mesh" in nodes[k]]
-    names = [nodes[k].get("name") or _entry(document, "meshes", nodes[k]["mesh"]).get("name") or f"node {k}" for k in shown]
-    return [Node(str(name), nodes[k]["mesh"], world[k]) for k, name in zip(shown, names, strict=True)]
+    return [Node(_name_of(file, k), nodes[k]["mesh"], world[k]) for k in shown]
+
+
+def _name_of(file: _File, k: int) -> str:
+    node = file.entry("nodes", k)
+    name = node.get("name") or file.entry("meshes", node["mesh"]).get("name") or f"node {k}"
+    return shortened(str(name), _LONGEST_NAME)
+
+
+def _placed(parent: Floats, local: Floats, k: int) -> Floats:
+    """Return the place of a node in the world, if it is within the range of coordinates."""
+    with np.errstate(all="ignore"):
+        transform: Floats = parent @ local
+    if not (np.abs(transform) <= cast.LARGEST_COORDINATE).all():
+        raise UnreadableError(f"node {k}: its scale or place in the world is beyond {cast.LARGEST_COORDINATE:g}")
+    return transform
 
 
 def _local(node: dict[str, Any], k: int) -> Floats:
@@ -162,7 +185,8 @@ def _local(node: dict[str, Any], k: int) -> Floats:
                 [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
             ]
         )
-        transform[:3, :3] = rotation * np.array(node.get("scale", (1.0, 1.0, 1.0)), dtype=np.float64).reshape(3)
+        with np.errstate(over="ignore"):
+            transform[:3, :3] = rotation * np.array(node.get("scale", (1.0, 1.0, 1.0)), dtype=np.float64).reshape(3)
         transform[:3, 3] = np.array(node.get("translation", (0.0, 0.0, 0.0)), dtype=np.float64).reshape(3)
     if not np.isfinite(transform).all() or not (transform[3] == (0.0, 0.0, 0.0, 1.0)).all():
         raise UnreadableError(f"the transform of node {k} is not a finite affine map")
@@ -171,31 +195,38 @@ def _local(node: dict[str, Any], k: int) -> Floats:
 
 def _unit(quaternion: Floats, k: int) -> Floats:
     """Quaternions are stored as float32: made unit again, so that a rotation is rigid to the last digits."""
-    length = float(np.linalg.norm(quaternion))
-    if quaternion.shape != (4,) or not 0.5 < length < 2.0:
+    if quaternion.shape != (4,) or not (np.abs(quaternion) < 2.0).all() or not 0.5 < float(np.linalg.norm(quaternion)) < 2.0:
         raise UnreadableError(f"the rotation of node {k} is not a unit quaternion")
-    return quaternion / length
+    return quaternion / np.linalg.norm(quaternion)
 
 
-def _mesh(document: dict[str, Any], buffers: list[bytes], k: int) -> tuple[Floats, Ints, str]:
-    mesh = _entry(document, "meshes", k)
-    name = str(mesh.get("name") or f"mesh {k}")
+def _mesh(file: _File, k: int) -> tuple[Floats, Ints, str]:
+    mesh = file.entry("meshes", k)
+    name = shortened(str(mesh.get("name") or f"mesh {k}"), _LONGEST_NAME)
     points, faces, start = [np.empty((0, 3))], [np.empty((0, 3), dtype=np.int64)], 0
+    first: dict[int, tuple[int, int]] = {}  # of the points of an accessor, and how many: primitives may share them
     for p, primitive in enumerate(mesh["primitives"]):
-        mode = primitive.get("mode", 4)
+        mode, where = primitive.get("mode", 4), f"mesh {name!r}, primitive {p}"
         if mode in (0, 1, 2, 3) or "POSITION" not in primitive["attributes"]:
             continue
-        corners = _accessor(document, buffers, primitive["attributes"]["POSITION"], "VEC3")
-        if corners.dtype.kind != "f":
-            raise UnreadableError(f"mesh {name!r}, primitive {p}: positions are not floats")
-        order = np.arange(len(corners))
+        positions = primitive["attributes"]["POSITION"]
+        if positions not in first:
+            corners = _accessor(file, positions, "VEC3", "vertices")
+            if corners.dtype.kind != "f":
+                raise UnreadableError(f"{where}: positions are not floats")
+            first[positions] = start, len(corners)
+            points.append(corners.astype(np.float64))
+            start += len(corners)
+        begin, count = first[positions]
+        order = np.arange(count)
         if "indices" in primitive:
-            order = _accessor(document, buffers, primitive["indices"], "SCALAR").ravel().astype(np.int64)
-        if len(order) and int(order.max()) >= len(corners):
-            raise UnreadableError(f"mesh {name!r}, primitive {p}: an index is {order.max()}; there are {len(corners)} vertices")
-        faces.append(_unrolled(order, mode, f"mesh {name!r}, primitive {p}") + start)
-        points.append(corners.astype(np.float64))
-        start += len(corners)
+            order = _accessor(file, primitive["indices"], "SCALAR", "").ravel()
+            if order.dtype.kind != "u":
+                raise UnreadableError(f"{where}: indices are not unsigned whole numbers")
+        file.budget.take("faces", len(order) // 3 if mode == 4 else max(len(order) - 2, 0))
+        if len(order) and int(order.max()) >= count:
+            raise UnreadableError(f"{where}: an index is {order.max()}; there are {count} vertices")
+        faces.append(_unrolled(order.astype(np.int64), mode, where) + begin)
     return np.vstack(points), np.vstack(faces), name
 
 
@@ -206,44 +237,55 @@ def _unrolled(order: Ints, mode: int, where: str) -> Ints:
             raise UnreadableError(f"{where}: {len(order)} indices do not make whole triangles")
         return order.reshape(-1, 3)
     if mode not in (5, 6):
-        raise UnreadableError(f"{where}: mode {mode} does not exist")
+        raise UnreadableError(f"{where}: mode {shortened(str(mode))} does not exist")
     k = np.arange(max(len(order) - 2, 0))
     if mode == 5:
         return np.stack([order[k], order[k + 1 + k % 2], order[k + 2 - k % 2]], axis=1)
     return np.stack([order[k + 1], order[k + 2], np.broadcast_to(order[:1], k.shape)], axis=1)
 
 
-def _accessor(document: dict[str, Any], buffers: list[bytes], k: int, kind: str) -> NDArray[Any]:
-    """Return (count, width) values of an accessor, with its sparse replacements."""
-    accessor = _entry(document, "accessors", k)
+def _accessor(file: _File, k: int, kind: str, limit: str) -> NDArray[Any]:
+    """Return (count, width) values of an accessor, with its sparse replacements, counted against a limit if one is named."""
+    accessor = file.entry("accessors", k)
     if accessor["type"] != kind:
-        raise UnreadableError(f"accessor {k} holds {accessor['type']} where {kind} is needed")
-    component, width, count = _COMPONENTS[accessor["componentType"]], _WIDTHS[kind], int(accessor["count"])
-    values = np.zeros((count, width), dtype=component)
+        raise UnreadableError(f"accessor {k} holds {shortened(str(accessor['type']))} where {kind} is needed")
+    component, width, count = _COMPONENTS[accessor["componentType"]], _WIDTHS[kind], _whole(accessor, "count")
+    if limit:
+        file.budget.take(limit, count)
+    sparse = accessor.get("sparse")
     if "bufferView" in accessor:
-        values = _view(document, buffers, accessor["bufferView"], accessor.get("byteOffset", 0), component, width, count)
-    if "sparse" in accessor:
-        sparse = accessor["sparse"]
-        at, new = sparse["indices"], sparse["values"]
-        kind_of_index = _COMPONENTS[at["componentType"]]
-        where = _view(document, buffers, at["bufferView"], at.get("byteOffset", 0), kind_of_index, 1, sparse["count"])
+        values = _view(file, accessor, component, width, count)
+    elif sparse is None or count > sum(len(buffer) for buffer in file.buffers):
+        raise UnreadableError(f"accessor {k} has no bufferView: its {count:,} values are not in the file")
+    else:
+        values = np.zeros((count, width), dtype=component)
+    if sparse is not None:
+        changed = _whole(sparse, "count")
+        index = _COMPONENTS[sparse["indices"]["componentType"]]
+        where = _view(file, sparse["indices"], index, 1, changed).ravel().astype(np.int64)
+        if len(where) and not 0 <= where.min() <= where.max() < count:
+            raise UnreadableError(f"accessor {k}: a sparse index is not within its {count} values")
         values = values.copy()
-        values[where.ravel().astype(np.int64)] = _view(
-            document, buffers, new["bufferView"], new.get("byteOffset", 0), component, width, sparse["count"]
-        )
+        values[where] = _view(file, sparse["values"], component, width, changed)
     return values
 
 
-def _view(
-    document: dict[str, Any], buffers: list[bytes], k: int, offset: int, component: str, width: int, count: int
-) -> NDArray[Any]:
-    view = _entry(document, "bufferViews", k)
+def _view(file: _File, part: dict[str, Any], component: str, width: int, count: int) -> NDArray[Any]:
+    """Return the values that an accessor, or a part of a sparse one, has in its buffer view."""
+    k = part["bufferView"]
+    view = file.entry("bufferViews", k)
     item = np.dtype(component).itemsize * width
-    stride, first = view.get("byteStride", item), view.get("byteOffset", 0)
-    start = first + offset
-    end = start + stride * (count - 1) + item if count else start
-    _entry(document, "buffers", view["buffer"])  # refuses numbers out of range
-    content = buffers[view["buffer"]]
-    if min(offset, first, count) < 0 or stride < item or end > min(first + view["byteLength"], len(content)):
-        raise UnreadableError(f"buffer view {k} is too short for {count} values")
-    return np.ndarray((count, width), component, content, start, (stride, np.dtype(component).itemsize)).copy()
+    stride, first, offset = _whole(view, "byteStride", item), _whole(view, "byteOffset", 0), _whole(part, "byteOffset", 0)
+    file.entry("buffers", view["buffer"])  # refuses numbers out of range
+    too_short = f"buffer view {k} is too short for {count} values"
+    if count and offset + stride * (count - 1) + item > _whole(view, "byteLength"):
+        raise UnreadableError(too_short)
+    return file.buffers[view["buffer"]].rows(first + offset, component, (count, width), stride, too_short)
+
+
+def _whole(entry: dict[str, Any], field: str, usual: int | None = None) -> int:
+    """Return a whole number of the document that is 0 or more."""
+    value = entry.get(field, usual)
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < 1 << 62 or value != int(value):
+        raise UnreadableError(f"its field {field!r} is {shortened(repr(value))}; it must be a whole number, 0 or more")
+    return int(value)

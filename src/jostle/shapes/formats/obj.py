@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jostle.shapes.formats.polygons import Polygons, UnreadableError, as_index, as_number, lines_of, polygons_from_lists
+from jostle.shapes.formats.polygons import Polygons, polygons_from_lists
+from jostle.shapes.formats.source import Source, UnreadableError, as_index, as_number
 
 _FREE_FORM = frozenset(("curv", "curv2", "surf", "bsp", "bzp", "cdc", "cdp", "res"))
 
 
-def read_obj(data: bytes) -> Polygons:
+def read_obj(source: Source) -> Polygons:
     """Return the polygons of an OBJ file."""
     points: list[list[float]] = []
     polygons: list[list[int]] = []
     lines_of_faces: list[int] = []
-    for line, words in _statements(lines_of(data)):
+    for line, words in _statements(source.lines(vertices=points, faces=polygons)):
         keyword = words[0]
         if keyword == "v":
             if len(words) < 4:
@@ -34,14 +35,14 @@ def read_obj(data: bytes) -> Polygons:
             raise UnreadableError(f"line {line}: a face needs at least 3 corners")
         if max(polygon) >= len(points):
             raise UnreadableError(f"line {line}: the face refers to vertex {max(polygon) + 1}; there are {len(points)}")
-    return polygons_from_lists(points, polygons)
+    return polygons_from_lists(source, points, polygons)
 
 
-def _statements(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+def _statements(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and words; comments are cut and lines that end in a backslash continued."""
     pending: list[str] = []
     first = 0
-    for number, raw in enumerate(lines, start=1):
+    for number, raw in lines:
         content = raw.split("#", 1)[0].rstrip()
         first = first if pending else number
         if content.endswith("\\"):

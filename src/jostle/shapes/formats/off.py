@@ -6,32 +6,34 @@ announces must all be there, and nothing may follow.
 
 from __future__ import annotations
 
+import itertools
 import re
 
-from jostle.shapes.formats.polygons import Polygons, UnreadableError, as_index, as_number, lines_of, polygons_from_lists
+from jostle.shapes.formats.polygons import Polygons, polygons_from_lists
+from jostle.shapes.formats.source import Source, UnreadableError, as_index, as_number
 
 
-def read_off(data: bytes) -> Polygons:
+def read_off(source: Source) -> Polygons:
     """Return the polygons of an OFF file."""
-    if data[:40].split(b"\n", 1)[0].upper().strip().endswith(b"BINARY"):
+    if source.data[:40].split(b"\n", 1)[0].upper().strip().endswith(b"BINARY"):
         raise UnreadableError("binary OFF cannot be read; export ASCII")
-    lines = [(k, words) for k, raw in enumerate(lines_of(data), start=1) if (words := raw.split("#", 1)[0].split())]
-    if not lines or not re.fullmatch(r"(ST)?C?N?OFF", lines[0][1][0]):
+    lines = ((k, words) for k, raw in source.lines() if (words := raw.split("#", 1)[0].split()))
+    line, words = next(lines, (0, [""]))
+    if not re.fullmatch(r"(ST)?C?N?OFF", words[0]):
         raise UnreadableError("it does not begin with OFF (or COFF, NOFF, STOFF)")
-    if len(lines[0][1]) > 1:
-        lines[0] = (lines[0][0], lines[0][1][1:])  # counts on the line of the keyword
-    else:
-        del lines[0]
-    if not lines or len(lines[0][1]) < 2:
+    line, counts = (line, words[1:]) if len(words) > 1 else next(lines, (line, []))  # counts may stand on the line of the keyword
+    if len(counts) < 2:
         raise UnreadableError("the numbers of vertices and faces are missing")
-    line, counts = lines[0]
     vertex_count, face_count = as_index(counts[0], line), as_index(counts[1], line)
-    body = lines[1:]
-    if vertex_count < 0 or face_count < 0 or len(body) != vertex_count + face_count:
-        raise UnreadableError(f"it announces {vertex_count} vertices and {face_count} faces but has {len(body)} lines for them")
+    source.budget.check("vertices", vertex_count, f"it announces {vertex_count:,} vertices")
+    source.budget.check("faces", face_count, f"it announces {face_count:,} faces")
+    body = list(itertools.islice(lines, max(vertex_count, 0) + max(face_count, 0)))
+    found = len(body) + sum(1 for _ in lines)
+    if vertex_count < 0 or face_count < 0 or found != vertex_count + face_count:
+        raise UnreadableError(f"it announces {vertex_count} vertices and {face_count} faces but has {found} lines for them")
     points = [_coordinates(words, line) for line, words in body[:vertex_count]]
     polygons = [_corners(words, vertex_count, line) for line, words in body[vertex_count:]]
-    return polygons_from_lists(points, polygons)
+    return polygons_from_lists(source, points, polygons)
 
 
 def _coordinates(words: list[str], line: int) -> list[float]:

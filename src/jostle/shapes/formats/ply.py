@@ -7,16 +7,18 @@ header announces must all be there, and nothing may follow.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.shapes.formats.polygons import Floats, Polygons, UnreadableError, as_text, polygons_from_lists
+from jostle.shapes.formats.polygons import Polygons, polygons_from_lists
+from jostle.shapes.formats.source import Source, UnreadableError, as_index, as_number, shortened
 
 _OLD_NAMES = ("char", "uchar", "short", "ushort", "int", "uint", "float", "double")
 _NEW_NAMES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64")
 _TYPES = dict(zip(_OLD_NAMES + _NEW_NAMES, 2 * ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8"), strict=True))
+_WHOLE_TYPES = {name: kind for name, kind in _TYPES.items() if kind[0] in "iu"}
 _ORDERS = {"binary_little_endian": "<", "binary_big_endian": ">", "ascii": ""}
 
 
@@ -24,6 +26,10 @@ class _Property(NamedTuple):
     name: str
     kind: str  # numpy type of the value, or of the entries of a list
     count_kind: str  # numpy type of a list's length; "" for a single value
+
+
+_LENGTH = _Property("length of a list", "i4", "")
+_ROWS_PER_TICK = 4096
 
 
 class _Element(NamedTuple):
@@ -35,21 +41,26 @@ class _Element(NamedTuple):
 Table = dict[str, list[list[float]] | NDArray[np.generic]]
 
 
-def read_ply(data: bytes) -> Polygons:
+def read_ply(source: Source) -> Polygons:
     """Return the polygons of a PLY file."""
-    order, elements, start = _header(data)
+    order, elements, start = _header(source)
     corner_list = _name_of_corner_list(elements)
-    tables = _read_binary(data, start, elements, order) if order else _read_ascii(as_text(data[start:]), elements)
+    for element in elements:
+        limit = "faces" if element.name == "face" else "vertices"
+        source.budget.check(limit, element.rows, f"it announces {element.rows:,} rows of {shortened(element.name)!r}")
+    tables = _read_binary(source, start, elements, order) if order else _read_ascii(source, start, elements)
     points = np.stack([np.asarray(tables["vertex"][axis], dtype=np.float64).reshape(-1) for axis in "xyz"], axis=1)
     lists = tables["face"][corner_list]
     if isinstance(lists, np.ndarray):  # all of one size
+        source.budget.take("vertices", len(points))
         corners = lists.astype(np.int64)
         return Polygons(points, corners.ravel(), np.full(len(corners), corners.shape[1]))
-    return polygons_from_lists(points, [[int(corner) for corner in polygon] for polygon in lists])
+    return polygons_from_lists(source, points, cast("list[list[int]]", lists))
 
 
-def _header(data: bytes) -> tuple[str, list[_Element], int]:
+def _header(source: Source) -> tuple[str, list[_Element], int]:
     """Return byte order ("" for ASCII), elements, and where the body begins."""
+    data = source.data
     end = data.find(b"end_header")
     if data[:3] != b"ply" or end < 0:
         raise UnreadableError("it has no PLY header ('ply' … 'end_header')")
@@ -63,14 +74,14 @@ def _header(data: bytes) -> tuple[str, list[_Element], int]:
                 continue
             case ["format", name, _] if name in _ORDERS:
                 order = _ORDERS[name]
-            case ["element", name, count] if count.isdigit():
-                elements.append(_Element(name, int(count), []))
-            case ["property", "list", count_kind, kind, name] if elements and count_kind in _TYPES and kind in _TYPES:
+            case ["element", name, count] if count.isdecimal():
+                elements.append(_Element(name, as_index(count, line), []))
+            case ["property", "list", count_kind, kind, name] if elements and count_kind in _WHOLE_TYPES and kind in _TYPES:
                 elements[-1].properties.append(_Property(name, _TYPES[kind], _TYPES[count_kind]))
             case ["property", kind, name] if elements and kind in _TYPES:
                 elements[-1].properties.append(_Property(name, _TYPES[kind], ""))
             case _:
-                raise UnreadableError(f"line {line}: {text.strip()!r} is not understood")
+                raise UnreadableError(f"line {line}: {shortened(text.strip())!r} is not understood")
     if order is None:
         raise UnreadableError("its header names no format (ascii, binary_little_endian or binary_big_endian)")
     return order, elements, body
@@ -81,7 +92,9 @@ def _name_of_corner_list(elements: list[_Element]) -> str:
     by_name = {element.name: {p.name: p for p in element.properties} for element in elements}
     for element in elements:
         if len(by_name) != len(elements) or not element.properties or len(by_name[element.name]) != len(element.properties):
-            raise UnreadableError(f"its header describes the element {element.name!r} twice, twice the same property, or none")
+            raise UnreadableError(
+                f"its header describes the element {shortened(element.name)!r} twice, twice the same property, or none"
+            )
     for axis in "xyz":
         if axis not in by_name.get("vertex", {}) or by_name["vertex"][axis].count_kind:
             raise UnreadableError(f"its header has no coordinate {axis!r} for an element 'vertex'")
@@ -92,20 +105,22 @@ def _name_of_corner_list(elements: list[_Element]) -> str:
     raise UnreadableError("its header has no list 'vertex_indices' for an element 'face' (strips and points cannot be read)")
 
 
-def _read_ascii(text: str, elements: list[_Element]) -> dict[str, Table]:
-    words = text.split()
+def _read_ascii(source: Source, start: int, elements: list[_Element]) -> dict[str, Table]:
+    words = source.text(start).split()
     at = 0
     tables: dict[str, Table] = {}
     for element in elements:
         columns: dict[str, list[list[float]]] = {p.name: [] for p in element.properties}
         for row in range(element.rows):
+            if row % _ROWS_PER_TICK == 0:
+                source.budget.tick()
             for p in element.properties:
                 size = 1
                 if p.count_kind:
-                    size = int(_value(words[at], _Property("length of a list", "i4", ""), element, row)) if at < len(words) else -1
+                    size = int(_value(words[at], _LENGTH, element, row)) if at < len(words) else -1
                     at += 1
                 if size < 0 or at + size > len(words):
-                    raise UnreadableError(f"it ends within {element.name} {row} of {element.rows}")
+                    raise UnreadableError(_cut_off(element, row))
                 columns[p.name].append([_value(word, p, element, row) for word in words[at : at + size]])
                 at += size
         tables[element.name] = dict(columns)
@@ -116,74 +131,70 @@ def _read_ascii(text: str, elements: list[_Element]) -> dict[str, Table]:
 
 def _value(word: str, p: _Property, element: _Element, row: int) -> float:
     try:
-        if "_" in word:
-            raise ValueError
-        return int(word) if p.kind[0] in "iu" else float(word)
-    except ValueError:
-        raise UnreadableError(f"{element.name} {row}: {word!r} is not a value for {p.name!r}") from None
+        return as_index(word, "") if p.kind[0] in "iu" else as_number(word, "")
+    except UnreadableError:
+        raise UnreadableError(f"{_name(element)} {row}: {shortened(word)!r} is not a value for {shortened(p.name)!r}") from None
 
 
-def _read_binary(data: bytes, at: int, elements: list[_Element], order: str) -> dict[str, Table]:
+def _name(element: _Element) -> str:
+    return shortened(element.name)
+
+
+def _cut_off(element: _Element, row: int) -> str:
+    return f"it ends within {_name(element)} {row} of {element.rows}"
+
+
+def _read_binary(source: Source, at: int, elements: list[_Element], order: str) -> dict[str, Table]:
     tables: dict[str, Table] = {}
     for element in elements:
-        sizes = _list_sizes_of_first_row(data, at, element, order)
-        table = _read_even_rows(data, at, element, order, sizes)
+        table = _read_even_rows(source, at, element, order)
         if table is None:
-            tables[element.name], at = _read_uneven_rows(data, at, element, order)
+            tables[element.name], at = _read_uneven_rows(source, at, element, order)
         else:
             tables[element.name] = {p.name: table[p.name] for p in element.properties}
             at += table.nbytes
-    if at != len(data):
-        raise UnreadableError(f"{len(data) - at} bytes follow what its header announces")
+    if at != len(source):
+        raise UnreadableError(f"{len(source) - at} bytes follow what its header announces")
     return tables
 
 
-def _list_sizes_of_first_row(data: bytes, at: int, element: _Element, order: str) -> list[int]:
-    sizes = []
-    for p in element.properties if element.rows else []:
-        size = 1
-        if p.count_kind:
-            size = int(_numbers(data, at, order + p.count_kind, 1, element, 0)[0])
-            at += np.dtype(p.count_kind).itemsize
-            sizes.append(size)
-        at += size * np.dtype(p.kind).itemsize
-    return sizes
-
-
-def _read_even_rows(data: bytes, at: int, element: _Element, order: str, sizes: list[int]) -> NDArray[np.void] | None:
+def _read_even_rows(source: Source, at: int, element: _Element, order: str) -> NDArray[np.void] | None:
     """Read all rows at once if every list is as long as in the first row; None if not."""
     fields: list[tuple[str, str] | tuple[str, str, tuple[int, ...]]] = []
-    remaining = list(sizes)
+    sizes: dict[str, int] = {}
+    end = at  # of the first row
     for p in element.properties:
         if p.count_kind:
-            fields.append((f"size of {p.name}", order + p.count_kind))
-            fields.append((p.name, order + p.kind, (max(remaining.pop(0), 0) if remaining else 0,)))
+            size = int(source.array(end, order + p.count_kind, 1, _cut_off(element, 0))[0]) if element.rows else 0
+            fields += [(_size_of(p), order + p.count_kind), (p.name, order + p.kind, (size,))]
+            sizes[_size_of(p)] = size
+            end += np.dtype(p.count_kind).itemsize + size * np.dtype(p.kind).itemsize
         else:
             fields.append((p.name, order + p.kind))
-    record = np.dtype(fields)
-    if at + record.itemsize * element.rows > len(data):
-        return None  # cut off, or lists of different sizes: the slow way tells
-    table = np.frombuffer(data, dtype=record, count=element.rows, offset=at)
-    lists = [p for p in element.properties if p.count_kind]
-    even = all((table[f"size of {p.name}"] == size).all() for p, size in zip(lists, sizes, strict=False))
-    return table if even else None
+            end += np.dtype(p.kind).itemsize
+        if min(sizes.values(), default=0) < 0 or end > len(source):
+            raise UnreadableError(_cut_off(element, 0))
+    if at + (end - at) * element.rows > len(source) or end - at >= 1 << 31:
+        return None  # cut off, or lists of different sizes: the slow way tells; numpy's records have 2³¹ bytes at most
+    table = source.array(at, np.dtype(fields), element.rows, _cut_off(element, 0))
+    return table if all((table[name] == size).all() for name, size in sizes.items()) else None
 
 
-def _read_uneven_rows(data: bytes, at: int, element: _Element, order: str) -> tuple[Table, int]:
+def _size_of(p: _Property) -> str:
+    return f"size of {p.name}"  # a name with blanks is no property's
+
+
+def _read_uneven_rows(source: Source, at: int, element: _Element, order: str) -> tuple[Table, int]:
     columns: dict[str, list[list[float]]] = {p.name: [] for p in element.properties}
     for row in range(element.rows):
+        if row % _ROWS_PER_TICK == 0:
+            source.budget.tick()
         for p in element.properties:
             size = 1
             if p.count_kind:
-                size = int(_numbers(data, at, order + p.count_kind, 1, element, row)[0])
+                size = int(source.array(at, order + p.count_kind, 1, _cut_off(element, row))[0])
                 at += np.dtype(p.count_kind).itemsize
-            values = _numbers(data, at, order + p.kind, size, element, row)
+            values = source.array(at, order + p.kind, size, _cut_off(element, row))
             columns[p.name].append(values.tolist())
             at += values.nbytes
     return dict(columns), at
-
-
-def _numbers(data: bytes, at: int, kind: str, count: int, element: _Element, row: int) -> Floats:
-    if count < 0 or at + count * np.dtype(kind).itemsize > len(data):
-        raise UnreadableError(f"it ends within {element.name} {row} of {element.rows}")
-    return np.frombuffer(data, dtype=kind, count=count, offset=at)

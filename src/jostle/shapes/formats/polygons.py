@@ -1,8 +1,7 @@
 """What a reader hands over: points and polygons in the file's order; and how triangles are made of them.
 
-A polygon is cut into a fan about its first corner, in order, so triangle k of a file of triangles is face k, and
-`source_face` leads from every triangle back to its polygon. Points with bit-equal coordinates (-0.0 equals 0.0) become one
-vertex, numbered by first occurrence; nothing is merged by tolerance.
+Triangle k of a file of triangles is face k; polygons are cut by `triangulate.py`. Points with bit-equal coordinates (-0.0 equals
+0.0) become one vertex, numbered by first occurrence; nothing is merged by tolerance.
 """
 
 from __future__ import annotations
@@ -12,12 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle import cast
+from jostle.shapes.formats.source import Source, UnreadableError
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-class UnreadableError(Exception):
-    """The file cannot be read; the message gives the reason without the file's name."""
 
 
 class Polygons(NamedTuple):
@@ -28,8 +26,9 @@ class Polygons(NamedTuple):
     sizes: Ints  # (p,)
 
 
-def polygons_from_lists(points: list[list[float]] | Floats, polygons: list[list[int]]) -> Polygons:
+def polygons_from_lists(source: Source, points: list[list[float]] | Floats, polygons: list[list[int]]) -> Polygons:
     """Return `Polygons` from lists."""
+    source.budget.take("vertices", len(points))
     corners = [corner for polygon in polygons for corner in polygon]
     return Polygons(
         np.asarray(points, dtype=np.float64).reshape(-1, 3),
@@ -38,8 +37,9 @@ def polygons_from_lists(points: list[list[float]] | Floats, polygons: list[list[
     )
 
 
-def triangle_soup(corners: NDArray[np.floating]) -> Polygons:
+def triangle_soup(source: Source, corners: NDArray[np.floating]) -> Polygons:
     """Return `Polygons` for (m, 3, 3) or (3 m, 3) corner coordinates, three of its own for every triangle."""
+    source.budget.take("vertices", corners.size // 3)
     points = np.asarray(corners, dtype=np.float64).reshape(-1, 3)
     return Polygons(points, np.arange(len(points)), np.full(len(points) // 3, 3))
 
@@ -66,18 +66,6 @@ def checked(polygons: Polygons, where: str = "") -> Polygons:
     return polygons
 
 
-def triangles(polygons: Polygons) -> tuple[Ints, NDArray[np.int32]]:
-    """Return (m, 3) triangles, each polygon a fan about its first corner, and the polygon of each."""
-    _, corners, sizes = polygons
-    starts = np.cumsum(sizes) - sizes
-    per_polygon = sizes - 2
-    source = np.repeat(np.arange(len(sizes)), per_polygon)
-    step = np.arange(len(source)) - np.repeat(np.cumsum(per_polygon) - per_polygon, per_polygon)
-    start = starts[source]
-    faces = np.stack([corners[start], corners[start + step + 1], corners[start + step + 2]], axis=1)
-    return faces, source.astype(np.int32)
-
-
 def merged(points: Floats, faces: Ints) -> tuple[Floats, Ints]:
     """Return points without bit-equal repetitions, in order of first occurrence, and the faces renumbered."""
     points = np.ascontiguousarray(points + 0.0)  # -0.0 becomes 0.0
@@ -88,36 +76,17 @@ def merged(points: Floats, faces: Ints) -> tuple[Floats, Ints]:
     return points[np.sort(first)], rank[inverse.ravel()][faces]
 
 
-def as_number(word: str, line: int) -> float:
-    """Return the number a word spells; Python's digit separators are not numbers here."""
-    try:
-        if "_" in word:
-            raise ValueError
-        return float(word)
-    except ValueError:
-        raise UnreadableError(f"line {line}: {word!r} is not a number") from None
+def moved(points: Floats, transform: Floats) -> Floats:
+    """Apply a (4, 4) or (3, 3) transform; sums run in the fixed order of the world vertices everywhere else in jostle."""
+    x, y, z = points.T
+    with np.errstate(over="ignore", invalid="ignore"):
+        columns = [(row[0] * x + row[1] * y) + row[2] * z for row in transform[:3]]
+        if transform.shape == (4, 4):
+            columns = [column + shift for column, shift in zip(columns, transform[:3, 3], strict=True)]
+    result = np.stack(columns, axis=1)
+    return np.where(np.abs(result) < cast.SMALLEST_COORDINATE, 0.0, result)
 
 
-def as_index(word: str, line: int) -> int:
-    """Return the whole number a word spells."""
-    try:
-        if "_" in word:
-            raise ValueError
-        return int(word)
-    except ValueError:
-        raise UnreadableError(f"line {line}: {word!r} is not a whole number") from None
-
-
-def lines_of(data: bytes) -> list[str]:
-    """Return the lines of a text file, whichever way they end."""
-    return as_text(data).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
-def as_text(data: bytes) -> str:
-    """Return the text of a file: UTF-8 or, failing that, Latin-1 (names may hold anything; numbers are ASCII)."""
-    if b"\0" in data:
-        raise UnreadableError("it should be a text file but holds binary data")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+def is_mirroring(transform: Floats) -> bool:
+    """Whether a transform turns the inside out; the sign of a determinant holds where its value would underflow."""
+    return bool(np.linalg.slogdet(transform[:3, :3])[0] < 0.0)

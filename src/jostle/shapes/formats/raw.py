@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.shapes.formats.polygons import Polygons, UnreadableError, as_number, lines_of, triangle_soup
+from jostle.shapes.formats.polygons import Polygons, triangle_soup
+from jostle.shapes.formats.source import Source, UnreadableError, as_number
 
 
-def read_raw(data: bytes) -> Polygons:
+def read_raw(source: Source) -> Polygons:
     """Return the triangles of a RAW file."""
     rows: list[list[float]] = []
-    for line, text in enumerate(lines_of(data), start=1):
+    for line, text in source.lines(faces=rows):
         words = text.split()
         if not words or _is_name(words):
             continue
         if len(words) != 9:
             raise UnreadableError(f"line {line}: a triangle needs nine numbers, not {len(words)}")
         rows.append([as_number(word, line) for word in words])
-    return triangle_soup(np.asarray(rows, dtype=np.float64).reshape(-1, 3))
+    return triangle_soup(source, np.asarray(rows, dtype=np.float64).reshape(-1, 3))
 
 
 def _is_name(words: list[str]) -> bool:

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.shapes.formats.polygons import Polygons, UnreadableError, as_number, lines_of, triangle_soup
+from jostle.shapes.formats.polygons import Polygons, triangle_soup
+from jostle.shapes.formats.source import Source, UnreadableError, as_number, shortened
 
 _HEADER = 84
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
 
-def read_stl(data: bytes) -> Polygons:
+def read_stl(source: Source) -> Polygons:
     """Return the triangles of an STL file."""
+    data = source.data
     promised = int.from_bytes(data[80:_HEADER], "little") if len(data) >= _HEADER else -1
     if promised >= 0 and len(data) == _HEADER + promised * _RECORD.itemsize:
-        return triangle_soup(np.frombuffer(data, dtype=_RECORD, offset=_HEADER)["corners"])
+        return triangle_soup(source, source.array(_HEADER, _RECORD, promised, "it is cut off")["corners"])
     if data.lstrip()[:5].lower() == b"solid" and b"\0" not in data:
-        return _read_ascii(lines_of(data))
+        return _read_ascii(source)
     if promised < 0:
         raise UnreadableError("it is shorter than the header of a binary STL and does not begin with 'solid'")
     found = (len(data) - _HEADER) / _RECORD.itemsize
@@ -29,12 +31,12 @@ def read_stl(data: bytes) -> Polygons:
     )
 
 
-def _read_ascii(lines: list[str]) -> Polygons:
+def _read_ascii(source: Source) -> Polygons:
     # What may follow what: a facet is "facet", "outer", three "vertex", "endloop", "endfacet".
     order = ("facet", "outer", "vertex", "vertex", "vertex", "endloop", "endfacet")
     corners: list[list[float]] = []
     step, in_solid = 0, False
-    for line, raw in enumerate(lines, start=1):
+    for line, raw in source.lines(vertices=corners):
         words = raw.split()
         if not words:
             continue
@@ -45,7 +47,7 @@ def _read_ascii(lines: list[str]) -> Polygons:
             in_solid = False
         elif not in_solid or keyword != order[step]:
             expected = repr(order[step]) if in_solid else "'solid'"
-            raise UnreadableError(f"line {line}: {expected} is expected, not {words[0]!r}")
+            raise UnreadableError(f"line {line}: {expected} is expected, not {shortened(words[0])!r}")
         else:
             if keyword == "vertex":
                 if len(words) != 4:
@@ -54,4 +56,4 @@ def _read_ascii(lines: list[str]) -> Polygons:
             step = (step + 1) % len(order)
     if in_solid:
         raise UnreadableError("it ends without 'endsolid'; the file is cut off")
-    return triangle_soup(np.asarray(corners, dtype=np.float64).reshape(-1, 3))
+    return triangle_soup(source, np.asarray(corners, dtype=np.float64).reshape(-1, 3))

@@ -1,0 +1,204 @@
+"""3MF: the objects that its build shows, with their components, as triangles in the coordinates of the build.
+
+Objects come in the order of the build's items, components of an object in their order after its own triangles. Materials and slices
+are passed over; units are not applied. Files that need an extension to show their geometry are refused.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from array import array
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from jostle.shapes.formats.polygons import Floats, Ints, Polygons, is_mirroring, moved
+from jostle.shapes.formats.source import Source, UnreadableError, as_index, as_number, reason_of, shortened
+from jostle.shapes.formats.xml import parse_xml
+
+_CORE = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02 "
+_PATH = "http://schemas.microsoft.com/3dmanufacturing/production/2015/06 path"
+_MODEL = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"
+_USUAL_MODEL = "3D/3dmodel.model"
+_CHUNK = 1 << 20
+_HARMLESS = ("production", "material", "slice", "trianglesets", "securecontent")  # within the namespace of an extension
+_SMALL = 1 << 20  # bytes that may be compressed by any ratio
+
+Key = tuple[str, str]  # part of the archive, object
+
+
+class _Use(NamedTuple):
+    """An object in the build or within another object."""
+
+    key: Key
+    transform: Floats
+
+
+class _Object:
+    def __init__(self) -> None:
+        self.points = array("d")
+        self.corners = array("q")
+        self.components: list[_Use] = []
+
+
+def read_3mf(source: Source) -> Polygons:
+    """Return the triangles of a 3MF file."""
+    try:
+        archive = _Archive(source)
+        items, objects = archive.model()
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError, LookupError) as error:
+        raise UnreadableError(f"its archive is broken ({reason_of(error)})") from None
+    return _built(source, items, objects)
+
+
+class _Archive:
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._zip = zipfile.ZipFile(io.BytesIO(source.data))
+        self._members = {info.filename.lstrip("/").casefold(): info for info in self._zip.infolist()}
+
+    def model(self) -> tuple[list[_Use], dict[Key, _Object]]:
+        """Return the items of the build and the objects of all models that they need."""
+        main = self._main()
+        objects: dict[Key, _Object] = {}
+        items = self._read(main, objects)
+        read, waiting = {main}, [use.key[0] for use in items] + [use.key[0] for o in objects.values() for use in o.components]
+        while waiting:
+            part = waiting.pop()
+            if part not in read:
+                read.add(part)
+                known = len(objects)
+                self._read(part, objects)
+                waiting += [use.key[0] for o in list(objects.values())[known:] for use in o.components]
+        return items, objects
+
+    def _main(self) -> str:
+        found = [_USUAL_MODEL]
+
+        def start(_: str, attributes: dict[str, str]) -> None:
+            if attributes.get("Type") == _MODEL and "Target" in attributes:
+                found.append(attributes["Target"])
+
+        if "_rels/.rels" in self._members:
+            parse_xml(self._chunks("_rels/.rels"), self._source.budget, start)
+        return _part(found[-1])
+
+    def _chunks(self, part: str) -> Iterator[bytes]:
+        """Yield the content of a member, a piece at a time, as long as it keeps within the limits."""
+        info = self._members.get(part)
+        if info is None:
+            raise UnreadableError(f"its archive has no {shortened(part)!r}")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or info.flag_bits & 1:
+            raise UnreadableError(f"{shortened(part)!r} in its archive is encrypted or not compressed by deflate")
+        self._refuse_bomb(info, info.file_size)
+        size = 0
+        with self._zip.open(info) as member:
+            while chunk := member.read(_CHUNK):
+                size += len(chunk)
+                self._refuse_bomb(info, size)
+                self._source.budget.take("decoded_bytes", len(chunk))
+                yield chunk
+
+    def _refuse_bomb(self, info: zipfile.ZipInfo, size: int) -> None:
+        ratio = size // max(min(info.compress_size, len(self._source)), 1) if size > _SMALL else 1
+        self._source.budget.check("ratio", ratio, f"its archive unpacks to {ratio:,} times its size")
+
+    def _read(self, part: str, objects: dict[Key, _Object]) -> list[_Use]:
+        """Read one model: put its objects to the others and return the items of its build."""
+        model = _Model(part, objects)
+        parse_xml(self._chunks(part), self._source.budget, model.start, namespaces=model.namespaces)
+        return model.items
+
+
+class _Model:
+    """What the elements of a model say, one after the other."""
+
+    def __init__(self, part: str, objects: dict[Key, _Object]) -> None:
+        self._part, self._objects = part, objects
+        self._object = _Object()
+        self.items: list[_Use] = []
+        self.namespaces: dict[str, str] = {}
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Take one element; the common ones first."""
+        if name == _CORE + "triangle":
+            self._object.corners.extend([as_index(attributes[k], "a triangle") for k in ("v1", "v2", "v3")])
+        elif name == _CORE + "vertex":
+            self._object.points.extend([_number(attributes[k]) for k in "xyz"])
+        elif name == _CORE + "object":
+            self._object = _Object()
+            key = self._part, attributes["id"]
+            if key in self._objects:
+                raise UnreadableError(f"it has two objects {shortened(attributes['id'])!r}")
+            self._objects[key] = self._object
+        elif name == _CORE + "component":
+            self._object.components.append(self._use(attributes))
+        elif name == _CORE + "item":
+            self.items.append(self._use(attributes))
+        elif name == _CORE + "model":
+            for prefix in attributes.get("requiredextensions", "").split():
+                namespace = self.namespaces.get(prefix, prefix)
+                if not any(f"/{word}/" in namespace for word in _HARMLESS):
+                    raise UnreadableError(f"it needs the extension {shortened(prefix)!r}; export without it")
+
+    def _use(self, attributes: dict[str, str]) -> _Use:
+        transform = np.eye(4)
+        if "transform" in attributes:
+            words = attributes["transform"].split()
+            if len(words) != 12:
+                raise UnreadableError(f"a transform has {len(words)} numbers; it needs 12")
+            transform[:3] = np.array([_number(word) for word in words]).reshape(4, 3).T
+        if not np.isfinite(transform).all():
+            raise UnreadableError("a transform is not finite")
+        return _Use((_part(attributes.get(_PATH, self._part)), attributes["objectid"]), transform)
+
+
+def _number(word: str) -> float:
+    return as_number(word, "a vertex or transform")
+
+
+def _part(name: str) -> str:
+    return name.lstrip("/").casefold()
+
+
+def _built(source: Source, items: list[_Use], objects: dict[Key, _Object]) -> Polygons:
+    """Put the objects where the build has them."""
+    points: list[Floats] = [np.empty((0, 3))]
+    corners: list[Ints] = [np.empty((0, 3), dtype=np.int64)]
+    arrays = {key: _arrays(shown) for key, shown in objects.items()}
+    start = count = 0
+    waiting = [(use, np.eye(4), 1) for use in reversed(items)]
+    while waiting:
+        (key, transform), parent, depth = waiting.pop()
+        source.budget.take("nodes", 1)
+        source.budget.check("nesting", depth, f"its components are nested {depth} deep")
+        if key not in objects:
+            raise UnreadableError(f"it refers to an object {shortened(key[1])!r}, which it does not have")
+        with np.errstate(over="ignore", invalid="ignore"):
+            world = parent @ transform
+        if not np.isfinite(world).all():
+            raise UnreadableError(f"object {shortened(key[1])!r}: its transform is not finite")
+        own, triangles = arrays[key]
+        source.budget.check("vertices", start + len(own))
+        source.budget.check("faces", count + len(triangles))
+        if not (world == np.eye(4)).all():
+            own = moved(own, world)
+            triangles = triangles[:, ::-1] if is_mirroring(world) else triangles
+        points.append(own)
+        corners.append(triangles + start)
+        start += len(own)
+        count += len(triangles)
+        waiting += [(use, world, depth + 1) for use in reversed(objects[key].components)]
+    faces = np.vstack(corners)
+    return Polygons(np.vstack(points), faces.ravel(), np.full(len(faces), 3))
+
+
+def _arrays(shown: _Object) -> tuple[Floats, Ints]:
+    points = np.frombuffer(shown.points).reshape(-1, 3) if shown.points else np.empty((0, 3))
+    triangles = np.frombuffer(shown.corners, dtype=np.int64).reshape(-1, 3) if shown.corners else np.empty((0, 3), dtype=np.int64)
+    if len(triangles) and not 0 <= triangles.min() <= triangles.max() < len(points):
+        raise UnreadableError(f"a triangle refers to vertex {triangles.max()}; its object has {len(points)} (counted from 0)")
+    return points, triangles

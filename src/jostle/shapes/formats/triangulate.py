@@ -1,0 +1,333 @@
+"""Polygons cut into triangles: convex ones into a fan about their first corner, others by ear clipping on exact predicates.
+
+A polygon is looked at along the axis that its normal (Newell: the sum of its edges' cross products) is nearest to. What is seen
+there decides, exactly, by integers where floats are not clear:
+
+| seen along the axis                          | triangles                                                     |
+|----------------------------------------------|---------------------------------------------------------------|
+| convex, with or without straight corners     | fan about the first corner, in order                          |
+| not convex, its outline does not cross itself| ears, in the order in which they are found from corner 0      |
+| nothing: no area                             | fan; its triangles have no area either, or cancel             |
+| its outline crosses itself                   | refused; a fan if it is thinner than the rounding of its file |
+
+A polygon of n corners always gives n - 2 triangles, each with its corners in the polygon's order, so that edges stay matched with
+those of its neighbours: repeated and straight corners may give triangles without area. The outline may touch itself: a hole that is
+joined to the outline by an edge there and back is cut out (none of the formats has holes of its own). A polygon that is not planar
+is cut as it is seen along the axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.shapes.formats.source import Budget, UnreadableError
+
+if TYPE_CHECKING:
+    from jostle.shapes.formats.polygons import Polygons
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Point = tuple[int, int]  # exact
+
+# Error of (b - a) x (c - a) in float64, relative to the sum of the two products (Shewchuk's ccwerrboundA).
+_ORIENTATION_ERROR = (3.0 + 16.0 * 2.0**-53) * 2.0**-53
+_UNCLEAR = 2
+_AT_A_TIME = 1 << 15  # polygons; arrays of this size stay in the cache
+# Files with six digits: what is thinner than this share of its largest coordinate may cross itself by rounding alone.
+_ROUNDING = 1e-5
+
+
+def triangles(polygons: Polygons, budget: Budget) -> tuple[Ints, NDArray[np.int32]]:
+    """Return (m, 3) triangles, those of each polygon in its place, and the polygon of each."""
+    points, corners, sizes = polygons
+    count = int((sizes - 2).sum())
+    budget.take("faces", count)
+    if count == len(sizes):
+        return corners.reshape(-1, 3), np.arange(count, dtype=np.int32)
+    starts = np.cumsum(sizes) - sizes
+    first = np.cumsum(sizes - 2) - (sizes - 2)
+    source = np.repeat(np.arange(len(sizes)), sizes - 2)
+    step = np.arange(count) - first[source]
+    start = starts[source]
+    faces = np.stack([corners[start], corners[start + step + 1], corners[start + step + 2]], axis=1)
+    points = np.where(np.abs(points) < cast.SMALLEST_COORDINATE, 0.0, points)
+    for polygon in _perhaps_not_convex(points, corners, starts, sizes, budget):
+        own = corners[starts[polygon] : starts[polygon] + sizes[polygon]]
+        try:
+            ears = _cut(points[own], budget)
+        except _CrossesItself:
+            raise UnreadableError(
+                f"face {polygon} crosses itself, so it has no inside; split it into triangles or simple polygons"
+            ) from None
+        if ears is not None:
+            faces[first[polygon] : first[polygon] + len(ears)] = own[ears]
+    return faces, source.astype(np.int32)
+
+
+class _CrossesItself(Exception):
+    """The outline of a polygon crosses itself."""
+
+
+def _perhaps_not_convex(points: Floats, corners: Ints, starts: Ints, sizes: Ints, budget: Budget) -> Iterator[int]:
+    """Yield the polygons that floats do not prove to be convex, in order of size."""
+    columns = np.ascontiguousarray(points.T)
+    for size in np.unique(sizes[sizes > 3]).tolist():
+        of_size = np.flatnonzero(sizes == size)
+        step, steps = max(_AT_A_TIME // size, 1), np.arange(size)[:, None]
+        for low in range(0, len(of_size), step):
+            budget.tick()
+            some = of_size[low : low + step]
+            u, v = _seen_along_axis(columns, corners[starts[some] + steps])
+            convex = _turns_left_once(u, v)
+            unclear = np.flatnonzero(~convex)
+            convex[unclear] = _surely_convex(u[:, unclear], v[:, unclear])
+            yield from some[~convex].tolist()
+
+
+def _seen_along_axis(columns: Floats, corners: Ints) -> tuple[Floats, Floats]:
+    """Return two coordinates of (k, m) corners of m polygons, which are counter-clockwise along the main axis of their normals."""
+    x, y, z = (column[corners] for column in columns)
+    with np.errstate(all="ignore"):
+        normal = np.stack([_double_area(y, z), _double_area(z, x), _double_area(x, y)])
+    axis = np.abs(normal).argmax(axis=0)
+    clockwise = normal[axis, np.arange(len(axis))] < 0.0
+    first, second = (axis + 1 + clockwise) % 3, (axis + 2 - clockwise) % 3
+    count = columns.shape[1]
+    return columns.ravel()[first * count + corners], columns.ravel()[second * count + corners]
+
+
+def _double_area(u: Floats, v: Floats) -> Floats:
+    """Twice the signed area of (k, m) corners, by a fan about the first."""
+    u, v = u[1:] - u[0], v[1:] - v[0]
+    area: Floats = (u[:-1] * v[1:] - v[:-1] * u[1:]).sum(axis=0)
+    return area
+
+
+def _turns_left_once(u: Floats, v: Floats) -> NDArray[np.bool_]:
+    """Whether polygons of four corners have four left turns beyond doubt; False for all others."""
+    if len(u) > 4:
+        return np.zeros(u.shape[1], dtype=bool)
+    with np.errstate(all="ignore"):
+        du, dv = _cyclic_difference(u), _cyclic_difference(v)
+        left, right = du * np.roll(dv, -1, axis=0), dv * np.roll(du, -1, axis=0)
+        # b - a and c - b are off by half a unit each, as b - a and c - a are in `_orientation`.
+        return (left - right > _ORIENTATION_ERROR * (np.abs(left) + np.abs(right))).all(axis=0)
+
+
+def _cyclic_difference(u: Floats) -> Floats:
+    return np.concatenate([u[1:], u[:1]]) - u
+
+
+def _surely_convex(u: Floats, v: Floats) -> NDArray[np.bool_]:
+    """Whether each of (k, m) polygons is convex; False where floats are not clear."""
+    before_u, before_v = np.roll(u, 1, axis=0), np.roll(v, 1, axis=0)
+    still = (u == before_u) & (v == before_v)
+    if still.any():
+        _put_last_distinct(before_u, before_v, still)
+    with np.errstate(all="ignore"):
+        turns = _orientation(before_u, before_v, u, v, np.roll(u, -1, axis=0), np.roll(v, -1, axis=0))
+    # Once round: the direction along u (of equal ones along v) changes twice. A star has left turns only as well.
+    forward = (u > before_u) | ((u == before_u) & (v > before_v))
+    convex: NDArray[np.bool_] = ((turns == 0) | (turns == 1)).all(axis=0)
+    return convex & ((forward != np.roll(forward, 1, axis=0)).sum(axis=0) == 2)
+
+
+def _put_last_distinct(before_u: Floats, before_v: Floats, still: NDArray[np.bool_]) -> None:
+    """Replace the corner before each by the last one before it that lies elsewhere."""
+    for k in 2 * list(range(len(still))):
+        same = still[k]
+        before_u[k, same], before_v[k, same] = before_u[k - 1, same], before_v[k - 1, same]
+
+
+def _orientation(au: Floats, av: Floats, bu: Floats, bv: Floats, cu: Floats, cv: Floats) -> NDArray[np.int8]:
+    """Return 1 where a, b, c turn left, -1 right, 0 where they are in line, and 2 where floats do not tell."""
+    left, right = (bu - au) * (cv - av), (bv - av) * (cu - au)
+    turn = left - right
+    error = _ORIENTATION_ERROR * (np.abs(left) + np.abs(right))
+    # Coordinates are 0 or 1e-30 at least, so products do not underflow: an error of zero is that of differences of zero.
+    sign = np.where(np.abs(turn) > error, np.sign(turn), np.where(error == 0.0, 0.0, _UNCLEAR))
+    return np.where(np.isfinite(turn), sign, _UNCLEAR).astype(np.int8)
+
+
+# ---------------------------------------------------------------------- one polygon, exactly
+
+
+def _cut(outline: Floats, budget: Budget) -> list[tuple[int, int, int]] | None:
+    """Return the triangles of a polygon as corner numbers; None for a fan."""
+    columns = _as_integers(outline)
+    normal = [_doubled_area(columns[(k + 1) % 3], columns[(k + 2) % 3]) for k in range(3)]
+    axis = max(range(3), key=lambda k: abs(normal[k]))
+    if normal[axis] == 0:
+        return None
+    first, second = (axis + 1, axis + 2) if normal[axis] > 0 else (axis + 2, axis + 1)
+    seen = list(zip(columns[first % 3], columns[second % 3], strict=True))
+    if _is_convex(seen):
+        return None
+    flat = np.ascontiguousarray(outline[:, [first % 3, second % 3]].T)
+    if not _crosses_itself(seen, flat, budget):
+        ears = _EarClipping(seen, flat, budget).triangles()
+        if ears is not None:
+            return ears
+    if _thinner_than_rounding(outline):
+        return None
+    raise _CrossesItself
+
+
+def _as_integers(values: Floats) -> list[list[int]]:
+    """Return the columns of an array as whole numbers, all multiplied by the same power of two."""
+    mantissas, exponents = np.frexp(values)
+    lowest = int(exponents.min())
+    whole = (mantissas * 2.0**53).astype(np.int64)
+    shifts = exponents - lowest
+    return [[m << s for m, s in zip(*both, strict=True)] for both in zip(whole.T.tolist(), shifts.T.tolist(), strict=True)]
+
+
+def _doubled_area(u: list[int], v: list[int]) -> int:
+    return sum(u[k - 1] * v[k] - u[k] * v[k - 1] for k in range(len(u)))
+
+
+def _turn(a: Point, b: Point, c: Point) -> int:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _is_convex(seen: list[Point]) -> bool:
+    distinct = [p for k, p in enumerate(seen) if p != seen[k - 1]]
+    if any(_turn(distinct[k - 2], distinct[k - 1], distinct[k]) < 0 for k in range(len(distinct))):
+        return False
+    forward = [distinct[k] > distinct[k - 1] for k in range(len(distinct))]
+    return sum(forward[k] != forward[k - 1] for k in range(len(forward))) == 2
+
+
+def _crosses_itself(seen: list[Point], flat: Floats, budget: Budget) -> bool:
+    """Whether the insides of two edges cross in a point; outlines that touch themselves do not."""
+    n = len(seen)
+    u, v = flat
+    for k in range(n - 2):
+        budget.tick()
+        with np.errstate(all="ignore"):
+            # Edge j leads from corner j to j + 1. It does not cross edge k with both ends on one side of it, or one on its line.
+            side = _orientation(u[k], v[k], u[k + 1], v[k + 1], u[k:], v[k:])
+            j = k + 2 + np.flatnonzero(_may_be_opposite(side[2:], np.append(side[3:], _UNCLEAR)))
+            edge = u[j], v[j], u[(j + 1) % n], v[(j + 1) % n]
+            j = j[_may_be_opposite(_orientation(*edge, u[k], v[k]), _orientation(*edge, u[k + 1], v[k + 1]))]
+        if any(_properly_cross(seen[k], seen[k + 1], seen[j], seen[(j + 1) % n]) for j in j.tolist()):
+            return True
+    return False
+
+
+def _may_be_opposite(one: NDArray[np.int8], other: NDArray[np.int8]) -> NDArray[np.bool_]:
+    return (one != 0) & (other != 0) & ((one != other) | (one == _UNCLEAR))
+
+
+def _properly_cross(a: Point, b: Point, c: Point, d: Point) -> bool:
+    return _opposite(_turn(a, b, c), _turn(a, b, d)) and _opposite(_turn(c, d, a), _turn(c, d, b))
+
+
+def _opposite(one: int, other: int) -> bool:
+    return (one < 0 < other) or (other < 0 < one)
+
+
+def _thinner_than_rounding(outline: Floats) -> bool:
+    shifted = outline - outline[0]
+    area = 0.5 * float(np.linalg.norm(np.cross(shifted[1:-1], shifted[2:]).sum(axis=0)))
+    length = float(np.linalg.norm(np.ptp(outline, axis=0)))
+    return area <= length * _ROUNDING * float(np.abs(outline).max())
+
+
+class _EarClipping:
+    """Ears of a counter-clockwise outline that may touch itself but does not cross itself.
+
+    A corner b between a and c is an ear when the triangle turns left and the outline does not enter its inside. Where a vertex lies
+    on the border of the triangle, its two edges decide: one enters if its other end is left of every side that the vertex is on.
+    """
+
+    def __init__(self, seen: list[Point], flat: Floats, budget: Budget) -> None:
+        self._seen, self._budget = seen, budget
+        self._u, self._v = flat
+        self._left = len(seen)
+        self._before = [len(seen) - 1, *range(len(seen) - 1)]
+        self._after = [*range(1, len(seen)), 0]
+        self._there = np.ones(len(seen), dtype=bool)
+        self._ears: list[tuple[int, int, int]] = []
+
+    def triangles(self) -> list[tuple[int, int, int]] | None:
+        """Return the ears; None if the outline has none left."""
+        self._clip_spikes([*range(self._left)])
+        at = 0
+        while self._left > 3:
+            while not self._there[at]:
+                at = self._after[at]
+            ear = self._find(at, strict=True)
+            if ear is None:
+                ear = self._find(at, strict=False)
+            if ear is None:
+                ear = next((b for b in self._round(at) if self._turn_at(b) == 0), None)
+            if ear is None:
+                return None
+            a, c = self._before[ear], self._after[ear]
+            self._clip(ear)
+            self._clip_spikes([a, c])
+            at = self._after[c]  # ears are taken from all sides, not as a fan
+        last = int(np.flatnonzero(self._there)[0])
+        if self._turn_at(last) < 0:
+            return None
+        return [*self._ears, (last, self._after[last], self._before[last])]
+
+    def _round(self, at: int) -> Iterator[int]:
+        for _ in range(self._left):
+            yield at
+            at = self._after[at]
+
+    def _turn_at(self, b: int) -> int:
+        return _turn(self._seen[self._before[b]], self._seen[b], self._seen[self._after[b]])
+
+    def _clip(self, b: int) -> None:
+        a, c = self._before[b], self._after[b]
+        self._ears.append((a, b, c))
+        self._after[a], self._before[c] = c, a
+        self._there[b] = False
+        self._left -= 1
+
+    def _clip_spikes(self, waiting: list[int]) -> None:
+        """Clip repeated corners and corners where the outline goes back along itself: they have no area."""
+        while waiting and self._left > 3:
+            k = waiting.pop()
+            a, b, c = (self._seen[k] for k in (self._before[k], k, self._after[k]))
+            back = (a[0] - b[0]) * (c[0] - b[0]) + (a[1] - b[1]) * (c[1] - b[1]) >= 0
+            if self._there[k] and back and _turn(a, b, c) == 0:
+                waiting += [self._before[k], self._after[k]]
+                self._clip(k)
+
+    def _find(self, at: int, strict: bool) -> int | None:
+        for b in self._round(at):
+            self._budget.tick()
+            if self._turn_at(b) > 0 and self._is_ear(b, strict):
+                return b
+        return None
+
+    def _is_ear(self, b: int, strict: bool) -> bool:
+        """With `strict` no corner may lie on the new side: it would be left with a triangle without area."""
+        corners = (self._before[b], b, self._after[b])
+        a, b_, c = (self._seen[k] for k in corners)
+        for p in self._in_box(corners):
+            turns = [(_turn(x, y, self._seen[p]), x, y) for x, y in ((a, b_), (b_, c), (c, a))]
+            if any(turn < 0 for turn, _, _ in turns):
+                continue
+            on = [(x, y) for turn, x, y in turns if turn == 0]
+            if strict and on == [(c, a)]:
+                return False
+            for q in (self._before[p], self._after[p]):
+                if all(_turn(x, y, self._seen[q]) > 0 for x, y in on):
+                    return False
+        return True
+
+    def _in_box(self, corners: tuple[int, int, int]) -> list[int]:
+        """Return the corners of the outline, but these three, that lie in the box of the three."""
+        u, v = self._u[list(corners)], self._v[list(corners)]
+        inside = self._there & (self._u >= u.min()) & (self._u <= u.max()) & (self._v >= v.min()) & (self._v <= v.max())
+        return [p for p in np.flatnonzero(inside).tolist() if p not in corners]
