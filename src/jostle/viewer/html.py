@@ -7,15 +7,13 @@ sources and fails where markup is put together in another way.
 from __future__ import annotations
 
 import html
-import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
 LONGEST_NAME = 80  # characters
 LONGEST_SENTENCE = 600
 
-_HIDDEN = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")  # of Unicode: controls, formats, unassigned, private, surrogates, separators
-_JOINERS = "\u200c\u200d"  # formats that words of some languages need
+_JOINERS = "\u200c\u200d"  # not printable by themselves, and words of some languages need them
 
 
 class Html(str):
@@ -42,7 +40,7 @@ def escaped(value: object) -> Html:
 def plain(text: str, longest: int = LONGEST_NAME) -> str:
     """Return text in one line without characters that hide or turn others around, shortened in its middle."""
     text = " ".join(text[: 50 * longest].split())
-    text = "".join(each if each in _JOINERS or unicodedata.category(each) not in _HIDDEN else "\ufffd" for each in text)
+    text = "".join(each if each.isprintable() or each in _JOINERS else "\ufffd" for each in text)
     if len(text) <= longest:
         return text
     tail = longest // 4
