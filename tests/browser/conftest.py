@@ -53,13 +53,13 @@ def browser():
 class View:
     """A viewer in this process, and browsers that look at it."""
 
-    def __init__(self, browser, session):
+    def __init__(self, browser, session, host="127.0.0.1"):
         from jostle.viewer.page import Page
-        from jostle.viewer.serve import LOCAL, free_port, open_server
+        from jostle.viewer.serve import free_port, open_server
 
         self.browser, self.session = browser, session
         self.port = free_port()
-        self.server = open_server(LOCAL, self.port, "jostle")
+        self.server = open_server(host, self.port, "jostle")
         self.page = Page(self.server, session, shadows=False)  # which take most of the time where a processor draws
         self.problems, self.pages = [], []
         self.page.problem = self.problems.append
@@ -70,10 +70,12 @@ class View:
         context = self.browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
         page = context.new_page()
         page.set_default_timeout(1e3 * PATIENCE)
-        page.faults = []
+        page.faults, page.asked_for = [], []
         page.on("pageerror", lambda error: page.faults.append(str(error)))
+        page.on("console", lambda said: page.faults.append(said.text) if "Content Security Policy" in said.text else None)
+        page.on("request", lambda request: page.asked_for.append(request.url))
         known = set(self.page.people)
-        page.goto(f"http://127.0.0.1:{self.port}")
+        page.goto(self.server.guard.admission.address)
         page.wait_for_selector(".jostle-state", timeout=1e3 * PATIENCE)
         self.close_notices(page)  # viser says that a processor draws; that is no news here
         self.until(lambda: set(self.page.people) - known, page)
@@ -219,8 +221,8 @@ def view_of(browser):
     """Return what opens a viewer of a session, closed at the end."""
     opened = []
 
-    def view(session):
-        opened.append(View(browser, session))
+    def view(session, **options):
+        opened.append(View(browser, session, **options))
         return opened[-1]
 
     yield view

@@ -165,6 +165,7 @@ def test_a_part_that_is_led_stops_before_contact_and_its_way_is_saved(view_of, t
     moved = np.linalg.norm(cover.pose[:3, 3] - session.subject.start.poses[0, cover.id, :3, 3])
     assert 0.05 < moved < 5.0  # of the millimetres that it was drawn
     page.get_by_role("button", name="Save the way").click()
-    page.get_by_text("--path cover_1_way.csv").first.wait_for()
-    assert np.allclose(read_path(tmp_path / "cover_1_way.csv").poses[-1], cover.pose, atol=1e-9)
+    file = f"body_{cover.id}_way.csv"
+    page.get_by_text(f"--move=cover_1 --path={file}").first.wait_for()
+    assert np.allclose(read_path(tmp_path / file).poses[-1], cover.pose, atol=1e-9)
     assert view.problems == []

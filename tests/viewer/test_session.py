@@ -243,7 +243,8 @@ def test_a_body_that_is_led_stops_before_contact_slides_and_its_way_is_one_for_f
     assert snapshot.poses[0, 1, 3] == pytest.approx(0.9, abs=0.05)  # it slid along the side
     assert truth.distance(0, 1).distance == pytest.approx(separation, rel=0.1)
     ((file, command),) = save_ways(session, tmp_path)
-    assert f"--path {file.name}" in command
+    assert file.name == "body_0_way.csv"
+    assert "--move=left --path=body_0_way.csv" in command
     world = jostle.World("bounding_tree")
     for name, pose in zip(("left", "right"), session.subject.start.poses[0], strict=True):
         world.add(build.box((1.0, 1.0, 1.0)), pose, name)

@@ -1,9 +1,10 @@
 """Files that are added on the page: what is taken and what is refused, under harmless names, and where the bodies go."""
 
+import asyncio
+import dataclasses
 import json
 import tempfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +21,10 @@ from jostle.viewer.subject import subject_of, subject_of_world
 pytest.importorskip("viser", reason="viser is not installed; pip install 'jostle[viewer]'")
 
 from jostle.viewer import upload
-from jostle.viewer.upload import harmless, limit_transfers, parts_of
+from jostle.viewer.messages import FileTransferPart, FileTransferStartUpload
+from jostle.viewer.transfers import LEAST_PART, Transfers
+from jostle.viewer.upload import harmless, parts_of
+from tests.viewer.raw_client import served, start_of, until
 
 
 def content_of(mesh, folder, name="mesh.stl"):
@@ -57,9 +61,12 @@ def test_what_is_refused_says_why_without_the_place_it_was_kept(tmp_path, monkey
             parts_of(name, content, limit)
         assert words in str(refused.value)
         assert tempfile.gettempdir() + "/jostle-upload" not in str(refused.value)
-    monkeypatch.setattr(upload, "MOST_FACES", 11)
-    with pytest.raises(InputError, match="it has 12 faces in 1 bodies; a page takes 11"):
+    monkeypatch.setattr(upload, "UPLOAD_LIMITS", dataclasses.replace(upload.UPLOAD_LIMITS, faces=11))
+    with pytest.raises(InputError, match=r"^box\.stl: .*faces.*11"):
         parts_of("box.stl", box)
+    monkeypatch.setattr(upload, "MOST_BODIES", 0)
+    with pytest.raises(InputError, match="it has 1 bodies; a page takes 0 of a file"):
+        parts_of("box.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
 
 
 @pytest.mark.parametrize(
@@ -130,28 +137,186 @@ def test_what_the_method_does_not_serve_is_refused_and_nothing_changes(tmp_path)
     assert len(session.world) == len(session.subject.start.names) == 2
 
 
-def test_too_large_a_transfer_is_refused_before_it_comes():
-    """The start and the parts of a transfer, as viser has them."""
-    begun, parts, told = [], [], []
-    under_way, handlers = {}, {}
-    gui = SimpleNamespace(
-        _websock_interface=SimpleNamespace(
-            unregister_handler=lambda kind, handler: None, register_handler=lambda kind, handler: handlers.update({kind: handler})
-        ),
-        _current_file_upload_states=under_way,
-        _handle_file_transfer_start=lambda client, message: begun.append(message),
-        _handle_file_transfer_part=lambda client, message: parts.append(message),
-    )
-    limit_transfers(gui, 1.0, lambda client, text: told.append((client, text)))
-    start, part = handlers.values()
-    start(7, SimpleNamespace(size_bytes=1_000_001, filename="big.stl"))
-    assert told == [(7, "big.stl: it has 1.0 MB, at most 1 are taken; --upload-limit sets how many")]
-    start(7, SimpleNamespace(size_bytes=600_000, filename="a.stl"))
-    assert len(begun) == 1
-    under_way["a"] = {"total_bytes": 600_000, "transferred_bytes": 0}
-    start(8, SimpleNamespace(size_bytes=600_000, filename="b.stl"))
-    assert "another file is on its way" in told[-1][1]
-    part(7, SimpleNamespace(transfer_uuid="a", content=b"x"))
-    part(7, SimpleNamespace(transfer_uuid="a", content=bytes(600_001)))
-    assert len(begun) == len(parts) == 1
-    assert under_way == {}
+class Sender:
+    """A browser that sends a file, as `Transfers` knows it."""
+
+    def __init__(self):
+        self.told, self.acknowledged, self.dismissed = [], [], 0
+
+    def tell(self, text):
+        self.told.append(text)
+
+    def acknowledge(self, start, received):
+        self.acknowledged.append(received)
+
+    def dismiss(self, start):
+        self.dismissed += 1
+
+
+def announced(size, parts, name="a.stl", transfer="t"):
+    return FileTransferStartUpload("button", transfer, name, "", parts, size)
+
+
+def part(index, content, transfer="t"):
+    return FileTransferPart("button", transfer, index, content)
+
+
+PIECE = bytes(LEAST_PART)
+
+
+def test_what_counts_is_what_came_not_what_was_announced():
+    async def story():
+        came, senders = [], [Sender() for _ in range(7)]
+        transfers = Transfers(4 * LEAST_PART, lambda name, size: f"{name} {size} is too large", lambda *file: came.append(file))
+        transfers.begin(0, senders[0], announced(4 * LEAST_PART + 1, 5))
+        assert senders[0].told == [f"a.stl {4 * LEAST_PART + 1} is too large"]
+        assert senders[0].dismissed == 1
+        transfers.go_on(0, part(0, PIECE))  # the page sends it all the same
+        for one in range(6):  # announce more than there is room for in all, and then stall
+            transfers.begin(one, senders[one], announced(4 * LEAST_PART, 4))
+        assert transfers.held == 0
+        transfers.begin(6, senders[6], announced(2 * LEAST_PART, 2, "b.stl"))
+        transfers.go_on(6, part(0, PIECE))
+        transfers.go_on(6, part(1, PIECE))
+        assert [(by, name, len(content)) for by, name, content in came] == [(senders[6], "b.stl", 2 * LEAST_PART)]
+        assert senders[6].acknowledged == [LEAST_PART, 2 * LEAST_PART]
+        # One file at a time for each; two are two browsers.
+        transfers.begin(1, senders[1], announced(LEAST_PART, 1, "c.stl", "u"))
+        assert "another file of yours is on its way" in senders[1].told[-1]
+        # What is held is bounded, and whoever comes last is refused, not those before.
+        for one in range(5):
+            for index in range(3):
+                transfers.go_on(one, part(index, PIECE))
+        assert transfers.held == 14 * LEAST_PART  # of sixteen; the last one's are free again
+        assert "too many files" in senders[4].told[-1]
+        assert [sender.told for sender in senders[2:4]] == [[], []]
+        transfers.finished(2 * LEAST_PART)  # read
+        for one in range(6):
+            transfers.forget(one)
+        assert transfers.held == 0
+
+    asyncio.run(story())
+
+
+def test_a_file_that_stalls_is_dropped_and_its_sender_told(monkeypatch):
+    monkeypatch.setattr("jostle.viewer.transfers.STALLED", 0.02)
+
+    async def story():
+        sender = Sender()
+        transfers = Transfers(4 * LEAST_PART, lambda name, size: name, lambda *file: None)
+        transfers.begin(0, sender, announced(4 * LEAST_PART, 4))
+        transfers.go_on(0, part(0, PIECE))
+        while not sender.told:
+            await asyncio.sleep(0.005)
+        assert sender.told == ["a.stl: nothing of it came for 0.02 s, so it was dropped; try again"]
+        assert sender.dismissed == 1
+        assert transfers.held == 0
+        transfers.begin(0, sender, announced(0, 0, "b.stl"))
+        assert sender.acknowledged[-1] == 0
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [(1, PIECE)], [(0, PIECE), (0, PIECE)], [(0, b"")], [(0, b"x")], [(0, 3 * PIECE)], [(0, PIECE), (1, PIECE + b"x")],
+        [(0, PIECE), (1, b"x")], [(7, PIECE)],
+    ],
+)  # fmt: skip
+def test_parts_that_no_page_sends_are_malformed(parts):
+    async def story():
+        transfers = Transfers(4 * LEAST_PART, lambda name, size: name, lambda *file: pytest.fail("it is not whole"))
+        with pytest.raises(InputError):
+            transfers.begin(0, Sender(), announced(2 * LEAST_PART, 3))
+        transfers.begin(0, Sender(), announced(2 * LEAST_PART, 2))
+        for index, content in parts[:-1]:
+            transfers.go_on(0, part(index, content))
+        with pytest.raises(InputError):
+            transfers.go_on(0, part(*parts[-1]))
+        transfers.forget(0)
+        assert transfers.held == 0
+
+    asyncio.run(story())
+
+
+def one_box():
+    world = jostle.World("brute_force")
+    world.add(build.box((1, 1, 1)), translation((5, 0, 0)), "box")
+    return Session(subject_of_world(world, "one box"))
+
+
+def test_a_good_upload_is_added_and_says_nothing_red(tmp_path):
+    with served(one_box()) as page:
+        client = page.client()
+        number = client.upload("box.stl", content_of(build.box((1, 1, 1)), tmp_path))
+        done = client.hears(lambda each: each["type"] == "FileTransferPartAck" and each["transfer_uuid"] == number)
+        assert done["transferred_bytes"] == done["total_bytes"]
+        until(lambda: len(page.session.world) == 2)
+        client.set("points and normals", True)
+        until(lambda: page.session.settings.contacts)
+        until(lambda: page.page.uploads.transfers.held == 0)
+        client.hears(lambda each: each.get("updates", {}).get("options"))  # the new body can be chosen
+        assert [each for each in client.heard if each["type"] == "NotificationShowMessage"] == []
+
+
+def test_who_stalls_blocks_nobody(tmp_path):
+    with served(one_box()) as page:
+        stalled, good = page.client(), page.client()
+        stalled.send(start_of("large.stl", "stalled", 20_000_000, 39))
+        stalled.send({"type": "FileTransferPart", "source_component_uuid": "", "transfer_uuid": "stalled", "part_index": 0,
+                      "content": bytes(2**19)})  # fmt: skip
+        until(lambda: page.page.uploads.transfers.held == 2**19)
+        good.upload("box.stl", content_of(build.box((1, 1, 1)), tmp_path))
+        until(lambda: len(page.session.world) == 2)
+        stalled.close()
+        until(lambda: page.page.uploads.transfers.held == 0)
+
+
+def test_whatever_is_wrong_with_a_file_its_sender_is_told(tmp_path, monkeypatch):
+    with served(one_box(), upload_limit=0.5) as page:
+        client, other = page.client(), page.client()
+        triangle = b"v 0 0 0\nv 1 0 0\nv 0 1 0\n"
+        for name, content, words in (
+            ("a.stl", b"", "a.stl"),
+            ("cut.stl", content_of(build.box((1, 1, 1)), tmp_path)[:200], "cut.stl"),
+            ("b.exe", b"MZ", "files that can be added end in"),
+            ("c.ply", b"ply\nformat ascii 1.0\nelement vertex 99999999999999999999\nend_header\n", "c.ply"),
+            ("d.obj", triangle + b"f 1 2 99999999999999999999999\n", "d.obj"),
+            ("e.gltf", b"{" * 1000, "e.gltf"),
+            ("<b>&\u202e.obj", triangle + b"f 1 2 nan\n", "_b___.obj"),
+        ):
+            client.upload(name, content)
+            assert words in client.told(words)
+        client.upload("large.stl", b"abc", size=600_000)
+        assert "it has 0.6 MB, at most 0.5 are taken" in client.told("large.stl")
+        client.hears(lambda each: each["type"] == "RemoveNotificationMessage")
+
+        def fails(*_arguments, **_options):
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(upload, "load_scene", fails)
+        client.upload("f.obj", triangle + b"f 1 2 3\n")
+        assert client.told("f.obj") == "f.obj: it cannot be read (ZeroDivisionError)"
+        assert len(page.session.world) == 1
+        assert page.guard.closed == 0
+        other.drain()
+        until(lambda: page.page.uploads.transfers.held == 0)
+
+
+def test_where_no_files_are_taken_one_that_comes_closes_its_connection():
+    with served(one_box(), upload_limit=0.0) as page:
+        client = page.client()
+        client.send(start_of("a.stl", "t", 10, 1))
+        assert client.is_closed()
+
+
+def test_a_page_takes_no_more_bodies_than_it_can_show(tmp_path, monkeypatch):
+    monkeypatch.setattr(upload, "MOST_BODIES_IN_ALL", 2)
+    with served(one_box()) as page:
+        client = page.client()
+        content = content_of(build.box((1, 1, 1)), tmp_path)
+        client.upload("one.stl", content)
+        until(lambda: len(page.session.world) == 2)
+        client.upload("two.stl", content)
+        assert "with it the page would have 36 faces in 3 bodies" in client.told("two.stl")

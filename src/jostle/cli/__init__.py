@@ -13,12 +13,13 @@ import traceback
 def main() -> None:
     """Run the command line."""
     from jostle.cli.app import app
+    from jostle.cli.names import visible
     from jostle.errors import JostleError
 
     try:
         app()
     except JostleError as error:
-        print(f"jostle: {error}", file=sys.stderr)
+        print("jostle:", visible(str(error), keep="\n"), file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("jostle: interrupted", file=sys.stderr)

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from jostle.cli.names import on_terminal
 from jostle.errors import InputError
 from jostle.registry import METHODS
 from jostle.report import Kind, Report
@@ -60,7 +61,7 @@ def check(
     if as_json:
         print(json.dumps(_as_json(report, world, (a, b)), indent=1))
     else:
-        _print(report, a.name, b.name)
+        _print(report, on_terminal(a.name), on_terminal(b.name))
     if picture is not None:
         _draw(picture, world, report)
     raise typer.Exit(1 if report else 0)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
+from jostle.cli.names import on_terminal
 from jostle.errors import InputError
 from jostle.fitting import RecordedPath, Step, Touch, Walk, read_path, walk_along, walk_of, write_path, write_trace
 from jostle.fitting.trace import feature_text
@@ -71,7 +72,7 @@ def fit(
         way = RecordedPath(way.poses[:frames], None if way.times is None else way.times[:frames], way.body, way.without, way.title)
     if write_path_to is not None:
         write_path(way, write_path_to)
-        console.print(f"path written to {write_path_to}", highlight=False)
+        console.print(f"path written to {on_terminal(write_path_to)}", highlight=False)
     gone = list(dict.fromkeys([*way.without, *(without or [])]))
     for body in gone:
         if body == move:
@@ -79,18 +80,19 @@ def fit(
         world.remove(body)
     gap = _usual_separation(world, move) if separation is None else separation
     total = sum(len(body.mesh.faces) for body in world)
-    console.print(f"{scene}: {len(world)} bodies, {total:,} faces, {name_of(world.method)}", highlight=False)
-    console.print(f"{move} along {name}, {len(way)} poses{f': {way.title}' if way.title else ''}", highlight=False)
-    out_of_the_way = f", without {', '.join(gone)}" if gone else ""
+    console.print(f"{on_terminal(scene)}: {len(world)} bodies, {total:,} faces, {name_of(world.method)}", highlight=False)
+    about = f": {on_terminal(way.title)}" if way.title else ""
+    console.print(f"{on_terminal(move)} along {on_terminal(name)}, {len(way)} poses{about}", highlight=False)
+    out_of_the_way = f", without {', '.join(map(on_terminal, gone))}" if gone else ""
     console.print(f"separation {gap:g}{f' {world.units}' if world.units else ''}{out_of_the_way}", highlight=False)
 
     done, milliseconds = _walk(console, world, move, way, gap, slide)
     if trace is not None:
         write_trace(done, trace)
-        console.print(f"trace written to {trace}", highlight=False)
+        console.print(f"trace written to {on_terminal(trace)}", highlight=False)
     if picture is not None:
         _draw(picture, world, done)
-        console.print(f"picture written to {picture}", highlight=False)
+        console.print(f"picture written to {on_terminal(picture)}", highlight=False)
     _print(console, done, milliseconds, cut)
     if not done.complete:
         raise typer.Exit(130)
@@ -176,19 +178,20 @@ def _print(console: Console, done: Walk, milliseconds: list[float], cut: bool) -
     if not done.complete:
         console.print(f"[yellow]interrupted[/yellow] at pose {end.number} of {last}", highlight=False)
         return
-    touched = ", ".join(dict.fromkeys(touch.body for touch in done.touches))
+    body = on_terminal(done.body)
+    touched = ", ".join(map(on_terminal, dict.fromkeys(touch.body for touch in done.touches)))
     if done.removed:
         along = f", along {touched}" if touched else ""
         if cut:
             console.print(
-                f"[green]free so far[/green]: {done.body} came to pose {last}, the last that was asked for{along}", highlight=False
+                f"[green]free so far[/green]: {body} came to pose {last}, the last that was asked for{along}", highlight=False
             )
             return
-        console.print(f"[green]can be removed[/green]: {done.body} came to the end of its path{along}", highlight=False)
+        console.print(f"[green]can be removed[/green]: {body} came to the end of its path{along}", highlight=False)
         return
     touch = done.blocked_by
     where = f"at pose {end.number} of {last} (fraction {end.fraction:.4f}, time {end.time:.6g})"
-    console.print(f"[red]blocked[/red] {where}{f' by {touch.body}' if touch is not None else ''}", highlight=False)
+    console.print(f"[red]blocked[/red] {where}{f' by {on_terminal(touch.body)}' if touch is not None else ''}", highlight=False)
     if touch is not None:
         _print_touch(console, done.body, touch)
 
@@ -200,8 +203,8 @@ def _print_touch(console: Console, body: str, touch: Touch) -> None:
     for column in ("", "face", "feature", "point", "normal", "distance"):
         table.add_column(column)
     point, normal = (" ".join(f"{value + 0.0:.6g}" for value in np.round(vector, 9)) for vector in (touch.point, touch.normal))
-    table.add_row(body, str(touch.face), feature_text(touch.feature), point, normal, f"{touch.distance:.4g}")
-    table.add_row(touch.body, str(touch.other_face), feature_text(touch.other_feature))
+    table.add_row(on_terminal(body), str(touch.face), feature_text(touch.feature), point, normal, f"{touch.distance:.4g}")
+    table.add_row(on_terminal(touch.body), str(touch.other_face), feature_text(touch.other_feature))
     console.print(table)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from jostle.cli.names import on_terminal
 from jostle.errors import InputError
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def _write_png(console: Console, stage: Stage, look: Look, out: Path, frame: int
         report, overlay = stage.go_to(number)
         write_png(out, picture_of(stage.world, report, look, overlay, caption=stage.line(number, report, overlay)))
     names = [f"frame {number} of {len(stage.motion)}"] if len(stage.motion) > 1 else []
-    console.print(f"{summary_of(stage.world, report, names)}: {out}", highlight=False, soft_wrap=True)
+    console.print(f"{summary_of(stage.world, report, names)}: {on_terminal(out)}", highlight=False, soft_wrap=True)
     if overlay is not None:
         console.print(f"shown: {overlay.title}", highlight=False)
         if len(overlay.images) > MOST:
@@ -216,7 +217,7 @@ def _write_gif(console: Console, stage: Stage, look: Look, out: Path, numbers: r
         widest = max(picture.shape[1] for picture in pictures)  # panels beside come and go
         pictures = [np.pad(each, ((0, 0), (0, widest - each.shape[1]), (0, 0)), constant_values=252) for each in pictures]
         write_gif(out, pictures, seconds, progress=lambda done: tell(2 * len(numbers) + done, "writing"))
-    console.print(f"{len(numbers)} frames, pairs in {touching} of them: {out}", highlight=False, soft_wrap=True)
+    console.print(f"{len(numbers)} frames, pairs in {touching} of them: {on_terminal(out)}", highlight=False, soft_wrap=True)
 
 
 @contextmanager

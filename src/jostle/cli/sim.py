@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
+from jostle.cli.names import on_terminal
 from jostle.errors import InputError
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _go(console: Console, steps: SceneSimulation | Squeeze, frames: int, record:
     done = _run(console, steps, frames, recorder)
     if record is not None and recorder is not None and len(recorder):
         recorder.motion(title).save(record)
-        console.print(f"{len(recorder)} frames written to {record}", highlight=False)
+        console.print(f"{len(recorder)} frames written to {on_terminal(record)}", highlight=False)
     _print(console, done, pulled)
     if not done.complete:
         raise typer.Exit(130)
@@ -176,7 +177,7 @@ def _introduce(console: Console, scene: Scene, steps: SceneSimulation) -> None:
     simulation = steps.simulation
     faces = sum(len(body.mesh.faces) for body in scene.bodies)
     walls = "no walls" if simulation.cube is None else f"cube of {simulation.cube:.6g}"
-    console.print(f"{scene.title}: {len(scene.bodies)} bodies, {faces:,} faces, {walls}", highlight=False)
+    console.print(f"{on_terminal(scene.title)}: {len(scene.bodies)} bodies, {faces:,} faces, {walls}", highlight=False)
     how = f"{name_of(steps.world.method)}, {simulation.response}, {simulation.integrator}, {simulation.dt:g} s a step"
     console.print(how, highlight=False)
 

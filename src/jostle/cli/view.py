@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jostle.cli.names import on_terminal
 from jostle.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def view(
     """
     from rich.console import Console
 
-    from jostle.viewer.serve import check_address, is_local, require_viser
+    from jostle.viewer.admission import ANYWHERE, is_loopback
+    from jostle.viewer.serve import check_address, require_viser
     from jostle.viewer.shown import shown
 
     require_viser()
@@ -63,13 +65,18 @@ def view(
     console = Console(width=None if sys.stdout.isatty() else 160)
     session = _session(what or [], method, clearance, solid, respond, overlay, separation if fit else None, fit)
     faces = sum(len(mesh.faces) for mesh in session.subject.start.meshes)
-    console.print(f"{session.subject.title}: {len(session.subject.start.names)} bodies, {faces:,} faces", highlight=False)
+    console.print(
+        f"{on_terminal(session.subject.title)}: {len(session.subject.start.names)} bodies, {faces:,} faces", highlight=False
+    )
 
     with shown(session, host, port, play=play, shadows=shadows, upload_limit=upload_limit) as address:
-        console.print(f"open [bold]{address}[/bold] in a browser; Ctrl-C ends it", highlight=False, soft_wrap=True)
-        if not is_local(host):
+        console.print(f"open [bold]{on_terminal(address)}[/bold] in a browser; Ctrl-C ends it", highlight=False, soft_wrap=True)
+        if not is_loopback(host):
+            name = " (with this machine's name for 127.0.0.1)" if host in ANYWHERE else ""
             console.print(
-                f"[yellow]listening on {host}: whoever can reach this machine can look and drag[/yellow]", highlight=False
+                f"[yellow]listening on {on_terminal(host)}: whoever has this address{name} can look and drag, unencrypted[/yellow]",
+                highlight=False,
+                soft_wrap=True,
             )
         sys.stdout.flush()
         until_interrupted(console)

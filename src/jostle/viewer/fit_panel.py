@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import viser
 
 from jostle.errors import JostleError
 from jostle.fitting import write_path
+from jostle.viewer.html import LONGEST_SENTENCE, Html, add_html, fill, joined, plain, show_html
 from jostle.viewer.session import Session
 
 
@@ -19,7 +21,7 @@ class FitPanel:
         self._server, self._session = server, session
         self.first = first_to_move(session)
         with server.gui.add_folder("Fit"):
-            self._words = server.gui.add_html(_box(f"separation {session.fit:g}"))
+            self._words = add_html(server.gui, self._said())
             slides = server.gui.add_checkbox("slide along contacts", session.slides)
             save = server.gui.add_button("Save the way", icon=viser.Icon.DOWNLOAD)
 
@@ -33,16 +35,20 @@ class FitPanel:
 
     def show(self) -> None:
         """Say what is in the way."""
-        lines = [f"separation {self._session.fit:g}"]
-        for guide in self._session.guides.values():
+        show_html(self._words, self._said())
+
+    def _said(self) -> Html:
+        lines = [fill("separation {fit}", fit=f"{self._session.fit:g}")]
+        for guide in list(self._session.guides.values()):
             name = self._session.subject.start.names[guide.body]
             if guide.touch is not None:
-                lines.append(f"<b>{name}</b> is stopped by <b>{guide.touch.body}</b>")
+                lines.append(fill("<b>{name}</b> is stopped by <b>{other}</b>", name=name, other=guide.touch.body))
             else:
-                lines.append(f"<b>{name}</b> moves freely")
-        words = _box("<br>".join(lines))
-        if words != self._words.content:
-            self._words.content = words
+                lines.append(fill("<b>{name}</b> moves freely", name=name))
+        return fill(
+            '<div class="jostle-fit" style="padding:0 14px 6px;font-size:.85em;line-height:1.45">{lines}</div>',
+            lines=joined(lines, fill("<br>")),
+        )
 
     def _save(self, client: viser.ClientHandle | None) -> None:
         """Write the way of each body that was led, beside where the viewer was started, and send it to the browser."""
@@ -50,28 +56,32 @@ class FitPanel:
             saved = save_ways(self._session, Path.cwd())
         except JostleError as error:
             if client is not None:
-                client.add_notification("jostle", str(error), color="red", auto_close_seconds=8.0)
+                client.add_notification("jostle", plain(str(error), LONGEST_SENTENCE), color="red", auto_close_seconds=8.0)
             return
         for file, command in saved:
             if client is not None:
                 client.send_file_download(file.name, file.read_bytes())
-                client.add_notification(f"{file} written", command, auto_close_seconds=20.0, color="green")
+                client.add_notification(f"{file.name} written", command, auto_close_seconds=20.0, color="green")
 
 
 def save_ways(session: Session, folder: Path) -> list[tuple[Path, str]]:
-    """Write the way of every body that was led; return the files, and the commands that replay them."""
+    """Write the way of every body that was led; return the files, by the bodies' numbers, and the commands that replay them."""
     from jostle.errors import InputError
 
     if not session.guides:
         raise InputError("nothing was moved yet; drag a part, then save its way")
     saved = []
-    for guide in list(session.guides.values()):
+    for number, guide in list(session.guides.items()):
         path = guide.path()
-        file = folder / f"{path.body.replace('/', '_').replace(' ', '_')}_way.csv"
+        file = folder / f"body_{number}_way.csv"
         write_path(path, file)
         # A tenth less: where a body slid it came nearer by up to a hundredth at every step.
         separation = f"{0.9 * guide.separation:.4g}"
-        saved.append((file, f"jostle fit {session.subject.name} --move '{path.body}' --path {file.name} --separation {separation}"))
+        subject, body = shlex.quote(session.subject.name), shlex.quote(path.body)
+        command = f"jostle fit {subject} --move={body} --path={file.name} --separation={separation}"
+        if plain(command, LONGEST_SENTENCE) != command:  # it would not be what is shown
+            command = f"body {number} has a name that cannot be shown; jostle fit replays the file with --path"
+        saved.append((file, command))
     return saved
 
 
@@ -82,7 +92,3 @@ def first_to_move(session: Session) -> int:
         if path.body in start.names:
             return start.names.index(path.body)
     return next((body for body, fixed in enumerate(start.static) if not fixed), 0)
-
-
-def _box(words: str) -> str:
-    return f'<div class="jostle-fit" style="padding:0 14px 6px;font-size:.85em;line-height:1.45">{words}</div>'

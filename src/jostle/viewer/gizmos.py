@@ -12,6 +12,7 @@ import numpy as np
 import viser
 
 from jostle.viewer.bodies_on_page import BodiesOnPage
+from jostle.viewer.messages import GIZMO
 from jostle.viewer.page_scale import PageScale
 from jostle.viewer.session import Session
 
@@ -43,7 +44,7 @@ class Gizmo:
             return
         body = self._bodies.bodies[number]
         self._handle = self._client.scene.add_transform_controls(
-            "/gizmo", scale=max(1.3 * body.radius, SMALLEST), line_width=2.5, depth_test=False, opacity=0.9
+            GIZMO, scale=max(1.3 * body.radius, SMALLEST), line_width=2.5, depth_test=False, opacity=0.9
         )
         self._handle.on_update(self._moved)
         self.follow()

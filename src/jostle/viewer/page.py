@@ -18,6 +18,8 @@ from jostle.viewer import colours, sound
 from jostle.viewer.bodies_on_page import BodiesOnPage
 from jostle.viewer.fit_panel import FitPanel
 from jostle.viewer.gizmos import Gizmo
+from jostle.viewer.guarded import UploaderOnPage
+from jostle.viewer.html import LONGEST_SENTENCE, add_html, distinct, fill, plain, show_html
 from jostle.viewer.listener import Listener
 from jostle.viewer.overlay_on_page import OverlayOnPage
 from jostle.viewer.page_scale import PageScale
@@ -26,10 +28,11 @@ from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
 from jostle.viewer.snapshot import Snapshot
 from jostle.viewer.subject import Subject
-from jostle.viewer.upload import USUAL_LIMIT, UploadButton, limit_transfers
+from jostle.viewer.upload import USUAL_LIMIT, Uploads
 
 NUMBERS_EVERY, CURVE_EVERY = 0.1, 0.2  # seconds
 KNOCK_EVERY = 0.08
+NOTHING = "nothing"  # in the list of bodies to put a gizmo on
 
 
 class Person:
@@ -39,15 +42,20 @@ class Person:
         self.client, self.name, self._session = client, name, page.session
         self.gizmo = Gizmo(client, name, page.session, page.bodies, page.scale, self.tell)
         with page.panel.bodies_folder:
-            self._picked: Any = client.gui.add_dropdown("gizmo on", ("nothing",), initial_value="nothing")
+            self._picked: Any = client.gui.add_dropdown("gizmo on", (NOTHING,), initial_value=NOTHING)
+            if page.uploads is not None:
+                page.uploads.add_button(client.gui)
+        self.uploader = UploaderOnPage(client, self.tell)
         self.know(page.session.subject.start.names)
         with client.gui.add_folder("You"):
-            client.gui.add_html(f'<div style="padding:0 14px 6px;font-size:.85em;opacity:.65">you are {name}</div>')
+            add_html(
+                client.gui, fill('<div style="padding:0 14px 6px;font-size:.85em;opacity:.65">you are {name}</div>', name=name)
+            )
             if page.session.subject.hands and page.session.fit is None:
                 grasp = client.gui.add_checkbox("grasp", False, hint="Your hand takes along what it touches, until it lets go.")
                 grasp.on_update(self._grasp)
             self.hears = client.gui.add_checkbox("sound when bodies begin to touch", True)
-            self._knock = client.gui.add_html("")
+            self._knock = add_html(client.gui, fill(""))
         self._knocks = itertools.count(1)
 
         @self._picked.on_update
@@ -57,8 +65,9 @@ class Person:
 
     def know(self, names: tuple[str, ...]) -> None:
         """Offer the gizmo on these bodies."""
-        self._numbers = {body: number for number, body in enumerate(names)}
-        self._picked.options = ("nothing", *names)
+        _, *shown = distinct((NOTHING, *names))
+        self._numbers = {body: number for number, body in enumerate(shown)}
+        self._picked.options = (NOTHING, *shown)
 
     def pick(self, number: int) -> None:
         """Put the gizmo on a body."""
@@ -71,11 +80,11 @@ class Person:
     def hear(self) -> None:
         """Play the sound, unless it is muted."""
         if self.hears.value:
-            self._knock.content = sound.as_html(next(self._knocks))
+            show_html(self._knock, sound.as_html(next(self._knocks)))
 
     def tell(self, text: str) -> None:
         """Show a sentence for a while."""
-        self.client.add_notification("jostle", text, auto_close_seconds=8.0, color="red")
+        self.client.add_notification("jostle", plain(text, LONGEST_SENTENCE), auto_close_seconds=8.0, color="red")
 
 
 class Page(Listener):
@@ -84,17 +93,14 @@ class Page(Listener):
     def __init__(
         self, server: viser.ViserServer, session: Session, shadows: bool = True, upload_limit: float = USUAL_LIMIT
     ) -> None:
-        self.server, self.session, self._upload_limit = server, session, upload_limit
+        self.server, self.session = server, session
         start = session.subject.start
         self.scale = PageScale.of(start, session.subject.cube)
         self._furnish(shadows)
         self.bodies = BodiesOnPage(server, start, self.scale)
         self.panel = Panel(server, session)
         self._overlay = OverlayOnPage(server, self.bodies, self.scale, self.panel.gallery)
-        limit_transfers(server.gui, upload_limit, self._tell_one)
-        if upload_limit > 0.0:
-            with self.panel.bodies_folder:
-                UploadButton(server, session, upload_limit, self._tell_one)
+        self.uploads = Uploads(session, upload_limit) if upload_limit > 0.0 else None
         self._fit = None if session.fit is None else FitPanel(server, session)
         self.people: dict[int, Person] = {}
         self._names = itertools.count()
@@ -103,6 +109,8 @@ class Page(Listener):
         self._held: dict[int, Any] = {}
         self._told: dict[str, float] = {"numbers": 0.0, "curve": 0.0, "knock": 0.0}
         self._closed = threading.Event()
+        if self.uploads is not None:
+            server.guard.transfers, server.guard.uploader = self.uploads.transfers, self._uploader
         server.scene.on_click()(self._click)  # type: ignore[arg-type]
         server.on_client_connect(self._come)
         server.on_client_disconnect(self._go)
@@ -112,6 +120,8 @@ class Page(Listener):
     def close(self) -> None:
         """Show nothing more."""
         self._closed.set()
+        if self.uploads is not None:
+            self.uploads.close()
 
     def _furnish(self, shadows: bool) -> None:
         """Theme, light, floor and the first view: from the front right above, all bodies in sight."""
@@ -137,7 +147,6 @@ class Page(Listener):
         round_number = number // len(colours.PEOPLE)
         name = colours.PEOPLE[number % len(colours.PEOPLE)] + (f" {round_number + 1}" if round_number else "")
         person = self.people[client.client_id] = Person(client, name, self)
-        limit_transfers(client.gui, 0.0, self._tell_one)  # no element of its own takes files
         static = self.session.subject.start.static
         free = [body for body, fixed in enumerate(static) if not fixed and body not in self.session.holding.held()]
         if free:
@@ -189,9 +198,9 @@ class Page(Listener):
         for person in list(self.people.values()):
             person.know(subject.start.names)
 
-    def _tell_one(self, client: int, text: str) -> None:
-        if client in self.people:
-            self.people[client].tell(text)
+    def _uploader(self, client: int) -> UploaderOnPage | None:
+        person = self.people.get(client)
+        return None if person is None else person.uploader
 
     def problem(self, text: str) -> None:
         """Tell all."""

@@ -14,6 +14,7 @@ import viser.uplot
 
 from jostle.registry import METHODS
 from jostle.settings_text import name_and_rest
+from jostle.viewer.html import Html, add_html, show_html
 from jostle.viewer.numbers import as_html
 from jostle.viewer.overlay_names import names_for
 from jostle.viewer.session import Session
@@ -29,7 +30,7 @@ class Panel:
     def __init__(self, server: viser.ViserServer, session: Session) -> None:
         self._server, self._session = server, session
         gui = server.gui
-        self._numbers = gui.add_html(self._words(None, ""))
+        self._numbers = add_html(gui, self._words(None, ""))
         self._curve = gui.add_uplot(
             data=(np.zeros(2), np.zeros(2)),
             series=(
@@ -118,9 +119,7 @@ class Panel:
 
     def show_numbers(self, snapshot: Snapshot | None, note: str) -> None:
         """Renew the numbers."""
-        words = self._words(snapshot, note)
-        if words != self._numbers.content:
-            self._numbers.content = words
+        show_html(self._numbers, self._words(snapshot, note))
 
     def show_curve(self) -> None:
         """Renew the curve."""
@@ -164,7 +163,7 @@ class Panel:
             if element.value != value:
                 element.value = value
 
-    def _words(self, snapshot: Snapshot | None, note: str) -> str:
+    def _words(self, snapshot: Snapshot | None, note: str) -> Html:
         import time
 
         meshes = self._session.subject.start.meshes

@@ -1,19 +1,16 @@
 """Opening the page: the port and the address are checked first, so that what is wrong with them is one sentence.
 
-The server listens on 127.0.0.1 unless told otherwise. viser's own tunnel to the internet is closed: a page that others can see is
-only ever the wish of whoever starts it.
+The server listens on 127.0.0.1 unless told otherwise, behind a guard (`guarded.py`). viser's own tunnel to the internet is closed:
+a page that others can see is only ever the wish of whoever starts it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import ipaddress
 import socket
-import warnings
 from typing import Any
 
 from jostle.errors import InputError
+from jostle.viewer.admission import Admission
 
 LOCAL = "127.0.0.1"
 DEFAULT_PORT = 8080
@@ -46,14 +43,6 @@ def free_port(host: str = LOCAL) -> int:
         return int(trial.getsockname()[1])
 
 
-def is_local(host: str) -> bool:
-    """Whether only this machine can reach an address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def require_viser() -> Any:
     """Return viser, or say how to get it."""
     try:
@@ -66,21 +55,12 @@ def require_viser() -> Any:
 
 
 def open_server(host: str, port: int, title: str) -> Any:
-    """Return a viser server that listens, on this very port."""
-    viser = require_viser()
+    """Return a viser server that listens, on this very port; its `guard.admission.address` is what a browser opens."""
+    require_viser()
+    from jostle.viewer.guarded import open_guarded
+
     check_address(host, port)
-
-    class ClosedServer(viser.ViserServer):  # type: ignore[misc,name-defined]
-        """Without the tunnel: any browser that is connected could ask for it."""
-
-        def request_share_url(self, verbose: bool = True) -> str | None:
-            return None
-
-    # A browser may go away at any instant, also between a look at who is there and a message to them.
-    warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
-    # viser prints a box of its own; the command line says the address in its own words.
-    with contextlib.redirect_stdout(io.StringIO()):
-        server = ClosedServer(host=host, port=port, label=title, verbose=False)
+    server = open_guarded(Admission.to(host, port), title)
     if server.get_port() != port:  # taken in the meantime: viser would go on with the next one, and nobody would know
         server.stop()
         raise InputError(f"--port {port}: the port is in use; choose another with --port, or --port 0 for any")

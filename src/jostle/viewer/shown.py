@@ -12,7 +12,7 @@ from jostle.viewer.session import Session
 
 @contextmanager
 def shown(session: Session, host: str = LOCAL, port: int = 0, *, play: bool = False, **page: Any) -> Iterator[str]:
-    """Show a session in browsers; yields the address.
+    """Show a session in browsers; yields the address, with a token where others can reach it.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def shown(session: Session, host: str = LOCAL, port: int = 0, *, play: bool = Fa
     if play:
         session.play()
     try:
-        yield f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        yield server.guard.admission.address
     finally:
         on_page.close()
         session.stop()

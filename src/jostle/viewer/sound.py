@@ -12,6 +12,8 @@ import wave
 
 import numpy as np
 
+from jostle.viewer.html import Html, fill
+
 RATE = 22_050  # samples a second
 SECONDS = 0.12
 
@@ -31,7 +33,10 @@ def knock() -> bytes:
     return file.getvalue()
 
 
-def as_html(number: int) -> str:
+def as_html(number: int) -> Html:
     """Return an element that plays the sound once; another number makes another element, which plays again."""
-    data = base64.b64encode(knock()).decode()
-    return f'<audio autoplay class="jostle-knock" data-knock="{number}" src="data:audio/wav;base64,{data}"></audio>'
+    data = Html(base64.b64encode(knock()).decode())
+    return fill(
+        '<audio autoplay class="jostle-knock" data-knock="{number}" src="data:audio/wav;base64,{data}"></audio>',
+        number=number, data=data,
+    )  # fmt: skip

@@ -1,34 +1,36 @@
 """Mesh files from a browser: received up to a size, read with the checks of `jostle.load`, put beside what is there.
 
-A file is written to a temporary directory under a harmless name, read, and gone. What it refers to outside of itself is not read:
-a glTF file could name any file of this machine. 3MF and Collada are left out: a small archive of these can unpack to any size.
-viser takes whatever a browser sends, as large as it says; `limit_transfers` refuses what is too large before the first part of it.
+A file is written to a temporary directory under a harmless name, read within `UPLOAD_LIMITS`, and gone. What it refers to outside
+of itself is not read: a glTF file could name any file of this machine. 3MF and Collada are left out: archives and XML
+take the most for the least.
+How files come in is in `transfers.py`.
 """
 
 from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import numpy as np
 import viser
 from numpy.typing import NDArray
-from viser import _messages
 
 from jostle.errors import InputError, JostleError
+from jostle.shapes.limits import UPLOAD_LIMITS, Limits
 from jostle.shapes.load import ENDINGS, load_scene
 from jostle.shapes.mesh import Mesh
 from jostle.viewer.session import Session
+from jostle.viewer.transfers import Transfers, Uploader
 
 Floats = NDArray[np.float64]
 Part = tuple[str, Mesh, Floats]  # name, mesh, pose
 
 USUAL_LIMIT = 20.0  # megabytes of a file
-MOST_FACES = 500_000  # of a file
-MOST_BODIES = 200
+MOST_BODIES = 200  # of a file
+MOST_FACES_IN_ALL, MOST_BODIES_IN_ALL = 4_000_000, 2000  # of a page that bodies are added to
 TAKEN = tuple(ending for ending in ENDINGS if ending not in (".3mf", ".dae"))
 
 
@@ -43,16 +45,20 @@ def parts_of(name: str, content: bytes, most_megabytes: float = USUAL_LIMIT) -> 
         file = Path(folder) / shown
         file.write_bytes(content)
         try:
-            parts = load_scene(file, alone=True)
+            parts = load_scene(file, alone=True, limits=limits_of(most_megabytes))
         except InputError as error:
             raise InputError(str(error).replace(str(file), shown)) from None
-    faces = sum(len(mesh.faces) for _, mesh, _ in parts)
-    if faces > MOST_FACES or len(parts) > MOST_BODIES:
+    if len(parts) > MOST_BODIES:
         raise InputError(
-            f"{shown}: it has {faces:,} faces in {len(parts):,} bodies; a page takes {MOST_FACES:,} in {MOST_BODIES} of a file, "
-            "start the viewer with it instead"
+            f"{shown}: it has {len(parts):,} bodies; a page takes {MOST_BODIES} of a file, start the viewer with it instead"
         )
     return parts
+
+
+def limits_of(most_megabytes: float) -> Limits:
+    """Return how much is read of a file that has so many megabytes at most."""
+    size = max(int(1e6 * most_megabytes), 1)
+    return replace(UPLOAD_LIMITS, file_bytes=size, decoded_bytes=max(UPLOAD_LIMITS.decoded_bytes, 3 * size))
 
 
 def harmless(name: str) -> str:
@@ -67,49 +73,44 @@ def too_large(name: str, size: float, most_megabytes: float) -> str:
     return f"{harmless(name)}: it has {1e-6 * size:,.1f} MB, at most {most_megabytes:g} are taken; --upload-limit sets how many"
 
 
-class UploadButton:
-    """The button of the shared panel; what is wrong with a file is told to whoever sent it."""
+class Uploads:
+    """Mesh files from all browsers: received by `Transfers`, read one after the other in a thread of its own."""
 
-    def __init__(self, server: viser.ViserServer, session: Session, limit: float, tell: Callable[[int, str], None]) -> None:
-        self._session, self._limit, self._tell = session, limit, tell
-        self.button: Any = server.gui.add_upload_button(
-            "Add a mesh file", icon=viser.Icon.UPLOAD, mime_type=",".join(TAKEN), hint=f"{', '.join(TAKEN)}; {limit:g} MB at most"
-        )
-        self.button.on_upload(self._came)
+    def __init__(self, session: Session, limit: float) -> None:
+        self._session, self._limit = session, limit
+        self.transfers = Transfers(int(1e6 * limit), lambda name, size: too_large(name, size, limit), self._came)
+        self._reader = ThreadPoolExecutor(1, "jostle upload")
 
-    def _came(self, event: Any) -> None:
-        """Read a file here, in a thread of viser's: neither the page nor the session waits."""
-        file = event.target.value
+    def add_button(self, gui: viser.GuiApi) -> None:
+        """Add the button of a browser, which takes only what that one sends."""
+        hint = f"{', '.join(TAKEN)}; {self._limit:g} MB at most"
+        gui.add_upload_button("Add a mesh file", icon=viser.Icon.UPLOAD, mime_type=",".join(TAKEN), hint=hint)
+
+    def close(self) -> None:
+        """Read no more files."""
+        self._reader.shutdown(wait=False, cancel_futures=True)
+
+    def _came(self, by: Uploader, name: str, content: bytes) -> None:
+        self._reader.submit(self._read, by, name, content)
+
+    def _read(self, by: Uploader, name: str, content: bytes) -> None:
         try:
-            self._session.add_bodies(parts_of(file.name, file.content, self._limit))
+            parts = parts_of(name, content, self._limit)
+            self._check_all(harmless(name), parts)
+            self._session.add_bodies(parts)
         except JostleError as error:
-            self._tell(event.client_id, str(error))
+            by.tell(str(error))
+        except Exception as error:  # whatever a file makes go wrong, who sent it is told
+            by.tell(f"{harmless(name)}: it cannot be read ({type(error).__name__})")
+        finally:
+            self.transfers.finished(len(content))
 
-
-def limit_transfers(gui: Any, limit: float, tell: Callable[[int, str], None]) -> None:
-    """Refuse transfers of more than so many megabytes under way at a time, before they are received; 0 refuses all."""
-    interface, under_way = gui._websock_interface, gui._current_file_upload_states
-    start, part = gui._handle_file_transfer_start, gui._handle_file_transfer_part
-    most = 1e6 * limit
-
-    def begins(client: int, message: Any) -> None:
-        if message.size_bytes > most:
-            tell(client, too_large(message.filename, message.size_bytes, limit))
-        elif message.size_bytes + sum(each["total_bytes"] for each in list(under_way.values())) > most:
-            tell(client, f"{harmless(message.filename)}: another file is on its way; try again when it is there")
-        else:
-            start(client, message)
-
-    def goes_on(client: int, message: Any) -> None:
-        state = under_way.get(message.transfer_uuid)
-        if state is not None and state["transferred_bytes"] + len(message.content) > state["total_bytes"]:
-            under_way.pop(message.transfer_uuid, None)  # more than was said: not a browser's doing
-            return
-        part(client, message)
-
-    for kind, ours, theirs in (
-        (_messages.FileTransferStartUpload, begins, start),
-        (_messages.FileTransferPart, goes_on, part),
-    ):
-        interface.unregister_handler(kind, theirs)
-        interface.register_handler(kind, ours)
+    def _check_all(self, name: str, parts: list[Part]) -> None:
+        """Raise if the page would have too much with these bodies."""
+        there = self._session.subject.start.meshes
+        faces = sum(len(mesh.faces) for mesh in there) + sum(len(mesh.faces) for _, mesh, _ in parts)
+        if faces > MOST_FACES_IN_ALL or len(there) + len(parts) > MOST_BODIES_IN_ALL:
+            raise InputError(
+                f"{name}: with it the page would have {faces:,} faces in {len(there) + len(parts):,} bodies; "
+                f"at most {MOST_FACES_IN_ALL:,} in {MOST_BODIES_IN_ALL:,} are added to"
+            )

@@ -1,0 +1,123 @@
+"""Who may load the page and connect to it: requests are judged by Host, Origin and, where others can reach the address, a token.
+
+A browser sends with every request the name it looked up (Host), and with every WebSocket the site that asked for it (Origin).
+A site elsewhere can neither connect (its Origin is another one) nor pass as this page by a name that it lets point here (its Host
+is another one). A page for other machines has a random token in its address. The page's client cannot send that with its
+WebSocket, so the page's response sets it as a cookie, which goes back to this address only and is not sent for other sites.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import parse_qs, urlsplit
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+ANYWHERE = ("", "0.0.0.0", "::")
+
+
+class Headers(Protocol):
+    """Headers of a request."""
+
+    def get_all(self, key: str) -> Sequence[str]:
+        """Return all values of a header."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+@dataclass(frozen=True)
+class Admission:
+    """The names that a page goes by, and the token that it asks for.
+
+    Parameters
+    ----------
+    host : str
+        The address that is listened on.
+    port : int
+    token : str, optional
+        None where only this machine can reach the address.
+    """
+
+    host: str
+    port: int
+    token: str | None = None
+
+    @staticmethod
+    def to(host: str, port: int) -> Admission:
+        """Return the rules for an address, with a new token if others can reach it."""
+        return Admission(host, port, None if is_loopback(host) else secrets.token_urlsafe(24))
+
+    @property
+    def address(self) -> str:
+        """What a browser opens: with the token if there is one."""
+        name = LOOPBACK[0] if self.host in ANYWHERE else _in_address(self.host)
+        return f"http://{name}:{self.port}" + (f"/?token={self.token}" if self.token else "")
+
+    @property
+    def cookie(self) -> str | None:
+        """The header that hands the token to a browser that had it in its address."""
+        if self.token is None:
+            return None
+        return f"{self._cookie_name}={self.token}; Path=/; HttpOnly; SameSite=Strict"
+
+    def refusal(self, path: str, headers: Headers) -> str | None:
+        """Return why a request is refused, None if it is not."""
+        host = _only(headers, "Host")
+        if host is None or not self._goes_by(host):
+            return (
+                "This page goes by another address. Open the one that the command printed; "
+                "to reach it through a tunnel, let both ends have the same port."
+            )
+        origins, connects = headers.get_all("Origin"), bool(headers.get_all("Upgrade"))
+        # Browsers name the origin of every WebSocket, and of no page that is simply opened.
+        if (connects or origins) and [each.lower() for each in origins] != [f"http://{host.lower()}"]:
+            return "Another site asked for this page."
+        try:
+            asked = parse_qs(urlsplit(path).query, keep_blank_values=True, max_num_fields=4)
+        except ValueError:
+            return "The address cannot be read."
+        if asked.keys() - {"token"}:
+            # viser's page would connect to a server that its address names, and show what that one sends.
+            return "The address of this page takes no settings."
+        if self.token is not None and not (self._is_token(asked.get("token", [])) or self._is_token(self._in_cookie(headers))):
+            return "Open the whole address that the command printed, with its token."
+        return None
+
+    def _goes_by(self, host: str) -> bool:
+        if self.host in ANYWHERE:  # any name of this machine; a name that somebody lets point here does not bring the token
+            return True
+        names = {name.lower() for name in (*LOOPBACK, _in_address(self.host))}
+        allowed = {f"{name}:{self.port}" for name in names} | (names if self.port == 80 else set())
+        return host.lower() in allowed
+
+    @property
+    def _cookie_name(self) -> str:
+        return f"jostle-{self.port}"  # cookies of an address are shared by its ports
+
+    def _in_cookie(self, headers: Headers) -> list[str]:
+        # By hand: `http.cookies` gives up at a cookie of another server here that is not well formed.
+        pairs = [each.strip().partition("=") for line in headers.get_all("Cookie") for each in line.split(";")]
+        return [value for name, _, value in pairs if name == self._cookie_name]
+
+    def _is_token(self, offered: list[str]) -> bool:
+        assert self.token is not None
+        return len(offered) == 1 and hmac.compare_digest(offered[0].encode("utf-8", "replace"), self.token.encode())
+
+
+def _only(headers: Headers, key: str) -> str | None:
+    found = headers.get_all(key)
+    return found[0] if len(found) == 1 else None
+
+
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

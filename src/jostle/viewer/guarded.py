@@ -1,0 +1,264 @@
+"""viser's server behind a guard: every request is judged by `admission.py`, every message by `messages.py`, before viser sees it.
+
+The guard uses public options of `websockets.serve`, `process_request` and `create_connection`. viser calls `serve` itself, passing
+none of ours; so while a server is made, `serve` is one that adds them. If viser does not call it, nothing is opened.
+All that is not public in viser is used here and nowhere else, and was tried with the versions in `TRIED`:
+`_websock_server._live_connections`, `gui._gui_input_handle_from_uuid`, `client._websock_connection.queue_message`, `_messages`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http
+import io
+import threading
+import time
+import warnings
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from typing import Any
+
+import viser
+import websockets.asyncio.server
+from viser import _messages
+from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+
+from jostle.errors import InputError
+from jostle.viewer import messages
+from jostle.viewer.admission import Admission
+from jostle.viewer.html import LONGEST_SENTENCE, plain
+from jostle.viewer.messages import FileTransferPart, FileTransferStartUpload, Message
+from jostle.viewer.transfers import Transfers
+
+TRIED = "viser>=1.1.1,<1.2"
+MOST_BYTES = 2**20  # of a message; parts of files have half of it
+MOST_CONNECTIONS = 32
+PATIENCE = 5.0  # seconds that viser has to take note of a browser
+RATE, BURST = 400.0, 800.0  # of a connection's messages a second by cost, and at once; a drag and a turning camera cost about 150
+COSTS = {messages.GuiUpdateMessage: 4.0, messages.ScenePointerMessage: 20.0, FileTransferStartUpload: 20.0, FileTransferPart: 2.0}
+
+# Scripts are viser's own, which its page carries in itself and runs from there; attributes with scripts are never run, nothing is
+# loaded from elsewhere, and no other page may have this one in a frame.
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; script-src-attr 'none'; "
+    "style-src 'unsafe-inline'; img-src 'self' data: blob:; media-src data:; font-src data:; worker-src blob: data:; "
+    "connect-src 'self' ws://{host} data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Guard:
+    """What stands between browsers and viser's server."""
+
+    def __init__(self, admission: Admission) -> None:
+        self.admission = admission
+        self.transfers: Transfers | None = None  # of files; without it none is taken
+        self.uploader: Callable[[int], Any] | None = None  # of a client's number
+        self.server: Any = None
+        self.used = False
+        self.closed = 0  # connections that were closed for what they sent
+        self.connections: set[GuardedConnection] = set()
+
+    def options(self, handler: Callable[[Any], Awaitable[None]], options: dict[str, Any]) -> dict[str, Any]:
+        """Return the options of `serve` with the guard's own."""
+        self.used = True
+        answer = options.get("process_request")
+
+        def process_request(connection: ServerConnection, request: Request) -> Response | None:
+            return self.answered(connection, request, answer)
+
+        async def handle(connection: GuardedConnection) -> None:
+            self.connections.add(connection)
+            try:
+                await handler(connection)
+            finally:
+                self.connections.discard(connection)
+                if self.transfers is not None:
+                    self.transfers.forget(connection)
+
+        return {
+            **options,
+            "handler": handle,
+            "process_request": process_request,
+            "create_connection": partial(GuardedConnection, self),
+            "max_size": MOST_BYTES,
+            "close_timeout": 2.0,
+        }
+
+    def answered(self, connection: ServerConnection, request: Request, answer: Any) -> Response | None:
+        """Return a refusal, or what viser answers with headers of ours; None lets a WebSocket come."""
+        why = self.admission.refusal(request.path, request.headers)
+        if why is not None:
+            return self._with_headers(connection.respond(http.HTTPStatus.FORBIDDEN, f"{why}\n"), request)
+        if request.headers.get_all("Upgrade") and len(self.connections) >= MOST_CONNECTIONS:
+            return connection.respond(http.HTTPStatus.SERVICE_UNAVAILABLE, "Too many browsers look at this page.\n")
+        response: Response | None = None if answer is None else answer(connection, request)
+        if response is not None:
+            self._with_headers(response, request)
+            if self.admission.cookie is not None:
+                response.headers["Set-Cookie"] = self.admission.cookie
+        return response
+
+    def _with_headers(self, response: Response, request: Request) -> Response:
+        host = "".join(each for each in "".join(request.headers.get_all("Host")) if each.isalnum() or each in ".-:[]")
+        for name, value in _HEADERS.items():
+            response.headers[name] = value.replace("{host}", host)
+        return response
+
+    def admits(self, connection: GuardedConnection, message: Message) -> bool:
+        """Whether viser gets a message; files are taken here."""
+        if isinstance(message, messages.ViewerCameraMessage):
+            return True
+        client = connection.client
+        if client is None:  # it has not been introduced
+            return False
+        if isinstance(message, FileTransferStartUpload | FileTransferPart):
+            if self.transfers is None or self.uploader is None:
+                raise InputError("no files are taken here")
+            if isinstance(message, FileTransferPart):
+                self.transfers.go_on(connection, message)
+            else:
+                uploader = self.uploader(client.client_id)
+                if uploader is not None:
+                    self.transfers.begin(connection, uploader, message)
+            return False
+        element = None
+        if isinstance(message, messages.GuiUpdateMessage):
+            for gui in (self.server.gui, client.gui):
+                element = element or gui._gui_input_handle_from_uuid.get(message.uuid)
+        return messages.allowed(message, element)
+
+    def client_of(self, connection: GuardedConnection) -> Any:
+        """Return viser's handle of a browser, None until its first message was handled."""
+        if self.server is None:
+            return None
+        live = self.server._websock_server._live_connections
+        return next((client for number, client in self.server.get_clients().items() if live.get(number) is connection), None)
+
+
+class GuardedConnection(ServerConnection):
+    """A browser's WebSocket; what no page would send closes it, and what comes too fast waits."""
+
+    def __init__(self, guard: Guard, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._guard = guard
+        self.client: Any = None
+        self._introduces = False  # whether its first message is on its way through viser
+        self.pace = Pace(time.monotonic())
+
+    async def recv(self, decode: bool | None = None) -> Any:
+        """Return the next message that viser may have."""
+        while True:
+            raw = await super().recv()
+            try:
+                message = messages.decoded(raw)
+                if seconds := self.pace.wait(COSTS.get(type(message), 1.0), time.monotonic()):
+                    await asyncio.sleep(seconds)  # nothing is read meanwhile, so the sender's own network makes it wait
+                await self._be_introduced(message)
+                if self._guard.admits(self, message):
+                    return messages.encoded(message)
+            except InputError as error:
+                self._guard.closed += 1
+                await self.close(1008, plain(str(error), 100))
+                raise self.protocol.close_exc from None  # also what it sent after that goes nowhere
+
+    async def _be_introduced(self, message: Message) -> None:
+        """Wait until viser has handled the first message, which says where the camera is."""
+        if self.client is None and self._introduces:
+            end = time.monotonic() + PATIENCE
+            while (client := self._guard.client_of(self)) is None and time.monotonic() < end:
+                await asyncio.sleep(0.005)
+            self.client = client
+        self._introduces |= isinstance(message, messages.ViewerCameraMessage)
+
+
+class Pace:
+    """How fast a connection may go on: a budget that fills by `RATE` a second up to `BURST`."""
+
+    def __init__(self, now: float) -> None:
+        self.left, self._at = BURST, now
+
+    def wait(self, cost: float, now: float) -> float:
+        """Spend some of it; return the seconds to wait before going on, 0 while there is enough."""
+        self.left = min(BURST, self.left + RATE * (now - self._at)) - cost
+        self._at = now
+        return max(0.0, -self.left / RATE)
+
+
+_one_at_a_time = threading.Lock()
+
+
+@contextlib.contextmanager
+def _served_by(guard: Guard) -> Iterator[None]:
+    """While this holds, viser's servers are served with a guard."""
+    serve = websockets.asyncio.server.serve
+
+    def guarded(handler: Any, *arguments: Any, **options: Any) -> Any:
+        if not str(getattr(handler, "__module__", "")).startswith("viser."):
+            return serve(handler, *arguments, **options)
+        options = guard.options(handler, options)
+        return serve(options.pop("handler"), *arguments, **options)
+
+    with _one_at_a_time:
+        websockets.asyncio.server.serve = guarded  # type: ignore[assignment,misc]
+        try:
+            yield
+        finally:
+            websockets.asyncio.server.serve = serve  # type: ignore[misc]
+
+
+class _Server(viser.ViserServer):
+    """viser's server without its tunnel to the internet: any browser that is connected could ask for it."""
+
+    guard: Guard
+
+    def request_share_url(self, verbose: bool = True) -> str | None:
+        return None
+
+
+def open_guarded(admission: Admission, title: str) -> Any:
+    """Return a viser server that listens behind a guard, its attribute `guard`; the port may be another one than was asked for."""
+    # A browser may go away at any instant, also between a look at who is there and a message to them.
+    warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
+    guard = Guard(admission)
+    # viser prints a box of its own; the command line says the address in its own words.
+    with contextlib.redirect_stdout(io.StringIO()), _served_by(guard):
+        server = _Server(host=admission.host, port=admission.port, label=plain(title), verbose=False)
+    if not guard.used:
+        server.stop()
+        raise InputError(f"viser {viser.__version__} cannot be guarded from other sites' pages; pip install '{TRIED}'")
+    guard.server = server
+    server.guard = guard
+    return server
+
+
+class UploaderOnPage:
+    """A browser that sends a file, as `Transfers` knows it."""
+
+    def __init__(self, client: Any, tell: Callable[[str], None]) -> None:
+        self._client, self._tell = client, tell
+
+    def tell(self, text: str) -> None:
+        """Show a sentence."""
+        self._tell(plain(text, LONGEST_SENTENCE))
+
+    def acknowledge(self, start: FileTransferStartUpload, received: int) -> None:
+        """Show how much has come."""
+        self._send(_messages.FileTransferPartAck(start.source_component_uuid, start.transfer_uuid, received, start.size_bytes))
+
+    def dismiss(self, start: FileTransferStartUpload) -> None:
+        """Show no more that a file is under way, and let the button be pressed again."""
+        self.acknowledge(start, start.size_bytes)
+        self._send(_messages.RemoveNotificationMessage(f"upload-{start.transfer_uuid}"))
+
+    def _send(self, message: Any) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            self._client._websock_connection.queue_message(message)

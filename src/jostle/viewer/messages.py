@@ -1,0 +1,172 @@
+"""What a page may say: the eight kinds of messages that viser's client sends of what is on our page, and the types of their fields.
+
+Whatever does not decode as one of them is no browser's doing, and its connection is closed. `allowed` then says whether a message
+is about something that its sender may change now: a control that is there, enabled, and has such a value among its own. A page that
+is a little behind asks for what is no longer so; that is left out, and nothing is closed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+import viser
+from msgspec import Meta
+
+from jostle.errors import InputError
+
+GIZMO = "/gizmo"  # the node of a browser's gizmo, the only one that it may move
+FARTHEST = 1e9  # page units
+LONGEST_TEXT = 2000  # characters of a text field
+
+Name: TypeAlias = Annotated[str, Meta(max_length=200)]
+Number: TypeAlias = Annotated[float, Meta(ge=-FARTHEST, le=FARTHEST)]  # leaves out NaN as well
+Pixels: TypeAlias = Annotated[float, Meta(ge=0, le=1e6)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**48)]
+Vector: TypeAlias = tuple[Number, Number, Number]
+Quaternion: TypeAlias = tuple[Number, Number, Number, Number]
+
+
+class _Message(msgspec.Struct, tag=True, tag_field="type", forbid_unknown_fields=True, frozen=True):
+    """The kind is the class's name, as viser has it."""
+
+
+class ViewerCameraMessage(_Message, frozen=True):
+    """Where a browser looks from; the first one introduces it."""
+
+    wxyz: Quaternion
+    position: Vector
+    fov: Number
+    near: Number
+    far: Number
+    image_height: Pixels
+    image_width: Pixels
+    look_at: Vector
+    up_direction: Vector
+
+
+class ScenePointerMessage(_Message, frozen=True):
+    """A click."""
+
+    event_type: Literal["click"]
+    ray_origin: Vector
+    ray_direction: Vector
+    screen_pos: Annotated[list[tuple[Number, Number]], Meta(min_length=1, max_length=2)]
+    modifier: Name | None
+
+
+class TransformControlsDragStartMessage(_Message, frozen=True):
+    """A gizmo is taken."""
+
+    name: Name
+    owner: Name = ""
+
+
+class TransformControlsUpdateMessage(_Message, frozen=True):
+    """A gizmo is moved."""
+
+    name: Name
+    wxyz: Quaternion
+    position: Vector
+    owner: Name = ""
+
+
+class TransformControlsDragEndMessage(_Message, frozen=True):
+    """A gizmo is let go."""
+
+    name: Name
+    owner: Name = ""
+
+
+class NewValue(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """All that a browser may change of a control."""
+
+    value: bool | int | float | str
+
+
+class GuiUpdateMessage(_Message, frozen=True):
+    """A control is set, or a button pressed."""
+
+    uuid: Name
+    updates: NewValue
+
+
+class FileTransferStartUpload(_Message, frozen=True):
+    """A file is about to come."""
+
+    source_component_uuid: Name
+    transfer_uuid: Name
+    filename: Annotated[str, Meta(max_length=1000)]
+    mime_type: Name
+    part_count: Count
+    size_bytes: Count
+
+
+class FileTransferPart(_Message, frozen=True):
+    """A part of a file."""
+
+    source_component_uuid: Name
+    transfer_uuid: Name
+    part_index: Count
+    content: bytes
+
+
+Message: TypeAlias = (
+    ViewerCameraMessage
+    | ScenePointerMessage
+    | TransformControlsDragStartMessage
+    | TransformControlsUpdateMessage
+    | TransformControlsDragEndMessage
+    | GuiUpdateMessage
+    | FileTransferStartUpload
+    | FileTransferPart
+)
+KINDS: tuple[type[_Message], ...] = Message.__args__
+_decoder = msgspec.msgpack.Decoder(Message)
+
+
+def decoded(raw: bytes | str) -> Message:
+    """Return the message in bytes as they came, or raise `InputError`."""
+    if not isinstance(raw, bytes):
+        raise InputError("a message must be binary")
+    try:
+        message: Message = _decoder.decode(raw)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError) as error:
+        raise InputError(f"a message that no page sends ({error})") from None
+    if isinstance(message, TransformControlsUpdateMessage) and abs(math.hypot(*message.wxyz) - 1.0) > 1e-2:
+        raise InputError("a gizmo's wxyz must be a unit quaternion")
+    if isinstance(message, ScenePointerMessage) and not 1e-6 < math.hypot(*message.ray_direction) < 1e6:
+        raise InputError("a click's ray must have a direction")
+    return message
+
+
+def encoded(message: Message) -> bytes:
+    """Return the bytes for viser: made anew, so that nothing passes that was not looked at."""
+    return msgspec.msgpack.encode(message)
+
+
+def allowed(message: Message, element: Any) -> bool:
+    """Whether a sender may do this; `element` is the control that a `GuiUpdateMessage` is about, if there is one."""
+    if isinstance(message, GuiUpdateMessage):
+        return element is not None and element.visible and not element.disabled and _fits(element, message.updates.value)
+    if isinstance(message, TransformControlsDragStartMessage | TransformControlsUpdateMessage | TransformControlsDragEndMessage):
+        return message.name == GIZMO
+    return True
+
+
+def _fits(element: Any, value: bool | float | str) -> bool:
+    """Whether a control can have a value."""
+    if isinstance(element, viser.GuiCheckboxHandle):
+        return isinstance(value, bool)
+    if isinstance(element, viser.GuiButtonHandle):
+        return value is True
+    if isinstance(element, viser.GuiDropdownHandle | viser.GuiButtonGroupHandle):
+        return isinstance(value, str) and value in element.options
+    if isinstance(element, viser.GuiTextHandle):
+        return isinstance(value, str) and len(value) <= LONGEST_TEXT
+    if isinstance(element, viser.GuiSliderHandle | viser.GuiNumberHandle):
+        if isinstance(value, bool | str) or not math.isfinite(value):
+            return False
+        return (element.min is None or value >= element.min) and (element.max is None or value <= element.max)
+    return False

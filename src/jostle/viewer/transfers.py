@@ -1,0 +1,148 @@
+"""Files on their way from browsers: put together here, under limits of their own, and handed on when they are whole.
+
+What counts is what has come, not what was announced, and each browser has one file under way. So one that announces much and then
+stalls keeps nobody from anything; after a while its file is dropped, and it is told. Used in the server's event loop, except for
+`finished`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from jostle.errors import InputError
+from jostle.viewer.messages import FileTransferPart, FileTransferStartUpload
+
+STALLED = 20.0  # seconds without a part
+LEAST_PART = 2**16  # bytes, of all parts but the last: a page sends eight times that
+AT_ONCE = 4  # files of the greatest size that are held at a time, whole or not
+
+
+class Uploader(Protocol):
+    """The browser that sends a file."""
+
+    def tell(self, text: str) -> None:
+        """Show a sentence."""
+
+    def acknowledge(self, start: FileTransferStartUpload, received: int) -> None:
+        """Show how much has come."""
+
+    def dismiss(self, start: FileTransferStartUpload) -> None:
+        """Show no more that a file is under way."""
+
+
+@dataclass
+class _Transfer:
+    start: FileTransferStartUpload
+    by: Uploader
+    parts: list[bytes] = field(default_factory=list)
+    received: int = 0
+    timer: asyncio.TimerHandle | None = None
+
+    def end(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+
+
+class Transfers:
+    """All files under way.
+
+    Parameters
+    ----------
+    most_bytes : int
+        Of a file; 0 takes none.
+    too_large : callable of (name, bytes)
+        The sentence for a file that is too large.
+    take : callable of (uploader, name, content)
+        Gets each file that is whole, and calls `finished` with its size when it needs the content no more.
+    """
+
+    def __init__(self, most_bytes: int, too_large: Callable[[str, int], str], take: Callable[[Uploader, str, bytes], None]) -> None:
+        self._most, self._too_large, self._take = most_bytes, too_large, take
+        self._under_way: dict[Hashable, _Transfer] = {}  # by connection
+        self._held = 0  # bytes
+        self._lock = threading.Lock()
+
+    @property
+    def held(self) -> int:
+        """Bytes of all files that came and are not finished."""
+        return self._held
+
+    def begin(self, connection: Hashable, by: Uploader, start: FileTransferStartUpload) -> None:
+        """Expect a file; raises `InputError` where no page would announce it like this."""
+        if start.part_count > -(-start.size_bytes // LEAST_PART):
+            raise InputError("a file in too many parts")
+        if connection in self._under_way:
+            self._refuse(by, start, f"{start.filename}: another file of yours is on its way; try again when it is there")
+        elif start.size_bytes > self._most:
+            self._refuse(by, start, self._too_large(start.filename, start.size_bytes))
+        else:
+            self._under_way[connection] = transfer = _Transfer(start, by)
+            if start.part_count == 0:
+                self._hand_on(connection, transfer)
+            else:
+                self._wait(connection, transfer)
+
+    def go_on(self, connection: Hashable, part: FileTransferPart) -> None:
+        """Take a part; those of files that were refused or dropped are still coming, and are passed over."""
+        transfer = self._under_way.get(connection)
+        if transfer is None or transfer.start.transfer_uuid != part.transfer_uuid:
+            return
+        start, received = transfer.start, transfer.received + len(part.content)
+        last = part.part_index == start.part_count - 1
+        if part.part_index != len(transfer.parts) or (not last and len(part.content) < LEAST_PART):
+            raise InputError("a part of a file out of order")
+        if (received != start.size_bytes) if last else (received >= start.size_bytes):
+            raise InputError("a file of another size than announced")
+        if not self._hold(len(part.content)):
+            self._drop(connection, f"{start.filename}: too many files are on their way; try again in a while")
+            return
+        transfer.parts.append(part.content)
+        transfer.received = received
+        if last:
+            self._hand_on(connection, transfer)
+        else:
+            transfer.by.acknowledge(start, received)
+            self._wait(connection, transfer)
+
+    def forget(self, connection: Hashable) -> None:
+        """Drop what a browser was sending that is gone."""
+        transfer = self._under_way.pop(connection, None)
+        if transfer is not None:
+            transfer.end()
+            self.finished(transfer.received)
+
+    def finished(self, size: int) -> None:
+        """The content of a file is needed no more; from any thread."""
+        with self._lock:
+            self._held -= size
+
+    def _hold(self, size: int) -> bool:
+        with self._lock:
+            if self._held + size > AT_ONCE * self._most:
+                return False
+            self._held += size
+            return True
+
+    def _hand_on(self, connection: Hashable, transfer: _Transfer) -> None:
+        transfer.end()
+        del self._under_way[connection]
+        transfer.by.acknowledge(transfer.start, transfer.received)
+        self._take(transfer.by, transfer.start.filename, b"".join(transfer.parts))
+
+    def _wait(self, connection: Hashable, transfer: _Transfer) -> None:
+        transfer.end()
+        words = f"{transfer.start.filename}: nothing of it came for {STALLED:g} s, so it was dropped; try again"
+        transfer.timer = asyncio.get_running_loop().call_later(STALLED, self._drop, connection, words)
+
+    def _drop(self, connection: Hashable, words: str) -> None:
+        transfer = self._under_way[connection]
+        self.forget(connection)
+        self._refuse(transfer.by, transfer.start, words)
+
+    def _refuse(self, by: Uploader, start: FileTransferStartUpload, words: str) -> None:
+        by.dismiss(start)
+        by.tell(words)
