@@ -53,13 +53,15 @@ def replaced(record: Record, **fields: Any) -> Record:
 
 
 class Kind(IntEnum):
-    """How two faces or bodies meet, in order of severity: the kind of a body pair is the highest of its rows."""
+    """How two faces or bodies meet, in order of severity: the kind of a body pair is OVERLAPPING or the highest of its rows."""
 
     NEAR = contact_kind.NEAR  # apart, but nearer than the clearance
     TOUCHING = contact_kind.TOUCHING  # share a point, but neither passes through the other
     B_IN_A = contact_kind.B_IN_A  # (a connected part of) b lies inside a; only with solid=True
     A_IN_B = contact_kind.A_IN_B
     CROSSING = contact_kind.CROSSING  # faces pass through each other
+    # Of pairs of bodies, never of rows, and only with solid=True: no faces cross, but the interiors meet. As severe as CROSSING.
+    OVERLAPPING = contact_kind.OVERLAPPING
 
 
 class HasId(Protocol):
@@ -223,7 +225,7 @@ class Pairs:
 
     body_a: Ints
     body_b: Ints
-    kind: NDArray[np.uint8]  # the most severe kind of the pair's rows
+    kind: NDArray[np.uint8]  # the most severe kind of the pair's rows, or OVERLAPPING
     rows: Ints  # number of contact rows; 0 where pairs were asked for without rows
     distance: Floats  # least distance of the rows
     time: Floats  # first time of the rows, NaN where unknown

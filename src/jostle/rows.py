@@ -1,8 +1,7 @@
 """Rows of face pairs on their way into a report: what every method does with the rows it found, once.
 
 A method hands over `Rows` (faces, kinds, distances, and which of its pairs of bodies each belongs to); here they get their
-bodies and are summarised by pair, parts of bodies inside others are added where solids were asked for, and what the query
-does not want is left out.
+bodies and are summarised by pair, what solids add is added where it was asked for, and what the query does not want is left out.
 """
 
 from __future__ import annotations
@@ -13,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.containment import contained_parts
+from jostle.containment import PairRows, solid_rows
 from jostle.details import details_of_rows
 from jostle.frame import Floats, Frame, Ints
+from jostle.geometry.contact_kind import OVERLAPPING
 from jostle.pair_rows import label_runs
 from jostle.query import Query
-from jostle.report import Contacts, Counters, Pairs, Report, unknown_column
+from jostle.report import Contacts, Counters, Pairs, Report, pair_key, replaced, unknown_column
 
 
 class Rows(NamedTuple):
@@ -63,23 +63,49 @@ def merged(one: Contacts, other: Contacts, frame: Frame) -> Contacts:
     return contacts_of(body_a, body_b, Rows(body_a, face_a, face_b, kind, distance), frame)
 
 
-def with_contained(contacts: Contacts, pairs: CandidatePairs, frame: Frame) -> Contacts:
-    """Add a row for every part of a body that lies inside the other of its pair."""
-    parts = contained_parts(pairs, contacts, frame)
-    if not parts:
-        return contacts
-    a, b, face_a, face_b, kind = (np.array(column) for column in zip(*parts, strict=True))
-    none = np.zeros(len(a), np.int32)
-    added = Rows(none, face_a.astype(np.int32), face_b.astype(np.int32), kind.astype(np.uint8), np.zeros(len(a)))
-    return merged(contacts, contacts_of(a.astype(np.int32), b.astype(np.int32), added, frame), frame)
+def with_solids(contacts: Contacts, touching: Pairs, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts, Pairs]:
+    """Add a row for every part of a body that lies inside the other of its pair, and tell which pairs overlap.
+
+    `contacts` are all rows of the pairs, `touching` those of the pairs that have any.
+    """
+    ends = np.cumsum(touching.rows, dtype=np.int64)
+    last = np.zeros(len(pairs.body_a), np.int64)
+    first = last.copy()
+    key, of_touching = pair_key(pairs.body_a, pairs.body_b), pair_key(touching.body_a, touching.body_b)
+    order = np.argsort(key, kind="stable")
+    place = order[np.searchsorted(key, of_touching, sorter=order)]
+    first[place], last[place] = ends - touching.rows, ends
+    rows = PairRows(pairs.body_a, pairs.body_b, first, last, contacts.face_a, contacts.face_b, contacts.kind)
+    found = solid_rows(rows, frame)
+    if len(found.pair):
+        added = Rows(found.pair, found.face_a, found.face_b, found.kind, np.zeros(len(found.pair)))
+        a, b = pairs.body_a[found.pair], pairs.body_b[found.pair]
+        contacts = merged(contacts, contacts_of(a, b, added, frame), frame)
+        touching = Pairs.of(contacts)
+    overlapping = CandidatePairs(pairs.body_a[found.overlapping], pairs.body_b[found.overlapping])
+    return contacts, with_overlapping(touching, overlapping)
+
+
+def with_overlapping(pairs: Pairs, overlapping: CandidatePairs | Pairs) -> Pairs:
+    """Return the pairs with the kind OVERLAPPING where the others have them; all of those are among them."""
+    if len(overlapping.body_a) == 0:
+        return pairs
+    kind = pairs.kind.copy()
+    places = np.searchsorted(pair_key(pairs.body_a, pairs.body_b), pair_key(overlapping.body_a, overlapping.body_b))
+    kind[places] = OVERLAPPING
+    return replaced(pairs, kind=kind)
+
+
+def summed_up(contacts: Contacts, before: Pairs) -> Pairs:
+    """Summarise contacts that came to those of pairs which are known; what overlapped goes on overlapping."""
+    return with_overlapping(Pairs.of(contacts), before.select(before.kind == OVERLAPPING))
 
 
 def report_of(rows: Rows, pairs: CandidatePairs, frame: Frame, query: Query, counters: Counters) -> Report:
     """Return the report of all touching rows of these pairs, as the query wants it."""
     contacts, touching = labelled(rows, pairs, frame)
     if query.solid:
-        contacts = with_contained(contacts, pairs, frame)
-        touching = Pairs.of(contacts)
+        contacts, touching = with_solids(contacts, touching, pairs, frame)
     return as_asked(contacts, touching, counters, query)
 
 
@@ -90,7 +116,7 @@ def as_asked(contacts: Contacts, pairs: Pairs, counters: Counters, query: Query)
     if query.rows == "first":
         worst = _first_of_the_worst(contacts, pairs)
         contacts = contacts.select(worst)
-        return Report(Pairs.of(contacts), contacts, counters)
+        return Report(summed_up(contacts, pairs), contacts, counters)
     if query.rows == "any":
         pairs = pairs.select(np.s_[:1])
     return Report(pairs.without_rows(), counters=counters)
@@ -99,7 +125,7 @@ def as_asked(contacts: Contacts, pairs: Pairs, counters: Counters, query: Query)
 def _first_of_the_worst(contacts: Contacts, pairs: Pairs) -> NDArray[np.int64]:
     """Of each pair the first row of its most severe kind."""
     starts = np.cumsum(pairs.rows) - pairs.rows
-    severe = contacts.kind == np.repeat(pairs.kind, pairs.rows)
+    severe = contacts.kind == np.repeat(Pairs.of(contacts).kind, pairs.rows)  # of rows: that of the pair may be OVERLAPPING
     # The first True of each run: the lowest index among the severe rows.
     index = np.where(severe, np.arange(len(severe)), len(severe))
     return np.minimum.reduceat(index, starts) if len(starts) else np.empty(0, np.int64)

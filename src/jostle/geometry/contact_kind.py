@@ -1,7 +1,7 @@
 """The kinds of contact, as the small integers that kernels write into reports.
 
 The order is that of severity: where several faces of one pair of bodies are in contact, the pair's kind is the
-largest of its rows. 0 is no contact at all.
+largest of its rows, or OVERLAPPING. 0 is no contact at all.
 """
 
 NEAR = 1  # apart, but within the clearance that was asked for
@@ -9,3 +9,4 @@ TOUCHING = 2  # a common point, yet a motion however small can separate the two
 B_IN_A = 3  # no common point of the surfaces; b lies inside the solid a
 A_IN_B = 4  # no common point of the surfaces; a lies inside the solid b
 CROSSING = 5  # the two pass through each other; no small motion separates them
+OVERLAPPING = 6  # of two closed bodies, never of faces: no faces cross, the surfaces share a point, and the interiors meet

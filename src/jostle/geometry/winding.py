@@ -8,6 +8,10 @@ the vertical one moved by (ε, ε², 0) with ε infinitesimal: a corner at the p
 shadow of an edge as right of it. Both faces at an edge ask the same question of the same two ends in the same
 order, so no ray slips through or counts twice, whatever it hits: vertices, edges, vertical or degenerate faces. Every
 decision is a comparison of coordinates or an exact predicate; points on the surface are found exactly and reported.
+
+A query point is a *flag* p, q, r: the point p + ε (q - p) + ε² (r - p), which lies beside p within the triangle pqr. So a face
+whose corners touch the surface can ask where it lies, and no coordinate is ever rounded: a determinant is linear in the point, so
+its sign is that of p, where that is 0 that of q, and then that of r. A plain point is the flag p, p, p.
 """
 
 import math
@@ -66,59 +70,88 @@ def winding_number(points, vertices, faces):
 
 
 @kernel
-def edge_crossing(px, py, ax, ay, bx, by):
-    """How the shadow of the edge ab passes the point on its right: 1 upwards, -1 downwards, 0 not at all."""
-    if (ay > py) == (by > py):
-        return 0
-    direction = 1
-    if ay > by:
-        ax, ay, bx, by = bx, by, ax, ay
-        direction = -1
-    return direction if orient2d(ax, ay, bx, by, px, py) > 0 else 0
+def is_below(py, qy, ry, ay):
+    """Whether the flag (p, q, r) has a smaller coordinate than a."""
+    if py != ay:
+        return py < ay
+    return qy < ay or (qy == ay and ry < ay)
 
 
-# The two kernels below let coordinates and corners change places in a loop: each call of a predicate that stands in the
+# The kernels below let coordinates and corners change places in loops: each call of a predicate that stands in the
 # source is compiled into it, and 4.5 s became 2 s.
 @kernel
-def shadow_holds(px, py, ax, ay, bx, by, cx, cy):
-    """Whether the closed triangle abc in the plane, which has an area, contains p."""
-    lowest, highest = 0, 0
+def side_of_edge(px, py, qx, qy, rx, ry, ax, ay, bx, by):
+    """On which side of the line ab in the plane the flag (p, q, r) lies: 1 left, -1 right, 0 on it. Exact."""
     for _ in range(3):
         side = orient2d(ax, ay, bx, by, px, py)
-        lowest, highest = min(lowest, side), max(highest, side)
-        ax, ay, bx, by, cx, cy = bx, by, cx, cy, ax, ay
-    return lowest == 0 or highest == 0
+        if side != 0:
+            return side
+        px, py, qx, qy = qx, qy, rx, ry
+    return 0
 
 
 @kernel
-def on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
-    """Whether the closed triangle abc, which may be a segment or a point, contains p; p is in its bounding box. Exact."""
-    if orient3d(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz) != 0:
+def side_of_face(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz):
+    """On which side of the plane abc the flag (p, q, r) lies: 1 where a, b, c are seen counter-clockwise, -1 or 0. Exact."""
+    for _ in range(3):
+        side = orient3d(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz)
+        if side != 0:
+            return side
+        px, py, pz, qx, qy, qz = qx, qy, qz, rx, ry, rz
+    return 0
+
+
+@kernel
+def shadow_of_face(px, py, qx, qy, rx, ry, ax, ay, bx, by, cx, cy):
+    """How the shadow of the face abc winds around the flag, and whether its closed triangle, if it has an area, holds the flag."""
+    around, lowest, highest = 0, 0, 0
+    for _ in range(3):
+        side = side_of_edge(px, py, qx, qy, rx, ry, ax, ay, bx, by)
+        lowest, highest = min(lowest, side), max(highest, side)
+        if is_below(py, qy, ry, ay):
+            # An edge that passes on the right, seen from its lower end to its upper one, counts; a point on it is right of it.
+            if not is_below(py, qy, ry, by) and side < 0:
+                around -= 1
+        elif is_below(py, qy, ry, by) and side > 0:
+            around += 1
+        ax, ay, bx, by, cx, cy = bx, by, cx, cy, ax, ay
+    return around, lowest == 0 or highest == 0
+
+
+@kernel
+def on_face(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz):
+    """Whether the closed triangle abc, which may be a segment or a point, contains the flag; p is in its bounding box. Exact."""
+    if side_of_face(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz) != 0:
         return False
     on_one_line = True
     for _ in range(3):
         # In the plane of a triangle with an area, any shadow that keeps an area tells in from out.
         if orient2d(ax, ay, bx, by, cx, cy) != 0:
-            return shadow_holds(px, py, ax, ay, bx, by, cx, cy)
-        on_one_line = on_one_line and orient2d(ax, ay, bx, by, px, py) == 0 and orient2d(bx, by, cx, cy, px, py) == 0
-        px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz = py, pz, px, ay, az, ax, by, bz, bx, cy, cz, cx
+            return shadow_of_face(px, py, qx, qy, rx, ry, ax, ay, bx, by, cx, cy)[1]
+        on_one_line = (
+            on_one_line
+            and side_of_edge(px, py, qx, qy, rx, ry, ax, ay, bx, by) == 0
+            and side_of_edge(px, py, qx, qy, rx, ry, bx, by, cx, cy) == 0
+        )
+        px, py, pz, qx, qy, qz, rx, ry, rz = py, pz, px, qy, qz, qx, ry, rz, rx
+        ax, ay, az, bx, by, bz, cx, cy, cz = ay, az, ax, by, bz, bx, cy, cz, cx
     # Without area: on the line of the corners (both sides are asked, as one may be a point) and in their bounding box.
     return on_one_line
 
 
 @kernel
-def face_crossing(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
-    """What face abc adds to the winding number of p, 1, 0 or -1, and whether p lies on the face."""
+def face_crossing(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz):
+    """What face abc adds to the winding number of the flag, 1, 0 or -1, and whether the flag lies on the face."""
     # Beside the face, or above it: nothing. These comparisons decide nearly all faces.
     if max(ay, by, cy) < py or min(ay, by, cy) > py or max(ax, bx, cx) < px or min(ax, bx, cx) > px or max(az, bz, cz) < pz:
         return 0, False
-    around = edge_crossing(px, py, ax, ay, bx, by) + edge_crossing(px, py, bx, by, cx, cy) + edge_crossing(px, py, cx, cy, ax, ay)
+    around = shadow_of_face(px, py, qx, qy, rx, ry, ax, ay, bx, by, cx, cy)[0]
     if min(az, bz, cz) > pz:
         return around, False
     if around == 0:
-        return 0, on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz)
-    # Under a face seen counter-clockwise from above, p is on the side from which it looks clockwise.
-    side = orient3d(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz)
+        return 0, on_face(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz)
+    # Under a face seen counter-clockwise from above, the flag is on the side from which it looks clockwise.
+    side = side_of_face(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz)
     if side == 0:
         return 0, True
     return (around if side * around < 0 else 0), False
@@ -133,13 +166,48 @@ def crossing_winding(px, py, pz, vertices, faces):
     winding = 0
     for j in range(faces.shape[0]):
         a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
-        crossing, on_face = face_crossing(
-            *(px, py, pz),
+        crossing, on_it = face_crossing(
+            *(px, py, pz, px, py, pz, px, py, pz),
             *(vertices[a, 0], vertices[a, 1], vertices[a, 2]),
             *(vertices[b, 0], vertices[b, 1], vertices[b, 2]),
             *(vertices[c, 0], vertices[c, 1], vertices[c, 2]),
         )
-        if on_face:
+        if on_it:
             return 0, True
         winding += crossing
     return winding, False
+
+
+@kernel
+def flag_winding(flag, vertices, faces, chosen):
+    """Exact winding number of a closed mesh around a flag: (winding, faces that hold the flag, their balance).
+
+    flag (9,), vertices (n,3), faces (m,3), of which those in `chosen` are counted. Where faces hold the flag, the winding is that
+    on their upper side, or beside vertical ones that towards +x, or towards +y; on the other side it is larger by the balance.
+    """
+    winding, holding, balance = 0, 0, 0
+    for i in range(chosen.shape[0]):
+        j = chosen[i]
+        a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
+        crossing, on_it = face_crossing(
+            *(flag[0], flag[1], flag[2], flag[3], flag[4], flag[5], flag[6], flag[7], flag[8]),
+            *(vertices[a, 0], vertices[a, 1], vertices[a, 2]),
+            *(vertices[b, 0], vertices[b, 1], vertices[b, 2]),
+            *(vertices[c, 0], vertices[c, 1], vertices[c, 2]),
+        )
+        winding += crossing
+        if on_it:
+            holding += 1
+            balance += facing(vertices, a, b, c)
+    return winding, holding, balance
+
+
+@kernel
+def facing(vertices, a, b, c):
+    """The sign of the first coordinate of a face's normal that is not 0, of z, x and y; 0 for a face without area. Exact."""
+    for k in range(3):
+        u, v = k, (k + 1) % 3
+        sign = orient2d(vertices[a, u], vertices[a, v], vertices[b, u], vertices[b, v], vertices[c, u], vertices[c, v])
+        if sign != 0:
+            return sign
+    return 0

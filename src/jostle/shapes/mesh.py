@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from jostle.shapes.analytic import RaySurface
+    from jostle.shapes.topology import SheetSides, Topology
 
 UNITS = ("m", "cm", "mm", "um", "km", "in", "ft")
 
@@ -183,6 +184,20 @@ class Mesh:
         _, first, inverse = np.unique(of_face, return_index=True, return_inverse=True)
         order = np.argsort(np.argsort(first))
         return _sealed(order[inverse.ravel()].astype(np.int32))
+
+    @functools.cached_property
+    def topology(self) -> Topology:
+        """Fans of edges, sheets and parts, for questions about solids."""
+        from jostle.shapes.topology import topology_of
+
+        return topology_of(self.welded_faces, len(self.vertices))
+
+    @functools.cached_property
+    def sheet_sides(self) -> SheetSides:
+        """On which side of each sheet the inside is; meaningful when `is_closed`."""
+        from jostle.shapes.topology import sheet_sides
+
+        return sheet_sides(self.vertices, self.faces, self.topology)
 
     @functools.cached_property
     def face_normals(self) -> NDArray[np.float64]:

@@ -32,8 +32,8 @@ from jostle.packed_rows import ALL, HOW_MANY
 from jostle.pairwise import FrameVolumes, allowed_pairs, broad_phase_of
 from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder, Progress
 from jostle.query import Query
-from jostle.report import Contacts, Counters, Pairs, Report
-from jostle.rows import Rows, as_asked, contacts_of, labelled, merged, with_contained
+from jostle.report import Contacts, Counters, Report
+from jostle.rows import Rows, as_asked, contacts_of, labelled, merged, summed_up, with_solids
 from jostle.shapes.mesh import Mesh
 from jostle.traits import EXACT, NO_MISS, Answer, Guarantee, Semantics, Serve, Traits, statistical
 
@@ -170,12 +170,11 @@ class BoundingTreeDetector(Detector):
         rows, counters = self._static.find(self._trees.shapes, self._kind, self._placed(frame, pairs), how_many)
         contacts, touching = labelled(rows, pairs, frame)
         if query.solid:
-            contacts = with_contained(contacts, pairs, frame)
+            contacts, touching = with_solids(contacts, touching, pairs, frame)
         if query.itself:
             contacts, work = self._with_itself(contacts, frame, query)
             counters += work
-        if query.solid or query.itself:
-            touching = Pairs.of(contacts)
+            touching = summed_up(contacts, touching)
         counters += Counters(body_pairs=len(pairs.body_a), box_tests=self._finder.counters.get("box_tests", 0))
         return as_asked(contacts, touching, counters, query)
 

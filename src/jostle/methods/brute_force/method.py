@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.containment import first_faces_of_contained_parts
+from jostle.containment import PairRows, solid_rows
 from jostle.details import details_of_rows
 from jostle.frame import Bodies, Frame, Ints
 from jostle.geometry.aabb import face_boxes
-from jostle.geometry.contact_kind import A_IN_B, B_IN_A, CROSSING
+from jostle.geometry.contact_kind import OVERLAPPING
 from jostle.methods.brute_force.all_faces import FaceRows, find_face_rows
 from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.methods.brute_force.moving_faces import find_moving_rows
@@ -44,8 +44,6 @@ class FaceShape(NamedTuple):
 
     faces: Ints  # (m,3)
     welded_faces: Ints  # (m,3) faces with welded vertex numbers
-    part_of_face: Ints  # (m,) connected component of each face
-    is_closed: NDArray[np.bool_]  # () whether it can contain others
 
 
 @dataclass(frozen=True)
@@ -63,8 +61,8 @@ class AllFaces:
         return FaceShape
 
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> FaceShape:
-        """Collect faces and topology."""
-        return FaceShape(mesh.faces, mesh.welded_faces, mesh.component_of_face, np.array(mesh.is_closed))
+        """Collect faces."""
+        return FaceShape(mesh.faces, mesh.welded_faces)
 
     def test_pairs(
         self,
@@ -131,18 +129,22 @@ class BruteForceDetector(Detector):
 def answer(pairs: Iterable[tuple[int, int]], shapes: tuple[FaceShape, ...], frame: Frame, query: Query) -> Report:
     """Test pairs of bodies in order and report the rows that the query asks for."""
     found: list[tuple[int, int, FaceRows]] = []
+    overlapping: list[bool] = []
     counters = Counters()
     for a, b in pairs:
-        rows, work = rows_of_pair(a, b, shapes, frame, query)
+        rows, overlap, work = rows_of_pair(a, b, shapes, frame, query)
         counters += work
         if len(rows.kind):
             found.append((a, b, _first_of_the_worst(rows) if query.rows == "first" else rows))
+            overlapping.append(overlap)
             if query.rows == "any":
                 break
     contacts = _contacts(found, frame)
+    summary = Pairs.of(contacts)
+    summary.kind[overlapping] = OVERLAPPING
     if query.rows in ("pairs", "any"):
-        return Report(pairs=Pairs.of(contacts).without_rows(), counters=counters)
-    return Report.of(contacts, counters)
+        return Report(pairs=summary.without_rows(), counters=counters)
+    return Report(summary, contacts, counters)
 
 
 def answer_along_motion(
@@ -168,41 +170,26 @@ def answer_along_motion(
     return motion_report(MovingRows.joined(found), listed, moving, frame, query, counters)
 
 
-def rows_of_pair(a: int, b: int, shapes: tuple[FaceShape, ...], frame: Frame, query: Query) -> tuple[FaceRows, Counters]:
-    """Return the rows of one pair of bodies, or of one body against itself."""
+def rows_of_pair(a: int, b: int, shapes: tuple[FaceShape, ...], frame: Frame, query: Query) -> tuple[FaceRows, bool, Counters]:
+    """Return the rows of one pair of bodies, or of one body against itself, and whether two solids overlap."""
     shape_a, shape_b = shapes[a], shapes[b]
     world_a, world_b = frame.world_vertices(a), frame.world_vertices(b)
     welded = shape_a.welded_faces if a == b else None
     rows, work = find_face_rows(world_a, shape_a.faces, world_b, shape_b.faces, query.clearance, welded, query.adjacent)
     counters = work + Counters(body_pairs=1)
     if not query.solid or a == b:
-        return rows, counters
-    crossing = rows.kind == CROSSING
-    inside: list[tuple[int, int, int]] = []
-    if shape_b.is_closed:
-        parts = first_faces_of_contained_parts(
-            world_a, shape_a.faces, shape_a.part_of_face, rows.face_a[crossing], world_b, shape_b.faces
-        )
-        inside += [(face, -1, A_IN_B) for face in parts]
-    if shape_a.is_closed:
-        parts = first_faces_of_contained_parts(
-            world_b, shape_b.faces, shape_b.part_of_face, rows.face_b[crossing], world_a, shape_a.faces
-        )
-        inside += [(-1, face, B_IN_A) for face in parts]
-    return (_with_contained(rows, inside) if inside else rows), counters
+        return rows, False, counters
+    one, first, last = np.zeros(1, np.int32), np.zeros(1, np.int64), np.full(1, len(rows.kind))
+    solids = solid_rows(PairRows(one + np.int32(a), one + np.int32(b), first, last, rows.face_a, rows.face_b, rows.kind), frame)
+    if len(solids.pair):
+        rows = _with_contained(rows, FaceRows(solids.face_a, solids.face_b, solids.kind, np.zeros(len(solids.pair))))
+    return rows, bool(solids.overlapping[0]), counters
 
 
-def _with_contained(rows: FaceRows, inside: list[tuple[int, int, int]]) -> FaceRows:
+def _with_contained(rows: FaceRows, inside: FaceRows) -> FaceRows:
     """Merge rows of contained parts into the order of faces; their distance is 0: they share points."""
-    face_a, face_b, kind = (np.array(column) for column in zip(*inside, strict=True))
-    merged = FaceRows(
-        np.concatenate([rows.face_a, face_a.astype(np.int32)]),
-        np.concatenate([rows.face_b, face_b.astype(np.int32)]),
-        np.concatenate([rows.kind, kind.astype(np.uint8)]),
-        np.concatenate([rows.distance, np.zeros(len(inside))]),
-    )
-    order = np.lexsort((merged.face_b, merged.face_a))
-    return _rows(merged, order)
+    merged = FaceRows(*(np.concatenate([getattr(rows, name), getattr(inside, name)]) for name in FaceRows._fields))
+    return _rows(merged, np.lexsort((merged.face_b, merged.face_a)))
 
 
 def _first_of_the_worst(rows: FaceRows) -> FaceRows:

@@ -3,8 +3,9 @@
 Lock and Wills know only filled and empty. The band keeps, in blocks of 8 x 8 x 8 voxels, the distance of each centre to the nearest
 face, exact but for rounding to 1/8192 of a voxel, up to `WIDTH` voxels on each side; farther ones are cut off there. Its lattice
 is the map's grown by `MARGIN` voxels on all sides: a point in any filled voxel has eight centres about it. A centre is inside
-(negative) where its winding number is not 0, as in containment.py; inverted meshes and overlapping shells count. Faces inside the
-union of overlapping shells are faces too: depth is to the nearest one, never more than the true one. An open mesh has no inside.
+(negative) where its winding number is not 0, as in `jostle.containment`; inverted meshes and overlapping shells count. Faces
+inside the union of overlapping shells are faces too: depth is to the nearest one, never more than the true one. An open mesh has no
+inside.
 
 Between centres it is interpolated (`distance_and_gradient`): off by at most √3/2 voxel, where the nearest face changes within
 the cell, and by v²/8 · (κ₁ + κ₂) on a smooth surface of curvatures κ; nothing on flat ones. Its gradient says where out is.

@@ -32,8 +32,8 @@ from jostle.packed_rows import ALL, FIRST, HOW_MANY, WORST, unpacked
 from jostle.pairwise import LocalBoxes, allowed_pairs, world_volumes
 from jostle.protocol import OldToNew, PairFinder, Progress
 from jostle.query import Query
-from jostle.report import Closest, Contacts, Counters, Kind, Pairs, Report
-from jostle.rows import Rows, as_asked, contacts_of, labelled, merged, with_contained
+from jostle.report import Closest, Contacts, Counters, Kind, Report
+from jostle.rows import Rows, as_asked, contacts_of, labelled, merged, summed_up, with_solids
 from jostle.shapes.mesh import Mesh
 from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
 
@@ -130,12 +130,11 @@ class WideTreeDetector:
         rows, counters = find_rows_on_threads(self._forest, placed, query.clearance, how_many, frame.workers)
         contacts, touching = labelled(rows, pairs, frame)
         if query.solid:
-            contacts = with_contained(contacts, pairs, frame)
+            contacts, touching = with_solids(contacts, touching, pairs, frame)
         if query.itself:
             contacts, work = self._with_itself(contacts, frame, query)
             counters += work
-        if query.solid or query.itself:
-            touching = Pairs.of(contacts)
+            touching = summed_up(contacts, touching)
         counters += Counters(body_pairs=len(body_a), box_tests=self._finder.counters.get("box_tests", 0))
         return as_asked(contacts, touching, counters, query)
 
@@ -236,4 +235,4 @@ def _corner_boxes(boxes: Floats, pose: Floats) -> Floats:
     return np.stack([moved - extent, moved + extent], axis=1)
 
 
-assert Kind.CROSSING < 1 << 3  # a kind fits into a row
+assert max(Kind) < 1 << 3  # a kind fits into a row

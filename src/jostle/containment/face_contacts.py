@@ -1,0 +1,317 @@
+"""Pairs of bodies by their touching faces: do interiors meet along an edge, and which points remain to be asked for?
+
+A contact along an edge is tested once, in the row of the lowest faces at its edges: every face around an edge that lies in a face
+has a row with it. Rows that meet in a point alone say only that a sheet touches.
+"""
+
+import numpy as np
+
+from jostle.containment.sectors import APART, MEETING, UNDECIDED, sectors_meet
+from jostle.geometry.contact_kind import CROSSING, NEAR
+from jostle.geometry.predicates import orient2d, sides_of_plane
+from jostle.geometry.winding import flag_winding
+from jostle.kernels.handles import float64_at, int32_at
+from jostle.kernels.jit import kernel
+
+# Columns of the table of bodies: addresses and lengths.
+VERTICES, VERTEX_COUNT, FACES, FACE_COUNT, FIRST_SIDE, NEXT_SIDE, SHEET_OF_FACE, PART_OF_FACE = 0, 1, 2, 3, 4, 5, 6, 7
+PART_FACE, PARTS, SHEET_FACE, SHEETS, INNER, CLOSED, COLUMNS = 8, 9, 10, 11, 12, 13, 14
+
+# What a point is asked for: does the part lie inside; does the part, which touches; does the sheet.
+FREE_PART, TOUCHING_PART, SHEET = 0, 1, 2
+
+TOUCHED, ALONG_EDGES, CROSSED = 1, 2, 4  # marks of parts and sheets
+
+
+@kernel
+def test_pairs(table, boxes, pair_a, pair_b, first_row, last_row, face_a, face_b, kind, first, last, marks, meet, asked, flags):  # type: ignore[no-untyped-def]
+    """Decide the pairs first … last - 1 along edges, and list what has to be asked for by a winding number.
+
+    table (n, COLUMNS) of bodies, boxes (n,6) of their world vertices; of each pair its bodies and its rows among face_a, face_b,
+    kind. marks (4, most sheets or parts) is scratch. meet (pairs,) gets APART, MEETING or UNDECIDED; asked (k,4) gets pair, 0 for a
+    inside b or 1 for b inside a, what is asked for, and a face of it; flags (k,9) gets the point (`geometry/winding.py`). Returns
+    how many questions there are, of which those beyond k are not written, and the number of contacts along edges.
+    """
+    points, left, edges = np.empty((6, 3)), np.zeros(6, np.bool_), 0
+    count = 0
+    for pair in range(first, last):
+        a, b = pair_a[pair], pair_b[pair]
+        meet[pair] = APART
+        if a == b or not (table[a, CLOSED] or table[b, CLOSED]):
+            continue
+        crosses = mark_rows(table, a, b, face_a, face_b, kind, first_row[pair], last_row[pair], marks)
+        both = table[a, CLOSED] and table[b, CLOSED] and not crosses
+        if both:
+            meet[pair], tests = meet_along_edges(
+                table, a, b, face_a, face_b, kind, first_row[pair], last_row[pair], marks, points, left
+            )
+            edges += tests
+        for k in range(2):
+            inner, outer = (a, b) if k == 0 else (b, a)
+            if not table[outer, CLOSED]:
+                continue
+            corners = int32_at(table[inner, FACES], 3 * table[inner, FACE_COUNT])
+            vertices = float64_at(table[inner, VERTICES], 3 * table[inner, VERTEX_COUNT])
+            parts = int32_at(table[inner, PART_FACE], table[inner, PARTS])
+            sheets = int32_at(table[inner, SHEET_FACE], table[inner, SHEETS])
+            for part in range(parts.shape[0]):
+                if marks[2 + k, part] == 0:
+                    if in_box(vertices, corners[3 * parts[part]], boxes, outer):
+                        ask(asked, flags, count, pair, k, FREE_PART, parts[part], corners, vertices)
+                        count += 1
+                elif marks[2 + k, part] == TOUCHED and not table[inner, CLOSED]:
+                    ask(asked, flags, count, pair, k, TOUCHING_PART, parts[part], corners, vertices)
+                    count += 1
+            if both and meet[pair] == APART:
+                inner_side = int32_at(table[inner, INNER], table[inner, SHEETS])
+                for sheet in range(sheets.shape[0]):
+                    if marks[k, sheet] == TOUCHED and inner_side[sheet] != 0:
+                        ask(asked, flags, count, pair, k, SHEET, sheets[sheet], corners, vertices)
+                        count += 1
+    return count, edges
+
+
+@kernel
+def ask(asked, flags, count, pair, k, what, face, corners, vertices):  # type: ignore[no-untyped-def]
+    """Write one question, if there is room."""
+    if count < asked.shape[0]:
+        asked[count, 0], asked[count, 1], asked[count, 2], asked[count, 3] = pair, k, what, face
+        for i in range(9):
+            # A part that touches nothing asks by its corner; a sheet that touches asks by a point beside it.
+            flags[count, i] = vertices[3 * corners[3 * face + (i // 3 if what == SHEET else 0)] + i % 3]
+
+
+@kernel
+def in_box(vertices, v, boxes, body):  # type: ignore[no-untyped-def]
+    """Whether a vertex lies in the closed box of a body."""
+    inside = True
+    for k in range(3):
+        inside = inside and boxes[body, k] <= vertices[3 * v + k] <= boxes[body, 3 + k]
+    return inside
+
+
+@kernel
+def boxes_into(table, used, boxes):  # type: ignore[no-untyped-def]
+    """Write the boxes (n,6) of the used bodies' faces, lowest coordinates first."""
+    for body in range(table.shape[0]):
+        if not used[body]:
+            continue
+        vertices = float64_at(table[body, VERTICES], 3 * table[body, VERTEX_COUNT])
+        corners = int32_at(table[body, FACES], 3 * table[body, FACE_COUNT])
+        for k in range(3):
+            lower, upper = np.inf, -np.inf
+            for i in range(corners.shape[0]):
+                lower, upper = min(lower, vertices[3 * corners[i] + k]), max(upper, vertices[3 * corners[i] + k])
+            boxes[body, k], boxes[body, 3 + k] = lower, upper
+
+
+@kernel
+def mark_rows(table, a, b, face_a, face_b, kind, first_row, last_row, marks):  # type: ignore[no-untyped-def]
+    """Mark sheets (rows 0 and 1 of marks, of a and of b) and parts (rows 2 and 3) that touch or cross; return whether any cross."""
+    faces_a, faces_b = table[a, FACE_COUNT], table[b, FACE_COUNT]
+    sheet_a, part_a = int32_at(table[a, SHEET_OF_FACE], faces_a), int32_at(table[a, PART_OF_FACE], faces_a)
+    sheet_b, part_b = int32_at(table[b, SHEET_OF_FACE], faces_b), int32_at(table[b, PART_OF_FACE], faces_b)
+    for k in range(4):
+        for i in range(table[a if k % 2 == 0 else b, SHEETS if k < 2 else PARTS]):
+            marks[k, i] = 0
+    crosses = False
+    for row in range(first_row, last_row):
+        if kind[row] == NEAR:
+            continue
+        mark = TOUCHED
+        if kind[row] == CROSSING:
+            mark = CROSSED
+            crosses = True
+        marks[0, sheet_a[face_a[row]]] |= mark
+        marks[1, sheet_b[face_b[row]]] |= mark
+        marks[2, part_a[face_a[row]]] |= mark
+        marks[3, part_b[face_b[row]]] |= mark
+    return crosses
+
+
+@kernel
+def meet_along_edges(table, a, b, face_a, face_b, kind, first_row, last_row, marks, points, left):  # type: ignore[no-untyped-def]
+    """Test every contact along an edge of one pair, until interiors meet; return the answer and the number of contacts tested."""
+    answer, tests = APART, 0
+    t = np.empty((6, 3))  # the corners of the two faces
+    sides = np.empty(6, np.int64)  # of the other plane, for each of these corners
+    for row in range(first_row, last_row):
+        if kind[row] == NEAR:
+            continue
+        load_face(table, a, face_a[row], t, 0)
+        load_face(table, b, face_b[row], t, 3)
+        sides[0], sides[1], sides[2] = sides_of(t, 3, 0)
+        sides[3], sides[4], sides[5] = sides_of(t, 0, 3)
+        for k in range(6):
+            # The k-th edge of both faces: does it lie in the plane of the other face, and meet it in more than a point?
+            mine, other = (0, 3) if k < 3 else (3, 0)
+            i, j = k % 3, (k + 1) % 3
+            if sides[mine + i] != 0 or sides[mine + j] != 0:
+                continue
+            body, face, beside, beside_face = (a, face_a[row], b, face_b[row]) if k < 3 else (b, face_b[row], a, face_a[row])
+            first_side = int32_at(table[body, FIRST_SIDE], 3 * table[body, FACE_COUNT])
+            if first_side[3 * face + i] != 3 * face + i:
+                continue
+            for c in range(3):
+                points[0, c], points[1, c] = t[mine + i, c], t[mine + j, c]
+            side, lies = where_edge_lies(t, other, points)
+            if lies == NO_AREA:
+                answer = UNDECIDED
+            if lies < INSIDE:
+                continue
+            known = fan_of(table, body, 3 * face + i, points, left, 2, marks[0 if k < 3 else 1])
+            if lies == INSIDE:
+                known = known and plane_of(table, beside, beside_face, t, other, side, points, left, marks[1 if k < 3 else 0])
+            else:
+                first_beside = int32_at(table[beside, FIRST_SIDE], 3 * table[beside, FACE_COUNT])
+                at = 3 * beside_face + lies
+                if k >= 3 or first_beside[at] != at:  # two edges: by those of a, and in the row of the lowest face of b
+                    continue
+                known = known and fan_of(table, beside, at, points, left, 4, marks[1])
+            found = sectors_meet(points, left) if known else UNDECIDED
+            tests += 1
+            if found == MEETING:
+                return MEETING, tests
+            if found == UNDECIDED:
+                answer = UNDECIDED
+    return answer, tests
+
+
+INSIDE, OUTSIDE, NO_AREA = -1, -2, -3
+
+
+@kernel
+def where_edge_lies(t, other, points):  # type: ignore[no-untyped-def]
+    """Where the edge of points 0 and 1, which lies in the plane of a face, meets it in more than a point.
+
+    Returns how the face is turned in the shadow along axis u - 1, times 4, plus u, and: INSIDE where the edge enters the inside of
+    the face, 0 … 2 where it runs along that side of it, OUTSIDE, or NO_AREA of a face without area.
+    """
+    for u in range(3):
+        v = (u + 1) % 3
+        turned = side_in_shadow(t, other, t, other + 1, t, other + 2, u, v)
+        if turned == 0:
+            continue
+        lowest, highest, along = 0, 0, -1
+        before = side_in_shadow(points, 0, points, 1, t, other + 2, u, v)
+        for k in range(3):
+            here = side_in_shadow(points, 0, points, 1, t, other + k, u, v)
+            lowest, highest = min(lowest, here), max(highest, here)
+            if before == 0 and here == 0:
+                along = (k + 2) % 3
+            before = here
+        if lowest < 0 and highest > 0:
+            for k in range(3):
+                i, j = other + k, other + (k + 1) % 3
+                if (
+                    turned * side_in_shadow(t, i, t, j, points, 0, u, v) <= 0
+                    and turned * side_in_shadow(t, i, t, j, points, 1, u, v) <= 0
+                ):
+                    return 0, OUTSIDE
+            return 4 * turned + u, INSIDE
+        if along < 0:
+            return 0, OUTSIDE
+        i, j = other + along, other + (along + 1) % 3
+        c = u if points[0, u] != points[1, u] else v
+        lower = max(min(points[0, c], points[1, c]), min(t[i, c], t[j, c]))
+        upper = min(max(points[0, c], points[1, c]), max(t[i, c], t[j, c]))
+        return 0, along if lower < upper else OUTSIDE
+    return 0, NO_AREA
+
+
+@kernel
+def side_in_shadow(p, i, q, j, r, k, u, v):  # type: ignore[no-untyped-def]
+    """orient2d of three points in the coordinates u and v."""
+    return orient2d(p[i, u], p[i, v], q[j, u], q[j, v], r[k, u], r[k, v])
+
+
+@kernel
+def load_face(table, body, face, t, at):  # type: ignore[no-untyped-def]
+    """Write the corners of a face into three rows."""
+    corners = int32_at(table[body, FACES], 3 * table[body, FACE_COUNT])
+    vertices = float64_at(table[body, VERTICES], 3 * table[body, VERTEX_COUNT])
+    for k in range(3):
+        for c in range(3):
+            t[at + k, c] = vertices[3 * corners[3 * face + k] + c]
+
+
+@kernel
+def sides_of(t, plane, at):  # type: ignore[no-untyped-def]
+    """On which side of the plane of three rows three others lie."""
+    i, j, k, p, q, r = plane, plane + 1, plane + 2, at, at + 1, at + 2
+    return sides_of_plane(
+        *(t[i, 0], t[i, 1], t[i, 2], t[j, 0], t[j, 1], t[j, 2], t[k, 0], t[k, 1], t[k, 2]),
+        *(t[p, 0], t[p, 1], t[p, 2], t[q, 0], t[q, 1], t[q, 2], t[r, 0], t[r, 1], t[r, 2]),
+    )
+
+
+@kernel
+def fan_of(table, body, side, points, left, at, marks):  # type: ignore[no-untyped-def]
+    """Write the two half planes of an edge and mark their sheets; False where there are not two, both of sheets with an inside."""
+    corners = int32_at(table[body, FACES], 3 * table[body, FACE_COUNT])
+    vertices = float64_at(table[body, VERTICES], 3 * table[body, VERTEX_COUNT])
+    next_side = int32_at(table[body, NEXT_SIDE], 3 * table[body, FACE_COUNT])
+    sheet_of_face = int32_at(table[body, SHEET_OF_FACE], table[body, FACE_COUNT])
+    inner_side = int32_at(table[body, INNER], table[body, SHEETS])
+    found, known = 0, True
+    while side >= 0:
+        face, k = side // 3, side % 3
+        sheet = sheet_of_face[face]
+        marks[sheet] |= ALONG_EDGES
+        start, beside = corners[3 * face + k], corners[3 * face + (k + 2) % 3]
+        if found < 2:
+            along = 0.0  # the side's way along the line, which tells its direction; edges may begin anywhere on the line
+            end = corners[3 * face + (k + 1) % 3]
+            for c in range(3):
+                points[at + found, c] = vertices[3 * beside + c]
+                if along == 0.0:
+                    along = (vertices[3 * end + c] - vertices[3 * start + c]) * (points[1, c] - points[0, c])
+            # Seen against the line, a face that runs along it is followed counter-clockwise by what is before it.
+            left[at + found] = (along > 0.0) == (inner_side[sheet] > 0)
+        known = known and inner_side[sheet] != 0
+        found += 1
+        side = next_side[side]
+    return known and found == 2
+
+
+@kernel
+def plane_of(table, body, face, t, at, side, points, left, marks):  # type: ignore[no-untyped-def]
+    """Write the two half planes of a face that the line of points 0 and 1 enters; False where its sheet has no inside."""
+    u = side & 3
+    turned = side >> 2
+    v = (u + 1) % 3
+    sheet = int32_at(table[body, SHEET_OF_FACE], table[body, FACE_COUNT])[face]
+    inner = int32_at(table[body, INNER], table[body, SHEETS])[sheet]
+    marks[sheet] |= ALONG_EDGES
+    for k in range(3):
+        beside = turned * side_in_shadow(points, 0, points, 1, t, at + k, u, v)
+        if beside != 0:
+            to = 4 if beside > 0 else 5
+            for c in range(3):
+                points[to, c] = t[at + k, c]
+            left[to] = (beside > 0) == (inner > 0)
+    return inner != 0
+
+
+@kernel
+def part_is_inside(vertices, faces, part_of_face, outer_vertices, outer_faces, first_face, box):  # type: ignore[no-untyped-def]
+    """Whether a part of an open body, which crosses nothing, lies inside: its first face that is not on the other surface decides.
+
+    vertices (n,3), faces (m,3), box (6,) of the outer body's vertices.
+    """
+    part = part_of_face[first_face]
+    for f in range(first_face, faces.shape[0]):
+        if part_of_face[f] == part:
+            for k in range(9):
+                x = vertices[faces[f, k // 3], k % 3]
+                if x < box[k % 3] or x > box[3 + k % 3]:
+                    return False
+    flag, every = np.empty(9), np.arange(outer_faces.shape[0])
+    for f in range(first_face, faces.shape[0]):
+        if part_of_face[f] == part:
+            for k in range(9):
+                flag[k] = vertices[faces[f, k // 3], k % 3]
+            winding, holding, _ = flag_winding(flag, outer_vertices, outer_faces, every)
+            if holding == 0:
+                return winding != 0
+    return False

@@ -1,0 +1,66 @@
+"""Sectors of two bodies around a line.
+
+Around an inner point of an edge a closed body is a fan of half planes with sectors between them; around a point of a face it is one
+plane. Each half plane is given by a corner beside the line, and by whether the body lies on its counter-clockwise side, seen
+against the direction of the line. All angles are compared by exact predicates.
+"""
+
+from jostle.geometry.predicates import orient2d, orient3d
+from jostle.kernels.jit import kernel
+
+APART, MEETING, UNDECIDED = 0, 1, 2
+
+
+@kernel
+def turn(points, h, k):  # type: ignore[no-untyped-def]
+    """How far the half plane of corner k is turned from that of h, counter-clockwise about the line of points 0 and 1.
+
+    0 not at all, 1 by less than half a turn, 2 by half a turn, 3 by more; -1 where a corner is on the line.
+    """
+    side = orient3d(
+        *(points[0, 0], points[0, 1], points[0, 2]),
+        *(points[1, 0], points[1, 1], points[1, 2]),
+        *(points[h, 0], points[h, 1], points[h, 2]),
+        *(points[k, 0], points[k, 1], points[k, 2]),
+    )
+    if side != 0:
+        return 1 if side > 0 else 3
+    for u in range(3):
+        one, other = side_of_line(points, h, u), side_of_line(points, k, u)
+        if one != 0 and other != 0:
+            return 0 if one == other else 2
+    return -1
+
+
+@kernel
+def side_of_line(points, k, u):  # type: ignore[no-untyped-def]
+    """On which side of the line of points 0 and 1 the point k lies, seen along the axis before u."""
+    v = (u + 1) % 3
+    return orient2d(points[0, u], points[0, v], points[1, u], points[1, v], points[k, u], points[k, v])
+
+
+@kernel
+def sectors_meet(points, left):  # type: ignore[no-untyped-def]
+    """Whether a sector of one body meets one of the other: APART, MEETING, or UNDECIDED where half planes are not distinct.
+
+    points (6,3): two of the line, then a corner of each of the two half planes of the one body, then of the other.
+    left (6,): whether the body is on the counter-clockwise side of the half plane.
+    """
+    if turn(points, 2, 3) <= 0 or turn(points, 4, 5) <= 0:
+        return UNDECIDED
+    for h in range(2, 6):
+        # The nearest half plane of the other body on the way back from the inner side of h; itself where both coincide.
+        i = 4 if h < 4 else 2
+        first, second = turn(points, h, i), turn(points, h, i + 1)
+        if first < 0 or second < 0:
+            return UNDECIDED
+        if left[h]:
+            first, second = (4 - first) % 4, (4 - second) % 4
+        nearest = i if first < second else i + 1
+        if first == second:
+            # Both are turned by less than half a turn, or both by more.
+            between = turn(points, i, i + 1)
+            nearest = i if (between == 1) != left[h] else i + 1
+        if left[nearest] == left[h]:
+            return MEETING
+    return APART

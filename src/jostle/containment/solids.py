@@ -1,0 +1,172 @@
+"""The answer for a list of pairs of bodies: which interiors meet, and which parts lie inside another body."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.containment.face_contacts import COLUMNS, SHEET, TOUCHING_PART, boxes_into, part_is_inside, test_pairs
+from jostle.containment.rational import interiors_meet
+from jostle.containment.sectors import MEETING, UNDECIDED
+from jostle.frame import Floats, Frame, Ints
+from jostle.geometry.contact_kind import A_IN_B, B_IN_A, NEAR
+from jostle.geometry.winding_columns import windings
+from jostle.kernels.arrays import read_only_view
+from jostle.shapes.mesh import Mesh
+from jostle.shapes.topology import sheet_sides
+
+ROWS_AT_ONCE = 200_000  # rows, or sixteenths of pairs, for one call of the kernel: some 50 ms, so that Ctrl-C is heard
+
+
+class PairRows(NamedTuple):
+    """Pairs of bodies by number, and all rows of their faces."""
+
+    body_a: Ints  # (n,)
+    body_b: Ints
+    first: NDArray[np.int64]  # (n,) first row of each pair
+    last: NDArray[np.int64]  # (n,) the one after the last
+    face_a: Ints  # (rows,)
+    face_b: Ints
+    kind: NDArray[np.uint8]
+
+
+class SolidRows(NamedTuple):
+    """What solids add to rows of faces."""
+
+    pair: Ints  # (k,) by number, of each part that lies inside the other body, sorted; a's parts before b's
+    face_a: Ints  # (k,) lowest face of the part, or -1
+    face_b: Ints
+    kind: NDArray[np.uint8]
+    overlapping: NDArray[np.bool_]  # (n,) which pairs touch, do not cross, and have common interior points
+    edge_tests: int  # contacts along edges that were tested
+    winding_tests: int  # faces that were asked for a winding number
+
+
+def solid_rows(rows: PairRows, frame: Frame) -> SolidRows:
+    """Return what solids add to the rows of these pairs."""
+    table, kept, boxes, most = _body_table(rows, frame)
+    meet = np.zeros(len(rows.body_a), np.uint8)
+    marks = np.zeros((4, most), np.uint8)
+    columns = PairRows(*(read_only_view(column) for column in rows))
+    asked_of, flags_of, edge_tests = [], [], 0
+    for first, last in _slices(rows):
+        size = 256 + 2 * (last - first)
+        while True:
+            asked, flags = np.empty((size, 4), np.int64), np.empty((size, 9))
+            count, tests = test_pairs(table, boxes, *columns, first, last, marks, meet, asked, flags)
+            if count <= size:
+                break
+            size = count
+        asked_of.append(asked[:count])
+        flags_of.append(flags[:count])
+        edge_tests += tests
+    del kept  # the arrays behind the table
+    asked, flags = np.concatenate(asked_of), np.concatenate(flags_of)
+    inside, winding_tests = _inside(asked, flags, rows, boxes, frame)
+    overlapping = meet == MEETING
+    for pair in np.flatnonzero(meet == UNDECIDED).tolist():
+        overlapping[pair] = _rational_answer(rows, pair, frame)
+    overlapping[asked[inside & (asked[:, 2] == SHEET), 0]] = True
+    found = asked[inside & (asked[:, 2] != SHEET)]
+    of_a = found[:, 1] == 0
+    face = found[:, 3].astype(np.int32)
+    return SolidRows(
+        found[:, 0].astype(np.int32),
+        np.where(of_a, face, np.int32(-1)),
+        np.where(of_a, np.int32(-1), face),
+        np.where(of_a, A_IN_B, B_IN_A).astype(np.uint8),
+        overlapping,
+        edge_tests,
+        winding_tests,
+    )
+
+
+def _slices(rows: PairRows) -> list[tuple[int, int]]:
+    """Cut the list of pairs into pieces of about equal work."""
+    work = np.cumsum(rows.last - rows.first + 16)
+    if len(work) == 0 or work[-1] <= ROWS_AT_ONCE:
+        return [(0, len(work))]
+    ends = np.unique(np.searchsorted(work, np.arange(ROWS_AT_ONCE, int(work[-1]), ROWS_AT_ONCE)) + 1).tolist()
+    return list(zip([0, *ends], [*ends, len(work)], strict=True))
+
+
+def _body_table(rows: PairRows, frame: Frame) -> tuple[NDArray[np.int64], list[object], Floats, int]:
+    """Return the table of bodies for the kernel, the arrays behind it, boxes, and the largest number of sheets or parts."""
+    used, touching = np.zeros(len(frame), bool), np.zeros(len(frame), bool)
+    touched = rows.last > rows.first
+    for bodies in (rows.body_a, rows.body_b):
+        used[bodies] = True
+        touching[bodies[touched]] = True
+    table = np.zeros((len(frame), COLUMNS), np.int64)
+    kept: list[object] = []
+    known: dict[tuple[int, bool], list[int]] = {}
+    most = 1
+    for body in np.flatnonzero(used).tolist():
+        mesh = frame.bodies.meshes[body]
+        world = frame.world_vertices(body)
+        key = (id(mesh), bool(touching[body]))
+        entry = known.get(key)
+        if entry is None or frame.bodies.deformable[body]:
+            vertices = frame.vertices[body] if frame.bodies.deformable[body] else None
+            entry, arrays = _mesh_entry(mesh, key[1], vertices)
+            kept.append(arrays)
+            known[key] = entry
+            most = max(most, entry[7], entry[9])
+        table[body] = (world.ctypes.data, len(world), *entry)
+    boxes = np.empty((len(frame), 6))
+    boxes_into(table, used, boxes)
+    return table, kept, boxes, most
+
+
+def _mesh_entry(mesh: Mesh, touching: bool, deformed: Floats | None) -> tuple[list[int], list[object]]:
+    """Return what the table has of a mesh, without vertices, and the arrays behind it."""
+    topology = mesh.topology
+    sample = topology.first_face_of_sheet
+    inner: Ints = np.zeros(len(sample), np.int32)
+    if topology.is_closed and touching:
+        sample, inner = mesh.sheet_sides if deformed is None else sheet_sides(deformed, mesh.faces, topology)
+    columns = (topology.first_side, topology.next_side, topology.sheet_of_face, topology.part_of_face)
+    entry = [mesh.faces.ctypes.data, len(mesh.faces), *(array.ctypes.data for array in columns)]
+    entry += [topology.first_face_of_part.ctypes.data, len(topology.first_face_of_part)]
+    entry += [sample.ctypes.data, len(sample), inner.ctypes.data, int(topology.is_closed)]
+    return entry, [mesh.faces, topology, sample, inner]
+
+
+def _inside(asked: NDArray[np.int64], flags: Floats, rows: PairRows, boxes: Floats, frame: Frame) -> tuple[NDArray[np.bool_], int]:
+    """Return which of the points lie inside, by one winding number each, and how many faces were tested."""
+    inside = np.zeros(len(asked), bool)
+    if len(asked) == 0:
+        return inside, 0
+    a, b = rows.body_a[asked[:, 0]], rows.body_b[asked[:, 0]]
+    inner, outer = np.where(asked[:, 1] == 0, a, b), np.where(asked[:, 1] == 0, b, a)
+    tests = 0
+    by_point = np.flatnonzero(asked[:, 2] != TOUCHING_PART)
+    by_point = by_point[np.argsort(outer[by_point], kind="stable")]
+    for group in np.split(by_point, np.flatnonzero(np.diff(outer[by_point])) + 1):
+        if len(group):
+            body = int(outer[group[0]])
+            found, tested = windings(flags[group], frame.world_vertices(body), frame.bodies.meshes[body].faces)
+            inside[group] = (found[:, 0] != 0) & (found[:, 1] == 0)
+            tests += tested
+    for k in np.flatnonzero(asked[:, 2] == TOUCHING_PART).tolist():
+        one, other = int(inner[k]), int(outer[k])
+        meshes = frame.bodies.meshes
+        inside[k] = part_is_inside(
+            frame.world_vertices(one), meshes[one].faces, read_only_view(meshes[one].topology.part_of_face),
+            frame.world_vertices(other), meshes[other].faces, int(asked[k, 3]), boxes[other],
+        )  # fmt: skip
+    return inside, tests
+
+
+def _rational_answer(rows: PairRows, pair: int, frame: Frame) -> bool:
+    """Decide one pair in whole numbers."""
+    chosen = slice(int(rows.first[pair]), int(rows.last[pair]))
+    touching = rows.kind[chosen] != NEAR
+    a, b = int(rows.body_a[pair]), int(rows.body_b[pair])
+    meshes = frame.bodies.meshes
+    return interiors_meet(
+        frame.world_vertices(a), meshes[a].faces, frame.world_vertices(b), meshes[b].faces,
+        rows.face_a[chosen][touching], rows.face_b[chosen][touching],
+    )  # fmt: skip

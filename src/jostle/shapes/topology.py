@@ -1,0 +1,169 @@
+"""What hangs together in a mesh: the faces around each edge, sheets and parts, by welded vertices.
+
+A *side* is one of the three directed edges of a face: side 3 f + k of face f leads from its corner k to the next. The sides of one
+edge form its *fan*. A *sheet* is a set of faces connected across edges that two faces run along in opposite directions: where a
+surface does not pass through itself, the inside is on the same side of all faces of a sheet. A *part* is a set of faces connected
+by vertices (`Mesh.component_of_face`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.geometry.winding import facing
+from jostle.geometry.winding_columns import windings
+from jostle.kernels.arrays import read_only_view
+from jostle.kernels.jit import kernel
+
+Ints = NDArray[np.int32]
+
+
+class Topology(NamedTuple):
+    """The fans, sheets and parts of m faces."""
+
+    first_side: Ints  # (3m,) lowest side of the fan of each side; the side itself where it has no length
+    next_side: Ints  # (3m,) next side of the fan, -1 after the last
+    sheet_of_face: Ints  # (m,) numbered by first face
+    part_of_face: Ints  # (m,) numbered by first face
+    first_face_of_sheet: Ints
+    first_face_of_part: Ints
+    is_closed: bool  # as `Mesh.is_closed`
+
+
+def topology_of(welded_faces: Ints, vertex_count: int) -> Topology:
+    """Return the topology of welded faces (m,3)."""
+    m = len(welded_faces)
+    first_side, next_side = np.empty(3 * m, np.int32), np.empty(3 * m, np.int32)
+    sheet, part = np.empty(m, np.int32), np.empty(m, np.int32)
+    first_faces: NDArray[np.int32] = np.empty((2, m), np.int32)
+    sheets, parts, closed = connect(read_only_view(welded_faces), vertex_count, first_side, next_side, sheet, part, first_faces)
+    return Topology(
+        first_side, next_side, sheet, part, first_faces[0, :sheets].copy(), first_faces[1, :parts].copy(), bool(closed)
+    )  # fmt: skip
+
+
+@kernel
+def connect(faces, vertex_count, first_side, next_side, sheet, part, first_faces):  # type: ignore[no-untyped-def]
+    """Write the topology of faces (m,3); return the numbers of sheets and parts, and whether every edge is balanced."""
+    m = faces.shape[0]
+    # Sides sorted by the lower of their two vertices, ascending within one vertex.
+    start = np.zeros(vertex_count + 2, np.int32)
+    for f in range(m):
+        for k in range(3):
+            start[min(faces[f, k], faces[f, (k + 1) % 3]) + 2] += 1
+    for v in range(vertex_count):
+        start[v + 2] += start[v + 1]
+    order = np.empty(3 * m, np.int32)
+    for f in range(m):
+        for k in range(3):
+            low = min(faces[f, k], faces[f, (k + 1) % 3])
+            order[start[low + 1]] = 3 * f + k
+            start[low + 1] += 1
+    last = np.full(vertex_count, -1, np.int32)  # last side seen from the present lower vertex to each vertex
+    balance, count = np.zeros(3 * m, np.int32), np.zeros(3 * m, np.int32)  # of each fan, at its first side
+    any_side = False
+    for v in range(vertex_count):
+        for at in range(start[v], start[v + 1]):
+            side = order[at]
+            p, q = faces[side // 3, side % 3], faces[side // 3, (side % 3 + 1) % 3]
+            first_side[side] = side
+            next_side[side] = -1
+            if p == q:
+                continue
+            any_side = True
+            far = max(p, q)
+            if last[far] >= 0:
+                next_side[last[far]] = side
+                first_side[side] = first_side[last[far]]
+            last[far] = side
+            balance[first_side[side]] += 1 if p < q else -1
+            count[first_side[side]] += 1
+        for at in range(start[v], start[v + 1]):
+            side = order[at]
+            last[faces[side // 3, side % 3]] = -1
+            last[faces[side // 3, (side % 3 + 1) % 3]] = -1
+    closed = any_side
+    sheet_above = np.arange(m)  # trees of faces, and of vertices, with the lowest at the root
+    vertex_above = np.arange(vertex_count)
+    for f in range(m):
+        for k in range(3):
+            side = 3 * f + k
+            closed = closed and balance[side] == 0
+            if first_side[side] == side and count[side] == 2 and balance[side] == 0:
+                join(sheet_above, f, next_side[side] // 3)
+            join(vertex_above, faces[f, k], faces[f, (k + 1) % 3])
+    sheets = number_sets(sheet_above, sheet, first_faces[0])
+    # A part's tree holds vertices; its faces get the root's lowest face as a stand-in.
+    face_of_root = np.full(vertex_count, -1)
+    face_above = np.arange(m)
+    for f in range(m):
+        root = root_of(vertex_above, faces[f, 0])
+        if face_of_root[root] < 0:
+            face_of_root[root] = f
+        face_above[f] = face_of_root[root]
+    parts = number_sets(face_above, part, first_faces[1])
+    return sheets, parts, closed
+
+
+@kernel
+def root_of(above, k):  # type: ignore[no-untyped-def]
+    """Return the root of k's tree, and halve the way to it."""
+    while above[k] != k:
+        above[k] = above[above[k]]
+        k = above[k]
+    return k
+
+
+@kernel
+def join(above, i, j):  # type: ignore[no-untyped-def]
+    """Join two trees; the lower root stays."""
+    i, j = root_of(above, i), root_of(above, j)
+    above[max(i, j)] = min(i, j)
+
+
+@kernel
+def number_sets(above, number, first):  # type: ignore[no-untyped-def]
+    """Number the trees by their roots, ascending; write the number of each member and the root of each tree. Returns how many."""
+    found = 0
+    for k in range(above.shape[0]):
+        root = root_of(above, k)
+        if root == k:
+            number[k] = found
+            first[found] = k
+            found += 1
+        else:
+            number[k] = number[root]
+    return found
+
+
+class SheetSides(NamedTuple):
+    """On which side of its sheets a closed surface has its inside."""
+
+    sample: Ints  # (s,) a face of each sheet with an area, the lowest; its lowest face where none has
+    inner: Ints  # (s,) -1 behind the faces, as of outward ones, 1 before them, as of inverted ones, 0 on neither side
+
+
+def sheet_sides(vertices: NDArray[np.float64], faces: Ints, topology: Topology) -> SheetSides:
+    """Return the inner sides of sheets, by exact winding numbers on both sides of a sample of each."""
+    sample, turned = topology.first_face_of_sheet.copy(), np.zeros(len(topology.first_face_of_sheet), np.int8)
+    sample_sheets(read_only_view(vertices), read_only_view(faces), topology.sheet_of_face, sample, turned)
+    found, _ = windings(vertices[faces[sample]].reshape(-1, 9), vertices, faces)
+    upper, lower = found[:, 0], found[:, 0] + found[:, 2]
+    before, behind = np.where(turned > 0, upper, lower), np.where(turned > 0, lower, upper)
+    # Where both sides are inside, as of a shell in another, the inner one is where the surface winds more often.
+    inner = np.where((behind != 0) & (before >= 0), -1, np.where((before != 0) & (turned != 0), 1, 0))
+    return SheetSides(sample, inner.astype(np.int32))
+
+
+@kernel
+def sample_sheets(vertices, faces, sheet_of_face, sample, turned):  # type: ignore[no-untyped-def]
+    """Write the lowest face with an area of each sheet, and where its normal points (`facing`)."""
+    for f in range(faces.shape[0]):
+        sheet = sheet_of_face[f]
+        if turned[sheet] == 0:
+            turned[sheet] = facing(vertices, faces[f, 0], faces[f, 1], faces[f, 2])
+            if turned[sheet] != 0:
+                sample[sheet] = f
