@@ -12,6 +12,7 @@ import typer
 from numpy.typing import NDArray
 
 from jostle.errors import InputError
+from jostle.kernels.cache import compile_progress
 from jostle.registry import METHODS
 from jostle.report import Kind, Report
 from jostle.world import World
@@ -53,6 +54,7 @@ def check(
     world.add(str(b), pose_written(pose_b, translate, rotate), name="B")
     rows = "faces" if world.method.traits.tells_where else "pairs"
     report = world.detect(clearance=clearance, solid=solid, rows=rows)
+    compile_progress.finish()
     if solid:
         for body in world:
             if not body.mesh.is_closed:
