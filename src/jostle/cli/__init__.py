@@ -14,7 +14,6 @@ def main() -> None:
     """Run the command line."""
     from jostle.cli.app import app
     from jostle.errors import JostleError
-    from jostle.kernels.cache import compile_progress
 
     try:
         app()
@@ -22,7 +21,6 @@ def main() -> None:
         print(f"jostle: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        compile_progress.finish()
         print("jostle: interrupted", file=sys.stderr)
         sys.exit(130)
     except Exception:

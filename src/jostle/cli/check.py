@@ -54,13 +54,14 @@ def check(
     world.add(str(b), pose_written(pose_b, translate, rotate), name="B")
     rows = "faces" if world.method.traits.tells_where else "pairs"
     report = world.detect(clearance=clearance, solid=solid, rows=rows)
-    compile_progress.finish()
     if solid:
         for body in world:
             if not body.mesh.is_closed:
                 print(f"jostle: note: {body.name} is not closed, so nothing can lie inside it", file=sys.stderr)
     if as_json:
-        print(json.dumps(_as_json(report, world, (a, b)), indent=1))
+        text = json.dumps(_as_json(report, world, (a, b)), indent=1)
+        compile_progress.finish()
+        print(text)
     else:
         _print(report, a.name, b.name)
     if picture is not None:
@@ -99,6 +100,8 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
     from rich.table import Table
 
     console = Console()
+    if len(report.contacts) == 0:
+        compile_progress.finish()
     if not report:
         console.print(f"[green]free[/green]: {name_a} and {name_b} do not touch", highlight=False)
         return
@@ -115,7 +118,6 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
     # Rows without faces are of a method that tells points.
     of_faces = bool((np.maximum(report.contacts.face_a, report.contacts.face_b) >= 0).any())
     rows = ("face pair" if of_faces else "point") + ("" if len(report.contacts) == 1 else "s")
-    console.print(f"[red]{sentence}[/red]: {len(report.contacts)} {rows} ({', '.join(counts)})", highlight=False)
     shown = min(len(report.contacts), 10)
     table = Table("face of A", "face of B", "kind", "distance", "point", box=None, header_style="dim")
     contacts = report.contacts.select(np.arange(shown))
@@ -125,6 +127,8 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
         faces = [str(face) if face >= 0 else "-" for face in (int(contacts.face_a[k]), int(contacts.face_b[k]))]
         distance = "-" if np.isnan(contacts.distance[k]) else f"{contacts.distance[k]:.6g}"
         table.add_row(*faces, kind_name, distance, point)
+    compile_progress.finish()
+    console.print(f"[red]{sentence}[/red]: {len(report.contacts)} {rows} ({', '.join(counts)})", highlight=False)
     console.print(table)
     if shown < len(report.contacts):
         console.print(f"… and {len(report.contacts) - shown} more; --json prints all", style="dim", highlight=False)
