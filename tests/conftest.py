@@ -14,6 +14,8 @@ from collections import Counter
 
 from tests.oracle.kept_proofs import FOLDER
 
+os.environ["JOSTLE_QUIET"] = "1"  # what a command writes to stderr must not depend on what is compiled already
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -84,6 +84,7 @@ class Trial:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "JOSTLE_", "XDG_"))}
         # No .pyc files: an edit within the same second that keeps the size would be invisible to Python itself.
         environment |= {"PYTHONPATH": str(self.folder), "JOSTLE_CACHE_DIR": str(self.cache), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment |= {"JOSTLE_QUIET": "1"}
         command = [sys.executable, "-c", script, *arguments]
         return subprocess.Popen(command, env=environment | extra, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

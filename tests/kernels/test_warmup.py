@@ -89,7 +89,8 @@ def environment(tmp_path) -> dict[str, str]:
     shutil.copytree(Path(warmup.__file__).parent, tmp_path / "jostle" / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "jostle" / "__init__.py").write_text("")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "JOSTLE_"))}
-    return clean | {"PYTHONPATH": str(tmp_path), "JOSTLE_CACHE_DIR": str(tmp_path / "cache"), "NOTES": str(tmp_path / "notes")}
+    clean |= {"PYTHONPATH": str(tmp_path), "JOSTLE_CACHE_DIR": str(tmp_path / "cache"), "JOSTLE_QUIET": "1"}
+    return clean | {"NOTES": str(tmp_path / "notes")}
 
 
 def test_entries_run_once_each_and_fill_the_cache(environment, tmp_path):

@@ -170,6 +170,7 @@ def serve(
 ) -> None:
     """Be the process of a server until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["JOSTLE_QUIET"] = "1"  # the last line of what it prints is told as the reason of its death
     with Path(messages).open("a") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jostle.cli.names import on_terminal
 from jostle.errors import InputError
+from jostle.kernels.cache import compile_progress
 from jostle.registry import METHODS
 from jostle.report import Kind, Report
 from jostle.world import World
@@ -59,7 +60,9 @@ def check(
             if not body.mesh.is_closed:
                 print(f"jostle: note: {body.name} is not closed, so nothing can lie inside it", file=sys.stderr)
     if as_json:
-        print(json.dumps(_as_json(report, world, (a, b)), indent=1))
+        text = json.dumps(_as_json(report, world, (a, b)), indent=1)
+        compile_progress.finish()
+        print(text)
     else:
         _print(report, on_terminal(a.name), on_terminal(b.name))
     if picture is not None:
@@ -98,6 +101,8 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
     from rich.table import Table
 
     console = Console()
+    if len(report.contacts) == 0:
+        compile_progress.finish()
     if not report:
         console.print(f"[green]free[/green]: {name_a} and {name_b} do not touch", highlight=False)
         return
@@ -114,7 +119,6 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
     # Rows without faces are of a method that tells points.
     of_faces = bool((np.maximum(report.contacts.face_a, report.contacts.face_b) >= 0).any())
     rows = ("face pair" if of_faces else "point") + ("" if len(report.contacts) == 1 else "s")
-    console.print(f"[red]{sentence}[/red]: {len(report.contacts)} {rows} ({', '.join(counts)})", highlight=False)
     shown = min(len(report.contacts), 10)
     table = Table("face of A", "face of B", "kind", "distance", "point", box=None, header_style="dim")
     contacts = report.contacts.select(np.arange(shown))
@@ -124,6 +128,8 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
         faces = [str(face) if face >= 0 else "-" for face in (int(contacts.face_a[k]), int(contacts.face_b[k]))]
         distance = "-" if np.isnan(contacts.distance[k]) else f"{contacts.distance[k]:.6g}"
         table.add_row(*faces, kind_name, distance, point)
+    compile_progress.finish()
+    console.print(f"[red]{sentence}[/red]: {len(report.contacts)} {rows} ({', '.join(counts)})", highlight=False)
     console.print(table)
     if shown < len(report.contacts):
         console.print(f"… and {len(report.contacts) - shown} more; --json prints all", style="dim", highlight=False)

@@ -196,21 +196,15 @@ def _free_name(stem: str, taken: Sequence[str]) -> str:
 
 
 def measure_with_progress(lab_run: LabRun, console: Console) -> None:
-    """Measure, showing a bar."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    """Measure, showing progress."""
+    from jostle.cli.bar import progress_shown
 
     machine = lab_run.result.machine
     load = machine["load_average"]
     console.print(f"{machine['cpu']}, {machine['usable_cores']} of {machine['cores']} cores, {machine['system']}", highlight=False)
     if load is not None and load[0] > 0.5:
         console.print(f"[yellow]this machine is busy (load {load[0]:.1f}); times will be too long, ratios may hold[/yellow]")
-    columns = (BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def show(what: str, done: float, points: float) -> None:
-            bar.update(task, description=what, completed=done, total=points)
-
+    with progress_shown(console, "measuring", transient=True) as show:
         lab_run.show_progress(show)
         lab_run.run()
 

@@ -1,4 +1,4 @@
-"""`jostle warmup`: compile all kernels ahead of time, with a progress bar."""
+"""`jostle warmup`: compile all kernels ahead of time, showing progress."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from jostle.errors import JostleError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+MODULE = "jostle.warmups"
 
 
 def warmup(
@@ -27,22 +29,18 @@ def warmup(
 
 
 def compile_with_progress(console: Console, processes: int = 2, entries: Sequence[str] | None = None) -> float:
-    """Compile what is not in the cache, all of it or some entries, showing a bar; return the seconds it took."""
+    """Compile what is not in the cache, all of it or some entries, showing progress; return the seconds it took."""
+    import importlib
     import time
 
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
+    from jostle.cli.bar import progress_shown
     from jostle.kernels.warmup import WARMUPS, warm_up
 
     begin = time.perf_counter()
-    columns = (TextColumn("compiling"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("", total=None)
-
-        def show(done: int, total: int, name: str) -> None:
-            bar.update(task, completed=done, total=total, description=name)
-
-        outcomes = warm_up(["jostle.warmups"], entries, processes=processes, progress=show)
+    with progress_shown(console, "compiling") as show:
+        importlib.import_module(MODULE)
+        show("", 0, len(WARMUPS if entries is None else entries))
+        outcomes = warm_up([MODULE], entries, processes=processes, progress=lambda done, total, name: show(name, done, total))
         assert len(outcomes) == len(WARMUPS if entries is None else entries)
     failed = [f"{name}: {error}" for name, _, error in outcomes if error is not None]
     if failed:

@@ -38,6 +38,8 @@ from typing import Any
 import numba
 from numba.core import caching, compiler, serialize, sigutils, types
 
+from jostle.kernels.deferral import interrupted
+from jostle.kernels.progress import install
 from jostle.kernels.sources import (
     OWN_PACKAGE,
     VERSIONED,
@@ -89,6 +91,17 @@ def user_directory() -> Path:
         return Path(given)
     general = os.environ.get("XDG_CACHE_HOME")
     return (Path(general) if general else Path.home() / ".cache") / "jostle"
+
+
+def _where_kept() -> str:
+    """Say where compiled kernels are, or why not, for the end of the report on compiling."""
+    failed = [reason for reason in cache_statistics.failures if reason.startswith("save: ")]
+    if failed:
+        return f"; some could not be cached in {user_directory()} ({failed[-1]}); JOSTLE_CACHE_DIR names another folder"
+    return f"; they are cached in {user_directory()}"
+
+
+compile_progress = install(_where_kept, interrupted)
 
 
 def directory_name(package: str) -> str:
@@ -175,16 +188,15 @@ def closure_constants(function: Function) -> str | None:
     return repr(values) if plain(values) else None
 
 
-def _visible_at_run_time(function: Function) -> tuple[str, set[str]]:
-    """Digest of the plain globals that a kernel and the kernels it calls by name can see, and the modules of these kernels.
+def _visible_at_run_time(function: Function) -> Iterator[tuple[Function, list[str]]]:
+    """Yield a kernel and those that it calls by name, at any depth, each with the plain globals that it can see.
 
-    Both are compiled in, and most follow from the sources. This holds even where somebody has put them in place.
+    All of it is compiled in, and most follows from the sources. This holds even where somebody has put it in place.
     """
-    waiting, seen, found, modules = [function], {function}, [], set()
+    waiting, seen = [function], {function}
     while waiting:
         one = waiting.pop()
-        found.append(f"{one.__module__}.{one.__qualname__}:{one.__code__.co_firstlineno}")
-        modules |= {str(one.__module__), str(one.__globals__.get("__name__"))}
+        found = []
         names = one.__code__.co_names
         spaces = {id(one.__globals__)}
         nested = [one.__globals__]
@@ -201,7 +213,20 @@ def _visible_at_run_time(function: Function) -> tuple[str, set[str]]:
                     waiting.append(callee)
                 elif plain(value):
                     found.append(f"{name}={value!r}")
-    return hashlib.sha256("\n".join(found).encode()).hexdigest(), modules
+        yield one, found
+
+
+def _visible_kernels(function: Function) -> set[Function]:
+    return {one for one, _ in _visible_at_run_time(function)}
+
+
+def _digest_of_visible(function: Function) -> tuple[str, set[str]]:
+    """Digest of what a kernel can see at run time, and the modules of the kernels among it."""
+    digest, modules = hashlib.sha256(), set()
+    for one, constants in _visible_at_run_time(function):
+        digest.update("\n".join([f"{one.__module__}.{one.__qualname__}:{one.__code__.co_firstlineno}", *constants, ""]).encode())
+        modules |= {str(one.__module__), str(one.__globals__.get("__name__"))}
+    return digest.hexdigest(), modules
 
 
 def _fields(sig: Any) -> list[tuple[str, ...]]:
@@ -272,6 +297,7 @@ class KernelCache(caching._Cache):
                 found = self._load(sig, target_context)
         if found is None:
             cache_statistics.misses += 1
+            compile_progress.miss(self._function, _visible_kernels)
         else:
             cache_statistics.hits += 1
         return found
@@ -307,7 +333,7 @@ class KernelCache(caching._Cache):
         signature = str(normalize_signature(sig))
         if " at 0x" in signature:
             raise UncachedError("a function among the arguments")
-        constants, modules = _visible_at_run_time(self._function)
+        constants, modules = _digest_of_visible(self._function)
         roots = frozenset(one for one in modules if one.partition(".")[0] not in VERSIONED)
         packages = frozenset(one.partition(".")[0] for one in roots) | {OWN_PACKAGE}
         if any(self._package_sources(one) is None for one in packages):

@@ -3,21 +3,25 @@
 It fixes what must be the same everywhere (`nogil`, so that threads run side by side; `error_model='numpy'`, so that a
 division by zero gives an infinity instead of a slow check), leaves signatures lazy, attaches the cache of
 `kernels/cache.py`, and enters the kernel in `KERNELS` for warm-up and tests. With NUMBA_DISABLE_JIT=1 it returns
-the function itself.
+the function itself. Signals wait while a kernel is compiled or loaded (`kernels/deferral.py`), and what takes long is
+reported (`kernels/progress.py`).
 
 Kernels stand at module level. One made inside a function works, and is cached if its closure holds plain constants only.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import uuid
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+from numba.core import registry
 from numba.core.decorators import jit  # the one place
 
-from jostle.kernels.cache import KernelCache, cache_statistics, closure_constants, config
+from jostle.kernels.cache import KernelCache, cache_statistics, closure_constants, compile_progress, config
+from jostle.kernels.deferral import compiler_lock, stop_if_interrupted, with_signals_deferred
 
 __all__ = ["KERNELS", "cache_statistics", "kernel"]
 
@@ -26,7 +30,36 @@ KERNELS: dict[str, Any] = {}
 
 FIXED: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
+Dispatcher: Any = registry.CPUDispatcher
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+
+
+class KernelDispatcher(Dispatcher):  # type: ignore[misc]
+    """Numba's dispatcher, for one kernel: compiles and loads with signals deferred, and reports it.
+
+    The interpreter calls `_compile_for_args` for types of arguments that are new, the compiler `compile` for a kernel
+    that another kernel calls.
+    """
+
+    def _compile_for_args(self, *args: Any, **keywords: Any) -> Any:
+        return with_signals_deferred(functools.partial(super()._compile_for_args, *args, **keywords))
+
+    def compile(self, sig: Any) -> Any:
+        return with_signals_deferred(functools.partial(self._compile, sig))
+
+    def _compile(self, sig: Any) -> Any:
+        with compiler_lock:
+            misses = self._cache_misses.total()
+            compile_progress.enter()
+            failed = True
+            try:
+                stop_if_interrupted()
+                code = super().compile(sig)
+                failed = False
+            finally:
+                compile_progress.leave(self.py_func, self._cache_misses.total() > misses, failed)
+            stop_if_interrupted()
+            return code
 
 
 @overload
@@ -61,6 +94,7 @@ def _compiled(function: Any, options: dict[str, Any]) -> Any:
     # Stated even where they are off: what is not stated, a callee takes over from the kernel that first calls it.
     options = {"forceinline": False, "fastmath": False, **options}
     dispatcher = jit(**FIXED, **options)(function)
+    dispatcher.__class__ = KernelDispatcher
     dispatcher._cache = KernelCache(function, name, options)
     KERNELS[name] = dispatcher
     return dispatcher

@@ -185,6 +185,7 @@ def _private_stdout() -> Iterator[TextIO]:
 
 def _serve(modules: list[str]) -> None:
     """Be the process: import the modules, then run the entries that standard input names."""
+    os.environ["JOSTLE_QUIET"] = "1"  # the owner shows progress, and takes the last line as the reason of a death
     with _private_stdout() as answers:
         for module in modules:
             importlib.import_module(module)

@@ -1,0 +1,97 @@
+"""Progress of a command: a bar on a terminal, lines in a log, where a bar would show nothing until its end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Show = Callable[[str, float, float], None]
+"""Called with what is being done, how much is done, and of how much."""
+
+
+@contextmanager
+def progress_shown(console: Console, work: str, transient: bool = False) -> Iterator[Show]:
+    """Show the progress of some work; a transient bar is removed at the end."""
+    if not console.is_terminal:
+        lines = Lines(lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True), work)
+        with lines.ticking():
+            yield lines.show
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from jostle.kernels.cache import compile_progress
+
+    count, what = TextColumn("{task.fields[count]}"), TextColumn("{task.description}", markup=False)
+    columns = (TextColumn(work), BarColumn(20), count, TimeElapsedColumn(), what)
+    with compile_progress.silent(), Progress(*columns, console=console, transient=transient) as bar:
+        task = bar.add_task("", total=None, count="")
+
+        def show(what: str, done: float, total: float) -> None:
+            bar.update(task, description=what, completed=done, total=total, count=_count(done, total))
+
+        yield show
+
+
+def _count(done: float, total: float) -> str:
+    """Return a count of whole things in words; shares of them say nothing."""
+    return f"{done} of {total}" if isinstance(done, int) and isinstance(total, int) else ""
+
+
+class Lines:
+    """A line of progress after a second, then one every ten seconds.
+
+    Parameters
+    ----------
+    write : callable
+        Takes a line.
+    work : str
+        What is being done.
+    now : callable
+        The clock, in seconds.
+    """
+
+    def __init__(self, write: Callable[[str], object], work: str, now: Callable[[], float] = time.monotonic) -> None:
+        from jostle.kernels.progress import LINE_SECONDS, PATIENCE_SECONDS
+
+        self._write, self._work, self._now = write, work, now
+        self._begin = now()
+        self._next, self._every = PATIENCE_SECONDS, LINE_SECONDS
+        self._state = ("", "")
+
+    def show(self, what: str, done: float, total: float) -> None:
+        """Note the state, for the next line."""
+        self._state = (_count(done, total), what)
+
+    def tick(self) -> None:
+        """Write a line if it is time to."""
+        seconds = self._now() - self._begin
+        if seconds >= self._next:
+            self._next = seconds + self._every
+            count, what = self._state
+            words = (f"{self._work} {count}".strip(), what, f"{seconds:.0f} s")
+            self._write(", ".join(filter(None, words)))
+
+    @contextmanager
+    def ticking(self) -> Iterator[None]:
+        """Look at the clock in a thread meanwhile."""
+        from jostle.kernels.progress import TICK_SECONDS
+
+        ended = threading.Event()
+
+        def run() -> None:
+            while not ended.wait(TICK_SECONDS):
+                self.tick()
+
+        thread = threading.Thread(target=run, name="jostle-progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()

@@ -1,0 +1,163 @@
+"""Signals wait while a kernel is compiled or loaded.
+
+llvmlite calls Python functions from inside LLVM, and an exception that a signal's handler raises there can end the process. Python
+runs handlers in the main thread only. So the main thread hands this work to a helper thread and waits; what a handler raises
+meanwhile is kept, and raised as soon as the kernel at hand is done, also between the kernels of a chain.
+
+Replacing the handlers for a while would need no thread, but changes state that everybody sees, and loses an interrupt that comes
+between two of the replacements. Here the worst moment for one costs nothing: the helper finishes its kernel by itself.
+
+Not covered is a kernel that a user's own Numba function calls: the main thread compiles already, and a helper would wait for it.
+"""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import contextlib
+import contextvars
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from llvmlite.binding import ffi
+from numba.core.compiler_lock import global_compiler_lock
+
+LISTEN_SECONDS = 0.2  # how often the main thread looks up: where a signal does not wake it, its handler runs then
+STACK_BYTES = 16 << 20  # LLVM recurses; a thread gets as little as 128 kB on some systems
+
+compiler_lock: Any = global_compiler_lock
+llvm_lock: Any = getattr(getattr(ffi.lib, "_lock", None), "_lock", None)
+Result = TypeVar("Result")
+
+
+class InterruptedCompilation(BaseException):
+    """Ends a chain of kernels in the helper thread; the main thread raises what its handler raised instead."""
+
+
+class _Job:
+    """One call for the helper thread."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self.function = function
+        self.process = os.getpid()
+        self.raised: list[BaseException] = []
+        self.claimed = False
+        self.finished = False
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self._claim = _thread.allocate_lock()
+        self._end = _thread.allocate_lock()
+        self._end.acquire()
+        self._context = contextvars.copy_context()
+
+    def start(self) -> None:
+        """Start a helper. An interrupt may hide whether one was started: then there are two, and one of them leaves at once."""
+        before = threading.stack_size(STACK_BYTES)
+        try:
+            _thread.start_new_thread(self.run, ())  # a `Thread` waits inside `start`, and does not survive an interrupt there
+        except RuntimeError as error:
+            if "new thread" not in str(error):
+                raise
+            self.run()  # there is no thread to be had
+        finally:
+            threading.stack_size(before)
+
+    def run(self) -> None:
+        """Be the helper."""
+        if not self._claim.acquire(blocking=False):
+            return
+        self.claimed = True
+        _running.add(self)
+        _here.job = self
+        try:
+            self.result = self._context.run(self.function)
+        except BaseException as error:
+            self.error = error
+        finally:
+            _here.job = None
+            self.finished = True
+            _running.discard(self)
+            self._end.release()
+
+    def wait(self) -> None:
+        """Wait until the helper is done, keeping what handlers raise."""
+        while True:
+            try:
+                while not self.finished and self.process == os.getpid():
+                    _release_llvm()
+                    if not self.claimed:
+                        self.start()
+                    self._end.acquire(timeout=LISTEN_SECONDS)
+                return
+            except BaseException as error:  # no call in here: Python looks for signals after each
+                self.raised = [*self.raised, error]
+
+
+_running: set[_Job] = set()
+_here = threading.local()
+
+
+def with_signals_deferred(function: Callable[[], Result]) -> Result:
+    """Call a function that compiles or loads kernels; what signal handlers raise meanwhile is raised after it."""
+    if _thread.get_ident() != threading.main_thread().ident or compiler_lock.is_locked():
+        return function()
+    job = _Job(function)
+    while True:
+        try:
+            job.wait()
+            break
+        except BaseException as error:  # raised at the one step of `wait` that does not listen
+            job.raised = [*job.raised, error]
+    outcome = next((one for one in job.raised if not isinstance(one, Exception)), None) or next(iter(job.raised), job.error)
+    job.raised, job.error = [], None
+    if outcome is not None:
+        try:
+            raise outcome
+        finally:
+            del outcome  # its traceback leads to this frame
+    if not job.finished:  # a handler has forked, and the helper stayed with the parent
+        return function()
+    return job.result  # type: ignore[no-any-return]
+
+
+def stop_if_interrupted() -> None:
+    """End the chain here, between two kernels, if the main thread waits with an interrupt."""
+    job: _Job | None = getattr(_here, "job", None)
+    if job is not None and job.raised:
+        raise InterruptedCompilation
+
+
+def interrupted() -> bool:
+    """Whether an interrupt waits for a kernel that is compiled or loaded."""
+    return any(job.raised for job in tuple(_running))
+
+
+def _release_llvm() -> None:
+    """Release llvmlite's lock if this thread holds it, which calls nothing of llvmlite's now.
+
+    An interrupt while the garbage collector disposes of LLVM's objects leaves the lock held, and the helper would wait for ever.
+    """
+    while llvm_lock is not None and llvm_lock._is_owned():
+        llvm_lock.release()
+
+
+@atexit.register
+def _finish() -> None:
+    """Wait for a helper that was left alone: the interpreter must not go away below it."""
+    while _running:
+        with contextlib.suppress(BaseException):
+            time.sleep(0.02)
+
+
+def _release_after_fork() -> None:
+    if compiler_lock.is_locked():
+        compiler_lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    # A process that is forked while another thread compiles would wait for that thread for ever.
+    os.register_at_fork(before=compiler_lock.acquire, after_in_parent=_release_after_fork, after_in_child=_release_after_fork)
+    os.register_at_fork(after_in_child=_running.clear)

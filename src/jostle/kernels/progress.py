@@ -1,0 +1,245 @@
+"""Signs of life: what compiles for more than a second says so on stderr, with the kernels that are ready of those needed.
+
+On a terminal it is one line that is rewritten, elsewhere a line every ten seconds; JOSTLE_QUIET=1 silences it. A call may compile
+several kernels one after another, each with the kernels that it calls. They count as one piece of work if they follow each other
+closely, and its end is reported when nothing has been compiled for a while, or earlier by `finish`.
+
+| state | enters when | leaves to |
+|---|---|---|
+| idle | nothing was compiled lately | compiling |
+| compiling | a kernel is not in the cache | pausing, when the outermost kernel is ready |
+| pausing | | compiling, at the next kernel that is not in the cache; idle, after `PAUSE_SECONDS` or by `finish` |
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Function = Callable[..., Any]
+
+PATIENCE_SECONDS = 1.0  # compiling for less is not worth a word
+LINE_SECONDS = 10.0  # between two lines of a log
+PAUSE_SECONDS = 2.0
+TICK_SECONDS = 0.2
+
+
+def is_quiet() -> bool:
+    """Whether JOSTLE_QUIET asks for silence: any value but 0 and nothing."""
+    return os.environ.get("JOSTLE_QUIET", "") not in ("", "0")
+
+
+class StatusLine:
+    """A status on stderr: rewritten in place on a terminal, a new line now and then elsewhere. It never raises.
+
+    Parameters
+    ----------
+    now : callable
+        The clock, in seconds.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._shown = ""  # on the terminal's last line
+        self._last: float | None = None  # when the last line of a log was written
+
+    def show(self, text: str) -> None:
+        """Show the status, on a log only if the last line is old enough."""
+        if self._is_terminal():
+            text = text[: max(20, shutil.get_terminal_size().columns - 1)]
+            if text != self._shown:
+                self._write("\r" + text.ljust(len(self._shown)))
+                self._shown = text
+        elif self._last is None or self._now() - self._last >= LINE_SECONDS:
+            self._last = self._now()
+            self._write(text + "\n")
+
+    def clear(self) -> None:
+        """Make room for other output."""
+        if self._shown:
+            self._write("\r" + " " * len(self._shown) + "\r")
+            self._shown = ""
+
+    def end(self, text: str) -> None:
+        """Write a last line."""
+        self.clear()
+        self._last = None
+        self._write(text + "\n")
+
+    @staticmethod
+    def _is_terminal() -> bool:
+        with contextlib.suppress(Exception):
+            return bool(sys.stderr.isatty())
+        return False
+
+    @staticmethod
+    def _write(text: str) -> None:
+        with contextlib.suppress(Exception):  # closed, full, or None: no reason to stop compiling
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
+class CompileProgress:
+    """Kernels that are ready, of those that the work at hand needs; both only grow until `finish`.
+
+    Needed are the kernel that was called and those that it calls by name, at any depth, as far as they are not ready in
+    this process. Some of them may be in the cache, and are ready at once; some may never be called for these types, and count
+    as ready when the outermost kernel is.
+
+    Parameters
+    ----------
+    now : callable
+        The clock, in seconds.
+    summary : callable
+        Returns what becomes of compiled kernels, for the last line.
+    watched : bool
+        Whether a thread reports while kernels are compiled. Without, `tick` is to be called.
+    """
+
+    def __init__(
+        self, summary: Callable[[], str] = str, *, now: Callable[[], float] = time.monotonic, watched: bool = False
+    ) -> None:
+        self._summary, self._now, self._watched = summary, now, watched
+        self._lock = threading.RLock()
+        self._line = StatusLine(now)
+        self._ready: set[Function] = set()
+        self._depth = 0
+        self._silenced = 0
+        self._watcher: threading.Thread | None = None
+        self._stopped = threading.Event()
+        self.is_interrupted: Callable[[], bool] = bool
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self.needed = self.done = self.compiled = 0
+        self._waiting: set[Function] = set()
+        self._spent = 0.0
+        self._since: float | None = None
+        self._paused_at = 0.0
+        self._announced = False
+
+    @property
+    def seconds(self) -> float:
+        """Seconds spent compiling."""
+        return self._spent + (0.0 if self._since is None else self._now() - self._since)
+
+    def enter(self) -> None:
+        """Note that a kernel is asked for that this process does not have."""
+        with self._lock:
+            self._depth += 1
+
+    def miss(self, function: Function, visible: Callable[[Function], set[Function]]) -> None:
+        """Note that a kernel is not in the cache; `visible` returns the kernels that it can call, itself among them."""
+        with self._lock:
+            if function not in self._waiting:
+                new = visible(function) - self._ready - self._waiting
+                self._waiting |= new
+                self.needed += len(new) + (function in self._ready)  # the latter for other types of arguments
+            if self._since is None:
+                self._since = self._now()
+                self._watch()
+
+    def leave(self, function: Function, compiled: bool, failed: bool) -> None:
+        """Note that a kernel is ready, or has failed."""
+        with self._lock:
+            self._depth -= 1
+            if not failed:
+                self.compiled += compiled
+                if function in self._waiting:
+                    self._waiting.remove(function)
+                    self.done += 1
+                elif compiled:
+                    self.done += 1
+                self._ready.add(function)
+            if self._depth == 0:
+                self._pause(failed)
+
+    def _pause(self, failed: bool) -> None:
+        if not failed:
+            self._ready |= self._waiting
+            self.done = self.needed
+        self._waiting.clear()
+        if self._since is not None:
+            self._paused_at = self._now()
+            self._spent, self._since = self.seconds, None
+            self._line.clear()
+
+    def tick(self) -> None:
+        """Report if it is time to."""
+        with self._lock:
+            if self._since is None:
+                if self.needed and self._now() - self._paused_at >= PAUSE_SECONDS:
+                    self.finish(at_prompt=hasattr(sys, "ps1"))
+            elif self.seconds >= PATIENCE_SECONDS and not self._silenced and not is_quiet():
+                self._announced = True
+                what = "compiling kernels, for the first use only"
+                if self.is_interrupted():
+                    what = "interrupted, stops after the kernel at hand"
+                self._line.show(f"jostle: {what}: {self.done} of {self.needed} ready, {self.seconds:.0f} s")
+
+    def finish(self, at_prompt: bool = False) -> None:
+        """Report the end if the beginning was reported, except at a prompt, and start over."""
+        with self._lock:
+            if self._since is not None:
+                return
+            if self._announced and not at_prompt and not self._silenced and not is_quiet():
+                kernels = "1 kernel" if self.compiled == 1 else f"{self.compiled} kernels"
+                self._line.end(f"jostle: compiled {kernels} in {self.seconds:.0f} s{self._summary()}")
+            self._start_over()
+
+    @contextlib.contextmanager
+    def silent(self) -> Iterator[None]:
+        """Say nothing while something else shows progress on the terminal."""
+        self._silenced += 1
+        try:
+            yield
+        finally:
+            self._silenced -= 1
+
+    def _watch(self) -> None:
+        if self._watched and self._watcher is None and not self._stopped.is_set():
+            watcher = threading.Thread(target=self._tick_until_finished, name="jostle-compile-progress", daemon=True)
+            with contextlib.suppress(RuntimeError):  # no thread to be had: nothing is reported
+                watcher.start()
+                self._watcher = watcher
+
+    def _tick_until_finished(self) -> None:
+        while not self._stopped.wait(TICK_SECONDS):
+            with self._lock:
+                self.tick()
+                if not self.needed:
+                    self._watcher = None
+                    return
+
+    def stop(self) -> None:
+        """End the thread and report the end: at exit, as a thread must not write while the interpreter goes away."""
+        self._stopped.set()
+        watcher = self._watcher
+        if watcher is not None:
+            watcher.join(PAUSE_SECONDS)
+        self.finish()
+
+    def reset_after_fork(self) -> None:
+        """Forget the thread that stayed with the parent, and what it would have reported."""
+        self._lock = threading.RLock()
+        self._watcher = None
+        self._depth = 0
+        self._line = StatusLine(self._now)
+        self._start_over()
+
+
+def install(summary: Callable[[], str], is_interrupted: Callable[[], bool]) -> CompileProgress:
+    """Return the progress of this process."""
+    progress = CompileProgress(summary, watched=True)
+    progress.is_interrupted = is_interrupted
+    atexit.register(progress.stop)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=progress.reset_after_fork)
+    return progress

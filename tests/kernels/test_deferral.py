@@ -1,0 +1,301 @@
+"""Signals that come while a kernel is compiled or loaded are heard right after it, and break nothing."""
+
+from __future__ import annotations
+
+import contextvars
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jostle.kernels import deferral
+from jostle.kernels.cache import config
+from jostle.kernels.deferral import InterruptedCompilation, stop_if_interrupted, with_signals_deferred
+from jostle.kernels.jit import kernel
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+INTERRUPTS = int(os.environ.get("JOSTLE_INTERRUPTS", "300"))  # of loads; of compilations a tenth
+
+CHAIN = """
+from jostle.kernels.jit import kernel
+
+@kernel
+def first(a):
+    return a[0] * 2.0
+
+@kernel
+def second(a):
+    return first(a) + a[1]
+
+@kernel
+def third(a):
+    return second(a) + first(a) * a[2]
+"""
+# A timer interrupts at a random moment, and after that at short intervals, until the call has ended.
+INTERRUPTED = """
+import json, random, signal, sys, time
+from collections import Counter
+import numpy as np
+from chained.kernels import first, second, third
+
+class Stop(Exception):
+    pass
+
+def interrupt(*_):
+    if armed:
+        raise kind
+
+def forget(compiling):
+    for one in (third, second, first):
+        one._make_finalizer()()
+        one._reset_overloads()
+        if compiling:
+            one._cache.flush()
+
+armed, kind, seen = False, Stop, Counter()
+signal.signal(signal.SIGALRM, interrupt)
+values, right = np.array([1.0, 2.0, 3.0]), 10.0
+random.seed(1)
+for compiling, count in ((True, int(sys.argv[1]) // 10), (False, int(sys.argv[1]))):
+    forget(compiling)
+    begin = time.perf_counter()
+    assert third(values) == right
+    usual = time.perf_counter() - begin
+    for k in range(count):
+        forget(compiling)
+        kind = (KeyboardInterrupt, Stop)[k % 2]
+        try:
+            armed = True
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, usual), random.choice([0.0, usual / 50]))
+            assert third(values) == right
+            armed = False
+            seen["completed"] += 1
+        except (KeyboardInterrupt, Stop) as heard:
+            armed = False
+            assert type(heard) is kind
+            seen["interrupted"] += 1
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        assert third(values) == right
+print(json.dumps(seen))
+"""
+
+
+@pytest.fixture
+def chained(tmp_path) -> dict[str, str]:
+    """The environment of a process that can import a chain of kernels and has a cache of its own."""
+    (tmp_path / "chained").mkdir()
+    (tmp_path / "chained" / "__init__.py").write_text("")
+    (tmp_path / "chained" / "kernels.py").write_text(CHAIN)
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    path = os.pathsep.join([str(tmp_path), str(Path(deferral.__file__).parents[2])])
+    return clean | {"PYTHONPATH": path, "JOSTLE_CACHE_DIR": str(tmp_path / "cache")}
+
+
+@posix
+@pytest.mark.long
+def test_interrupts_while_compiling_and_loading_break_nothing(chained):
+    command = [sys.executable, "-c", INTERRUPTED, str(INTERRUPTS)]
+    done = subprocess.run(command, env=chained, capture_output=True, text=True, timeout=60 + INTERRUPTS, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    seen = json.loads(done.stdout)
+    assert sum(seen.values()) == INTERRUPTS + INTERRUPTS // 10
+    assert seen["interrupted"] > INTERRUPTS // 20
+
+
+class Heard(Exception):
+    """Raised by a handler."""
+
+
+@pytest.fixture
+def raising(monkeypatch):
+    """Let SIGALRM raise `Heard`, and SIGUSR1 KeyboardInterrupt."""
+
+    def handler(number, _frame):
+        raise Heard if number == signal.SIGALRM else KeyboardInterrupt
+
+    before = {number: signal.signal(number, handler) for number in (signal.SIGALRM, signal.SIGUSR1)}
+    yield
+    for number, old in before.items():
+        signal.signal(number, old)
+
+
+def send(*numbers: int) -> None:
+    """Send signals to this process, and return when the main thread has heard them."""
+    job = deferral._here.job
+    for k, number in enumerate(numbers):
+        os.kill(os.getpid(), number)
+        while len(job.raised) <= k:
+            pass
+
+
+@posix
+@pytest.mark.small
+def test_an_interrupt_is_raised_when_the_work_is_done(raising):
+    steps = []
+
+    def work():
+        send(signal.SIGALRM)
+        steps.append("done")
+
+    with pytest.raises(Heard) as caught:
+        with_signals_deferred(work)
+    assert steps == ["done"]
+    assert "handler" in [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+
+
+@posix
+@pytest.mark.small
+def test_of_several_interrupts_the_first_that_nobody_catches_by_accident_is_raised(raising):
+    with pytest.raises(KeyboardInterrupt):
+        with_signals_deferred(lambda: send(signal.SIGALRM, signal.SIGUSR1, signal.SIGALRM))
+
+
+@posix
+@pytest.mark.small
+def test_a_chain_ends_between_two_kernels(raising):
+    steps = []
+
+    def work():
+        stop_if_interrupted()
+        steps.append("first")
+        send(signal.SIGALRM)
+        try:
+            stop_if_interrupted()
+        except Exception:
+            steps.append("caught as an error of the compiler")
+        steps.append("second")
+
+    with pytest.raises(Heard):
+        with_signals_deferred(work)
+    assert steps == ["first"]
+    stop_if_interrupted()  # nothing waits any more
+
+
+@pytest.mark.small
+def test_results_errors_and_context_come_back():
+    variable = contextvars.ContextVar("variable", default=0)
+    variable.set(7)
+    assert with_signals_deferred(lambda: (variable.get(), threading.get_ident() != threading.main_thread().ident)) == (7, True)
+
+    def fails():
+        raise LookupError("on purpose")
+
+    with pytest.raises(LookupError, match="on purpose") as caught:
+        with_signals_deferred(fails)
+    assert "fails" in [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert caught.value.__context__ is None
+    assert not deferral._running
+
+
+@pytest.mark.small
+def test_other_threads_and_a_compiler_that_calls_work_where_they_are():
+    idents = []
+
+    def note():
+        idents.append(threading.get_ident())
+
+    thread = threading.Thread(target=with_signals_deferred, args=(note,))
+    thread.start()
+    ident = thread.ident
+    thread.join()
+    with deferral.compiler_lock:
+        with_signals_deferred(note)
+    assert idents == [ident, threading.main_thread().ident]
+
+
+@pytest.mark.small
+def test_without_a_thread_to_be_had_the_work_is_done_here(monkeypatch):
+    def refuse(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(deferral._thread, "start_new_thread", refuse)
+    assert with_signals_deferred(threading.get_ident) == threading.main_thread().ident
+
+
+@pytest.mark.small
+@pytest.mark.skipif(deferral.llvm_lock is None, reason="this llvmlite has another lock")
+def test_a_lock_that_an_interrupt_left_behind_is_released():
+    def work():
+        with deferral.ffi.lib._lock:
+            return "done"
+
+    for _ in range(2):
+        deferral.llvm_lock.acquire()
+    assert with_signals_deferred(work) == "done"
+    assert not deferral.llvm_lock._is_owned()
+
+
+FORKED = """
+import os, signal, sys, threading, time
+import numpy as np
+from chained.kernels import second, third
+from jostle.kernels.deferral import compiler_lock
+values = np.array([1.0, 2.0, 3.0])
+if sys.argv[1] == "handler":  # forks while the main thread waits
+    def handler(*_):
+        global child
+        child = os.fork()
+    signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    answer = third(values)
+else:
+    thread = threading.Thread(target=third, args=(values,))
+    thread.start()
+    while not second._compiling_counter and not third.overloads:
+        pass
+    child = os.fork()
+    answer = third(values) + second(values) - 4.0
+if child == 0:
+    os._exit(0 if answer == 10.0 else 5)
+assert answer == 10.0
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.parametrize("where", ["handler", "thread"])
+def test_a_process_that_is_forked_while_a_kernel_is_compiled_can_compile(chained, where):
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, where], env=chained, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+LEFT_ALONE = """
+import os, signal, sys, _thread, threading
+from jostle.kernels import deferral
+def work():
+    threading.Event().wait(0.3)
+    os.write(1, b"finished\\n")
+job = deferral._Job(work)
+job.start()
+while not job.claimed:
+    pass
+"""
+
+
+def test_the_interpreter_waits_for_a_helper_that_was_left_alone(chained):
+    done = subprocess.run([sys.executable, "-c", LEFT_ALONE], env=chained, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "finished\n", "")
+
+
+@kernel
+def not_typed(values):
+    return values.nothing
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_errors_of_the_compiler_reach_the_caller():
+    from numba.core.errors import TypingError
+
+    for _ in range(2):
+        with pytest.raises(TypingError, match="Unknown attribute 'nothing'"):
+            not_typed(np.zeros(3))
+    assert InterruptedCompilation.__mro__[1] is BaseException
