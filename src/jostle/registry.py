@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jostle.broad_phase import BROAD_PHASES
+from jostle.cast import shown
 from jostle.errors import InputError
 from jostle.methods.bounding_tree.method import BoundingTree
 from jostle.methods.brute_force.method import BruteForce
@@ -46,7 +47,7 @@ def method_of(value: str | Method | None) -> Method:
         return METHODS[value]()
     if isinstance(value, type) or not isinstance(value, Method):
         names = ", ".join(sorted(METHODS))
-        raise InputError(f"method is {value!r}; pass a name ({names}) or an instance such as jostle.BruteForce()")
+        raise InputError(f"method is {shown(value)}; pass a name ({names}) or an instance such as jostle.BruteForce()")
     return value
 
 

@@ -113,7 +113,7 @@ class World:
         static, group, category, mask
             Filters, see `Body`.
         """
-        made = mesh_of(mesh, name)
+        made = mesh_of(mesh, None if name is None else cast.as_text(name, "name"))
         if name is None:
             name = made.name if made.name not in self._table.id_of_name else f"{made.name} {self._next_id}"
         if name in self._table.id_of_name:
@@ -162,7 +162,9 @@ class World:
     def __contains__(self, body: object) -> bool:
         if isinstance(body, Body):
             return body._world is self and body.id in self._table.row_of_id
-        return body in self._table.id_of_name or body in self._table.row_of_id
+        if isinstance(body, str):
+            return body in self._table.id_of_name
+        return isinstance(body, (int, np.integer)) and not isinstance(body, bool) and int(body) in self._table.row_of_id
 
     def __getitem__(self, body: Body | int | str) -> Body:
         """Return a body by its name, its id, or itself."""
@@ -176,14 +178,16 @@ class World:
                 known = ", ".join(repr(name) for name in list(self._table.id_of_name)[:10])
                 raise InputError(f"no body is called {body!r}; the world has {known or 'no bodies'}")
             return Body(self, self._table.id_of_name[body])
-        self._table.row(cast.as_count(body, "body"))
-        return Body(self, int(body))
+        number = cast.as_count(body, "body", highest=cast.LARGEST_ID)
+        self._table.row(number)
+        return Body(self, number)
 
     def ignore(self, a: Body | int | str, b: Body | int | str, ignored: bool = True) -> None:
         """Never test this pair of bodies (or, with `ignored=False`, test it again)."""
         low, high = sorted((self[a].id, self[b].id))
         if low == high:
             raise InputError(f"body {self[a].name!r} cannot be ignored against itself; ask for itself=False instead")
+        ignored = cast.as_flag(ignored, "ignored")
         with self._alone():
             (self._ignored.add if ignored else self._ignored.discard)((low, high))
             self._ignored_keys = None
@@ -202,7 +206,7 @@ class World:
             with self._alone():
                 self._table.write_all_poses(placed)
             return
-        chosen = [self[body] for body in bodies]
+        chosen = [self[body] for body in cast.as_list(bodies, "bodies")]
         placed = checked_poses(poses, len(chosen), [body.name for body in chosen])
         rows = [body._row for body in chosen]
         with self._alone():
@@ -322,6 +326,7 @@ class World:
 
     def overlay(self, what: str = "") -> Overlay:
         """Return what the method shows of itself for the present frame."""
+        cast.as_text(what, "what")
         with self._alone(detecting=True):
             return self._ready_detector().overlay(self._frame(), what)
 
@@ -333,14 +338,18 @@ class World:
     # ------------------------------------------------------------------ keeping
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the world with its prepared shapes to one file."""
+        """Write the world to one file, with its prepared shapes where they take long to prepare."""
         from jostle.world_file import save_world
 
         save_world(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> World:
-        """Read a world that `save` wrote; nothing is prepared again."""
+        """Read a world that `save` wrote, also from a source that is not trusted: every array is checked.
+
+        Shapes that take long to prepare (of voxmap and bounding_tree) are read, those of other methods prepared again. Which voxels
+        are filled is believed: who can edit the file can change what voxmap answers.
+        """
         from jostle.world_file import load_world
 
         return load_world(path)

@@ -15,7 +15,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,7 +92,7 @@ class Motion:
                 cast.as_flag(value, f"static[{k}]") for k, value in enumerate(_each(self.static, False, bodies, "static"))
             ),
             "group": tuple(_checked_group(value, k) for k, value in enumerate(_each(self.group, None, bodies, "group"))),
-            "title": str(self.title),
+            "title": cast.as_text(self.title, "title"),
             "category": _checked_bits(_each(self.category, 1, bodies, "category"), "category"),
             "mask": _checked_bits(_each(self.mask, ALL_BITS, bodies, "mask"), "mask"),
             "ignored": _checked_pairs(self.ignored, bodies),
@@ -177,10 +176,11 @@ class Motion:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Motion:
         """Read a motion that `save` wrote."""
+        file = cast.as_path(path)
         try:
-            return cls(**read_fields(Path(path)))
+            return cls(**read_fields(file))
         except InputError as error:
-            raise InputError(f"{path}: {error}") from None
+            raise InputError(f"{file}: {error}") from None
 
 
 class Recorder:

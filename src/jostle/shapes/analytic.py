@@ -301,6 +301,14 @@ def described(surface: RaySurface | None, owner: str) -> dict[str, Any] | None:
     return {"surface": name, "settings": dataclasses.asdict(surface)}  # type: ignore[call-overload]
 
 
-def surface_described(table: dict[str, Any] | None) -> Any:
+def surface_described(table: Any) -> Any:
     """Return the surface that `described` made a table of."""
-    return None if table is None else _NAMED[table["surface"]](**table["settings"])
+    if table is None:
+        return None
+    name, settings = (table.get("surface"), table.get("settings")) if isinstance(table, dict) else (None, None)
+    if not isinstance(name, str) or name not in _NAMED or not isinstance(settings, dict):
+        raise InputError(f"analytic surface is {cast.shown(table)}; it must name one of {', '.join(_NAMED)}, with its settings")
+    names = [field.name for field in dataclasses.fields(_NAMED[name])]
+    if set(settings) != set(names):
+        raise InputError(f"analytic surface {name} has the settings {', '.join(settings)}; they must be {', '.join(names)}")
+    return _NAMED[name](**settings)

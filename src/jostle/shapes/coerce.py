@@ -21,7 +21,7 @@ def mesh_of(value: MeshLike, name: str | None = None) -> Mesh:
         return load(value)
     if isinstance(value, (tuple, list)) and len(value) == 2:
         vertices, faces = value
-    elif hasattr(value, "vertices") and hasattr(value, "faces"):
+    elif _has(value, "vertices") and _has(value, "faces"):
         vertices, faces = value.vertices, value.faces
     else:
         raise InputError(
@@ -29,3 +29,10 @@ def mesh_of(value: MeshLike, name: str | None = None) -> Mesh:
             "pass a jostle.Mesh, a trimesh.Trimesh, (vertices, faces) or a path"
         )
     return Mesh(vertices, faces, name=name or "mesh")
+
+
+def _has(value: object, field: str) -> bool:
+    try:
+        return hasattr(value, field)
+    except Exception:  # of the value's own making
+        return False

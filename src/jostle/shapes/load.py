@@ -60,7 +60,7 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
     Mesh
         For a glTF scene all nodes in the file's order, in world coordinates.
     """
-    file = Path(path)
+    file = cast.as_path(path)
     name = file.stem if name is None else name
     if _ending(file) in _SCENES:
         parts = load_scene(file, units)
@@ -87,7 +87,7 @@ def load_scene(path: str | os.PathLike[str], units: str | None = None, alone: bo
     A file of another format is a scene of one node. With `alone` no other file is read: a glTF file whose buffers lie beside it is
     refused.
     """
-    file = Path(path)
+    file = cast.as_path(path)
     if _ending(file) not in _SCENES:
         mesh = load(file, units)
         return [(mesh.name, mesh, np.eye(4))]
