@@ -49,6 +49,14 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}… (a {type(value).__name__})"
 
 
+def has(value: object, *names: str) -> bool:
+    """Return whether a value has all of these attributes."""
+    try:
+        return all(hasattr(value, name) for name in names)
+    except Exception:  # of the value's own making
+        return False
+
+
 def as_array(value: ArrayLike, owner: str, field: str) -> NDArray[Any]:
     """Return an array of real numbers, of any shape, which others may hold too."""
     try:
@@ -256,7 +264,7 @@ def as_path(value: str | os.PathLike[str], field: str = "path") -> Path:
     """Return the path that a str or a `PathLike` names."""
     try:
         name = os.fspath(value)
-        if not isinstance(name, str) or "\0" in name:
+        if not isinstance(name, str) or b"\0" in os.fsencode(name):
             raise TypeError
         return Path(name)
     except Exception:  # of the value's own making

@@ -164,7 +164,10 @@ class World:
             return body._world is self and body.id in self._table.row_of_id
         if isinstance(body, str):
             return body in self._table.id_of_name
-        return isinstance(body, (int, np.integer)) and not isinstance(body, bool) and int(body) in self._table.row_of_id
+        try:
+            return cast.as_count(body, "body") in self._table.row_of_id  # type: ignore[arg-type]
+        except InputError:
+            return False
 
     def __getitem__(self, body: Body | int | str) -> Body:
         """Return a body by its name, its id, or itself."""
@@ -332,6 +335,8 @@ class World:
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Preprocess the meshes of all bodies now instead of at the first question."""
+        if progress is not None and not callable(progress):
+            raise InputError(f"progress is {cast.shown(progress)}; pass a function of a share and a text")
         with self._alone(detecting=True):
             self._ready_detector(progress)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.array_file import ArrayFile, checked, checked_field, checked_list
-from jostle.errors import InputError
+from jostle.errors import InputError, Unsupported
 from jostle.methods.bounding_tree import stored as stored_trees
 from jostle.methods.voxmap import stored as stored_voxels
 from jostle.registry import BROAD_PHASES, METHODS, name_of
@@ -131,7 +131,7 @@ def load_world(path: str | PathLike[str]) -> World:
     try:
         with ArrayFile(file) as saved:
             return _World(saved).rebuilt()
-    except InputError as error:
+    except (InputError, Unsupported) as error:
         raise InputError(f"{file}: not a jostle world file, or damaged: {error}") from None
 
 

@@ -71,7 +71,7 @@ class Motion:
     ignored: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
-        names, meshes = _checked_names(self.names), tuple(self.meshes)
+        names, meshes = _checked_names(cast.as_list(self.names, "names")), tuple(cast.as_list(self.meshes, "meshes"))
         bodies = len(names)
         if len(meshes) != bodies or not all(isinstance(mesh, Mesh) for mesh in meshes):
             raise InputError(f"meshes has {len(meshes)} entries for {bodies} names; pass one jostle.Mesh for each body")
@@ -147,6 +147,7 @@ class Motion:
 
     def apply(self, world: World, frame: int) -> None:
         """Set the poses and the vertices of one frame (0 … len - 1) in a world that has the bodies of this motion."""
+        _check_world(world)
         number = cast.as_count(frame, "frame", highest=len(self) - 1)
         if len(world) != len(self.names):
             raise InputError(f"this motion has {len(self.names)} bodies, the world {len(world)}; use a world of Motion.world")
@@ -190,6 +191,7 @@ class Recorder:
     """
 
     def __init__(self, world: World) -> None:
+        _check_world(world)
         self._world = world
         self._setting: dict[str, Any] = {}
         self._poses: list[Floats] = []
@@ -237,6 +239,13 @@ class Recorder:
         )
 
 
+def _check_world(world: World) -> None:
+    from jostle.world import World
+
+    if not isinstance(world, World):
+        raise InputError(f"world is {cast.shown(world)}; pass a jostle.World")
+
+
 def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
     seen: dict[str, int] = {}
     for k, name in enumerate(names):
@@ -249,20 +258,23 @@ def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _checked_vertices(vertices: Any, frames: int, names: tuple[str, ...], meshes: tuple[Mesh, ...]) -> dict[int, Floats]:
+    if not isinstance(vertices, Mapping):
+        raise InputError(f"vertices is {cast.shown(vertices)}; pass a dict from numbers of bodies to vertices")
     checked: dict[int, Floats] = {}
-    for key in sorted(vertices):
+    for key in vertices:
         k = cast.as_count(key, "vertices: body number", highest=len(names) - 1)
         shape = (frames, len(meshes[k].vertices), 3)
         owner = f"body {names[k]!r}"
-        if np.shape(vertices[key]) != shape:
-            raise InputError(f"{owner}: vertices has shape {np.shape(vertices[key])}; it must be {shape}, (frames, n, 3)")
-        checked[k] = cast.as_points(np.asarray(vertices[key]).reshape(-1, 3), owner).reshape(shape)
-    return checked
+        given = cast.as_array(vertices[key], owner, "vertices")
+        if given.shape != shape:
+            raise InputError(f"{owner}: vertices has shape {given.shape}; it must be {shape}, (frames, n, 3)")
+        checked[k] = cast.as_points(given.reshape(-1, 3), owner).reshape(shape)
+    return dict(sorted(checked.items()))
 
 
 def _each(values: Sequence[Any], default: Any, bodies: int, name: str) -> tuple[Any, ...]:
     """Return one entry for each body; none at all stand for the default."""
-    listed = tuple(values) or (default,) * bodies
+    listed = tuple(cast.as_list(values, name)) or (default,) * bodies
     if len(listed) != bodies:
         raise InputError(f"{name} has {len(listed)} entries for {bodies} bodies; pass one for each, or ()")
     return listed
@@ -278,7 +290,10 @@ def _checked_bits(values: tuple[int, ...], name: str) -> tuple[int, ...]:
 
 def _checked_pairs(pairs: Sequence[tuple[int, int]], bodies: int) -> tuple[tuple[int, int], ...]:
     checked = set()
-    for k, pair in enumerate(pairs):
+    for k, listed in enumerate(cast.as_list(pairs, "ignored")):
+        pair = cast.as_list(listed, f"ignored[{k}]")
+        if len(pair) != 2:
+            raise InputError(f"ignored[{k}] has {len(pair)} entries; a pair has two bodies")
         low, high = sorted(cast.as_count(number, f"ignored[{k}]", highest=bodies - 1) for number in pair)
         if low == high:
             raise InputError(f"ignored[{k}] names body {low} twice; a pair has two bodies")

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+MOST_SEGMENTS = 4096  # a ball of so many has 16 million faces
+
 
 @runtime_checkable
 class RaySurface(Protocol):
@@ -83,7 +85,7 @@ class _Analytic:
         """Check the lengths and the segments of a new surface."""
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             if field.name == "segments":
-                object.__setattr__(self, "segments", cast.as_count(self.segments, "segments", lowest=8))
+                object.__setattr__(self, "segments", cast.as_count(self.segments, "segments", lowest=8, highest=MOST_SEGMENTS))
             else:
                 object.__setattr__(self, field.name, cast.as_positive_length(getattr(self, field.name), field.name))
 

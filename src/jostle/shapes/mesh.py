@@ -69,7 +69,7 @@ class Mesh:
     ) -> None:
         name = cast.as_text(name, "name", "mesh")
         owner = f"mesh {name!r}"
-        if analytic is not None and not (hasattr(analytic, "bounds") and hasattr(analytic, "crossings")):
+        if analytic is not None and not cast.has(analytic, "bounds", "crossings"):
             given = cast.shown(analytic)
             raise InputError(f"{owner}: analytic is {given}; it must have bounds and crossings (see jostle.shapes.analytic)")
         if vertices is None or faces is None:
