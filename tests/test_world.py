@@ -15,7 +15,11 @@ from tests.tiny import box, random_soup, tetrahedron
 
 @pytest.fixture
 def world():
-    made = jostle.World()
+    return small_world(None)
+
+
+def small_world(method):
+    made = jostle.World(method)
     made.add(box(), name="a")
     made.add(box(), translation((0.5, 0.25, 0.125)), name="b")
     made.add(box(), translation((5, 0, 0)), name="c")
@@ -168,7 +172,7 @@ def test_vertices_of_any_layout_are_taken_and_zeros_lose_their_sign():
         assert not soft.vertices.flags.writeable
     soft.vertices = -0.0 * exact
     assert not np.signbit(soft.vertices).any()
-    for bad in (np.nan, np.inf, 1e31, 1e-31):
+    for bad in (np.nan, np.inf, 1e31):
         broken = exact.copy()
         broken[2, 1] = bad
         with pytest.raises(jostle.InputError, match=r"body 'soft': vertices\[2, 1\]"):
@@ -292,7 +296,8 @@ def test_worlds_bodies_and_reports_pickle(world):
     assert body.name == "b"
 
 
-def test_worlds_are_saved_and_loaded_with_prepared_shapes(world, tmp_path):
+def test_worlds_are_saved_and_loaded_with_prepared_shapes(tmp_path):
+    world = small_world(jostle.BoundingTree())
     soft = world.add(tetrahedron(), name="soft", deformable=True, group=3, category=2, mask=6)
     world.remove("c")
     world.ignore("a", "soft")

@@ -4,14 +4,18 @@ What comes out is C-contiguous, of the documented dtype, read-only and owned by 
 the border never checks again. What cannot be used raises `InputError` with the owner (a body's name), the field
 and the first offending index, before anything has changed.
 
-Accepted coordinates are 0 and 1e-30 … 1e30 in magnitude: in that range the expansion arithmetic of
+Coordinates are at most 1e30 in magnitude, and those below 1e-30 are taken as 0: in that range the expansion arithmetic of
 `geometry/predicates.py` neither overflows nor loses a bit to underflow (conventions.md).
+
+Values come from anybody: a `__float__`, `__array__` or `__repr__` may raise whatever it likes, as the repr of a long int does.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +25,11 @@ from jostle.errors import InputError
 
 SMALLEST_COORDINATE = 1e-30
 LARGEST_COORDINATE = 1e30
+LARGEST_ID = 2**31 - 1  # of a body: ids are int32 in rows
+LONGEST_SHOWN = 200  # characters of a value in a message
 RIGID_TOLERANCE = 1e-5  # largest accepted entry of |RᵀR − I|; poses from files are not quite orthonormal
+
+_NO_NUMBERS = (bool, str, bytes, bytearray, memoryview)  # though float() reads most of them
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -32,11 +40,29 @@ def _place(owner: str, field: str, index: Sequence[int] | None = None) -> str:
     return f"{owner}: {where}" if owner else where
 
 
-def _numeric(value: ArrayLike, owner: str, field: str) -> NDArray[Any]:
+def shown(value: object) -> str:
+    """Return the repr of a value for a message, short, or its type where that has none."""
+    try:
+        text = repr(value)
+    except Exception:  # of the value's own making
+        return f"a {type(value).__name__}"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}… (a {type(value).__name__})"
+
+
+def has(value: object, *names: str) -> bool:
+    """Return whether a value has all of these attributes."""
+    try:
+        return all(hasattr(value, name) for name in names)
+    except Exception:  # of the value's own making
+        return False
+
+
+def as_array(value: ArrayLike, owner: str, field: str) -> NDArray[Any]:
+    """Return an array of real numbers, of any shape, which others may hold too."""
     try:
         array = np.asarray(value)
-    except ValueError as error:
-        raise InputError(f"{_place(owner, field)} is not a regular array of numbers ({error})") from None
+    except Exception as error:  # of the value's own making, or of numpy's
+        raise InputError(f"{_place(owner, field)} is not a regular array of numbers ({shown(error)})") from None
     if array.dtype.kind not in "fiu":
         raise InputError(f"{_place(owner, field)} has dtype {array.dtype}; pass real numbers (float64, float32 or integers)")
     return array
@@ -48,8 +74,8 @@ def _sealed(array: NDArray[Any]) -> Any:
 
 
 def as_points(value: ArrayLike, owner: str, field: str = "vertices", count: int | None = None) -> Floats:
-    """Return (n,3) float64 points inside the accepted range; -0.0 becomes 0.0."""
-    array = _numeric(value, owner, field)
+    """Return (n,3) float64 points inside the accepted range; those below it, and -0.0, become 0.0."""
+    array = as_array(value, owner, field)
     if array.ndim != 2 or array.shape[1] != 3:
         raise InputError(f"{_place(owner, field)} has shape {array.shape}; it must be (n, 3)")
     if count is not None and len(array) != count:
@@ -61,22 +87,21 @@ def as_points(value: ArrayLike, owner: str, field: str = "vertices", count: int 
 
 def _as_coordinates(array: NDArray[Any], owner: str, field: str) -> Floats:
     """Return a copy as float64 inside the accepted range, whatever its shape."""
-    points = np.array(array, dtype=np.float64, order="C", copy=True)
-    points += 0.0  # turns -0.0 into 0.0, so that equal points have equal bits
-    # One pass decides the normal case; only a failure pays for finding the index.
+    with np.errstate(over="ignore"):  # long doubles become inf, which is refused
+        points = np.array(array, dtype=np.float64, order="C", copy=True)
     size = np.abs(points)
-    if not bool(((size <= LARGEST_COORDINATE) & ((size >= SMALLEST_COORDINATE) | (size == 0.0))).all()):
-        _refuse_coordinate(points, owner, field)
+    bad = ~(size <= LARGEST_COORDINATE)
+    if bad.any():
+        _refuse_coordinate(points, bad, owner, field)
+    points[size < SMALLEST_COORDINATE] = 0.0  # also -0.0, so that equal points have equal bits
     return points
 
 
-def _refuse_coordinate(points: Floats, owner: str, field: str) -> None:
-    size = np.abs(points)
-    bad = ~((size <= LARGEST_COORDINATE) & ((size >= SMALLEST_COORDINATE) | (size == 0.0)))
+def _refuse_coordinate(points: Floats, bad: NDArray[np.bool_], owner: str, field: str) -> None:
     index = np.argwhere(bad)[0]
     value = points[tuple(index)]
     if np.isfinite(value):
-        cure = f"coordinates are 0 or between {SMALLEST_COORDINATE:g} and {LARGEST_COORDINATE:g} in magnitude; rescale the mesh"
+        cure = f"coordinates are at most {LARGEST_COORDINATE:g} in magnitude; rescale the mesh"
     else:
         cure = "every coordinate must be a finite number; remove or repair this vertex"
     raise InputError(f"{_place(owner, field, index)} is {value}; {cure}")
@@ -84,7 +109,7 @@ def _refuse_coordinate(points: Floats, owner: str, field: str) -> None:
 
 def as_faces(value: ArrayLike, vertex_count: int, owner: str, field: str = "faces") -> Ints:
     """Return (m,3) int32 vertex indices, all within range. Repeated indices are legal."""
-    array = _numeric(value, owner, field)
+    array = as_array(value, owner, field)
     if array.ndim != 2 or array.shape[1] != 3:
         raise InputError(f"{_place(owner, field)} has shape {array.shape}; it must be (m, 3), triangles only")
     if len(array) == 0:
@@ -105,7 +130,7 @@ def as_pose(value: ArrayLike | None, owner: str, field: str = "pose") -> Floats:
     """Return one (4,4) rigid pose; None is the identity."""
     if value is None:
         return _sealed(np.eye(4))  # type: ignore[no-any-return]
-    array = _numeric(value, owner, field)
+    array = as_array(value, owner, field)
     if array.shape != (4, 4):
         raise InputError(f"{_place(owner, field)} has shape {array.shape}; it must be (4, 4), body to world")
     pose = as_poses(array[None], 1, [owner], field, single=True)[0]
@@ -114,7 +139,7 @@ def as_pose(value: ArrayLike | None, owner: str, field: str = "pose") -> Floats:
 
 def as_poses(value: ArrayLike, count: int, owners: Sequence[str], field: str = "poses", single: bool = False) -> Floats:
     """Return (count,4,4) rigid poses; `owners` names the bodies in messages."""
-    array = _numeric(value, "", field)
+    array = as_array(value, "", field)
     if array.shape != (count, 4, 4):
         raise InputError(f"{field} has shape {array.shape}; it must be ({count}, 4, 4), one pose for each body in order")
     poses = np.array(array, dtype=np.float64, order="C", copy=True)
@@ -139,7 +164,7 @@ def as_poses(value: ArrayLike, count: int, owners: Sequence[str], field: str = "
 
 def as_pose_sets(value: ArrayLike, bodies: int, owners: Sequence[str]) -> Floats:
     """Return (n, bodies, 4, 4) rigid poses."""
-    array = _numeric(value, "", "poses")
+    array = as_array(value, "", "poses")
     if array.ndim != 4 or array.shape[1:] != (bodies, 4, 4):
         raise InputError(f"poses has shape {array.shape}; it must be (n, {bodies}, 4, 4), a pose for each of the {bodies} bodies")
     try:
@@ -197,12 +222,14 @@ def as_positive_length(value: float, field: str, owner: str = "") -> float:
 
 def as_number(value: float, field: str, owner: str = "") -> float:
     """Return a float; anything but a real number is refused (NaN and inf pass: the caller states its range)."""
-    if isinstance(value, (bool, str, bytes)):
-        raise InputError(f"{_place(owner, field)} is {value!r}; pass a number")
     try:
+        if isinstance(value, _NO_NUMBERS) or getattr(value, "ndim", 0) != 0 or getattr(value, "dtype", None) == np.bool_:
+            raise TypeError
         return float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{_place(owner, field)} is {value!r}; pass a number") from None
+    except OverflowError:
+        raise InputError(f"{_place(owner, field)} is {shown(value)}; it is beyond the largest float") from None
+    except Exception:  # of the value's own making
+        raise InputError(f"{_place(owner, field)} is {shown(value)}; pass a number") from None
 
 
 def as_count(value: int, field: str, lowest: int = 0, highest: int | None = None, owner: str = "") -> int:
@@ -211,27 +238,55 @@ def as_count(value: int, field: str, lowest: int = 0, highest: int | None = None
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         number = operator.index(value)
-    except TypeError:
-        raise InputError(f"{_place(owner, field)} is {value!r}; pass a whole number") from None
+    except Exception:  # of the value's own making
+        raise InputError(f"{_place(owner, field)} is {shown(value)}; pass a whole number") from None
     if number < lowest or (highest is not None and number > highest):
         upper = "" if highest is None else f" and at most {highest}"
-        raise InputError(f"{_place(owner, field)} is {number}; it must be at least {lowest}{upper}")
+        raise InputError(f"{_place(owner, field)} is {shown(number)}; it must be at least {lowest}{upper}")
     return number
 
 
 def as_flag(value: bool, field: str, owner: str = "") -> bool:
     """Return a bool; only real booleans pass, so that a misplaced positional argument is noticed."""
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{_place(owner, field)} is {value!r}; pass True or False")
+        raise InputError(f"{_place(owner, field)} is {shown(value)}; pass True or False")
     return bool(value)
+
+
+def as_text(value: str, field: str, owner: str = "") -> str:
+    """Return a str: the name of a body or a mesh, a title."""
+    if not isinstance(value, str):
+        raise InputError(f"{_place(owner, field)} is {shown(value)}; pass a str")
+    return str(value)
+
+
+def as_path(value: str | os.PathLike[str], field: str = "path") -> Path:
+    """Return the path that a str or a `PathLike` names."""
+    try:
+        name = os.fspath(value)
+        if not isinstance(name, str) or b"\0" in os.fsencode(name):
+            raise TypeError
+        return Path(name)
+    except Exception:  # of the value's own making
+        raise InputError(f"{field} is {shown(value)}; pass the path of a file, a str or a pathlib.Path") from None
+
+
+def as_list(value: Iterable[Any], field: str, owner: str = "") -> list[Any]:
+    """Return the entries of any iterable but a text."""
+    try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        return list(value)
+    except Exception:  # of the value's own making
+        raise InputError(f"{_place(owner, field)} is {shown(value)}; pass a list") from None
 
 
 def as_choice(value: str, choices: Sequence[str], field: str) -> str:
     """Return one of `choices`."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         names = [choice for choice in choices if choice]
         cure = f"choose one of {', '.join(names)}" if names else "leave it out: there is nothing to choose"
-        raise InputError(f"{field} is {value!r}; {cure}")
+        raise InputError(f"{field} is {shown(value)}; {cure}")
     return value
 
 
@@ -250,7 +305,7 @@ def as_moving_corners(*ends: Sequence[tuple[str, ArrayLike, int]]) -> Floats:
     """
     parts: list[Floats] = []
     for field, value, corners in (part for end in ends for part in end):
-        array = _numeric(value, "", field)
+        array = as_array(value, "", field)
         shape = (3,) if corners == 1 else (corners, 3)
         if array.size == 0 and array.ndim > 0 and len(array) == 0:
             array = array.reshape(0, *shape)

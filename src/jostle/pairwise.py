@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle import cast
 from jostle.broad_phase import BROAD_PHASES
 from jostle.broad_phase.volume_table import VolumeTable, farthest_from, trim_boxes
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
@@ -236,8 +237,8 @@ def broad_phase_of(value: str | BroadPhase, owner: str = "") -> BroadPhase:
         settings = settings_written(inside, whose, known, f"it has {', '.join(known) or 'none'}")
         made: BroadPhase = made_with(chosen, settings, whose)
         return made
-    if isinstance(value, type) or not isinstance(value, BroadPhase):
-        raise InputError(f"{of}broad phase is {value!r}; pass a name ({names}) or an instance such as UniformGrid()")
+    if isinstance(value, type) or not cast.has(value, "start") or not callable(value.start) or cast.has(value, "traits"):
+        raise InputError(f"{of}broad phase is {cast.shown(value)}; pass a name ({names}) or an instance such as UniformGrid()")
     return value
 
 

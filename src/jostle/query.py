@@ -99,7 +99,7 @@ class Query:
         if self.separation > 0.0 and not self.motion:
             raise InputError("separation has no meaning without motion=True; use clearance for what is near at one instant")
         if self.budget is not None and not isinstance(self.budget, Budget):
-            raise InputError(f"budget is {self.budget!r}; pass jostle.Budget(seconds=…) or jostle.Budget(operations=…)")
+            raise InputError(f"budget is {cast.shown(self.budget)}; pass jostle.Budget(seconds=…) or jostle.Budget(operations=…)")
         if self.motion:
             self._check_motion()
 

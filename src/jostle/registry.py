@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jostle.broad_phase import BROAD_PHASES
+from jostle.cast import has, shown
 from jostle.errors import InputError
 from jostle.methods.bounding_tree.method import BoundingTree
 from jostle.methods.brute_force.method import BruteForce
@@ -44,9 +45,9 @@ def method_of(value: str | Method | None) -> Method:
         if value not in METHODS:
             raise InputError(f"there is no method {value!r}; the methods are {', '.join(sorted(METHODS))}")
         return METHODS[value]()
-    if isinstance(value, type) or not isinstance(value, Method):
+    if isinstance(value, type) or not has(value, "traits", "shape_type", "prepare_shape", "start"):
         names = ", ".join(sorted(METHODS))
-        raise InputError(f"method is {value!r}; pass a name ({names}) or an instance such as jostle.BruteForce()")
+        raise InputError(f"method is {shown(value)}; pass a name ({names}) or an instance such as jostle.BruteForce()")
     return value
 
 

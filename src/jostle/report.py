@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle import cast
 from jostle.continuous.features import Feature, Features
 from jostle.errors import InputError
 from jostle.geometry import contact_kind
@@ -372,7 +373,7 @@ class Report:
 
     def faces_of(self, body: HasId | int | str, near: bool = True) -> Ints:
         """Return the faces of a body in any row, sorted, each once; `near=False` leaves out rows that are only near."""
-        wanted = self._id(body)
+        wanted, near = self._id(body), cast.as_flag(near, "near")
         rows = np.ones(len(self.contacts), bool) if near else self.contacts.kind > Kind.NEAR
         found = [
             self.contacts.face_a[rows & (self.contacts.body_a == wanted)],
@@ -420,8 +421,8 @@ class Report:
         return _id(body)
 
 
-def _id(body: object) -> int:
-    return int(getattr(body, "id", body))  # type: ignore[call-overload,no-any-return]
+def _id(body: Any) -> int:
+    return cast.as_count(body.id if cast.has(body, "id") else body, "body", highest=cast.LARGEST_ID)
 
 
 def _number(value: float) -> float | None:

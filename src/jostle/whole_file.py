@@ -10,10 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from jostle.errors import InputError
+
 
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
     """Yield the path to write to; it becomes `target` at the end, or is gone if anything raised."""
+    if not target.name:
+        raise InputError(f"path is {str(target)!r}; pass the name of a file")
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         yield temporary
@@ -24,10 +28,12 @@ def written_whole(target: Path) -> Iterator[Path]:
 
 def write_arrays(target: Path, arrays: Mapping[str, Any]) -> None:
     """Write arrays by name to one compressed .npz file, whole."""
-    with written_whole(target) as temporary, temporary.open("wb") as file:
-        try:
+    try:
+        with written_whole(target) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, **arrays)
-        except ValueError as error:
-            # While an interrupt passes, the zip file closes itself and may raise over it: the interrupt is what happened.
-            passing = error.__context__
-            raise passing if passing is not None and not isinstance(passing, Exception) else error from None
+    except ValueError as error:
+        # While an interrupt passes, the zip file closes itself and may raise over it: the interrupt is what happened.
+        passing = error.__context__
+        raise passing if passing is not None and not isinstance(passing, Exception) else error from None
+    except OSError as error:
+        raise InputError(f"{target}: it cannot be written ({error.strerror or error})") from None

@@ -131,7 +131,7 @@ class World:
         static, group, category, mask
             Filters, see `Body`.
         """
-        made = mesh_of(mesh, name)
+        made = mesh_of(mesh, None if name is None else cast.as_text(name, "name"))
         if name is None:
             name = made.name if self._table.id_called(made.name) is None else f"{made.name} {self._next_id}"
         if self._table.id_called(name) is not None:
@@ -180,7 +180,10 @@ class World:
             return body._world is self and self._table.has(body.id)
         if isinstance(body, str):
             return self._table.id_called(body) is not None
-        return isinstance(body, int | np.integer) and self._table.has(int(body))
+        try:
+            return self._table.has(cast.as_count(body, "body"))  # type: ignore[arg-type]
+        except InputError:
+            return False
 
     def __getitem__(self, body: Body | int | str) -> Body:
         """Return a body by its name, its id, or itself."""
@@ -195,14 +198,16 @@ class World:
                 known = ", ".join(repr(name) for name in self._settled().bodies.names[:10])
                 raise InputError(f"no body is called {body!r}; the world has {known or 'no bodies'}")
             return Body(self, number)
-        self._table.row(cast.as_count(body, "body"))
-        return Body(self, int(body))
+        number = cast.as_count(body, "body", highest=cast.LARGEST_ID)
+        self._table.row(number)
+        return Body(self, number)
 
     def ignore(self, a: Body | int | str, b: Body | int | str, ignored: bool = True) -> None:
         """Never test this pair of bodies (or, with `ignored=False`, test it again)."""
         low, high = sorted((self[a].id, self[b].id))
         if low == high:
             raise InputError(f"body {self[a].name!r} cannot be ignored against itself; ask for itself=False instead")
+        ignored = cast.as_flag(ignored, "ignored")
         with self._alone():
             self._table.ignore((low, high), ignored)
 
@@ -222,7 +227,7 @@ class World:
             with self._alone():
                 self._table = self._settled().place_all(placed)
             return
-        chosen = [self[body] for body in bodies]
+        chosen = [self[body] for body in cast.as_list(bodies, "bodies")]
         placed = checked_poses(poses, len(chosen), [body.name for body in chosen])
         rows = [body._row for body in chosen]
         with self._alone():
@@ -352,25 +357,31 @@ class World:
 
     def overlay(self, what: str = "") -> Overlay:
         """Return what the method shows of itself for the present frame."""
-        shown: Overlay = self._answer("overlay", what)
+        shown: Overlay = self._answer("overlay", cast.as_text(what, "what"))
         return shown
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Preprocess the meshes of all bodies now instead of at the first question."""
+        if progress is not None and not callable(progress):
+            raise InputError(f"progress is {cast.shown(progress)}; pass a function of a share and a text")
         with self._alone():
             self._ready_detector(progress)
 
     # ------------------------------------------------------------------ keeping
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the world with its prepared shapes to one file."""
+        """Write the world to one file, with its prepared shapes where they take long to prepare."""
         from jostle.world_file import save_world
 
         save_world(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> World:
-        """Read a world that `save` wrote; nothing is prepared again."""
+        """Read a world that `save` wrote, also from a source that is not trusted: every array is checked.
+
+        Shapes that take long to prepare (of voxmap and bounding_tree) are read, those of other methods prepared again. Which voxels
+        are filled is believed: who can edit the file can change what voxmap answers.
+        """
         from jostle.world_file import load_world
 
         return load_world(path)

@@ -91,7 +91,7 @@ def checked_query(query: Query | None, wishes: dict[str, Any]) -> Query:
     if query is None:
         return Query(**wishes)
     if not isinstance(query, Query):
-        raise InputError(f"query is {query!r}; pass a jostle.Query or keyword arguments")
+        raise InputError(f"query is {cast.shown(query)}; pass a jostle.Query or keyword arguments")
     return dataclasses.replace(query, **wishes)
 
 

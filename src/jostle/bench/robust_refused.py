@@ -129,10 +129,10 @@ def wrong_shapes_and_types() -> Answer:
 
 
 def beyond_the_range() -> Answer:
-    """Finite coordinates that exact arithmetic cannot take: too large, or a denormal number."""
+    """Finite coordinates that are too large for exact arithmetic, in single and in double precision."""
     return refuses_meshes(
         ("rescale the mesh", with_entry(BOX.vertices, (5, 0), 1e31), BOX.faces),
-        ("rescale the mesh", with_entry(BOX.vertices, (5, 0), 5e-324), BOX.faces),
+        ("rescale the mesh", with_entry(BOX.vertices.astype(np.float32), (5, 0), -2e30), BOX.faces),
     )
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from jostle.array_file import ArrayFile
+from jostle.errors import InputError
 from jostle.motion.record import Motion, Recorder
 from jostle.scenes import Scene, make_scene_written, scene_of_file, scene_of_world
 from jostle.world import World
+from jostle.world_file import FORMAT
 
 SEVERAL_BODIES = (".glb", ".gltf")  # files that place bodies; all others hold one
 
@@ -30,9 +31,10 @@ def scene_written(text: str, seed: int | None, besides: str = "") -> Scene:
 def is_motion_file(file: Path) -> bool:
     """Whether a .npz file says that it is anything but a world; what is wrong with it is told by those who read it."""
     try:
-        with np.load(file, allow_pickle=False) as saved:
-            return "world" not in str(json.loads(str(saved["description"]))["format"])
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError):
+        with ArrayFile(file) as saved:
+            saved.description(FORMAT)
+            return False
+    except InputError:
         return True
 
 

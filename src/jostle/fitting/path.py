@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,11 +49,15 @@ class RecordedPath:
     title: str = ""
 
     def __post_init__(self) -> None:
-        shape = np.shape(self.poses)
+        shape = cast.as_array(self.poses, "", "poses").shape
         if len(shape) != 3 or shape[1:] != (4, 4) or shape[0] == 0:
             raise InputError(f"poses has shape {shape}; a path is (n, 4, 4) with at least one pose")
         poses = cast.as_poses(self.poses, shape[0], ["path"] * shape[0])
-        times = np.arange(shape[0], dtype=np.float64) if self.times is None else np.array(self.times, np.float64)
+        times = (
+            np.arange(shape[0], dtype=np.float64)
+            if self.times is None
+            else cast.as_array(self.times, "", "times").astype(np.float64)
+        )
         if times.shape != shape[:1]:
             raise InputError(f"times has shape {times.shape}; it must be ({shape[0]},), one for each pose")
         wrong = ~(np.isfinite(times) & np.append(True, np.diff(times) > 0.0))
@@ -75,8 +78,9 @@ class RecordedPath:
 
 def read_path(file: str | PathLike[str]) -> RecordedPath:
     """Read a path; what cannot be used raises `InputError` with the file and the line."""
+    source = cast.as_path(file, "file")
     try:
-        text = Path(file).read_text(encoding="utf-8-sig")
+        text = source.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
         raise InputError(f"{file}: the path cannot be read ({reason})") from None
@@ -116,7 +120,7 @@ def write_path(path: RecordedPath, file: str | PathLike[str]) -> None:
 
 def write_table(file: str | PathLike[str], header: tuple[str, ...], rows: list[list[str]]) -> None:
     """Write lines of a table under a header, at once."""
-    target = Path(file)
+    target = cast.as_path(file, "file")
     try:
         with written_whole(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream, lineterminator="\n").writerows([header, *rows])

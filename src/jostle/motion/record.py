@@ -15,7 +15,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,7 +71,7 @@ class Motion:
     ignored: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
-        names, meshes = _checked_names(self.names), tuple(self.meshes)
+        names, meshes = _checked_names(cast.as_list(self.names, "names")), tuple(cast.as_list(self.meshes, "meshes"))
         bodies = len(names)
         if len(meshes) != bodies or not all(isinstance(mesh, Mesh) for mesh in meshes):
             raise InputError(f"meshes has {len(meshes)} entries for {bodies} names; pass one jostle.Mesh for each body")
@@ -93,7 +92,7 @@ class Motion:
                 cast.as_flag(value, f"static[{k}]") for k, value in enumerate(_each(self.static, False, bodies, "static"))
             ),
             "group": tuple(_checked_group(value, k) for k, value in enumerate(_each(self.group, None, bodies, "group"))),
-            "title": str(self.title),
+            "title": cast.as_text(self.title, "title"),
             "category": _checked_bits(_each(self.category, 1, bodies, "category"), "category"),
             "mask": _checked_bits(_each(self.mask, ALL_BITS, bodies, "mask"), "mask"),
             "ignored": _checked_pairs(self.ignored, bodies),
@@ -148,6 +147,7 @@ class Motion:
 
     def apply(self, world: World, frame: int) -> None:
         """Set the poses and the vertices of one frame (0 … len - 1) in a world that has the bodies of this motion."""
+        _check_world(world)
         number = cast.as_count(frame, "frame", highest=len(self) - 1)
         if len(world) != len(self.names):
             raise InputError(f"this motion has {len(self.names)} bodies, the world {len(world)}; use a world of Motion.world")
@@ -175,10 +175,11 @@ class Motion:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Motion:
         """Read a motion that `save` wrote."""
+        file = cast.as_path(path)
         try:
-            return cls(**read_fields(Path(path)))
+            return cls(**read_fields(file))
         except InputError as error:
-            raise InputError(f"{path}: {error}") from None
+            raise InputError(f"{file}: {error}") from None
 
 
 class Recorder:
@@ -188,6 +189,7 @@ class Recorder:
     """
 
     def __init__(self, world: World) -> None:
+        _check_world(world)
         self._world = world
         self._first: Any = None  # frame
         # Poses and vertices by row; a world never writes to the arrays of a frame again, so nothing has to be copied.
@@ -236,6 +238,13 @@ def _setting(frame: Any) -> dict[str, Any]:
     }
 
 
+def _check_world(world: World) -> None:
+    from jostle.world import World
+
+    if not isinstance(world, World):
+        raise InputError(f"world is {cast.shown(world)}; pass a jostle.World")
+
+
 def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
     seen: dict[str, int] = {}
     for k, name in enumerate(names):
@@ -248,20 +257,23 @@ def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _checked_vertices(vertices: Any, frames: int, names: tuple[str, ...], meshes: tuple[Mesh, ...]) -> dict[int, Floats]:
+    if not isinstance(vertices, Mapping):
+        raise InputError(f"vertices is {cast.shown(vertices)}; pass a dict from numbers of bodies to vertices")
     checked: dict[int, Floats] = {}
-    for key in sorted(vertices):
+    for key in vertices:
         k = cast.as_count(key, "vertices: body number", highest=len(names) - 1)
         shape = (frames, len(meshes[k].vertices), 3)
         owner = f"body {names[k]!r}"
-        if np.shape(vertices[key]) != shape:
-            raise InputError(f"{owner}: vertices has shape {np.shape(vertices[key])}; it must be {shape}, (frames, n, 3)")
-        checked[k] = cast.as_points(np.asarray(vertices[key]).reshape(-1, 3), owner).reshape(shape)
-    return checked
+        given = cast.as_array(vertices[key], owner, "vertices")
+        if given.shape != shape:
+            raise InputError(f"{owner}: vertices has shape {given.shape}; it must be {shape}, (frames, n, 3)")
+        checked[k] = cast.as_points(given.reshape(-1, 3), owner).reshape(shape)
+    return dict(sorted(checked.items()))
 
 
 def _each(values: Sequence[Any], default: Any, bodies: int, name: str) -> tuple[Any, ...]:
     """Return one entry for each body; none at all stand for the default."""
-    listed = tuple(values) or (default,) * bodies
+    listed = tuple(cast.as_list(values, name)) or (default,) * bodies
     if len(listed) != bodies:
         raise InputError(f"{name} has {len(listed)} entries for {bodies} bodies; pass one for each, or ()")
     return listed
@@ -277,7 +289,10 @@ def _checked_bits(values: tuple[int, ...], name: str) -> tuple[int, ...]:
 
 def _checked_pairs(pairs: Sequence[tuple[int, int]], bodies: int) -> tuple[tuple[int, int], ...]:
     checked = set()
-    for k, pair in enumerate(pairs):
+    for k, listed in enumerate(cast.as_list(pairs, "ignored")):
+        pair = cast.as_list(listed, f"ignored[{k}]")
+        if len(pair) != 2:
+            raise InputError(f"ignored[{k}] has {len(pair)} entries; a pair has two bodies")
         low, high = sorted(cast.as_count(number, f"ignored[{k}]", highest=bodies - 1) for number in pair)
         if low == high:
             raise InputError(f"ignored[{k}] names body {low} twice; a pair has two bodies")

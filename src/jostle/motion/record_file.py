@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.array_file import ArrayFile, checked, checked_field, checked_list
+from jostle.cast import as_path
 from jostle.errors import InputError
 from jostle.shapes.analytic import described, surface_described
 from jostle.shapes.mesh import Mesh
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 FORMAT = "jostle motion 1"
 LEFT_OUT = "left_out"  # in the place of an analytic surface: the class of one that cannot be stored
-_DTYPES = {"poses": "f8", "static": "?", "group": "i4", "category": "u4", "mask": "u4", "ignored": "i4", "mesh_of_body": "i4"}
+_DTYPES = {"static": "?", "group": "i4", "category": "u4", "mask": "u4", "mesh_of_body": "i4", "poses": "f8", "ignored": "i4"}
 
 
 def write_motion(motion: Motion, path: str | PathLike[str]) -> None:
@@ -48,7 +50,7 @@ def write_motion(motion: Motion, path: str | PathLike[str]) -> None:
     surfaces = [_surface_stored(mesh) for mesh in meshes]
     if any(surface is not None for surface in surfaces):
         description["mesh_analytic"] = surfaces
-    target = Path(path)
+    target = as_path(path)
     if not target.parent.is_dir():
         raise InputError(f"{target}: the folder {target.parent} does not exist")
     for mesh, surface in zip(meshes, surfaces, strict=True):
@@ -100,12 +102,14 @@ def _key_of(mesh: Mesh) -> Any:
 
 def read_fields(file: Path) -> dict[str, Any]:
     """Return the fields of a motion by name; `InputError` names the field of the file that is wrong."""
-    arrays = _read(file)
-    description = _description(arrays.pop("description", None))
+    with ArrayFile(file) as saved:
+        description = saved.description(FORMAT)
+        _check_description(description)
+        arrays = {name: saved.read(name) for name in saved.names if name != "description"}
     names, mesh_names, mesh_units = (description[key] for key in ("names", "mesh_names", "mesh_units"))
     deforming = {k: f"body/{k}/vertices" for k in range(len(names)) if f"body/{k}/vertices" in arrays}
     _check_that_nothing_changed(arrays, description["digests"], [*deforming.values()], len(mesh_names))
-    _check_lengths(arrays, description)
+    _check_shapes(arrays, len(names), len(mesh_names))
     surfaces = _surfaces(description, file)
     meshes = [
         _mesh_of(arrays, k, name, units, surface)
@@ -118,7 +122,7 @@ def read_fields(file: Path) -> dict[str, Any]:
         "vertices": {k: arrays[name] for k, name in deforming.items()},
         "dt": description["dt"],
         "static": tuple(arrays["static"].tolist()),
-        "group": tuple(None if number < 0 else number for number in arrays["group"].tolist()),
+        "group": tuple(None if number == -1 else number for number in arrays["group"].tolist()),
         "title": description["title"],
         "category": tuple(arrays["category"].tolist()),
         "mask": tuple(arrays["mask"].tolist()),
@@ -142,35 +146,13 @@ def _check_that_nothing_changed(arrays: dict[str, Any], digests: dict[str, Any],
             raise InputError(f"{name} is not what was saved (its digest differs): the file was edited or is damaged")
 
 
-def _check_lengths(arrays: dict[str, Any], description: dict[str, Any]) -> None:
+def _check_shapes(arrays: dict[str, Any], bodies: int, meshes: int) -> None:
     """Tables that belong together are equally long, and numbers of meshes are in range."""
-    bodies, meshes = len(description["names"]), len(description["mesh_names"])
-    if len(description["mesh_units"]) != meshes:
-        raise InputError(f"description: mesh_units has {len(description['mesh_units'])} entries for {meshes} mesh_names")
-    for name in ("static", "group", "category", "mask", "mesh_of_body"):
-        if arrays[name].shape != (bodies,):
-            raise InputError(f"{name} has shape {arrays[name].shape} for {bodies} names; it must be ({bodies},)")
+    for name, dtype in _DTYPES.items():
+        shape: tuple[int | None, ...] = {"poses": (None, bodies, 4, 4), "ignored": (None, 2)}.get(name, (bodies,))
+        checked(arrays[name], name, dtype, *shape)
     if not ((arrays["mesh_of_body"] >= 0) & (arrays["mesh_of_body"] < meshes)).all():
         raise InputError(f"mesh_of_body has entries that are not between 0 and {meshes - 1}")
-    if arrays["ignored"].ndim != 2 or arrays["ignored"].shape[1] != 2:
-        raise InputError(f"ignored has shape {arrays['ignored'].shape}; it must be (n, 2)")
-
-
-def _read(file: Path) -> dict[str, Any]:
-    """Return all arrays of a file, none of them a pickle."""
-    name = "the file"
-    try:
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as saved:
-            arrays = {}
-            for name in saved.files:
-                arrays[name] = saved[name]
-                if not isinstance(arrays[name], np.ndarray):
-                    raise ValueError("not an array")
-            return arrays
-    except FileNotFoundError:
-        raise InputError("there is no such file") from None
-    except Exception as error:  # what zipfile, zlib, ast and numpy make of foreign bytes has no common base
-        raise InputError(f"{name} cannot be read: not a motion that jostle saved, or damaged ({error})") from None
 
 
 def _mesh_of(arrays: dict[str, Any], k: int, name: str, units: str | None, surface: RaySurface | None) -> Mesh:
@@ -202,8 +184,8 @@ def _surfaces(description: dict[str, Any], file: Path) -> list[RaySurface | None
             table = None
         try:
             found.append(surface_described(table))
-        except (InputError, KeyError, TypeError) as error:
-            raise InputError(f"description: mesh_analytic[{k}] is {table!r}, not a surface that can be made ({error})") from None
+        except InputError as error:
+            raise InputError(f"description: mesh_analytic[{k}]: {error}") from None
     return found
 
 
@@ -213,28 +195,10 @@ def _warn(file: Path, mesh: str, surface: object, calls: int) -> None:
     warnings.warn(text, UserWarning, stacklevel=calls)
 
 
-def _description(array: Any) -> dict[str, Any]:
-    """Return the description with the fields it must have, each of its type."""
-    if array is None or array.dtype.kind != "U" or array.shape != ():
-        raise InputError("description is missing or not a text: not a motion that jostle saved")
-    try:
-        description = json.loads(str(array))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"description is not JSON ({error})") from None
-    if not isinstance(description, dict):
-        raise InputError("description is not a table of fields")
-    found = description.get("format")
-    if found != FORMAT:
-        raise InputError(f"description: format is {found!r}, expected {FORMAT!r}")
-    texts = {"names": (str,), "mesh_names": (str,), "mesh_units": (str, type(None))}
-    for name, kinds in texts.items():
-        value = description.get(name)
-        if not isinstance(value, list) or not all(isinstance(entry, kinds) for entry in value):
-            raise InputError(f"description: {name} is missing or not a list of texts")
-    if not isinstance(description.get("title"), str):
-        raise InputError("description: title is missing or not a text")
-    if not isinstance(description.get("dt"), (int, float)):
-        raise InputError("description: dt is missing or not a number")
-    if not isinstance(description.get("digests"), dict):
-        raise InputError("description: digests is missing or not a table")
-    return description
+def _check_description(description: dict[str, Any]) -> None:
+    """Refuse a description that lacks a field, or has one of another type."""
+    checked_list(description, "names", str)
+    meshes = len(checked_list(description, "mesh_names", str))
+    checked_list(description, "mesh_units", str, type(None), count=meshes)
+    for name, kinds in {"title": (str,), "dt": (int, float), "digests": (dict,)}.items():
+        checked_field(description, name, *kinds)

@@ -17,6 +17,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from jostle.cast import shown
 from jostle.errors import InputError
 from jostle.motion.record import Motion, Recorder
 from jostle.scenes.bodies import Circle, Cycle, Loop, MovingBody
@@ -85,8 +86,8 @@ SCENES: dict[str, Callable[..., Scene]] = {
 
 def make_scene(name: str, **parameters: Any) -> Scene:
     """Return a scene by its name in `SCENES`; parameters that are not given have the defaults of its function."""
-    if name not in SCENES:
-        raise InputError(f"there is no scene {name!r}; choose one of {', '.join(SCENES)}")
+    if not isinstance(name, str) or name not in SCENES:
+        raise InputError(f"there is no scene {shown(name)}; choose one of {', '.join(SCENES)}")
     known = inspect.signature(SCENES[name]).parameters
     for parameter in parameters:
         if parameter not in known:

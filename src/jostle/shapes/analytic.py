@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+MOST_SEGMENTS = 4096  # a ball of so many has 16 million faces
+
 
 @runtime_checkable
 class RaySurface(Protocol):
@@ -83,7 +85,7 @@ class _Analytic:
         """Check the lengths and the segments of a new surface."""
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             if field.name == "segments":
-                object.__setattr__(self, "segments", cast.as_count(self.segments, "segments", lowest=8))
+                object.__setattr__(self, "segments", cast.as_count(self.segments, "segments", lowest=8, highest=MOST_SEGMENTS))
             else:
                 object.__setattr__(self, field.name, cast.as_positive_length(getattr(self, field.name), field.name))
 
@@ -301,6 +303,14 @@ def described(surface: RaySurface | None, owner: str) -> dict[str, Any] | None:
     return {"surface": name, "settings": dataclasses.asdict(surface)}  # type: ignore[call-overload]
 
 
-def surface_described(table: dict[str, Any] | None) -> Any:
+def surface_described(table: Any) -> Any:
     """Return the surface that `described` made a table of."""
-    return None if table is None else _NAMED[table["surface"]](**table["settings"])
+    if table is None:
+        return None
+    name, settings = (table.get("surface"), table.get("settings")) if isinstance(table, dict) else (None, None)
+    if not isinstance(name, str) or name not in _NAMED or not isinstance(settings, dict):
+        raise InputError(f"analytic surface is {cast.shown(table)}; it must name one of {', '.join(_NAMED)}, with its settings")
+    names = [field.name for field in dataclasses.fields(_NAMED[name])]
+    if set(settings) != set(names):
+        raise InputError(f"analytic surface {name} has the settings {', '.join(settings)}; they must be {', '.join(names)}")
+    return _NAMED[name](**settings)

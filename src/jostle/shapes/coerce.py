@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any, TypeAlias
 
+from jostle import cast
 from jostle.errors import InputError
 from jostle.shapes.mesh import Mesh
 
@@ -21,7 +22,7 @@ def mesh_of(value: MeshLike, name: str | None = None) -> Mesh:
         return load(value)
     if isinstance(value, (tuple, list)) and len(value) == 2:
         vertices, faces = value
-    elif hasattr(value, "vertices") and hasattr(value, "faces"):
+    elif cast.has(value, "vertices", "faces"):
         vertices, faces = value.vertices, value.faces
     else:
         raise InputError(

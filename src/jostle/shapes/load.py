@@ -73,7 +73,7 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
     Mesh
         For a glTF scene all nodes in the file's order, in world coordinates.
     """
-    file, budget = _as_path(path), _budget(limits)
+    file, budget = cast.as_path(path), _budget(limits)
     name = printable(file.stem) if name is None else name
     with _refusals(file):
         if _ending(file) in _SCENES:
@@ -95,7 +95,7 @@ def load_scene(
     A file of another format is a scene of one node. Buffers are read from the file's own folder and below it; with `alone` no other
     file is read: a glTF file whose buffers lie beside it is refused.
     """
-    file = _as_path(path)
+    file = cast.as_path(path)
     if _ending(file) not in _SCENES:
         mesh = load(file, units, limits=limits)
         return [(mesh.name, mesh, np.eye(4))]
@@ -162,13 +162,6 @@ def split_rigid(transform: Floats) -> tuple[Floats, Floats]:
     sign = max(signs, key=lambda s: float(np.trace(u @ (s[:, None] * vt))))
     pose[:3, :3] = u @ (sign[:, None] * vt)
     return pose, vt.T @ ((sign * singular)[:, None] * vt)
-
-
-def _as_path(path: str | os.PathLike[str]) -> Path:
-    try:
-        return Path(path)
-    except TypeError:
-        raise InputError(f"path is {shortened(repr(path))}; pass a str or a pathlib.Path") from None
 
 
 def _budget(limits: Limits | None) -> Budget:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jostle.shapes.analytic import RaySurface
     from jostle.shapes.topology import SheetSides, Topology
 
+LARGEST_POLYGON = 2**31 - 1
 UNITS = ("m", "cm", "mm", "um", "km", "in", "ft")
 
 
@@ -68,9 +69,11 @@ class Mesh:
         source_face: ArrayLike | None = None,
         analytic: RaySurface | None = None,
     ) -> None:
+        name = cast.as_text(name, "name", "mesh")
         owner = f"mesh {name!r}"
-        if analytic is not None and not (hasattr(analytic, "bounds") and hasattr(analytic, "crossings")):
-            raise InputError(f"{owner}: analytic is {analytic!r}; it must have bounds and crossings (see jostle.shapes.analytic)")
+        if analytic is not None and not cast.has(analytic, "bounds", "crossings"):
+            given = cast.shown(analytic)
+            raise InputError(f"{owner}: analytic is {given}; it must have bounds and crossings (see jostle.shapes.analytic)")
         if vertices is None or faces is None:
             vertices, faces = _tessellation(vertices, faces, analytic, owner)
         points = cast.as_points(vertices, owner)
@@ -81,7 +84,7 @@ class Mesh:
         put = functools.partial(object.__setattr__, self)
         put("vertices", points)
         put("faces", triangles)
-        put("name", str(name))
+        put("name", name)
         put("units", units)
         put("_source_face", source)
         put("analytic", analytic)
@@ -283,14 +286,15 @@ def _tessellation(vertices: Any, faces: Any, analytic: Any, owner: str) -> tuple
 
 
 def _as_source_face(value: ArrayLike, face_count: int, owner: str) -> NDArray[np.int32]:
-    source = np.asarray(value)
+    source = cast.as_array(value, owner, "source_face")
     if source.shape != (face_count,):
         raise InputError(f"{owner}: source_face has shape {source.shape}; it must be ({face_count},), one entry per face")
     if source.dtype.kind not in "iu":
         raise InputError(f"{owner}: source_face has dtype {source.dtype}; polygon numbers must be integers")
-    if (source < 0).any():
-        first = int(np.argmax(source < 0))
-        raise InputError(f"{owner}: source_face[{first}] is {source[first]}; polygon numbers start at 0")
+    bad = (source < 0) | (source > LARGEST_POLYGON)
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise InputError(f"{owner}: source_face[{first}] is {source[first]}; polygon numbers run from 0 to {LARGEST_POLYGON}")
     return _sealed(np.array(source, dtype=np.int32))
 
 

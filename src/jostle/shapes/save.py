@@ -12,13 +12,16 @@ from pathlib import Path
 
 import numpy as np
 
+from jostle.cast import as_path, shown
 from jostle.errors import InputError
 from jostle.shapes.mesh import Mesh
 
 
 def save(mesh: Mesh, path: str | os.PathLike[str]) -> Path:
     """Write a mesh to a file ending in .obj, .off, .ply or .stl, and return the path. An existing file is replaced."""
-    file = Path(path)
+    if not isinstance(mesh, Mesh):
+        raise InputError(f"mesh is {shown(mesh)}; pass a jostle.Mesh")
+    file = as_path(path)
     writer = _WRITERS.get(file.suffix.lower())
     if writer is None:
         raise InputError(f"{file}: the ending {file.suffix!r} is not one that can be written; choose one of {', '.join(_WRITERS)}")

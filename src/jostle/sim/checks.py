@@ -17,6 +17,13 @@ from jostle.world import World
 Floats = NDArray[np.float64]
 
 
+def checked_world(world: World) -> World:
+    """Return a world."""
+    if not isinstance(world, World):
+        raise InputError(f"world is {cast.shown(world)}; pass a jostle.World")
+    return world
+
+
 def question_for(world: World, response: str) -> Query:
     """What is asked of the method; it must be able to answer that."""
     if response == "exchange":
@@ -53,10 +60,7 @@ def checked_seconds(dt: float) -> float:
 
 def checked_gravity(gravity: ArrayLike) -> Floats:
     """Return gravity (3,)."""
-    try:
-        vector = np.array(gravity, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"gravity is {gravity!r}; pass three numbers") from None
+    vector = cast.as_array(gravity, "", "gravity").astype(np.float64)
     if vector.shape != (3,):
         raise InputError(f"gravity has shape {vector.shape}; pass three numbers, such as (0, 0, -9.81)")
     if not (np.abs(vector) <= cast.LARGEST_COORDINATE).all():

@@ -33,7 +33,7 @@ from jostle.sim.advance import write_poses
 from jostle.sim.ageing import FrozenVertices, grow_older, simplify, take_speeds
 from jostle.sim.approach import WHEN_MET, clearance_for
 from jostle.sim.back_projection import FacetPairs, planes_for
-from jostle.sim.checks import checked_gravity, checked_seconds
+from jostle.sim.checks import checked_gravity, checked_seconds, checked_world
 from jostle.sim.deform import SoftMaterial, elastic_energy
 from jostle.sim.facet_pairs import Rows, chosen_pairs, no_pairs, with_remembered
 from jostle.sim.led import led_motion
@@ -118,7 +118,7 @@ class SoftSimulation:
         merge_after: float = 0.5,
         budget: Budget | None = None,
     ) -> None:
-        self.world = world
+        self.world = checked_world(world)
         self.dt = checked_seconds(world.dt if dt is None else dt)
         self.substeps = cast.as_count(substeps, "substeps", lowest=1, highest=1000)
         self.friction, self.sticky = cast.as_length(friction, "friction"), cast.as_length(sticky, "sticky")
@@ -133,7 +133,7 @@ class SoftSimulation:
         frame = world._frame()
         self._bodies, names = frame.bodies, frame.bodies.names
         self._materials = checked_materials(world, soft)
-        self._led = np.array(sorted({world[body]._row for body in led}), np.int64)
+        self._led = np.array(sorted({world[body]._row for body in cast.as_list(led, "led")}), np.int64)
         self._soft = sorted(self._materials)
         for row in set(self._led.tolist()) & set(self._soft):
             raise InputError(f"body {names[row]!r} is led and soft; lead a rigid body, and let it push the soft one")

@@ -134,10 +134,7 @@ def masses_of(
 
 
 def _positive(value: ArrayLike, free: Bools, names: Sequence[str], field: str) -> Floats:
-    try:
-        numbers = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{field} is not a number or an array of numbers") from None
+    numbers = cast.as_array(value, "", field).astype(np.float64)
     if numbers.shape not in ((), (len(free),)):
         raise InputError(f"{field} has shape {numbers.shape}; it must be one number, or one for each of the {len(free)} bodies")
     each = np.where(free, numbers, 1.0)
@@ -153,12 +150,7 @@ def as_vectors(value: ArrayLike | None, free: Bools, names: Sequence[str], field
     count = len(free)
     if value is None:
         return np.zeros((count, 3))
-    try:
-        vectors = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{field} is not an array of numbers; pass (3,) for all bodies or ({count}, 3), one row for each"
-        ) from None
+    vectors = cast.as_array(value, "", field).astype(np.float64)
     if vectors.shape == (3,):
         vectors = np.where(free[:, None], vectors, 0.0)
     if vectors.shape != (count, 3):

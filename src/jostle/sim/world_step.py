@@ -26,7 +26,7 @@ from jostle.kernels.arrays import read_only_view
 from jostle.pair_rows import count_runs
 from jostle.report import Report, pair_key
 from jostle.sim.advance import advance_bodies, write_poses
-from jostle.sim.checks import check_equal_masses, checked_gravity, checked_seconds, checked_surface, question_for
+from jostle.sim.checks import check_equal_masses, checked_gravity, checked_seconds, checked_surface, checked_world, question_for
 from jostle.sim.face_normals import FaceNormals
 from jostle.sim.integrate import EXPLICIT, SEMI_IMPLICIT
 from jostle.sim.led import led_motion
@@ -96,7 +96,7 @@ class Simulation:
         dt: float | None = None,
         led: Sequence[Body | int | str] = (),
     ) -> None:
-        self.world = world
+        self.world = checked_world(world)
         self.response = cast.as_choice(response, RESPONSES, "response")
         self.integrator = cast.as_choice(integrator, INTEGRATORS, "integrator")
         self.cube = None if cube is None else cast.as_positive_length(cube, "cube")
@@ -109,7 +109,7 @@ class Simulation:
         frame = world._frame()
         self._bodies, names = frame.bodies, frame.bodies.names
         self._gravity = checked_gravity(gravity)
-        self._led = np.array(sorted({world[body]._row for body in led}), np.int64)
+        self._led = np.array(sorted({world[body]._row for body in cast.as_list(led, "led")}), np.int64)
         free = ~frame.static
         free[self._led] = False
         solids = solids_of(frame)

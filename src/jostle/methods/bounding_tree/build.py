@@ -208,20 +208,9 @@ class _Build:
             every = all_faces * math.log(max(2.0, all_faces / self.settings.leaf_faces))
             self.progress(min(1.0, self.done / every), f"bounding tree of {self.mesh.name}")
 
-    def _listed_vertices(self, begins: Numbers, ends: Numbers) -> tuple[Numbers, Ints]:
-        """Return vertex_start and vertex_list of a `Tree`."""
-        vertex_start, vertex_list = np.zeros(len(begins) + 1, np.int64), np.empty(0, np.int32)
-        for _ in range(2):  # how many there are, and then which
-            for low, high in in_slices(ends - begins):
-                sets = self.lists.order, begins[low:high], ends[low:high]
-                list_vertices(self.soup.faces, *sets, self.gathered.stamp, vertex_start[low : high + 1], vertex_list)
-            if len(vertex_list) == 0:
-                vertex_list = np.empty(int(vertex_start[-1]), np.int32)
-        return vertex_start, vertex_list
-
     def _tree(self, levels: list[_Nodes], first_child: Ints, child_count: Ints) -> Tree:
         begin, end = np.concatenate([nodes.begin for nodes in levels]), np.concatenate([nodes.end for nodes in levels])
-        vertex_start, vertex_list = self._listed_vertices(begin, end)
+        vertex_start, vertex_list = vertices_of_sets(self.mesh, self.lists.order, begin, end)
         return Tree(
             kind=np.array(self.settings.kind),
             volumes=np.concatenate([nodes.volumes for nodes in levels]),
@@ -235,6 +224,18 @@ class _Build:
             vertex_start=vertex_start,
             vertex_list=vertex_list,
         )
+
+
+def vertices_of_sets(mesh: Mesh, order: Ints, begins: Numbers, ends: Numbers) -> tuple[Numbers, Ints]:
+    """Return vertex_start and vertex_list of a `Tree`: the vertices of the sets order[begins:ends] of faces, each once."""
+    faces, stamp = read_only_view(mesh.faces), np.zeros(len(mesh.vertices) + 1, np.int64)
+    vertex_start, vertex_list = np.zeros(len(begins) + 1, np.int64), np.empty(0, np.int32)
+    for _ in range(2):  # how many there are, and then which
+        for low, high in in_slices(ends - begins):
+            list_vertices(faces, order, begins[low:high], ends[low:high], stamp, vertex_start[low : high + 1], vertex_list)
+        if len(vertex_list) == 0:
+            vertex_list = np.empty(int(vertex_start[-1]), np.int32)
+    return vertex_start, vertex_list
 
 
 def _some(nodes: _Nodes, rows: Numbers) -> _Nodes:

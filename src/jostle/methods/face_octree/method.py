@@ -95,8 +95,10 @@ class FaceOctree:
         try:
             (x, y, z), edge = self.cube  # type: ignore[misc]
             centre, edge = (float(x), float(y), float(z)), float(edge)
-        except (TypeError, ValueError):
-            raise InputError(f"FaceOctree: cube is {self.cube!r}; pass ((x, y, z), edge), its centre and its edge") from None
+        except Exception:  # of the value's own making
+            raise InputError(
+                f"FaceOctree: cube is {cast.shown(self.cube)}; pass ((x, y, z), edge), its centre and its edge"
+            ) from None
         largest = cast.LARGEST_COORDINATE
         if not (all(abs(coordinate) <= largest for coordinate in centre) and 0.0 < edge <= largest):
             raise InputError(f"FaceOctree: cube is {self.cube!r}; its edge must be positive, and all of it at most {largest:g}")

@@ -111,10 +111,10 @@ class Voxmap:
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> VoxelShape:
         """Make the map, the shell and what belongs to them."""
         check_memory(mesh, self)  # first: what does not fit by far is told by its bytes
-        self._check_size(mesh)
+        self.check_size(mesh)
         return prepare(mesh, self, progress)
 
-    def _check_size(self, mesh: Mesh) -> None:
+    def check_size(self, mesh: Mesh) -> None:
         """Refuse maps that are longer than float32 can tell voxels apart."""
         lower, upper = solid_bounds(mesh)
         longest, voxel = float((upper - lower).max()), voxel_edge(mesh, self)

@@ -100,7 +100,7 @@ def prepare(mesh: Mesh, settings: VoxelSettings, progress: Progress | None = Non
         band, near = (np.zeros(0, np.int32), np.zeros((0, 512), np.int16), 0.0), np.zeros(0, np.uint64)
     if progress is not None:
         progress(1.0, "prepared")
-    radius = _radius(mesh, shell, voxel, settings)
+    radius = radius_of(mesh, shell.middle, voxel, settings)
     return VoxelShape(
         voxel, lattice.origin, lattice.cells, words, shell.middle, shell.points, feet, normals, deep, radius, *band, near
     )
@@ -141,15 +141,15 @@ def _of_faces(mesh: Mesh, voxel: float, progress: Progress | None) -> tuple[Latt
     return lattice, words, shell_of(places, fine_words[places], fine)
 
 
-def _radius(mesh: Mesh, shell: Shell, voxel: float, settings: VoxelSettings) -> float:
+def radius_of(mesh: Mesh, middle: Floats, voxel: float, settings: VoxelSettings) -> float:
     """Return the radius about the shell's middle of all vertices, of the analytic surface, and of any filled voxel about them."""
     beyond = math.sqrt(3.0) * (1.0 + SURFACE_GROWTH) if settings.surface_only else math.sqrt(1.5)
-    farthest = float(np.sqrt(((mesh.vertices[mesh.faces.ravel()] - shell.middle) ** 2).sum(axis=1).max()))
+    farthest = float(np.sqrt(((mesh.vertices[mesh.faces.ravel()] - middle) ** 2).sum(axis=1).max()))
     if mesh.analytic is not None and hasattr(mesh.analytic, "farthest_from"):
-        farthest = max(farthest, float(mesh.analytic.farthest_from(shell.middle)))
+        farthest = max(farthest, float(mesh.analytic.farthest_from(middle)))
     elif mesh.analytic is not None:
         lower, upper = solid_bounds(mesh)
-        farthest = max(farthest, float(np.linalg.norm(np.maximum(np.abs(lower - shell.middle), np.abs(upper - shell.middle)))))
+        farthest = max(farthest, float(np.linalg.norm(np.maximum(np.abs(lower - middle), np.abs(upper - middle)))))
     return (farthest + beyond * voxel) * (1.0 + 1e-6)
 
 

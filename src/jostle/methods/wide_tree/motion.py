@@ -31,6 +31,7 @@ MOTION = 48  # float32 numbers: Y into X: matrix 0, its absolute 9, shift 18; X 
 FLOAT32_PADDING = 64.0 * 2.0**-24
 FARTHEST = 4.0
 LARGEST_RATIO = 2.0**60
+LARGEST_PADDING = 2.0**60  # in units of X's size: with more, all boxes meet; below `EMPTY`, so that empty ones still do not
 
 
 @kernel
@@ -45,6 +46,7 @@ def set_up_motion(pose_x, pose_y, frame_x, frame_y, clearance, relative, motion)
     world_y = max(abs(pose_y[0, 3]), abs(pose_y[1, 3]), abs(pose_y[2, 3])) + 1.7321 * reach * frame_y[5]
     padding = (2.0 * cull_padding(world_x, world_y, max(frame_x[5], frame_y[5])) + clearance * reach) * scale
     solve_relative_pose_into(pose_x, pose_y, relative)
+    beyond = padding > LARGEST_PADDING  # and then float32 might overflow
     farthest = frame_x[4] + 1.7321 * reach * ratio * frame_y[4] + padding + 1e-3
     for i in range(3):
         shift = relative[i, 3] - frame_x[i]
@@ -54,12 +56,13 @@ def set_up_motion(pose_x, pose_y, frame_x, frame_y, clearance, relative, motion)
         # Padding grows with the distance from the origin: so far out that nothing can be told, boxes are no help.
         if not abs(shift) <= farthest:
             return 0
-        motion[18 + i] = np.float32(shift)
+        motion[18 + i] = np.float32(0.0) if beyond else np.float32(shift)
         for j in range(3):
             motion[3 * i + j] = np.float32(relative[i, j] * ratio)
             motion[9 + 3 * i + j] = abs(motion[3 * i + j])
+    padding = min(padding, LARGEST_PADDING)
     motion[42] = np.float32(padding + FLOAT32_PADDING * (1.0 + padding))
-    if ratio < 1.0 / LARGEST_RATIO:
+    if beyond or ratio < 1.0 / LARGEST_RATIO:
         return 1
     solve_relative_pose_into(pose_y, pose_x, relative)
     inverse = frame_y[3] / scale

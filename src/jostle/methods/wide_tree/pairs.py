@@ -49,7 +49,7 @@ from jostle.methods.wide_tree.leaf_cache import (
     SLOTS,
     fill_leaf,
 )
-from jostle.methods.wide_tree.motion import move_boxes, set_up_motion
+from jostle.methods.wide_tree.motion import LARGEST_PADDING, move_boxes, set_up_motion
 from jostle.methods.wide_tree.tree import ROW
 from jostle.packed_rows import ALL, ANY, FACE_BITS, KIND_BITS, WORST
 
@@ -122,6 +122,7 @@ def touching_faces(  # type: ignore[no-untyped-def]
         scale, query = frames[x, 3], state[QUERY]
         ox, oy, oz = pose_x[0, 3], pose_x[1, 3], pose_x[2, 3]
         more = clearance * scale * (1.0 + 1e-6)
+        planes = more <= LARGEST_PADDING  # beyond it they part nothing, and float32 might overflow
         while height > 0:
             if node_tests + spent >= operations:
                 why = OUT_OF_OPERATIONS
@@ -168,11 +169,13 @@ def touching_faces(  # type: ignore[no-untyped-def]
                         lanes_y, base_y, corners_y, corner_y, faces_y, begin_y, -children_y, vertices_y,
                         pose_y, (ox, oy, oz), scale, more,
                     )  # fmt: skip
+                used = np.uint32((np.uint32(1) << np.uint32(-children_x)) - np.uint32(1))
                 while near != 0:
                     j = lowest_bit(near)
                     near = without_lowest_bit(near)
-                    mask = boxes_that_meet(lanes_x, base_x, lanes_y, base_y + j)
-                    if mask != 0:
+                    # A clearance may be larger than the place of empty boxes.
+                    mask = boxes_that_meet(lanes_x, base_x, lanes_y, base_y + j) & used
+                    if mask != 0 and planes:
                         mask &= planes_that_do_not_part(lanes_x, base_x, lanes_y, base_y + j)
                     if clearance == 0.0 and bit_count(mask) >= MANY_LEFT:
                         mask &= edges_that_do_not_part(lanes_x, base_x, lanes_y, base_y + j)

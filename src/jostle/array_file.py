@@ -1,0 +1,149 @@
+"""Arrays in .npz files of anybody: sizes are checked before anything is decompressed, and no pickle is read.
+
+`numpy.load` believes what a file says of itself: a few bytes can ask for any amount of memory, and a damaged file raises whatever
+zipfile, zlib, ast or struct make of it. Here the directory of the archive and the header of each array are checked against the
+bytes that are there and against `MOST_BYTES`; all that can be wrong is an `InputError` that names the array.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import stat
+import zipfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.errors import InputError
+
+MOST_BYTES = 4 << 30  # of all arrays of a file, decompressed
+_KINDS = "?biufU"
+_MAGIC = b"\x93NUMPY"
+_READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+_PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+class ArrayFile:
+    """A .npz file that is open for reading, a context. Its errors do not name the file: the caller knows what it should be."""
+
+    def __init__(self, file: Path) -> None:
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        try:
+            if not stat.S_ISREG(file.stat().st_mode):
+                raise InputError("this is not a regular file")
+            self._archive = zipfile.ZipFile(file)
+        except FileNotFoundError:
+            raise InputError("there is no such file") from None
+        except InputError:
+            raise
+        except Exception as error:  # what zipfile and struct make of foreign bytes has no common base
+            raise InputError(f"not an .npz file, or damaged ({_words(error)})") from None
+        try:
+            self._check_directory()
+        except BaseException:
+            self._archive.close()
+            raise
+
+    def _check_directory(self) -> None:
+        for member in self._archive.infolist():
+            name = member.filename.removesuffix(".npy")
+            if name == member.filename or name in self._members:
+                raise InputError(f"{member.filename!r} is in the file twice, or not an array")
+            if member.compress_type not in _PLAIN or member.flag_bits & 1:
+                raise InputError(f"{name} is encrypted or packed in a way that jostle does not write")
+            self._members[name] = member
+        total = sum(member.file_size for member in self._members.values())
+        if total > MOST_BYTES:
+            raise InputError(f"its arrays have {total} bytes; at most {MOST_BYTES} are read (jostle.array_file.MOST_BYTES)")
+
+    def __enter__(self) -> ArrayFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._archive.close()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all arrays."""
+        return list(self._members)
+
+    def read(self, name: str) -> NDArray[Any]:
+        """Return one array, which nobody else holds."""
+        member = self._members.get(name)
+        if member is None:
+            raise InputError(f"{name} is missing")
+        try:
+            return _array(self._archive.read(member))
+        except Exception as error:  # as above; and zlib, ast, MemoryError
+            raise InputError(f"{name} cannot be read: damaged, or not an array that jostle wrote ({_words(error)})") from None
+
+    def description(self, expected: str) -> dict[str, Any]:
+        """Return the table of fields, in JSON, of a file of the expected format."""
+        text = self.read("description")
+        if text.dtype.kind != "U" or text.shape != ():
+            raise InputError("description is not a text")
+        try:
+            fields = json.loads(str(text))
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"description is not JSON ({_words(error)})") from None
+        if not isinstance(fields, dict):
+            raise InputError("description is not a table of fields")
+        if fields.get("format") != expected:
+            raise InputError(f"description: format is {fields.get('format')!r}; it must be {expected!r}")
+        return fields
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    """Return the array of a .npy file; its header must be true to the bytes that follow."""
+    stream = io.BytesIO(content)
+    if content[: len(_MAGIC)] != _MAGIC:
+        raise ValueError("not a .npy file")
+    shape, in_columns, dtype = _READERS[np.lib.format.read_magic(stream)](stream)
+    if dtype.kind not in _KINDS or (dtype.itemsize == 0 and dtype.kind != "U"):
+        raise ValueError(f"dtype {dtype}")
+    count = math.prod(shape)
+    if count * dtype.itemsize != len(content) - stream.tell():
+        raise ValueError(f"shape {shape} of {dtype} does not agree with its {len(content) - stream.tell()} bytes")
+    if dtype.itemsize == 0:
+        return np.zeros(shape, dtype) if count == 1 else np.empty(0, dtype)
+    flat = np.frombuffer(content, dtype, count, stream.tell())
+    return np.array(flat.reshape(shape, order="F" if in_columns else "C"), dtype.newbyteorder("="), order="C")
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def checked(array: NDArray[Any], name: str, dtype: str, *shape: int | None) -> NDArray[Any]:
+    """Return an array of exactly this dtype and shape; None stands for any length."""
+    if array.dtype != np.dtype(dtype):
+        raise InputError(f"{name} has dtype {array.dtype}; it must be {np.dtype(dtype)}")
+    if array.ndim != len(shape) or any(want not in (None, have) for have, want in zip(array.shape, shape, strict=True)):
+        wanted = ", ".join("n" if length is None else str(length) for length in shape)
+        raise InputError(f"{name} has shape {array.shape}; it must be ({wanted}{',' if len(shape) == 1 else ''})")
+    return array
+
+
+def checked_list(fields: dict[str, Any], name: str, *kinds: type, count: int | None = None) -> list[Any]:
+    """Return a list of a description whose entries are all of these types, and as many as `count`."""
+    value = fields.get(name)
+    if not isinstance(value, list) or not all(type(entry) in kinds for entry in value):
+        words = " or ".join("null" if kind is type(None) else kind.__name__ for kind in kinds)
+        raise InputError(f"description: {name} is missing, or not a list of {words}")
+    if count is not None and len(value) != count:
+        raise InputError(f"description: {name} has {len(value)} entries; it must have {count}")
+    return value
+
+
+def checked_field(fields: dict[str, Any], name: str, *kinds: type) -> Any:
+    """Return a field of a description that is of one of these types."""
+    value = fields.get(name)
+    if type(value) not in kinds:
+        words = " or ".join("null" if kind is type(None) else kind.__name__ for kind in kinds)
+        raise InputError(f"description: {name} is {value!r}; it must be {words}")
+    return value
