@@ -206,7 +206,7 @@ ODD = {
     "missing.3mf": (hostile.three_mf("", '<item objectid="7"/>'), "object '7'"),
     "nothing.3mf": (hostile.three_mf(""), "object '1'"),
     "no item.3mf": (hostile.three_mf("", ""), "no faces"),
-    "attribute.3mf": (hostile.three_mf("", "<item/>"), "broken"),
+    "attribute.3mf": (hostile.three_mf("", "<item/>"), "no .objectid."),
     "extension.3mf": (
         hostile.three_mf("", attributes='requiredextensions="b" xmlns:b="http://x/beamlattice/2017/02"'),
         "extension 'b'",

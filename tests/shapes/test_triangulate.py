@@ -146,18 +146,39 @@ def test_what_touches_or_repeats_itself(seed):
     assert_covered_once(outline, cut(outline))
 
 
-def test_a_hole_that_is_joined_by_an_edge_is_cut_out():
-    outer = [(0, 0), (9, 0), (9, 9), (0, 9)]
-    hole = [(3, 3), (3, 6), (6, 6), (6, 3)]
-    for k in range(4):
-        outline = [*outer, outer[0], *hole[k:], *hole[: k + 1]] if k == 0 else [*outer, outer[0], hole[0], *hole[1:], hole[0]]
-        faces = cut(outline)
-        assert_covered_once(outline, faces)
-        inside = Fraction(9, 2)
-        for face in faces:
-            corners = [outline[c] for c in face]
-            sides = [doubled_area([corners[c - 1], corners[c], (inside, inside)]) for c in range(3)]
-            assert min(sides) < 0 or doubled_area(corners) == 0  # the middle of the hole is in no triangle
+def square_with_holes(rng: random.Random, columns: int, rows: int) -> tuple[Outline, list[tuple[Fraction, Fraction]]]:
+    """Rows of rectangular holes, each joined to the one before it or to the side by an edge there and back; and points in them."""
+    middles = []
+
+    def hole(column: int, y: int) -> Outline:
+        x, width, height = 4 * column + 4, rng.randint(1, 3), rng.randint(1, 3)
+        middles.append((x + Fraction(width, 2), y + Fraction(height, 2)))
+        corner = (x + width, y)
+        further = [*hole(column + 1, y), corner] if column + 1 < columns else []
+        return [(x, y), (x, y + height), (x + width, y + height), corner, *further, (x, y)]
+
+    outline = [(0, 0), (4 * columns + 4, 0), (4 * columns + 4, 4 * rows + 4), (0, 4 * rows + 4)]
+    for row in reversed(range(rows)):
+        side = (0, 4 * row + 4)
+        outline += [side, *hole(0, side[1]), side]
+    return outline, middles
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_holes_that_are_joined_by_edges_are_cut_out(seed):
+    rng = random.Random(seed)
+    outline, middles = square_with_holes(rng, rng.randint(1, 3), rng.randint(1, 3))
+    if seed % 2:
+        outline.reverse()
+    faces = cut(outline)
+    assert_covered_once(outline, faces)
+    for face in faces:
+        corners = [outline[corner] for corner in face]
+        if doubled_area(corners) == 0:
+            continue
+        turn = 1 if doubled_area(corners) > 0 else -1
+        for middle in middles:
+            assert min(turn * doubled_area([corners[k - 1], corners[k], middle]) for k in range(3)) < 0
 
 
 def test_a_dart_has_its_area_and_its_notch_is_free(tmp_path):

@@ -79,11 +79,7 @@ def _split(source: Source) -> tuple[dict[str, Any], bytes | None]:
             raise UnreadableError(
                 f"its header says version {version}, {length} bytes; it has {len(source)} bytes (only version 2 can be read)"
             )
-        chunks = _chunks(source)
-        if not chunks or chunks[0][0] != b"JSON":
-            raise UnreadableError("its first chunk is not JSON")
-        text = chunks[0][1]
-        binary = next((content for kind, content in chunks[1:] if kind == b"BIN\0"), None)
+        text, binary = _chunks(source)
     source.budget.take("entries", sum(text.count(mark) for mark in (b",", b"[", b"{")))
     try:
         document = json.loads(text.decode("utf-8-sig"))
@@ -100,13 +96,22 @@ def _split(source: Source) -> tuple[dict[str, Any], bytes | None]:
     return document, binary
 
 
-def _chunks(source: Source) -> list[tuple[bytes, bytes]]:
-    chunks, at, cut_off = [], 12, "its last chunk is cut off"
+def _chunks(source: Source) -> tuple[bytes, bytes | None]:
+    """Return the JSON and the first binary chunk of a GLB file; the others are passed over."""
+    found: dict[bytes, tuple[int, int]] = {}
+    at, cut_off = 12, "its last chunk is cut off"
     while at < len(source):
-        size = int(source.array(at, "<u4", 1, cut_off)[0])
-        chunks.append((source.slice(at + 4, 4, cut_off), source.slice(at + 8, size, cut_off)))
+        source.budget.tick()
+        size, kind = int(source.array(at, "<u4", 1, cut_off)[0]), source.slice(at + 4, 4, cut_off)
+        if at == 12 and kind != b"JSON":
+            break
+        if kind in (b"JSON", b"BIN\0"):
+            found.setdefault(kind, (at + 8, size))
         at += 8 + size
-    return chunks
+    if b"JSON" not in found:
+        raise UnreadableError("its first chunk is not JSON")
+    contents = {kind: source.slice(*place, cut_off) for kind, place in found.items()}
+    return contents[b"JSON"], contents.get(b"BIN\0")
 
 
 def _refuse_unknown_extensions(document: dict[str, Any]) -> None:
@@ -284,6 +289,8 @@ def _accessor(file: _File, k: int, kind: str) -> NDArray[Any]:
         values = np.zeros((count, width), dtype=component)
     if sparse is not None:
         changed = _whole(sparse, "count")
+        if changed > count:
+            raise UnreadableError(f"accessor {k} replaces {changed} of its {count} values")
         index = _COMPONENTS[sparse["indices"]["componentType"]]
         where = _view(file, sparse["indices"], index, 1, changed).ravel().astype(np.int64)
         if len(where) and not 0 <= where.min() <= where.max() < count:

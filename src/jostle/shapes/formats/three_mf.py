@@ -49,6 +49,8 @@ def read_3mf(source: Source) -> Polygons:
     try:
         archive = _Archive(source)
         items, objects = archive.model()
+    except KeyError as error:
+        raise UnreadableError(f"an element of its model has no {error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError, LookupError) as error:
         raise UnreadableError(f"its archive is broken ({reason_of(error)})") from None
     return _built(source, items, objects)
@@ -57,6 +59,8 @@ def read_3mf(source: Source) -> Polygons:
 class _Archive:
     def __init__(self, source: Source) -> None:
         self._source = source
+        members = source.data.count(b"PK\x01\x02")
+        source.budget.check("nodes", members, f"its archive has {members:,} members")
         self._zip = zipfile.ZipFile(io.BytesIO(source.data))
         self._members = {info.filename.lstrip("/").casefold(): info for info in self._zip.infolist()}
 

@@ -37,6 +37,7 @@ Point = tuple[int, int]  # exact
 # Error of (b - a) x (c - a) in float64, relative to the sum of the two products (Shewchuk's ccwerrboundA).
 _ORIENTATION_ERROR = (3.0 + 16.0 * 2.0**-53) * 2.0**-53
 _UNCLEAR = 2
+_MANY_CORNERS = 64  # repeated corners of larger polygons are left to exact arithmetic, one polygon at a time
 _AT_A_TIME = 1 << 15  # polygons; arrays of this size stay in the cache
 # Files with six digits: what is thinner than this share of its largest coordinate may cross itself by rounding alone.
 _ROUNDING = 1e-5
@@ -128,14 +129,15 @@ def _surely_convex(u: Floats, v: Floats) -> NDArray[np.bool_]:
     """Whether each of (k, m) polygons is convex; False where floats are not clear."""
     before_u, before_v = np.roll(u, 1, axis=0), np.roll(v, 1, axis=0)
     still = (u == before_u) & (v == before_v)
-    if still.any():
+    if still.any() and len(u) <= _MANY_CORNERS:
         _put_last_distinct(before_u, before_v, still)
+        still[:] = False
     with np.errstate(all="ignore"):
         turns = _orientation(before_u, before_v, u, v, np.roll(u, -1, axis=0), np.roll(v, -1, axis=0))
     # Once round: the direction along u (of equal ones along v) changes twice. A star has left turns only as well.
     forward = (u > before_u) | ((u == before_u) & (v > before_v))
     once = np.count_nonzero(forward != np.roll(forward, 1, axis=0), axis=0) == 2
-    convex: NDArray[np.bool_] = np.all((turns == 0) | (turns == 1), axis=0) & once
+    convex: NDArray[np.bool_] = np.all((turns == 0) | (turns == 1), axis=0) & once & ~still.any(axis=0)
     return convex
 
 
@@ -237,8 +239,9 @@ def _opposite(one: int, other: int) -> bool:
 
 def _thinner_than_rounding(outline: Floats) -> bool:
     shifted = outline - outline[0]
-    area = 0.5 * float(np.linalg.norm(np.cross(shifted[1:-1], shifted[2:]).sum(axis=0)))
-    length = float(np.linalg.norm(np.ptp(outline, axis=0)))
+    with np.errstate(all="ignore"):
+        area = 0.5 * float(np.linalg.norm(np.cross(shifted[1:-1], shifted[2:]).sum(axis=0)))
+        length = float(np.linalg.norm(np.ptp(outline, axis=0)))
     return area <= length * _ROUNDING * float(np.abs(outline).max())
 
 
