@@ -226,6 +226,24 @@ def test_a_stream_that_cannot_be_written_is_no_error(compiler, stderr):
         compiler.report.finish()
 
 
+def test_what_cannot_be_counted_or_said_is_no_error(stderr):
+    def broken(*_):
+        raise RuntimeError("on purpose")
+
+    log, clock = stderr(io.StringIO()), Clock()
+    report = CompileProgress(broken, now=clock)
+    report.enter()
+    report.miss(OUTER, broken)
+    clock.seconds += 2.0
+    report.tick()
+    report.leave(OUTER, compiled=True, failed=False)
+    report.finish()
+    assert log.getvalue().splitlines() == [
+        "jostle: compiling kernels, for the first use only: 0 of 1 ready, 2 s",
+        "jostle: compiled 1 kernel in 2 s",
+    ]
+
+
 def test_a_thread_watches_and_ends_with_the_work(stderr, monkeypatch):
     log = stderr(io.StringIO())
     monkeypatch.setattr(progress, "TICK_SECONDS", 0.001)
@@ -313,5 +331,5 @@ def test_a_script_with_an_empty_cache_reports_and_one_with_a_full_cache_does_not
     (tmp_path / "file").write_text("in the way")
     blocked = asked(JOSTLE_CACHE_DIR=str(tmp_path / "file" / "cache"))
     assert blocked[:-1] == reported[:1]
-    assert "could not be cached" in blocked[-1]
+    assert "not all could be cached" in blocked[-1]
     assert "JOSTLE_CACHE_DIR" in blocked[-1]

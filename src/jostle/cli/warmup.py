@@ -37,7 +37,7 @@ def compile_with_progress(console: Console, processes: int = 2, entries: Sequenc
     from jostle.kernels.warmup import WARMUPS, warm_up
 
     begin = time.perf_counter()
-    with progress_shown(console, "compiling") as show:
+    with progress_shown(console, "compiling (first use only)") as show:
         importlib.import_module(MODULE)
         show("", 0, len(WARMUPS if entries is None else entries))
         outcomes = warm_up([MODULE], entries, processes=processes, progress=lambda done, total, name: show(name, done, total))

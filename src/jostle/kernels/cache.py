@@ -95,9 +95,9 @@ def user_directory() -> Path:
 
 def _where_kept() -> str:
     """Say where compiled kernels are, or why not, for the end of the report on compiling."""
-    failed = [reason for reason in cache_statistics.failures if reason.startswith("save: ")]
+    failed = [reason.removeprefix("save: ") for reason in cache_statistics.failures if reason.startswith("save: ")]
     if failed:
-        return f"; some could not be cached in {user_directory()} ({failed[-1]}); JOSTLE_CACHE_DIR names another folder"
+        return f"; not all could be cached in {user_directory()} ({', '.join(failed)}); JOSTLE_CACHE_DIR names another folder"
     return f"; they are cached in {user_directory()}"
 
 

@@ -58,9 +58,9 @@ class _Job:
         before = threading.stack_size(STACK_BYTES)
         try:
             _thread.start_new_thread(self.run, ())  # a `Thread` waits inside `start`, and does not survive an interrupt there
-        except RuntimeError as error:
-            if "new thread" not in str(error):
-                raise
+        except (RuntimeError, MemoryError) as error:
+            if isinstance(error, RuntimeError) and "new thread" not in str(error):
+                raise  # by a handler
             self.run()  # there is no thread to be had
         finally:
             threading.stack_size(before)

@@ -136,10 +136,13 @@ class CompileProgress:
             self._depth += 1
 
     def miss(self, function: Function, visible: Callable[[Function], set[Function]]) -> None:
-        """Note that a kernel is not in the cache; `visible` returns the kernels that it can call, itself among them."""
+        """Note that a kernel is not in the cache; `visible` returns the kernels that it can call."""
         with self._lock:
             if function not in self._waiting:
-                new = visible(function) - self._ready - self._waiting
+                new = {function}
+                with contextlib.suppress(Exception):  # of odd objects among the globals: then the count grows on the way
+                    new |= visible(function)
+                new -= self._ready | self._waiting
                 self._waiting |= new
                 self.needed += len(new) + (function in self._ready)  # the latter for other types of arguments
             if self._since is None:
@@ -191,7 +194,10 @@ class CompileProgress:
                 return
             if self._announced and not at_prompt and not self._silenced and not is_quiet():
                 kernels = "1 kernel" if self.compiled == 1 else f"{self.compiled} kernels"
-                self._line.end(f"jostle: compiled {kernels} in {self.seconds:.0f} s{self._summary()}")
+                kept = ""
+                with contextlib.suppress(Exception):  # there may be no home
+                    kept = self._summary()
+                self._line.end(f"jostle: compiled {kernels} in {self.seconds:.0f} s{kept}")
             self._start_over()
 
     @contextlib.contextmanager
