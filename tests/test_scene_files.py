@@ -1,6 +1,7 @@
 """A scene file becomes a world."""
 
 import numpy as np
+import pytest
 
 import jostle
 from jostle.motion.pose import translation
@@ -22,3 +23,5 @@ def test_a_gltf_scene_becomes_a_world(tmp_path):
     touching = {frozenset((world[a].name, world[b].name)) for a, b in world.detect().pairs}
     assert touching == {frozenset(("part 0", "part 1")), frozenset(("part 1", "part 2"))}
     assert np.allclose(world["part 2"].pose, translation((1.5, 0.5, 0.25)))
+    with pytest.raises(jostle.InputError, match=r"parts\.glb: .*Limits\(nodes="):
+        jostle.World.from_scene(tmp_path / "parts.glb", limits=jostle.Limits(nodes=2))

@@ -31,6 +31,7 @@ from jostle.query import Query
 from jostle.registry import method_of, name_of
 from jostle.report import Closest, Pairs, Report, pair_key, replaced
 from jostle.shapes.coerce import MeshLike, mesh_of
+from jostle.shapes.limits import Limits
 from jostle.shapes.mesh import UNITS, Mesh
 from jostle.traits import Answer, Serve
 from jostle.world_checks import (
@@ -346,12 +347,12 @@ class World:
         return load_world(path)
 
     @classmethod
-    def from_scene(cls, path: str | PathLike[str], method: str | Method | None = None) -> World:
-        """Make a world of a scene file (glTF, GLB): one body per node, with the nodes' names and poses."""
+    def from_scene(cls, path: str | PathLike[str], method: str | Method | None = None, limits: Limits | None = None) -> World:
+        """Make a world of a scene file (glTF, GLB): one body per node, with the nodes' names and poses; `limits` as for `load`."""
         from jostle.shapes.load import load_scene
 
         world = cls(method)
-        for name, mesh, pose in load_scene(path):
+        for name, mesh, pose in load_scene(path, limits=limits):
             world.add(mesh, pose, name if name not in world else f"{name} {len(world)}")
         return world
 

@@ -31,7 +31,7 @@ from jostle.shapes.formats.off import read_off
 from jostle.shapes.formats.ply import read_ply
 from jostle.shapes.formats.polygons import Polygons, checked, is_mirroring, merged, moved
 from jostle.shapes.formats.raw import read_raw
-from jostle.shapes.formats.source import Budget, Source, UnreadableError, read_regular_file, reason_of, shortened
+from jostle.shapes.formats.source import Budget, Source, UnreadableError, printable, read_regular_file, reason_of, shortened
 from jostle.shapes.formats.stl import read_stl
 from jostle.shapes.formats.three_mf import read_3mf
 from jostle.shapes.formats.triangulate import triangles
@@ -74,7 +74,7 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
         For a glTF scene all nodes in the file's order, in world coordinates.
     """
     file, budget = _as_path(path), _budget(limits)
-    name = _stem(file) if name is None else name
+    name = printable(file.stem) if name is None else name
     with _refusals(file):
         if _ending(file) in _SCENES:
             parts = _scene_parts(file, units, budget, file.parent)
@@ -124,25 +124,25 @@ def _joined(parts: list[tuple[str, Mesh, Floats]], budget: Budget, name: str) ->
 def _placed_meshes(scene: Scene, budget: Budget, units: str) -> list[tuple[str, Mesh, Floats]]:
     for points, faces, name in scene.meshes.values():
         checked(Polygons(points, faces.ravel(), np.full(len(faces), 3)), f"mesh {name!r}")
-    made: dict[tuple[int, bytes], Mesh] = {}
-    stretched: set[int] = set()
     placed = []
+    stretches: dict[tuple[int, bytes], Floats] = {}
     for node in scene.nodes:
         budget.tick()
         pose, stretch = split_rigid(node.transform)
         key = (node.mesh, stretch.tobytes())
-        if key not in made:
-            points, faces, name = scene.meshes[node.mesh]
-            if node.mesh in stretched:  # the reader has counted the first
-                budget.take("vertices", len(points))
-                budget.take("faces", len(faces))
-            stretched.add(node.mesh)
-            if not np.array_equal(stretch, np.eye(3)):
-                points = moved(points, stretch)
-                faces = faces[:, ::-1] if is_mirroring(stretch) else faces
-            made[key] = Mesh(*merged(points, faces), name=name, units=units)
-        placed.append((node.name, made[key], pose))
-    return placed
+        stretches[key] = stretch
+        placed.append((node.name, key, pose))
+    budget.check("vertices", sum(len(scene.meshes[k][0]) for k, _ in stretches))
+    budget.check("faces", sum(len(scene.meshes[k][1]) for k, _ in stretches))
+    made: dict[tuple[int, bytes], Mesh] = {}
+    for key, stretch in stretches.items():
+        budget.tick()
+        points, faces, name = scene.meshes[key[0]]
+        if not np.array_equal(stretch, np.eye(3)):
+            points = moved(points, stretch)
+            faces = faces[:, ::-1] if is_mirroring(stretch) else faces
+        made[key] = Mesh(*merged(points, faces), name=name, units=units)
+    return [(name, made[key], pose) for name, key, pose in placed]
 
 
 def split_rigid(transform: Floats) -> tuple[Floats, Floats]:
@@ -180,7 +180,9 @@ def _budget(limits: Limits | None) -> Budget:
 def _ending(file: Path) -> str:
     ending = file.suffix.lower()
     if ending not in ENDINGS:
-        raise InputError(f"{_shown(file)}: the ending {_shown(file.suffix)!r} cannot be read; choose one of {', '.join(ENDINGS)}")
+        raise InputError(
+            f"{printable(str(file))}: the ending {printable(file.suffix)!r} cannot be read; choose one of {', '.join(ENDINGS)}"
+        )
     return ending
 
 
@@ -202,17 +204,8 @@ def _refusals(file: Path) -> Iterator[None]:
     try:
         yield
     except (UnreadableError, InputError) as reason:
-        raise InputError(f"{_shown(file)}: {reason}") from None
+        raise InputError(f"{printable(str(file))}: {reason}") from None
     except MemoryError:
-        raise InputError(f"{_shown(file)}: it needs more memory than there is") from None
+        raise InputError(f"{printable(str(file))}: it needs more memory than there is") from None
     except Exception as error:
-        raise InputError(f"{_shown(file)}: it cannot be read ({type(error).__name__}: {reason_of(error)})") from error
-
-
-def _stem(file: Path) -> str:
-    return _shown(file.stem)
-
-
-def _shown(name: str | os.PathLike[str]) -> str:
-    """A name as it can be printed: those of files may hold bytes that are no text."""
-    return os.fsencode(name).decode("utf-8", "replace")
+        raise InputError(f"{printable(str(file))}: it cannot be read ({type(error).__name__}: {reason_of(error)})") from error

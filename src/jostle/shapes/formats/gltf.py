@@ -49,7 +49,8 @@ def read_gltf(source: Source) -> Scene:
         buffers = [_buffer(source, buffer, binary) for buffer in document.get("buffers", [])]
         file = _File(document, buffers, source.budget)
         nodes = _nodes(file)
-        meshes = {k: _mesh(file, k) for k in sorted({node.mesh for node in nodes})}
+        primitives = {k: _primitives(file, k) for k in sorted({node.mesh for node in nodes})}
+        meshes = {k: _mesh(file, k, own) for k, own in primitives.items()}
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise UnreadableError(f"its structure is broken ({type(error).__name__}: {reason_of(error)})") from None
     return Scene(nodes, meshes)
@@ -200,34 +201,58 @@ def _unit(quaternion: Floats, k: int) -> Floats:
     return quaternion / np.linalg.norm(quaternion)
 
 
-def _mesh(file: _File, k: int) -> tuple[Floats, Ints, str]:
-    mesh = file.entry("meshes", k)
-    name = shortened(str(mesh.get("name") or f"mesh {k}"), _LONGEST_NAME)
-    points, faces, start = [np.empty((0, 3))], [np.empty((0, 3), dtype=np.int64)], 0
-    first: dict[int, tuple[int, int]] = {}  # of the points of an accessor, and how many: primitives may share them
-    for p, primitive in enumerate(mesh["primitives"]):
-        mode, where = primitive.get("mode", 4), f"mesh {name!r}, primitive {p}"
-        if mode in (0, 1, 2, 3) or "POSITION" not in primitive["attributes"]:
+class _Primitive(NamedTuple):
+    where: str
+    mode: int
+    positions: int
+    indices: int | None
+    corners: int  # that its triangles are made of
+
+
+def _primitives(file: _File, k: int) -> list[_Primitive]:
+    """The primitives of a mesh that are made of triangles, counted."""
+    found = []
+    counted: set[int] = set()
+    for p, primitive in enumerate(file.entry("meshes", k)["primitives"]):
+        mode, positions = primitive.get("mode", 4), primitive["attributes"].get("POSITION")
+        if mode in (0, 1, 2, 3) or positions is None:
             continue
-        positions = primitive["attributes"]["POSITION"]
+        indices = primitive.get("indices")
+        if positions not in counted:  # primitives may share their points
+            counted.add(positions)
+            file.budget.take("vertices", _whole(file.entry("accessors", positions), "count"))
+        corners = _whole(file.entry("accessors", positions if indices is None else indices), "count")
+        file.budget.take("faces", corners // 3 if mode == 4 else max(corners - 2, 0))
+        found.append(_Primitive(f"mesh {_mesh_name(file, k)!r}, primitive {p}", mode, positions, indices, corners))
+    return found
+
+
+def _mesh_name(file: _File, k: int) -> str:
+    return shortened(str(file.entry("meshes", k).get("name") or f"mesh {k}"), _LONGEST_NAME)
+
+
+def _mesh(file: _File, k: int, primitives: list[_Primitive]) -> tuple[Floats, Ints, str]:
+    points, faces, start = [np.empty((0, 3))], [np.empty((0, 3), dtype=np.int64)], 0
+    first: dict[int, tuple[int, int]] = {}  # of the points of an accessor, and how many
+    for where, mode, positions, indices, corners in primitives:
+        file.budget.tick()
         if positions not in first:
-            corners = _accessor(file, positions, "VEC3", "vertices")
-            if corners.dtype.kind != "f":
+            own = _accessor(file, positions, "VEC3")
+            if own.dtype.kind != "f":
                 raise UnreadableError(f"{where}: positions are not floats")
-            first[positions] = start, len(corners)
-            points.append(corners.astype(np.float64))
-            start += len(corners)
+            first[positions] = start, len(own)
+            points.append(own.astype(np.float64))
+            start += len(own)
         begin, count = first[positions]
-        order = np.arange(count)
-        if "indices" in primitive:
-            order = _accessor(file, primitive["indices"], "SCALAR", "").ravel()
+        order = np.arange(corners)
+        if indices is not None:
+            order = _accessor(file, indices, "SCALAR").ravel()
             if order.dtype.kind != "u":
                 raise UnreadableError(f"{where}: indices are not unsigned whole numbers")
-        file.budget.take("faces", len(order) // 3 if mode == 4 else max(len(order) - 2, 0))
-        if len(order) and int(order.max()) >= count:
+        if corners and int(order.max()) >= count:
             raise UnreadableError(f"{where}: an index is {order.max()}; there are {count} vertices")
         faces.append(_unrolled(order.astype(np.int64), mode, where) + begin)
-    return np.vstack(points), np.vstack(faces), name
+    return np.vstack(points), np.vstack(faces), _mesh_name(file, k)
 
 
 def _unrolled(order: Ints, mode: int, where: str) -> Ints:
@@ -244,14 +269,12 @@ def _unrolled(order: Ints, mode: int, where: str) -> Ints:
     return np.stack([order[k + 1], order[k + 2], np.broadcast_to(order[:1], k.shape)], axis=1)
 
 
-def _accessor(file: _File, k: int, kind: str, limit: str) -> NDArray[Any]:
-    """Return (count, width) values of an accessor, with its sparse replacements, counted against a limit if one is named."""
+def _accessor(file: _File, k: int, kind: str) -> NDArray[Any]:
+    """Return (count, width) values of an accessor, with its sparse replacements."""
     accessor = file.entry("accessors", k)
     if accessor["type"] != kind:
         raise UnreadableError(f"accessor {k} holds {shortened(str(accessor['type']))} where {kind} is needed")
     component, width, count = _COMPONENTS[accessor["componentType"]], _WIDTHS[kind], _whole(accessor, "count")
-    if limit:
-        file.budget.take(limit, count)
     sparse = accessor.get("sparse")
     if "bufferView" in accessor:
         values = _view(file, accessor, component, width, count)
@@ -280,7 +303,8 @@ def _view(file: _File, part: dict[str, Any], component: str, width: int, count: 
     too_short = f"buffer view {k} is too short for {count} values"
     if count and offset + stride * (count - 1) + item > _whole(view, "byteLength"):
         raise UnreadableError(too_short)
-    return file.buffers[view["buffer"]].rows(first + offset, component, (count, width), stride, too_short)
+    content: Source = file.buffers[view["buffer"]]
+    return content.rows(first + offset, component, (count, width), stride, too_short)
 
 
 def _whole(entry: dict[str, Any], field: str, usual: int | None = None) -> int:

@@ -172,7 +172,7 @@ def _read_even_rows(source: Source, at: int, element: _Element, order: str) -> N
         else:
             fields.append((p.name, order + p.kind))
             end += np.dtype(p.kind).itemsize
-        if min(sizes.values(), default=0) < 0 or end > len(source):
+        if min(sizes.values(), default=0) < 0 or (element.rows and end > len(source)):
             raise UnreadableError(_cut_off(element, 0))
     if at + (end - at) * element.rows > len(source) or end - at >= 1 << 31:
         return None  # cut off, or lists of different sizes: the slow way tells; numpy's records have 2³¹ bytes at most

@@ -163,8 +163,12 @@ def reason_of(error: BaseException) -> str:
 
 def shortened(text: str, length: int = _SHOWN) -> str:
     """Return a text as a message can show it: not too long, and nothing in it that cannot be encoded."""
-    text = text if len(text) <= length else text[:length] + "…"
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return printable(text if len(text) <= length else text[:length] + "…")
+
+
+def printable(text: str) -> str:
+    """Return a text without halves of characters, which names of files and nodes may hold and no encoding takes."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def as_number(word: str, line: int | str) -> float:

@@ -166,34 +166,68 @@ def _part(name: str) -> str:
 
 def _built(source: Source, items: list[_Use], objects: dict[Key, _Object]) -> Polygons:
     """Put the objects where the build has them."""
+    _count(source, items, objects)
     points: list[Floats] = [np.empty((0, 3))]
     corners: list[Ints] = [np.empty((0, 3), dtype=np.int64)]
     arrays = {key: _arrays(shown) for key, shown in objects.items()}
-    start = count = 0
-    waiting = [(use, np.eye(4), 1) for use in reversed(items)]
+    start = 0
+    waiting = [(use, np.eye(4)) for use in reversed(items)]
     while waiting:
-        (key, transform), parent, depth = waiting.pop()
-        source.budget.take("nodes", 1)
-        source.budget.check("nesting", depth, f"its components are nested {depth} deep")
-        if key not in objects:
-            raise UnreadableError(f"it refers to an object {shortened(key[1])!r}, which it does not have")
+        source.budget.tick()
+        (key, transform), parent = waiting.pop()
         with np.errstate(over="ignore", invalid="ignore"):
             world = parent @ transform
         if not np.isfinite(world).all():
             raise UnreadableError(f"object {shortened(key[1])!r}: its transform is not finite")
         own, triangles = arrays[key]
-        source.budget.check("vertices", start + len(own))
-        source.budget.check("faces", count + len(triangles))
         if not (world == np.eye(4)).all():
             own = moved(own, world)
             triangles = triangles[:, ::-1] if is_mirroring(world) else triangles
         points.append(own)
         corners.append(triangles + start)
         start += len(own)
-        count += len(triangles)
-        waiting += [(use, world, depth + 1) for use in reversed(objects[key].components)]
+        waiting += [(use, world) for use in reversed(objects[key].components)]
     faces = np.vstack(corners)
     return Polygons(np.vstack(points), faces.ravel(), np.full(len(faces), 3))
+
+
+class _Total(NamedTuple):
+    """What an object makes with all its components."""
+
+    vertices: int
+    faces: int
+    nodes: int
+    depth: int
+
+
+def _count(source: Source, items: list[_Use], objects: dict[Key, _Object]) -> None:
+    """Count what the build makes before it is made: objects that show others twice, and these others twice, grow without end."""
+    totals: dict[Key, _Total] = {}
+    waiting, within = [use.key for use in items], set()
+    while waiting:
+        key = waiting[-1]
+        if key not in objects:
+            raise UnreadableError(f"it refers to an object {shortened(key[1])!r}, which it does not have")
+        missing = [use.key for use in objects[key].components if use.key not in totals]
+        if not missing:
+            totals[key] = _sum([totals[use.key] for use in objects[key].components], objects[key])
+            within.discard(waiting.pop())
+            continue
+        if key in within:
+            raise UnreadableError(f"object {shortened(key[1])!r} is a component of itself")
+        within.add(key)
+        waiting += missing
+    total = _sum([totals[use.key] for use in items], _Object())
+    source.budget.take("vertices", total.vertices)
+    source.budget.take("faces", total.faces)
+    source.budget.take("nodes", total.nodes - 1)
+    source.budget.check("nesting", total.depth - 1, f"its components are nested {total.depth - 1} deep")
+
+
+def _sum(parts: list[_Total], own: _Object) -> _Total:
+    vertices, faces, nodes = (sum(part[k] for part in parts) for k in range(3))
+    depth = max((part.depth for part in parts), default=0)
+    return _Total(vertices + len(own.points) // 3, faces + len(own.corners) // 3, nodes + 1, depth + 1)
 
 
 def _arrays(shown: _Object) -> tuple[Floats, Ints]:

@@ -116,7 +116,8 @@ def _turns_left_once(u: Floats, v: Floats) -> NDArray[np.bool_]:
         du, dv = _cyclic_difference(u), _cyclic_difference(v)
         left, right = du * np.roll(dv, -1, axis=0), dv * np.roll(du, -1, axis=0)
         # b - a and c - b are off by half a unit each, as b - a and c - a are in `_orientation`.
-        return (left - right > _ORIENTATION_ERROR * (np.abs(left) + np.abs(right))).all(axis=0)
+        sure: NDArray[np.bool_] = np.all(left - right > _ORIENTATION_ERROR * (np.abs(left) + np.abs(right)), axis=0)
+    return sure
 
 
 def _cyclic_difference(u: Floats) -> Floats:
@@ -133,8 +134,9 @@ def _surely_convex(u: Floats, v: Floats) -> NDArray[np.bool_]:
         turns = _orientation(before_u, before_v, u, v, np.roll(u, -1, axis=0), np.roll(v, -1, axis=0))
     # Once round: the direction along u (of equal ones along v) changes twice. A star has left turns only as well.
     forward = (u > before_u) | ((u == before_u) & (v > before_v))
-    convex: NDArray[np.bool_] = ((turns == 0) | (turns == 1)).all(axis=0)
-    return convex & ((forward != np.roll(forward, 1, axis=0)).sum(axis=0) == 2)
+    once = np.count_nonzero(forward != np.roll(forward, 1, axis=0), axis=0) == 2
+    convex: NDArray[np.bool_] = np.all((turns == 0) | (turns == 1), axis=0) & once
+    return convex
 
 
 def _put_last_distinct(before_u: Floats, before_v: Floats, still: NDArray[np.bool_]) -> None:
@@ -221,7 +223,8 @@ def _crosses_itself(seen: list[Point], flat: Floats, budget: Budget) -> bool:
 
 
 def _may_be_opposite(one: NDArray[np.int8], other: NDArray[np.int8]) -> NDArray[np.bool_]:
-    return (one != 0) & (other != 0) & ((one != other) | (one == _UNCLEAR))
+    opposite: NDArray[np.bool_] = (one != 0) & (other != 0) & ((one != other) | (one == _UNCLEAR))
+    return opposite
 
 
 def _properly_cross(a: Point, b: Point, c: Point, d: Point) -> bool:
