@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -69,7 +71,8 @@ def view(
         f"{on_terminal(session.subject.title)}: {len(session.subject.start.names)} bodies, {faces:,} faces", highlight=False
     )
 
-    with shown(session, host, port, play=play, shadows=shadows, upload_limit=upload_limit) as address:
+    page = shown(session, host, port, play=play, shadows=shadows, upload_limit=upload_limit)
+    with page as address, until_interrupted(console) as wait:
         console.print(f"open [bold]{on_terminal(address)}[/bold] in a browser; Ctrl-C ends it", highlight=False, soft_wrap=True)
         if not is_loopback(host):
             name = " (with this machine's name for 127.0.0.1)" if host in ANYWHERE else ""
@@ -78,8 +81,7 @@ def view(
                 highlight=False,
                 soft_wrap=True,
             )
-        sys.stdout.flush()
-        until_interrupted(console)
+        wait()
 
 
 def _session(
@@ -123,10 +125,15 @@ def _usual_separation(start: object) -> float:
     return float(f"{1e-3 * float(np.median(sizes)):.0e}")
 
 
-def until_interrupted(console: Console) -> None:
-    """Wait for Ctrl-C."""
+@contextmanager
+def until_interrupted(console: Console) -> Iterator[Callable[[], None]]:
+    """Yield what waits for Ctrl-C, which ends this block at any place in it."""
     try:
-        while True:
-            time.sleep(3600.0)
+        yield _wait
     except KeyboardInterrupt:
         console.print("closed", highlight=False)
+
+
+def _wait() -> None:
+    while True:
+        time.sleep(3600.0)

@@ -36,8 +36,11 @@ def show_viewer(console: Console, port: int, stay: bool) -> None:
         return
     with opened(port) as address:
         if stay:
-            console.print(f"the scene to drag and turn: open {address} in a browser; Ctrl-C ends it", highlight=False, style="bold")
-            until_interrupted(console)
+            with until_interrupted(console) as wait:
+                console.print(
+                    f"the scene to drag and turn: open {address} in a browser; Ctrl-C ends it", highlight=False, style="bold"
+                )
+                wait()
             return
         with urllib.request.urlopen(address, timeout=ANSWER_SECONDS) as page:
             if page.status != 200:
