@@ -25,6 +25,7 @@ from viser import _messages
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
+from websockets.protocol import State
 
 from jostle.errors import InputError
 from jostle.viewer import messages
@@ -161,6 +162,8 @@ class GuardedConnection(ServerConnection):
                 message = messages.decoded(raw)
                 if seconds := self.pace.wait(COSTS.get(type(message), 1.0), time.monotonic()):
                     await asyncio.sleep(seconds)  # nothing is read meanwhile, so the sender's own network makes it wait
+                    if self.state is State.CLOSED:
+                        raise self.protocol.close_exc
                 await self._be_introduced(message)
                 if self._guard.admits(self, message):
                     return messages.encoded(message)
