@@ -34,7 +34,7 @@ from jostle.viewer.html import LONGEST_SENTENCE, plain
 from jostle.viewer.messages import FileTransferPart, FileTransferStartUpload, Message
 from jostle.viewer.transfers import Transfers
 
-TRIED = "viser>=1.1.1,<1.2"
+TRIED = "viser>=1.1,<1.2"
 MOST_BYTES = 2**20  # of a message; parts of files have half of it
 MOST_CONNECTIONS = 32
 PATIENCE = 5.0  # seconds that viser has to take note of a browser
