@@ -102,6 +102,7 @@ class View:
             assert page.faults == []
             with contextlib.suppress(Exception):
                 page.context.close()
+        assert self.server.guard.closed == 0  # nothing that a real page sends is malformed
         self.page.close()
         self.session.stop()
         self.server.stop()

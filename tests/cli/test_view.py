@@ -29,6 +29,9 @@ viser = pytest.importorskip("viser", reason="viser is not installed; pip install
         (["two_spheres", "--separation", "1"], "no meaning without --fit"),
         (["two_spheres", "--fit", "--solid"], "no meaning with --fit"),
         (["two_spheres", "--host", "no.such.host.invalid"], "there is no such address"),
+        (["two_spheres", "--upload-limit", "nan"], "--upload-limit is nan; it must be from 0 to 2000"),
+        (["two_spheres", "--upload-limit", "inf"], "--upload-limit is inf"),
+        (["two_spheres", "--upload-limit", "-1"], "--upload-limit is -1"),
     ],
 )
 def test_what_is_refused(arguments, message):

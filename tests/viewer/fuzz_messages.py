@@ -103,13 +103,12 @@ def attack(session, count, seed):
     written = io.StringIO()
     with contextlib.redirect_stderr(written), served(session) as page:
         honest = page.client()
-        labels = ("clearance", "solid", "method", "settings", "gizmo on", "when touched", "Put all back", "Add a mesh file")
         evil = None
         while counts["messages"] < count:
             if evil is None:
                 evil = page.client()
                 counts["connections"] += 1
-                messages = real_messages(*(evil.element(label) for label in labels))
+                messages = real_messages(*evil.controls())
             try:
                 evil.send(mutated(rng.choice(messages), rng))
                 counts["messages"] += 1
@@ -139,25 +138,38 @@ def _speak(page, honest, counts):
     counts["honest"] += 1
 
 
-def main(arguments=None):
-    """Attack; return the exit status."""
+def sessions():
+    """One that is free, one with a motion, one that leads parts."""
     import jostle
     from jostle.motion.pose import translation
     from jostle.shapes import build
     from jostle.viewer.session import Session
-    from jostle.viewer.subject import subject_of_world
+    from jostle.viewer.settings import Settings
+    from jostle.viewer.subject import subject_of, subject_of_world
 
+    world = jostle.World("brute_force")
+    for name, place in (("left", -1.0), ("right", 1.0)):
+        world.add(build.box((1.0, 1.0, 1.0)), translation((place, 0.0, 0.0)), name)
+    boxes = subject_of_world(world, "two boxes")
+    yield "free", Session(boxes)
+    yield "motion", Session(subject_of(["spheres(count=3, faces=80)"]))
+    yield "fit", Session(boxes, Settings(method="bounding_tree"), fit=0.01)
+
+
+def main(arguments=None):
+    """Attack; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args(arguments)
-    world = jostle.World("brute_force")
-    for name, place in (("left", -1.0), ("right", 1.0)):
-        world.add(build.box((1.0, 1.0, 1.0)), translation((place, 0.0, 0.0)), name)
-    begin = time.monotonic()
-    counts = attack(Session(subject_of_world(world, "two boxes")), asked.count, asked.seed)
-    print(", ".join(f"{what} {number:,}" for what, number in counts.items()), f"in {time.monotonic() - begin:.0f} s")  # noqa: T201
-    return int(counts["faults"] > 0)
+    faults = 0
+    for what, session in sessions():
+        begin = time.monotonic()
+        counts = attack(session, asked.count // 3, asked.seed)
+        seconds = time.monotonic() - begin
+        print(f"{what}:", ", ".join(f"{name} {number:,}" for name, number in counts.items()), f"in {seconds:.0f} s", flush=True)  # noqa: T201
+        faults += counts["faults"]
+    return int(faults > 0)
 
 
 if __name__ == "__main__":

@@ -114,6 +114,11 @@ class RawClient:
             self._elements[label] = self.hears(lambda each: "props" in each and each["props"].get("label") == label)["uuid"]
         return self._elements[label]
 
+    def controls(self):
+        """Return the numbers of all controls of the page, its own among them."""
+        self.element("gizmo on")
+        return sorted({each["uuid"] for each in self.heard if each["type"].startswith("Gui") and "props" in each})
+
     def set(self, label, value):
         """Set a control."""
         self.send(_messages.GuiUpdateMessage(self.element(label), {"value": value}))

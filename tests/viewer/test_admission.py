@@ -1,6 +1,8 @@
 """Who may load the page and connect to it: names, origins and tokens, by themselves and at a real server."""
 
 import http.client
+import re
+from pathlib import Path
 
 import pytest
 
@@ -208,3 +210,10 @@ def test_what_is_used_of_viser_is_there():
         server.stop()
     assert _messages.FileTransferPartAck("a", "b", 1, 2).total_bytes == 2
     assert _messages.RemoveNotificationMessage("a").uuid == "a"
+
+
+def test_only_the_guard_uses_what_is_not_public_in_viser():
+    sources = Path(guarded.__file__).parent
+    hidden = re.compile(r"viser\._|from viser import _|\._impl\b|\._websock|\._live_connections|_handle_from_uuid")
+    users = {file.name for file in sources.glob("*.py") if hidden.search(file.read_text(encoding="utf-8"))}
+    assert users == {"guarded.py"}

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from jostle.viewer.session import Session
 
+MOST_MEGABYTES = 2000  # of a file that is added on the page: it is held in memory
+
 
 def view(
     what: Annotated[
@@ -45,7 +47,7 @@ def view(
     ] = None,
     shadows: Annotated[bool, typer.Option(help="Without them a browser that has no graphics hardware draws much faster.")] = True,
     upload_limit: Annotated[
-        float, typer.Option(min=0.0, help="Megabytes of a mesh file that is added on the page, at most; 0: none can be added.")
+        float, typer.Option(help="Megabytes of a mesh file that is added on the page, at most; 0: none can be added.")
     ] = 20.0,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 for any that is free.")] = 8080,
     host: Annotated[str, typer.Option(help="Address to listen on; others than this machine's own let others in.")] = "127.0.0.1",
@@ -63,6 +65,8 @@ def view(
     require_viser()
     if separation is not None and not fit:
         raise InputError("--separation has no meaning without --fit")
+    if not 0.0 <= upload_limit <= MOST_MEGABYTES:
+        raise InputError(f"--upload-limit is {upload_limit:g}; it must be from 0 to {MOST_MEGABYTES}")
     check_address(host, port)  # told now, not after the scene is made
     console = Console(width=None if sys.stdout.isatty() else 160)
     session = _session(what or [], method, clearance, solid, respond, overlay, separation if fit else None, fit)

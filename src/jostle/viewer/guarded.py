@@ -25,6 +25,7 @@ from viser import _messages
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
+from websockets.protocol import State
 
 from jostle.errors import InputError
 from jostle.viewer import messages
@@ -33,7 +34,7 @@ from jostle.viewer.html import LONGEST_SENTENCE, plain
 from jostle.viewer.messages import FileTransferPart, FileTransferStartUpload, Message
 from jostle.viewer.transfers import Transfers
 
-TRIED = "viser>=1.1.1,<1.2"
+TRIED = "viser>=1.1,<1.2"
 MOST_BYTES = 2**20  # of a message; parts of files have half of it
 MOST_CONNECTIONS = 32
 PATIENCE = 5.0  # seconds that viser has to take note of a browser
@@ -49,7 +50,6 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
@@ -162,6 +162,8 @@ class GuardedConnection(ServerConnection):
                 message = messages.decoded(raw)
                 if seconds := self.pace.wait(COSTS.get(type(message), 1.0), time.monotonic()):
                     await asyncio.sleep(seconds)  # nothing is read meanwhile, so the sender's own network makes it wait
+                    if self.state is State.CLOSED:
+                        raise self.protocol.close_exc
                 await self._be_introduced(message)
                 if self._guard.admits(self, message):
                     return messages.encoded(message)

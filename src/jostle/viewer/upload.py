@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+import threading
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from queue import SimpleQueue
 
 import numpy as np
 import viser
@@ -79,7 +80,9 @@ class Uploads:
     def __init__(self, session: Session, limit: float) -> None:
         self._session, self._limit = session, limit
         self.transfers = Transfers(int(1e6 * limit), lambda name, size: too_large(name, size, limit), self._came)
-        self._reader = ThreadPoolExecutor(1, "jostle upload")
+        self._waiting: SimpleQueue[tuple[Uploader, str, bytes] | None] = SimpleQueue()
+        # A daemon: a file that takes long to read does not keep a viewer from ending.
+        threading.Thread(target=self._read_all, name="jostle uploads", daemon=True).start()
 
     def add_button(self, gui: viser.GuiApi) -> None:
         """Add the button of a browser, which takes only what that one sends."""
@@ -88,10 +91,14 @@ class Uploads:
 
     def close(self) -> None:
         """Read no more files."""
-        self._reader.shutdown(wait=False, cancel_futures=True)
+        self._waiting.put(None)
 
     def _came(self, by: Uploader, name: str, content: bytes) -> None:
-        self._reader.submit(self._read, by, name, content)
+        self._waiting.put((by, name, content))
+
+    def _read_all(self) -> None:
+        while (file := self._waiting.get()) is not None:
+            self._read(*file)
 
     def _read(self, by: Uploader, name: str, content: bytes) -> None:
         try:
