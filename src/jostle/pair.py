@@ -31,6 +31,8 @@ class Pair:
 
     def __init__(self, a: MeshLike, b: MeshLike, method: WideTree | None = None) -> None:
         engine = WideTree() if method is None else method
+        if not isinstance(engine, WideTree):
+            raise InputError(f"method is {cast.shown(method)}; a Pair takes a jostle.WideTree, or None")
         mesh_a, mesh_b = mesh_of(a, "a"), mesh_of(b, "b")
         tree_a = engine.prepare_shape(mesh_a)
         tree_b = tree_a if mesh_b is mesh_a else engine.prepare_shape(mesh_b)
@@ -47,7 +49,7 @@ class Pair:
         try:
             poses[0] = _IDENTITY if pose_a is None else pose_a
             poses[1] = _IDENTITY if pose_b is None else pose_b
-        except (TypeError, ValueError):
+        except Exception:  # of the values' own making
             self._refuse(pose_a, pose_b)
         if not all_rigid(*self._checked):
             self._refuse(pose_a, pose_b)

@@ -41,6 +41,12 @@ class Pairwise:
     broad: BroadPhase
     narrow: PairTest
 
+    def __post_init__(self) -> None:
+        """Check both phases."""
+        object.__setattr__(self, "broad", broad_phase_of(self.broad, "Pairwise"))
+        if isinstance(self.narrow, type) or not cast.has(self.narrow, "traits", "shape_type", "prepare_shape", "test_pairs"):
+            raise InputError(f"Pairwise: narrow is {cast.shown(self.narrow)}; it must have what jostle.PairTest lists")
+
     @property
     def traits(self) -> Traits:
         """Those of the narrow phase, less what needs more than pairs (motion, distance)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,14 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from jostle.errors import InputError
-
 
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
     """Yield the path to write to; it becomes `target` at the end, or is gone if anything raised."""
     if not target.name:
-        raise InputError(f"path is {str(target)!r}; pass the name of a file")
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         yield temporary

@@ -91,6 +91,9 @@ def test_a_result_comes_back_from_json_as_it_was():
         (lambda stored: stored["points"][0]["runs"][1].update(status="fine"), ["brute_force", "'fine'"]),
         (lambda stored: stored["verdicts"][0].update(verdict="true"), ["'true'"]),
         (lambda stored: stored["verdicts"].append(3), ["verdicts[1]"]),
+        (lambda stored: stored.update(points=5), ["points is 5"]),
+        (lambda stored: stored["points"][0]["runs"][0].update(frame_seconds=["x"]), ["points[0].runs[0]", "frame_seconds is ['x']"]),
+        (lambda stored: stored["points"][0].update(bodies=None), ["points[0]", "bodies is None"]),
     ],
 )
 def test_a_damaged_result_is_refused_with_file_and_field(tmp_path, change, words):
@@ -107,7 +110,7 @@ def test_a_damaged_result_is_refused_with_file_and_field(tmp_path, change, words
 
 def test_a_file_that_is_no_result_is_refused(tmp_path):
     file = tmp_path / "result.json"
-    for content in (b"", b"{", b"[]", b"\xff\xfe\x00"):
+    for content in (b"", b"{", b"[]", b"\xff\xfe\x00", b"[" * 100_000):
         file.write_bytes(content)
         with pytest.raises(InputError, match=r"result\.json"):
             read_result(file)

@@ -7,11 +7,14 @@ finished. Nothing here measures or draws: `measure.py` fills these, `files.py` w
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+import types
+import typing
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
 import numpy as np
 
+from jostle.cast import shown
 from jostle.errors import InputError
 
 FORMAT = "jostle lab 1"
@@ -188,7 +191,7 @@ class ExperimentResult:
         if isinstance(stored, str | bytes):
             try:
                 stored = json.loads(stored)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise InputError(f"{source}: not JSON, or damaged ({error})") from None
         if not isinstance(stored, dict) or stored.get("format") != FORMAT:
             found = stored.get("format") if isinstance(stored, dict) else type(stored).__name__
@@ -206,10 +209,27 @@ def _made(kind: Any, stored: Any, source: str) -> Any:
     """Make a dataclass of a dict; keys that it does not have (derived ones) are left out."""
     if not isinstance(stored, dict):
         raise InputError(f"{source} is {type(stored).__name__}, expected an object; run the experiment again")
+    for name, hint in typing.get_type_hints(kind).items():
+        if name in stored and not _fits(stored[name], hint):
+            raise InputError(f"{source}: {name} is {shown(stored[name])}, expected {hint}; run the experiment again")
     try:
         return kind(**{name: value for name, value in stored.items() if name in kind.__dataclass_fields__})
     except TypeError as error:
         raise InputError(f"{source}: {str(error).partition(') ')[2] or error}; run the experiment again") from None
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value of JSON is of the type of a field."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(value, each) for each in inner)
+    if origin is list:
+        return isinstance(value, list) and all(_fits(each, inner[0]) for each in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(_fits(each, inner[1]) for each in value.values())
+    if hint is Any or is_dataclass(hint):  # objects have checks of their own
+        return True
+    return isinstance(value, (int, float) if hint is float else hint)
 
 
 def _check_words(result: ExperimentResult, source: str) -> None:
