@@ -238,12 +238,26 @@ def test_polygons_that_cross_themselves_are_refused_by_number(tmp_path, name):
         load(tmp_path / "cross.obj")
 
 
-def test_slivers_that_cross_themselves_by_rounding_are_the_fan():
+def test_slivers_that_cross_themselves_by_rounding_load():
     sliver = [(100.0, 0.0, 0.0), (200.0, 1e-4, 0.0), (150.0, -1e-4, 0.0), (101.0, 1e-4, 0.0)]
     sliver = [sliver[k] for k in (0, 1, 3, 2)]
-    assert cut(sliver) == [[0, 1, 2], [0, 2, 3]]
+    assert {corner for face in cut(sliver) for corner in face} == {0, 1, 2, 3}
     with pytest.raises(UnreadableError, match="face 0 crosses itself"):
         cut([(x, 1e4 * y, z) for x, y, z in sliver])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_outlines_that_touch_but_for_the_rounding_of_a_file_are_covered(seed):
+    """Six digits of coordinates far from the origin: edges there and back are no longer the same, and cross."""
+    rng = random.Random(seed)
+    outline, _ = square_with_holes(rng, rng.randint(1, 3), rng.randint(1, 3))
+    points = [(100.0 + x + rng.uniform(-2e-4, 2e-4), 100.0 + y + rng.uniform(-2e-4, 2e-4)) for x, y in outline]
+    faces = cut(points)
+    areas = [float(doubled_area([points[k] for k in face])) / 2.0 for face in faces]
+    length = sum(math.dist(a, b) for a, b in pairwise([*points, points[0]]))
+    assert sum(map(abs, areas)) - float(doubled_area(points)) / 2.0 <= 1.2e-3 * length
+    with pytest.raises(UnreadableError, match="face 0 crosses itself"):
+        cut([(5.0, 5.0), *[(x - 100.0, y - 100.0) for x, y in points], (10.0, 1.0), (-1.0, 3.0)])
 
 
 def test_warped_quads_have_two_triangles_on_their_corners():

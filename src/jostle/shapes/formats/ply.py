@@ -48,7 +48,8 @@ def read_ply(source: Source) -> Polygons:
     for element in elements:
         limit = "faces" if element.name == "face" else "vertices"
         source.budget.check(limit, element.rows, f"it announces {element.rows:,} rows of {shortened(element.name)!r}")
-    tables = _read_binary(source, start, elements, order) if order else _read_ascii(source, start, elements)
+    kept = {("vertex", axis) for axis in "xyz"} | {("face", corner_list)}
+    tables = _read_binary(source, start, elements, order, kept) if order else _read_ascii(source, start, elements, kept)
     points = np.stack([np.asarray(tables["vertex"][axis], dtype=np.float64).reshape(-1) for axis in "xyz"], axis=1)
     lists = tables["face"][corner_list]
     if isinstance(lists, np.ndarray):  # all of one size
@@ -105,7 +106,7 @@ def _name_of_corner_list(elements: list[_Element]) -> str:
     raise UnreadableError("its header has no list 'vertex_indices' for an element 'face' (strips and points cannot be read)")
 
 
-def _read_ascii(source: Source, start: int, elements: list[_Element]) -> dict[str, Table]:
+def _read_ascii(source: Source, start: int, elements: list[_Element], kept: set[tuple[str, str]]) -> dict[str, Table]:
     words = source.text(start).split()
     at = 0
     tables: dict[str, Table] = {}
@@ -121,7 +122,9 @@ def _read_ascii(source: Source, start: int, elements: list[_Element]) -> dict[st
                     at += 1
                 if size < 0 or at + size > len(words):
                     raise UnreadableError(_cut_off(element, row))
-                columns[p.name].append([_value(word, p, element, row) for word in words[at : at + size]])
+                values = [_value(word, p, element, row) for word in words[at : at + size]]
+                if (element.name, p.name) in kept:
+                    columns[p.name].append(values)
                 at += size
         tables[element.name] = dict(columns)
     if at != len(words):
@@ -144,12 +147,12 @@ def _cut_off(element: _Element, row: int) -> str:
     return f"it ends within {_name(element)} {row} of {element.rows}"
 
 
-def _read_binary(source: Source, at: int, elements: list[_Element], order: str) -> dict[str, Table]:
+def _read_binary(source: Source, at: int, elements: list[_Element], order: str, kept: set[tuple[str, str]]) -> dict[str, Table]:
     tables: dict[str, Table] = {}
     for element in elements:
         table = _read_even_rows(source, at, element, order)
         if table is None:
-            tables[element.name], at = _read_uneven_rows(source, at, element, order)
+            tables[element.name], at = _read_uneven_rows(source, at, element, order, kept)
         else:
             tables[element.name] = {p.name: table[p.name] for p in element.properties}
             at += table.nbytes
@@ -184,7 +187,7 @@ def _size_of(p: _Property) -> str:
     return f"size of {p.name}"  # a name with blanks is no property's
 
 
-def _read_uneven_rows(source: Source, at: int, element: _Element, order: str) -> tuple[Table, int]:
+def _read_uneven_rows(source: Source, at: int, element: _Element, order: str, kept: set[tuple[str, str]]) -> tuple[Table, int]:
     columns: dict[str, list[list[float]]] = {p.name: [] for p in element.properties}
     for row in range(element.rows):
         if row % _ROWS_PER_TICK == 0:
@@ -195,6 +198,7 @@ def _read_uneven_rows(source: Source, at: int, element: _Element, order: str) ->
                 size = int(source.array(at, order + p.count_kind, 1, _cut_off(element, row))[0])
                 at += np.dtype(p.count_kind).itemsize
             values = source.array(at, order + p.kind, size, _cut_off(element, row))
-            columns[p.name].append(values.tolist())
+            if (element.name, p.name) in kept:
+                columns[p.name].append(values.tolist())
             at += values.nbytes
     return dict(columns), at

@@ -8,12 +8,16 @@ there decides, exactly, by integers where floats are not clear:
 | convex, with or without straight corners     | fan about the first corner, in order                          |
 | not convex, its outline does not cross itself| ears, in the order in which they are found from corner 0      |
 | nothing: no area                             | fan; its triangles have no area either, or cancel             |
-| its outline crosses itself                   | refused; a fan if it is thinner than the rounding of its file |
+| its outline crosses itself                   | refused, unless rounding of the file explains it              |
 
 A polygon of n corners always gives n - 2 triangles, each with its corners in the polygon's order, so that edges stay matched with
 those of its neighbours: repeated and straight corners may give triangles without area. The outline may touch itself: a hole that is
 joined to the outline by an edge there and back is cut out (none of the formats has holes of its own). A polygon that is not planar
 is cut as it is seen along the axis.
+
+Files round to six digits, and rounding crosses outlines that touched: a crossing that is no deeper than 1e-5 of the polygon's
+largest coordinate counts as a touch. Where ears are then not found, those are taken that the outline enters no deeper than that, as
+long as all triangles cover no more than a border of this width besides the polygon. A polygon that is thinner altogether is a fan.
 """
 
 from __future__ import annotations
@@ -39,8 +43,7 @@ _ORIENTATION_ERROR = (3.0 + 16.0 * 2.0**-53) * 2.0**-53
 _UNCLEAR = 2
 _MANY_CORNERS = 64  # repeated corners of larger polygons are left to exact arithmetic, one polygon at a time
 _AT_A_TIME = 1 << 15  # polygons; arrays of this size stay in the cache
-# Files with six digits: what is thinner than this share of its largest coordinate may cross itself by rounding alone.
-_ROUNDING = 1e-5
+_ROUNDING = 1e-5  # of the largest coordinate: half a unit of the last of six digits, on both sides
 
 
 def triangles(polygons: Polygons, budget: Budget) -> tuple[Ints, NDArray[np.int32]]:
@@ -163,7 +166,7 @@ def _orientation(au: Floats, av: Floats, bu: Floats, bv: Floats, cu: Floats, cv:
 
 def _cut(outline: Floats, budget: Budget) -> list[tuple[int, int, int]] | None:
     """Return the triangles of a polygon as corner numbers; None for a fan."""
-    columns = _as_integers(outline)
+    columns, unit = _as_integers(outline)
     normal = [_doubled_area(columns[(k + 1) % 3], columns[(k + 2) % 3]) for k in range(3)]
     axis = max(range(3), key=lambda k: abs(normal[k]))
     if normal[axis] == 0:
@@ -173,22 +176,27 @@ def _cut(outline: Floats, budget: Budget) -> list[tuple[int, int, int]] | None:
     if _is_convex(seen):
         return None
     flat = np.ascontiguousarray(outline[:, [first % 3, second % 3]].T)
-    if not _crosses_itself(seen, flat, budget):
+    rounding = _ROUNDING * float(np.abs(outline).max())
+    if not _crosses_itself(seen, flat, rounding, budget):
         ears = _EarClipping(seen, flat, budget).triangles()
         if ears is not None:
             return ears
-    if _thinner_than_rounding(outline):
+        ears = _EarClipping(seen, flat, budget, slack=int(rounding / unit)).triangles()
+        if ears is not None and _area_too_much(flat, ears) <= rounding * _perimeter(flat):
+            return ears
+    if _is_thin(outline, rounding):
         return None
     raise _CrossesItself
 
 
-def _as_integers(values: Floats) -> list[list[int]]:
-    """Return the columns of an array as whole numbers, all multiplied by the same power of two."""
+def _as_integers(values: Floats) -> tuple[list[list[int]], float]:
+    """Return the columns of an array as whole multiples of a power of two, and this unit."""
     mantissas, exponents = np.frexp(values)
     lowest = int(exponents.min())
     whole = (mantissas * 2.0**53).astype(np.int64)
     shifts = exponents - lowest
-    return [[m << s for m, s in zip(*both, strict=True)] for both in zip(whole.T.tolist(), shifts.T.tolist(), strict=True)]
+    columns = [[m << s for m, s in zip(*both, strict=True)] for both in zip(whole.T.tolist(), shifts.T.tolist(), strict=True)]
+    return columns, 2.0 ** (lowest - 53)
 
 
 def _doubled_area(u: list[int], v: list[int]) -> int:
@@ -207,8 +215,8 @@ def _is_convex(seen: list[Point]) -> bool:
     return sum(forward[k] != forward[k - 1] for k in range(len(forward))) == 2
 
 
-def _crosses_itself(seen: list[Point], flat: Floats, budget: Budget) -> bool:
-    """Whether the insides of two edges cross in a point; outlines that touch themselves do not."""
+def _crosses_itself(seen: list[Point], flat: Floats, rounding: float, budget: Budget) -> bool:
+    """Whether the insides of two edges cross in a point, deeper than rounding; outlines that touch themselves do not."""
     n = len(seen)
     u, v = flat
     for k in range(n - 2):
@@ -219,9 +227,22 @@ def _crosses_itself(seen: list[Point], flat: Floats, budget: Budget) -> bool:
             j = k + 2 + np.flatnonzero(_may_be_opposite(side[2:], np.append(side[3:], _UNCLEAR)))
             edge = u[j], v[j], u[(j + 1) % n], v[(j + 1) % n]
             j = j[_may_be_opposite(_orientation(*edge, u[k], v[k]), _orientation(*edge, u[k + 1], v[k + 1]))]
-        if any(_properly_cross(seen[k], seen[k + 1], seen[j], seen[(j + 1) % n]) for j in j.tolist()):
-            return True
+        for other in j.tolist():
+            corners = (k, k + 1, other, (other + 1) % n)
+            if _properly_cross(*(seen[corner] for corner in corners)) and _depth(flat[:, corners]) > rounding:
+                return True
     return False
+
+
+def _depth(ends: Floats) -> float:
+    """How far one of the four ends (2, 4) of two edges would have to move for the edges to touch only."""
+    a, b, c, d = ends.T
+    with np.errstate(all="ignore"):
+        distances = [
+            abs(float((q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]))) / float(np.hypot(*(q - p)))
+            for p, q, r in ((a, b, c), (a, b, d), (c, d, a), (c, d, b))
+        ]
+    return min(distances)
 
 
 def _may_be_opposite(one: NDArray[np.int8], other: NDArray[np.int8]) -> NDArray[np.bool_]:
@@ -237,12 +258,23 @@ def _opposite(one: int, other: int) -> bool:
     return (one < 0 < other) or (other < 0 < one)
 
 
-def _thinner_than_rounding(outline: Floats) -> bool:
+def _area_too_much(flat: Floats, ears: list[tuple[int, int, int]]) -> float:
+    """Area of the triangles, each counted as positive, beyond that of the polygon."""
+    with np.errstate(all="ignore"):
+        areas = 0.5 * _double_area(*flat[:, np.array(ears).T])
+        return float(np.abs(areas).sum() - abs(areas.sum()))
+
+
+def _perimeter(flat: Floats) -> float:
+    return float(np.hypot(*(flat - np.roll(flat, 1, axis=1))).sum())
+
+
+def _is_thin(outline: Floats, width: float) -> bool:
     shifted = outline - outline[0]
     with np.errstate(all="ignore"):
         area = 0.5 * float(np.linalg.norm(np.cross(shifted[1:-1], shifted[2:]).sum(axis=0)))
         length = float(np.linalg.norm(np.ptp(outline, axis=0)))
-    return area <= length * _ROUNDING * float(np.abs(outline).max())
+    return area <= length * width
 
 
 class _EarClipping:
@@ -250,10 +282,11 @@ class _EarClipping:
 
     A corner b between a and c is an ear when the triangle turns left and the outline does not enter its inside. Where a vertex lies
     on the border of the triangle, its two edges decide: one enters if its other end is left of every side that the vertex is on.
+    Points no farther than `slack` from a side count as on it.
     """
 
-    def __init__(self, seen: list[Point], flat: Floats, budget: Budget) -> None:
-        self._seen, self._budget = seen, budget
+    def __init__(self, seen: list[Point], flat: Floats, budget: Budget, slack: int = 0) -> None:
+        self._seen, self._budget, self._slack = seen, budget, slack
         self._u, self._v = flat
         self._left = len(seen)
         self._before = [len(seen) - 1, *range(len(seen) - 1)]
@@ -290,7 +323,14 @@ class _EarClipping:
             at = self._after[at]
 
     def _turn_at(self, b: int) -> int:
-        return _turn(self._seen[self._before[b]], self._seen[b], self._seen[self._after[b]])
+        return self._side(self._seen[self._before[b]], self._seen[b], self._seen[self._after[b]])
+
+    def _side(self, a: Point, b: Point, c: Point) -> int:
+        """On which side of the line from a to b is c: left if positive, on it if 0."""
+        turn = _turn(a, b, c)
+        if self._slack and turn * turn <= self._slack * self._slack * ((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2):
+            return 0
+        return turn
 
     def _clip(self, b: int) -> None:
         a, c = self._before[b], self._after[b]
@@ -305,7 +345,7 @@ class _EarClipping:
             k = waiting.pop()
             a, b, c = (self._seen[k] for k in (self._before[k], k, self._after[k]))
             back = (a[0] - b[0]) * (c[0] - b[0]) + (a[1] - b[1]) * (c[1] - b[1]) >= 0
-            if self._there[k] and back and _turn(a, b, c) == 0:
+            if self._there[k] and back and self._side(a, b, c) == 0:
                 waiting += [self._before[k], self._after[k]]
                 self._clip(k)
 
@@ -321,14 +361,14 @@ class _EarClipping:
         corners = (self._before[b], b, self._after[b])
         a, b_, c = (self._seen[k] for k in corners)
         for p in self._in_box(corners):
-            turns = [(_turn(x, y, self._seen[p]), x, y) for x, y in ((a, b_), (b_, c), (c, a))]
+            turns = [(self._side(x, y, self._seen[p]), x, y) for x, y in ((a, b_), (b_, c), (c, a))]
             if any(turn < 0 for turn, _, _ in turns):
                 continue
             on = [(x, y) for turn, x, y in turns if turn == 0]
             if strict and on == [(c, a)]:
                 return False
             for q in (self._before[p], self._after[p]):
-                if all(_turn(x, y, self._seen[q]) > 0 for x, y in on):
+                if all(self._side(x, y, self._seen[q]) > 0 for x, y in on):
                     return False
         return True
 
