@@ -269,11 +269,14 @@ def test_a_process_that_is_forked_while_a_kernel_is_compiled_can_compile(chained
 
 
 LEFT_ALONE = """
-import os, signal, sys, _thread, threading
+import os
 from jostle.kernels import deferral
 def work():
-    threading.Event().wait(0.3)
+    while not deferral.interrupted():  # until the interpreter ends
+        pass
     os.write(1, b"finished\\n")
+    deferral.stop_if_interrupted()
+    os.write(1, b"went on\\n")
 job = deferral._Job(work)
 job.start()
 while not job.claimed:

@@ -111,7 +111,8 @@ def with_signals_deferred(function: Callable[[], Result]) -> Result:
             break
         except BaseException as error:  # raised at the one step of `wait` that does not listen
             job.raised = [*job.raised, error]
-    outcome = next((one for one in job.raised if not isinstance(one, Exception)), None) or next(iter(job.raised), job.error)
+    # The first, but Ctrl-C before an error that somebody may catch.
+    outcome = min(job.raised, key=lambda one: isinstance(one, Exception), default=job.error)
     job.raised, job.error = [], None
     if outcome is not None:
         try:
@@ -146,7 +147,9 @@ def _release_llvm() -> None:
 
 @atexit.register
 def _finish() -> None:
-    """Wait for a helper that was left alone: the interpreter must not go away below it."""
+    """Wait for a helper that was left alone, until its kernel is done: the interpreter must not go away below it."""
+    for job in tuple(_running):
+        job.raised = [SystemExit()]
     while _running:
         with contextlib.suppress(BaseException):
             time.sleep(0.02)

@@ -235,6 +235,7 @@ class CompileProgress:
     def reset_after_fork(self) -> None:
         """Forget the thread that stayed with the parent, and what it would have reported."""
         self._lock = threading.RLock()
+        self._stopped = threading.Event()
         self._watcher = None
         self._depth = 0
         self._line = StatusLine(self._now)
