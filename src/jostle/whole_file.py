@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import errno
 import os
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from jostle.errors import InputError
+
+PIECE = 1 << 20  # bytes that are compressed at a time, about 50 ms
 
 
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
     """Yield the path to write to; it becomes `target` at the end, or is gone if anything raised."""
     if not target.name:
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+        raise InputError(f"path is {str(target)!r}; pass the name of a file")
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         yield temporary
@@ -26,13 +31,29 @@ def written_whole(target: Path) -> Iterator[Path]:
 
 
 def write_arrays(target: Path, arrays: Mapping[str, Any]) -> None:
-    """Write arrays by name to one compressed .npz file, whole."""
+    """Write arrays of numbers or text by name to one compressed .npz file, whole; Ctrl-C is heard while it is written."""
     try:
         with written_whole(target) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, **arrays)
-    except ValueError as error:
-        # While an interrupt passes, the zip file closes itself and may raise over it: the interrupt is what happened.
-        passing = error.__context__
-        raise passing if passing is not None and not isinstance(passing, Exception) else error from None
+            _write_archive(file, arrays)
     except OSError as error:
         raise InputError(f"{target}: it cannot be written ({error.strerror or error})") from None
+
+
+def _write_archive(file: IO[bytes], arrays: Mapping[str, Any]) -> None:
+    archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
+    try:
+        for name, value in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                _write_array(entry, np.asarray(value, order="C"))
+        archive.close()
+    except BaseException:
+        archive.fp = None  # thrown away: closing it would raise over what happened
+        raise
+
+
+def _write_array(entry: IO[bytes], array: NDArray[Any]) -> None:
+    """Write an array as `numpy.save` does, in pieces: numpy's own take half a second each."""
+    np.lib.format.write_array_header_1_0(entry, np.lib.format.header_data_from_array_1_0(array))
+    content = array.reshape(-1).view(np.uint8)
+    for begin in range(0, len(content), PIECE):
+        entry.write(content[begin : begin + PIECE].tobytes())
