@@ -18,6 +18,7 @@ from jostle.world import World
 
 _SENTENCES = {
     Kind.CROSSING: "{a} and {b} cross",
+    Kind.OVERLAPPING: "{a} and {b} overlap: their interiors meet although no face passes through another",
     Kind.A_IN_B: "{a} lies inside {b}",
     Kind.B_IN_A: "{b} lies inside {a}",
     Kind.TOUCHING: "{a} and {b} touch without crossing",
@@ -39,14 +40,14 @@ def check(
         typer.Option(help="Turn B about the axis X Y Z through its origin by DEGREES.", show_default=False),
     ] = None,
     clearance: Annotated[float, typer.Option(help="Also report faces nearer than this length.")] = 0.0,
-    solid: Annotated[bool, typer.Option("--solid", help="Also report a body that lies wholly inside the other.")] = False,
+    solid: Annotated[bool, typer.Option("--solid", help="Also tell whether one lies inside the other or overlaps it.")] = False,
     method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)}.", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Write a PNG with the touching faces in red.", show_default=False)] = None,
 ) -> None:
     """Check whether two mesh files touch.
 
-    Exit status: 0 they are free, 1 they touch, cross, contain each other or are nearer than the clearance, 2 bad input.
+    Exit status: 0 they are free, 1 they touch, cross, overlap, contain each other or are nearer than the clearance, 2 bad input.
     """
     world = World(method)
     world.add(str(a), name="A")
@@ -56,7 +57,7 @@ def check(
     if solid:
         for body in world:
             if not body.mesh.is_closed:
-                print(f"jostle: note: {body.name} is not closed, so nothing can lie inside it", file=sys.stderr)
+                print(f"jostle: note: {body.name} is not closed, so nothing can lie inside it or overlap it", file=sys.stderr)
     if as_json:
         print(json.dumps(_as_json(report, world, (a, b)), indent=1))
     else:
@@ -113,7 +114,8 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
     # Rows without faces are of a method that tells points.
     of_faces = bool((np.maximum(report.contacts.face_a, report.contacts.face_b) >= 0).any())
     rows = ("face pair" if of_faces else "point") + ("" if len(report.contacts) == 1 else "s")
-    console.print(f"[red]{sentence}[/red]: {len(report.contacts)} {rows} ({', '.join(counts)})", highlight=False)
+    mark = ";" if ":" in sentence else ":"
+    console.print(f"[red]{sentence}[/red]{mark} {len(report.contacts)} {rows} ({', '.join(counts)})", highlight=False)
     shown = min(len(report.contacts), 10)
     table = Table("face of A", "face of B", "kind", "distance", "point", box=None, header_style="dim")
     contacts = report.contacts.select(np.arange(shown))
