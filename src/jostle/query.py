@@ -55,7 +55,8 @@ class Query:
     clearance : float
         Also report face pairs nearer than this length. It adds results, it never removes any.
     solid : bool
-        Also report bodies that lie wholly inside another; the outer one must be closed (an open body contains nothing).
+        Take closed bodies as solids: also report bodies that lie wholly inside another (an open body contains nothing), and give
+        pairs whose interiors meet although no face crosses another, such as duplicates, the kind OVERLAPPING.
     itself : bool
         Also test every body against itself (faces that share a welded vertex are left out).
     adjacent : bool

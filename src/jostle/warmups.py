@@ -61,6 +61,7 @@ def _balls() -> tuple[Mesh, Mesh]:
 def _collide() -> None:
     report = functions.collide(_tetrahedron(), _tetrahedron(0.1), solid=True)
     assert report.contacts.normal.shape == (len(report.contacts), 3)
+    assert functions.collide(_tetrahedron(), _tetrahedron(), solid=True)
     Pair(_tetrahedron(), _tetrahedron(0.1)).touches()
     world = World()
     body = world.add(_tetrahedron(), deformable=True)

@@ -46,6 +46,22 @@ def test_check_says_free_touching_crossing_inside_and_near(files):
     assert jostle("check", small, small, "--translate", "1.5", "0", "0", "--clearance", "0.5").returncode == 0
 
 
+def test_check_says_that_solids_overlap(files):
+    small, _ = files
+    same = jostle("check", small, small, "--solid")
+    assert same.returncode == 1
+    said = " ".join(same.stdout.split())
+    assert "small.obj and small.obj overlap: their interiors meet although no face passes through another; 1" in said
+    assert "touching)" in said
+    pushed = jostle("check", small, small, "--translate", "0.5", "0", "0", "--solid", "--json")
+    report = json.loads(pushed.stdout)
+    assert (pushed.returncode, report["verdict"]) == (1, "OVERLAPPING")
+    assert {row["kind"] for row in report["rows"]} == {"TOUCHING"}
+    flush = jostle("check", small, small, "--translate", "1", "0", "0", "--solid")
+    assert flush.returncode == 1
+    assert "touch without crossing" in flush.stdout
+
+
 def test_check_takes_methods_that_tell_no_faces(files):
     small, large = files
     by_planes = ("--method", "separating_plane")

@@ -20,6 +20,7 @@ from jostle.world import World
 
 _SENTENCES = {
     Kind.CROSSING: "{a} and {b} cross",
+    Kind.OVERLAPPING: "{a} and {b} overlap: their interiors meet although no face passes through another",
     Kind.A_IN_B: "{a} lies inside {b}",
     Kind.B_IN_A: "{b} lies inside {a}",
     Kind.TOUCHING: "{a} and {b} touch without crossing",
@@ -41,14 +42,14 @@ def check(
         typer.Option(help="Turn B about the axis X Y Z through its origin by DEGREES.", show_default=False),
     ] = None,
     clearance: Annotated[float, typer.Option(help="Also report faces nearer than this length.")] = 0.0,
-    solid: Annotated[bool, typer.Option("--solid", help="Also report a body that lies wholly inside the other.")] = False,
+    solid: Annotated[bool, typer.Option("--solid", help="Also tell whether one lies inside the other or overlaps it.")] = False,
     method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)}.", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Write a PNG with the touching faces in red.", show_default=False)] = None,
 ) -> None:
     """Check whether two mesh files touch.
 
-    Exit status: 0 they are free, 1 they touch, cross, contain each other or are nearer than the clearance, 2 bad input.
+    Exit status: 0 they are free, 1 they touch, cross, overlap, contain each other or are nearer than the clearance, 2 bad input.
     """
     world = World(method)
     world.add(str(a), name="A")
@@ -58,7 +59,7 @@ def check(
     if solid:
         for body in world:
             if not body.mesh.is_closed:
-                print(f"jostle: note: {body.name} is not closed, so nothing can lie inside it", file=sys.stderr)
+                print(f"jostle: note: {body.name} is not closed, so nothing can lie inside it or overlap it", file=sys.stderr)
     if as_json:
         text = json.dumps(_as_json(report, world, (a, b)), indent=1)
         compile_progress.finish()
@@ -129,7 +130,8 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
         distance = "-" if np.isnan(contacts.distance[k]) else f"{contacts.distance[k]:.6g}"
         table.add_row(*faces, kind_name, distance, point)
     compile_progress.finish()
-    console.print(f"[red]{sentence}[/red]: {len(report.contacts)} {rows} ({', '.join(counts)})", highlight=False)
+    mark = ";" if ":" in sentence else ":"
+    console.print(f"[red]{sentence}[/red]{mark} {len(report.contacts)} {rows} ({', '.join(counts)})", highlight=False)
     console.print(table)
     if shown < len(report.contacts):
         console.print(f"… and {len(report.contacts) - shown} more; --json prints all", style="dim", highlight=False)

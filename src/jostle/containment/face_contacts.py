@@ -8,7 +8,7 @@ import numpy as np
 
 from jostle.containment.sectors import APART, MEETING, UNDECIDED, sectors_meet
 from jostle.geometry.contact_kind import CROSSING, NEAR
-from jostle.geometry.predicates import orient2d, sides_of_plane
+from jostle.geometry.predicates import orient2d, orient3d, sides_of_plane
 from jostle.geometry.winding import flag_winding
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
@@ -32,7 +32,8 @@ def test_pairs(table, boxes, pair_a, pair_b, first_row, last_row, face_a, face_b
     inside b or 1 for b inside a, what is asked for, and a face of it; flags (k,9) gets the point (`geometry/winding.py`). Returns
     how many questions there are, of which those beyond k are not written, and the number of contacts along edges.
     """
-    points, left, edges = np.empty((6, 3)), np.zeros(6, np.bool_), 0
+    points, left, turned = np.empty((6, 3)), np.zeros(6, np.bool_), np.empty((6, 6), np.int8)
+    edges = 0
     count = 0
     for pair in range(first, last):
         a, b = pair_a[pair], pair_b[pair]
@@ -43,7 +44,7 @@ def test_pairs(table, boxes, pair_a, pair_b, first_row, last_row, face_a, face_b
         both = table[a, CLOSED] and table[b, CLOSED] and not crosses
         if both:
             meet[pair], tests = meet_along_edges(
-                table, a, b, face_a, face_b, kind, first_row[pair], last_row[pair], marks, points, left
+                table, a, b, face_a, face_b, kind, first_row[pair], last_row[pair], marks, points, left, turned
             )
             edges += tests
         for k in range(2):
@@ -130,7 +131,7 @@ def mark_rows(table, a, b, face_a, face_b, kind, first_row, last_row, marks):  #
 
 
 @kernel
-def meet_along_edges(table, a, b, face_a, face_b, kind, first_row, last_row, marks, points, left):  # type: ignore[no-untyped-def]
+def meet_along_edges(table, a, b, face_a, face_b, kind, first_row, last_row, marks, points, left, turned):  # type: ignore[no-untyped-def]
     """Test every contact along an edge of one pair, until interiors meet; return the answer and the number of contacts tested."""
     answer, tests = APART, 0
     t = np.empty((6, 3))  # the corners of the two faces
@@ -140,6 +141,8 @@ def meet_along_edges(table, a, b, face_a, face_b, kind, first_row, last_row, mar
             continue
         load_face(table, a, face_a[row], t, 0)
         load_face(table, b, face_b[row], t, 3)
+        if share_a_point(t):
+            continue
         sides[0], sides[1], sides[2] = sides_of(t, 3, 0)
         sides[3], sides[4], sides[5] = sides_of(t, 0, 3)
         for k in range(6):
@@ -154,21 +157,23 @@ def meet_along_edges(table, a, b, face_a, face_b, kind, first_row, last_row, mar
                 continue
             for c in range(3):
                 points[0, c], points[1, c] = t[mine + i, c], t[mine + j, c]
-            side, lies = where_edge_lies(t, other, points)
+            shadow, lies = where_edge_lies(t, other, points)
             if lies == NO_AREA:
                 answer = UNDECIDED
             if lies < INSIDE:
                 continue
-            known = fan_of(table, body, 3 * face + i, points, left, 2, marks[0 if k < 3 else 1])
+            side = 3 * face + i
             if lies == INSIDE:
-                known = known and plane_of(table, beside, beside_face, t, other, side, points, left, marks[1 if k < 3 else 0])
+                found = edge_in_face(table, body, side, beside, beside_face, t, sides, mine, other, i, shadow, marks, k < 3)
             else:
                 first_beside = int32_at(table[beside, FIRST_SIDE], 3 * table[beside, FACE_COUNT])
-                at = 3 * beside_face + lies
-                if k >= 3 or first_beside[at] != at:  # two edges: by those of a, and in the row of the lowest face of b
+                other_side = 3 * beside_face + lies
+                if k >= 3 or first_beside[other_side] != other_side:  # once: by the edges of a, in the row of the lowest face of b
                     continue
-                known = known and fan_of(table, beside, at, points, left, 4, marks[1])
-            found = sectors_meet(points, left) if known else UNDECIDED
+                known = fan_of(table, a, side, points, left, 2, marks[0]) and fan_of(
+                    table, b, other_side, points, left, 4, marks[1]
+                )
+                found = sectors_meet(points, left, turned) if known else UNDECIDED
             tests += 1
             if found == MEETING:
                 return MEETING, tests
@@ -192,14 +197,13 @@ def where_edge_lies(t, other, points):  # type: ignore[no-untyped-def]
         turned = side_in_shadow(t, other, t, other + 1, t, other + 2, u, v)
         if turned == 0:
             continue
-        lowest, highest, along = 0, 0, -1
-        before = side_in_shadow(points, 0, points, 1, t, other + 2, u, v)
+        lowest, highest, beside, corner = 0, 0, 0, 0
         for k in range(3):
             here = side_in_shadow(points, 0, points, 1, t, other + k, u, v)
             lowest, highest = min(lowest, here), max(highest, here)
-            if before == 0 and here == 0:
-                along = (k + 2) % 3
-            before = here
+            if here != 0:
+                beside += 1
+                corner = k
         if lowest < 0 and highest > 0:
             for k in range(3):
                 i, j = other + k, other + (k + 1) % 3
@@ -209,8 +213,9 @@ def where_edge_lies(t, other, points):  # type: ignore[no-untyped-def]
                 ):
                     return 0, OUTSIDE
             return 4 * turned + u, INSIDE
-        if along < 0:
+        if beside != 1:
             return 0, OUTSIDE
+        along = (corner + 1) % 3  # the side across from the one corner that is not on the line
         i, j = other + along, other + (along + 1) % 3
         c = u if points[0, u] != points[1, u] else v
         lower = max(min(points[0, c], points[1, c]), min(t[i, c], t[j, c]))
@@ -222,7 +227,19 @@ def where_edge_lies(t, other, points):  # type: ignore[no-untyped-def]
 @kernel
 def side_in_shadow(p, i, q, j, r, k, u, v):  # type: ignore[no-untyped-def]
     """orient2d of three points in the coordinates u and v."""
+    if q[j, u] == r[k, u] and q[j, v] == r[k, v]:  # often; the predicate would need its long way
+        return 0
     return orient2d(p[i, u], p[i, v], q[j, u], q[j, v], r[k, u], r[k, v])
+
+
+@kernel
+def share_a_point(t):  # type: ignore[no-untyped-def]
+    """Whether the boxes of two touching faces show that they share no more than a point, as many do."""
+    for c in range(3):
+        lower = max(min(t[0, c], t[1, c], t[2, c]), min(t[3, c], t[4, c], t[5, c]))
+        if lower < min(max(t[0, c], t[1, c], t[2, c]), max(t[3, c], t[4, c], t[5, c])):
+            return False
+    return True
 
 
 @kernel
@@ -275,22 +292,55 @@ def fan_of(table, body, side, points, left, at, marks):  # type: ignore[no-untyp
 
 
 @kernel
-def plane_of(table, body, face, t, at, side, points, left, marks):  # type: ignore[no-untyped-def]
-    """Write the two half planes of a face that the line of points 0 and 1 enters; False where its sheet has no inside."""
-    u = side & 3
-    turned = side >> 2
-    v = (u + 1) % 3
-    sheet = int32_at(table[body, SHEET_OF_FACE], table[body, FACE_COUNT])[face]
+def edge_in_face(table, body, side, beside, beside_face, t, sides, mine, other, i, shadow, marks, of_a):  # type: ignore[no-untyped-def]
+    """Whether interiors meet at an edge of one body that enters a face of the other: APART, MEETING or UNDECIDED.
+
+    side is the edge's lowest one, which is that of corner i of the face in rows `mine` of t; `sides` has its corners' sides of the
+    other face, which stands in rows `other`, and shadow is that of `where_edge_lies`.
+    """
+    corners = int32_at(table[body, FACES], 3 * table[body, FACE_COUNT])
+    vertices = float64_at(table[body, VERTICES], 3 * table[body, VERTEX_COUNT])
+    next_side = int32_at(table[body, NEXT_SIDE], 3 * table[body, FACE_COUNT])
+    sheet = int32_at(table[body, SHEET_OF_FACE], table[body, FACE_COUNT])[side // 3]
     inner = int32_at(table[body, INNER], table[body, SHEETS])[sheet]
-    marks[sheet] |= ALONG_EDGES
-    for k in range(3):
-        beside = turned * side_in_shadow(points, 0, points, 1, t, at + k, u, v)
-        if beside != 0:
-            to = 4 if beside > 0 else 5
-            for c in range(3):
-                points[to, c] = t[at + k, c]
-            left[to] = (beside > 0) == (inner > 0)
-    return inner != 0
+    sheet_beside = int32_at(table[beside, SHEET_OF_FACE], table[beside, FACE_COUNT])[beside_face]
+    inner_beside = int32_at(table[beside, INNER], table[beside, SHEETS])[sheet_beside]
+    marks[0 if of_a else 1, sheet] |= ALONG_EDGES
+    marks[1 if of_a else 0, sheet_beside] |= ALONG_EDGES
+    second = next_side[side]
+    if second < 0 or next_side[second] >= 0 or inner == 0 or inner_beside == 0:
+        return UNDECIDED
+    # The corners beside the edge: of the face at hand, and of the second one.
+    x, v = mine + (i + 2) % 3, 3 * corners[3 * (second // 3) + (second % 3 + 2) % 3]
+    first_lies = sides[x]
+    p, q, r = other, other + 1, other + 2
+    second_lies = 0
+    for step in range(2):
+        if step == 1:  # both outside: the sector between them is the body's, or all the rest is
+            p, q, r = mine, mine + 1, mine + 2
+        lies = orient3d(
+            *(t[p, 0], t[p, 1], t[p, 2], t[q, 0], t[q, 1], t[q, 2], t[r, 0], t[r, 1], t[r, 2]),
+            *(vertices[v], vertices[v + 1], vertices[v + 2]),
+        )
+        if step == 1:
+            return APART if lies == inner else MEETING if lies == -inner else UNDECIDED
+        second_lies = lies
+        if first_lies == inner_beside or second_lies == inner_beside:
+            return MEETING
+        if first_lies == 0 or second_lies == 0:
+            break
+    # A face in the plane of the other: its inner side is that of the other, or the body is on the outer side of both.
+    u = shadow & 3
+    w = (u + 1) % 3
+    start, end = mine + i, mine + (i + 1) % 3
+    line = (t[start, u], t[start, w], t[end, u], t[end, w])
+    first_turned = orient2d(*line, t[x, u], t[x, w]) if first_lies == 0 else 0
+    # The second face runs along the edge the other way.
+    second_turned = -orient2d(*line, vertices[v + u], vertices[v + w]) if second_lies == 0 else 0
+    if (first_lies == 0 and first_turned == 0) or (second_lies == 0 and second_turned == 0) or first_turned == -second_turned:
+        return UNDECIDED
+    turned = first_turned if first_lies == 0 else second_turned
+    return MEETING if inner * turned == inner_beside * (shadow >> 2) else APART
 
 
 @kernel

@@ -40,27 +40,25 @@ def side_of_line(points, k, u):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sectors_meet(points, left):  # type: ignore[no-untyped-def]
+def sectors_meet(points, left, turned):  # type: ignore[no-untyped-def]
     """Whether a sector of one body meets one of the other: APART, MEETING, or UNDECIDED where half planes are not distinct.
 
     points (6,3): two of the line, then a corner of each of the two half planes of the one body, then of the other.
-    left (6,): whether the body is on the counter-clockwise side of the half plane.
+    left (6,): whether the body is on the counter-clockwise side of the half plane. turned (6,6) is scratch.
     """
-    if turn(points, 2, 3) <= 0 or turn(points, 4, 5) <= 0:
-        return UNDECIDED
+    for h in range(2, 5):
+        for k in range(h + 1, 6):
+            found = turn(points, h, k)
+            if found < 0 or (found == 0 and (h == 2 or h == 4) and k == h + 1):
+                return UNDECIDED
+            turned[h, k], turned[k, h] = found, (4 - found) % 4
     for h in range(2, 6):
         # The nearest half plane of the other body on the way back from the inner side of h; itself where both coincide.
         i = 4 if h < 4 else 2
-        first, second = turn(points, h, i), turn(points, h, i + 1)
-        if first < 0 or second < 0:
-            return UNDECIDED
-        if left[h]:
-            first, second = (4 - first) % 4, (4 - second) % 4
+        first, second = (turned[i, h], turned[i + 1, h]) if left[h] else (turned[h, i], turned[h, i + 1])
         nearest = i if first < second else i + 1
-        if first == second:
-            # Both are turned by less than half a turn, or both by more.
-            between = turn(points, i, i + 1)
-            nearest = i if (between == 1) != left[h] else i + 1
+        if first == second:  # both by less than half a turn, or both by more
+            nearest = i if (turned[i, i + 1] == 1) != left[h] else i + 1
         if left[nearest] == left[h]:
             return MEETING
     return APART

@@ -127,9 +127,7 @@ def _mesh_entry(mesh: Mesh, touching: bool, deformed: Floats | None) -> tuple[li
     inner: Ints = np.zeros(len(sample), np.int32)
     if topology.is_closed and touching:
         sample, inner = mesh.sheet_sides if deformed is None else sheet_sides(deformed, mesh.faces, topology)
-    columns = (topology.first_side, topology.next_side, topology.sheet_of_face, topology.part_of_face)
-    entry = [mesh.faces.ctypes.data, len(mesh.faces), *(array.ctypes.data for array in columns)]
-    entry += [topology.first_face_of_part.ctypes.data, len(topology.first_face_of_part)]
+    entry = [mesh.faces.ctypes.data, len(mesh.faces), *topology.addresses, len(topology.first_face_of_part)]
     entry += [sample.ctypes.data, len(sample), inner.ctypes.data, int(topology.is_closed)]
     return entry, [mesh.faces, topology, sample, inner]
 

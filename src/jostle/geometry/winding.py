@@ -139,12 +139,21 @@ def on_face(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, 
     return on_one_line
 
 
+@kernel(forceinline=True)
+def is_beside(px, py, pz, vertices, a, b, c):
+    """Whether a face is beside the point, or under it, by comparisons that decide nearly all faces."""
+    ay, by, cy = vertices[a, 1], vertices[b, 1], vertices[c, 1]
+    if (ay < py and by < py and cy < py) or (ay > py and by > py and cy > py):
+        return True
+    ax, bx, cx = vertices[a, 0], vertices[b, 0], vertices[c, 0]
+    if (ax < px and bx < px and cx < px) or (ax > px and bx > px and cx > px):
+        return True
+    return vertices[a, 2] < pz and vertices[b, 2] < pz and vertices[c, 2] < pz
+
+
 @kernel
 def face_crossing(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz):
-    """What face abc adds to the winding number of the flag, 1, 0 or -1, and whether the flag lies on the face."""
-    # Beside the face, or above it: nothing. These comparisons decide nearly all faces.
-    if max(ay, by, cy) < py or min(ay, by, cy) > py or max(ax, bx, cx) < px or min(ax, bx, cx) > px or max(az, bz, cz) < pz:
-        return 0, False
+    """What face abc, which is not beside p, adds to the winding number of the flag, and whether the flag lies on the face."""
     around = shadow_of_face(px, py, qx, qy, rx, ry, ax, ay, bx, by, cx, cy)[0]
     if min(az, bz, cz) > pz:
         return around, False
@@ -166,6 +175,8 @@ def crossing_winding(px, py, pz, vertices, faces):
     winding = 0
     for j in range(faces.shape[0]):
         a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
+        if is_beside(px, py, pz, vertices, a, b, c):
+            continue
         crossing, on_it = face_crossing(
             *(px, py, pz, px, py, pz, px, py, pz),
             *(vertices[a, 0], vertices[a, 1], vertices[a, 2]),
@@ -189,6 +200,8 @@ def flag_winding(flag, vertices, faces, chosen):
     for i in range(chosen.shape[0]):
         j = chosen[i]
         a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
+        if is_beside(flag[0], flag[1], flag[2], vertices, a, b, c):
+            continue
         crossing, on_it = face_crossing(
             *(flag[0], flag[1], flag[2], flag[3], flag[4], flag[5], flag[6], flag[7], flag[8]),
             *(vertices[a, 0], vertices[a, 1], vertices[a, 2]),

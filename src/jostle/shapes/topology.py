@@ -28,9 +28,10 @@ class Topology(NamedTuple):
     next_side: Ints  # (3m,) next side of the fan, -1 after the last
     sheet_of_face: Ints  # (m,) numbered by first face
     part_of_face: Ints  # (m,) numbered by first face
-    first_face_of_sheet: Ints
     first_face_of_part: Ints
+    first_face_of_sheet: Ints
     is_closed: bool  # as `Mesh.is_closed`
+    addresses: list[int]  # of the first five arrays for kernels, which cost 1 µs each to ask for
 
 
 def topology_of(welded_faces: Ints, vertex_count: int) -> Topology:
@@ -40,9 +41,9 @@ def topology_of(welded_faces: Ints, vertex_count: int) -> Topology:
     sheet, part = np.empty(m, np.int32), np.empty(m, np.int32)
     first_faces: NDArray[np.int32] = np.empty((2, m), np.int32)
     sheets, parts, closed = connect(read_only_view(welded_faces), vertex_count, first_side, next_side, sheet, part, first_faces)
-    return Topology(
-        first_side, next_side, sheet, part, first_faces[0, :sheets].copy(), first_faces[1, :parts].copy(), bool(closed)
-    )  # fmt: skip
+    arrays = (first_side, next_side, sheet, part, first_faces[1, :parts].copy())
+    addresses = [array.ctypes.data for array in arrays]
+    return Topology(*arrays, first_faces[0, :sheets].copy(), bool(closed), addresses)
 
 
 @kernel

@@ -1,0 +1,183 @@
+"""Kinds of solids: interiors meet if and only if those of two convex pieces do, for every exact method."""
+
+import os
+
+import numpy as np
+import pytest
+
+import jostle
+from jostle.containment import PairRows, rational, solid_rows
+from jostle.motion.pose import translation
+from jostle.registry import METHODS
+from jostle.shapes import build
+from jostle.traits import EXACT, Answer, Serve
+from tests.oracle import pieces, placements
+from tests.tiny import box
+
+COUNT = int(os.environ.get("JOSTLE_PLACEMENTS", "0"))
+EXACT_SOLIDS = [
+    name for name, made in METHODS.items()
+    if made().traits.answers.get(Answer.FACES) == EXACT and Serve.SOLID in made().traits.serves
+]  # fmt: skip
+TOUCHING, CROSSING, OVERLAPPING = jostle.Kind.TOUCHING, jostle.Kind.CROSSING, jostle.Kind.OVERLAPPING
+
+
+def kinds(a, b, pose=None, method=None, **wishes):
+    report = jostle.collide(a, b, pose_b=pose, method=method, solid=True, **wishes)
+    return [jostle.Kind(int(kind)) for kind in report.pairs.kind]
+
+
+def joined(*meshes):
+    starts = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes])
+    faces = [mesh.faces + start for mesh, start in zip(meshes, starts[:-1], strict=True)]
+    return jostle.Mesh(np.vstack([mesh.vertices for mesh in meshes]), np.vstack(faces))
+
+
+def test_placements_of_solids_are_what_their_convex_pieces_say():
+    counts = placements.run(COUNT or 1500, seed=11)
+    assert min(counts["TOUCHING"], counts["CROSSING"], counts["OVERLAPPING"], counts["FREE"]) > 100
+
+
+@pytest.mark.parametrize("method", EXACT_SOLIDS)
+def test_every_exact_method_tells_the_same_kinds(method):
+    assert len(EXACT_SOLIDS) >= 6
+    counts = placements.run(COUNT // 10 or 60, seed=12, method=method, at_once=10)
+    assert counts["OVERLAPPING"] > 3
+
+
+def test_whole_numbers_decide_the_same():
+    rng = np.random.default_rng(13)
+    decided = []
+    while len(decided) < max(40, COUNT // 50):
+        one, other = placements.placement(rng)
+        meshes = [jostle.Mesh(solid.vertices.astype(float), solid.faces) for solid in (one, other)]
+        contacts = jostle.collide(*meshes).contacts
+        if len(contacts) and (contacts.kind == TOUCHING).all():
+            decided.append(pieces.interiors_meet(one, other))
+            # Where nothing but a part without contacts is inside, the surfaces that touch say nothing of it.
+            meshes_told = [part for mesh in meshes for part in (mesh.vertices, mesh.faces)]
+            found = rational.interiors_meet(*meshes_told, contacts.face_a, contacts.face_b)
+            inside = any(kind in (jostle.Kind.A_IN_B, jostle.Kind.B_IN_A) for kind in kinds(*meshes))
+            assert found == decided[-1] or (decided[-1] and inside), (one.name, other.name)
+    assert 5 < sum(decided) < len(decided) - 5
+
+
+@pytest.mark.parametrize("method", EXACT_SOLIDS)
+def test_duplicates_pushed_boxes_and_flush_pins_overlap(method):
+    rng = np.random.default_rng(0)
+    ring = pieces.shape("ring", rng)
+    block, pin = jostle.Mesh(ring.vertices.astype(float), ring.faces), box((2, 2, 0), (4, 4, 2))
+    assert kinds(box(), box(), method=method) == [OVERLAPPING]
+    assert kinds(box(), box(), translation((0.5, 0, 0)), method) == [OVERLAPPING]
+    assert kinds(box(), box(), translation((1, 0, 0)), method) == [TOUCHING]
+    assert kinds(block, pin, method=method) == [TOUCHING]  # it fills the hole
+    assert kinds(block, pin, translation((1, 0, 0)), method) == [OVERLAPPING]
+    assert kinds(box((0, 0, 0), (6, 6, 2)), pin, method=method) == [OVERLAPPING]  # in the full block
+    assert kinds(box((0, 0, 0), (6, 6, 2)), box((2, 2, 1), (4, 4, 5)), method=method) == [CROSSING]
+    ball = build.icosphere(2)
+    assert kinds(ball, ball, method=method) == [OVERLAPPING]
+    assert kinds(ball, jostle.Mesh(ball.vertices, ball.faces[1:]), method=method) == [TOUCHING]  # an open one has no interior
+
+
+@pytest.mark.parametrize("method", EXACT_SOLIDS)
+def test_all_variants_of_rows_tell_the_same_kinds(method):
+    world = jostle.World(method)
+    world.add(box())
+    world.add(box(), translation((0.5, 0, 0)))
+    world.add(box(), translation((1.5, 0, 0)))  # flush with the second, apart from the first
+    whole = world.detect(solid=True)
+    assert whole.pairs.kind.tolist() == [OVERLAPPING, TOUCHING]
+    assert set(whole.contacts.kind.tolist()) == {TOUCHING}
+    assert whole.touching
+    pairs, first = world.detect(solid=True, rows="pairs"), world.detect(solid=True, rows="first")
+    assert pairs.pairs.kind.tolist() == first.pairs.kind.tolist() == [OVERLAPPING, TOUCHING]
+    assert len(pairs.contacts) == 0
+    assert first.contacts.kind.tolist() == [TOUCHING, TOUCHING]
+    assert world.detect(solid=True, rows="any").pairs.kind.tolist() in ([OVERLAPPING], [TOUCHING])
+    assert world.detect().pairs.kind.tolist() == [TOUCHING, TOUCHING]
+    if Serve.SELF in world.method.traits.serves:
+        assert world.detect(solid=True, itself=True).pairs.kind.tolist() == [OVERLAPPING, TOUCHING]
+    if Serve.CLEARANCE in world.method.traits.serves:
+        near = world.detect(solid=True, clearance=0.75)
+        assert near.pairs.kind.tolist() == [OVERLAPPING, jostle.Kind.NEAR, TOUCHING]
+    assert "1 OVERLAPPING" in repr(whole)
+
+
+def test_faces_without_area_and_edges_of_four_faces_are_decided_in_whole_numbers(monkeypatch):
+    asked = []
+
+    def watched(*given):
+        asked.append(given)
+        return rational.interiors_meet(*given)
+
+    monkeypatch.setattr("jostle.containment.solids.interiors_meet", watched)
+    # A box whose top edge has a corner on one side only, sewn by a face without area.
+    corners = [*box().vertices.tolist(), [0.5, 1.0, 1.0]]
+    faces = [face for face in box().faces.tolist() if sorted(face) != [2, 3, 6] and sorted(face) != [3, 6, 7]]
+    sewn = jostle.Mesh(corners, [*faces, [2, 6, 3], [3, 6, 8], [3, 8, 7], [6, 7, 8]])
+    assert sewn.is_closed
+    assert kinds(sewn, box(), translation((0, 0.5, 0))) == [OVERLAPPING]
+    assert kinds(sewn, box(), translation((0, 1, 0))) == [TOUCHING]
+    assert kinds(sewn, box(), translation((0, 0, 1))) == [TOUCHING]
+    assert kinds(sewn, sewn, translation((0, 1, 1))) == [TOUCHING]
+    assert asked
+    asked.clear()
+    two = joined(box(), box((1, 1, 0), (2, 2, 1)))
+    assert kinds(two, box((1, 0, 0), (2, 1, 1))) == [TOUCHING]  # in the notch
+    assert kinds(two, box((0.5, 0, 0), (1.5, 1, 1))) == [OVERLAPPING]
+    assert asked
+    flat = jostle.Mesh([[0, 0, 0.5], [1, 0, 0.5], [0, 1, 0.5]], [[0, 1, 2], [0, 2, 1]])
+    assert kinds(box(), flat) == [TOUCHING]  # it is closed, but has no interior
+
+
+def test_inverted_cavities_and_deformed_bodies():
+    outer, cavity = box((0, 0, 0), (6, 6, 6)), box((2, 2, 2), (4, 4, 4))
+    hollow = joined(outer, jostle.Mesh(cavity.vertices, cavity.faces[:, ::-1]))
+    assert kinds(hollow, cavity) == [TOUCHING]  # it fills the cavity
+    assert kinds(hollow, box((2, 2, 2), (3, 3, 3))) == [TOUCHING]  # in a corner of it
+    assert kinds(hollow, box((1, 2, 2), (2, 3, 3))) == [OVERLAPPING]  # in the wall
+    assert kinds(hollow, outer) == [OVERLAPPING]
+    inverted = jostle.Mesh(hollow.vertices, hollow.faces[:, ::-1])
+    assert kinds(inverted, cavity) == [TOUCHING]
+    assert kinds(inverted, outer) == [OVERLAPPING]
+    world = jostle.World()
+    body = world.add(box(), deformable=True)
+    world.add(box((1, 0, 0), (2, 1, 1)))
+    assert world.detect(solid=True).pairs.kind.tolist() == [TOUCHING]
+    body.vertices = body.vertices * (1.5, 1, 1)
+    assert world.detect(solid=True).pairs.kind.tolist() == [OVERLAPPING]
+    body.vertices = box().vertices * (-1, 1, 1) + (1, 0, 0)  # turned inside out, in the place of the first
+    assert world.detect(solid=True).pairs.kind.tolist() == [TOUCHING]
+    body.vertices = box().vertices * (-1.5, 1, 1) + (1.5, 0, 0)
+    assert world.detect(solid=True).pairs.kind.tolist() == [OVERLAPPING]
+
+
+def test_the_work_grows_with_rows_and_parts_not_with_pairs_times_faces():
+    """5 × 5 × 40 boxes in a grid, flush; then a thousand small balls in a large one."""
+    grid = jostle.World()
+    for k in range(1000):
+        grid.add(box(), translation((k % 5, k // 5 % 5, k // 25)))
+    report = grid.detect(solid=True)
+    assert set(report.pairs.kind.tolist()) == {TOUCHING}
+    contacts, frame = report.contacts, grid._frame()
+    ends = np.cumsum(report.pairs.rows)
+    rows = PairRows(
+        report.pairs.body_a, report.pairs.body_b, (ends - report.pairs.rows).astype(np.int64), ends.astype(np.int64),
+        contacts.face_a, contacts.face_b, contacts.kind,
+    )  # fmt: skip
+    found = solid_rows(rows, frame)
+    assert not found.overlapping.any()
+    assert 0 < found.edge_tests < len(contacts)
+    assert found.winding_tests < 24 * len(report.pairs)
+    world, large, small = jostle.World(), build.icosphere(5, 10.0), build.icosphere(1, 0.1)
+    rng = np.random.default_rng(1)
+    world.add(large)
+    for k in range(1000):
+        world.add(small, translation((0.5 * (k % 10), 0.5 * (k // 10 % 10), 0.5 * (k // 100)) - rng.uniform(1, 2, 3)))
+    frame = world._frame()
+    none, faces = np.zeros(1000, np.int64), np.empty(0, np.int32)
+    every = np.arange(1, 1001, dtype=np.int32)
+    pairs = PairRows(0 * every, every, none, none, faces, faces, faces.astype(np.uint8))
+    found = solid_rows(pairs, frame)
+    assert len(found.pair) == 1000
+    assert found.winding_tests < 40 * 1000  # of 20,480 faces each
