@@ -68,9 +68,8 @@ class World:
         self._method_name = name_of(self.method)
         self._traits = self.method.traits
         self.units = None if units is None else cast.as_choice(units, UNITS, "units")
-        self.workers = None if workers is None else cast.as_count(workers, "workers", lowest=1)
-        self.time = 0.0  # seconds; grows by dt with every successful detect
-        self.dt = 1.0  # seconds from one detect to the next, for methods that use velocities
+        self.workers = workers
+        self.time, self.dt = 0.0, 1.0
         self._next_id = 0
         self._table = BodyTable()
         self._ignored: set[tuple[int, int]] = set()  # pairs of ids, lower first
@@ -195,6 +194,41 @@ class World:
             (self._ignored.add if ignored else self._ignored.discard)((low, high))
             self._ignored_keys = None
 
+    # ------------------------------------------------------------------ settings
+
+    @property
+    def time(self) -> float:
+        """Seconds; grows by `dt` with every successful detect."""
+        return self._time
+
+    @time.setter
+    def time(self, value: float) -> None:
+        number = cast.as_number(value, "time")
+        if not np.isfinite(number):
+            raise InputError(f"time is {number}; it must be finite")
+        self._time = number
+
+    @property
+    def dt(self) -> float:
+        """Seconds from one detect to the next, for methods that use velocities."""
+        return self._dt
+
+    @dt.setter
+    def dt(self, value: float) -> None:
+        number = cast.as_number(value, "dt")
+        if not 0.0 < number <= cast.LARGEST_COORDINATE:
+            raise InputError(f"dt is {number}; it must be a time > 0 in seconds")
+        self._dt = number
+
+    @property
+    def workers(self) -> int | None:
+        """Threads that `detect` may use; None for one per processor."""
+        return self._workers
+
+    @workers.setter
+    def workers(self, value: int | None) -> None:
+        self._workers = None if value is None else cast.as_count(value, "workers", lowest=1)
+
     # ------------------------------------------------------------------ motion
 
     @property
@@ -250,7 +284,7 @@ class World:
             report = self._with_ids(found)
             self._table.begin_next_step(frame)
             self._last_pairs = report.pairs
-            self.time += self.dt
+            self._time += self._dt
         return report
 
     def safe_step(self, separation: float = 0.0, *, itself: bool = False) -> float:

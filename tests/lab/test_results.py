@@ -92,7 +92,10 @@ def test_a_result_comes_back_from_json_as_it_was():
         (lambda stored: stored["verdicts"][0].update(verdict="true"), ["'true'"]),
         (lambda stored: stored["verdicts"].append(3), ["verdicts[1]"]),
         (lambda stored: stored.update(points=5), ["points is 5"]),
-        (lambda stored: stored["points"][0]["runs"][0].update(frame_seconds=["x"]), ["points[0].runs[0]", "frame_seconds is ['x']"]),
+        (
+            lambda stored: stored["points"][0]["runs"][0].update(frame_seconds=["x"]),
+            ["points[0].runs[0]", "frame_seconds is ['x']"],
+        ),
         (lambda stored: stored["points"][0].update(bodies=None), ["points[0]", "bodies is None"]),
     ],
 )
