@@ -530,6 +530,12 @@ def calls():
             None,
             {name: good.get(name, 1.0) for name in names} | {"segments": 8},
         )
+    for name in ("time", "dt", "workers"):
+        made[f"World.{name}"] = (
+            lambda world, value, name=name: setattr(world, name, value) or world.detect(),
+            "wide_tree",
+            {"value": 2},
+        )
     for name in ("pose", "vertices", "static", "group", "category", "mask"):
         good = {"pose": EYE, "vertices": tetrahedron().vertices, "static": True}.get(name, 3)
         made[f"Body.{name}"] = (setting(name), "brute_force", {"value": good})

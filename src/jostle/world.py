@@ -73,31 +73,13 @@ class World:
         self.method = method_of(method)
         self._method_name = name_of(self.method)
         self._traits = self.method.traits
-        self.workers = None if workers is None else cast.as_count(workers, "workers", lowest=1)
-        self.dt = 1.0  # seconds from one detect to the next, for methods that use velocities
+        self._workers = None if workers is None else cast.as_count(workers, "workers", lowest=1)
+        self._dt = 1.0
         self._table = BodyTable(units=None if units is None else cast.as_choice(units, UNITS, "units"))
         self._shapes = PreparedShapes()
         self._detector: Detector | None = None  # None while it works
         self._detector_bodies: Bodies | None = None  # those that the detector knows
         self._turn = OneAtATime()
-
-    @property
-    def units(self) -> str | None:
-        """Units of all lengths; None as long as no mesh has stated any."""
-        return self._table.units
-
-    @units.setter
-    def units(self, value: str | None) -> None:
-        self._table = replaced(self._table, units=None if value is None else cast.as_choice(value, UNITS, "units"))
-
-    @property
-    def time(self) -> float:
-        """Seconds; it grows by `dt` with every successful detect."""
-        return self._table.time
-
-    @time.setter
-    def time(self, value: float) -> None:
-        self._table = replaced(self._table, time=cast.as_number(value, "time"), _frame=None)
 
     def __repr__(self) -> str:
         faces = sum(len(mesh.faces) for mesh in self._settled().bodies.meshes)
@@ -210,6 +192,50 @@ class World:
         ignored = cast.as_flag(ignored, "ignored")
         with self._alone():
             self._table.ignore((low, high), ignored)
+
+    # ------------------------------------------------------------------ settings
+
+    @property
+    def units(self) -> str | None:
+        """Units of all lengths; None as long as no mesh has stated any."""
+        return self._table.units
+
+    @units.setter
+    def units(self, value: str | None) -> None:
+        self._table = replaced(self._table, units=None if value is None else cast.as_choice(value, UNITS, "units"))
+
+    @property
+    def time(self) -> float:
+        """Seconds; grows by `dt` with every successful detect."""
+        return self._table.time
+
+    @time.setter
+    def time(self, value: float) -> None:
+        number = cast.as_number(value, "time")
+        if not np.isfinite(number):
+            raise InputError(f"time is {number}; it must be finite")
+        self._table = replaced(self._table, time=number, _frame=None)
+
+    @property
+    def dt(self) -> float:
+        """Seconds from one detect to the next, for methods that use velocities."""
+        return self._dt
+
+    @dt.setter
+    def dt(self, value: float) -> None:
+        number = cast.as_number(value, "dt")
+        if not 0.0 < number <= cast.LARGEST_COORDINATE:
+            raise InputError(f"dt is {number}; it must be a time > 0 in seconds")
+        self._dt = number
+
+    @property
+    def workers(self) -> int | None:
+        """Threads that `detect` may use; None for one per processor."""
+        return self._workers
+
+    @workers.setter
+    def workers(self, value: int | None) -> None:
+        self._workers = None if value is None else cast.as_count(value, "workers", lowest=1)
 
     # ------------------------------------------------------------------ motion
 

@@ -196,7 +196,7 @@ class _World:
                 raise InputError(f"description: ignored has {pair!r}; it must have pairs of ids")
             world.ignore(*pair)
         world._next_id = self.next_id
-        world.time, world.dt = (_seconds(fields, name) for name in ("time", "dt"))
+        world.time, world.dt = (checked_field(fields, name, int, float) for name in ("time", "dt"))
         self._take_shapes(world, meshes)
         return world
 
@@ -252,10 +252,3 @@ def _made(kind: Any, settings: dict[str, Any], owner: str) -> Any:
                 raise InputError(f"description: {owner}: {name} is {value!r}; it must name a broad phase and its settings")
             given[name] = _made(BROAD_PHASES[named], value["settings"], f"settings of {named}")
     return kind(**given)
-
-
-def _seconds(fields: dict[str, Any], name: str) -> float:
-    number = cast.as_number(checked_field(fields, name, int, float), name, "description")
-    if not np.isfinite(number):
-        raise InputError(f"description: {name} is {number}; it must be finite")
-    return number
