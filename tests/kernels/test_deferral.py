@@ -109,6 +109,45 @@ def test_interrupts_while_compiling_and_loading_break_nothing(chained):
     assert seen["interrupted"] > INTERRUPTS // 20
 
 
+# An interrupt for every kernel that is not in the cache: heard when the innermost of them is done.
+AGAIN_AND_AGAIN = """
+import json, os, signal
+import numpy as np
+from chained.kernels import first, second, third
+from jostle.kernels import cache, deferral
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+def interrupted_miss(*arguments, miss=cache.compile_progress.miss):
+    miss(*arguments)
+    job = deferral._here.job
+    before = len(job.raised)
+    os.kill(os.getpid(), signal.SIGINT)
+    while len(job.raised) == before:
+        pass
+
+signal.signal(signal.SIGINT, interrupt)
+cache.compile_progress.miss = interrupted_miss
+seen = []
+while True:
+    try:
+        answer = third(np.array([1.0, 2.0, 3.0]))
+        break
+    except KeyboardInterrupt:
+        seen.append([len(one.overloads) for one in (first, second, third)])
+print(json.dumps([seen, answer, cache.cache_statistics.saves]))
+"""
+
+
+@posix
+def test_calls_that_are_always_interrupted_come_to_an_end_kernel_by_kernel(chained):
+    command = [sys.executable, "-c", AGAIN_AND_AGAIN]
+    done = subprocess.run(command, env=chained, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == [[[1, 0, 0], [1, 1, 0], [1, 1, 1]], 10.0, 3]
+
+
 class Heard(Exception):
     """Raised by a handler."""
 

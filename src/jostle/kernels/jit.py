@@ -20,7 +20,7 @@ from typing import Any, TypeVar, overload
 from numba.core import registry
 from numba.core.decorators import jit  # the one place
 
-from jostle.kernels.cache import KernelCache, cache_statistics, closure_constants, compile_progress, config
+from jostle.kernels.cache import KernelCache, cache_statistics, closure_constants, compile_progress, config, normalize_signature
 from jostle.kernels.deferral import compiler_lock, stop_if_interrupted, with_signals_deferred
 
 __all__ = ["KERNELS", "cache_statistics", "kernel"]
@@ -49,16 +49,17 @@ class KernelDispatcher(Dispatcher):  # type: ignore[misc]
 
     def _compile(self, sig: Any) -> Any:
         with compiler_lock:
+            if tuple(normalize_signature(sig)[0]) in self.overloads:
+                return super().compile(sig)
             misses = self._cache_misses.total()
             compile_progress.enter()
             failed = True
             try:
-                stop_if_interrupted()
                 code = super().compile(sig)
                 failed = False
             finally:
                 compile_progress.leave(self.py_func, self._cache_misses.total() > misses, failed)
-            stop_if_interrupted()
+            stop_if_interrupted()  # here only: so calls that are interrupted again and again come to an end, kernel by kernel
             return code
 
 

@@ -165,10 +165,10 @@ class CompileProgress:
                 self._pause(failed)
 
     def _pause(self, failed: bool) -> None:
-        if not failed:
+        if not failed:  # otherwise they are needed still, when the call is made again
             self._ready |= self._waiting
+            self._waiting.clear()
             self.done = self.needed
-        self._waiting.clear()
         if self._since is not None:
             self._paused_at = self._now()
             self._spent, self._since = self.seconds, None
