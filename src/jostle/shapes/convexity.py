@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from jostle.geometry.predicates import orient3d
 from jostle.kernels.jit import kernel
+
+AT_ONCE = 4_000_000  # tests to a call of the kernel, about 50 ms: between two calls Ctrl-C is heard
+
+
+def is_convex_surface(vertices: NDArray[np.float64], faces: NDArray[np.int32]) -> bool:
+    """Return whether no vertex that a face uses lies strictly on the outer side of the plane of any face."""
+    points = vertices[np.unique(faces)]
+    rows = max(1, AT_ONCE // max(1, len(points)))
+    return all(no_vertex_in_front(points, vertices, faces[begin : begin + rows]) for begin in range(0, len(faces), rows))
 
 
 @kernel

@@ -213,9 +213,9 @@ class Mesh:
         """Whether the mesh is closed, connected and no vertex lies in front of any face's plane (decided exactly)."""
         if not self.is_closed or self.component_of_face.any():
             return False
-        from jostle.shapes.convexity import no_vertex_in_front
+        from jostle.shapes.convexity import is_convex_surface
 
-        return bool(no_vertex_in_front(self.vertices[np.unique(self.faces)], self.vertices, self.faces))
+        return is_convex_surface(self.vertices, self.faces)
 
     @functools.cached_property
     def volume(self) -> float:
