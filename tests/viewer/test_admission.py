@@ -2,6 +2,9 @@
 
 import http.client
 import re
+import socket
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,8 @@ from jostle.shapes import build
 
 pytest.importorskip("viser", reason="viser is not installed; pip install 'jostle[viewer]'")
 
+import viser
+import viser.infra
 import websockets.asyncio.server
 from websockets import Headers
 from websockets.exceptions import InvalidStatus
@@ -22,7 +27,7 @@ from jostle.viewer.admission import Admission, is_loopback
 from jostle.viewer.serve import LOCAL, free_port, open_server
 from jostle.viewer.session import Session
 from jostle.viewer.subject import subject_of_world
-from tests.viewer.raw_client import RawClient, served
+from tests.viewer.raw_client import RawClient, served, until
 
 
 def headers(**values):
@@ -194,6 +199,35 @@ def test_a_viser_that_goes_another_way_is_not_opened(monkeypatch):
     with pytest.raises(OSError, match="refused"):
         asked(port, Host=f"127.0.0.1:{port}")
     assert websockets.asyncio.server.serve is real
+
+
+def test_a_server_whose_opening_is_interrupted_is_guarded_too(monkeypatch):
+    """viser listens in a thread of its own, which goes on when the one that waits for it is interrupted."""
+    port, begin = free_port(), threading.Event()
+    work = viser.infra.WebsockServer._background_worker
+
+    class Interrupted(viser.infra.WebsockServer):
+        def start(self):
+            self._server_thread = threading.Thread(target=self._late, daemon=True)
+            self._server_thread.start()
+            begin.set()
+            raise KeyboardInterrupt
+
+        def _late(self):
+            begin.wait()
+            time.sleep(0.1)
+            work(self, threading.Semaphore())
+
+    monkeypatch.setattr(viser.infra, "WebsockServer", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        open_server(LOCAL, port, "jostle")
+    until(lambda: is_open(port))
+    assert asked(port, Host="evil.example")[0] == 403
+
+
+def is_open(port):
+    with socket.socket() as trial:
+        return trial.connect_ex((LOCAL, port)) == 0
 
 
 def test_what_is_used_of_viser_is_there():

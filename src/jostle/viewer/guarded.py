@@ -63,13 +63,13 @@ class Guard:
         self.transfers: Transfers | None = None  # of files; without it none is taken
         self.uploader: Callable[[int], Any] | None = None  # of a client's number
         self.server: Any = None
-        self.used = False
+        self.used = threading.Event()
         self.closed = 0  # connections that were closed for what they sent
         self.connections: set[GuardedConnection] = set()
 
     def options(self, handler: Callable[[Any], Awaitable[None]], options: dict[str, Any]) -> dict[str, Any]:
         """Return the options of `serve` with the guard's own."""
-        self.used = True
+        self.used.set()
         answer = options.get("process_request")
 
         def process_request(connection: ServerConnection, request: Request) -> Response | None:
@@ -213,6 +213,9 @@ def _served_by(guard: Guard) -> Iterator[None]:
         websockets.asyncio.server.serve = guarded  # type: ignore[assignment,misc]
         try:
             yield
+        except BaseException:
+            guard.used.wait(2.0)  # interrupted: its server may still be about to listen, in a thread of its own
+            raise
         finally:
             websockets.asyncio.server.serve = serve  # type: ignore[misc]
 
@@ -234,7 +237,7 @@ def open_guarded(admission: Admission, title: str) -> Any:
     # viser prints a box of its own; the command line says the address in its own words.
     with contextlib.redirect_stdout(io.StringIO()), _served_by(guard):
         server = _Server(host=admission.host, port=admission.port, label=plain(title), verbose=False)
-    if not guard.used:
+    if not guard.used.is_set():
         server.stop()
         raise InputError(f"viser {viser.__version__} cannot be guarded from other sites' pages; pip install '{TRIED}'")
     guard.server = server
