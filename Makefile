@@ -24,7 +24,7 @@ help:
 	@echo "make pictures     make the pictures of docs/gallery.md again"
 	@echo "make install      set up .venv only"
 	@echo "make lint types imports boundscheck plain wheel   the extra passes of continuous integration"
-	@echo "make fuzz         damaged files through every reader; SECONDS=600 for ten minutes of each format"
+	@echo "make fuzz         mutated files, edited worlds, hostile messages; SECONDS=600 for ten minutes of each format"
 	@echo "make lock         resolve the lock files again, with hashes; then make dependencies for the table of licences"
 
 $(BIN)/python:
@@ -76,6 +76,14 @@ boundscheck: $(VENV)/.installed-dev
 # The small tests with every kernel as plain Python.
 plain: $(VENV)/.installed-dev
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m small
+
+# Mutated mesh files, edited worlds and motions, and hostile messages to a viewer. make fuzz SECONDS=600 COVERAGE=--coverage guides the
+# first by coverage (pip install 'jostle[fuzz]').
+SECONDS ?= 60
+fuzz: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(COVERAGE)
+	$(BIN)/python -m tests.fuzz_stored --count $$((20 * $(SECONDS)))
+	$(BIN)/python -m tests.viewer.fuzz_messages --count $$((100 * $(SECONDS)))
 
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m hatchling build -t wheel
