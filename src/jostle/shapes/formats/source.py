@@ -115,11 +115,12 @@ class Source:
 
         `made` are the lists that a reader fills meanwhile, by the name of the limit that bounds their length.
         """
-        for number, line in enumerate(self.text().replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
-            if number % _LINES_PER_TICK == 0:
-                for limit, rows in made.items():
-                    self.budget.check(limit, len(rows), f"it has more than {len(rows):,} {limit}")
-            yield number, line
+        lines = self.text().replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        for first in range(0, len(lines), _LINES_PER_TICK):
+            self.budget.tick()
+            for limit, rows in made.items():
+                self.budget.check(limit, len(rows), f"it has {len(rows):,} {limit} or more")
+            yield from enumerate(lines[first : first + _LINES_PER_TICK], start=first + 1)
 
     # ------------------------------------------------------------------ files beside it
 
