@@ -27,8 +27,9 @@ MEGABYTES = 600  # of address space, beyond what the imports take
 
 def test_bombs_are_refused_in_little_memory_and_pipes_at_once(tmp_path):
     """Before the limits each of them ended the process, filled the memory, ran for minutes or never opened."""
-    expected = {name: reason for name, (_, reason) in hostile.bombs().items()}
-    for name, (content, _) in hostile.bombs().items():
+    bombs = hostile.bombs()
+    expected = {name: reason for name, (_, reason) in bombs.items()}
+    for name, (content, _) in bombs.items():
         (tmp_path / name).write_bytes(content)
     os.mkfifo(tmp_path / "pipe.stl")
     (tmp_path / "device.obj").symlink_to("/dev/zero")
