@@ -27,8 +27,9 @@ MEGABYTES = 600  # of address space, beyond what the imports take
 
 def test_bombs_are_refused_in_little_memory_and_pipes_at_once(tmp_path):
     """Before the limits each of them ended the process, filled the memory, ran for minutes or never opened."""
-    expected = {name: reason for name, (_, reason) in hostile.bombs().items()}
-    for name, (content, _) in hostile.bombs().items():
+    bombs = hostile.bombs()
+    expected = {name: reason for name, (_, reason) in bombs.items()}
+    for name, (content, _) in bombs.items():
         (tmp_path / name).write_bytes(content)
     os.mkfifo(tmp_path / "pipe.stl")
     (tmp_path / "device.obj").symlink_to("/dev/zero")
@@ -138,6 +139,8 @@ ODD = {
     "5000 digits.obj": ("v 0 0 0\nf 1 1 " + 5000 * "9", "line 2.*whole number"),
     "5000 digits.off": ("OFF\n" + 5000 * "9" + " 1 0\n", "line 2.*whole number"),
     "20 digits.off": ("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 99999999999999999999\n", "line 6.*whole number"),
+    "huge dart.obj": ("v 1e300 1e-300 0\nv 0 1 0\nv 0.1 0 0\nv 0 -1 0\nf 1 2 3 4\n", r"vertices\[0, 0\] is 1e\+300"),
+    "huge bow tie.off": ("OFF\n4 1 0\n0 0 0\n1e308 1e308 0\n1e308 0 0\n0 3 0\n4 0 1 2 3\n", r"vertices\[1, 0\] is 1e\+308"),
     "scales.gltf": (json.dumps(hostile.nested_scales(50, 1e30)), "node 1: its scale or place in the world is beyond 1e\\+30"),
     "scale.gltf": (json.dumps(hostile.nested_scales(1, 1e308)), "beyond"),
     "far.gltf": (json.dumps(hostile.gltf(nodes=[{"mesh": 0, "translation": [1e200, 0, 0]}])), "beyond"),

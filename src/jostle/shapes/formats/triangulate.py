@@ -59,7 +59,10 @@ def triangles(polygons: Polygons, budget: Budget) -> tuple[Ints, NDArray[np.int3
     step = np.arange(count) - first[source]
     start = starts[source]
     faces = np.stack([corners[start], corners[start + step + 1], corners[start + step + 2]], axis=1)
-    points = np.where(np.abs(points) < cast.SMALLEST_COORDINATE, 0.0, points)
+    size = np.abs(points)
+    if size.max() > cast.LARGEST_COORDINATE:
+        return faces, source.astype(np.int32)  # a mesh refuses them, with the vertex
+    points = np.where(size < cast.SMALLEST_COORDINATE, 0.0, points)
     for polygon in _perhaps_not_convex(points, corners, starts, sizes, budget):
         own = corners[starts[polygon] : starts[polygon] + sizes[polygon]]
         try:
