@@ -19,7 +19,7 @@ from jostle.shapes.build import icosphere, torus
 from tests import fuzz_stored
 from tests.tiny import box, random_soup, translation
 
-FILES = int(os.environ.get("JOSTLE_STORED_FILES", "60"))
+FILES = int(os.environ.get("JOSTLE_STORED_FILES", "40"))
 
 
 def test_edited_files_are_refused_or_answer_as_what_they_hold(tmp_path):

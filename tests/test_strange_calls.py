@@ -17,7 +17,7 @@ from jostle.shapes.build import icosphere
 from tests import strange_calls
 from tests.tiny import box, tetrahedron, translation
 
-CALLS = int(os.environ.get("JOSTLE_CALLS", "1200"))
+CALLS = int(os.environ.get("JOSTLE_CALLS", "800"))
 VALUES = len(strange_calls.strange_values())
 numbers = st.floats() | st.integers() | st.fractions() | st.decimals() | st.complex_numbers() | st.booleans() | st.none()
 made = st.recursive(

@@ -220,6 +220,14 @@ def as_positive_length(value: float, field: str, owner: str = "") -> float:
     return length
 
 
+def as_seconds(value: float, field: str) -> float:
+    """Return the time of a step: above 0, and no larger than the largest coordinate."""
+    seconds = as_number(value, field)
+    if not 0.0 < seconds <= LARGEST_COORDINATE:
+        raise InputError(f"{field} is {seconds}; it must be a time > 0 in seconds, at most {LARGEST_COORDINATE:g}")
+    return seconds
+
+
 def as_number(value: float, field: str, owner: str = "") -> float:
     """Return a float; anything but a real number is refused (NaN and inf pass: the caller states its range)."""
     try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from jostle import cast
 from jostle.errors import InputError
 from jostle.first_contacts import FirstContact
 from jostle.protocol import Method
@@ -111,8 +111,8 @@ def first_contact(
 def _shape_of(to: ArrayLike, field: str) -> tuple[int, ...]:
     """Return the shape of the end of a motion: that of a pose, or of vertices."""
     try:
-        shape = np.shape(to)
-    except ValueError:
+        shape = cast.as_array(to, "", field).shape
+    except InputError:
         shape = ()
     if shape != (4, 4) and (len(shape) != 2 or shape[1] != 3):
         has = f"has shape {shape}" if shape else "is not an array of numbers"

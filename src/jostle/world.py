@@ -223,10 +223,7 @@ class World:
 
     @dt.setter
     def dt(self, value: float) -> None:
-        number = cast.as_number(value, "dt")
-        if not 0.0 < number <= cast.LARGEST_COORDINATE:
-            raise InputError(f"dt is {number}; it must be a time > 0 in seconds")
-        self._dt = number
+        self._dt = cast.as_seconds(value, "dt")
 
     @property
     def workers(self) -> int | None:

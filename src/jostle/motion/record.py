@@ -79,9 +79,7 @@ class Motion:
         if len(poses) == 0:
             raise InputError("poses has no frames; a motion needs at least one")
         poses.flags.writeable = False
-        dt = cast.as_number(self.dt, "dt")
-        if not 0.0 < dt < np.inf:
-            raise InputError(f"dt is {dt}; it must be a time > 0 in seconds")
+        dt = cast.as_seconds(self.dt, "dt")
         checked: dict[str, Any] = {
             "names": names,
             "meshes": meshes,

@@ -50,14 +50,6 @@ def checked_surface(restitution: float, friction: float, response: str) -> tuple
     return bounce, rub
 
 
-def checked_seconds(dt: float) -> float:
-    """Return the time of a step."""
-    seconds = cast.as_number(dt, "dt")
-    if not 0.0 < seconds <= cast.LARGEST_COORDINATE:
-        raise InputError(f"dt is {seconds}; it must be a time > 0 in seconds")
-    return seconds
-
-
 def checked_gravity(gravity: ArrayLike) -> Floats:
     """Return gravity (3,)."""
     vector = cast.as_array(gravity, "", "gravity").astype(np.float64)

@@ -33,7 +33,7 @@ from jostle.sim.advance import write_poses
 from jostle.sim.ageing import FrozenVertices, grow_older, simplify, take_speeds
 from jostle.sim.approach import WHEN_MET, clearance_for
 from jostle.sim.back_projection import FacetPairs, planes_for
-from jostle.sim.checks import checked_gravity, checked_seconds, checked_world
+from jostle.sim.checks import checked_gravity, checked_world
 from jostle.sim.deform import SoftMaterial, elastic_energy
 from jostle.sim.facet_pairs import Rows, chosen_pairs, no_pairs, with_remembered
 from jostle.sim.led import led_motion
@@ -119,7 +119,7 @@ class SoftSimulation:
         budget: Budget | None = None,
     ) -> None:
         self.world = checked_world(world)
-        self.dt = checked_seconds(world.dt if dt is None else dt)
+        self.dt = cast.as_seconds(world.dt if dt is None else dt, "dt")
         self.substeps = cast.as_count(substeps, "substeps", lowest=1, highest=1000)
         self.friction, self.sticky = cast.as_length(friction, "friction"), cast.as_length(sticky, "sticky")
         self.drag = cast.as_length(drag, "drag")

@@ -26,7 +26,7 @@ from jostle.kernels.arrays import read_only_view
 from jostle.pair_rows import count_runs
 from jostle.report import Report, pair_key
 from jostle.sim.advance import advance_bodies, write_poses
-from jostle.sim.checks import check_equal_masses, checked_gravity, checked_seconds, checked_surface, checked_world, question_for
+from jostle.sim.checks import check_equal_masses, checked_gravity, checked_surface, checked_world, question_for
 from jostle.sim.face_normals import FaceNormals
 from jostle.sim.integrate import EXPLICIT, SEMI_IMPLICIT
 from jostle.sim.led import led_motion
@@ -101,7 +101,7 @@ class Simulation:
         self.integrator = cast.as_choice(integrator, INTEGRATORS, "integrator")
         self.cube = None if cube is None else cast.as_positive_length(cube, "cube")
         self.restitution, self.friction = checked_surface(restitution, friction, response)
-        self.dt = checked_seconds(world.dt if dt is None else dt)
+        self.dt = cast.as_seconds(world.dt if dt is None else dt, "dt")
         self.frames = 0  # steps so far
         self.detect_seconds = 0.0  # of the last step, points and normals included
         self._query = question_for(world, response)

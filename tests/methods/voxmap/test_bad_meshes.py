@@ -10,7 +10,7 @@ import pytest
 import jostle
 from jostle.errors import InputError
 from jostle.methods.voxmap.map import filled_voxels
-from jostle.methods.voxmap.memory import check_memory, needed_bytes, surface_area
+from jostle.methods.voxmap.memory import check_memory, check_size, needed_bytes, surface_area
 from jostle.methods.voxmap.shape import prepare
 from jostle.methods.voxmap.voxel_size import REACH, voxel_edge
 from jostle.shapes import build
@@ -131,11 +131,11 @@ def test_what_an_error_says_would_fit_is_accepted(surface_only):
             for fitting in ({"accuracy": float(accuracy)}, {"across": int(across)}):
                 method = jostle.Voxmap(**fitting, memory=memory, surface_only=surface_only)
                 check_memory(plate, method)
-                method._check_size(plate)
+                check_size(plate, method)
         with pytest.raises(InputError) as error:
-            jostle.Voxmap(accuracy=1e-4, surface_only=surface_only)._check_size(plate)
+            check_size(plate, jostle.Voxmap(accuracy=1e-4, surface_only=surface_only))
         accuracy = re.search(r"accuracy=(\S+) or coarser", str(error.value)).group(1)
-        jostle.Voxmap(accuracy=float(accuracy), surface_only=surface_only)._check_size(plate)
+        check_size(plate, jostle.Voxmap(accuracy=float(accuracy), surface_only=surface_only))
 
 
 def test_faces_that_are_there_twice_and_vertices_without_faces_change_nothing():

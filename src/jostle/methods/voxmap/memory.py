@@ -87,6 +87,18 @@ def check_memory(mesh: Mesh, settings: VoxelSettings) -> None:
     raise InputError(f"{problem}. accuracy={accuracy:g} (or across={across}) fits; or pass a larger memory")
 
 
+def check_size(mesh: Mesh, settings: VoxelSettings) -> None:
+    """Raise for a map that is longer than float32 can tell voxels apart."""
+    lower, upper = solid_bounds(mesh)
+    longest, voxel = float((upper - lower).max()), voxel_edge(mesh, settings)
+    if longest > MOST_ACROSS * voxel:
+        fits = rounded_up(longest / MOST_ACROSS * reach_of(settings))
+        raise InputError(
+            f"mesh {mesh.name!r}: with accuracy {settings.accuracy:g} its map would be {longest / voxel:.0f} voxels long; "
+            f"at most {MOST_ACROSS} can be told apart: pass accuracy={fits:g} or coarser, or cut the mesh into pieces"
+        )
+
+
 def rounded_up(value: float) -> float:
     """Return a number of three digits that is not smaller."""
     scale = 10.0 ** (math.floor(math.log10(value)) - 2)

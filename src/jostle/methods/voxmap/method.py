@@ -14,13 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jostle import cast
-from jostle.errors import InputError
 from jostle.frame import Bodies
 from jostle.methods.voxmap.detector import VoxmapDetector
 from jostle.methods.voxmap.look_up import MOST_ACROSS
-from jostle.methods.voxmap.memory import check_memory, rounded_up
+from jostle.methods.voxmap.memory import check_memory, check_size
 from jostle.methods.voxmap.shape import VoxelShape, prepare
-from jostle.methods.voxmap.voxel_size import reach_of, solid_bounds, voxel_edge
+from jostle.methods.voxmap.voxel_size import reach_of
 from jostle.pairwise import broad_phase_of
 from jostle.protocol import BroadPhase, Progress
 from jostle.shapes.mesh import Mesh
@@ -111,19 +110,8 @@ class Voxmap:
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> VoxelShape:
         """Make the map, the shell and what belongs to them."""
         check_memory(mesh, self)  # first: what does not fit by far is told by its bytes
-        self.check_size(mesh)
+        check_size(mesh, self)
         return prepare(mesh, self, progress)
-
-    def check_size(self, mesh: Mesh) -> None:
-        """Refuse maps that are longer than float32 can tell voxels apart."""
-        lower, upper = solid_bounds(mesh)
-        longest, voxel = float((upper - lower).max()), voxel_edge(mesh, self)
-        if longest > MOST_ACROSS * voxel:
-            fits = rounded_up(longest / MOST_ACROSS * reach_of(self))
-            raise InputError(
-                f"mesh {mesh.name!r}: with accuracy {self.accuracy:g} its map would be {longest / voxel:.0f} voxels long; "
-                f"at most {MOST_ACROSS} can be told apart: pass accuracy={fits:g} or coarser, or cut the mesh into pieces"
-            )
 
     def start(self, bodies: Bodies, shapes: tuple[VoxelShape, ...]) -> VoxmapDetector:
         """Begin detecting."""

@@ -17,7 +17,7 @@ from jostle.errors import InputError
 from jostle.methods.voxmap.distance_band import DEEP, UNITS, band_blocks, near_words
 from jostle.methods.voxmap.leaks import check_closed
 from jostle.methods.voxmap.map import BLOCK, Lattice, lattice_of
-from jostle.methods.voxmap.memory import check_memory
+from jostle.methods.voxmap.memory import check_memory, check_size
 from jostle.methods.voxmap.shape import VoxelShape, radius_of
 from jostle.methods.voxmap.voxel_size import solid_bounds, voxel_edge
 from jostle.shapes.mesh import Mesh
@@ -39,7 +39,7 @@ def shape_of(method: Voxmap, mesh: Mesh, fields: dict[str, NDArray[Any]]) -> Vox
     if not method.surface_only and mesh.analytic is None:
         check_closed(mesh)
     check_memory(mesh, method)
-    method.check_size(mesh)
+    check_size(mesh, method)
     voxel = voxel_edge(mesh, method)
     lattice = lattice_of(mesh.bounds, voxel, margin=1) if method.surface_only else lattice_of(solid_bounds(mesh), voxel)
     words = checked(fields["words"], "words", "u8", lattice.word_count)
