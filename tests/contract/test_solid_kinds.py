@@ -36,6 +36,7 @@ def joined(*meshes):
 def test_placements_of_solids_are_what_their_convex_pieces_say():
     counts = placements.run(COUNT or 1500, seed=11)
     assert min(counts["TOUCHING"], counts["CROSSING"], counts["OVERLAPPING"], counts["FREE"]) > 100
+    assert min(counts["A_IN_B"], counts["B_IN_A"]) > 10
 
 
 @pytest.mark.parametrize("method", EXACT_SOLIDS)
