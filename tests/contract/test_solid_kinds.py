@@ -36,6 +36,7 @@ def joined(*meshes):
 def test_placements_of_solids_are_what_their_convex_pieces_say():
     counts = placements.run(COUNT or 1500, seed=11)
     assert min(counts["TOUCHING"], counts["CROSSING"], counts["OVERLAPPING"], counts["FREE"]) > 100
+    assert min(counts["A_IN_B"], counts["B_IN_A"]) > 10
 
 
 @pytest.mark.parametrize("method", EXACT_SOLIDS)
@@ -150,6 +151,12 @@ def test_inverted_cavities_and_deformed_bodies():
     assert world.detect(solid=True).pairs.kind.tolist() == [TOUCHING]
     body.vertices = box().vertices * (-1.5, 1, 1) + (1.5, 0, 0)
     assert world.detect(solid=True).pairs.kind.tolist() == [OVERLAPPING]
+    # Two bodies of one mesh, of which the first is inside out.
+    world, mesh = jostle.World(), box()
+    body = world.add(mesh, deformable=True)
+    world.add(mesh, translation((1, 0, 0)))
+    body.vertices = mesh.vertices * (-1, 1, 1) + (1, 0, 0)
+    assert world.detect(solid=True).pairs.kind.tolist() == [TOUCHING]
 
 
 def test_the_work_grows_with_rows_and_parts_not_with_pairs_times_faces():

@@ -53,12 +53,22 @@ def tetrahedra(rng):
             return one, other
 
 
-KINDS = {"cells": cells, "duplicates": duplicates, "tetrahedra": tetrahedra}
+def nested(rng):
+    """A solid within the bounds of one that is three times as large: inside of it, in its wall, in its hollow or through it."""
+    one, other = (pieces.shape(pieces.NAMES[rng.integers(len(pieces.NAMES))], rng) for _ in range(2))
+    one, other = one.moved(3 * np.eye(3, dtype=int), (0, 0, 0)), other.moved(ROTATIONS[rng.integers(24)], (0, 0, 0))
+    room = one.vertices.max(axis=0) - np.ptp(other.vertices, axis=0)
+    shift = np.array([rng.integers(0, max(1, room[k] + 1)) for k in range(3)]) - other.vertices.min(axis=0)
+    other = other.moved(np.eye(3, dtype=int), shift)
+    return (one, other) if rng.random() < 0.5 else (other, one)
+
+
+KINDS = {"cells": cells, "duplicates": duplicates, "tetrahedra": tetrahedra, "nested": nested}
 
 
 def placement(rng):
     """One pair of solids of any of the kinds."""
-    name = rng.choice(list(KINDS), p=[0.7, 0.05, 0.25])
+    name = rng.choice(list(KINDS), p=[0.55, 0.05, 0.2, 0.2])
     return KINDS[name](rng)
 
 

@@ -107,13 +107,14 @@ def _body_table(rows: PairRows, frame: Frame) -> tuple[NDArray[np.int64], list[o
         mesh = frame.bodies.meshes[body]
         world = frame.world_vertices(body)
         key = (id(mesh), bool(touching[body]))
-        entry = known.get(key)
-        if entry is None or frame.bodies.deformable[body]:
-            vertices = frame.vertices[body] if frame.bodies.deformable[body] else None
-            entry, arrays = _mesh_entry(mesh, key[1], vertices)
+        deforms = bool(frame.bodies.deformable[body])
+        entry = None if deforms else known.get(key)
+        if entry is None:
+            entry, arrays = _mesh_entry(mesh, key[1], frame.vertices[body] if deforms else None)
             kept.append(arrays)
-            known[key] = entry
             most = max(most, entry[7], entry[9])
+            if not deforms:
+                known[key] = entry
         table[body] = (world.ctypes.data, len(world), *entry)
     boxes = np.empty((len(frame), 6))
     boxes_into(table, used, boxes)
