@@ -220,6 +220,27 @@ def test_an_interrupt_after_another_while_a_step_is_undone_leaves_it_undone():
     assert simulation.frames == 1
 
 
+def test_a_detector_that_was_interrupted_is_not_asked_again_and_one_that_refused_is(monkeypatch):
+    world = some_world()
+    world.detect()
+    first = world._detector
+
+    def raising(error):
+        def detect(*_):
+            raise error
+
+        return detect
+
+    for error, stays in ((jostle.InputError("no"), True), (KeyboardInterrupt(), False)):
+        with monkeypatch.context() as patch:
+            patch.setattr(type(first), "detect", raising(error))
+            with pytest.raises(type(error)):
+                world.detect()
+        assert (world._detector is first) == stays
+    assert rows_of(world.detect()) == rows_of(world.detect())
+    assert world._detector is not first
+
+
 def test_a_table_of_addresses_never_changes():
     first, second, third = np.arange(3.0), np.arange(4), np.arange(5.0)
     table = AddressTable([[first, second], [third, second]])
