@@ -102,8 +102,12 @@ def test_entries_run_once_each_and_fill_the_cache(environment, tmp_path):
     assert all(one > 0 for one in seconds)
     assert (errors[0], errors[1], errors[2], errors[4]) == (None, None, "ValueError: on purpose", None)
     assert "code 7" in errors[3]
-    assert [(done, total) for done, total, _ in report["seen"]] == [(k, 5) for k in range(1, 6)]
-    assert sorted(name for _, _, name in report["seen"]) == sorted(names)
+    ended = {name: (done, total) for done, total, name, _ in report["seen"] if name}
+    assert sorted(ended.values()) == [(k, 5) for k in range(1, 6)]
+    assert sorted(ended) == sorted(names)
+    compiled = [kernels for *_, kernels in report["seen"]]
+    assert compiled == sorted(compiled)
+    assert compiled[-1] == 1
     notes = [line.split() for line in (tmp_path / "notes").read_text().splitlines()]
     assert sorted(name for name, _ in notes) == sorted(names)
     assert len({process for _, process in notes}) in (2, 3)  # two, and one more if the dead one was needed again

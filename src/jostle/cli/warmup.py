@@ -40,7 +40,11 @@ def compile_with_progress(console: Console, processes: int = 2, entries: Sequenc
     with progress_shown(console, "compiling (first use only)") as show:
         importlib.import_module(MODULE)
         show("", 0, len(WARMUPS if entries is None else entries))
-        outcomes = warm_up([MODULE], entries, processes=processes, progress=lambda done, total, name: show(name, done, total))
+
+        def progress(done: int, total: int, name: str, compiled: int) -> None:
+            show(f"{name}, {compiled} kernels" if name else f"{compiled} kernels", done, total)
+
+        outcomes = warm_up([MODULE], entries, processes=processes, progress=progress)
         assert len(outcomes) == len(WARMUPS if entries is None else entries)
     failed = [f"{name}: {error}" for name, _, error in outcomes if error is not None]
     if failed:

@@ -28,6 +28,7 @@ WARMUPS: list[tuple[str, Callable[[], None]]] = []
 """Every entry, in the order of definition."""
 
 JOIN_SECONDS = 2.0
+COUNT_SECONDS = 1.0  # how often a process says how many kernels it has compiled
 
 _CHILD = (
     "import json, sys\n"
@@ -55,7 +56,7 @@ def warm_up(
     entries: Sequence[str] | None = None,
     *,
     processes: int = 2,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Callable[[int, int, str, int], None] | None = None,
 ) -> list[Outcome]:
     """Run warm-up entries in fresh processes and return one (name, seconds, error or None) for each, in their order.
 
@@ -68,7 +69,7 @@ def warm_up(
     processes : int
         How many run side by side.
     progress : callable, optional
-        Called with (entries done, all entries, name of the one that has just ended).
+        Called with (entries done, all entries, name of the one that ended last, kernels compiled so far) when any of it changes.
 
     An entry that raises, or that takes its process down with it, is reported and does not stop the others.
     Ctrl-C ends the processes.
@@ -86,15 +87,19 @@ def warm_up(
     outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
     hands = [_Hand(modules, waiting, outcomes) for _ in range(max(1, min(processes, len(names))))]
     by_name: dict[str, Outcome] = {}
+    last, told = "", (0, 0)
     try:
         for hand in hands:
             hand.start()
         while len(by_name) < len(names):
             with contextlib.suppress(queue.Empty):  # woken up five times a second, to hear Ctrl-C on every system
                 outcome = outcomes.get(timeout=0.2)
-                by_name[outcome[0]] = outcome
-                if progress is not None:
-                    progress(len(by_name), len(names), outcome[0])
+                last = outcome[0]
+                by_name[last] = outcome
+            state = (len(by_name), sum(hand.compiled for hand in hands))
+            if progress is not None and state != told:
+                told = state
+                progress(len(by_name), len(names), last, state[1])
     finally:
         for hand in hands:
             hand.end()
@@ -114,6 +119,8 @@ class _Hand(threading.Thread):
         self._outcomes = outcomes
         self._process: subprocess.Popen[str] | None = None
         self._ending = threading.Event()
+        self._compiled_before = 0  # by processes that have died
+        self.compiled = 0
 
     def run(self) -> None:
         with tempfile.TemporaryFile("w+", errors="replace") as messages:
@@ -136,13 +143,17 @@ class _Hand(threading.Thread):
             pipe = subprocess.PIPE
             process = subprocess.Popen([sys.executable, "-c", _CHILD], stdin=pipe, stdout=pipe, stderr=messages, text=True)
             self._process = process
+            self._compiled_before = self.compiled
             if self._ending.is_set():  # `end` has come too early to see the new process
                 raise InterruptedError("not wanted any more")
             self._tell(process, json.dumps({"path": sys.path, "modules": self._modules}))
         self._tell(process, json.dumps(name))
         assert process.stdout is not None
-        answer: dict[str, Any] = json.loads(process.stdout.readline() or "null")
-        return answer["error"]  # type: ignore[no-any-return]
+        while True:
+            answer: dict[str, Any] = json.loads(process.stdout.readline() or "null")
+            self.compiled = self._compiled_before + int(answer["compiled"])
+            if "error" in answer:
+                return answer["error"]  # type: ignore[no-any-return]
 
     @staticmethod
     def _tell(process: subprocess.Popen[str], line: str) -> None:
@@ -192,9 +203,35 @@ def _serve(modules: list[str]) -> None:
         functions = dict(WARMUPS)
         for line in sys.stdin:
             error = None
-            try:
-                functions[json.loads(line)]()
-            except Exception as trouble:
-                error = f"{type(trouble).__name__}: {trouble}"
-            answers.write(json.dumps({"error": error}) + "\n")
-            answers.flush()
+            with _counting(answers):
+                try:
+                    functions[json.loads(line)]()
+                except Exception as trouble:
+                    error = f"{type(trouble).__name__}: {trouble}"
+            _answer(answers, error=error)
+
+
+def _answer(answers: TextIO, **fields: Any) -> None:
+    from jostle.kernels.cache import cache_statistics
+
+    answers.write(json.dumps({"compiled": cache_statistics.misses, **fields}) + "\n")
+    answers.flush()
+
+
+@contextlib.contextmanager
+def _counting(answers: TextIO) -> Iterator[None]:
+    """Say meanwhile how many kernels are compiled."""
+    ended = threading.Event()
+
+    def count() -> None:
+        while not ended.wait(COUNT_SECONDS):
+            with contextlib.suppress(OSError, ValueError):  # the owner is gone
+                _answer(answers)
+
+    thread = threading.Thread(target=count, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
