@@ -50,6 +50,7 @@ def test_every_call_is_answered_or_refused(data):
 
 
 def test_good_values_are_answered():
+    strange_calls.write_files()  # other calls may have written to them
     refused = {name for name, call in all_calls().items() if not strange_calls.tried(call, {})}
     assert refused == {"read_path", "broad phase priority_queue"}  # no such file, and no bound is given
 
