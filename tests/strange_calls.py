@@ -5,6 +5,7 @@ A call is a function and, for each parameter, a good value; `tried` makes one an
 """
 
 import atexit
+import contextlib
 import decimal
 import fractions
 import pathlib
@@ -26,6 +27,8 @@ from tests.tiny import BOX_FACES, box, tetrahedron, translation
 EYE = np.eye(4)
 BOX = box()
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="strange_calls_"))
+HERE = FOLDER / "here"
+HERE.mkdir()
 atexit.register(shutil.rmtree, FOLDER, True)
 
 
@@ -441,7 +444,8 @@ def tried(call, changed):
 
 def _answered(function, given):
     try:
-        function(**given)
+        with contextlib.chdir(HERE):  # any text is the path of a file to write
+            function(**given)
     except jostle.JostleError:
         return False
     return True
