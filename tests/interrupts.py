@@ -492,11 +492,11 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     faulthandler.enable()
     runs = [(name, size) for name in subjects() if options.only in name for size in SIZES]
-    weights = [0.1 if is_slow(*run) else 1.0 for run in runs]
+    weights = [0.02 if is_slow(*run) else 1.0 for run in runs]
     counts, latest, faults = Counter(), Counter(), []
     for (name, size), weight in zip(runs, weights, strict=True):
         run = Run(name, size, options.seed)
-        run.warm(options.warm)
+        run.warm(options.warm if weight == 1.0 else min(options.warm, 30))
         run.go(int(np.ceil(options.count * weight / sum(weights))))
         done, late = sum(run.counts.values()), max(run.timer.latest.values(), default=0.0)
         say(f"{name}, {size}: {done} interrupts, heard within {1e3 * late:.1f} ms, {len(run.faults)} faults")
