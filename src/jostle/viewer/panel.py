@@ -83,7 +83,9 @@ class Panel:
             self._rest = gui.add_text("settings", rest, hint="As on the command line: accuracy=0.02, … ; empty for the defaults.")
             self._clearance = gui.add_number("clearance", settings.clearance, min=0.0, step=1e-4, hint="Near faces are amber.")
             self._budget = gui.add_number("budget, ms", settings.budget, min=0.0, step=0.1, hint="0: none")
-            self._solid = gui.add_checkbox("solid", settings.solid, hint="Also a body that lies wholly inside another one.")
+            self._solid = gui.add_checkbox(
+                "solid", settings.solid, hint="Closed bodies are solid: also one inside another, and overlap without a crossing."
+            )
             self._itself = gui.add_checkbox("itself", settings.itself, hint="Also each body against itself.")
             self._overlay = gui.add_dropdown("see it work", tuple(names_for(name)), initial_value=settings.overlay)
             self._contacts = gui.add_checkbox("points and normals", settings.contacts)
