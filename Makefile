@@ -70,7 +70,7 @@ boundscheck: export NUMBA_BOUNDSCHECK = 1
 boundscheck: export NUMBA_OPT = 1
 boundscheck: $(VENV)/.installed-dev
 	$(WARMUP)
-	$(PYTEST) --one-in 5 -m "not long" --ignore=tests/cli --ignore=tests/lab --ignore=tests/bench --ignore=tests/viewer --ignore=tests/browser --ignore=tests/architecture \
+	$(PYTEST) --one-in 5 -m "not long" --ignore=tests/cli --ignore=tests/lab --ignore=tests/bench --ignore=tests/viewer --ignore=tests/browser --ignore=tests/architecture --ignore=tests/fuzz \
 	    --ignore=tests/test_examples.py
 
 # The small tests with every kernel as plain Python.
