@@ -68,8 +68,9 @@ class Timer:
             self.armed, interrupted = False, False
         except KeyboardInterrupt:
             interrupted = True
-        self.armed = False
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        finally:
+            self.armed = False
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
         self.latest[what] = max(self.latest[what], self.late)
         return interrupted, result
 
