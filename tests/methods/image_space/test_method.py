@@ -36,9 +36,9 @@ def world_of(method, *bodies, **settings):
     return world
 
 
-def same_rows(one, other):
+def same_rows(one, other, counters=True):
     assert list(one.pairs) == list(other.pairs)
-    assert one.counters == other.counters
+    assert not counters or one.counters == other.counters
     for name in COLUMNS:
         mine, theirs = getattr(one.contacts, name), getattr(other.contacts, name)
         assert np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f"), name
@@ -276,7 +276,8 @@ def test_an_interrupted_frame_is_found_again(settings, monkeypatch):
                 changed.setattr(module, "run_in_slices", interrupted)
                 with pytest.raises(KeyboardInterrupt):
                     world.detect()
-            same_rows(world.detect(), expected)
+            # The next frame begins without the views of the last one: the same rows, by other work.
+            same_rows(world.detect(), expected, counters=False)
 
 
 def test_bodies_of_a_group_are_not_tested_against_each_other():
