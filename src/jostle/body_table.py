@@ -69,6 +69,8 @@ class BodyTable:
     last_pairs: Pairs = field(default_factory=Pairs.empty)
     # Derived from the rest; None when it has to be made anew.
     _frame: Frame | None = None
+    _sealed: bool = False  # whether all columns are known to be
+    _nowhere: Bools | None = None  # what `moved` and `deformed` are after a step
     _ignored_keys: NDArray[np.int64] | None = None  # `ignored` by rows, sorted
     _filters_nothing: bool | None = None
 
@@ -77,9 +79,10 @@ class BodyTable:
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy shares nothing that is written in place; sealed again below, because pickles forget what was sealed.
-        own = {"new": dict(self.new), "ignored": set(self.ignored), "vertices": tuple(self.vertices), "_frame": None}
+        own = {"new": dict(self.new), "ignored": set(self.ignored), "vertices": tuple(self.vertices)}
+        derived = {"_frame": None, "_sealed": False, "_nowhere": None}
         self._seal()
-        return {**self.__dict__, **own}
+        return {**self.__dict__, **own, **derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -143,6 +146,8 @@ class BodyTable:
             row_of_id={number: row for row, number in enumerate(ids)},
             id_of_name=dict(zip(bodies.names, ids, strict=True)),
             _frame=None,
+            _sealed=False,
+            _nowhere=None,
             _ignored_keys=None,
             _filters_nothing=None,
             **fields,
@@ -180,11 +185,13 @@ class BodyTable:
             self.moved[rows] = True
             self.poses[rows] = poses
             return self
-        return replaced(self, poses=_written(self.poses, rows, poses), moved=_written(self.moved, rows, True), _frame=None)
+        return replaced(
+            self, poses=_written(self.poses, rows, poses), moved=_written(self.moved, rows, True), _frame=None, _sealed=False
+        )
 
     def place_all(self, poses: Floats) -> BodyTable:
         """Take an array (n,4,4) that nobody else holds as the poses of all bodies."""
-        return replaced(self, poses=poses, moved=np.ones(len(poses), bool), _frame=None)
+        return replaced(self, poses=poses, moved=np.ones(len(poses), bool), _frame=None, _sealed=False)
 
     def deform(self, row: int, points: Floats) -> BodyTable:
         """Set the vertices of one body to a sealed array."""
@@ -203,7 +210,7 @@ class BodyTable:
             for row, array in vertices.items():
                 points[row] = array
             fields |= {"vertices": points, "deformed": _written(self.deformed, list(vertices), True)}
-        return replaced(self, _frame=None, **fields)
+        return replaced(self, _frame=None, _sealed=False, **fields)
 
     def teleport(self, row: int, pose: Floats | None, points: Floats | None) -> BodyTable:
         """Set pose and vertices of one body, unless None, for the start of the step as well."""
@@ -223,7 +230,7 @@ class BodyTable:
             block = np.stack([self.poses_t0, self.poses])
             block[:, row] = pose
             fields |= {"poses_t0": block[0], "poses": block[1], "moved": _written(self.moved, row, True)}
-        return replaced(self, _frame=None, **fields)
+        return replaced(self, _frame=None, _sealed=False, **fields)
 
     def filter(self, name: str, row: int, value: Any) -> BodyTable:
         """Set one of the filter columns of a body."""
@@ -232,7 +239,7 @@ class BodyTable:
             self._frame = self._filters_nothing = None
             column[row] = value
             return self
-        return replaced(self, _frame=None, _filters_nothing=None, **{name: _written(column, row, value)})
+        return replaced(self, _frame=None, _sealed=False, _filters_nothing=None, **{name: _written(column, row, value)})
 
     def ignore(self, pair: tuple[int, int], ignored: bool) -> None:
         """Never test a pair of ids, lower first; or test it again."""
@@ -241,10 +248,19 @@ class BodyTable:
 
     def after_step(self, frame: Frame, **fields: Any) -> BodyTable:
         """Return the table after a detect has succeeded: the frame it saw is where the next motion starts."""
-        nowhere = np.zeros(len(frame), bool)
-        nowhere.flags.writeable = False
+        nowhere = self._nowhere
+        if nowhere is None:
+            nowhere = np.zeros(len(frame), bool)
+            nowhere.flags.writeable = False
         return replaced(
-            self, poses_t0=frame.poses, vertices_t0=frame.vertices, moved=nowhere, deformed=nowhere, _frame=None, **fields
+            self,
+            poses_t0=frame.poses,
+            vertices_t0=frame.vertices,
+            moved=nowhere,
+            deformed=nowhere,
+            _frame=None,
+            _nowhere=nowhere,
+            **fields,
         )
 
     # ------------------------------------------------------------------ reading
@@ -261,8 +277,9 @@ class BodyTable:
             self._ignored_keys = np.sort(pair_key(pairs[:, 0], pairs[:, 1]))
         if self._filters_nothing is None:
             self._filters_nothing = self._no_filter_is_set()
+        fields = self.__dict__
         frame = self._frame = Frame.of(
-            {name: getattr(self, name) for name in COLUMNS},
+            {name: fields[name] for name in COLUMNS},
             bodies=self.bodies,
             vertices=self.vertices,
             vertices_t0=self.vertices_t0,
@@ -277,10 +294,13 @@ class BodyTable:
 
     def _seal(self) -> None:
         """From now on writes make copies."""
+        if self._sealed:
+            return
         for name in COLUMNS:
             getattr(self, name).flags.writeable = False
         if isinstance(self.vertices, list):
             self.vertices = tuple(self.vertices)
+        self._sealed = True
 
     def _no_filter_is_set(self) -> bool:
         """Whether the filter columns let every pair pass: at most one static body, no groups, category and mask untouched."""

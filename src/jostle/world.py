@@ -259,7 +259,7 @@ class World:
     def _set_static(self, static: NDArray[np.bool_]) -> None:
         """Set which bodies (n,) are static, as one change."""
         with self._alone():
-            self._table = replaced(self._settled(), static=np.array(static), _frame=None, _filters_nothing=None)
+            self._table = replaced(self._settled(), static=np.array(static), _frame=None, _sealed=False, _filters_nothing=None)
 
     def _set_all(self, poses: ArrayLike | None, vertices: Mapping[Body, ArrayLike]) -> None:
         """Set all poses (n,4,4), unless None, and the vertices of some bodies, as one change."""
