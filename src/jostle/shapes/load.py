@@ -107,7 +107,7 @@ def load_scene(
 def _scene_parts(file: Path, units: str | None, budget: Budget, folder: Path | None) -> list[tuple[str, Mesh, Floats]]:
     scene = read_gltf(_source(file, budget, folder))
     if not scene.nodes:
-        raise UnreadableError("no node of its scene shows a mesh")
+        raise UnreadableError("no node of its scene shows a mesh of triangles")
     return _placed_meshes(scene, budget, "m" if units is None else units)
 
 
