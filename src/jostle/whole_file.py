@@ -19,9 +19,12 @@ PIECE = 1 << 20  # bytes that are compressed at a time, about 50 ms
 
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
-    """Yield the path to write to; it becomes `target` at the end, or is gone if anything raised."""
+    """Yield the path to write to; it becomes `target` at the end, or is gone if anything raised. A link stays, and leads to it."""
     if not target.name:
         raise InputError(f"path is {str(target)!r}; pass the name of a file")
+    target = Path(os.path.realpath(target))
+    if target.exists() and not target.is_file():  # a device would be replaced by a file
+        raise InputError(f"{target}: it is no regular file; pass the name of a file")
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         yield temporary
