@@ -2,8 +2,8 @@
 
 Nodes come in the file's order, those of the default scene only. The triangles of all primitives of a mesh follow each other
 in order; strips and fans are unrolled, points and lines passed over, and so are nodes that show nothing else. Skins, morph targets,
-animations and materials are not geometry here: a mesh is read in its rest shape. Files that need an extension to show their geometry are refused. Buffers beside the
-file are read from its own folder and the folders in it, never from elsewhere.
+animations and materials are not geometry here: a mesh is read in its rest shape. Files that need an extension to show their
+geometry are refused. Buffers beside the file are read from its own folder and the folders in it, never from elsewhere.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Wavefront OBJ: `v` and `f` lines. Materials, normals, texture coordinates, groups, lines and points are passed over.
 
-Polygons of any size (`fo` in old files), indices with and without slashes, negative (relative) indices and continued lines are read. Index 0,
-indices beyond the vertices, and free-form curves and surfaces are refused.
+Polygons of any size (`fo` in old files), indices with and without slashes, negative (relative) indices and continued lines are
+read. Index 0, indices beyond the vertices, and free-form curves and surfaces are refused.
 """
 
 from __future__ import annotations
