@@ -32,7 +32,7 @@ def test_what_was_begun_and_not_ended_leaves_nothing(tmp_path, error):
             temporary.write_text("half")
             raise error
 
-    with pytest.raises(error):
+    with pytest.raises(InputError if error is OSError else error):
         write_half()
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]

@@ -310,6 +310,12 @@ def test_a_cut_binary_stl_is_refused(tmp_path):
         load(path)
 
 
+def test_an_ending_is_refused_with_the_name_once(tmp_path):
+    with pytest.raises(InputError) as refusal:
+        load(tmp_path / "part.step")
+    assert str(refusal.value).count("part.step") == 1
+
+
 def test_missing_files_and_folders(tmp_path):
     with pytest.raises(InputError, match=r"nothing\.stl: there is no such file"):
         load(tmp_path / "nothing.stl")

@@ -121,11 +121,8 @@ def write_path(path: RecordedPath, file: str | PathLike[str]) -> None:
 def write_table(file: str | PathLike[str], header: tuple[str, ...], rows: list[list[str]]) -> None:
     """Write lines of a table under a header, at once."""
     target = cast.as_path(file, "file")
-    try:
-        with written_whole(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-            csv.writer(stream, lineterminator="\n").writerows([header, *rows])
-    except OSError as error:
-        raise InputError(f"{target}: it cannot be written ({error.strerror})") from None
+    with written_whole(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows([header, *rows])
 
 
 def quaternion_of(pose: Floats) -> Floats:

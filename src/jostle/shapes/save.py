@@ -27,11 +27,8 @@ def save(mesh: Mesh, path: str | os.PathLike[str]) -> Path:
     if writer is None:
         raise InputError(f"{file}: the ending {file.suffix!r} is not one that can be written; choose one of {', '.join(_WRITERS)}")
     content = writer(mesh)
-    try:
-        with written_whole(file) as temporary:
-            temporary.write_bytes(content)
-    except OSError as error:
-        raise InputError(f"{file}: it cannot be written ({error.strerror or error})") from None
+    with written_whole(file) as temporary:
+        temporary.write_bytes(content)
     return file
 
 
