@@ -80,6 +80,8 @@ def read_path(file: str | PathLike[str]) -> RecordedPath:
     """Read a path; what cannot be used raises `InputError` with the file and the line."""
     source = cast.as_path(file, "file")
     try:
+        if source.exists() and not source.is_file():  # a pipe or a device might never end
+            raise InputError(f"{file}: the path cannot be read (it is no regular file)")
         text = source.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
