@@ -80,6 +80,26 @@ def test_stored_shapes_are_taken_as_they_were(method, tmp_path):
     assert again.detect().to_array().tobytes() == world.detect().to_array().tobytes()
 
 
+@pytest.mark.parametrize("method", ["wide_tree", "bounding_tree"])
+def test_equal_meshes_keep_names_units_and_polygons(method, tmp_path):
+    ball = icosphere(1)
+    halves, thirds = np.arange(len(ball.faces)) // 2, np.arange(len(ball.faces)) // 3
+    meshes = [
+        jostle.Mesh(ball.vertices, ball.faces, name="left", units="mm", source_face=halves),
+        jostle.Mesh(ball.vertices, ball.faces, name="left", source_face=halves),
+        jostle.Mesh(ball.vertices, ball.faces, name="right", source_face=thirds),
+    ]
+    world = jostle.World(method)
+    for mesh in meshes:
+        world.add(mesh)
+    world.save(tmp_path / "world.npz")
+    loaded = jostle.World.load(tmp_path / "world.npz")
+    for mesh, body in zip(meshes, loaded, strict=True):
+        assert (body.mesh.name, body.mesh.units) == (mesh.name, mesh.units)
+        assert (body.mesh.source_face == mesh.source_face).all()
+    assert loaded.detect().to_array().tobytes() == world.detect().to_array().tobytes()
+
+
 def test_other_shapes_are_prepared_again_whatever_the_file_says_of_them(tmp_path):
     world = fuzz_stored.world_of("wide_tree")
     arrays = saved(world, tmp_path)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jostle import cast
 from jostle.errors import InputError
 from jostle.overlay import Overlay
 from jostle.render.camera import Camera
@@ -77,6 +78,8 @@ class Look:
             raise InputError(f"zoom is {self.zoom}; it must be 0.01 … 1000")
         if self.fill is not None and not 0.0 <= self.fill <= 1.0:
             raise InputError(f"fill is {self.fill}; it must be 0 (lines only) … 1 (nothing shines through)")
+        if self.middle is not None:
+            cast.as_points([self.middle], "picture", "middle")
 
 
 def picture_of(

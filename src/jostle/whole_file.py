@@ -19,24 +19,30 @@ PIECE = 1 << 20  # bytes that are compressed at a time, about 50 ms
 
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
-    """Yield the path to write to; it becomes `target` at the end, or is gone if anything raised."""
+    """Yield the path to write to; it becomes `target` at the end, or is gone if anything raised. A link stays, and leads to it.
+
+    What the system refuses is an `InputError` that names the target: a folder that cannot be written to, a full disk.
+    """
     if not target.name:
         raise InputError(f"path is {str(target)!r}; pass the name of a file")
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    file = Path(os.path.realpath(target))
+    temporary = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
-        yield temporary
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        if file.exists() and not file.is_file():  # a device would be replaced by a file
+            raise InputError(f"{target}: it is no regular file; pass the name of a file")
+        try:
+            yield temporary
+            temporary.replace(file)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"{target}: it cannot be written ({error.strerror or error})") from None
 
 
 def write_arrays(target: Path, arrays: Mapping[str, Any]) -> None:
     """Write arrays of numbers or text by name to one compressed .npz file, whole; Ctrl-C is heard while it is written."""
-    try:
-        with written_whole(target) as temporary, temporary.open("wb") as file:
-            _write_archive(file, arrays)
-    except OSError as error:
-        raise InputError(f"{target}: it cannot be written ({error.strerror or error})") from None
+    with written_whole(target) as temporary, temporary.open("wb") as file:
+        _write_archive(file, arrays)
 
 
 def _write_archive(file: IO[bytes], arrays: Mapping[str, Any]) -> None:

@@ -66,12 +66,14 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
     bodies = frame.bodies
     arrays: dict[str, Any] = {name: getattr(frame, name) for name in (*_POSES, "static", "group", "category", "mask")}
     arrays["ids"], arrays["deformable"] = bodies.ids, bodies.deformable
-    meshes = {mesh.digest: mesh for mesh in bodies.meshes}
-    mesh_numbers = {digest: k for k, digest in enumerate(meshes)}
+    meshes = {_key_of(mesh): mesh for mesh in bodies.meshes}
+    mesh_numbers = {key: k for k, key in enumerate(meshes)}
     digests: list[str | None] = []
-    for k, (digest, mesh) in enumerate(meshes.items()):
+    stored: set[str] = set()  # meshes of equal digests share their shape
+    for k, mesh in enumerate(meshes.values()):
         arrays |= {f"mesh/{k}/{name}": getattr(mesh, name) for name in _OF_MESH}
-        fields = STORED[method].fields_of(world._shapes[digest]) if method in STORED else None
+        fields = STORED[method].fields_of(world._shapes[mesh.digest]) if method in STORED and mesh.digest not in stored else None
+        stored.add(mesh.digest)
         digests.append(None if fields is None else _digest_of(world.method, mesh, fields))
         arrays |= {f"shape/{k}/{name}": value for name, value in (fields or {}).items()}
     for row in np.flatnonzero(bodies.deformable):
@@ -85,7 +87,7 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
         "dt": float(world.dt),
         "next_id": world._next_id,
         "names": list(bodies.names),
-        "mesh_of_body": [mesh_numbers[mesh.digest] for mesh in bodies.meshes],
+        "mesh_of_body": [mesh_numbers[_key_of(mesh)] for mesh in bodies.meshes],
         "mesh_names": [mesh.name for mesh in meshes.values()],
         "mesh_units": [mesh.units for mesh in meshes.values()],
         "mesh_analytic": [described(mesh.analytic, f"mesh {mesh.name!r}") for mesh in meshes.values()],
@@ -93,6 +95,11 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
         "shape_digests": digests,
     }
     write_arrays(target, {"description": np.array(json.dumps(description)), **arrays})
+
+
+def _key_of(mesh: Mesh) -> tuple[str, str, str | None, bytes]:
+    """Return what tells meshes apart in a file: a digest knows neither name nor units nor polygons."""
+    return mesh.digest, mesh.name, mesh.units, mesh.source_face.tobytes()
 
 
 def _settings(method: Any) -> dict[str, Any]:

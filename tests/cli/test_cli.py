@@ -1,8 +1,10 @@
 """The command line, run as a user runs it."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -165,6 +167,33 @@ def test_faults_do_not_look_like_an_answer(files):
     result = subprocess.run([sys.executable, "-c", code, "check", *map(str, files)], capture_output=True, text=True)
     assert result.returncode == 3
     assert "fault in jostle" in result.stderr
+
+
+def test_output_that_nobody_reads_does_not_look_like_an_answer(files):
+    for arguments in (["methods"], ["check", *map(str, files)], ["check", *map(str, files), "--json"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        command = [sys.executable, "-c", "from jostle.cli import main; main()", *arguments]
+        result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
+        os.close(writer)
+        assert (result.returncode, result.stderr) == (141, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_output_that_cannot_be_written_is_told(files):
+    for last in ([], ["--json"]):
+        with Path("/dev/full").open("w") as full:
+            command = [sys.executable, "-c", "from jostle.cli import main; main()", "check", *map(str, files), *last]
+            result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert result.returncode == 2
+        assert result.stderr == "jostle: the output cannot be written (No space left on device)\n"
+
+
+def test_a_terminal_of_few_characters_shows_what_it_can(files, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    result = jostle("check", files[0], files[0])
+    assert result.returncode == 1
+    assert "? and " in result.stdout
 
 
 def test_help_names_the_commands_and_exit_statuses():

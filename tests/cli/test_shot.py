@@ -164,6 +164,7 @@ def test_a_saved_world_and_a_scene_file(shot, tmp_path):
         (("two_spheres(cycles=5)", "--overlay", "nodes"), "what is 'nodes'"),
         (("spheres", "--translate", 1, 0, 0), "--translate and --rotate move the last of mesh files"),
         (("spheres", "--zoom", 0), "zoom is 0.0"),
+        (("spheres", "--at", "inf", 0, 0), "picture: middle[0, 0] is inf"),
         (("spheres", "--fill", 2), "fill is 2.0"),
         (("spheres", "--edges", "all"), "edges is 'all'"),
         (("spheres", "--gif"), "with --gif the name must end in .gif"),

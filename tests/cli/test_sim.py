@@ -81,6 +81,7 @@ def test_a_saved_world(jostle, tmp_path):
         (["spheres", "--response", "bounce"], "choose one of exchange, impulse"),
         (["spheres", "--dt", "-1"], "dt is -1.0"),
         (["spheres", "--dt", "0"], "dt is 0.0"),
+        (["spheres", "--cube", "-1"], "cube is -1.0; it must be a positive length"),
         (["spheres", "--cube", "1"], "is not inside of the cube of edge 1"),
         (["spheres", "--friction", "0.5"], "knows no restitution and no friction"),
         (["spheres", "--mass", "1", "--density", "1"], "give one of them"),

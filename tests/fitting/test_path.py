@@ -1,5 +1,7 @@
 """Recorded paths: files that read back to the bit, bad ones named by their line."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -81,6 +83,10 @@ def test_files_that_are_no_text_or_not_there(tmp_path):
         read_path(tmp_path / "p.csv")
     with pytest.raises(InputError, match=r"none\.csv.*cannot be read"):
         read_path(tmp_path / "none.csv")
+    os.mkfifo(tmp_path / "pipe.csv")
+    for target in (tmp_path / "pipe.csv", tmp_path):
+        with pytest.raises(InputError, match="it is no regular file"):
+            read_path(target)
     with pytest.raises(InputError, match="cannot be written"):
         write_path(RecordedPath(np.eye(4)[None]), tmp_path / "no" / "p.csv")
 

@@ -83,6 +83,6 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr("pathlib.Path.replace", refuse)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(InputError, match=r"a\.png: it cannot be written \(disk full\)"):
         write_png(tmp_path / "a.png", np.zeros((2, 2, 3), dtype=np.uint8))
     assert list(tmp_path.iterdir()) == []

@@ -198,6 +198,31 @@ def test_ply_with_other_elements_and_properties(tmp_path):
     assert mesh.vertices[2, 2] == float(np.float32(0.1))
 
 
+def test_ply_headers_of_any_comment_and_line_ending(tmp_path):
+    for comment in ("Ångström", "two\x0bcolumns", "after end_header", "\x1c"):
+        text = (ply_header("ascii") + polygon_lines()).replace("made by hand", comment)
+        for end in ("\n", "\r\n", "\r"):
+            assert load(write(tmp_path, "commented.ply", text.replace("\n", end))).faces.tolist() == TRIANGLES
+    header, body = binary_ply("<").split(b"end_header\n")
+    body = b"\n" + body[1:]  # 0.0 becomes 5e-323
+    file = write(tmp_path, "body.ply", (header + b"end_header\n").replace(b"\n", b"\r") + body)
+    assert load(file).faces.tolist() == TRIANGLES
+
+
+@pytest.mark.parametrize("name", ["mixed.obj", "mixed.off", "ascii.ply"])
+def test_a_byte_order_mark_is_passed_over(tmp_path, name):
+    assert load(write(tmp_path, name, "\ufeff" + MIXED[name])).faces.tolist() == TRIANGLES
+
+
+def test_ascii_stl_with_a_byte_order_mark(tmp_path):
+    facet = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+    assert len(load(write(tmp_path, "part.stl", f"\ufeffsolid part\n{facet}endsolid part\n")).faces) == 1
+
+
+def test_obj_faces_by_their_old_name(tmp_path):
+    assert load(write(tmp_path, "old.obj", obj_text().replace("f ", "fo ", 2))).faces.tolist() == TRIANGLES
+
+
 def test_raw_with_and_without_names(tmp_path):
     rows = ["0 0 0 1 0 0 0 1 0", "1 0 0  1 1 0\t0 1 0"]
     plain = load(write(tmp_path, "plain.raw", "\n".join(rows)))
@@ -285,6 +310,12 @@ def test_a_cut_binary_stl_is_refused(tmp_path):
         load(path)
 
 
+def test_an_ending_is_refused_with_the_name_once(tmp_path):
+    with pytest.raises(InputError) as refusal:
+        load(tmp_path / "part.step")
+    assert str(refusal.value).count("part.step") == 1
+
+
 def test_missing_files_and_folders(tmp_path):
     with pytest.raises(InputError, match=r"nothing\.stl: there is no such file"):
         load(tmp_path / "nothing.stl")
@@ -369,6 +400,17 @@ def test_scene_nodes_come_in_order_and_share_meshes(tmp_path):
     # A stretch goes into the vertices and leaves a rigid pose.
     np.testing.assert_allclose(meshes[3].vertices.max(axis=0), [1, 3, 0], atol=1e-12)
     np.testing.assert_allclose(nodes[3][2], [[1, 0, 0, 5], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], atol=1e-12)
+
+
+def test_nodes_that_show_lines_alone_are_passed_over(tmp_path):
+    document = scene_document()
+    document["meshes"].append({"name": "edges", "primitives": [{"attributes": {"POSITION": 0}, "mode": 1}]})
+    document["nodes"][0]["mesh"] = 2
+    nodes = load_scene(write(tmp_path, "scene.gltf", json.dumps(document)))
+    assert [name for name, _, _ in nodes] == ["kid", "top", "zeta"]
+    document["scenes"][0]["nodes"] = [0]
+    with pytest.raises(InputError, match="no node of its scene shows a mesh of triangles"):
+        load_scene(write(tmp_path, "scene.gltf", json.dumps(document)))
 
 
 def test_mirrored_nodes_have_their_faces_turned_round(tmp_path):
@@ -468,7 +510,6 @@ def change(document: dict, path: str, value: object) -> dict:
         ("extensionsRequired", ["KHR_draco_mesh_compression"], "KHR_draco_mesh_compression"),
         ("scene", 4, "entry 4 of 'scenes'"),
         ("scenes.0.nodes", [], "no node"),
-        ("meshes.0.primitives.0.mode", 1, "mesh 'quad': it holds no faces"),
     ],
 )
 def test_broken_scenes_are_refused(tmp_path, path, value, reason):

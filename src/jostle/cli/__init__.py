@@ -1,30 +1,63 @@
 """The command line: one file per command; `jostle --help` lists them.
 
-Exit status of every command: 2 for bad input, 3 for a fault of jostle itself, 130 when interrupted; 0 and 1 are answers.
+Exit status of every command: 2 for bad input and for output that cannot be written, 3 for a fault of jostle itself, 130 when
+interrupted, 141 when nobody reads the output any more; 0 and 1 are answers.
 (A Python traceback would exit with 1, which `jostle check` uses for "touching": so faults are caught here.)
 """
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 import traceback
+
+NOBODY_READS = 141
 
 
 def main() -> None:
     """Run the command line."""
-    from jostle.cli.app import app
     from jostle.cli.names import visible
     from jostle.errors import JostleError
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a character shows a question mark
     try:
-        app()
+        _run()
     except JostleError as error:
         print("jostle:", visible(str(error), keep="\n"), file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("jostle: interrupted", file=sys.stderr)
         sys.exit(130)
-    except Exception:
+    except BrokenPipeError:
+        _drop_output()
+        sys.exit(NOBODY_READS)
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is None:  # no file: what was printed
+            _drop_output()
+            print(f"jostle: the output cannot be written ({error.strerror or error})", file=sys.stderr)
+            sys.exit(2)
         traceback.print_exc()
         print("jostle: this is a fault in jostle; please report it with the lines above", file=sys.stderr)
         sys.exit(3)
+
+
+def _run() -> None:
+    from jostle.cli.app import app
+
+    try:
+        app()
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # typer makes it status 1, which is an answer
+            raise end.__context__ from None
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, where what goes wrong can be told
+        raise
+
+
+def _drop_output() -> None:
+    """Let what is still to be printed go nowhere: Python would try again at its end, and complain."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)

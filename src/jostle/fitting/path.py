@@ -80,6 +80,8 @@ def read_path(file: str | PathLike[str]) -> RecordedPath:
     """Read a path; what cannot be used raises `InputError` with the file and the line."""
     source = cast.as_path(file, "file")
     try:
+        if source.exists() and not source.is_file():  # a pipe or a device might never end
+            raise InputError(f"{file}: the path cannot be read (it is no regular file)")
         text = source.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
@@ -121,11 +123,8 @@ def write_path(path: RecordedPath, file: str | PathLike[str]) -> None:
 def write_table(file: str | PathLike[str], header: tuple[str, ...], rows: list[list[str]]) -> None:
     """Write lines of a table under a header, at once."""
     target = cast.as_path(file, "file")
-    try:
-        with written_whole(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-            csv.writer(stream, lineterminator="\n").writerows([header, *rows])
-    except OSError as error:
-        raise InputError(f"{target}: it cannot be written ({error.strerror})") from None
+    with written_whole(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows([header, *rows])
 
 
 def quaternion_of(pose: Floats) -> Floats:

@@ -49,11 +49,8 @@ def write_files(result: ExperimentResult, folder: Path) -> list[Path]:
     written = []
     for name, text in texts.items():
         target = folder / name
-        try:
-            with written_whole(target) as temporary:
-                temporary.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{target}: it cannot be written ({error.strerror or error})") from None
+        with written_whole(target) as temporary:
+            temporary.write_text(text, encoding="utf-8")
         written.append(target)
     return written
 

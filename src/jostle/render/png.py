@@ -3,7 +3,7 @@
 One IHDR, one IDAT and one IEND chunk, 8 bits per channel, RGB or RGBA, no interlacing. Of the five row filters "none" and
 "up" are tried on the whole picture and the shorter one is kept: drawings with many lines are a sixth shorter without a filter,
 smooth ones shorter with it; a choice row by row was longer than "none" on all pictures of the gallery.
-A file appears complete or not at all: it is written under a temporary name beside its target and then renamed.
+A file appears complete or not at all (`whole_file.py`).
 Equal pictures give equal files (no time stamp, fixed compression level).
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import struct
-import tempfile
 import zlib
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.errors import InputError
+from jostle.whole_file import written_whole
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _COLOUR_TYPE = {3: 2, 4: 6}  # channels -> PNG colour type: truecolour, truecolour with alpha
@@ -63,16 +63,8 @@ def write_png(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
     """
     target = checked_target(path)
     content = encode_png(pixels)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        temporary.chmod(0o666 & ~_umask())  # mkstemp gives 0600; a picture should be as readable as any other new file
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with written_whole(target) as temporary:
+        temporary.write_bytes(content)
 
 
 def checked_target(path: str | os.PathLike[str]) -> Path:
@@ -87,10 +79,3 @@ def checked_target(path: str | os.PathLike[str]) -> Path:
 
 def _chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-
-
-def _umask() -> int:
-    # The only portable way to read the mask is to set it.
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -75,11 +75,12 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
     """
     file, budget = cast.as_path(path), _budget(limits)
     name = printable(file.stem) if name is None else name
+    ending = _ending(file)
     with _refusals(file):
-        if _ending(file) in _SCENES:
+        if ending in _SCENES:
             parts = _scene_parts(file, units, budget, file.parent)
             return _joined(parts, budget, name)
-        polygons = checked(_READERS[_ending(file)](_source(file, budget, None)))
+        polygons = checked(_READERS[ending](_source(file, budget, None)))
         faces, source = triangles(polygons, budget)
         one_to_one = len(faces) == len(polygons.sizes)
         return Mesh(*merged(polygons.points, faces), name=name, units=units, source_face=None if one_to_one else source)
@@ -107,7 +108,7 @@ def load_scene(
 def _scene_parts(file: Path, units: str | None, budget: Budget, folder: Path | None) -> list[tuple[str, Mesh, Floats]]:
     scene = read_gltf(_source(file, budget, folder))
     if not scene.nodes:
-        raise UnreadableError("no node of its scene shows a mesh")
+        raise UnreadableError("no node of its scene shows a mesh of triangles")
     return _placed_meshes(scene, budget, "m" if units is None else units)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from jostle.cast import as_path, shown
 from jostle.errors import InputError
 from jostle.shapes.mesh import Mesh
+from jostle.whole_file import written_whole
 
 
 def save(mesh: Mesh, path: str | os.PathLike[str]) -> Path:
@@ -26,10 +27,8 @@ def save(mesh: Mesh, path: str | os.PathLike[str]) -> Path:
     if writer is None:
         raise InputError(f"{file}: the ending {file.suffix!r} is not one that can be written; choose one of {', '.join(_WRITERS)}")
     content = writer(mesh)
-    try:
-        file.write_bytes(content)
-    except OSError as error:
-        raise InputError(f"{file}: it cannot be written ({error.strerror or error})") from None
+    with written_whole(file) as temporary:
+        temporary.write_bytes(content)
     return file
 
 

@@ -87,7 +87,7 @@ class SceneSimulation:
             self.world,
             velocity=np.array([_velocity(body) for body in scene.bodies]).reshape(-1, 3) * scale,
             spin=np.array([body.spin * _unit(body.axis) for body in scene.bodies]).reshape(-1, 3) * scale,
-            cube=scene.cube if cube == SAME_AS_SCENE else cube,
+            cube=scene.cube if cube is SAME_AS_SCENE else cube,
             dt=dt,
             led=[body.name for body in led],
             **settings,

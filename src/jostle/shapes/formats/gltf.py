@@ -1,9 +1,9 @@
 """glTF 2.0, as .gltf (JSON with buffers beside it or inside) and .glb: nodes, the meshes they show, and where.
 
 Nodes come in the file's order, those of the default scene only. The triangles of all primitives of a mesh follow each other
-in order; strips and fans are unrolled, points and lines passed over. Skins, morph targets, animations and materials are not
-geometry here: a mesh is read in its rest shape. Files that need an extension to show their geometry are refused. Buffers beside the
-file are read from its own folder and the folders in it, never from elsewhere.
+in order; strips and fans are unrolled, points and lines passed over, and so are nodes that show nothing else. Skins, morph targets,
+animations and materials are not geometry here: a mesh is read in its rest shape. Files that need an extension to show their
+geometry are refused. Buffers beside the file are read from its own folder and the folders in it, never from elsewhere.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def read_gltf(source: Source) -> Scene:
         file = _File(document, buffers, source.budget)
         nodes = _nodes(file)
         primitives = {k: _primitives(file, k) for k in sorted({node.mesh for node in nodes})}
-        meshes = {k: _mesh(file, k, own) for k, own in primitives.items()}
+        nodes = [node for node in nodes if primitives[node.mesh]]
+        meshes = {k: _mesh(file, k, own) for k, own in primitives.items() if own}
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise UnreadableError(f"its structure is broken ({type(error).__name__}: {reason_of(error)})") from None
     return Scene(nodes, meshes)

@@ -1,7 +1,7 @@
 """Wavefront OBJ: `v` and `f` lines. Materials, normals, texture coordinates, groups, lines and points are passed over.
 
-Polygons of any size, indices with and without slashes, negative (relative) indices and continued lines are read. Index 0,
-indices beyond the vertices, and free-form curves and surfaces are refused.
+Polygons of any size (`fo` in old files), indices with and without slashes, negative (relative) indices and continued lines are
+read. Index 0, indices beyond the vertices, and free-form curves and surfaces are refused.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from jostle.shapes.formats.polygons import Polygons, polygons_from_lists
 from jostle.shapes.formats.source import Source, UnreadableError, as_index, as_number
 
+_FACE = ("f", "fo")  # the second is its name in old files
 _FREE_FORM = frozenset(("curv", "curv2", "surf", "bsp", "bzp", "cdc", "cdp", "res"))
 
 
@@ -25,7 +26,7 @@ def read_obj(source: Source) -> Polygons:
             if len(words) < 4:
                 raise UnreadableError(f"line {line}: a vertex needs three coordinates")
             points.append([as_number(word, line) for word in words[1:4]])
-        elif keyword == "f":
+        elif keyword in _FACE:
             polygons.append([_corner(word, len(points), line) for word in words[1:]])
             lines_of_faces.append(line)
         elif keyword in _FREE_FORM:

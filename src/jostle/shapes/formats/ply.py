@@ -7,6 +7,8 @@ header announces must all be there, and nothing may follow.
 
 from __future__ import annotations
 
+import codecs
+import re
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -19,6 +21,8 @@ _OLD_NAMES = ("char", "uchar", "short", "ushort", "int", "uint", "float", "doubl
 _NEW_NAMES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64")
 _TYPES = dict(zip(_OLD_NAMES + _NEW_NAMES, 2 * ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8"), strict=True))
 _WHOLE_TYPES = {name: kind for name, kind in _TYPES.items() if kind[0] in "iu"}
+_FIRST_LINE = re.compile(b"(?:" + codecs.BOM_UTF8 + rb")?ply[ \t]*(?P<end>\r\n|\r|\n)")
+_LAST_LINE = re.compile(rb"[\r\n]end_header\b[^\r\n]*")
 _ORDERS = {"binary_little_endian": "<", "binary_big_endian": ">", "ascii": ""}
 
 
@@ -62,16 +66,18 @@ def read_ply(source: Source) -> Polygons:
 def _header(source: Source) -> tuple[str, list[_Element], int]:
     """Return byte order ("" for ASCII), elements, and where the body begins."""
     data = source.data
-    end = data.find(b"end_header")
-    if data[:3] != b"ply" or end < 0:
+    first, last = _FIRST_LINE.match(data), _LAST_LINE.search(data)
+    if first is None or last is None:
         raise UnreadableError("it has no PLY header ('ply' … 'end_header')")
-    body = data.find(b"\n", end) + 1 or len(data)
+    # Where lines end in "\r" alone, a "\n" after the last one is the first byte of the body.
+    body = last.end() + 1 if first["end"] == b"\r" else data.find(b"\n", last.end()) + 1 or len(data)
     order = None
     elements: list[_Element] = []
-    for line, text in enumerate(data[:end].decode("latin-1").splitlines(), start=1):
+    header = data[first.end() : last.start()].decode("utf-8", "replace")
+    for line, text in enumerate(re.split("\r\n|\r|\n", header), start=2):
         words = text.split()
         match words:
-            case [] | ["ply"] | ["comment" | "obj_info", *_]:
+            case [] | ["comment" | "obj_info", *_]:
                 continue
             case ["format", name, _] if name in _ORDERS:
                 order = _ORDERS[name]

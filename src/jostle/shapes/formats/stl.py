@@ -6,6 +6,8 @@ ASCII files may hold several solids; they are read one after the other into one 
 
 from __future__ import annotations
 
+import codecs
+
 import numpy as np
 
 from jostle.shapes.formats.polygons import Polygons, triangle_soup
@@ -21,7 +23,7 @@ def read_stl(source: Source) -> Polygons:
     promised = int.from_bytes(data[80:_HEADER], "little") if len(data) >= _HEADER else -1
     if promised >= 0 and len(data) == _HEADER + promised * _RECORD.itemsize:
         return triangle_soup(source, source.array(_HEADER, _RECORD, promised, "it is cut off")["corners"])
-    if data.lstrip()[:5].lower() == b"solid" and b"\0" not in data:
+    if data.removeprefix(codecs.BOM_UTF8).lstrip()[:5].lower() == b"solid" and b"\0" not in data:
         return _read_ascii(source)
     if promised < 0:
         raise UnreadableError("it is shorter than the header of a binary STL and does not begin with 'solid'")
