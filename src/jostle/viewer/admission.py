@@ -3,7 +3,8 @@
 A browser sends with every request the name it looked up (Host), and with every WebSocket the site that asked for it (Origin).
 A site elsewhere can neither connect (its Origin is another one) nor pass as this page by a name that it lets point here (its Host
 is another one). A page for other machines has a random token in its address. The page's client cannot send that with its
-WebSocket, so the page's response sets it as a cookie, which goes back to this address only and is not sent for other sites.
+WebSocket, so the page's response sets it as a cookie, which the browser sends back to this machine (to all its ports) and which
+no request from another site carries.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import secrets
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import parse_qs, urlsplit
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-ANYWHERE = ("", "0.0.0.0", "::")
+ANYWHERE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "[::1]"}  # and the name of this machine that each listens to
 
 
 class Headers(Protocol):
@@ -27,10 +29,18 @@ class Headers(Protocol):
         """Return all values of a header."""
 
 
+def as_browsers_write(host: str) -> str:
+    """Return a host as it stands in `Host`: names in small letters, numbers in their usual form (0 is 0.0.0.0)."""
+    try:
+        return str(socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)[0][4][0])
+    except (socket.gaierror, UnicodeError):
+        return host.lower()
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach an address."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(as_browsers_write(host)).is_loopback
     except ValueError:
         return host.lower() == "localhost"
 
@@ -42,7 +52,7 @@ class Admission:
     Parameters
     ----------
     host : str
-        The address that is listened on.
+        The address that is listened on, as browsers write it.
     port : int
     token : str, optional
         None where only this machine can reach the address.
@@ -55,12 +65,12 @@ class Admission:
     @staticmethod
     def to(host: str, port: int) -> Admission:
         """Return the rules for an address, with a new token if others can reach it."""
-        return Admission(host, port, None if is_loopback(host) else secrets.token_urlsafe(24))
+        return Admission(as_browsers_write(host), port, None if is_loopback(host) else secrets.token_urlsafe(24))
 
     @property
     def address(self) -> str:
         """What a browser opens: with the token if there is one."""
-        name = LOOPBACK[0] if self.host in ANYWHERE else _in_address(self.host)
+        name = ANYWHERE.get(self.host) or _in_address(self.host)
         return f"http://{name}:{self.port}" + (f"/?token={self.token}" if self.token else "")
 
     @property
