@@ -228,6 +228,19 @@ def test_what_strangers_send_is_not_printed(sent, capfd, caplog):
         assert caplog.records == []  # without a handler, logging prints them on the terminal
 
 
+def test_connections_without_a_request_keep_nobody_out(monkeypatch):
+    monkeypatch.setattr(guarded, "MOST_OPENING", 3)
+    with served(two_boxes()) as page, contextlib.ExitStack() as stack:
+        idle = [stack.enter_context(socket.create_connection((LOCAL, page.port), timeout=30)) for _ in range(10)]
+        page.client()
+        assert asked(page.port, Host=f"127.0.0.1:{page.port}")[0] == 200
+        for each in idle[:7]:  # the first ones are cut off
+            with contextlib.suppress(ConnectionResetError):
+                assert each.recv(1) == b""
+        until(lambda: len(page.guard.opening) <= 3)
+    until(lambda: len(page.guard.opening) == 0)
+
+
 def test_with_the_token_a_page_for_others_opens_and_connects():
     with served(two_boxes(), host="0.0.0.0") as page:
         token, here = page.guard.admission.token, f"192.168.0.7:{page.port}"

@@ -39,6 +39,7 @@ from jostle.viewer.transfers import Transfers
 TRIED = "viser>=1.1,<1.2"
 MOST_BYTES = 2**20  # of a message; parts of files have half of it
 MOST_CONNECTIONS = 32
+MOST_OPENING = 256  # connections that are no WebSockets yet; each takes one of the files that a process may open
 PATIENCE = 5.0  # seconds that viser has to take note of a browser
 RATE, BURST = 400.0, 800.0  # of a connection's messages a second by cost, and at once; a drag and a turning camera cost about 150
 FRAMES, FRAMES_AT_ONCE = 4000.0, 8000.0  # of a connection a second, and at once; a page sends at most a few for a message
@@ -75,6 +76,7 @@ class Guard:
         self.used = threading.Event()
         self.closed = 0  # connections that were closed for what they sent
         self.connections: set[GuardedConnection] = set()
+        self.opening: dict[GuardedConnection, None] = {}  # the oldest first
 
     def options(self, handler: Callable[[Any], Awaitable[None]], options: dict[str, Any]) -> dict[str, Any]:
         """Return the options of `serve` with the guard's own."""
@@ -85,6 +87,7 @@ class Guard:
             return self.answered(connection, request, answer)
 
         async def handle(connection: GuardedConnection) -> None:
+            self.opening.pop(connection, None)
             self.connections.add(connection)
             try:
                 if connection.subprotocol == f"viser-v{viser.__version__}":
@@ -168,6 +171,21 @@ class GuardedConnection(ServerConnection):
         self.pace = Pace(time.monotonic(), RATE, BURST)
         self.frames = Pace(time.monotonic(), FRAMES, FRAMES_AT_ONCE)
         self._fragments = 0  # of the message that comes
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin; where too many have begun, the one that has waited longest is cut off."""
+        super().connection_made(transport)
+        opening = self._guard.opening
+        opening[self] = None
+        if len(opening) > MOST_OPENING:
+            oldest = next(iter(opening))
+            del opening[oldest]
+            oldest.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        self._guard.opening.pop(self, None)
+        super().connection_lost(exc)
 
     def process_event(self, event: Event) -> None:
         """Take a frame; cut the connection if there are more of them than a page sends."""
