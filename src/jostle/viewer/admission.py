@@ -1,10 +1,9 @@
-"""Who may load the page and connect to it: requests are judged by Host, Origin and, where others can reach the address, a token.
+"""Who may load the page and connect to it, by Host, by Origin and, where other machines can reach the address, by a token.
 
-A browser sends with every request the name it looked up (Host), and with every WebSocket the site that asked for it (Origin).
-A site elsewhere can neither connect (its Origin is another one) nor pass as this page by a name that it lets point here (its Host
-is another one). A page for other machines has a random token in its address. The page's client cannot send that with its
-WebSocket, so the page's response sets it as a cookie, which the browser sends back to this machine (to all its ports) and which
-no request from another site carries.
+A browser sends the name it looked up with every request (Host), and the site that opened a WebSocket with its handshake (Origin).
+So another site can neither connect (its Origin differs) nor pose as this page by a name that it points here (its Host differs: DNS
+rebinding). A page for other machines has a random token in its address. The page's client cannot send that with its WebSocket, so
+the page's response sets it as a cookie, which the browser sends to all ports of this machine, but not with requests of other sites.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True)
 class Admission:
-    """The names that a page goes by, and the token that it asks for.
+    """The names under which a page may be requested, and the token that it requires.
 
     Parameters
     ----------
@@ -69,7 +68,7 @@ class Admission:
 
     @property
     def address(self) -> str:
-        """What a browser opens: with the token if there is one."""
+        """The address to open in a browser, with the token if there is one."""
         name = ANYWHERE.get(self.host) or _in_address(self.host)
         return f"http://{name}:{self.port}" + (f"/?token={self.token}" if self.token else "")
 
@@ -83,10 +82,10 @@ class Admission:
     def refusal(self, path: str, headers: Headers) -> str | None:
         """Return why a request is refused, None if it is not."""
         host = _only(headers, "Host")
-        if host is None or not self._goes_by(host):
+        if host is None or not self._is_own(host):
             return (
-                "This page goes by another address. Open the one that the command printed; "
-                "to reach it through a tunnel, let both ends have the same port."
+                "This page has another address. Open the one that the command printed; "
+                "to reach it through a tunnel, use the same port on both ends."
             )
         origins, connects = headers.get_all("Origin"), bool(headers.get_all("Upgrade"))
         # Browsers name the origin of every WebSocket, and of no page that is simply opened.
@@ -103,8 +102,8 @@ class Admission:
             return "Open the whole address that the command printed, with its token."
         return None
 
-    def _goes_by(self, host: str) -> bool:
-        if self.host in ANYWHERE:  # any name of this machine; a name that somebody lets point here does not bring the token
+    def _is_own(self, host: str) -> bool:
+        if self.host in ANYWHERE:  # any name of this machine; a site that points its name here does not have the token
             return True
         names = {name.lower() for name in (*LOOPBACK, _in_address(self.host))}
         allowed = {f"{name}:{self.port}" for name in names} | (names if self.port == 80 else set())

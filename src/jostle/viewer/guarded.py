@@ -1,8 +1,8 @@
-"""viser's server behind a guard: every request is judged by `admission.py`, every message by `messages.py`, before viser sees it.
+"""viser's server behind a guard: `admission.py` judges every request and `messages.py` every message before viser sees it.
 
-The guard uses public options of `websockets.serve`, `process_request` and `create_connection`. viser calls `serve` itself, passing
-none of ours; so while a server is made, `serve` is one that adds them. If viser does not call it, nothing is opened.
-All that is not public in viser is used here and nowhere else, and was tried with the versions in `TRIED`:
+The guard uses public options of `websockets.serve`: `process_request`, `create_connection`, `logger`. viser calls `serve` itself
+and takes no options for it, so `serve` is replaced by a function that adds them while a server is made. If viser does not call it,
+nothing is opened. Private parts of viser are used here and nowhere else, and tested with the versions in `TRIED`:
 `_websock_server._live_connections`, `gui._gui_input_handle_from_uuid`, `client._websock_connection.queue_message`, `_messages`.
 """
 
@@ -66,7 +66,7 @@ _log.addFilter(lambda record: record.getMessage() != "opening handshake failed")
 
 
 class Guard:
-    """What stands between browsers and viser's server."""
+    """Judges what browsers send before viser's server gets it."""
 
     def __init__(self, admission: Admission) -> None:
         self.admission = admission
@@ -110,7 +110,7 @@ class Guard:
         }
 
     def answered(self, connection: ServerConnection, request: Request, answer: Any) -> Response | None:
-        """Return a refusal, or what viser answers with headers of ours; None lets a WebSocket come."""
+        """Return a refusal, or viser's response with the guard's headers; None to accept a WebSocket."""
         why = self.admission.refusal(request.path, request.headers)
         if why is not None:
             return self._with_headers(connection.respond(http.HTTPStatus.FORBIDDEN, f"{why}\n"), request)
@@ -161,7 +161,7 @@ class Guard:
 
 
 class GuardedConnection(ServerConnection):
-    """A browser's WebSocket; what no page would send closes it, and what comes too fast waits."""
+    """A browser's WebSocket: closed by a message that no page would send, slowed down when messages come too fast."""
 
     def __init__(self, guard: Guard, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -173,7 +173,7 @@ class GuardedConnection(ServerConnection):
         self._fragments = 0  # of the message that comes
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin; where too many have begun, the one that has waited longest is cut off."""
+        """Begin; if too many connections wait for a request, close the oldest."""
         super().connection_made(transport)
         opening = self._guard.opening
         opening[self] = None
@@ -188,7 +188,7 @@ class GuardedConnection(ServerConnection):
         super().connection_lost(exc)
 
     def process_event(self, event: Event) -> None:
-        """Take a frame; cut the connection if there are more of them than a page sends."""
+        """Take a frame; close the connection if it sends more of them than a page does."""
         if isinstance(event, Frame):
             if event.opcode in DATA_OPCODES:
                 self._fragments = 0 if event.fin else self._fragments + 1

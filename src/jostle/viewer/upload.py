@@ -1,9 +1,8 @@
 """Mesh files from a browser: received up to a size, read with the checks of `jostle.load`, put beside what is there.
 
-A file is written to a temporary directory under a harmless name, read within `UPLOAD_LIMITS`, and gone. What it refers to outside
-of itself is not read: a glTF file could name any file of this machine. 3MF and Collada are left out: archives and XML
-take the most for the least.
-How files come in is in `transfers.py`.
+A file is written to a temporary directory under a harmless name, read within `UPLOAD_LIMITS`, and deleted. Files that it refers to
+are not read: a glTF file could name any file of this machine. 3MF and Collada are not accepted: archives and XML turn few bytes
+into much work. `transfers.py` receives the files.
 """
 
 from __future__ import annotations
