@@ -110,6 +110,7 @@ def test_a_page_for_others_asks_for_its_token(host):
     assert "SameSite=Strict" in there.cookie
     assert not refused(there, f"/?token={there.token}", Host=name)
     assert not refused(there, Host=name, Cookie=f"a b[]; {cookie};x")
+    assert not refused(there, Host=name, Cookie=[f"jostle-8080=; {cookie}", "jostle-8080=other"])
     assert not refused(there, Host=name, Cookie=cookie, Upgrade="websocket", Origin=f"http://{name}")
     for path, extra in (
         ("/", {}),

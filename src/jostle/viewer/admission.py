@@ -98,7 +98,7 @@ class Admission:
         if asked.keys() - {"token"}:
             # viser's page would connect to a server that its address names, and show what that one sends.
             return "The address of this page takes no settings."
-        if self.token is not None and not (self._is_token(asked.get("token", [])) or self._is_token(self._in_cookie(headers))):
+        if self.token is not None and not self._has_token(asked.get("token", []), headers):
             return "Open the whole address that the command printed, with its token."
         return None
 
@@ -118,9 +118,11 @@ class Admission:
         pairs = [each.strip().partition("=") for line in headers.get_all("Cookie") for each in line.split(";")]
         return [value for name, _, value in pairs if name == self._cookie_name]
 
-    def _is_token(self, offered: list[str]) -> bool:
+    def _has_token(self, asked: list[str], headers: Headers) -> bool:
         assert self.token is not None
-        return len(offered) == 1 and hmac.compare_digest(offered[0].encode("utf-8", "replace"), self.token.encode())
+        # Another server of this machine can set a cookie of this name beside ours: any of them may be the right one.
+        offered = self._in_cookie(headers) + (asked if len(asked) == 1 else [])
+        return any(hmac.compare_digest(each.encode("utf-8", "replace"), self.token.encode()) for each in offered)
 
 
 def _only(headers: Headers, key: str) -> str | None:
