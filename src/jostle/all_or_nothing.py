@@ -1,4 +1,4 @@
-"""Steps of objects that move a world: the object and the world change together, or neither does, whatever raises."""
+"""Atomic steps: an object that moves a world and the world change together, or, whatever raises, neither does."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Arrays in .npz files of anybody: sizes are checked before anything is decompressed, and no pickle is read.
+"""Reading untrusted .npz files: sizes are checked before anything is decompressed, and no pickle is read.
 
-`numpy.load` believes what a file says of itself: a few bytes can ask for any amount of memory, and a damaged file raises whatever
-zipfile, zlib, ast or struct make of it. Here the directory of the archive and the header of each array are checked against the
-bytes that are there and against `MOST_BYTES`; all that can be wrong is an `InputError` that names the array.
+`numpy.load` trusts the headers of a file: a few bytes can request any amount of memory, and a damaged file raises whatever zipfile,
+zlib, ast or struct raise. Here the directory of the archive and the header of each array are checked against the bytes that are
+there and against `MOST_BYTES`; every defect is an `InputError` that names the array.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class ArrayFile:
-    """A .npz file that is open for reading, a context. Its errors do not name the file: the caller knows what it should be."""
+    """A .npz file open for reading, a context manager. Its errors do not name the file; the caller adds that."""
 
     def __init__(self, file: Path) -> None:
         self._members: dict[str, zipfile.ZipInfo] = {}
@@ -73,7 +73,7 @@ class ArrayFile:
         return list(self._members)
 
     def read(self, name: str) -> NDArray[Any]:
-        """Return one array, which nobody else holds."""
+        """Return a new array."""
         member = self._members.get(name)
         if member is None:
             raise InputError(f"{name} is missing")

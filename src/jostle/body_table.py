@@ -2,9 +2,9 @@
 
 An interrupt may come between any two bytecodes, so a world changes in one of two ways only, both of them a single operation:
 
-- A change of several fields makes another table aside, and the world takes it by one assignment.
-- A change of one row is written in place, by one call into C, into an array that no frame has seen. What is derived from it is
-  forgotten first; `moved` and `deformed` are set first: a body may be marked without a change, never changed without a mark.
+- A change of several fields makes a new table, which the world takes by one assignment.
+- A change of one row is written in place, by one call into C, into an array that no frame has seen. Derived values are dropped and
+  `moved` and `deformed` are set before it: a body may be marked without a change, never changed without a mark.
 
 Copy on write: an array that a frame has seen is sealed (not writeable), so that a frame is a true snapshot and costs nothing but
 references. New bodies wait in a dict until a column is read, so that adding n bodies costs O(n).

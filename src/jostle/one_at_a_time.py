@@ -1,4 +1,4 @@
-"""OneAtATime: a world belongs to one thread at a time, and while it is in use to nobody else, not even to a callback of its own."""
+"""OneAtATime: exclusive use of a world. One thread at a time may use it, and a call excludes even its own callbacks."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import gc
+import itertools
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
@@ -115,7 +116,7 @@ class World:
         """
         made = mesh_of(mesh, None if name is None else cast.as_text(name, "name"))
         if name is None:
-            name = made.name if self._table.id_called(made.name) is None else f"{made.name} {self._next_id}"
+            name = self._free_name(made.name)
         if self._table.id_called(name) is not None:
             raise InputError(f"a body called {name!r} is in the world already; choose another name")
         owner = f"body {name!r}"
@@ -139,6 +140,12 @@ class World:
             else:
                 self._table = replaced(self._settled(), new={name: body}, units=made.units)
         return Body(self, body.id)
+
+    def _free_name(self, name: str) -> str:
+        """Return a name, with the next number behind it that makes it unique if a body has it."""
+        if name not in self:
+            return name
+        return next(free for number in itertools.count(self._next_id) if (free := f"{name} {number}") not in self)
 
     def remove(self, body: Body | int | str) -> None:
         """Take a body out of the world. Its id is never used again."""
@@ -416,7 +423,7 @@ class World:
 
         world = cls(method)
         for name, mesh, pose in load_scene(path, limits=limits):
-            world.add(mesh, pose, name if name not in world else f"{name} {len(world)}")
+            world.add(mesh, pose, world._free_name(name))
         return world
 
     def __getstate__(self) -> dict[str, Any]:

@@ -209,7 +209,7 @@ class _World:
 
     def _meshes(self) -> list[Mesh]:
         count = len(self.mesh_names)
-        surfaces = [None] * count  # files of before have none
+        surfaces = [None] * count  # older files have none
         if "mesh_analytic" in self.fields:
             surfaces = checked_list(self.fields, "mesh_analytic", dict, type(None), count=count)
         meshes = []
@@ -226,7 +226,7 @@ class _World:
         return checked(self.saved.read(name), name, "f8", len(mesh.vertices), 3)
 
     def _take_shapes(self, world: World, meshes: list[Mesh]) -> None:
-        """Hand the stored shapes to the world; what is wrong with one means no more than that it is prepared again."""
+        """Hand the stored shapes to the world; a shape with any defect is prepared again."""
         stored, digests = STORED.get(name_of(world.method)), self.fields.get("shape_digests")
         if stored is None or not isinstance(digests, list) or len(digests) != len(meshes):
             return

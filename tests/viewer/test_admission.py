@@ -1,5 +1,6 @@
 """Who may load the page and connect to it: names, origins and tokens, by themselves and at a real server."""
 
+import contextlib
 import http.client
 import re
 import socket
@@ -24,7 +25,7 @@ from websockets.exceptions import InvalidStatus
 
 from jostle.viewer import guarded
 from jostle.viewer.admission import Admission, is_loopback
-from jostle.viewer.serve import LOCAL, free_port, open_server
+from jostle.viewer.serve import LOCAL, check_address, free_port, open_server
 from jostle.viewer.session import Session
 from jostle.viewer.subject import subject_of_world
 from tests.viewer.raw_client import RawClient, served, until
@@ -43,9 +44,10 @@ def refused(admission, path="/", **values):
 
 
 def test_which_addresses_are_of_this_machine_alone():
-    assert [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "::", "192.168.0.7", "example.org")] == [
-        True, True, True, False, False, False, False,
-    ]  # fmt: skip
+    for host in ("127.0.0.1", "127.1", "::1", "0:0::1", "localhost", "LOCALHOST"):
+        assert is_loopback(host), host
+    for host in ("0.0.0.0", "0", "::", "::0", "", "192.168.0.7", "example.org"):
+        assert not is_loopback(host), host
 
 
 def test_a_page_of_this_machine_goes_by_its_names_and_port_only():
@@ -108,6 +110,7 @@ def test_a_page_for_others_asks_for_its_token(host):
     assert "SameSite=Strict" in there.cookie
     assert not refused(there, f"/?token={there.token}", Host=name)
     assert not refused(there, Host=name, Cookie=f"a b[]; {cookie};x")
+    assert not refused(there, Host=name, Cookie=[f"jostle-8080=; {cookie}", "jostle-8080=other"])
     assert not refused(there, Host=name, Cookie=cookie, Upgrade="websocket", Origin=f"http://{name}")
     for path, extra in (
         ("/", {}),
@@ -124,6 +127,40 @@ def test_a_page_for_others_asks_for_its_token(host):
         assert refused(there, path, Host=name, **extra), (path, extra)
     by_another_name = refused(there, f"/?token={there.token}", Host="evil.example:8080")
     assert by_another_name == (host not in ("0.0.0.0", "::"))  # which stands for all names that the machine has
+
+
+@pytest.mark.parametrize(
+    ("host", "written"), [("FE80:0::7", "[fe80::7]"), ("10.1", "10.0.0.1"), ("Workshop.LOCAL", "workshop.local")]
+)
+def test_a_host_goes_by_the_form_that_browsers_give_it(host, written):
+    there = Admission.to(host, 8080)
+    assert there.address.startswith(f"http://{written}:8080/?")
+    assert not refused(there, f"/?token={there.token}", Host=f"{written}:8080")
+
+
+@pytest.mark.parametrize(
+    ("host", "name"), [("", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("0", "127.0.0.1"), ("::", "[::1]"), ("0::0", "[::1]")]
+)
+def test_a_page_that_listens_everywhere_prints_an_address_that_opens(host, name):
+    assert Admission.to(host, 8080).address.startswith(f"http://{name}:8080/?token=")
+
+
+def test_a_port_is_free_if_it_is_so_on_all_addresses_of_a_name(monkeypatch):
+    """viser would try a thousand ports, and then wait for ever."""
+    with socket.socket() as taken:
+        taken.bind((LOCAL, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        first = (socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.2", port))
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [first, (*first[:4], (LOCAL, port))])
+        with pytest.raises(InputError, match="in use"):
+            check_address("localhost", port)
+        without = (9999, *first[1:])  # a family that this machine does not have
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [without, first])
+        check_address("localhost", port)
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [without])
+        with pytest.raises(InputError, match="no such kind of address"):
+            check_address("localhost", port)
 
 
 def two_boxes():
@@ -166,6 +203,43 @@ def test_other_sites_can_neither_load_the_page_nor_connect():
                 RawClient(page.port, origin=origin)
             assert status.value.response.status_code == 403, origin
         page.client()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"\x1b]0;title\x07\r\n\r\n",
+        b"GET / HTTP/\x1b[31m\r\n\r\n",
+        b"GET / HTTP/1.1\r\nA: \x1b[31m\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: {here}\r\nOrigin: http://{here}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        b"Sec-WebSocket-Protocol: viser-v" + 200 * b"x" + b"\r\n\r\n",
+    ],
+)
+def test_what_strangers_send_is_not_printed(sent, capfd, caplog):
+    with served(two_boxes()) as page:
+        capfd.readouterr()
+        with socket.create_connection((LOCAL, page.port), timeout=10) as stranger, contextlib.suppress(ConnectionResetError):
+            stranger.sendall(sent.replace(b"{here}", f"127.0.0.1:{page.port}".encode()))
+            while sent and stranger.recv(65536):
+                pass
+        page.client()  # so that the one before was dealt with
+        assert capfd.readouterr() == ("", "")
+        assert caplog.records == []  # without a handler, logging prints them on the terminal
+
+
+def test_connections_without_a_request_keep_nobody_out(monkeypatch):
+    monkeypatch.setattr(guarded, "MOST_OPENING", 3)
+    with served(two_boxes()) as page, contextlib.ExitStack() as stack:
+        idle = [stack.enter_context(socket.create_connection((LOCAL, page.port), timeout=30)) for _ in range(10)]
+        page.client()
+        assert asked(page.port, Host=f"127.0.0.1:{page.port}")[0] == 200
+        for each in idle[:7]:  # the first ones are cut off
+            with contextlib.suppress(ConnectionResetError):
+                assert each.recv(1) == b""
+        until(lambda: len(page.guard.opening) <= 3)
+    until(lambda: len(page.guard.opening) == 0)
 
 
 def test_with_the_token_a_page_for_others_opens_and_connects():

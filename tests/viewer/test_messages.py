@@ -155,7 +155,7 @@ def test_who_was_not_introduced_changes_nothing():
 
 
 def test_a_pace_is_kept_by_waiting():
-    pace = guarded.Pace(0.0)
+    pace = guarded.Pace(0.0, guarded.RATE, guarded.BURST)
     assert [pace.wait(guarded.BURST, 0.0), pace.wait(guarded.RATE, 0.0)] == [0.0, 1.0]
     assert pace.wait(0.0, 0.5) == 0.5
     assert pace.wait(0.0, 1e6) == 0.0
@@ -176,6 +176,29 @@ def test_who_sends_too_much_waits_and_nobody_else(monkeypatch):
         good.set("clearance", 0.5)
         until(lambda: page.session.settings.clearance == 0.5)
         assert connection.pace.left > -2.0  # it got no farther
+
+
+@pytest.mark.parametrize("kind", ["pings", "pongs", "fragments"])
+def test_who_sends_more_frames_than_any_page_is_cut_off(kind):
+    """They take memory and time before there is a message: a pong for each ping, a record for each fragment."""
+    first, opcode, count = {"pings": (None, 0x89, 1000), "pongs": (None, 0x8A, 40_000), "fragments": (0x02, 0x00, 2000)}[kind]
+    with served(two_boxes()) as page:
+        flood, good = page.client(), page.client()
+        empty = bytes([0x80, 0, 0, 0, 0])  # masked
+        with contextlib.suppress(OSError):
+            flood.socket.socket.sendall((b"" if first is None else bytes([first]) + empty) + count * (bytes([opcode]) + empty))
+        until(lambda: len(page.guard.connections) == 1)
+        assert page.guard.closed == 1
+        good.set("clearance", 0.5)
+        until(lambda: page.session.settings.clearance == 0.5)
+
+
+def test_a_message_may_come_in_fragments():
+    with served(two_boxes()) as page:
+        client = page.client()
+        raw = msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": client.element("clearance"), "updates": {"value": 0.5}})
+        client.socket.send([raw[k : k + 1] for k in range(len(raw))])
+        until(lambda: page.session.settings.clearance == 0.5)
 
 
 def test_no_more_browsers_than_there_is_room_for(monkeypatch):

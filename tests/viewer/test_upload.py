@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import json
 import tempfile
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -320,3 +321,22 @@ def test_a_page_takes_no_more_bodies_than_it_can_show(tmp_path, monkeypatch):
         until(lambda: len(page.session.world) == 2)
         client.upload("two.stl", content)
         assert "with it the page would have 36 faces in 3 bodies" in client.told("two.stl")
+
+
+def test_files_that_come_while_the_page_is_busy_are_counted_too(tmp_path, monkeypatch):
+    """They wait to be added, and none of them is on the page yet when the next one is read."""
+    monkeypatch.setattr(upload, "MOST_BODIES_IN_ALL", 2)
+    with served(one_box()) as page:
+        client, other = page.client(), page.client()
+        heard, busy, go_on = [], threading.Event(), threading.Event()
+        monkeypatch.setattr(other.person, "tell", heard.append)
+        page.session._note(lambda: (busy.set(), go_on.wait()))
+        busy.wait()
+        content = content_of(build.box((1, 1, 1)), tmp_path)
+        for count, name in enumerate(("one.stl", "two.stl"), 1):
+            client.upload(name, content)
+            until(lambda count=count: len(page.session._loop._notes) == count)
+        go_on.set()
+        client.told("two.stl: with it the page would have")
+        assert len(page.session.world) == 2
+        assert heard == []  # only its sender is told

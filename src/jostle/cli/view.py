@@ -58,7 +58,7 @@ def view(
     """
     from rich.console import Console
 
-    from jostle.viewer.admission import ANYWHERE, is_loopback
+    from jostle.viewer.admission import ANYWHERE, as_browsers_write, is_loopback
     from jostle.viewer.serve import check_address, require_viser
     from jostle.viewer.shown import shown
 
@@ -79,9 +79,11 @@ def view(
     with page as address, until_interrupted(console) as wait:
         console.print(f"open [bold]{on_terminal(address)}[/bold] in a browser; Ctrl-C ends it", highlight=False, soft_wrap=True)
         if not is_loopback(host):
-            name = " (with this machine's name for 127.0.0.1)" if host in ANYWHERE else ""
+            here = ANYWHERE.get(as_browsers_write(host))
+            name = "" if here is None else f" (with this machine's name for {here})"
             console.print(
-                f"[yellow]listening on {on_terminal(host)}: whoever has this address{name} can look and drag, unencrypted[/yellow]",
+                on_terminal(f"listening on {host}: whoever has this address{name} can look and drag, unencrypted"),
+                style="yellow",
                 highlight=False,
                 soft_wrap=True,
             )

@@ -1,25 +1,25 @@
 """Solids: which closed bodies have common interior points, and which parts of a body lie inside another one.
 
-The interior of a closed body are the points around which its surface winds (`geometry/winding.py`): inverted meshes and
-overlapping shells count, a cavity with its own reversed shell is free. Two interiors meet if and only if
+The interior of a closed body is the set of points around which its surface winds (`geometry/winding.py`): inverted meshes and
+overlapping shells have one, a cavity with its own reversed shell is not part of it. Two interiors meet if and only if
 
 1. a face passes through another one: the pair has a row of kind CROSSING; or
 2. at an edge of one that lies in a face or along an edge of the other, the two have a common sector around that edge
    (`sectors.py`; faces in a common plane end in such edges, so they need no test of their own); or
-3. a sheet of one that meets the other in single points at most lies inside it: one winding number decides.
+3. a sheet of one lies inside the other and has at most single points in common with its surface: one winding number decides.
 
-Why: let x be inside both, and C the region around it that neither surface enters. Some piece of a face bounds C. If it belongs
+Proof: let x be inside both, and C the region around it that neither surface enters. Some piece of a face bounds C. If it belongs
 to both surfaces, their faces overlap in a common plane, with x's side as the inner side of both, and 2 holds at the edges of that
 overlap. If it belongs to A alone, it lies inside B, and so does all of A's surface that can be reached from it without meeting B's.
-Where that piece of surface ends, it ends on B's surface: along segments, then 1 or 2 holds there, or in single points alone, and
-then it consists of whole sheets (3).
+That piece of A's surface ends on B's surface: either along segments, where 1 or 2 holds, or in single points alone, and then it
+consists of whole sheets (3).
 
-2 takes it that a surface does not pass through itself and that a cavity does not touch the outer wall along an edge.
+Case 2 assumes that a surface does not pass through itself and that a cavity does not touch the outer wall along an edge.
 
 | file | holds |
 |---|---|
 | `sectors.py` | the sectors of two bodies around a line |
-| `face_contacts.py` | the kernel: for each pair of bodies, its contacts along edges, and the points that remain to be asked for |
+| `face_contacts.py` | the kernel: for each pair of bodies, its contacts along edges, and the points left to the winding number |
 | `solids.py` | the answer for a list of pairs |
 | `rational.py` | the answer in whole numbers for surfaces with faces without area or edges of three and more faces |
 """

@@ -1,9 +1,9 @@
-"""Who may load the page and connect to it: requests are judged by Host, Origin and, where others can reach the address, a token.
+"""Who may load the page and connect to it, by Host, by Origin and, where other machines can reach the address, by a token.
 
-A browser sends with every request the name it looked up (Host), and with every WebSocket the site that asked for it (Origin).
-A site elsewhere can neither connect (its Origin is another one) nor pass as this page by a name that it lets point here (its Host
-is another one). A page for other machines has a random token in its address. The page's client cannot send that with its
-WebSocket, so the page's response sets it as a cookie, which goes back to this address only and is not sent for other sites.
+A browser sends the name it looked up with every request (Host), and the site that opened a WebSocket with its handshake (Origin).
+So another site can neither connect (its Origin differs) nor pose as this page by a name that it points here (its Host differs: DNS
+rebinding). A page for other machines has a random token in its address. The page's client cannot send that with its WebSocket, so
+the page's response sets it as a cookie, which the browser sends to all ports of this machine, but not with requests of other sites.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import secrets
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import parse_qs, urlsplit
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-ANYWHERE = ("", "0.0.0.0", "::")
+ANYWHERE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "[::1]"}  # and the name of this machine that each listens to
 
 
 class Headers(Protocol):
@@ -27,22 +28,30 @@ class Headers(Protocol):
         """Return all values of a header."""
 
 
+def as_browsers_write(host: str) -> str:
+    """Return a host as it stands in `Host`: names in small letters, numbers in their usual form (0 is 0.0.0.0)."""
+    try:
+        return str(socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)[0][4][0])
+    except (socket.gaierror, UnicodeError):
+        return host.lower()
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach an address."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(as_browsers_write(host)).is_loopback
     except ValueError:
         return host.lower() == "localhost"
 
 
 @dataclass(frozen=True)
 class Admission:
-    """The names that a page goes by, and the token that it asks for.
+    """The names under which a page may be requested, and the token that it requires.
 
     Parameters
     ----------
     host : str
-        The address that is listened on.
+        The address that is listened on, as browsers write it.
     port : int
     token : str, optional
         None where only this machine can reach the address.
@@ -55,12 +64,12 @@ class Admission:
     @staticmethod
     def to(host: str, port: int) -> Admission:
         """Return the rules for an address, with a new token if others can reach it."""
-        return Admission(host, port, None if is_loopback(host) else secrets.token_urlsafe(24))
+        return Admission(as_browsers_write(host), port, None if is_loopback(host) else secrets.token_urlsafe(24))
 
     @property
     def address(self) -> str:
-        """What a browser opens: with the token if there is one."""
-        name = LOOPBACK[0] if self.host in ANYWHERE else _in_address(self.host)
+        """The address to open in a browser, with the token if there is one."""
+        name = ANYWHERE.get(self.host) or _in_address(self.host)
         return f"http://{name}:{self.port}" + (f"/?token={self.token}" if self.token else "")
 
     @property
@@ -73,10 +82,10 @@ class Admission:
     def refusal(self, path: str, headers: Headers) -> str | None:
         """Return why a request is refused, None if it is not."""
         host = _only(headers, "Host")
-        if host is None or not self._goes_by(host):
+        if host is None or not self._is_own(host):
             return (
-                "This page goes by another address. Open the one that the command printed; "
-                "to reach it through a tunnel, let both ends have the same port."
+                "This page has another address. Open the one that the command printed; "
+                "to reach it through a tunnel, use the same port on both ends."
             )
         origins, connects = headers.get_all("Origin"), bool(headers.get_all("Upgrade"))
         # Browsers name the origin of every WebSocket, and of no page that is simply opened.
@@ -89,12 +98,12 @@ class Admission:
         if asked.keys() - {"token"}:
             # viser's page would connect to a server that its address names, and show what that one sends.
             return "The address of this page takes no settings."
-        if self.token is not None and not (self._is_token(asked.get("token", [])) or self._is_token(self._in_cookie(headers))):
+        if self.token is not None and not self._has_token(asked.get("token", []), headers):
             return "Open the whole address that the command printed, with its token."
         return None
 
-    def _goes_by(self, host: str) -> bool:
-        if self.host in ANYWHERE:  # any name of this machine; a name that somebody lets point here does not bring the token
+    def _is_own(self, host: str) -> bool:
+        if self.host in ANYWHERE:  # any name of this machine; a site that points its name here does not have the token
             return True
         names = {name.lower() for name in (*LOOPBACK, _in_address(self.host))}
         allowed = {f"{name}:{self.port}" for name in names} | (names if self.port == 80 else set())
@@ -109,9 +118,11 @@ class Admission:
         pairs = [each.strip().partition("=") for line in headers.get_all("Cookie") for each in line.split(";")]
         return [value for name, _, value in pairs if name == self._cookie_name]
 
-    def _is_token(self, offered: list[str]) -> bool:
+    def _has_token(self, asked: list[str], headers: Headers) -> bool:
         assert self.token is not None
-        return len(offered) == 1 and hmac.compare_digest(offered[0].encode("utf-8", "replace"), self.token.encode())
+        # Another server of this machine can set a cookie of this name beside ours: any of them may be the right one.
+        offered = self._in_cookie(headers) + (asked if len(asked) == 1 else [])
+        return any(hmac.compare_digest(each.encode("utf-8", "replace"), self.token.encode()) for each in offered)
 
 
 def _only(headers: Headers, key: str) -> str | None:

@@ -1,8 +1,8 @@
-"""viser's server behind a guard: every request is judged by `admission.py`, every message by `messages.py`, before viser sees it.
+"""viser's server behind a guard: `admission.py` judges every request and `messages.py` every message before viser sees it.
 
-The guard uses public options of `websockets.serve`, `process_request` and `create_connection`. viser calls `serve` itself, passing
-none of ours; so while a server is made, `serve` is one that adds them. If viser does not call it, nothing is opened.
-All that is not public in viser is used here and nowhere else, and was tried with the versions in `TRIED`:
+The guard uses public options of `websockets.serve`: `process_request`, `create_connection`, `logger`. viser calls `serve` itself
+and takes no options for it, so `serve` is replaced by a function that adds them while a server is made. If viser does not call it,
+nothing is opened. Private parts of viser are used here and nowhere else, and tested with the versions in `TRIED`:
 `_websock_server._live_connections`, `gui._gui_input_handle_from_uuid`, `client._websock_connection.queue_message`, `_messages`.
 """
 
@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import http
 import io
+import logging
 import threading
 import time
 import warnings
@@ -24,8 +25,9 @@ import websockets.asyncio.server
 from viser import _messages
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import DATA_OPCODES, Frame, Opcode
 from websockets.http11 import Request, Response
-from websockets.protocol import State
+from websockets.protocol import Event, State
 
 from jostle.errors import InputError
 from jostle.viewer import messages
@@ -37,8 +39,12 @@ from jostle.viewer.transfers import Transfers
 TRIED = "viser>=1.1,<1.2"
 MOST_BYTES = 2**20  # of a message; parts of files have half of it
 MOST_CONNECTIONS = 32
+MOST_OPENING = 256  # connections that are no WebSockets yet; each takes one of the files that a process may open
 PATIENCE = 5.0  # seconds that viser has to take note of a browser
 RATE, BURST = 400.0, 800.0  # of a connection's messages a second by cost, and at once; a drag and a turning camera cost about 150
+FRAMES, FRAMES_AT_ONCE = 4000.0, 8000.0  # of a connection a second, and at once; a page sends at most a few for a message
+PING_COST = 40.0  # frames: each is answered, and no page sends any
+MOST_FRAGMENTS = 1024  # of a message: each takes memory, also one that is empty
 COSTS = {messages.GuiUpdateMessage: 4.0, messages.ScenePointerMessage: 20.0, FileTransferStartUpload: 20.0, FileTransferPart: 2.0}
 
 # Scripts are viser's own, which its page carries in itself and runs from there; attributes with scripts are never run, nothing is
@@ -54,9 +60,13 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 
+# A request that cannot be read would be printed on the terminal as it came, with all that a terminal takes for a command.
+_log = logging.getLogger(__name__)
+_log.addFilter(lambda record: record.getMessage() != "opening handshake failed")
+
 
 class Guard:
-    """What stands between browsers and viser's server."""
+    """Judges what browsers send before viser's server gets it."""
 
     def __init__(self, admission: Admission) -> None:
         self.admission = admission
@@ -66,6 +76,7 @@ class Guard:
         self.used = threading.Event()
         self.closed = 0  # connections that were closed for what they sent
         self.connections: set[GuardedConnection] = set()
+        self.opening: dict[GuardedConnection, None] = {}  # the oldest first
 
     def options(self, handler: Callable[[Any], Awaitable[None]], options: dict[str, Any]) -> dict[str, Any]:
         """Return the options of `serve` with the guard's own."""
@@ -76,9 +87,13 @@ class Guard:
             return self.answered(connection, request, answer)
 
         async def handle(connection: GuardedConnection) -> None:
+            self.opening.pop(connection, None)
             self.connections.add(connection)
             try:
-                await handler(connection)
+                if connection.subprotocol == f"viser-v{viser.__version__}":
+                    await handler(connection)
+                else:  # viser would print what it asks for on the terminal
+                    await connection.close(1002, f"This page needs viser {viser.__version__}.")
             finally:
                 self.connections.discard(connection)
                 if self.transfers is not None:
@@ -91,10 +106,11 @@ class Guard:
             "create_connection": partial(GuardedConnection, self),
             "max_size": MOST_BYTES,
             "close_timeout": 2.0,
+            "logger": _log,
         }
 
     def answered(self, connection: ServerConnection, request: Request, answer: Any) -> Response | None:
-        """Return a refusal, or what viser answers with headers of ours; None lets a WebSocket come."""
+        """Return a refusal, or viser's response with the guard's headers; None to accept a WebSocket."""
         why = self.admission.refusal(request.path, request.headers)
         if why is not None:
             return self._with_headers(connection.respond(http.HTTPStatus.FORBIDDEN, f"{why}\n"), request)
@@ -145,14 +161,44 @@ class Guard:
 
 
 class GuardedConnection(ServerConnection):
-    """A browser's WebSocket; what no page would send closes it, and what comes too fast waits."""
+    """A browser's WebSocket: closed by a message that no page would send, slowed down when messages come too fast."""
 
     def __init__(self, guard: Guard, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._guard = guard
         self.client: Any = None
         self._introduces = False  # whether its first message is on its way through viser
-        self.pace = Pace(time.monotonic())
+        self.pace = Pace(time.monotonic(), RATE, BURST)
+        self.frames = Pace(time.monotonic(), FRAMES, FRAMES_AT_ONCE)
+        self._fragments = 0  # of the message that comes
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin; if too many connections wait for a request, close the oldest."""
+        super().connection_made(transport)
+        opening = self._guard.opening
+        opening[self] = None
+        if len(opening) > MOST_OPENING:
+            oldest = next(iter(opening))
+            del opening[oldest]
+            oldest.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        self._guard.opening.pop(self, None)
+        super().connection_lost(exc)
+
+    def process_event(self, event: Event) -> None:
+        """Take a frame; close the connection if it sends more of them than a page does."""
+        if isinstance(event, Frame):
+            if event.opcode in DATA_OPCODES:
+                self._fragments = 0 if event.fin else self._fragments + 1
+            too_fast = self.frames.wait(PING_COST if event.opcode is Opcode.PING else 1.0, time.monotonic()) > 0.0
+            if too_fast or self._fragments > MOST_FRAGMENTS:
+                if not self.transport.is_closing():
+                    self._guard.closed += 1
+                    self.transport.abort()
+                return
+        super().process_event(event)
 
     async def recv(self, decode: bool | None = None) -> Any:
         """Return the next message that viser may have."""
@@ -183,16 +229,17 @@ class GuardedConnection(ServerConnection):
 
 
 class Pace:
-    """How fast a connection may go on: a budget that fills by `RATE` a second up to `BURST`."""
+    """How fast a connection may go on: a budget that fills by `rate` a second up to `burst`."""
 
-    def __init__(self, now: float) -> None:
-        self.left, self._at = BURST, now
+    def __init__(self, now: float, rate: float, burst: float) -> None:
+        self.left, self._at = burst, now
+        self._rate, self._burst = rate, burst
 
     def wait(self, cost: float, now: float) -> float:
         """Spend some of it; return the seconds to wait before going on, 0 while there is enough."""
-        self.left = min(BURST, self.left + RATE * (now - self._at)) - cost
+        self.left = min(self._burst, self.left + self._rate * (now - self._at)) - cost
         self._at = now
-        return max(0.0, -self.left / RATE)
+        return max(0.0, -self.left / self._rate)
 
 
 _one_at_a_time = threading.Lock()

@@ -1,8 +1,8 @@
-"""What a page may say: the eight kinds of messages that viser's client sends of what is on our page, and the types of their fields.
+"""The messages that a page may send: eight kinds of viser's, for what is on our page, with the types of their fields.
 
-Whatever does not decode as one of them is no browser's doing, and its connection is closed. `allowed` then says whether a message
-is about something that its sender may change now: a control that is there, enabled, and has such a value among its own. A page that
-is a little behind asks for what is no longer so; that is left out, and nothing is closed.
+No browser sends anything else: whatever does not decode as one of them closes its connection. `allowed` then tells whether the
+sender may make that change now: the control exists, is enabled and accepts the value. A page that lags behind may ask for what is
+no longer possible; such messages are dropped, and the connection stays.
 """
 
 from __future__ import annotations

@@ -22,17 +22,37 @@ def check_address(host: str, port: int) -> None:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
         raise InputError(f"--host {host}: there is no such address ({error})") from None
-    family, kind, protocol, _, address = found[0]
-    with socket.socket(family, kind, protocol) as trial:
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            trial.bind(address)
-        except PermissionError:
-            raise InputError(f"--port {port}: this port needs rights that you do not have; choose one above 1023") from None
-        except OSError as error:
-            if error.errno == 98 or "in use" in str(error).lower():
-                raise InputError(f"--port {port}: the port is in use; choose another with --port, or --port 0 for any") from None
-            raise InputError(f"--host {host} --port {port}: the page cannot be opened there ({error.strerror})") from None
+    served = False
+    for family, kind, protocol, _, address in found:  # the server listens on all of them
+        trial = _socket(family, kind, protocol)
+        if trial is None:
+            continue
+        served = True
+        with trial:
+            try:
+                trial.bind(address)
+            except PermissionError:
+                raise InputError(f"--port {port}: this port needs rights that you do not have; choose one above 1023") from None
+            except OSError as error:
+                if error.errno == 98 or "in use" in str(error).lower():
+                    raise InputError(
+                        f"--port {port}: the port is in use; choose another with --port, or --port 0 for any"
+                    ) from None
+                raise InputError(f"--host {host} --port {port}: the page cannot be opened there ({error.strerror})") from None
+    if not served:
+        raise InputError(f"--host {host}: this machine has no such kind of address")
+
+
+def _socket(family: int, kind: int, protocol: int) -> socket.socket | None:
+    """Return a socket like the server's, None for a kind that this machine does not have: the server does without it, too."""
+    try:
+        made = socket.socket(family, kind, protocol)
+    except OSError:
+        return None
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if family == socket.AF_INET6:  # another server may have the port in IPv4
+        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    return made
 
 
 def free_port(host: str = LOCAL) -> int:

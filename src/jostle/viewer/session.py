@@ -151,9 +151,23 @@ class Session:
         """Put all bodies back to where they began, or to where the motion has them now."""
         self._note(self._put_back)
 
-    def add_bodies(self, parts: Sequence[tuple[str, Mesh, Floats]]) -> None:
-        """Put more bodies (name, mesh, pose) beside those that are there; what cannot be served is refused."""
-        self._note(lambda: self._add_bodies(parts))
+    def add_bodies(
+        self,
+        parts: Sequence[tuple[str, Mesh, Floats]],
+        check: Callable[[Subject], None] | None = None,
+        refused: Callable[[str], None] | None = None,
+    ) -> None:
+        """Put more bodies (name, mesh, pose) beside those that are there; what cannot be served is refused.
+
+        Parameters
+        ----------
+        parts : sequence of (name, mesh, pose)
+        check : callable, optional
+            Gets the subject as it is when the bodies are about to be added, and raises `JostleError` to refuse them.
+        refused : callable, optional
+            Gets the reason of a refusal; by default everybody does.
+        """
+        self._note(lambda: self._add_bodies(parts, check, refused))
 
     def _note(self, what: Callable[[], Any]) -> bool:
         self._loop.note(what)
@@ -268,11 +282,18 @@ class Session:
         self.stage.place(start.poses[0], {k: vertices[0] for k, vertices in start.vertices.items()})
         self._look = True
 
-    def _add_bodies(self, parts: Sequence[tuple[str, Mesh, Floats]]) -> None:
+    def _add_bodies(
+        self,
+        parts: Sequence[tuple[str, Mesh, Floats]],
+        check: Callable[[Subject], None] | None,
+        refused: Callable[[str], None] | None,
+    ) -> None:
         try:
+            if check is not None:
+                check(self.subject)
             self.stage.add(with_bodies(self.subject, self.stage.poses, parts))
         except JostleError as error:
-            self._tell(str(error))
+            (refused or self._tell)(str(error))
             return
         self.subject = self.stage.subject
         self._look = True

@@ -101,8 +101,7 @@ def _of_files(files: Sequence[Path]) -> Subject:
         if file.suffix.lower() == ".npz":
             raise InputError(f"{file}: a motion or a world is looked at alone; leave out the other files")
         for name, mesh, pose in load_scene(file):
-            free = name if name not in world else f"{name} {len(world)}"
-            world.add(mesh, pose, free)
+            world.add(mesh, pose, world._free_name(name))
     return subject_of_world(world, " ".join(file.name for file in files))
 
 

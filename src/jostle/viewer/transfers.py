@@ -1,8 +1,8 @@
-"""Files on their way from browsers: put together here, under limits of their own, and handed on when they are whole.
+"""Uploads in progress: parts of files are put together here, within limits, and handed on when a file is complete.
 
-What counts is what has come, not what was announced, and each browser has one file under way. So one that announces much and then
-stalls keeps nobody from anything; after a while its file is dropped, and it is told. Used in the server's event loop, except for
-`finished`.
+Limits count the bytes received, not those announced, and each browser sends one file at a time. So a browser that announces a large
+file and then stalls blocks nobody; after a while its file is dropped, and it is told. Everything but `finished` is called in the
+server's event loop.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Transfers:
                 self._wait(connection, transfer)
 
     def go_on(self, connection: Hashable, part: FileTransferPart) -> None:
-        """Take a part; those of files that were refused or dropped are still coming, and are passed over."""
+        """Take a part; those of files that were refused or dropped still arrive, and are ignored."""
         transfer = self._under_way.get(connection)
         if transfer is None or transfer.start.transfer_uuid != part.transfer_uuid:
             return
@@ -116,7 +116,7 @@ class Transfers:
             self.finished(transfer.received)
 
     def finished(self, size: int) -> None:
-        """The content of a file is needed no more; from any thread."""
+        """Release the bytes of a file that is no longer needed; from any thread."""
         with self._lock:
             self._held -= size
 

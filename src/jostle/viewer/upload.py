@@ -1,9 +1,8 @@
 """Mesh files from a browser: received up to a size, read with the checks of `jostle.load`, put beside what is there.
 
-A file is written to a temporary directory under a harmless name, read within `UPLOAD_LIMITS`, and gone. What it refers to outside
-of itself is not read: a glTF file could name any file of this machine. 3MF and Collada are left out: archives and XML
-take the most for the least.
-How files come in is in `transfers.py`.
+A file is written to a temporary directory under a harmless name, read within `UPLOAD_LIMITS`, and deleted. Files that it refers to
+are not read: a glTF file could name any file of this machine. 3MF and Collada are not accepted: archives and XML turn few bytes
+into much work. `transfers.py` receives the files.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import re
 import tempfile
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 
@@ -24,6 +24,7 @@ from jostle.shapes.limits import UPLOAD_LIMITS, Limits
 from jostle.shapes.load import ENDINGS, load_scene
 from jostle.shapes.mesh import Mesh
 from jostle.viewer.session import Session
+from jostle.viewer.subject import Subject
 from jostle.viewer.transfers import Transfers, Uploader
 
 Floats = NDArray[np.float64]
@@ -103,8 +104,8 @@ class Uploads:
     def _read(self, by: Uploader, name: str, content: bytes) -> None:
         try:
             parts = parts_of(name, content, self._limit)
-            self._check_all(harmless(name), parts)
-            self._session.add_bodies(parts)
+            # Others may be on their way to the page: it is counted when these are about to be added.
+            self._session.add_bodies(parts, partial(_check_all, harmless(name), parts), by.tell)
         except JostleError as error:
             by.tell(str(error))
         except Exception as error:  # whatever a file makes go wrong, who sent it is told
@@ -112,12 +113,13 @@ class Uploads:
         finally:
             self.transfers.finished(len(content))
 
-    def _check_all(self, name: str, parts: list[Part]) -> None:
-        """Raise if the page would have too much with these bodies."""
-        there = self._session.subject.start.meshes
-        faces = sum(len(mesh.faces) for mesh in there) + sum(len(mesh.faces) for _, mesh, _ in parts)
-        if faces > MOST_FACES_IN_ALL or len(there) + len(parts) > MOST_BODIES_IN_ALL:
-            raise InputError(
-                f"{name}: with it the page would have {faces:,} faces in {len(there) + len(parts):,} bodies; "
-                f"at most {MOST_FACES_IN_ALL:,} in {MOST_BODIES_IN_ALL:,} are added to"
-            )
+
+def _check_all(name: str, parts: list[Part], subject: Subject) -> None:
+    """Raise if the page would have too much with these bodies."""
+    there = subject.start.meshes
+    faces = sum(len(mesh.faces) for mesh in there) + sum(len(mesh.faces) for _, mesh, _ in parts)
+    if faces > MOST_FACES_IN_ALL or len(there) + len(parts) > MOST_BODIES_IN_ALL:
+        raise InputError(
+            f"{name}: with it the page would have {faces:,} faces in {len(there) + len(parts):,} bodies; "
+            f"at most {MOST_FACES_IN_ALL:,} faces in {MOST_BODIES_IN_ALL:,} bodies fit on it"
+        )

@@ -1,4 +1,4 @@
-"""The one way by which readers take bytes and count what they make of them.
+"""Bounds-checked access to the bytes of a file, for all readers, and the budget that counts what they make of them.
 
 A `Source` is the content of a file with the `Budget` of this `load`. A reader asks it for bytes, arrays, text and numbers; every
 size is a Python int, compared with the bytes that are there before anything is allocated. Before a reader makes vertices, faces or

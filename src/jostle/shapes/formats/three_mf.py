@@ -1,7 +1,7 @@
-"""3MF: the objects that its build shows, with their components, as triangles in the coordinates of the build.
+"""3MF: the objects of the build with their components, as triangles in the coordinates of the build.
 
 Objects come in the order of the build's items, components of an object in their order after its own triangles. Materials and slices
-are passed over; units are not applied. Files that need an extension to show their geometry are refused.
+are ignored; units are not applied. Files whose geometry requires an extension are refused.
 """
 
 from __future__ import annotations
