@@ -131,6 +131,65 @@ def test_faces_without_area_and_edges_of_four_faces_are_decided_in_whole_numbers
     assert kinds(box(), flat) == [TOUCHING]  # it is closed, but has no interior
 
 
+def test_a_shell_within_a_shell_bounds_nothing():
+    double = joined(box((0, 0, 0), (10, 10, 10)), box((4, 4, 4), (6, 6, 6)))
+    assert kinds(double, box((2, 4, 4), (4, 6, 6))) == [OVERLAPPING]  # inside, flush with the inner shell
+    assert kinds(double, box((2, 4.5, 4.5), (4, 5, 5))) == [OVERLAPPING]
+    assert kinds(double, box((10, 4, 4), (12, 6, 6))) == [TOUCHING]
+
+
+def test_a_body_that_touches_itself_is_where_it_winds():
+    """Pockets that a second, inverted shell cuts out of a block: its lid lies in the block's top."""
+    block, hole = box((0, 0, 0), (4, 4, 4)), box((1, 1, 2), (3, 3, 4))
+    pocket = joined(block, jostle.Mesh(hole.vertices, hole.faces[:, ::-1]))
+    beside, inverted = box((0, 1, 2.5), (2, 3, 4.5)), jostle.Mesh(pocket.vertices, pocket.faces[:, ::-1])
+    edge = joined(block, jostle.Mesh(beside.vertices, beside.faces[:, ::-1]))  # open at the side, and cuts the top
+    assert pocket.touches_itself
+    assert edge.touches_itself
+    assert not block.touches_itself
+    assert not joined(block, box((4, 4, 0), (5, 5, 4))).touches_itself  # it shares a welded edge
+    assert not joined(block, box((4, 1, 1), (5, 2, 2))).touches_itself  # a union of solids
+    for each in (pocket, inverted):
+        assert kinds(each, hole) == [TOUCHING]  # it fills the pocket
+        assert kinds(each, box((1, 1, 4), (3, 3, 5))) == [TOUCHING]  # it stands on the lid
+        assert kinds(each, box((1.5, 1.5, 3), (2, 2, 4))) == [TOUCHING]  # below the lid
+        assert kinds(each, box((0.5, 1.5, 3), (1, 2, 4))) == [OVERLAPPING]  # in the wall
+        assert kinds(each, block) == [OVERLAPPING]
+    assert kinds(edge, box((0, 1, 2.5), (2, 3, 4))) == [TOUCHING]
+    world = jostle.World()
+    body = world.add(pocket, deformable=True)
+    world.add(hole)
+    assert world.detect(solid=True).pairs.kind.tolist() == [TOUCHING]
+    body.vertices = pocket.vertices + np.array([0.5, 0, 0])
+    assert world.detect(solid=True).pairs.kind.tolist() == [OVERLAPPING]
+    # A bow tie: one sheet that passes through itself and has its inside behind the faces of one half, before those of the other.
+    outline = np.array([(0, 0, 0), (4, 4, 0), (4, 0, 0), (0, 4, 0)], float)
+    sides = [face for k in range(4) for face in ((k, (k + 1) % 4, (k + 1) % 4 + 4), (k, (k + 1) % 4 + 4, k + 4))]
+    tie = jostle.Mesh(np.vstack([outline, outline + np.array([0, 0, 1])]), [*sides, (0, 2, 1), (0, 3, 2), (4, 5, 6), (4, 6, 7)])
+    assert tie.is_closed
+    for x in (0, 3.5):
+        assert kinds(tie, box((x, 1.75, 0), (x + 0.5, 2.25, 1))) == [OVERLAPPING]
+    assert kinds(tie, box((1.75, 0, 0), (2.25, 0.5, 1))) == [TOUCHING]  # between the halves, where the caps cancel out
+
+
+def test_one_face_without_area_does_not_send_all_rows_to_whole_numbers(monkeypatch):
+    looked_at = []
+
+    def watched(*given):
+        looked_at.append(int(given[-1].sum()))
+        return rational.interiors_meet(*given)
+
+    monkeypatch.setattr("jostle.containment.solids.interiors_meet", watched)
+    tiles = joined(*(box((x, y, 0), (x + 1, y + 1, 1)) for x in (0, 2, 4, 6, 8) for y in (0, 2, 4, 6, 8)))
+    p, q = np.flatnonzero(tiles.vertices[:, 2] == 1.0)[:2]
+    needle = jostle.Mesh(tiles.vertices, [*tiles.faces.tolist(), [p, q, p]])
+    report = jostle.collide(needle, box((0, 0, 1), (9, 9, 2)), solid=True)
+    assert report.pairs.kind.tolist() == [TOUCHING]
+    report = jostle.collide(needle, tiles, pose_b=translation((0, 0, 1)), solid=True)
+    assert report.pairs.kind.tolist() == [TOUCHING]
+    assert 0 < looked_at[-1] < len(report.contacts) / 5
+
+
 def test_inverted_cavities_and_deformed_bodies():
     outer, cavity = box((0, 0, 0), (6, 6, 6)), box((2, 2, 2), (4, 4, 4))
     hollow = joined(outer, jostle.Mesh(cavity.vertices, cavity.faces[:, ::-1]))

@@ -14,14 +14,17 @@ overlap. If it belongs to A alone, it lies inside B, and so does all of A's surf
 That piece of A's surface ends on B's surface: either along segments, where 1 or 2 holds, or in single points alone, and then it
 consists of whole sheets (3).
 
-Case 2 assumes that a surface does not pass through itself and that a cavity does not touch the outer wall along an edge.
+Cases 2 and 3 assume that a surface neither touches nor passes through itself, but at welded vertices and edges: around an edge the body
+is what the fan of that edge says, and a sheet has its inside on one side. Pairs with a body that does are decided in whole numbers.
+Solids that touch or pass through each other in one body are no such case: each of them has its own fans and sheets.
 
 | file | holds |
 |---|---|
 | `sectors.py` | the sectors of two bodies around a line |
 | `face_contacts.py` | the kernel: for each pair of bodies, its contacts along edges, and the points left to the winding number |
 | `solids.py` | the answer for a list of pairs |
-| `rational.py` | the answer in whole numbers for surfaces with faces without area or edges of three and more faces |
+| `rational.py` | the answer in whole numbers: around faces without area, edges of three and more faces and inner shells, and for
+  bodies that touch themselves |
 """
 
 from jostle.containment.solids import PairRows, SolidRows, solid_rows

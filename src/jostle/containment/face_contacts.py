@@ -22,29 +22,34 @@ FREE_PART, TOUCHING_PART, SHEET = 0, 1, 2
 
 TOUCHED, ALONG_EDGES, CROSSED = 1, 2, 4  # marks of parts and sheets
 
+UNTESTED = 3  # beside APART, MEETING and UNDECIDED: of bodies that share no point, that cross or that are open
+
 
 @kernel
-def test_pairs(table, boxes, pair_a, pair_b, first_row, last_row, face_a, face_b, kind, first, last, marks, meet, asked, flags):  # type: ignore[no-untyped-def]
+def test_pairs(  # type: ignore[no-untyped-def]
+    table, boxes, pair_a, pair_b, first_row, last_row, face_a, face_b, kind, first, last, marks, meet, undecided, asked, flags
+):
     """Decide the pairs first … last - 1 along edges, and list what has to be asked for by a winding number.
 
     table (n, COLUMNS) of bodies, boxes (n,6) of their world vertices; of each pair its bodies and its rows among face_a, face_b,
-    kind. marks (4, most sheets or parts) is scratch. meet (pairs,) gets APART, MEETING or UNDECIDED; asked (k,4) gets pair, 0 for a
-    inside b or 1 for b inside a, what is asked for, and a face of it; flags (k,9) gets the point (`geometry/winding.py`). Returns
-    how many questions there are, of which those beyond k are not written, and the number of contacts along edges.
+    kind. marks (4, most sheets or parts) is scratch. meet (pairs,) gets APART, MEETING, UNDECIDED or UNTESTED; undecided (rows,)
+    gets True for rows with an edge that was not decided; asked (k,4) gets pair, 0 for a inside b or 1 for b inside a, what is asked
+    for, and a face of it; flags (k,9) gets the point (`geometry/winding.py`). Returns how many questions there are, of which those
+    beyond k are not written, and the number of contacts along edges.
     """
     points, left, turned = np.empty((6, 3)), np.zeros(6, np.bool_), np.empty((6, 6), np.int8)
     edges = 0
     count = 0
     for pair in range(first, last):
         a, b = pair_a[pair], pair_b[pair]
-        meet[pair] = APART
+        meet[pair] = UNTESTED
         if a == b or not (table[a, CLOSED] or table[b, CLOSED]):
             continue
-        crosses = mark_rows(table, a, b, face_a, face_b, kind, first_row[pair], last_row[pair], marks)
-        both = table[a, CLOSED] and table[b, CLOSED] and not crosses
+        touches, crosses = mark_rows(table, a, b, face_a, face_b, kind, first_row[pair], last_row[pair], marks)
+        both = table[a, CLOSED] and table[b, CLOSED] and touches and not crosses
         if both:
             meet[pair], tests = meet_along_edges(
-                table, a, b, face_a, face_b, kind, first_row[pair], last_row[pair], marks, points, left, turned
+                table, a, b, face_a, face_b, kind, first_row[pair], last_row[pair], marks, points, left, turned, undecided
             )
             edges += tests
         for k in range(2):
@@ -63,7 +68,7 @@ def test_pairs(table, boxes, pair_a, pair_b, first_row, last_row, face_a, face_b
                 elif marks[2 + k, part] == TOUCHED and not table[inner, CLOSED]:
                     ask(asked, flags, count, pair, k, TOUCHING_PART, parts[part], corners, vertices)
                     count += 1
-            if both and meet[pair] == APART:
+            if both and meet[pair] != MEETING:
                 inner_side = int32_at(table[inner, INNER], table[inner, SHEETS])
                 for sheet in range(sheets.shape[0]):
                     if marks[k, sheet] == TOUCHED and inner_side[sheet] != 0:
@@ -108,17 +113,18 @@ def boxes_into(table, used, boxes):  # type: ignore[no-untyped-def]
 
 @kernel
 def mark_rows(table, a, b, face_a, face_b, kind, first_row, last_row, marks):  # type: ignore[no-untyped-def]
-    """Mark sheets (rows 0 and 1 of marks, of a and of b) and parts (rows 2 and 3) that touch or cross; return whether any cross."""
+    """Mark sheets (rows 0 and 1 of marks, of a and of b) and parts (rows 2 and 3) that touch or cross; return whether any do."""
     faces_a, faces_b = table[a, FACE_COUNT], table[b, FACE_COUNT]
     sheet_a, part_a = int32_at(table[a, SHEET_OF_FACE], faces_a), int32_at(table[a, PART_OF_FACE], faces_a)
     sheet_b, part_b = int32_at(table[b, SHEET_OF_FACE], faces_b), int32_at(table[b, PART_OF_FACE], faces_b)
     for k in range(4):
         for i in range(table[a if k % 2 == 0 else b, SHEETS if k < 2 else PARTS]):
             marks[k, i] = 0
-    crosses = False
+    touches, crosses = False, False
     for row in range(first_row, last_row):
         if kind[row] == NEAR:
             continue
+        touches = True
         mark = TOUCHED
         if kind[row] == CROSSING:
             mark = CROSSED
@@ -127,11 +133,11 @@ def mark_rows(table, a, b, face_a, face_b, kind, first_row, last_row, marks):  #
         marks[1, sheet_b[face_b[row]]] |= mark
         marks[2, part_a[face_a[row]]] |= mark
         marks[3, part_b[face_b[row]]] |= mark
-    return crosses
+    return touches, crosses
 
 
 @kernel
-def meet_along_edges(table, a, b, face_a, face_b, kind, first_row, last_row, marks, points, left, turned):  # type: ignore[no-untyped-def]
+def meet_along_edges(table, a, b, face_a, face_b, kind, first_row, last_row, marks, points, left, turned, undecided):  # type: ignore[no-untyped-def]
     """Test every contact along an edge of one pair, until interiors meet; return the answer and the number of contacts tested."""
     answer, tests = APART, 0
     t = np.empty((6, 3))  # the corners of the two faces
@@ -159,7 +165,7 @@ def meet_along_edges(table, a, b, face_a, face_b, kind, first_row, last_row, mar
                 points[0, c], points[1, c] = t[mine + i, c], t[mine + j, c]
             shadow, lies = where_edge_lies(t, other, points)
             if lies == NO_AREA:
-                answer = UNDECIDED
+                answer, undecided[row] = UNDECIDED, True
             if lies < INSIDE:
                 continue
             side = 3 * face + i
@@ -178,7 +184,7 @@ def meet_along_edges(table, a, b, face_a, face_b, kind, first_row, last_row, mar
             if found == MEETING:
                 return MEETING, tests
             if found == UNDECIDED:
-                answer = UNDECIDED
+                answer, undecided[row] = UNDECIDED, True
     return answer, tests
 
 
@@ -264,7 +270,7 @@ def sides_of(t, plane, at):  # type: ignore[no-untyped-def]
 
 @kernel
 def fan_of(table, body, side, points, left, at, marks):  # type: ignore[no-untyped-def]
-    """Write the two half planes of an edge and mark their sheets; False where there are not two, both of sheets with an inside."""
+    """Write the two half planes of an edge and mark their sheets; False where there are not two with one inner side each."""
     corners = int32_at(table[body, FACES], 3 * table[body, FACE_COUNT])
     vertices = float64_at(table[body, VERTICES], 3 * table[body, VERTEX_COUNT])
     next_side = int32_at(table[body, NEXT_SIDE], 3 * table[body, FACE_COUNT])
@@ -285,7 +291,7 @@ def fan_of(table, body, side, points, left, at, marks):  # type: ignore[no-untyp
                     along = (vertices[3 * end + c] - vertices[3 * start + c]) * (points[1, c] - points[0, c])
             # Seen against the line, a face that runs along it is followed counter-clockwise by what is before it.
             left[at + found] = (along > 0.0) == (inner_side[sheet] > 0)
-        known = known and inner_side[sheet] != 0
+        known = known and abs(inner_side[sheet]) == 1
         found += 1
         side = next_side[side]
     return known and found == 2
@@ -308,7 +314,7 @@ def edge_in_face(table, body, side, beside, beside_face, t, sides, mine, other, 
     marks[0 if of_a else 1, sheet] |= ALONG_EDGES
     marks[1 if of_a else 0, sheet_beside] |= ALONG_EDGES
     second = next_side[side]
-    if second < 0 or next_side[second] >= 0 or inner == 0 or inner_beside == 0:
+    if second < 0 or next_side[second] >= 0 or abs(inner) != 1 or abs(inner_beside) != 1:
         return UNDECIDED
     # The corners beside the edge: of the face at hand, and of the second one.
     x, v = mine + (i + 2) % 3, 3 * corners[3 * (second // 3) + (second % 3 + 2) % 3]

@@ -1,7 +1,7 @@
 """Do the interiors of two closed surfaces meet? In whole numbers, for surfaces of any kind, and slowly.
 
 Every test point is beside a face: m + ε d + ε² e + …, with ε infinitesimal. There is one on either side of every face that touches
-the other body, and for every contact along an edge some on either side of each face there. The winding numbers of both surfaces
+the other body, and for every edge with a contact some on either side of each face there. The winding numbers of both surfaces
 around each of them are exact; `jostle.containment` says why the interiors meet only if they do at one of these points. Faces
 without area bound nothing and are left out.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import frexp
 
@@ -31,6 +31,7 @@ def interiors_meet(
     faces_b: NDArray[np.int32],
     face_a: NDArray[np.int32],
     face_b: NDArray[np.int32],
+    undecided: NDArray[np.bool_] | None = None,
 ) -> bool:
     """Return whether the interiors of two closed surfaces meet.
 
@@ -41,12 +42,22 @@ def interiors_meet(
     faces_a, faces_b : (m, 3) int32
     face_a, face_b : (k,) int32
         All pairs of faces that share a point; none of them crosses.
+    undecided : (k,) bool, optional
+        The pairs to look at, where it is known that interiors do not meet at edges of others. All by default.
     """
     lowest = min(float(np.abs(v[v != 0.0]).min(initial=1.0)) for v in (vertices_a, vertices_b))
     bits = 60 - frexp(lowest)[1]
     one, other = _Surface(vertices_a, faces_a, bits), _Surface(vertices_b, faces_b, bits)
-    rows = [(f, g) for f, g in zip(face_a.tolist(), face_b.tolist(), strict=True) if any(one.normal(f)) and any(other.normal(g))]
-    return any(one.winds(*point) and other.winds(*point) for point in _test_points(one, other, rows))
+    rows = list(zip(face_a.tolist(), face_b.tolist(), strict=True))
+    of_a, of_b = _touching(other, rows), _touching(one, [(g, f) for f, g in rows])
+    chosen = rows if undecided is None else list(itertools.compress(rows, undecided.tolist()))
+    points = itertools.chain(
+        _beside_faces(one, {f for f, _ in chosen}),
+        _beside_faces(other, {g for _, g in chosen}),
+        _beside_edges(one, other, {f for f, _ in chosen}, of_a, of_b),
+        _beside_edges(other, one, {g for _, g in chosen}, of_b, of_a),
+    )
+    return any(one.winds(*point) and other.winds(*point) for point in points)
 
 
 class _Surface:
@@ -74,6 +85,13 @@ class _Surface:
         a, b, c = self.corners(face)
         return _cross(_minus(b, a), _minus(c, a))
 
+    def those_near(self, faces: Iterable[int], start: Vector, end: Vector) -> list[int]:
+        """Return the faces whose boxes meet that of a segment between two corners."""
+        chosen = np.fromiter(faces, np.int64)
+        ends = np.array([[float(x * self._unit) for x in point] for point in (start, end)])  # without rounding: they are corners
+        near = (self._lower[chosen] <= ends.max(axis=0)) & (self._upper[chosen] >= ends.min(axis=0))
+        return [int(face) for face in chosen[near.all(axis=1)]]
+
     def winds(self, point: Homogeneous, ways: tuple[Vector, ...]) -> bool:
         """Whether the surface winds around point + ε ways[0] + ε² ways[1] + …, which does not lie on it."""
         *whole, weight = point
@@ -88,12 +106,12 @@ def _crossing(corners: tuple[Vector, Vector, Vector], point: Homogeneous, ways: 
     """What a face adds to the winding number, by a ray that goes up and is moved a little towards +x, and less towards +y."""
     a, b, c = corners
     around = 0
-    for p, q in ((a, b), (b, c), (c, a)):
-        rises, falls = _above(p, point, ways) < _above(q, point, ways), _above(p, point, ways) > _above(q, point, ways)
-        if rises or falls:
-            way = _minus(q, p)
+    above = [_above(corner, point, ways) for corner in corners]
+    for k in range(3):
+        if above[k - 1] != above[k]:
+            p, way = corners[k - 1], _minus(corners[k], corners[k - 1])
             side = _first_sign([way[0] * d[1] - way[1] * d[0] for d in (_from(p, point), *ways)])
-            around += 1 if rises and side > 0 else -1 if falls and side < 0 else 0
+            around += 1 if above[k] and side > 0 else -1 if above[k - 1] and side < 0 else 0
     if around == 0:
         return 0
     normal = _cross(_minus(b, a), _minus(c, a))
@@ -106,44 +124,57 @@ def _above(corner: Vector, point: Homogeneous, ways: Sequence[Vector]) -> bool:
     return _first_sign([d[1] for d in (_from(corner, point), *ways)]) < 0
 
 
-def _test_points(one: _Surface, other: _Surface, rows: list[tuple[int, int]]) -> Iterator[TestPoint]:
-    """The points at which interiors meet if they meet at all."""
-    of_a, of_b = defaultdict(list), defaultdict(list)
+def _touching(other: _Surface, rows: list[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return for each face of one surface those of the other that touch it and have an area."""
+    found = defaultdict(list)
     for f, g in rows:
-        of_a[f].append(g)
-        of_b[g].append(f)
-    for surface, touching in ((one, of_a), (other, of_b)):
-        for face in touching:
-            a, b, c = surface.corners(face)
-            normal = surface.normal(face)
+        if any(other.normal(g)):
+            found[f].append(g)
+    return found
+
+
+def _beside_faces(surface: _Surface, faces: Iterable[int]) -> Iterator[TestPoint]:
+    """Yield a point on either side of each face."""
+    for face in sorted(faces):
+        a, b, c = surface.corners(face)
+        normal = surface.normal(face)
+        if any(normal):
             for turned in (normal, _minus((0, 0, 0), normal)):
                 yield (*a, 1), (_minus(b, a), _minus(c, a), turned)
-    for f, g in rows:
-        around = [(one, face) for face in of_b[g]] + [(other, face) for face in of_a[f]]
-        for surface, face, beside, beside_face in ((one, f, other, g), (other, g, one, f)):
-            corners = surface.corners(face)
-            for k in range(3):
-                start, end = corners[k - 1], corners[k]
-                span = _common_span(start, end, beside, beside_face)
-                if span is not None:
-                    yield from _around_edge(start, end, span, around)
 
 
-def _around_edge(start: Vector, end: Vector, span: Span, around: list[tuple[_Surface, int]]) -> Iterator[TestPoint]:
+def _beside_edges(
+    surface: _Surface, other: _Surface, faces: Iterable[int], touching: dict[int, list[int]], touched_by: dict[int, list[int]]
+) -> Iterator[TestPoint]:
+    """Yield the points around the contacts of the faces' edges, each edge once: all faces around it touch the same there."""
+    seen = set()
+    for face in sorted(faces):
+        corners = surface.corners(face)
+        for k in range(3):
+            start, end = sorted((corners[k - 1], corners[k]))
+            if start == end or (start, end) in seen or face not in touching:
+                continue
+            seen.add((start, end))
+            there = [(other, g, _common_span(start, end, other, g)) for g in other.those_near(touching[face], start, end)]
+            mine = {f for _, g, span in there if span is not None for f in touched_by[g]}
+            here = [(surface, f, _common_span(start, end, surface, f)) for f in surface.those_near(sorted(mine), start, end)]
+            yield from _around_edge(start, end, [(each, f, span) for each, f, span in (*here, *there) if span is not None])
+
+
+def _around_edge(start: Vector, end: Vector, spans: list[tuple[_Surface, int, Span]]) -> Iterator[TestPoint]:
     """Points on either side of every face that contains a piece of an edge."""
-    spans = [(surface, face, _common_span(start, end, surface, face)) for surface, face in around]
-    ends = {t for _, _, each in spans if each is not None for t in each if span[0] < t < span[1]}
-    places = sorted({*span, *ends})
-    for low, high in itertools.pairwise(places):
+    for low, high in itertools.pairwise(sorted({t for _, _, span in spans for t in span})):
         middle = (low + high) / 2
         n, w = middle.numerator, middle.denominator
         x, y, z = (p * w + n * (q - p) for p, q in zip(start, end, strict=True))
-        for surface, face, each in spans:
-            if each is None or not each[0] < middle < each[1]:
-                continue
+        around = [(surface, face) for surface, face, span in spans if span[0] < middle < span[1]]
+        for surface, face in around if len({id(surface) for surface, _ in around}) == 2 else ():
             normal = surface.normal(face)
+            across, sides = _cross(normal, _minus(end, start)), {0}
             for corner in surface.corners(face):
-                if any(_cross(_minus(corner, start), _minus(end, start))):
+                side = _first_sign([_dot(across, _minus(corner, start))])
+                if side not in sides:
+                    sides.add(side)
                     way = _minus((0, 0, 0), _from(corner, (x, y, z, w)))
                     yield (x, y, z, w), (way, normal)
                     yield (x, y, z, w), (way, _minus((0, 0, 0), normal))

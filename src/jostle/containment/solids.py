@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.containment.face_contacts import COLUMNS, SHEET, TOUCHING_PART, boxes_into, part_is_inside, test_pairs
+from jostle.containment.face_contacts import COLUMNS, SHEET, TOUCHING_PART, UNTESTED, boxes_into, part_is_inside, test_pairs
 from jostle.containment.rational import interiors_meet
 from jostle.containment.sectors import MEETING, UNDECIDED
 from jostle.frame import Floats, Frame, Ints
@@ -15,7 +15,7 @@ from jostle.geometry.contact_kind import A_IN_B, B_IN_A, NEAR
 from jostle.geometry.winding_columns import windings
 from jostle.kernels.arrays import read_only_view
 from jostle.shapes.mesh import Mesh
-from jostle.shapes.topology import sheet_sides
+from jostle.shapes.topology import sheet_sides, touches_itself
 
 ROWS_AT_ONCE = 200_000  # rows, or sixteenths of pairs, for one call of the kernel: some 50 ms, so that Ctrl-C is heard
 
@@ -47,7 +47,7 @@ class SolidRows(NamedTuple):
 def solid_rows(rows: PairRows, frame: Frame) -> SolidRows:
     """Return what solids add to the rows of these pairs."""
     table, kept, boxes, most = _body_table(rows, frame)
-    meet = np.zeros(len(rows.body_a), np.uint8)
+    meet, undecided = np.zeros(len(rows.body_a), np.uint8), np.zeros(len(rows.kind), bool)
     marks = np.zeros((4, most), np.uint8)
     columns = PairRows(*(read_only_view(column) for column in rows))
     asked_of, flags_of, edge_tests = [], [], 0
@@ -55,7 +55,7 @@ def solid_rows(rows: PairRows, frame: Frame) -> SolidRows:
         size = 256 + 2 * (last - first)
         while True:
             asked, flags = np.empty((size, 4), np.int64), np.empty((size, 9))
-            count, tests = test_pairs(table, boxes, *columns, first, last, marks, meet, asked, flags)
+            count, tests = test_pairs(table, boxes, *columns, first, last, marks, meet, undecided, asked, flags)
             if count <= size:
                 break
             size = count
@@ -66,9 +66,11 @@ def solid_rows(rows: PairRows, frame: Frame) -> SolidRows:
     asked, flags = np.concatenate(asked_of), np.concatenate(flags_of)
     inside, winding_tests = _inside(asked, flags, rows, boxes, frame)
     overlapping = meet == MEETING
-    for pair in np.flatnonzero(meet == UNDECIDED).tolist():
-        overlapping[pair] = _rational_answer(rows, pair, frame)
-    overlapping[asked[inside & (asked[:, 2] == SHEET), 0]] = True
+    by_sheet = asked[inside & (asked[:, 2] == SHEET), 0]
+    overlapping[by_sheet], meet[by_sheet] = True, UNTESTED  # a sheet that lies inside decides, whatever its body is like
+    touch_themselves = _touch_themselves(rows, meet, frame)
+    for pair in np.flatnonzero(touch_themselves | (meet == UNDECIDED)).tolist():
+        overlapping[pair] = _rational_answer(rows, pair, None if touch_themselves[pair] else undecided, frame)
     found = asked[inside & (asked[:, 2] != SHEET)]
     of_a = found[:, 1] == 0
     face = found[:, 3].astype(np.int32)
@@ -159,13 +161,28 @@ def _inside(asked: NDArray[np.int64], flags: Floats, rows: PairRows, boxes: Floa
     return inside, tests
 
 
-def _rational_answer(rows: PairRows, pair: int, frame: Frame) -> bool:
-    """Decide one pair in whole numbers."""
+def _touch_themselves(rows: PairRows, meet: NDArray[np.uint8], frame: Frame) -> NDArray[np.bool_]:
+    """Return which pairs, of those that were tested, have a body that touches itself: sectors and sheets say too little of it."""
+    chosen = np.flatnonzero(meet != UNTESTED)
+    found = np.zeros(len(frame), bool)
+    for body in np.unique(np.concatenate([rows.body_a[chosen], rows.body_b[chosen]])).tolist():
+        mesh = frame.bodies.meshes[body]
+        deforms = bool(frame.bodies.deformable[body])
+        if deforms:
+            found[body] = touches_itself(frame.vertices[body], mesh.faces, mesh.welded_faces, mesh.topology)
+        else:
+            found[body] = mesh.touches_itself
+    tested: NDArray[np.bool_] = meet != UNTESTED
+    return tested & (found[rows.body_a] | found[rows.body_b])
+
+
+def _rational_answer(rows: PairRows, pair: int, undecided: NDArray[np.bool_] | None, frame: Frame) -> bool:
+    """Decide one pair in whole numbers, by the undecided of its rows or by all."""
     chosen = slice(int(rows.first[pair]), int(rows.last[pair]))
     touching = rows.kind[chosen] != NEAR
     a, b = int(rows.body_a[pair]), int(rows.body_b[pair])
     meshes = frame.bodies.meshes
     return interiors_meet(
         frame.world_vertices(a), meshes[a].faces, frame.world_vertices(b), meshes[b].faces,
-        rows.face_a[chosen][touching], rows.face_b[chosen][touching],
+        rows.face_a[chosen][touching], rows.face_b[chosen][touching], None if undecided is None else undecided[chosen][touching],
     )  # fmt: skip

@@ -203,6 +203,13 @@ class Mesh:
         return sheet_sides(self.vertices, self.faces, self.topology)
 
     @functools.cached_property
+    def touches_itself(self) -> bool:
+        """Whether faces touch or cross beyond welded vertices and edges, other than those of solids that make a union."""
+        from jostle.shapes.topology import touches_itself
+
+        return touches_itself(self.vertices, self.faces, self.welded_faces, self.topology)
+
+    @functools.cached_property
     def face_normals(self) -> NDArray[np.float64]:
         """(m, 3) unit normals, counter-clockwise; zero for faces without area."""
         a, b, c = (self.vertices[self.faces[:, k]] for k in range(3))
