@@ -14,9 +14,9 @@ overlap. If it belongs to A alone, it lies inside B, and so does all of A's surf
 That piece of A's surface ends on B's surface: either along segments, where 1 or 2 holds, or in single points alone, and then it
 consists of whole sheets (3).
 
-Cases 2 and 3 assume that a surface neither touches nor passes through itself, but at welded vertices and edges: around an edge the body
-is what the fan of that edge says, and a sheet has its inside on one side. Pairs with a body that does are decided in whole numbers.
-Solids that touch or pass through each other in one body are no such case: each of them has its own fans and sheets.
+Cases 2 and 3 assume that a surface neither touches nor passes through itself, but at welded vertices and edges: around an edge the
+body is what the fan of that edge says, and a sheet has its inside on one side. Pairs with a body that does are decided in whole
+numbers. Solids that touch or pass through each other in one body are no such case: each of them has its own fans and sheets.
 
 | file | holds |
 |---|---|
