@@ -504,3 +504,50 @@ def test_the_garbage_collector_waits_while_the_clock_of_a_budget_runs(monkeypatc
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+class Acting:
+    """A value that does something while it is checked, as a signal handler or another thread may."""
+
+    def __init__(self, act, value):
+        self.act, self.value = act, value
+
+    def __array__(self, dtype=None, copy=None):
+        self.act()
+        return np.array(self.value)
+
+
+@pytest.mark.parametrize("change", ["add", "remove"])
+def test_bodies_that_come_or_go_while_values_are_checked_are_told(change):
+    def act():
+        world.add(box()) if change == "add" else world.remove(world.bodies[0])
+
+    def tried(call):
+        with pytest.raises(jostle.BusyError, match="added or removed"):
+            call()
+
+    world = jostle.World()
+    for k in range(6):
+        world.add(box(), translation((0.5 * k, 0, 0)))
+    world.detect()
+    tried(lambda: world.set_poses(Acting(act, np.array([np.eye(4)] * len(world)))))
+    tried(lambda: world._set_all(Acting(act, np.array([np.eye(4)] * len(world))), {}))
+    if change == "add":
+        tried(lambda: world.add(box(name="other"), Acting(act, np.eye(4))))
+    count = len(world)
+    assert len(world.poses) == count == len({body.id for body in world})
+    last = world.bodies[-1]
+    last.pose = Acting(act, translation((7, 0, 0)))
+    assert last.pose[0, 3] == 7  # its row may be another one
+    world.set_poses(Acting(act, [translation((8, 0, 0))]), [last])
+    assert [body.id for body in world if body.pose[0, 3] == 8] == [last.id]
+    world.detect()
+
+
+@pytest.mark.parametrize("error", [MemoryError, TimeoutError])
+def test_what_a_signal_handler_raises_is_no_fault_of_the_value(error):
+    def act():
+        raise error("enough")
+
+    with pytest.raises(error, match="enough"):
+        jostle.World().add(box(), Acting(act, np.eye(4)))

@@ -54,10 +54,10 @@ class Body:
 
     @pose.setter
     def pose(self, value: ArrayLike) -> None:
-        world, table, row = self._world, self._table, self._row
-        placed = checked_pose(value, table.bodies.names[row])
+        world = self._world
+        placed = checked_pose(value, self.name)
         with world._alone():
-            world._table = world._settled().place(row, placed)
+            world._table = world._settled().place(self._row, placed)
 
     def teleport(self, pose: ArrayLike | None = None, vertices: ArrayLike | None = None) -> None:
         """Set the pose, the vertices or both without a motion: methods that look along the motion see the body at rest there."""

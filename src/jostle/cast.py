@@ -61,6 +61,8 @@ def as_array(value: ArrayLike, owner: str, field: str) -> NDArray[Any]:
     """Return an array of real numbers, of any shape, which others may hold too."""
     try:
         array = np.asarray(value)
+    except (MemoryError, TimeoutError):  # of a signal handler, or of the machine: no fault of the value
+        raise
     except Exception as error:  # of the value's own making, or of numpy's
         raise InputError(f"{_place(owner, field)} is not a regular array of numbers ({shown(error)})") from None
     if array.dtype.kind not in "fiu":

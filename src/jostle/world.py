@@ -26,7 +26,7 @@ from jostle import cast
 from jostle.batch import Batch
 from jostle.body import Body
 from jostle.body_table import BodyTable, NewBody
-from jostle.errors import InputError, JostleError, Unsupported
+from jostle.errors import BusyError, InputError, JostleError, Unsupported
 from jostle.frame import Bodies, Floats, Frame
 from jostle.moving_bodies import body_at, moving_bodies_of
 from jostle.one_at_a_time import OneAtATime
@@ -115,6 +115,7 @@ class World:
             Filters, see `Body`.
         """
         made = mesh_of(mesh, None if name is None else cast.as_text(name, "name"))
+        roster = self._roster
         if name is None:
             name = self._free_name(made.name)
         if self._table.id_called(name) is not None:
@@ -123,7 +124,7 @@ class World:
         if made.units is not None and self.units is not None and made.units != self.units:
             raise InputError(f"{owner}: the mesh is in {made.units}, this world in {self.units}; scale one of them (Mesh.scaled)")
         body = NewBody(
-            id=self._next_id,
+            id=roster[0],
             name=name,
             mesh=made,
             deformable=cast.as_flag(deformable, "deformable", owner),
@@ -135,6 +136,7 @@ class World:
         )
         self._traits.check_body(self._method_name, name, made, body.deformable)
         with self._alone():
+            self._check_roster(roster)
             if made.units is None or made.units == self.units:
                 self._table.add(body)
             else:
@@ -253,27 +255,32 @@ class World:
     def set_poses(self, poses: ArrayLike, bodies: Sequence[Body | int | str] | None = None) -> None:
         """Set the poses (n,4,4) of all bodies in order, or of the named ones, in one call."""
         if bodies is None:
+            roster = self._roster
             placed = checked_poses(poses, len(self), self._settled().bodies.names)
             with self._alone():
+                self._check_roster(roster)
                 self._table = self._settled().place_all(placed)
             return
         chosen = [self[body] for body in cast.as_list(bodies, "bodies")]
         placed = checked_poses(poses, len(chosen), [body.name for body in chosen])
-        rows = [body._row for body in chosen]
         with self._alone():
-            self._table = self._settled().place(rows, placed)
+            self._table = self._settled().place([body._row for body in chosen], placed)
 
     def _set_static(self, static: NDArray[np.bool_]) -> None:
         """Set which bodies (n,) are static, as one change."""
+        column = np.array(static)
         with self._alone():
-            self._table = replaced(self._settled(), static=np.array(static), _frame=None, _sealed=False, _filters_nothing=None)
+            self._check_roster((self._next_id, len(column)))
+            self._table = replaced(self._settled(), static=column, _frame=None, _sealed=False, _filters_nothing=None)
 
     def _set_all(self, poses: ArrayLike | None, vertices: Mapping[Body, ArrayLike]) -> None:
         """Set all poses (n,4,4), unless None, and the vertices of some bodies, as one change."""
+        roster = self._roster
         placed = None if poses is None else checked_poses(poses, len(self), self._settled().bodies.names)
-        points = {body._row: body._checked_vertices(value) for body, value in vertices.items()}
+        points = {body: body._checked_vertices(value) for body, value in vertices.items()}
         with self._alone():
-            self._table = self._settled().change(placed, points)
+            self._check_roster(roster)
+            self._table = self._settled().change(placed, {body._row: value for body, value in points.items()})
 
     # ------------------------------------------------------------------ questions
 
@@ -435,6 +442,16 @@ class World:
     def _alone(self) -> threading.Lock:
         """Return what holds the world for one call, in a `with` statement."""
         return self._turn.free_lock()
+
+    @property
+    def _roster(self) -> tuple[int, int]:
+        """What differs once bodies were added or removed: the next id and the number of bodies."""
+        return self._next_id, len(self)
+
+    def _check_roster(self, roster: tuple[int, int]) -> None:
+        """Raise where bodies came or went while values were checked: by a signal handler, a thread or the values' own code."""
+        if roster != self._roster:
+            raise BusyError("bodies were added or removed while the values of this call were checked; call it again")
 
     def _settled(self) -> BodyTable:
         """Return the table with all bodies in its columns."""
