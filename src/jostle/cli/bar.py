@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,8 +18,10 @@ Show = Callable[[str, float, float], None]
 def progress_shown(console: Console, work: str, transient: bool = False) -> Iterator[Show]:
     """Show the progress of some work; a transient bar is removed at the end."""
     if not console.is_terminal:
+        from jostle.kernels.progress import TICK_SECONDS, ticking
+
         lines = Lines(lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True), work)
-        with lines.ticking():
+        with ticking(TICK_SECONDS, lines.tick):
             yield lines.show
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -76,22 +77,3 @@ class Lines:
             count, what = self._state
             words = (f"{self._work} {count}".strip(), what, f"{seconds:.0f} s")
             self._write(", ".join(filter(None, words)))
-
-    @contextmanager
-    def ticking(self) -> Iterator[None]:
-        """Look at the clock in a thread meanwhile."""
-        from jostle.kernels.progress import TICK_SECONDS
-
-        ended = threading.Event()
-
-        def run() -> None:
-            while not ended.wait(TICK_SECONDS):
-                self.tick()
-
-        thread = threading.Thread(target=run, name="jostle-progress", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()

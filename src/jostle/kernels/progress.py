@@ -36,6 +36,24 @@ def is_quiet() -> bool:
     return os.environ.get("JOSTLE_QUIET", "") not in ("", "0")
 
 
+@contextlib.contextmanager
+def ticking(seconds: float, tick: Callable[[], object]) -> Iterator[None]:
+    """Call a function every so many seconds in a thread meanwhile."""
+    ended = threading.Event()
+
+    def run() -> None:
+        while not ended.wait(seconds):
+            tick()
+
+    thread = threading.Thread(target=run, name="jostle-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
 class StatusLine:
     """A status on stderr: rewritten in place on a terminal, a new line now and then elsewhere. It never raises.
 

@@ -21,6 +21,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
+from jostle.kernels.progress import ticking
+
 Outcome = tuple[str, float, str | None]
 """Name of the entry, seconds it took, and what went wrong or None."""
 
@@ -203,7 +205,7 @@ def _serve(modules: list[str]) -> None:
         functions = dict(WARMUPS)
         for line in sys.stdin:
             error = None
-            with _counting(answers):
+            with ticking(COUNT_SECONDS, lambda: _count(answers)):
                 try:
                     functions[json.loads(line)]()
                 except Exception as trouble:
@@ -218,20 +220,7 @@ def _answer(answers: TextIO, **fields: Any) -> None:
     answers.flush()
 
 
-@contextlib.contextmanager
-def _counting(answers: TextIO) -> Iterator[None]:
-    """Say meanwhile how many kernels are compiled."""
-    ended = threading.Event()
-
-    def count() -> None:
-        while not ended.wait(COUNT_SECONDS):
-            with contextlib.suppress(OSError, ValueError):  # the owner is gone
-                _answer(answers)
-
-    thread = threading.Thread(target=count, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+def _count(answers: TextIO) -> None:
+    """Say how many kernels are compiled so far."""
+    with contextlib.suppress(OSError, ValueError):  # the owner is gone
+        _answer(answers)
