@@ -14,11 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from llvmlite.binding import ffi
+from numba.core.compiler_lock import global_compiler_lock
 
 from jostle.kernels import deferral
-from jostle.kernels.cache import config
 from jostle.kernels.deferral import InterruptedCompilation, stop_if_interrupted, with_signals_deferred
-from jostle.kernels.jit import kernel
+from jostle.kernels.jit import JIT_DISABLED, kernel
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 INTERRUPTS = int(os.environ.get("JOSTLE_INTERRUPTS", "300"))  # of loads; of compilations a tenth
@@ -53,7 +54,7 @@ def interrupt(*_):
         raise kind
 
 def forget(compiling):
-    for one in (third, second, first):
+    for one in (third.entry, third.inner, second.inner, first.inner):
         one._make_finalizer()()
         one._reset_overloads()
         if compiling:
@@ -135,7 +136,7 @@ while True:
         answer = third(np.array([1.0, 2.0, 3.0]))
         break
     except KeyboardInterrupt:
-        seen.append([len(one.overloads) for one in (first, second, third)])
+        seen.append([len(one.overloads) for one in (first.inner, second.inner, third.entry)])
 print(json.dumps([seen, answer, cache.cache_statistics.saves]))
 """
 
@@ -244,7 +245,7 @@ def test_other_threads_and_a_compiler_that_calls_work_where_they_are():
     thread.start()
     ident = thread.ident
     thread.join()
-    with deferral.compiler_lock:
+    with global_compiler_lock:
         with_signals_deferred(note)
     assert idents == [ident, threading.main_thread().ident]
 
@@ -259,23 +260,24 @@ def test_without_a_thread_to_be_had_the_work_is_done_here(monkeypatch):
 
 
 @pytest.mark.small
-@pytest.mark.skipif(deferral.llvm_lock is None, reason="this llvmlite has another lock")
+@pytest.mark.skipif(not hasattr(ffi.lib, "_lock"), reason="this llvmlite has another lock")
 def test_a_lock_that_an_interrupt_left_behind_is_released():
     def work():
-        with deferral.ffi.lib._lock:
+        with ffi.lib._lock:
             return "done"
 
+    lock = ffi.lib._lock._lock
     for _ in range(2):
-        deferral.llvm_lock.acquire()
+        lock.acquire()
     assert with_signals_deferred(work) == "done"
-    assert not deferral.llvm_lock._is_owned()
+    assert not lock._is_owned()
 
 
 FORKED = """
 import os, signal, sys, threading, time
 import numpy as np
 from chained.kernels import second, third
-from jostle.kernels.deferral import compiler_lock
+from numba.core.compiler_lock import global_compiler_lock
 values = np.array([1.0, 2.0, 3.0])
 if sys.argv[1] == "handler":  # forks while the main thread waits
     def handler(*_):
@@ -287,7 +289,7 @@ if sys.argv[1] == "handler":  # forks while the main thread waits
 else:
     thread = threading.Thread(target=third, args=(values,))
     thread.start()
-    while not second._compiling_counter and not third.overloads:
+    while not second.inner._compiling_counter and not third.entry.overloads:
         pass
     child = os.fork()
     answer = third(values) + second(values) - 4.0
@@ -333,7 +335,7 @@ def not_typed(values):
     return values.nothing
 
 
-@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
 def test_errors_of_the_compiler_reach_the_caller():
     from numba.core.errors import TypingError
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jostle.kernels.cache import config
-from jostle.kernels.jit import KERNELS, kernel
+from jostle.kernels.jit import JIT_DISABLED, KERNELS, kernel
 
 
 def adding(amount):
@@ -34,13 +33,14 @@ def test_both_forms_compile_or_leave_alone():
 
     bare = kernel(plain)
     with_options = kernel(forceinline=True, fastmath={"contract"})(plain)
-    if config.DISABLE_JIT:
+    if JIT_DISABLED:
         assert bare is plain
         assert with_options is plain
     else:
         assert bare.py_func is plain
-        assert with_options.targetoptions["forceinline"] is True
-        assert all(one.targetoptions["nogil"] and one.targetoptions["error_model"] == "numpy" for one in (bare, with_options))
+        forms = [bare.entry, bare.inner, with_options.entry, with_options.inner]
+        assert [one.targetoptions["forceinline"] for one in forms] == [False, False, True, True]
+        assert all(one.targetoptions["nogil"] and one.targetoptions["error_model"] == "numpy" for one in forms)
     assert plain in [getattr(one, "py_func", one) for one in KERNELS.values()]
 
 

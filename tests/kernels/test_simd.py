@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from jostle.kernels import simd, simd_plain
-from jostle.kernels.cache import config
-from jostle.kernels.jit import kernel
+from jostle.kernels.jit import JIT_DISABLED, kernel
 from jostle.kernels.simd import (
     bit_count,
     f32x8_abs,
@@ -210,7 +209,7 @@ def test_the_twin_has_every_name_and_sees_the_end_of_an_array():
     names = [name for name in vars(simd_plain) if name.startswith("f32x8_") or "bit" in name]
     assert len(names) == 19
     for name in names:
-        assert (getattr(simd, name) is getattr(simd_plain, name)) == bool(config.DISABLE_JIT)
+        assert (getattr(simd, name) is getattr(simd_plain, name)) == bool(JIT_DISABLED)
     for index in (1, -1, 9):
         with pytest.raises(IndexError, match="pad it"):
             simd_plain.f32x8_load(np.zeros(8, np.float32), index)

@@ -26,7 +26,7 @@ def progress_shown(console: Console, work: str, transient: bool = False) -> Iter
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from jostle.kernels.cache import compile_progress
+    from jostle.kernels.progress import compile_progress
 
     count, what = TextColumn("{task.fields[count]}"), TextColumn("{task.description}", markup=False)
     columns = (TextColumn(work), BarColumn(20), count, TimeElapsedColumn(), what)

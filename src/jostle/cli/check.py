@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from jostle.cli.names import on_terminal
 from jostle.errors import InputError
-from jostle.kernels.cache import compile_progress
+from jostle.kernels.progress import compile_progress
 from jostle.registry import METHODS
 from jostle.report import Kind, Report
 from jostle.world import World

@@ -18,7 +18,6 @@ Files and directories that nobody has used for long are removed, and the least r
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import hashlib
 import os
@@ -29,7 +28,6 @@ import stat
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -38,14 +36,16 @@ from typing import Any
 import numba
 from numba.core import caching, compiler, serialize, sigutils, types
 
-from jostle.kernels.deferral import interrupted
-from jostle.kernels.progress import install
+from jostle.kernels.cache_state import cache_statistics, user_directory
+from jostle.kernels.progress import compile_progress
 from jostle.kernels.sources import (
     OWN_PACKAGE,
     VERSIONED,
     PackageSources,
     ReachedSources,
+    closure_constants,
     package_sources,
+    plain,
     reached_sources,
     tools_digest,
 )
@@ -65,43 +65,6 @@ CompileResult: Any = compiler.CompileResult
 normalize_signature: Any = sigutils.normalize_signature
 dumps: Any = serialize.dumps
 Target = tuple[str, str, str]
-
-
-@dataclasses.dataclass
-class CacheStatistics:
-    """What the cache has done in this process. `failures` counts by reason; each of them cost at most a compilation."""
-
-    hits: int = 0
-    misses: int = 0
-    saves: int = 0
-    failures: Counter[str] = dataclasses.field(default_factory=Counter)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain numbers, for printing and for JSON."""
-        return {"hits": self.hits, "misses": self.misses, "saves": self.saves, "failures": dict(self.failures)}
-
-
-cache_statistics = CacheStatistics()
-
-
-def user_directory() -> Path:
-    """Return where the cache directories stand: JOSTLE_CACHE_DIR, NUMBA_CACHE_DIR, XDG_CACHE_HOME/jostle or ~/.cache/jostle."""
-    given = os.environ.get("JOSTLE_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
-    if given:
-        return Path(given)
-    general = os.environ.get("XDG_CACHE_HOME")
-    return (Path(general) if general else Path.home() / ".cache") / "jostle"
-
-
-def _where_kept() -> str:
-    """Say where compiled kernels are, or why not, for the end of the report on compiling."""
-    failed = [reason.removeprefix("save: ") for reason in cache_statistics.failures if reason.startswith("save: ")]
-    if failed:
-        return f"; not all could be cached in {user_directory()} ({', '.join(failed)}); JOSTLE_CACHE_DIR names another folder"
-    return f"; they are cached in {user_directory()}"
-
-
-compile_progress = install(_where_kept, interrupted)
 
 
 def directory_name(package: str) -> str:
@@ -170,22 +133,6 @@ def _prune_files(directory: Path, now: float) -> int:
                 Path(path).unlink()
                 removed += 1
     return removed
-
-
-def plain(value: object) -> bool:
-    """Whether a value's repr says all about it: a number, a text, or tuples of these."""
-    if type(value) is tuple:
-        return all(plain(one) for one in value)
-    return value is None or type(value) in (bool, int, float, complex, str)
-
-
-def closure_constants(function: Function) -> str | None:
-    """Return the closure's values as text, or None if any of them is not plain (or not there yet)."""
-    try:
-        values = tuple(cell.cell_contents for cell in function.__closure__ or ())
-    except ValueError:
-        return None
-    return repr(values) if plain(values) else None
 
 
 def _visible_at_run_time(function: Function) -> Iterator[tuple[Function, list[str]]]:
@@ -258,8 +205,6 @@ class KernelCache(caching._Cache):
         self._sources = self._package_sources(name.partition(".")[0])
         self._enabled = True
         self._file_prefix = re.sub(r"[^\w.]+", "_", name)[-80:]
-        if self._sources is not None and function.__module__ in self._sources.modules:
-            self._sources.modules[function.__module__].check()
 
     @staticmethod
     def _package_sources(package: str) -> PackageSources | None:

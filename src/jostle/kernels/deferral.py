@@ -8,6 +8,7 @@ Replacing the handlers for a while would need no thread, but changes state that 
 between two of the replacements. Here the worst moment for one costs nothing: the helper finishes its kernel by itself.
 
 Not covered is a kernel that a user's own Numba function calls: the main thread compiles already, and a helper would wait for it.
+This module needs no Numba: Numba itself is imported under its protection (`load_numba`).
 """
 
 from __future__ import annotations
@@ -16,20 +17,17 @@ import _thread
 import atexit
 import contextlib
 import contextvars
+import importlib
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from llvmlite.binding import ffi
-from numba.core.compiler_lock import global_compiler_lock
-
 LISTEN_SECONDS = 0.2  # how often the main thread looks up: where a signal does not wake it, its handler runs then
 STACK_BYTES = 16 << 20  # LLVM recurses; a thread gets as little as 128 kB on some systems
 
-compiler_lock: Any = global_compiler_lock
-llvm_lock: Any = getattr(getattr(ffi.lib, "_lock", None), "_lock", None)
 Result = TypeVar("Result")
 
 
@@ -102,7 +100,7 @@ _here = threading.local()
 
 def with_signals_deferred(function: Callable[[], Result]) -> Result:
     """Call a function that compiles or loads kernels; what signal handlers raise meanwhile is raised after it."""
-    if _thread.get_ident() != threading.main_thread().ident or compiler_lock.is_locked():
+    if _thread.get_ident() != threading.main_thread().ident or _is_compiling():
         return function()
     job = _Job(function)
     while True:
@@ -136,13 +134,38 @@ def interrupted() -> bool:
     return any(job.raised for job in tuple(_running))
 
 
+def load_numba(module: str) -> Any:
+    """Import a module that needs Numba, with signals deferred: an import of Numba that is cut off cannot always be repeated."""
+    if module not in _loaded:
+        _loaded[module] = with_signals_deferred(lambda: _imported(module))
+    return _loaded[module]
+
+
+def _imported(module: str) -> Any:
+    with _import_lock:
+        return importlib.import_module(module)
+
+
+def _compiler_lock() -> Any:
+    """Return Numba's lock, or None before Numba is there."""
+    module = sys.modules.get("numba.core.compiler_lock")
+    return getattr(module, "global_compiler_lock", None)
+
+
+def _is_compiling() -> bool:
+    lock = _compiler_lock()
+    return lock is not None and bool(lock.is_locked())
+
+
 def _release_llvm() -> None:
     """Release llvmlite's lock if this thread holds it, which calls nothing of llvmlite's now.
 
     An interrupt while the garbage collector disposes of LLVM's objects leaves the lock held, and the helper would wait for ever.
     """
-    while llvm_lock is not None and llvm_lock._is_owned():
-        llvm_lock.release()
+    library = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
+    lock: Any = getattr(getattr(library, "_lock", None), "_lock", None)
+    while lock is not None and lock._is_owned():
+        lock.release()
 
 
 @atexit.register
@@ -155,12 +178,24 @@ def _finish() -> None:
             time.sleep(0.02)
 
 
+_loaded: dict[str, Any] = {}
+_import_lock = threading.RLock()
+_held_for_fork: list[Any] = []
+
+
+def _hold_before_fork() -> None:
+    """Wait until no other thread imports Numba or compiles: a process that is forked meanwhile would wait for it for ever."""
+    for lock in (_import_lock, _compiler_lock()):
+        if lock is not None:
+            lock.acquire()
+            _held_for_fork.append(lock)
+
+
 def _release_after_fork() -> None:
-    if compiler_lock.is_locked():
-        compiler_lock.release()
+    while _held_for_fork:
+        _held_for_fork.pop().release()
 
 
 if hasattr(os, "register_at_fork"):
-    # A process that is forked while another thread compiles would wait for that thread for ever.
-    os.register_at_fork(before=compiler_lock.acquire, after_in_parent=_release_after_fork, after_in_child=_release_after_fork)
+    os.register_at_fork(before=_hold_before_fork, after_in_parent=_release_after_fork, after_in_child=_release_after_fork)
     os.register_at_fork(after_in_child=_running.clear)

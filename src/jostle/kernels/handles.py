@@ -12,11 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numba import carray, config, types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from jostle.kernels.jit import kernel
+from jostle.kernels.twins import compiled_in
 
 
 class AddressTable:
@@ -68,70 +66,39 @@ def _places(arrays: Sequence[NDArray[Any]]) -> list[int]:
     return [number for array in arrays for number in (array.ctypes.data, array.size)]
 
 
-if config.DISABLE_JIT:
+def _array_at(address: int, length: int, element: type) -> NDArray[Any]:
+    size = np.dtype(element).itemsize * int(length)
+    return np.frombuffer((ctypes.c_char * size).from_address(int(address)), element)
 
-    def _plain(address: int, length: int, ctype: Any) -> NDArray[Any]:
-        return np.ctypeslib.as_array((ctype * int(length)).from_address(int(address)))
 
-    def float32_at(address: int, length: int) -> NDArray[np.float32]:
-        """Return the flat float32 array at an address."""
-        return _plain(address, length, ctypes.c_float)
+_twin = compiled_in("jostle.kernels.handles_compiled")
 
-    def float64_at(address: int, length: int) -> NDArray[np.float64]:
-        """Return the flat float64 array at an address."""
-        return _plain(address, length, ctypes.c_double)
 
-    def int32_at(address: int, length: int) -> NDArray[np.int32]:
-        """Return the flat int32 array at an address."""
-        return _plain(address, length, ctypes.c_int32)
+@_twin
+def float32_at(address: int, length: int) -> NDArray[np.float32]:
+    """Return the flat float32 array at an address."""
+    return _array_at(address, length, np.float32)
 
-    def int64_at(address: int, length: int) -> NDArray[np.int64]:
-        """Return the flat int64 array at an address."""
-        return _plain(address, length, ctypes.c_int64)
 
-    def int16_at(address: int, length: int) -> NDArray[np.int16]:
-        """Return the flat int16 array at an address."""
-        return _plain(address, length, ctypes.c_int16)
+@_twin
+def float64_at(address: int, length: int) -> NDArray[np.float64]:
+    """Return the flat float64 array at an address."""
+    return _array_at(address, length, np.float64)
 
-else:
 
-    def _pointer_of(element: Any) -> Any:
-        @intrinsic
-        def pointer(_context: Any, _address: Any) -> Any:
-            def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-                return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+@_twin
+def int32_at(address: int, length: int) -> NDArray[np.int32]:
+    """Return the flat int32 array at an address."""
+    return _array_at(address, length, np.int32)
 
-            return types.CPointer(element)(types.int64), generate
 
-        return pointer
+@_twin
+def int64_at(address: int, length: int) -> NDArray[np.int64]:
+    """Return the flat int64 array at an address."""
+    return _array_at(address, length, np.int64)
 
-    _float32_pointer = _pointer_of(types.float32)
-    _float64_pointer = _pointer_of(types.float64)
-    _int32_pointer = _pointer_of(types.int32)
-    _int64_pointer = _pointer_of(types.int64)
-    _int16_pointer = _pointer_of(types.int16)
 
-    @kernel
-    def float32_at(address: int, length: int) -> NDArray[np.float32]:
-        """Return the flat float32 array at an address."""
-        return carray(_float32_pointer(address), (length,))
-
-    @kernel
-    def float64_at(address: int, length: int) -> NDArray[np.float64]:
-        """Return the flat float64 array at an address."""
-        return carray(_float64_pointer(address), (length,))
-
-    @kernel
-    def int32_at(address: int, length: int) -> NDArray[np.int32]:
-        """Return the flat int32 array at an address."""
-        return carray(_int32_pointer(address), (length,))
-
-    @kernel
-    def int64_at(address: int, length: int) -> NDArray[np.int64]:
-        """Return the flat int64 array at an address."""
-        return carray(_int64_pointer(address), (length,))
-
-    @kernel
-    def int16_at(address: int, length: int) -> NDArray[np.int16]:
-        """Return the flat int16 array at an address."""
-        return carray(_int16_pointer(address), (length,))
+@_twin
+def int16_at(address: int, length: int) -> NDArray[np.int16]:
+    """Return the flat int16 array at an address."""
+    return _array_at(address, length, np.int16)

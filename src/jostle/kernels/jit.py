@@ -1,10 +1,14 @@
 """The one compiler setting: every kernel of jostle is made by the decorator `kernel`.
 
-It fixes what must be the same everywhere (`nogil`, so that threads run side by side; `error_model='numpy'`, so that a
-division by zero gives an infinity instead of a slow check), leaves signatures lazy, attaches the cache of
-`kernels/cache.py`, and enters the kernel in `KERNELS` for warm-up and tests. With NUMBA_DISABLE_JIT=1 it returns
-the function itself. Signals wait while a kernel is compiled or loaded (`kernels/deferral.py`), and what takes long is
-reported (`kernels/progress.py`).
+It needs no Numba: the first call imports it, and compiles. A kernel is compiled in up to two forms, each when it is first needed:
+
+| form | needed when | has |
+|---|---|---|
+| inner | another kernel calls it | no wrapper for the interpreter, which would cost a tenth of the compile time |
+| entry | the interpreter calls it | a wrapper |
+
+Numba's side of this is `kernels/dispatch.py`, which fixes the options that are the same everywhere. With NUMBA_DISABLE_JIT=1 the
+decorator returns the function itself.
 
 Kernels stand at module level. One made inside a function works, and is cached if its closure holds plain constants only.
 """
@@ -13,54 +17,65 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import uuid
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar, overload
 
-from numba.core import registry
-from numba.core.decorators import jit  # the one place
+from jostle.kernels.cache_state import cache_statistics
+from jostle.kernels.deferral import load_numba
+from jostle.kernels.sources import closure_constants, note_package
 
-from jostle.kernels.cache import KernelCache, cache_statistics, closure_constants, compile_progress, config, normalize_signature
-from jostle.kernels.deferral import compiler_lock, stop_if_interrupted, with_signals_deferred
+__all__ = ["JIT_DISABLED", "KERNELS", "Kernel", "cache_statistics", "interpreted", "kernel"]
 
-__all__ = ["KERNELS", "cache_statistics", "kernel"]
+JIT_DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0").strip() not in ("", "0")
 
 KERNELS: dict[str, Any] = {}
-"""Every kernel by its unique name: a Numba dispatcher, or the plain function with NUMBA_DISABLE_JIT=1."""
+"""Every kernel by its unique name: a `Kernel`, or the plain function with NUMBA_DISABLE_JIT=1."""
 
-FIXED: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+FIXED = ("nopython", "nogil", "error_model", "no_cfunc_wrapper", "no_cpython_wrapper", "cache", "parallel")
 
-Dispatcher: Any = registry.CPUDispatcher
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 
-class KernelDispatcher(Dispatcher):  # type: ignore[misc]
-    """Numba's dispatcher, for one kernel: compiles and loads with signals deferred, and reports it.
+class Kernel:
+    """A function that is compiled when it is called: by the interpreter, or by another kernel that is compiled.
 
-    The interpreter calls `_compile_for_args` for types of arguments that are new, the compiler `compile` for a kernel
-    that another kernel calls.
+    Numba sees it as the dispatcher of its inner form (`dispatch.py`), so it may stand wherever kernels find their callees. A call
+    from Python costs 0.06 µs more than that of a bare dispatcher.
     """
 
-    def _compile_for_args(self, *args: Any, **keywords: Any) -> Any:
-        return with_signals_deferred(functools.partial(super()._compile_for_args, *args, **keywords))
+    def __init__(self, function: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self.name = name
+        self.options = options
+        self._entry: Callable[..., Any] = self._first_call
 
-    def compile(self, sig: Any) -> Any:
-        return with_signals_deferred(functools.partial(self._compile, sig))
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the compiled function."""
+        return self._entry(*arguments)
 
-    def _compile(self, sig: Any) -> Any:
-        with compiler_lock:
-            if tuple(normalize_signature(sig)[0]) in self.overloads:
-                return super().compile(sig)
-            misses = self._cache_misses.total()
-            compile_progress.enter()
-            failed = True
-            try:
-                code = super().compile(sig)
-                failed = False
-            finally:
-                compile_progress.leave(self.py_func, self._cache_misses.total() > misses, failed)
-            stop_if_interrupted()  # here only: so calls that are interrupted again and again come to an end, kernel by kernel
-            return code
+    def _first_call(self, *arguments: Any) -> Any:
+        self._entry = self.entry
+        return self._entry(*arguments)
+
+    @functools.cached_property
+    def entry(self) -> Any:
+        """Numba's dispatcher for calls from Python."""
+        return self._dispatcher(for_python=True)
+
+    @functools.cached_property
+    def inner(self) -> Any:
+        """Numba's dispatcher for calls from other kernels. Calling it from Python would crash."""
+        return self._dispatcher(for_python=False)
+
+    def _dispatcher(self, *, for_python: bool) -> Any:
+        return load_numba("jostle.kernels.dispatch").make_dispatcher(self, for_python=for_python)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}>"
 
 
 @overload
@@ -79,26 +94,21 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     **options
         Further options of `numba.njit`, except those fixed here and `cache` and `parallel`.
     """
-    refused = {"cache", "parallel", *FIXED} & options.keys()
+    refused = options.keys() & set(FIXED)
     if refused:
         raise TypeError(f"kernel() fixes {', '.join(sorted(refused))}; leave it out")
     if function is None:
-        return lambda function: _compiled(function, options)
-    return _compiled(function, options)
+        return lambda function: _registered(function, options)
+    return _registered(function, options)
 
 
-def _compiled(function: Any, options: dict[str, Any]) -> Any:
+def _registered(function: Any, options: dict[str, Any]) -> Any:
     name = _made_unique(function)
-    if config.DISABLE_JIT:
-        KERNELS[name] = function
-        return function
+    note_package(name.partition(".")[0])
     # Stated even where they are off: what is not stated, a callee takes over from the kernel that first calls it.
     options = {"forceinline": False, "fastmath": False, **options}
-    dispatcher = jit(**FIXED, **options)(function)
-    dispatcher.__class__ = KernelDispatcher
-    dispatcher._cache = KernelCache(function, name, options)
-    KERNELS[name] = dispatcher
-    return dispatcher
+    KERNELS[name] = function if JIT_DISABLED else Kernel(function, name, options)
+    return KERNELS[name]
 
 
 def _made_unique(function: Any) -> str:
@@ -121,3 +131,23 @@ def _made_unique(function: Any) -> str:
         function.__qualname__ = qualname
         name = f"{function.__module__}.{qualname}"
     return name
+
+
+_interpreted: dict[FunctionType, FunctionType] = {}
+
+
+def interpreted(function: Any) -> Any:
+    """Return a kernel as plain Python that calls plain Python only, beside compiled ones in the same process.
+
+    Its source is run with every kernel that it calls replaced alike: 50 to 100 times slower, and nothing is compiled or loaded.
+    Results are equal to the bit where a kernel is IEEE arithmetic on Python's own floats, comparisons and square roots.
+    """
+    plain: FunctionType = function.py_func if isinstance(function, Kernel) else function
+    if plain not in _interpreted:
+        namespace = dict(plain.__globals__)
+        made = FunctionType(plain.__code__, namespace, plain.__name__, plain.__defaults__, plain.__closure__)
+        _interpreted[plain] = made  # before its callees: they may call it
+        for name in plain.__code__.co_names:
+            if isinstance(namespace.get(name), Kernel):
+                namespace[name] = interpreted(namespace[name])
+    return _interpreted[plain]

@@ -23,6 +23,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from jostle.kernels.cache_state import where_kept
+from jostle.kernels.deferral import interrupted
+
 Function = Callable[..., Any]
 
 PATIENCE_SECONDS = 1.0  # compiling for less is not worth a word
@@ -268,3 +271,6 @@ def install(summary: Callable[[], str], is_interrupted: Callable[[], bool]) -> C
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=progress.reset_after_fork)
     return progress
+
+
+compile_progress = install(where_kept, interrupted)

@@ -15,8 +15,8 @@ import operator
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.kernels.cache import config
 from jostle.kernels.jit import kernel
+from jostle.kernels.twins import twin
 
 Words = NDArray[np.uint64]
 
@@ -52,17 +52,17 @@ def _mixed(word: int) -> int:
     return word ^ (word >> 31)
 
 
-if config.DISABLE_JIT:
+def _plain_times(word: np.uint64, factor: np.uint64) -> np.uint64:
+    # NumPy's scalars warn when a product wraps around; Python's integers do not.
+    return np.uint64((int(word) * int(factor)) & _ALL)
 
-    def _times(word: np.uint64, factor: np.uint64) -> np.uint64:
-        # NumPy's scalars warn when a product wraps around; Python's integers do not.
-        return np.uint64((int(word) * int(factor)) & _ALL)
 
-else:
+@kernel(forceinline=True)
+def _wrapping_times(word: np.uint64, factor: np.uint64) -> np.uint64:
+    return word * factor
 
-    @kernel(forceinline=True)
-    def _times(word: np.uint64, factor: np.uint64) -> np.uint64:
-        return word * factor
+
+_times = twin(_plain_times, lambda: _wrapping_times)
 
 
 @kernel(forceinline=True)

@@ -1,4 +1,4 @@
-"""The plain NumPy twin of `simd64.py`, in use with NUMBA_DISABLE_JIT=1. A vector is a float64 array of shape (8,)."""
+"""The plain NumPy twin of `simd64_compiled.py`. A vector is a float64 array of shape (8,)."""
 
 from __future__ import annotations
 

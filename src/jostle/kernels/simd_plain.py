@@ -1,4 +1,4 @@
-"""The plain NumPy twin of `simd.py`, in use with NUMBA_DISABLE_JIT=1.
+"""The plain NumPy twin of `simd_compiled.py`.
 
 A vector is a float32 array of shape (8,). The meaning is that of the intrinsics, lane for lane, except that
 `f32x8_multiply_add` always rounds twice: compare decisions between the two, not bits. A load or store that

@@ -24,16 +24,17 @@ import hashlib
 import importlib.resources
 import re
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
-import llvmlite
-import numba
 import numpy as np
 
 OWN_PACKAGE, _, _below = __name__.partition(".")
 OWN_KERNELS = f"{OWN_PACKAGE}.{_below.partition('.')[0]}"  # its sources are in the name of the directory, for every kernel
+CLOCK_STEP = 20_000_000  # ns by which the times of files may lag behind the clock
 VERSIONED = frozenset({"numba", "llvmlite", "numpy"})  # whose versions stand for their sources
 
 # No pattern that is searched for begins with \b: a literal beginning is found ten times as fast, and more is found, never less.
@@ -74,7 +75,7 @@ def import_statements(text: str) -> tuple[set[ImportFrom], set[ImportWhole]]:
 
 @dataclasses.dataclass(eq=False)
 class SourceFile:
-    """One source file, as it was when its package was read."""
+    """One source file, as it was when its package was read; `changed` if it may differ from what was imported."""
 
     name: str
     is_package: bool
@@ -120,19 +121,25 @@ class SourceFile:
 
 
 class PackageSources:
-    """The `.py` files of a package, read once: 6 ms for 180 files of 6 kB."""
+    """The `.py` files of a package, read once: 6 ms for 180 files of 6 kB.
+
+    They are read when the first kernel is compiled or loaded, long after modules were imported. So a file that has changed since
+    the package was noted counts as changed: it may not be what was imported.
+    """
 
     def __init__(self, package: str, folder: Traversable) -> None:
         self.package = package
+        noted = _noted.get(package)
         self._checked = False
         self.modules: dict[str, SourceFile] = {}
         self.folders: set[str] = set()
         for names, entry in _python_files(folder, (package,)):
             file = entry if isinstance(entry, Path) else None
             stamp = None if file is None else _stamp(file)  # before reading: a write in between must show up later
+            changed = noted is not None and file is not None and _last_change(file) > noted - CLOCK_STEP
             is_package = names[-1] == "__init__"
             name = ".".join(names[:-1] if is_package else names)
-            self.modules[name] = SourceFile(name, is_package, entry.read_bytes(), file, stamp)
+            self.modules[name] = SourceFile(name, is_package, entry.read_bytes(), file, stamp, changed)
             self.folders.update(".".join(names[:k]) for k in range(1, len(names)))
         self.acting_anywhere = [name for name, one in self.modules.items() if b"numba" in one.data and self._imports_numba(one)]
 
@@ -168,6 +175,21 @@ def _stamp(file: Path) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
+def _last_change(file: Path) -> int:
+    """Return when a file was last changed: also the time of its status, as an older file may have taken its place."""
+    status = file.stat()
+    return max(status.st_mtime_ns, status.st_ctime_ns)
+
+
+_noted: dict[str, int] = {}
+
+
+def note_package(package: str) -> None:
+    """Note that a package defines kernels: its sources are those of now, if they do not change later."""
+    if package not in _noted:
+        _noted[package] = time.time_ns()
+
+
 def _python_files(folder: Traversable, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Traversable]]:
     for entry in sorted(folder.iterdir(), key=lambda one: one.name):
         if entry.name.endswith(".py"):
@@ -192,6 +214,9 @@ def package_sources(package: str) -> PackageSources | None:
 @functools.cache
 def tools_digest() -> str:
     """Digest of the versions of the tools and of the sources of this folder: names the directory of the cache."""
+    import llvmlite
+    import numba
+
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, sys.implementation.cache_tag)
     digest = hashlib.sha256(repr(versions).encode())
     own = package_sources(OWN_PACKAGE)
@@ -306,3 +331,19 @@ def _graph(names: frozenset[str]) -> ImportGraph:
 def reached_sources(roots: frozenset[str], packages: frozenset[str]) -> ReachedSources:
     """Return what can be seen from modules of some top-level packages, as far as it is in these packages."""
     return _graph(packages).reached(roots)
+
+
+def plain(value: object) -> bool:
+    """Whether a value's repr says all about it: a number, a text, or tuples of these."""
+    if type(value) is tuple:
+        return all(plain(one) for one in value)
+    return value is None or type(value) in (bool, int, float, complex, str)
+
+
+def closure_constants(function: Callable[..., Any]) -> str | None:
+    """Return the closure's values as text, or None if any of them is not plain (or not there yet)."""
+    try:
+        values = tuple(cell.cell_contents for cell in function.__closure__ or ())
+    except ValueError:
+        return None
+    return repr(values) if plain(values) else None

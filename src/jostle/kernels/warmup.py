@@ -214,7 +214,7 @@ def _serve(modules: list[str]) -> None:
 
 
 def _answer(answers: TextIO, **fields: Any) -> None:
-    from jostle.kernels.cache import cache_statistics
+    from jostle.kernels.cache_state import cache_statistics
 
     answers.write(json.dumps({"compiled": cache_statistics.misses, **fields}) + "\n")
     answers.flush()

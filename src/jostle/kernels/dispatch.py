@@ -1,0 +1,80 @@
+"""Numba's side of `kernels/jit.py`: dispatchers for kernels, and how the compiler sees kernels and twins. Needs Numba.
+
+Fixed for all kernels: `nogil`, so that threads run side by side, and `error_model='numpy'`, so that a division by zero gives an
+infinity instead of a slow check. Signatures are lazy, the cache is that of `kernels/cache.py`, signals wait while a kernel is
+compiled or loaded (`kernels/deferral.py`), and what takes long is reported (`kernels/progress.py`).
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from numba.core import registry, types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.decorators import jit  # the one place
+from numba.extending import typeof_impl
+
+from jostle.kernels.cache import KernelCache, config, normalize_signature
+from jostle.kernels.deferral import stop_if_interrupted, with_signals_deferred
+from jostle.kernels.jit import Kernel
+from jostle.kernels.progress import compile_progress
+from jostle.kernels.twins import Twin
+
+FIXED: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+Dispatcher: Any = registry.CPUDispatcher
+compiler_lock: Any = global_compiler_lock
+
+
+class KernelDispatcher(Dispatcher):  # type: ignore[misc]
+    """Numba's dispatcher, for one kernel: compiles and loads with signals deferred, and reports it.
+
+    The interpreter calls `_compile_for_args` for types of arguments that are new, the compiler `compile` for a kernel
+    that another kernel calls.
+    """
+
+    def _compile_for_args(self, *args: Any, **keywords: Any) -> Any:
+        return with_signals_deferred(functools.partial(super()._compile_for_args, *args, **keywords))
+
+    def compile(self, sig: Any) -> Any:
+        """Return the code for a signature, compiled or loaded if it is new."""
+        return with_signals_deferred(functools.partial(self._compile, sig))
+
+    def _compile(self, sig: Any) -> Any:
+        with compiler_lock:
+            if tuple(normalize_signature(sig)[0]) in self.overloads:
+                return super().compile(sig)
+            misses = self._cache_misses.total()
+            compile_progress.enter()
+            failed = True
+            try:
+                code = super().compile(sig)
+                failed = False
+            finally:
+                compile_progress.leave(self.py_func, self._cache_misses.total() > misses, failed)
+            stop_if_interrupted()  # here only: so calls that are interrupted again and again come to an end, kernel by kernel
+            return code
+
+
+def make_dispatcher(kernel: Kernel, *, for_python: bool) -> Any:
+    """Return a dispatcher for the entry form of a kernel, or for its inner form."""
+    if config.DISABLE_JIT:  # by Numba's configuration file
+        return kernel.py_func
+    options = kernel.options if for_python else {**kernel.options, "no_cpython_wrapper": True}
+    dispatcher = jit(**FIXED, **options)(kernel.py_func)
+    dispatcher.__class__ = KernelDispatcher
+    dispatcher._cache = KernelCache(kernel.py_func, kernel.name, options)
+    return dispatcher
+
+
+@typeof_impl.register(Kernel)
+def _type_of_kernel(kernel: Kernel, _purpose: Any) -> Any:
+    return types.Dispatcher(kernel.inner)
+
+
+@typeof_impl.register(Twin)
+def _type_of_twin(twin: Twin, _purpose: Any) -> Any:
+    compiled = twin.compiled  # imports the module, whose intrinsics the compiler does not know yet
+    registry.cpu_target.typing_context.refresh()
+    return registry.cpu_target.typing_context.resolve_value_type(compiled)

@@ -1,0 +1,47 @@
+"""Functions with two bodies: plain Python for the interpreter, and what kernels compile, in a module that needs Numba.
+
+A twin lets a module that offers intrinsics be imported without Numba, and lets the same kernel run compiled or as plain Python in
+one process. With NUMBA_DISABLE_JIT=1 it is the plain function itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from jostle.kernels.jit import JIT_DISABLED
+
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+
+
+class Twin:
+    """A plain function and how to get its compiled twin, which is what Numba sees (`dispatch.py`)."""
+
+    def __init__(self, plain: Callable[..., Any], make: Callable[[], Any]) -> None:
+        functools.update_wrapper(self, plain)
+        self._plain, self._make = plain, make
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the plain function."""
+        return self._plain(*arguments)
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """What kernels compile: an intrinsic."""
+        return self._make()
+
+
+def compiled_in(module: str) -> Callable[[AnyFunction], AnyFunction]:
+    """Return a decorator for plain functions that have an intrinsic of the same name in a module."""
+
+    def paired(plain: AnyFunction) -> AnyFunction:
+        return twin(plain, lambda: getattr(importlib.import_module(module), plain.__name__))
+
+    return paired
+
+
+def twin(plain: AnyFunction, make: Callable[[], Any]) -> AnyFunction:
+    """Return a function that is `plain` to the interpreter, and what `make` returns to the compiler."""
+    return plain if JIT_DISABLED else Twin(plain, make)  # type: ignore[return-value]
