@@ -21,11 +21,11 @@ def warmup(
     """Compile all kernels now, so that the first answer comes at once. Takes some minutes, once per version of jostle."""
     from rich.console import Console
 
-    from jostle.kernels import cache
+    from jostle.kernels.cache_state import user_directory
 
     console = Console()
     seconds = compile_with_progress(console, processes)
-    console.print(f"ready in {seconds:.1f} s; compiled code is kept in {cache.user_directory()}", highlight=False)
+    console.print(f"ready in {seconds:.1f} s; compiled code is kept in {user_directory()}", highlight=False)
 
 
 def compile_with_progress(console: Console, processes: int = 2, entries: Sequence[str] | None = None) -> float:

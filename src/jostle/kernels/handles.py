@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.kernels.numbers import Whole
 from jostle.kernels.twins import compiled_in
 
 
@@ -66,39 +67,40 @@ def _places(arrays: Sequence[NDArray[Any]]) -> list[int]:
     return [number for array in arrays for number in (array.ctypes.data, array.size)]
 
 
-def _array_at(address: int, length: int, element: type) -> NDArray[Any]:
-    size = np.dtype(element).itemsize * int(length)
-    return np.frombuffer((ctypes.c_char * size).from_address(int(address)), element)
+def array_at(address: Whole, length: Whole, element: Any) -> NDArray[Any]:
+    """Return the flat array of some type at an address, in Python."""
+    dtype = np.dtype(element)
+    return np.frombuffer((ctypes.c_char * (dtype.itemsize * int(length))).from_address(int(address)), dtype)
 
 
 _twin = compiled_in("jostle.kernels.handles_compiled")
 
 
 @_twin
-def float32_at(address: int, length: int) -> NDArray[np.float32]:
+def float32_at(address: Whole, length: Whole) -> NDArray[np.float32]:
     """Return the flat float32 array at an address."""
-    return _array_at(address, length, np.float32)
+    return array_at(address, length, np.float32)
 
 
 @_twin
-def float64_at(address: int, length: int) -> NDArray[np.float64]:
+def float64_at(address: Whole, length: Whole) -> NDArray[np.float64]:
     """Return the flat float64 array at an address."""
-    return _array_at(address, length, np.float64)
+    return array_at(address, length, np.float64)
 
 
 @_twin
-def int32_at(address: int, length: int) -> NDArray[np.int32]:
+def int32_at(address: Whole, length: Whole) -> NDArray[np.int32]:
     """Return the flat int32 array at an address."""
-    return _array_at(address, length, np.int32)
+    return array_at(address, length, np.int32)
 
 
 @_twin
-def int64_at(address: int, length: int) -> NDArray[np.int64]:
+def int64_at(address: Whole, length: Whole) -> NDArray[np.int64]:
     """Return the flat int64 array at an address."""
-    return _array_at(address, length, np.int64)
+    return array_at(address, length, np.int64)
 
 
 @_twin
-def int16_at(address: int, length: int) -> NDArray[np.int16]:
+def int16_at(address: Whole, length: Whole) -> NDArray[np.int16]:
     """Return the flat int16 array at an address."""
-    return _array_at(address, length, np.int16)
+    return array_at(address, length, np.int16)

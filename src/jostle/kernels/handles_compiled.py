@@ -1,12 +1,10 @@
-"""The intrinsics of `handles.py` and `structs.py`: arrays and records at an address. Needs Numba."""
+"""The intrinsics of `handles.py`: arrays at an address. Needs Numba."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
@@ -44,26 +42,3 @@ float64_at = _array_at(types.float64)
 int32_at = _array_at(types.int32)
 int64_at = _array_at(types.int64)
 int16_at = _array_at(types.int16)
-
-
-@intrinsic
-def borrowed(_context: Any, array: Any) -> Any:
-    """Return the same array without its owner."""
-    if not isinstance(array, types.Array):
-        raise TypingError(f"borrowed() takes an array, not {array}")
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        given = make_array(signature.args[0])(context, builder, arguments[0])
-        given.meminfo = cgutils.get_null_value(given.meminfo.type)
-        given.parent = cgutils.get_null_value(given.parent.type)
-        return given._getvalue()
-
-    return array(array), generate
-
-
-def pointer_to_row(context: Any, builder: Any, array_type: Any, array: Any, row: Any) -> Any:
-    """Return the address of array[row, 0] of a C-contiguous array, as a pointer to int64."""
-    table = make_array(array_type)(context, builder, array)
-    data = builder.bitcast(table.data, ir.IntType(8).as_pointer())
-    stride = cgutils.unpack_tuple(builder, table.strides)[0]
-    return builder.bitcast(builder.gep(data, [builder.mul(row, stride)]), ir.IntType(64).as_pointer())

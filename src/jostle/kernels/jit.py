@@ -142,7 +142,7 @@ def interpreted(function: Any) -> Any:
     Its source is run with every kernel that it calls replaced alike: 50 to 100 times slower, and nothing is compiled or loaded.
     Results are equal to the bit where a kernel is IEEE arithmetic on Python's own floats, comparisons and square roots.
     """
-    plain: FunctionType = function.py_func if isinstance(function, Kernel) else function
+    plain: Any = function.py_func if isinstance(function, Kernel) else function
     if plain not in _interpreted:
         namespace = dict(plain.__globals__)
         made = FunctionType(plain.__code__, namespace, plain.__name__, plain.__defaults__, plain.__closure__)

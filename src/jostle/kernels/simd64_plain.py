@@ -7,22 +7,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.kernels.numbers import Real, Whole
+
 Lanes = NDArray[np.float64]
 
 
-def f64x8_load(array: Lanes, index: int) -> Lanes:
+def f64x8_load(array: Lanes, index: Whole) -> Lanes:
     """Return a copy of array[index : index + 8]."""
     _require_inside(array, index)
     return array[index : index + 8].copy()
 
 
-def f64x8_store(array: Lanes, index: int, a: Lanes) -> None:
+def f64x8_store(array: Lanes, index: Whole, a: Lanes) -> None:
     """Write eight lanes to array[index : index + 8]."""
     _require_inside(array, index)
     array[index : index + 8] = a
 
 
-def f64x8_gather(array: Lanes, at: tuple[int, ...], offset: int) -> Lanes:
+def f64x8_gather(array: Lanes, at: tuple[Whole, ...], offset: Whole) -> Lanes:
     """Return array[at[k] + offset] in lane k."""
     indices = np.array([int(index) + int(offset) for index in at])
     if indices.min() < 0:
@@ -31,14 +33,14 @@ def f64x8_gather(array: Lanes, at: tuple[int, ...], offset: int) -> Lanes:
     return found
 
 
-def _require_inside(array: Lanes, index: int) -> None:
+def _require_inside(array: Lanes, index: Whole) -> None:
     if array.dtype != np.float64 or array.ndim != 1 or not array.flags.c_contiguous:
         raise TypeError("f64x8 needs a flat C-contiguous float64 array")
     if index < 0 or index + 8 > len(array):
         raise IndexError(f"eight lanes at {index} pass the end of an array of {len(array)}; pad it")
 
 
-def f64x8_splat(value: float) -> Lanes:
+def f64x8_splat(value: Real) -> Lanes:
     """Return one number in all lanes."""
     return np.full(8, value, np.float64)
 
@@ -93,5 +95,5 @@ def f64x8_to_f32x8(a: Lanes) -> NDArray[np.float32]:
         return a.astype(np.float32)
 
 
-def prefetch(array: NDArray[Any], index: int) -> None:
+def prefetch(array: NDArray[Any], index: Whole) -> None:
     """Do nothing."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.kernels.numbers import Whole
 from jostle.kernels.twins import compiled_in
 
 Words = NDArray[np.int32]
@@ -23,7 +24,9 @@ _twin = compiled_in("jostle.kernels.simd_grid_compiled")
 
 
 @_twin
-def bits_at(words: Words, x: Lanes, y: Lanes, z: Lanes, end_x: Lanes, end_y: Lanes, end_z: Lanes, row: int, slab: int) -> np.uint32:
+def bits_at(
+    words: Words, x: Lanes, y: Lanes, z: Lanes, end_x: Lanes, end_y: Lanes, end_z: Lanes, row: Whole, slab: Whole
+) -> np.uint32:
     """Return the mask of points with 0 <= x < end_x and so on whose bit is set in `words`, int32 halves of words of 4×4×4 bits.
 
     `row` and `slab`: words from one to the next along y and along z.
@@ -37,7 +40,7 @@ def bits_at(words: Words, x: Lanes, y: Lanes, z: Lanes, end_x: Lanes, end_y: Lan
 
 
 @_twin
-def numbers_at(numbers: Lanes, x: Lanes, y: Lanes, z: Lanes, row: int, slab: int) -> Lanes:
+def numbers_at(numbers: Lanes, x: Lanes, y: Lanes, z: Lanes, row: Whole, slab: Whole) -> Lanes:
     """Return numbers[k * slab + j * row + i] for the whole parts i, j, k of x, y, z, which must lie inside of the grid."""
     i, j, k = (each.astype(np.int32) for each in (x, y, z))
     found: Lanes = numbers[k * slab + j * row + i]

@@ -1,8 +1,5 @@
 """Eight points at once in a grid: the intrinsics of `simd_grid.py`."""
 
-# Kernels are typed by Numba when they compile.
-# mypy: ignore-errors
-
 from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError

@@ -12,35 +12,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.kernels.numbers import Real, Whole
+
 Lanes = NDArray[np.float32]
 
 
-def f32x8_load(array: Lanes, index: int) -> Lanes:
+def f32x8_load(array: Lanes, index: Whole) -> Lanes:
     """Return a copy of array[index : index + 8]."""
     _require_inside(array, index)
     return array[index : index + 8].copy()
 
 
-def f32x8_store(array: Lanes, index: int, a: Lanes) -> None:
+def f32x8_store(array: Lanes, index: Whole, a: Lanes) -> None:
     """Write eight lanes to array[index : index + 8]."""
     _require_inside(array, index)
     array[index : index + 8] = a
 
 
-def _require_inside(array: Lanes, index: int) -> None:
+def _require_inside(array: Lanes, index: Whole) -> None:
     if array.dtype != np.float32 or array.ndim != 1 or not array.flags.c_contiguous:
         raise TypeError("f32x8 needs a flat C-contiguous float32 array")
     if index < 0 or index + 8 > len(array):
         raise IndexError(f"eight lanes at {index} pass the end of an array of {len(array)}; pad it")
 
 
-def f32x8_splat(value: float) -> Lanes:
+def f32x8_splat(value: Real) -> Lanes:
     """Return one number in all lanes."""
     with np.errstate(all="ignore"):
         return np.full(8, value).astype(np.float32)
 
 
-def f32x8_of(*values: float) -> Lanes:
+def f32x8_of(*values: Real) -> Lanes:
     """Return eight numbers as lanes."""
     with np.errstate(all="ignore"):
         return np.array(values, np.float64).astype(np.float32)
@@ -116,18 +118,18 @@ def f32x8_transpose(*rows: Lanes) -> tuple[Lanes, ...]:
     return tuple(np.stack(rows).T.copy())
 
 
-def lowest_bit(mask: int | np.uint32) -> int:
+def lowest_bit(mask: Whole) -> int:
     """Return the index of the lowest set bit of a uint32; 32 if there is none."""
     bits = int(mask)
     return (bits & -bits).bit_length() - 1 if bits else 32
 
 
-def without_lowest_bit(mask: int | np.uint32) -> np.uint32:
+def without_lowest_bit(mask: Whole) -> np.uint32:
     """Return a uint32 with its lowest set bit cleared."""
     bits = int(mask)
     return np.uint32(bits & (bits - 1))
 
 
-def bit_count(mask: int | np.uint32) -> int:
+def bit_count(mask: Whole) -> int:
     """Return how many bits of a uint32 are set."""
     return int(mask).bit_count()
