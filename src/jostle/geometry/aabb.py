@@ -5,21 +5,30 @@ The world box of a moved local box needs no padding: it evaluates the formula of
 extreme products in the same order, and since rounded multiplication, rounded addition and the snap to zero are all
 monotone, every vertex inside the local box lands, bit for bit, inside the world box.
 
-`boxes_squared_distance` is rounded down, so that it may prune: it never exceeds the exact squared distance.
+`bounds_squared_distance` is rounded down, so that it may prune: it never exceeds the exact squared distance.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
+from jostle.geometry.triangle import Bounds, bounds_at
+from jostle.geometry.vector import Points
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+
+Faces = NDArray[np.int32]
 
 # Three roundings (difference, square, two sums: at most 5 · 2⁻⁵³ together) and that of this very product.
 ROUND_DOWN = 1.0 - 2.0**-49
 
 
 @kernel
-def face_boxes_into(vertices, faces, lower, upper):
+def face_boxes_into(vertices: Points, faces: Faces, lower: Points, upper: Points) -> None:
     """Write the boxes of faces (m,3) over vertices (n,3) into lower and upper (m,3)."""
     for i in range(faces.shape[0]):
         a, b, c = faces[i, 0], faces[i, 1], faces[i, 2]
@@ -28,7 +37,7 @@ def face_boxes_into(vertices, faces, lower, upper):
             upper[i, k] = max(vertices[a, k], vertices[b, k], vertices[c, k])
 
 
-def face_boxes(vertices, faces):
+def face_boxes(vertices: Points, faces: Faces) -> tuple[Points, Points]:
     """Return the exact boxes of all faces.
 
     Parameters
@@ -46,7 +55,7 @@ def face_boxes(vertices, faces):
 
 
 @kernel
-def box_of_points(points, lower, upper):
+def box_of_points(points: Points, lower: Points, upper: Points) -> None:
     """Write the box of at least one point (n,3) into lower and upper (3,); NumPy's minima along an axis take ten times as long."""
     lx, ly, lz = points[0, 0], points[0, 1], points[0, 2]
     ux, uy, uz = lx, ly, lz
@@ -59,10 +68,12 @@ def box_of_points(points, lower, upper):
 
 
 @kernel
-def world_interval(r0, r1, r2, t, lx, ly, lz, ux, uy, uz):
-    """Lowest and highest world coordinate of a local box; (r0, r1, r2, t) is that coordinate's row of the pose."""
-    low = ((min(r0 * lx, r0 * ux) + min(r1 * ly, r1 * uy)) + min(r2 * lz, r2 * uz)) + t
-    high = ((max(r0 * lx, r0 * ux) + max(r1 * ly, r1 * uy)) + max(r2 * lz, r2 * uz)) + t
+def world_interval(row: Any, box: Bounds) -> tuple[float, float]:
+    """Return the lowest and highest world coordinate of a local box; `row` (4,) is that coordinate's row of the pose."""
+    r0, r1, r2, t = row[0], row[1], row[2], row[3]
+    lower, upper = box.lower, box.upper
+    low = ((min(r0 * lower.x, r0 * upper.x) + min(r1 * lower.y, r1 * upper.y)) + min(r2 * lower.z, r2 * upper.z)) + t
+    high = ((max(r0 * lower.x, r0 * upper.x) + max(r1 * lower.y, r1 * upper.y)) + max(r2 * lower.z, r2 * upper.z)) + t
     if abs(low) < SMALLEST_WORLD_COORDINATE:
         low = 0.0
     if abs(high) < SMALLEST_WORLD_COORDINATE:
@@ -71,17 +82,18 @@ def world_interval(r0, r1, r2, t, lx, ly, lz, ux, uy, uz):
 
 
 @kernel
-def world_boxes_into(poses, lower, upper, out_lower, out_upper):
+def world_boxes_into(poses: Points, lower: Points, upper: Points, out_lower: Points, out_upper: Points) -> None:
     """Write the world boxes of local boxes (n,3) under poses (n,4,4) into out_lower and out_upper (n,3)."""
     for i in range(poses.shape[0]):
-        lx, ly, lz = lower[i, 0], lower[i, 1], lower[i, 2]
-        ux, uy, uz = upper[i, 0], upper[i, 1], upper[i, 2]
+        box = bounds_at(lower, upper, i)
         for k in range(3):
-            r0, r1, r2, t = poses[i, k, 0], poses[i, k, 1], poses[i, k, 2], poses[i, k, 3]
-            out_lower[i, k], out_upper[i, k] = world_interval(r0, r1, r2, t, lx, ly, lz, ux, uy, uz)
+            row = (poses[i, k, 0], poses[i, k, 1], poses[i, k, 2], poses[i, k, 3])
+            out_lower[i, k], out_upper[i, k] = world_interval(row, box)
 
 
-def world_boxes(poses, lower, upper, out_lower=None, out_upper=None):
+def world_boxes(
+    poses: Points, lower: Points, upper: Points, out_lower: Points | None = None, out_upper: Points | None = None
+) -> tuple[Points, Points]:
     """Return world boxes that contain every world vertex of bodies with the given local boxes.
 
     Parameters
@@ -105,22 +117,16 @@ def world_boxes(poses, lower, upper, out_lower=None, out_upper=None):
     return out_lower, out_upper
 
 
-def world_box(pose, lower, upper):
+def world_box(pose: Points, lower: Points, upper: Points) -> tuple[Points, Points]:
     """Return the world box (lower (3,), upper (3,)) of one local box under one (4,4) pose."""
     out_lower, out_upper = world_boxes(np.asarray(pose)[None], np.asarray(lower)[None], np.asarray(upper)[None])
     return out_lower[0], out_upper[0]
 
 
-@kernel
-def boxes_overlap(alx, aly, alz, aux, auy, auz, blx, bly, blz, bux, buy, buz):
-    """Whether two closed boxes, each given by its lower and upper corner, share a point."""
-    return alx <= bux and blx <= aux and aly <= buy and bly <= auy and alz <= buz and blz <= auz
-
-
-@kernel
-def boxes_squared_distance(alx, aly, alz, aux, auy, auz, blx, bly, blz, bux, buy, buz):
-    """A lower bound of the squared distance of two closed boxes, tight to 3e-15; 0 where they overlap."""
-    x = max(0.0, blx - aux, alx - bux)
-    y = max(0.0, bly - auy, aly - buy)
-    z = max(0.0, blz - auz, alz - buz)
+@kernel(forceinline=True)
+def bounds_squared_distance(a: Bounds, b: Bounds) -> float:
+    """Return a lower bound of the squared distance of two closed boxes, tight to 3e-15; 0 where they overlap."""
+    x = max(0.0, b.lower.x - a.upper.x, a.lower.x - b.upper.x)
+    y = max(0.0, b.lower.y - a.upper.y, a.lower.y - b.upper.y)
+    z = max(0.0, b.lower.z - a.upper.z, a.lower.z - b.upper.z)
     return ((x * x + y * y) + z * z) * ROUND_DOWN

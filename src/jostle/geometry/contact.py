@@ -6,95 +6,79 @@ where a has no area, -n_b; where neither has, the way between the centroids, or 
 Near faces have the way from the closest point on a to the one on b.
 """
 
-import math
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
 
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, NEAR
+from jostle.geometry.triangle import Segment, Triangle
 from jostle.geometry.triangle_intersection import intersection_segment
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
+from jostle.geometry.vector import Points, Vec3, cross, is_zero, length, minus, negative, plus, point_at, write_point
 from jostle.kernels.jit import kernel
 
 NO_DIRECTION_LEFT = 1e-8  # of the difference of two unit vectors: below this it is rounding
 
 
 @kernel
-def describe_rows(triangles_a, triangles_b, kind, segment, normal):
+def describe_rows(triangles_a: Points, triangles_b: Points, kind: NDArray[np.uint8], segment: Points, normal: Points) -> None:
     """Write segment (n,2,3) and normal (n,3) of rows of faces (n,3,3) with their kind (n,) uint8."""
     for row in range(kind.shape[0]):
-        a = _nine(triangles_a, row)
-        b = _nine(triangles_b, row)
+        a, b = _triangle_at(triangles_a, row), _triangle_at(triangles_b, row)
         if kind[row] == A_IN_B:
-            ends = (a[0], a[1], a[2], a[0], a[1], a[2])
-            nx, ny, nz = unit_or_z(*unit_normal(*a))
+            ends, way = Segment(a.p, a.p), unit_or_z(unit_normal(a))
         elif kind[row] == B_IN_A:
-            ends = (b[0], b[1], b[2], b[0], b[1], b[2])
-            nx, ny, nz = unit_normal(*b)
-            nx, ny, nz = unit_or_z(-nx, -ny, -nz)
+            ends, way = Segment(b.p, b.p), unit_or_z(negative(unit_normal(b)))
         elif kind[row] == NEAR:
-            _, px, py, pz, qx, qy, qz = closest_points_of_triangles(*a, *b)
-            ends = (px, py, pz, qx, qy, qz)
-            nx, ny, nz = scaled_to_unit(qx - px, qy - py, qz - pz)
-            if nx == 0.0 and ny == 0.0 and nz == 0.0:  # so near that the points round to one
-                nx, ny, nz = contact_normal(a, b)
+            _, on_a, on_b = closest_points_of_triangles(a, b)
+            ends, way = Segment(on_a, on_b), scaled_to_unit(minus(on_b, on_a))
+            if is_zero(way):  # so near that the points round to one
+                way = contact_normal(a, b)
         else:
-            ends = intersection_segment(*a, *b)
-            nx, ny, nz = contact_normal(a, b)
-        for k in range(3):
-            segment[row, 0, k] = ends[k]
-            segment[row, 1, k] = ends[3 + k]
-        normal[row, 0] = nx
-        normal[row, 1] = ny
-        normal[row, 2] = nz
+            ends, way = intersection_segment(a, b), contact_normal(a, b)
+        write_point(segment[row], 0, ends.p)
+        write_point(segment[row], 1, ends.q)
+        write_point(normal, row, way)
 
 
 @kernel
-def contact_normal(a, b):
-    """The unit normal from a into b of two faces (nine numbers each) that share a point."""
-    ax, ay, az = unit_normal(*a)
-    bx, by, bz = unit_normal(*b)
-    x, y, z = ax - bx, ay - by, az - bz
-    if math.sqrt(x * x + y * y + z * z) > NO_DIRECTION_LEFT:
-        return scaled_to_unit(x, y, z)
-    if ax != 0.0 or ay != 0.0 or az != 0.0:
-        return ax, ay, az
+def contact_normal(a: Triangle, b: Triangle) -> Vec3:
+    """Return the unit normal from a into b of two faces that share a point."""
+    normal_a, normal_b = unit_normal(a), unit_normal(b)
+    difference = minus(normal_a, normal_b)
+    if length(difference) > NO_DIRECTION_LEFT:
+        return scaled_to_unit(difference)
+    if not is_zero(normal_a):
+        return normal_a
     # Neither has an area (if only b had one, the difference would be -n_b). Thirds of differences, so that nothing overflows.
-    x = (b[0] - a[0]) + (b[3] - a[3]) + (b[6] - a[6])
-    y = (b[1] - a[1]) + (b[4] - a[4]) + (b[7] - a[7])
-    z = (b[2] - a[2]) + (b[5] - a[5]) + (b[8] - a[8])
-    return unit_or_z(x, y, z)
+    return unit_or_z(plus(plus(minus(b.p, a.p), minus(b.q, a.q)), minus(b.r, a.r)))
 
 
 @kernel
-def unit_normal(ax, ay, az, bx, by, bz, cx, cy, cz):
-    """The unit normal of a triangle, counter-clockwise, or zeros for one without area. Safe at every accepted scale."""
+def unit_normal(t: Triangle) -> Vec3:
+    """Return the unit normal of a triangle, counter-clockwise, or zeros for one without area. Safe at every accepted scale."""
     # Edges of length one: the cross product of edges of 1e-30 is far from underflow, but that of an edge and a sliver may vanish.
-    ux, uy, uz = scaled_to_unit(bx - ax, by - ay, bz - az)
-    vx, vy, vz = scaled_to_unit(cx - ax, cy - ay, cz - az)
-    return scaled_to_unit(uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx)
+    return scaled_to_unit(cross(scaled_to_unit(minus(t.q, t.p)), scaled_to_unit(minus(t.r, t.p))))
 
 
 @kernel
-def scaled_to_unit(x, y, z):
-    """The vector with length 1, or zeros for the zero vector."""
-    largest = max(abs(x), abs(y), abs(z))
+def scaled_to_unit(a: Vec3) -> Vec3:
+    """Return the vector with length 1, or zeros for the zero vector."""
+    largest = max(abs(a.x), abs(a.y), abs(a.z))
     if largest == 0.0:
-        return 0.0, 0.0, 0.0
-    x, y, z = x / largest, y / largest, z / largest
-    length = math.sqrt(x * x + y * y + z * z)
-    return x / length, y / length, z / length
+        return Vec3(0.0, 0.0, 0.0)
+    a = Vec3(a.x / largest, a.y / largest, a.z / largest)
+    size = length(a)
+    return Vec3(a.x / size, a.y / size, a.z / size)
 
 
 @kernel
-def unit_or_z(x, y, z):
-    """The vector with length 1, or +z for the zero vector."""
-    if x == 0.0 and y == 0.0 and z == 0.0:
-        return 0.0, 0.0, 1.0
-    return scaled_to_unit(x, y, z)
+def unit_or_z(a: Vec3) -> Vec3:
+    """Return the vector with length 1, or +z for the zero vector."""
+    return Vec3(0.0, 0.0, 1.0) if is_zero(a) else scaled_to_unit(a)
 
 
-@kernel
-def _nine(triangles, row):
-    return (
-        triangles[row, 0, 0], triangles[row, 0, 1], triangles[row, 0, 2],
-        triangles[row, 1, 0], triangles[row, 1, 1], triangles[row, 1, 2],
-        triangles[row, 2, 0], triangles[row, 2, 1], triangles[row, 2, 2],
-    )  # fmt: skip
+@kernel(forceinline=True)
+def _triangle_at(triangles: Points, row: int) -> Triangle:
+    return Triangle(point_at(triangles[row], 0), point_at(triangles[row], 1), point_at(triangles[row], 2))

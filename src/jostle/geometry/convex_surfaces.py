@@ -6,22 +6,25 @@ shape of a triangle (`triangle_triangle_distance`); whether one solid holds the 
 It looks at every pair of triangles, so it is for pairs of bodies that nothing else settles.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
 
-from jostle.geometry.aabb import boxes_squared_distance, face_boxes
-from jostle.geometry.corners import corners
+from jostle.geometry.aabb import bounds_squared_distance
+from jostle.geometry.placed_faces import Faces, PlacedFaces, placed_faces
+from jostle.geometry.triangle import bounds_at, face_at
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
+from jostle.geometry.vector import Points, write_point_from
 from jostle.geometry.winding import crossing_winding
-from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 
 FIRST_SLICE = 1 << 18  # pairs of triangles
 
 
-def closest_of_all_triangles(world_a, faces_a, world_b, faces_b):
+def closest_of_all_triangles(world_a: Points, faces_a: Faces, world_b: Points, faces_b: Faces) -> tuple[float, Points, Points]:
     """Return the distance of two convex solids, 0.0 where they share a point, with closest points.
 
     Parameters
@@ -37,19 +40,18 @@ def closest_of_all_triangles(world_a, faces_a, world_b, faces_b):
     point_a, point_b : (3,) float64
         A common point where one solid holds the other.
     """
-    world_a, world_b, faces_a, faces_b = (read_only_view(array) for array in (world_a, world_b, faces_a, faces_b))
-    for inner, inner_faces, outer, faces in ((world_a, faces_a, world_b, faces_b), (world_b, faces_b, world_a, faces_a)):
-        point = inner[inner_faces[0, 0]]
-        winding, on_surface = crossing_winding(float(point[0]), float(point[1]), float(point[2]), outer, faces)
+    a, b = placed_faces(world_a, faces_a), placed_faces(world_b, faces_b)
+    for inner, outer in ((a, b), (b, a)):
+        point = inner.vertices[inner.faces[0, 0]]
+        winding, on_surface = crossing_winding(point, outer.vertices, outer.faces)
         if winding != 0 or on_surface:
             return 0.0, point.copy(), point.copy()
-    boxes_a, boxes_b = ([read_only_view(box) for box in face_boxes(w, f)] for w, f in ((world_a, faces_a), (world_b, faces_b)))
     best = np.full(7, np.inf)
 
-    def scan(state, operations):
+    def scan(state: list[int], operations: int) -> tuple[bool, int]:
         first = state[0]
         last = state[0] = min(len(faces_a), first + max(1, operations // len(faces_b)))
-        scan_triangles(world_a, faces_a, *boxes_a, world_b, faces_b, *boxes_b, first, last, best)
+        scan_triangles(a, b, first, last, best)
         return last == len(faces_a), (last - first) * len(faces_b)
 
     run_in_slices(scan, [0], FIRST_SLICE)
@@ -57,16 +59,14 @@ def closest_of_all_triangles(world_a, faces_a, world_b, faces_b):
 
 
 @kernel
-def scan_triangles(va, fa, la, ua, vb, fb, lb, ub, first, last, best):
-    """Improve best (7,), the distance and the closest points, by triangles first … last-1 of A and all of B."""
+def scan_triangles(a: PlacedFaces, b: PlacedFaces, first: int, last: int, best: Points) -> None:
+    """Improve best (7,), the distance and the closest points, by triangles first … last-1 of a and all of b."""
     for i in range(first, last):
-        for j in range(fb.shape[0]):
-            gap = boxes_squared_distance(
-                la[i, 0], la[i, 1], la[i, 2], ua[i, 0], ua[i, 1], ua[i, 2],
-                lb[j, 0], lb[j, 1], lb[j, 2], ub[j, 0], ub[j, 1], ub[j, 2],
-            )  # fmt: skip
+        for j in range(b.faces.shape[0]):
+            gap = bounds_squared_distance(bounds_at(a.lower, a.upper, i), bounds_at(b.lower, b.upper, j))
             if gap < best[0] * best[0] or math.isinf(best[0]):
-                found = closest_points_of_triangles(*corners(va, fa, i), *corners(vb, fb, j))
-                if found[0] < best[0]:
-                    best[0], best[1], best[2], best[3] = found[0], found[1], found[2], found[3]
-                    best[4], best[5], best[6] = found[4], found[5], found[6]
+                found = closest_points_of_triangles(face_at(a.vertices, a.faces, i), face_at(b.vertices, b.faces, j))
+                if found.distance < best[0]:
+                    best[0] = found.distance
+                    write_point_from(best, 1, found.on_a)
+                    write_point_from(best, 4, found.on_b)

@@ -4,6 +4,9 @@
 positive normal number instead, so that a distance of 0.0 means contact, as decided by the exact test, and nothing else does.
 """
 
+from __future__ import annotations
+
+from jostle.geometry.triangle import Triangle
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.triangles_distance import triangles_distance
 from jostle.kernels.jit import kernel
@@ -12,8 +15,8 @@ SMALLEST_DISTANCE = 2.0**-1022
 
 
 @kernel
-def faces_distance(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz):
-    """The distance of the closed triangles abc and pqr."""
-    if triangles_touch(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz) != 0:
+def faces_distance(a: Triangle, b: Triangle) -> float:
+    """Return the distance of two closed triangles."""
+    if triangles_touch(a, b) != 0:
         return 0.0
-    return max(SMALLEST_DISTANCE, triangles_distance(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz))
+    return max(SMALLEST_DISTANCE, triangles_distance(a, b))

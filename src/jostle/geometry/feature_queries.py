@@ -11,7 +11,7 @@ difference is linear in time. Signs of differences are exact. Arcs leave their c
 
 import math
 
-from jostle.geometry.vector import cross, dot
+from jostle.geometry.scalar_vector import cross, dot
 from jostle.kernels.jit import kernel
 
 CODES = 15

@@ -19,8 +19,8 @@ import math
 import numpy as np
 
 from jostle.geometry.rigid import rigid_coordinate
+from jostle.geometry.scalar_vector import cross, dot, length
 from jostle.geometry.support import farthest_point, welded_points
-from jostle.geometry.vector import cross, dot, length
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 

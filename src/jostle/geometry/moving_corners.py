@@ -16,9 +16,11 @@ import numpy as np
 
 from jostle.geometry.moving_point import arc_factors
 from jostle.geometry.point_triangle import closest_point_on_triangle
+from jostle.geometry.scalar_vector import cross, dot, length
 from jostle.geometry.segment_segment import closest_points_of_segments
+from jostle.geometry.triangle import Segment, triangle_of_points
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
-from jostle.geometry.vector import cross, dot, length
+from jostle.geometry.vector import minus, point_at
 from jostle.kernels.jit import kernel
 
 # Rows of `path` and `now`: 0 … 2 are the corners of a, from here on those of b.
@@ -151,37 +153,19 @@ def closest_direction(now, p, q):
     The direction is that between closest points, and 0 where they coincide.
     """
     if p == 1 and q == 3:
-        px, py, pz = now[0, 0], now[0, 1], now[0, 2]
-        x, y, z, squared = closest_point_on_triangle(
-            px, py, pz, now[3, 0], now[3, 1], now[3, 2], now[4, 0], now[4, 1], now[4, 2], now[5, 0], now[5, 1], now[5, 2]
-        )
+        on_a = point_at(now, 0)
+        on_b, squared = closest_point_on_triangle(on_a, triangle_of_points(now, 3, 4, 5))
         distance = math.sqrt(squared)
-        x, y, z = x - px, y - py, z - pz
     elif p == 2 and q == 2:
-        squared, px, py, pz, x, y, z = closest_points_of_segments(
-            now[0, 0],
-            now[0, 1],
-            now[0, 2],
-            now[1, 0],
-            now[1, 1],
-            now[1, 2],
-            now[3, 0],
-            now[3, 1],
-            now[3, 2],
-            now[4, 0],
-            now[4, 1],
-            now[4, 2],
-        )
+        edge_a, edge_b = Segment(point_at(now, 0), point_at(now, 1)), Segment(point_at(now, 3), point_at(now, 4))
+        squared, on_a, on_b = closest_points_of_segments(edge_a, edge_b)
         distance = math.sqrt(squared)
-        x, y, z = x - px, y - py, z - pz
     else:
         # Faces with fewer corners are triangles without area.
-        a1, a2, b1, b2 = min(1, p - 1), min(2, p - 1), OF_B + min(1, q - 1), OF_B + min(2, q - 1)
-        distance, px, py, pz, x, y, z = closest_points_of_triangles(
-            now[0, 0], now[0, 1], now[0, 2], now[a1, 0], now[a1, 1], now[a1, 2], now[a2, 0], now[a2, 1], now[a2, 2],
-            now[3, 0], now[3, 1], now[3, 2], now[b1, 0], now[b1, 1], now[b1, 2], now[b2, 0], now[b2, 1], now[b2, 2],
-        )  # fmt: skip
-        x, y, z = x - px, y - py, z - pz
+        face_a = triangle_of_points(now, 0, min(1, p - 1), min(2, p - 1))
+        face_b = triangle_of_points(now, OF_B, OF_B + min(1, q - 1), OF_B + min(2, q - 1))
+        distance, on_a, on_b = closest_points_of_triangles(face_a, face_b)
+    x, y, z = minus(on_b, on_a)
     norm = length(x, y, z)
     if norm > 0.0:
         x, y, z = x / norm, y / norm, z / norm

@@ -18,7 +18,7 @@ contact.
 import math
 
 from jostle.geometry.moving_corners import ACCELERATION_A, ACCELERATION_B, OF_B, SPEED
-from jostle.geometry.vector import cross, dot, length
+from jostle.geometry.scalar_vector import cross, dot, length
 from jostle.kernels.jit import kernel
 
 MOST_HORIZONS = 4

@@ -10,6 +10,8 @@ import math
 from jostle.geometry.moving_corners import OF_B
 from jostle.geometry.point_triangle import closest_point_on_triangle
 from jostle.geometry.segment_segment import closest_points_of_segments
+from jostle.geometry.triangle import Segment, triangle_of_points
+from jostle.geometry.vector import point_at
 from jostle.kernels.jit import kernel
 
 NO_FEATURE, FIRST_CORNER_OF_B, FIRST_EDGES = -1, 3, 6
@@ -21,17 +23,13 @@ def feature_distance(now, code):
     if code < FIRST_EDGES:
         first = OF_B if code < FIRST_CORNER_OF_B else 0
         corner = code  # corners of b have the rows 3 … 5
-        squared = closest_point_on_triangle(
-            now[corner, 0], now[corner, 1], now[corner, 2], now[first, 0], now[first, 1], now[first, 2],
-            now[first + 1, 0], now[first + 1, 1], now[first + 1, 2], now[first + 2, 0], now[first + 2, 1], now[first + 2, 2],
-        )[3]  # fmt: skip
+        face = triangle_of_points(now, first, first + 1, first + 2)
+        squared = closest_point_on_triangle(point_at(now, corner), face).squared
     else:
         i0, j0 = (code - FIRST_EDGES) // 3, (code - FIRST_EDGES) % 3
         i1, j1, j0 = (i0 + 1) % 3, OF_B + (j0 + 1) % 3, OF_B + j0
-        squared = closest_points_of_segments(
-            now[i0, 0], now[i0, 1], now[i0, 2], now[i1, 0], now[i1, 1], now[i1, 2],
-            now[j0, 0], now[j0, 1], now[j0, 2], now[j1, 0], now[j1, 1], now[j1, 2],
-        )[0]  # fmt: skip
+        edge_a, edge_b = Segment(point_at(now, i0), point_at(now, i1)), Segment(point_at(now, j0), point_at(now, j1))
+        squared = closest_points_of_segments(edge_a, edge_b).squared
     return math.sqrt(squared)
 
 

@@ -11,7 +11,7 @@ w0 + t D + m (sin(2hs)/(2 sin h) - s) - (k × m)(cos(2hs) - cos h)/(2 sin h).
 
 import math
 
-from jostle.geometry.vector import cross, dot
+from jostle.geometry.scalar_vector import cross, dot
 from jostle.kernels.jit import kernel
 
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from jostle.geometry.moving_corners import rounding_of
-from jostle.geometry.vector import dot, length
+from jostle.geometry.scalar_vector import dot, length
 from jostle.kernels.jit import kernel
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from jostle.errors import InputError
 from jostle.geometry.moving_point import arc_factors, place_with_factors
-from jostle.geometry.vector import cross, dot, length
+from jostle.geometry.scalar_vector import cross, dot, length
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices

@@ -9,7 +9,7 @@ apart is tried, made perpendicular to that line.
 
 from jostle.geometry.moving_corners import ACCELERATION_A, ACCELERATION_B, OF_B, ROUNDING
 from jostle.geometry.moving_directions import gap_along, project_corners
-from jostle.geometry.vector import cross, dot, length
+from jostle.geometry.scalar_vector import cross, dot, length
 from jostle.kernels.jit import kernel
 
 MOST_HALVINGS = 40

@@ -22,7 +22,7 @@ from jostle.geometry.moving_directions import feature_normal, free_step, gap_alo
 from jostle.geometry.moving_features import NO_FEATURE, closest_features
 from jostle.geometry.moving_quick import bulges_of, parted_until
 from jostle.geometry.moving_start import leaving_time
-from jostle.geometry.vector import dot
+from jostle.geometry.scalar_vector import dot
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices

@@ -4,12 +4,11 @@
 `feature_queries.py`): faces that cross at the start need neither a corner on a face nor two edges on each other.
 """
 
-from jostle.geometry.aabb import boxes_overlap
 from jostle.geometry.contact_kind import CROSSING
-from jostle.geometry.corners import corners
 from jostle.geometry.faces_distance import faces_distance
 from jostle.geometry.feature_queries import FACES, FIRST_OF_B, FIRST_OF_EDGES, box_of_face, stay_apart
 from jostle.geometry.moving_point import arc_factors, place_with_factors
+from jostle.geometry.triangle import bounds_meet, face_at, triangle_bounds, triangle_of_points
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.kernels.jit import kernel
 
@@ -58,20 +57,13 @@ def start_contacts(vertices_a, faces_a, vertices_b, faces_b, face_a, face_b, kin
     for row in range(face_a.shape[0]):
         i, j = face_a[row], face_b[row]
         kind[row], code[row] = 0, -1
-        if not boxes_overlap(*box_of_face(vertices_a, faces_a, i), *box_of_face(vertices_b, faces_b, j)):
+        if not bounds_meet(triangle_bounds(face_at(vertices_a, faces_a, i)), triangle_bounds(face_at(vertices_b, faces_b, j))):
             continue
         # First the faces, then their features as triangles without area: the test is exact for these too. One place where it is
         # called, because each takes seconds to compile.
         for trial in range(-1, FACES):
             p, q, r, s, t, u = features_of_code(faces_a, i, faces_b, j, trial)
-            found = triangles_touch(
-                vertices_a[p, 0], vertices_a[p, 1], vertices_a[p, 2],
-                vertices_a[q, 0], vertices_a[q, 1], vertices_a[q, 2],
-                vertices_a[r, 0], vertices_a[r, 1], vertices_a[r, 2],
-                vertices_b[s, 0], vertices_b[s, 1], vertices_b[s, 2],
-                vertices_b[t, 0], vertices_b[t, 1], vertices_b[t, 2],
-                vertices_b[u, 0], vertices_b[u, 1], vertices_b[u, 2],
-            )  # fmt: skip
+            found = triangles_touch(triangle_of_points(vertices_a, p, q, r), triangle_of_points(vertices_b, s, t, u))
             if trial < 0:
                 kind[row] = found
                 if found == 0:
@@ -94,5 +86,5 @@ def least_start_distance(vertices_a, faces_a, vertices_b, faces_b, face_a, face_
         box_a, box_b = box_of_face(vertices_a, faces_a, i), box_of_face(vertices_b, faces_b, j)
         if least <= 0.0 or stay_apart(box_a, box_a, box_b, box_b, least):
             continue
-        least = min(least, faces_distance(*corners(vertices_a, faces_a, i), *corners(vertices_b, faces_b, j)))
+        least = min(least, faces_distance(face_at(vertices_a, faces_a, i), face_at(vertices_b, faces_b, j)))
     return least

@@ -10,98 +10,117 @@ than 64 · 2⁻⁵³ · S (measured: 7). An offset of all coordinates costs noth
 neither underflow nor overflow, since only squares are formed. The point returned is rounded to its coordinates.
 """
 
-from jostle.geometry.vector import cross, dot, length
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from jostle.geometry.triangle import Triangle, turned
+from jostle.geometry.vector import Vec2, Vec3, cross, dot, length, minus, plus, times
 from jostle.kernels.jit import kernel
 
 # A height below this share of the base is rounding noise without a direction: the triangle is taken as its base.
 FLAT = 2.0**-51
 
 
-@kernel
-def triangle_frame(ax, ay, az, bx, by, bz, cx, cy, cz):
-    """The frame of a triangle: (origin o, unit u, unit v, base, foot, height), 12 floats.
+class TriangleFrame(NamedTuple):
+    """The frame of a triangle, with corners o, o + base·u and o + foot·u + height·v, and 0 <= foot <= base.
 
-    Its corners are o, o + base·u and o + foot·u + height·v, with 0 <= foot <= base. A segment has v = 0 and height
-    0, a point has u = v = 0 and base 0.
+    A segment has v = 0 and height 0, a point has u = v = 0 and base 0.
     """
-    ab = dot(bx - ax, by - ay, bz - az, bx - ax, by - ay, bz - az)
-    bc = dot(cx - bx, cy - by, cz - bz, cx - bx, cy - by, cz - bz)
-    ca = dot(ax - cx, ay - cy, az - cz, ax - cx, ay - cy, az - cz)
+
+    o: Vec3
+    u: Vec3
+    v: Vec3
+    base: float
+    foot: float
+    height: float
+
+
+class ClosestPoint(NamedTuple):
+    """The closest point of something, and its squared distance."""
+
+    point: Vec3
+    squared: float
+
+
+@kernel
+def triangle_frame(t: Triangle) -> TriangleFrame:
+    """Return the frame of a triangle."""
+    ab, bc, ca = _squared_edge(t.p, t.q), _squared_edge(t.q, t.r), _squared_edge(t.r, t.p)
     if bc > ab and bc >= ca:
-        ax, ay, az, bx, by, bz, cx, cy, cz = bx, by, bz, cx, cy, cz, ax, ay, az
+        t = turned(t)
     elif ca > ab:
-        ax, ay, az, bx, by, bz, cx, cy, cz = cx, cy, cz, ax, ay, az, bx, by, bz
-    ux, uy, uz = bx - ax, by - ay, bz - az
-    base = length(ux, uy, uz)
+        t = turned(turned(t))
+    nowhere = Vec3(0.0, 0.0, 0.0)
+    along = minus(t.q, t.p)
+    base = length(along)
     if base == 0.0:
-        return ax, ay, az, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    shrink = 1.0 / base
-    ux, uy, uz = shrink * ux, shrink * uy, shrink * uz
-    vx, vy, vz = cx - ax, cy - ay, cz - az
-    foot = dot(vx, vy, vz, ux, uy, uz)
-    vx, vy, vz = vx - foot * ux, vy - foot * uy, vz - foot * uz
-    rest = dot(vx, vy, vz, ux, uy, uz)
-    vx, vy, vz = vx - rest * ux, vy - rest * uy, vz - rest * uz
-    height = length(vx, vy, vz)
+        return TriangleFrame(t.p, nowhere, nowhere, 0.0, 0.0, 0.0)
+    u = times(1.0 / base, along)
+    v = minus(t.r, t.p)
+    foot = dot(v, u)
+    v = minus(v, times(foot, u))
+    rest = dot(v, u)
+    v = minus(v, times(rest, u))
+    height = length(v)
     if height <= FLAT * base:
-        return ax, ay, az, ux, uy, uz, 0.0, 0.0, 0.0, base, 0.0, 0.0
-    shrink = 1.0 / height
-    return ax, ay, az, ux, uy, uz, shrink * vx, shrink * vy, shrink * vz, base, foot + rest, height
+        return TriangleFrame(t.p, u, nowhere, base, 0.0, 0.0)
+    return TriangleFrame(t.p, u, times(1.0 / height, v), base, foot + rest, height)
+
+
+@kernel(forceinline=True)
+def _squared_edge(a: Vec3, b: Vec3) -> float:
+    edge = minus(b, a)
+    return dot(edge, edge)
 
 
 @kernel
-def in_frame(frame, px, py, pz):
-    """Coordinates (x, y, z) of a point in a triangle's frame; z is the signed height over its plane (0 for a segment)."""
-    ox, oy, oz, ux, uy, uz, vx, vy, vz, _, _, _ = frame
-    px, py, pz = px - ox, py - oy, pz - oz
-    nx, ny, nz = cross(ux, uy, uz, vx, vy, vz)
-    return dot(px, py, pz, ux, uy, uz), dot(px, py, pz, vx, vy, vz), dot(px, py, pz, nx, ny, nz)
+def in_frame(frame: TriangleFrame, p: Vec3) -> Vec3:
+    """Return the coordinates of a point in a triangle's frame; z is the signed height over its plane (0 for a segment)."""
+    w = minus(p, frame.o)
+    return Vec3(dot(w, frame.u), dot(w, frame.v), dot(w, cross(frame.u, frame.v)))
+
+
+@kernel(forceinline=True)
+def out_of_frame(frame: TriangleFrame, x: float, y: float) -> Vec3:
+    """Return the point with coordinates (x, y) in a triangle's plane."""
+    return plus(frame.o, plus(times(x, frame.u), times(y, frame.v)))
 
 
 @kernel
-def out_of_frame(frame, x, y):
-    """The point with coordinates (x, y) in a triangle's plane."""
-    ox, oy, oz, ux, uy, uz, vx, vy, vz, _, _, _ = frame
-    return ox + (x * ux + y * vx), oy + (x * uy + y * vy), oz + (x * uz + y * vz)
-
-
-@kernel
-def over_triangle(frame, x, y):
-    """Whether (x, y) lies in the triangle, in its own frame; never for one without area."""
-    base, foot, height = frame[9], frame[10], frame[11]
+def over_triangle(frame: TriangleFrame, x: float, y: float) -> bool:
+    """Return whether (x, y) lies in the triangle, in its own frame; never for one without area."""
+    base, foot, height = frame.base, frame.foot, frame.height
     return height > 0.0 and y >= 0.0 and height * x >= foot * y and height * (base - x) >= (base - foot) * y
 
 
 @kernel
-def closest_on_side(x, y, ax, ay, bx, by):
-    """The point of the plane segment ab closest to (x, y), and its squared distance; a and b differ."""
-    ex, ey = bx - ax, by - ay
-    t = ((x - ax) * ex + (y - ay) * ey) / (ex * ex + ey * ey)
+def closest_on_side(at: Vec2, a: Vec2, b: Vec2) -> tuple[Vec2, float]:
+    """Return the point of the plane segment ab closest to a point, and its squared distance; a and b differ."""
+    ex, ey = b.x - a.x, b.y - a.y
+    t = ((at.x - a.x) * ex + (at.y - a.y) * ey) / (ex * ex + ey * ey)
     t = min(max(t, 0.0), 1.0)
-    qx, qy = ax + t * ex, ay + t * ey
-    return qx, qy, (x - qx) * (x - qx) + (y - qy) * (y - qy)
+    q = Vec2(a.x + t * ex, a.y + t * ey)
+    return q, (at.x - q.x) * (at.x - q.x) + (at.y - q.y) * (at.y - q.y)
 
 
 @kernel
-def closest_point_on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
-    """The point (x, y, z) of the closed triangle abc closest to p, and the squared distance: four floats."""
-    frame = triangle_frame(ax, ay, az, bx, by, bz, cx, cy, cz)
-    ox, oy, oz, ux, uy, uz, vx, vy, vz, base, foot, height = frame
-    x, y, _ = in_frame(frame, px, py, pz)
+def closest_point_on_triangle(p: Vec3, t: Triangle) -> ClosestPoint:
+    """Return the point of a closed triangle closest to p, and the squared distance."""
+    frame = triangle_frame(t)
+    x, y, _ = in_frame(frame, p)
     # What is left off the plane; for a segment it holds everything across the axis, for a point all of p − o.
-    rx, ry, rz = (px - ox) - (x * ux + y * vx), (py - oy) - (x * uy + y * vy), (pz - oz) - (x * uz + y * vz)
-    off_plane = dot(rx, ry, rz, rx, ry, rz)
+    rest = minus(minus(p, frame.o), plus(times(x, frame.u), times(y, frame.v)))
+    off_plane = dot(rest, rest)
     if over_triangle(frame, x, y):
-        qx, qy, in_plane = x, y, 0.0
+        closest, in_plane = Vec2(x, y), 0.0
     else:
-        qx, qy = min(max(x, 0.0), base), 0.0
-        in_plane = (x - qx) * (x - qx) + y * y
-        if height > 0.0:
-            sx, sy, squared = closest_on_side(x, y, 0.0, 0.0, foot, height)
-            if squared < in_plane:
-                qx, qy, in_plane = sx, sy, squared
-            sx, sy, squared = closest_on_side(x, y, base, 0.0, foot, height)
-            if squared < in_plane:
-                qx, qy, in_plane = sx, sy, squared
-    wx, wy, wz = out_of_frame(frame, qx, qy)
-    return wx, wy, wz, off_plane + in_plane
+        closest = Vec2(min(max(x, 0.0), frame.base), 0.0)
+        in_plane = (x - closest.x) * (x - closest.x) + y * y
+        if frame.height > 0.0:
+            top = Vec2(frame.foot, frame.height)
+            for start in (Vec2(0.0, 0.0), Vec2(frame.base, 0.0)):
+                on_side, squared = closest_on_side(Vec2(x, y), start, top)
+                if squared < in_plane:
+                    closest, in_plane = on_side, squared
+    return ClosestPoint(out_of_frame(frame, closest.x, closest.y), off_plane + in_plane)

@@ -12,8 +12,14 @@ Signs: orient2d(a, b, c) > 0 when a, b, c turn counter-clockwise. orient3d(a, b,
 plane abc from which a, b, c are seen counter-clockwise: the sign of ((b-a) x (c-a)) . (d-a).
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
 
+from jostle.geometry.triangle import Triangle
+from jostle.geometry.vector import Vec2, Vec3, absolute, dot, minus, plus, write_point
 from jostle.kernels.jit import kernel
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -32,127 +38,134 @@ LIMB_MASK = (1 << LIMB) - 1
 LIMB_BASE = float(1 << LIMB)
 NEXT_BINADE = 2.0**52 + 1.0
 
+Sides = tuple[int, int, int]
+"""On which sides of a plane three points lie: 1, 0 or -1 each."""
+
+
+@kernel(forceinline=True)
+def sign(value: float) -> int:
+    """Return 1, 0 or -1."""
+    return int(value > 0.0) - int(value < 0.0)
+
 
 @kernel
-def orient2d(ax, ay, bx, by, cx, cy):
+def orient2d(a: Vec2, b: Vec2, c: Vec2) -> int:
     """Return 1, -1 or 0: a, b, c turn counter-clockwise, clockwise or lie on a line. Exact."""
-    left = (bx - ax) * (cy - ay)
-    right = (by - ay) * (cx - ax)
+    left = (b.x - a.x) * (c.y - a.y)
+    right = (b.y - a.y) * (c.x - a.x)
     area = left - right
     size = abs(left) + abs(right)
     if abs(area) <= FILTER_2D * size:
         if size == 0.0:
             return 0  # products of exact zeros: nothing underflows
         # A fourth point one unit above a makes the volume equal to the area.
-        area = exact_volume(ax, ay, 0.0, bx, by, 0.0, cx, cy, 0.0, ax, ay, 1.0)
-    if area > 0.0:
-        return 1
-    if area < 0.0:
-        return -1
-    return 0
+        area = exact_volume(Vec3(a.x, a.y, 0.0), Vec3(b.x, b.y, 0.0), Vec3(c.x, c.y, 0.0), Vec3(a.x, a.y, 1.0))
+    return sign(area)
+
+
+class Plane(NamedTuple):
+    """A plane through three points, as far as a filtered predicate needs it: (b-a) × (c-a), and the same on absolute values."""
+
+    normal: Vec3
+    size: Vec3
+
+
+@kernel(forceinline=True)
+def plane_through(a: Vec3, b: Vec3, c: Vec3) -> Plane:
+    """Set up the plane of three points."""
+    u, v = minus(b, a), minus(c, a)
+    first = Vec3(u.y * v.z, u.z * v.x, u.x * v.y)
+    second = Vec3(u.z * v.y, u.x * v.z, u.y * v.x)
+    return Plane(minus(first, second), plus(absolute(first), absolute(second)))
 
 
 @kernel
-def orient3d(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
+def orient3d(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> int:
     """Return the side of the plane abc on which d lies: 1 where a, b, c are seen counter-clockwise, -1 or 0. Exact."""
-    ux, uy, uz = bx - ax, by - ay, bz - az
-    vx, vy, vz = cx - ax, cy - ay, cz - az
-    wx, wy, wz = dx - ax, dy - ay, dz - az
-    yz, zy = uy * vz, uz * vy
-    zx, xz = uz * vx, ux * vz
-    xy, yx = ux * vy, uy * vx
-    volume = wx * (yz - zy) + wy * (zx - xz) + wz * (xy - yx)
-    size = abs(wx) * (abs(yz) + abs(zy)) + abs(wy) * (abs(zx) + abs(xz)) + abs(wz) * (abs(xy) + abs(yx))
+    plane, w = plane_through(a, b, c), minus(d, a)
+    volume, size = dot(w, plane.normal), dot(absolute(w), plane.size)
     if abs(volume) <= FILTER_3D * size:
         if size == 0.0:
             return 0
-        volume = exact_volume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz)
-    if volume > 0.0:
-        return 1
-    if volume < 0.0:
-        return -1
-    return 0
+        volume = exact_volume(a, b, c, d)
+    return sign(volume)
 
 
 @kernel
-def signed_volume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
-    """Return the determinant of orient3d (six times the volume) with its exact sign and a relative error below 2^-39.
-
-    With z = 0 for a, b and c and d one unit above a it is the determinant of orient2d, twice the area.
-    """
-    ux, uy, uz = bx - ax, by - ay, bz - az
-    vx, vy, vz = cx - ax, cy - ay, cz - az
-    wx, wy, wz = dx - ax, dy - ay, dz - az
-    yz, zy = uy * vz, uz * vy
-    zx, xz = uz * vx, ux * vz
-    xy, yx = ux * vy, uy * vx
-    volume = wx * (yz - zy) + wy * (zx - xz) + wz * (xy - yx)
-    size = abs(wx) * (abs(yz) + abs(zy)) + abs(wy) * (abs(zx) + abs(xz)) + abs(wz) * (abs(xy) + abs(yx))
+def signed_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
+    """Return the determinant of orient3d (six times the volume) with its exact sign and a relative error below 2^-39."""
+    plane, w = plane_through(a, b, c), minus(d, a)
+    volume, size = dot(w, plane.normal), dot(absolute(w), plane.size)
     if abs(volume) > ACCURATE * FILTER_3D * size:
         return volume
-    return exact_volume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz)
+    return exact_volume(a, b, c, d)
+
+
+@kernel(forceinline=True)
+def signed_area(a: Vec2, b: Vec2, c: Vec2) -> float:
+    """Return the determinant of orient2d (twice the area) with its exact sign and a relative error below 2^-39."""
+    return signed_volume(Vec3(a.x, a.y, 0.0), Vec3(b.x, b.y, 0.0), Vec3(c.x, c.y, 0.0), Vec3(a.x, a.y, 1.0))
 
 
 @kernel
-def sides_of_plane(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz):
-    """Return orient3d(a, b, c, p), … q) and … r): the plane is set up once for the three points."""
-    ux, uy, uz = bx - ax, by - ay, bz - az
-    vx, vy, vz = cx - ax, cy - ay, cz - az
-    yz, zy = uy * vz, uz * vy
-    zx, xz = uz * vx, ux * vz
-    xy, yx = ux * vy, uy * vx
-    nx, ny, nz = yz - zy, zx - xz, xy - yx
-    mx, my, mz = abs(yz) + abs(zy), abs(zx) + abs(xz), abs(xy) + abs(yx)
+def sides_of_plane(t: Triangle, points: Triangle) -> Sides:
+    """Return the sides of the plane of t on which three points lie, as orient3d does; the plane is set up once for all."""
+    plane = plane_through(t.p, t.q, t.r)
     # The same operations as in orient3d, hence the same bound.
-    wx, wy, wz = px - ax, py - ay, pz - az
-    p = wx * nx + wy * ny + wz * nz
-    p_size = abs(wx) * mx + abs(wy) * my + abs(wz) * mz
-    wx, wy, wz = qx - ax, qy - ay, qz - az
-    q = wx * nx + wy * ny + wz * nz
-    q_size = abs(wx) * mx + abs(wy) * my + abs(wz) * mz
-    wx, wy, wz = rx - ax, ry - ay, rz - az
-    r = wx * nx + wy * ny + wz * nz
-    r_size = abs(wx) * mx + abs(wy) * my + abs(wz) * mz
+    u, v, w = minus(points.p, t.p), minus(points.q, t.p), minus(points.r, t.p)
+    p, p_size = dot(u, plane.normal), dot(absolute(u), plane.size)
+    q, q_size = dot(v, plane.normal), dot(absolute(v), plane.size)
+    r, r_size = dot(w, plane.normal), dot(absolute(w), plane.size)
     if abs(p) <= FILTER_3D * p_size and p_size != 0.0:
-        p = exact_volume(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz)
+        p = exact_volume(t.p, t.q, t.r, points.p)
     if abs(q) <= FILTER_3D * q_size and q_size != 0.0:
-        q = exact_volume(ax, ay, az, bx, by, bz, cx, cy, cz, qx, qy, qz)
+        q = exact_volume(t.p, t.q, t.r, points.q)
     if abs(r) <= FILTER_3D * r_size and r_size != 0.0:
-        r = exact_volume(ax, ay, az, bx, by, bz, cx, cy, cz, rx, ry, rz)
-    return int(p > 0.0) - int(p < 0.0), int(q > 0.0) - int(q < 0.0), int(r > 0.0) - int(r < 0.0)
+        r = exact_volume(t.p, t.q, t.r, points.r)
+    return sign(p), sign(q), sign(r)
 
 
 @kernel
-def exact_volume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
+def exact_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
     """Return the determinant of orient3d from exact arithmetic, rounded only at the end: exact sign, error of some 2^-52."""
-    whole_x, unit_x, ux, vx, wx = _integer_differences(ax, bx, cx, dx)
-    if whole_x:
-        whole_y, unit_y, uy, vy, wy = _integer_differences(ay, by, cy, dy)
-        if whole_y:
-            whole_z, unit_z, uz, vz, wz = _integer_differences(az, bz, cz, dz)
-            if whole_z:
-                return _integer_volume(ux, uy, uz, vx, vy, vz, wx, wy, wz) * (unit_x * unit_y * unit_z)
-    return _long_volume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz)
+    x = _integer_differences(a.x, b.x, c.x, d.x)
+    if x.fits:
+        y = _integer_differences(a.y, b.y, c.y, d.y)
+        if y.fits:
+            z = _integer_differences(a.z, b.z, c.z, d.z)
+            if z.fits:
+                return _integer_volume(x, y, z) * (x.unit * y.unit * z.unit)
+    return _long_volume(a, b, c, d)
+
+
+class Differences(NamedTuple):
+    """b-a, c-a and d-a of one coordinate as integers of a power-of-two unit, or that 58 bits do not hold them."""
+
+    fits: bool
+    unit: float
+    u: int
+    v: int
+    w: int
 
 
 @kernel
-def _integer_differences(a, b, c, d):
-    """Return (True, unit, b-a, c-a, d-a) as integers of a power-of-two unit, or False first if 58 bits do not hold a … d."""
+def _integer_differences(a: float, b: float, c: float, d: float) -> Differences:
+    """Return the differences of four coordinates from the first, exactly."""
     largest = max(max(abs(a), abs(b)), max(abs(c), abs(d)))
     if largest == 0.0:
-        return True, 1.0, 0, 0, 0
+        return Differences(True, 1.0, 0, 0, 0)
     # Rump's trick for the leading bit of a number, without looking at its representation.
     enlarged = NEXT_BINADE * largest
     leading = enlarged - (1.0 - UNIT_ROUNDOFF) * enlarged
     scale = LEADING_BIT / leading
     a, b, c, d = a * scale, b * scale, c * scale, d * scale
     i, j, k, m = int(a), int(b), int(c), int(d)
-    whole = float(i) == a and float(j) == b and float(k) == c and float(m) == d
-    return whole, leading * LEADING_BIT_INVERSE, j - i, k - i, m - i
+    fits = float(i) == a and float(j) == b and float(k) == c and float(m) == d
+    return Differences(fits, leading * LEADING_BIT_INVERSE, j - i, k - i, m - i)
 
 
 @kernel
-def _integer_minor(p, q, r, s):
+def _integer_minor(p: int, q: int, r: int, s: int) -> tuple[int, int, int, int]:
     """Return p s - q r as four digits, lowest first; the highest is signed."""
     p1, q1, r1, s1 = p >> DIGIT, q >> DIGIT, r >> DIGIT, s >> DIGIT
     p0, q0, r0, s0 = p & DIGIT_MASK, q & DIGIT_MASK, r & DIGIT_MASK, s & DIGIT_MASK
@@ -163,13 +176,13 @@ def _integer_minor(p, q, r, s):
 
 
 @kernel
-def _integer_volume(ux, uy, uz, vx, vy, vz, wx, wy, wz):
-    """Return the determinant of three rows of 59-bit integers as a float64 of exact sign."""
-    f0, f1, f2, f3 = _integer_minor(uy, uz, vy, vz)
-    g0, g1, g2, g3 = _integer_minor(uz, ux, vz, vx)
-    h0, h1, h2, h3 = _integer_minor(ux, uy, vx, vy)
-    x1, y1, z1 = wx >> DIGIT, wy >> DIGIT, wz >> DIGIT
-    x0, y0, z0 = wx & DIGIT_MASK, wy & DIGIT_MASK, wz & DIGIT_MASK
+def _integer_volume(x: Differences, y: Differences, z: Differences) -> float:
+    """Return the determinant of three columns of 59-bit integers as a float64 of exact sign."""
+    f0, f1, f2, f3 = _integer_minor(y.u, z.u, y.v, z.v)
+    g0, g1, g2, g3 = _integer_minor(z.u, x.u, z.v, x.v)
+    h0, h1, h2, h3 = _integer_minor(x.u, y.u, x.v, y.v)
+    x1, y1, z1 = x.w >> DIGIT, y.w >> DIGIT, z.w >> DIGIT
+    x0, y0, z0 = x.w & DIGIT_MASK, y.w & DIGIT_MASK, z.w & DIGIT_MASK
     c0 = f0 * x0 + g0 * y0 + h0 * z0
     c1 = f0 * x1 + g0 * y1 + h0 * z1 + f1 * x0 + g1 * y0 + h1 * z0 + (c0 >> DIGIT)
     c2 = f1 * x1 + g1 * y1 + h1 * z1 + f2 * x0 + g2 * y0 + h2 * z0 + (c1 >> DIGIT)
@@ -185,48 +198,50 @@ def _integer_volume(ux, uy, uz, vx, vy, vz, wx, wy, wz):
 
 
 @kernel
-def _long_volume(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
+def _long_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
     """Return the same for any accepted coordinates, by integers of up to ten digits; the only place that takes memory.
 
     Differences have digits below 2^29 in magnitude, minors have digits of 28 bits and a signed highest one below 2^32. One
     kernel of loops instead of one for each step: every caller of a predicate compiles a copy of all that stands here.
     """
-    given = np.empty(12, np.float64)
-    given[0], given[1], given[2], given[3], given[4], given[5] = ax, ay, az, bx, by, bz
-    given[6], given[7], given[8], given[9], given[10], given[11] = cx, cy, cz, dx, dy, dz
+    given = np.empty((4, 3), np.float64)
+    write_point(given, 0, a)
+    write_point(given, 1, b)
+    write_point(given, 2, c)
+    write_point(given, 3, d)
     # Highest digits first: x, y, z of u = b-a from 0, 10, 20, of v = c-a from 30, of w = d-a from 60; the minors from 90, 111
     # and 132; their sum from 153.
     digits = np.zeros(183, np.int64)
     weight = LIMB_BASE * LIMB_BASE
     count = 0
     for column in range(3):
-        a, b, c, d = given[column], given[column + 3], given[column + 6], given[column + 9]
-        largest = max(max(abs(a), abs(b)), max(abs(c), abs(d)))
+        p, q, r, s = given[0, column], given[1, column], given[2, column], given[3, column]
+        largest = max(max(abs(p), abs(q)), max(abs(r), abs(s)))
         if largest > 0.0:
             enlarged = NEXT_BINADE * largest
             unit = (enlarged - (1.0 - UNIT_ROUNDOFF) * enlarged) / (0.5 * LIMB_BASE)
             weight *= unit
-            a, b, c, d = a / unit, b / unit, c / unit, d / unit
+            p, q, r, s = p / unit, q / unit, r / unit, s / unit
         to = 10 * column
         # Accepted coordinates never need more than ten digits; the bound keeps others (inf, 1e300) from doing harm.
-        while to < 10 * column + 10 and (a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0):
+        while to < 10 * column + 10 and (p != 0.0 or q != 0.0 or r != 0.0 or s != 0.0):
             # Cut off the whole part, move up the rest: both exact. Digits have the signs of their numbers.
-            i, j, k, m = int(a), int(b), int(c), int(d)
+            i, j, k, m = int(p), int(q), int(r), int(s)
             digits[to], digits[to + 30], digits[to + 60] = j - i, k - i, m - i
-            a, b, c, d = (a - i) * LIMB_BASE, (b - j) * LIMB_BASE, (c - k) * LIMB_BASE, (d - m) * LIMB_BASE
+            p, q, r, s = (p - i) * LIMB_BASE, (q - j) * LIMB_BASE, (r - k) * LIMB_BASE, (s - m) * LIMB_BASE
             to += 1
         count = max(count, to - 10 * column)
     for step in range(9):
         # For each column k: u_i v_j, less u_j v_i, make the minor, which times w_k goes to the sum.
         k = step // 3
         i, j = 10 * ((k + 1) % 3), 10 * ((k + 2) % 3)
-        left, left_count, right, sign, to = i, count, 30 + j, 1, 90 + 21 * k
+        left, left_count, right, factor_sign, to = i, count, 30 + j, 1, 90 + 21 * k
         if step % 3 == 1:
-            left, right, sign = j, 30 + i, -1
+            left, right, factor_sign = j, 30 + i, -1
         elif step % 3 == 2:
             left, left_count, right, to = 90 + 21 * k, 2 * count, 60 + 10 * k, 153
         for m in range(left_count - 1, -1, -1):
-            factor = sign * digits[left + m]
+            factor = factor_sign * digits[left + m]
             carry = 0
             for n in range(count - 1, -1, -1):
                 total = digits[to + 1 + m + n] + factor * digits[right + n] + carry

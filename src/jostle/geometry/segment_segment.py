@@ -10,46 +10,54 @@ Accuracy: with S the largest |coordinate difference| among the four ends, the di
 squares are formed).
 """
 
-from jostle.geometry.vector import dot, length
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from jostle.geometry.triangle import Segment
+from jostle.geometry.vector import Vec3, dot, length, minus, plus, times
 from jostle.kernels.jit import kernel
 
 # A perpendicular part below this share of the segment is rounding noise without a direction: parallel.
 PARALLEL = 2.0**-51
 
 
+class ClosestPair(NamedTuple):
+    """The closest points of a and b, and their squared distance."""
+
+    squared: float
+    on_a: Vec3
+    on_b: Vec3
+
+
 @kernel
-def free_minimum(ux, uy, uz, fx, fy, fz, f_squared, rx, ry, rz):
-    """The share of f at which the second line (from r along f) is closest to the first (from 0 along unit u); 0 if parallel."""
-    along = dot(fx, fy, fz, ux, uy, uz)
-    vx, vy, vz = fx - along * ux, fy - along * uy, fz - along * uz
-    along = dot(vx, vy, vz, ux, uy, uz)
-    vx, vy, vz = vx - along * ux, vy - along * uy, vz - along * uz
-    across = dot(vx, vy, vz, vx, vy, vz)
+def free_minimum(u: Vec3, f: Vec3, f_squared: float, r: Vec3) -> float:
+    """Return the share of f at which the line from r along f is closest to that from 0 along unit u; 0 if they are parallel."""
+    v = minus(f, times(dot(f, u), u))
+    v = minus(v, times(dot(v, u), u))
+    across = dot(v, v)
     if across <= PARALLEL * PARALLEL * f_squared:
         return 0.0
-    return -dot(rx, ry, rz, vx, vy, vz) / across
+    return -dot(r, v) / across
 
 
 @kernel
-def closest_points_of_segments(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
-    """Closest points of the segments ab and cd: (squared distance, point on ab, point on cd), seven floats."""
-    ex, ey, ez = bx - ax, by - ay, bz - az
-    fx, fy, fz = dx - cx, dy - cy, dz - cz
-    rx, ry, rz = cx - ax, cy - ay, cz - az
-    e_length = length(ex, ey, ez)
-    f_squared = dot(fx, fy, fz, fx, fy, fz)
+def closest_points_of_segments(a: Segment, b: Segment) -> ClosestPair:
+    """Return the closest points of two closed segments."""
+    e, f, r = minus(a.q, a.p), minus(b.q, b.p), minus(b.p, a.p)
+    e_length = length(e)
+    f_squared = dot(f, f)
     s, t = 0.0, 0.0
     partner_of_s = e_length == 0.0
     if e_length > 0.0:
         shrink = 1.0 / e_length
-        ux, uy, uz = shrink * ex, shrink * ey, shrink * ez
+        u = times(shrink, e)
         if f_squared > 0.0:
-            t = min(max(free_minimum(ux, uy, uz, fx, fy, fz, f_squared, rx, ry, rz), 0.0), 1.0)
-        free = dot(rx + t * fx, ry + t * fy, rz + t * fz, ux, uy, uz) * shrink
+            t = min(max(free_minimum(u, f, f_squared, r), 0.0), 1.0)
+        free = dot(plus(r, times(t, f)), u) * shrink
         s = min(max(free, 0.0), 1.0)
         partner_of_s = s != free
     if partner_of_s and f_squared > 0.0:
-        t = min(max(dot(s * ex - rx, s * ey - ry, s * ez - rz, fx, fy, fz) / f_squared, 0.0), 1.0)
-    gx, gy, gz = (rx + t * fx) - s * ex, (ry + t * fy) - s * ey, (rz + t * fz) - s * ez
-    squared = dot(gx, gy, gz, gx, gy, gz)
-    return squared, ax + s * ex, ay + s * ey, az + s * ez, cx + t * fx, cy + t * fy, cz + t * fz
+        t = min(max(dot(minus(times(s, e), r), f) / f_squared, 0.0), 1.0)
+    gap = minus(plus(r, times(t, f)), times(s, e))
+    return ClosestPair(dot(gap, gap), plus(a.p, times(s, e)), plus(b.p, times(t, f)))

@@ -14,7 +14,7 @@ SAT 15, 65, 80. So `triangle_meets_box` is the SAT, with the paper's two quick t
 test it takes 49 ns for small triangles).
 """
 
-from jostle.geometry.vector import cross
+from jostle.geometry.scalar_vector import cross
 from jostle.kernels.jit import kernel
 
 # In units of h = 2⁻⁵³, per D. Clipping: moving to the centre costs 1; a cut a + t(b − a) has 3 roundings in t, one in

@@ -11,51 +11,68 @@ point (coplanar overlap, an edge or a corner on a face, anything degenerate). Th
 two triangles or of their corners. Coordinates: 0 or 1e-30 … 1e31 in magnitude.
 """
 
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
 from jostle.geometry.contact_kind import CROSSING, TOUCHING
 from jostle.geometry.flat_triangles import flat_triangles_touch, projection_axis, same_side_of_line
-from jostle.geometry.predicates import orient3d, sides_of_plane
+from jostle.geometry.predicates import Sides, orient3d, sides_of_plane
+from jostle.geometry.triangle import Triangle, face_at, flipped, point_triangle, turned
+from jostle.geometry.vector import Points, point_at, same_point
 from jostle.kernels.jit import kernel
+
+Faces = NDArray[np.int32]
 
 
 @kernel
-def triangles_touch(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z):
+def triangles_touch(a: Triangle, b: Triangle) -> int:
     """Return 0, TOUCHING or CROSSING for the closed triangles a and b. Exact. Callers test boxes first."""
-    a0, a1, a2 = sides_of_plane(b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z)
-    if a0 != 0 and a0 == a1 and a0 == a2:
+    sides_a = sides_of_plane(b, a)
+    if strictly_beside(sides_a):
         return 0
-    b0, b1, b2 = sides_of_plane(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z)
-    if b0 != 0 and b0 == b1 and b0 == b2:
+    sides_b = sides_of_plane(a, b)
+    if strictly_beside(sides_b):
         return 0
-    if (a0 == 0 and a1 == 0 and a2 == 0) or (b0 == 0 and b1 == 0 and b2 == 0):
-        touch = flat_triangles_touch(
-            a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, a0, a1, a2, b0, b1, b2
-        )
-        return TOUCHING if touch else 0
-    # Both have an area and the planes meet in a line. p is the corner that has its side of the other plane to itself.
-    pa, above_a = lone_corner(a0, a1, a2)
-    pb, above_b = lone_corner(b0, b1, b2)
-    px, py, pz, qx, qy, qz, rx, ry, rz = arranged(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, pa, above_b)
-    sx, sy, sz, tx, ty, tz, ux, uy, uz = arranged(b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, pb, above_a)
-    first = orient3d(px, py, pz, qx, qy, qz, sx, sy, sz, tx, ty, tz)
+    if sides_a == (0, 0, 0) or sides_b == (0, 0, 0):
+        return TOUCHING if flat_triangles_touch(a, b, sides_a, sides_b) else 0
+    # Both have an area and the planes meet in a line. p and s are the corners that have their sides of the other plane to themselves.
+    lone_a, above_a = lone_corner(sides_a)
+    lone_b, above_b = lone_corner(sides_b)
+    p, q, r = arranged(a, lone_a, above_b)
+    s, t, u = arranged(b, lone_b, above_a)
+    first = orient3d(p, q, s, t)
     if first > 0:
         return 0
-    second = orient3d(px, py, pz, rx, ry, rz, sx, sy, sz, ux, uy, uz)
+    second = orient3d(p, r, s, u)
     if second < 0:
         return 0
-    through_b = (a0 < 0 or a1 < 0 or a2 < 0) and (a0 > 0 or a1 > 0 or a2 > 0)
-    through_a = (b0 < 0 or b1 < 0 or b2 < 0) and (b0 > 0 or b1 > 0 or b2 > 0)
-    if first < 0 < second and through_a and through_b:
+    if first < 0 < second and on_both_sides(sides_a) and on_both_sides(sides_b):
         return CROSSING
     return TOUCHING
 
 
+@kernel(forceinline=True)
+def strictly_beside(sides: Sides) -> bool:
+    """Return whether all three corners are strictly on one side."""
+    return sides[0] != 0 and sides[0] == sides[1] and sides[0] == sides[2]
+
+
+@kernel(forceinline=True)
+def on_both_sides(sides: Sides) -> bool:
+    """Return whether there are corners strictly on either side."""
+    return min(sides[0], sides[1], sides[2]) < 0 < max(sides[0], sides[1], sides[2])
+
+
 @kernel
-def lone_corner(s0, s1, s2):
+def lone_corner(sides: Sides) -> tuple[int, bool]:
     """Return the corner that is alone on its closed side of a plane, given the three sides, and whether that side is above.
 
     The sides are neither all 0 nor all equal. A corner in the plane is alone when the other two are strictly on one side; the
     segment from the lone corner to either of the others meets the plane in one point.
     """
+    s0, s1, s2 = sides
     if s0 * s1 > 0:
         return 2, s0 < 0
     if s0 * s2 > 0:
@@ -70,7 +87,7 @@ def lone_corner(s0, s1, s2):
 
 
 @kernel
-def arranged(x0, y0, z0, x1, y1, z1, x2, y2, z2, first, keep_turn):
+def arranged(t: Triangle, first: int, keep_turn: bool) -> Triangle:
     """Return the corners with number `first` first, in the same cyclic order, or in the opposite one.
 
     Each triangle is turned over when the lone corner of the *other* one lies below it. Then, with d the direction (normal
@@ -78,31 +95,20 @@ def arranged(x0, y0, z0, x1, y1, z1, x2, y2, z2, first, keep_turn):
     are [X(pr), X(pq)] and [X(st), X(su)] along d, and orient3d(p, v, s, w) < 0 says that X(sw) comes before X(pv).
     """
     if first == 1:
-        x0, y0, z0, x1, y1, z1, x2, y2, z2 = x1, y1, z1, x2, y2, z2, x0, y0, z0
+        t = turned(t)
     elif first == 2:
-        x0, y0, z0, x1, y1, z1, x2, y2, z2 = x2, y2, z2, x0, y0, z0, x1, y1, z1
-    if keep_turn:
-        return x0, y0, z0, x1, y1, z1, x2, y2, z2
-    return x0, y0, z0, x2, y2, z2, x1, y1, z1
+        t = turned(turned(t))
+    return t if keep_turn else flipped(t)
 
 
 @kernel
-def faces_touch(vertices_a, faces_a, i, vertices_b, faces_b, j):
+def faces_touch(vertices_a: Points, faces_a: Faces, i: int, vertices_b: Points, faces_b: Faces, j: int) -> int:
     """Return `triangles_touch` of face i of a and face j of b; vertices (n,3) float64 in the world, faces (m,3) int32."""
-    p, q, r = faces_a[i, 0], faces_a[i, 1], faces_a[i, 2]
-    s, t, u = faces_b[j, 0], faces_b[j, 1], faces_b[j, 2]
-    return triangles_touch(
-        vertices_a[p, 0], vertices_a[p, 1], vertices_a[p, 2],
-        vertices_a[q, 0], vertices_a[q, 1], vertices_a[q, 2],
-        vertices_a[r, 0], vertices_a[r, 1], vertices_a[r, 2],
-        vertices_b[s, 0], vertices_b[s, 1], vertices_b[s, 2],
-        vertices_b[t, 0], vertices_b[t, 1], vertices_b[t, 2],
-        vertices_b[u, 0], vertices_b[u, 1], vertices_b[u, 2],
-    )  # fmt: skip
+    return triangles_touch(face_at(vertices_a, faces_a, i), face_at(vertices_b, faces_b, j))
 
 
 @kernel
-def touch_beyond_shared(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, shared_count):
+def touch_beyond_shared(a: Triangle, b: Triangle, shared_count: int) -> int:
     """Return 0, TOUCHING or CROSSING: do two faces of one mesh have a common point outside the hull of what they share?
 
     The first `shared_count` (0 … 3) corners of a equal those of b, bit by bit. Exact.
@@ -114,42 +120,40 @@ def touch_beyond_shared(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b
     edge overlap. Three: the whole face is common. None: any common point counts.
     """
     if shared_count == 0:
-        return triangles_touch(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z)
+        return triangles_touch(a, b)
     if shared_count == 3:
         return TOUCHING
     # Two shared corners that far-off coordinates have rounded to one point are one.
-    if shared_count == 2 and (a0x != a1x or a0y != a1y or a0z != a1z):
-        if orient3d(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b2x, b2y, b2z) != 0:
+    if shared_count == 2 and not same_point(a.p, a.q):
+        if orient3d(a.p, a.q, a.r, b.r) != 0:
             return 0
-        return TOUCHING if same_side_of_line(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b2x, b2y, b2z) else 0
+        return TOUCHING if same_side_of_line(a.p, a.q, a.r, b.r) else 0
     for _ in range(2):
-        _, a1, a2 = sides_of_plane(b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z, a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z)
-        if a1 * a2 > 0:
+        _, second, third = sides_of_plane(b, a)
+        if second * third > 0:
             return 0
-        a1x, a1y, a1z, a2x, a2y, a2z, b1x, b1y, b1z, b2x, b2y, b2z = b1x, b1y, b1z, b2x, b2y, b2z, a1x, a1y, a1z, a2x, a2y, a2z
+        a, b = b, a
     for _ in range(2):
-        if _far_edge_touches(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b1x, b1y, b1z, b2x, b2y, b2z):
-            return triangles_touch(a0x, a0y, a0z, a1x, a1y, a1z, a2x, a2y, a2z, b0x, b0y, b0z, b1x, b1y, b1z, b2x, b2y, b2z)
-        a1x, a1y, a1z, a2x, a2y, a2z, b1x, b1y, b1z, b2x, b2y, b2z = b1x, b1y, b1z, b2x, b2y, b2z, a1x, a1y, a1z, a2x, a2y, a2z
+        if _far_edge_touches(a, b):
+            return triangles_touch(a, b)
+        a, b = b, a
     return 0
 
 
 @kernel
-def _far_edge_touches(vx, vy, vz, px, py, pz, qx, qy, qz, rx, ry, rz, sx, sy, sz):
-    """Return whether what is farthest from v in each direction in the triangle vpq meets the triangle vrs."""
-    if projection_axis(vx, vy, vz, px, py, pz, qx, qy, qz) >= 0:
-        return triangles_touch(px, py, pz, qx, qy, qz, qx, qy, qz, vx, vy, vz, rx, ry, rz, sx, sy, sz) != 0
+def _far_edge_touches(a: Triangle, b: Triangle) -> bool:
+    """Return whether what is farthest from the shared first corner in each direction in the triangle a meets the triangle b."""
+    if projection_axis(a.p, a.q, a.r) >= 0:
+        return triangles_touch(Triangle(a.q, a.r, a.r), b) != 0
     for _ in range(2):
-        if (px != vx or py != vy or pz != vz) and triangles_touch(
-            px, py, pz, px, py, pz, px, py, pz, vx, vy, vz, rx, ry, rz, sx, sy, sz
-        ) != 0:
+        if not same_point(a.q, a.p) and triangles_touch(point_triangle(a.q), b) != 0:
             return True
-        px, py, pz = qx, qy, qz
+        a = flipped(a)
     return False
 
 
 @kernel
-def adjacent_faces_touch(vertices, faces, welded_faces, i, j):
+def adjacent_faces_touch(vertices: Points, faces: Faces, welded_faces: Faces, i: int, j: int) -> int:
     """Return `touch_beyond_shared` of faces i and j of one mesh, or `faces_touch` where they share no welded vertex.
 
     vertices (n,3) float64 in the world, faces and welded_faces (m,3) int32 as in `Mesh`. Welded vertices that a deformation has
@@ -159,30 +163,31 @@ def adjacent_faces_touch(vertices, faces, welded_faces, i, j):
     b0, b1, b2, _ = _shared_first(vertices, faces, welded_faces, j, i)
     if shared == 2 and not _is_one_corner(vertices, faces, welded_faces, i, a0, j, b0):
         b0, b1 = b1, b0
-    p, q, r = faces[i, a0], faces[i, a1], faces[i, a2]
-    s, t, u = faces[j, b0], faces[j, b1], faces[j, b2]
     return touch_beyond_shared(
-        vertices[p, 0], vertices[p, 1], vertices[p, 2],
-        vertices[q, 0], vertices[q, 1], vertices[q, 2],
-        vertices[r, 0], vertices[r, 1], vertices[r, 2],
-        vertices[s, 0], vertices[s, 1], vertices[s, 2],
-        vertices[t, 0], vertices[t, 1], vertices[t, 2],
-        vertices[u, 0], vertices[u, 1], vertices[u, 2],
+        Triangle(point_at(vertices, faces[i, a0]), point_at(vertices, faces[i, a1]), point_at(vertices, faces[i, a2])),
+        Triangle(point_at(vertices, faces[j, b0]), point_at(vertices, faces[j, b1]), point_at(vertices, faces[j, b2])),
         shared,
-    )  # fmt: skip
+    )
+
+
+@kernel(forceinline=True)
+def share_a_vertex(welded_faces: Faces, i: int, j: int) -> bool:
+    """Return whether faces i and j of one mesh share a welded vertex."""
+    p, q, r = welded_faces[i, 0], welded_faces[i, 1], welded_faces[i, 2]
+    s, t, u = welded_faces[j, 0], welded_faces[j, 1], welded_faces[j, 2]
+    return p in (s, t, u) or q in (s, t, u) or r in (s, t, u)
 
 
 @kernel
-def _is_one_corner(vertices, faces, welded_faces, i, k, j, m):
+def _is_one_corner(vertices: Points, faces: Faces, welded_faces: Faces, i: int, k: int, j: int, m: int) -> bool:
     """Whether corner k of face i and corner m of face j are welded, and at one place."""
     if welded_faces[i, k] != welded_faces[j, m]:
         return False
-    v, w = faces[i, k], faces[j, m]
-    return vertices[v, 0] == vertices[w, 0] and vertices[v, 1] == vertices[w, 1] and vertices[v, 2] == vertices[w, 2]
+    return same_point(point_at(vertices, faces[i, k]), point_at(vertices, faces[j, m]))
 
 
 @kernel
-def _shared_first(vertices, faces, welded_faces, i, j):
+def _shared_first(vertices: Points, faces: Faces, welded_faces: Faces, i: int, j: int) -> tuple[int, int, int, int]:
     """Return the local corners of face i, those shared with face j first, and how many different ones are shared."""
     first, second, third = 0, 1, 2
     shared = 0

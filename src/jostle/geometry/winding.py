@@ -14,42 +14,52 @@ whose corners touch the surface can ask where it lies, and no coordinate is ever
 its sign is that of p, where that is 0 that of q, and then that of r. A plain point is the flag p, p, p.
 """
 
+from __future__ import annotations
+
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle.geometry.predicates import orient2d, orient3d
-from jostle.geometry.vector import cross, dot, length
+from jostle.geometry.triangle import Triangle, face_at, turned
+from jostle.geometry.vector import Points, Vec2, Vec3, cross, dot, length, minus, point_at, point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
+Faces = NDArray[np.int32]
+
+
+class Flag(NamedTuple):
+    """The point p + ε (q - p) + ε² (r - p)."""
+
+    p: Vec3
+    q: Vec3
+    r: Vec3
+
 
 @kernel
-def half_solid_angle(ax, ay, az, bx, by, bz, cx, cy, cz):
-    """Half the signed solid angle of triangle abc from the origin, in radians; 0 in its plane outside it."""
-    nx, ny, nz = cross(bx, by, bz, cx, cy, cz)
-    a, b, c = length(ax, ay, az), length(bx, by, bz), length(cx, cy, cz)
-    bc, ca, ab = dot(bx, by, bz, cx, cy, cz), dot(cx, cy, cz, ax, ay, az), dot(ax, ay, az, bx, by, bz)
-    return math.atan2(dot(ax, ay, az, nx, ny, nz), ((a * b) * c + bc * a) + (ca * b + ab * c))
+def half_solid_angle(t: Triangle) -> float:
+    """Return half the signed solid angle of a triangle from the origin, in radians; 0 in its plane outside it."""
+    a, b, c = length(t.p), length(t.q), length(t.r)
+    bc, ca, ab = dot(t.q, t.r), dot(t.r, t.p), dot(t.p, t.q)
+    return math.atan2(dot(t.p, cross(t.q, t.r)), ((a * b) * c + bc * a) + (ca * b + ab * c))
 
 
 @kernel
-def winding_number_into(points, vertices, faces, out):
+def winding_number_into(points: Points, vertices: Points, faces: Faces, out: Points) -> None:
     """Write the winding numbers of the surface (vertices (n,3), faces (m,3)) around points (k,3) into out (k,)."""
     for i in range(points.shape[0]):
-        px, py, pz = points[i, 0], points[i, 1], points[i, 2]
+        at = point_at(points, i)
         total = 0.0
         for j in range(faces.shape[0]):
-            a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
-            total += half_solid_angle(
-                *(vertices[a, 0] - px, vertices[a, 1] - py, vertices[a, 2] - pz),
-                *(vertices[b, 0] - px, vertices[b, 1] - py, vertices[b, 2] - pz),
-                *(vertices[c, 0] - px, vertices[c, 1] - py, vertices[c, 2] - pz),
-            )
+            t = face_at(vertices, faces, j)
+            total += half_solid_angle(Triangle(minus(t.p, at), minus(t.q, at), minus(t.r, at)))
         out[i] = total / (2.0 * math.pi)
 
 
-def winding_number(points, vertices, faces):
+def winding_number(points: Points, vertices: Points, faces: Faces) -> Points:
     """Return the generalised winding number of a surface around points.
 
     Parameters
@@ -69,120 +79,126 @@ def winding_number(points, vertices, faces):
     return out
 
 
-@kernel
-def is_below(py, qy, ry, ay):
-    """Whether the flag (p, q, r) has a smaller coordinate than a."""
-    if py != ay:
-        return py < ay
-    return qy < ay or (qy == ay and ry < ay)
+@kernel(forceinline=True)
+def is_below(flag: Flag, a: Vec3) -> bool:
+    """Return whether a flag has a smaller y than a."""
+    if flag.p.y != a.y:
+        return flag.p.y < a.y
+    return flag.q.y < a.y or (flag.q.y == a.y and flag.r.y < a.y)
+
+
+@kernel(forceinline=True)
+def shadow(a: Vec3) -> Vec2:
+    """Return the point seen from above."""
+    return Vec2(a.x, a.y)
 
 
 # The kernels below let coordinates and corners change places in loops: each call of a predicate that stands in the
 # source is compiled into it, and 4.5 s became 2 s.
 @kernel
-def side_of_edge(px, py, qx, qy, rx, ry, ax, ay, bx, by):
-    """On which side of the line ab in the plane the flag (p, q, r) lies: 1 left, -1 right, 0 on it. Exact."""
+def side_of_edge(flag: Flag, a: Vec3, b: Vec3) -> int:
+    """Return on which side of the line ab a flag lies, seen from above: 1 left, -1 right, 0 on it. Exact."""
+    p, q, r = flag
     for _ in range(3):
-        side = orient2d(ax, ay, bx, by, px, py)
+        side = orient2d(shadow(a), shadow(b), shadow(p))
         if side != 0:
             return side
-        px, py, qx, qy = qx, qy, rx, ry
+        p, q = q, r
     return 0
 
 
 @kernel
-def side_of_face(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz):
-    """On which side of the plane abc the flag (p, q, r) lies: 1 where a, b, c are seen counter-clockwise, -1 or 0. Exact."""
+def side_of_face(flag: Flag, t: Triangle) -> int:
+    """Return on which side of the plane of t a flag lies: 1 where its corners are seen counter-clockwise, -1 or 0. Exact."""
+    p, q, r = flag
     for _ in range(3):
-        side = orient3d(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz)
+        side = orient3d(t.p, t.q, t.r, p)
         if side != 0:
             return side
-        px, py, pz, qx, qy, qz = qx, qy, qz, rx, ry, rz
+        p, q = q, r
     return 0
 
 
 @kernel
-def shadow_of_face(px, py, qx, qy, rx, ry, ax, ay, bx, by, cx, cy):
-    """How the shadow of the face abc winds around the flag, and whether its closed triangle, if it has an area, holds the flag."""
+def shadow_of_face(flag: Flag, t: Triangle) -> tuple[int, bool]:
+    """Return how the shadow of a face winds around a flag, and whether its closed triangle, if it has an area, holds the flag."""
     around, lowest, highest = 0, 0, 0
     for _ in range(3):
-        side = side_of_edge(px, py, qx, qy, rx, ry, ax, ay, bx, by)
+        side = side_of_edge(flag, t.p, t.q)
         lowest, highest = min(lowest, side), max(highest, side)
-        if is_below(py, qy, ry, ay):
+        if is_below(flag, t.p):
             # An edge that passes on the right, seen from its lower end to its upper one, counts; a point on it is right of it.
-            if not is_below(py, qy, ry, by) and side < 0:
+            if not is_below(flag, t.q) and side < 0:
                 around -= 1
-        elif is_below(py, qy, ry, by) and side > 0:
+        elif is_below(flag, t.q) and side > 0:
             around += 1
-        ax, ay, bx, by, cx, cy = bx, by, cx, cy, ax, ay
+        t = turned(t)
     return around, lowest == 0 or highest == 0
 
 
 @kernel
-def on_face(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz):
-    """Whether the closed triangle abc, which may be a segment or a point, contains the flag; p is in its bounding box. Exact."""
-    if side_of_face(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz) != 0:
+def on_face(flag: Flag, t: Triangle) -> bool:
+    """Return whether the closed triangle t, maybe a segment or a point, contains a flag whose p is in its bounding box. Exact."""
+    if side_of_face(flag, t) != 0:
         return False
     on_one_line = True
     for _ in range(3):
         # In the plane of a triangle with an area, any shadow that keeps an area tells in from out.
-        if orient2d(ax, ay, bx, by, cx, cy) != 0:
-            return shadow_of_face(px, py, qx, qy, rx, ry, ax, ay, bx, by, cx, cy)[1]
-        on_one_line = (
-            on_one_line
-            and side_of_edge(px, py, qx, qy, rx, ry, ax, ay, bx, by) == 0
-            and side_of_edge(px, py, qx, qy, rx, ry, bx, by, cx, cy) == 0
-        )
-        px, py, pz, qx, qy, qz, rx, ry, rz = py, pz, px, qy, qz, qx, ry, rz, rx
-        ax, ay, az, bx, by, bz, cx, cy, cz = ay, az, ax, by, bz, bx, cy, cz, cx
+        if orient2d(shadow(t.p), shadow(t.q), shadow(t.r)) != 0:
+            return shadow_of_face(flag, t)[1]
+        on_one_line = on_one_line and side_of_edge(flag, t.p, t.q) == 0 and side_of_edge(flag, t.q, t.r) == 0
+        flag = Flag(_rolled(flag.p), _rolled(flag.q), _rolled(flag.r))
+        t = Triangle(_rolled(t.p), _rolled(t.q), _rolled(t.r))
     # Without area: on the line of the corners (both sides are asked, as one may be a point) and in their bounding box.
     return on_one_line
 
 
 @kernel(forceinline=True)
-def is_beside(px, py, pz, vertices, a, b, c):
-    """Whether a face is beside the point, or under it, by comparisons that decide nearly all faces."""
+def _rolled(a: Vec3) -> Vec3:
+    """Return the point with its coordinates in the order y, z, x: the next axis points up."""
+    return Vec3(a.y, a.z, a.x)
+
+
+@kernel(forceinline=True)
+def is_beside(at: Vec3, vertices: Points, faces: Faces, j: int) -> bool:
+    """Return whether face j is beside a point, or under it, by comparisons that decide nearly all faces."""
+    a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
     ay, by, cy = vertices[a, 1], vertices[b, 1], vertices[c, 1]
-    if (ay < py and by < py and cy < py) or (ay > py and by > py and cy > py):
+    if (ay < at.y and by < at.y and cy < at.y) or (ay > at.y and by > at.y and cy > at.y):
         return True
     ax, bx, cx = vertices[a, 0], vertices[b, 0], vertices[c, 0]
-    if (ax < px and bx < px and cx < px) or (ax > px and bx > px and cx > px):
+    if (ax < at.x and bx < at.x and cx < at.x) or (ax > at.x and bx > at.x and cx > at.x):
         return True
-    return vertices[a, 2] < pz and vertices[b, 2] < pz and vertices[c, 2] < pz
+    return vertices[a, 2] < at.z and vertices[b, 2] < at.z and vertices[c, 2] < at.z
 
 
 @kernel
-def face_crossing(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz):
-    """What face abc, which is not beside p, adds to the winding number of the flag, and whether the flag lies on the face."""
-    around = shadow_of_face(px, py, qx, qy, rx, ry, ax, ay, bx, by, cx, cy)[0]
-    if min(az, bz, cz) > pz:
+def face_crossing(flag: Flag, t: Triangle) -> tuple[int, bool]:
+    """Return what a face, which is not beside p, adds to the winding number of a flag, and whether the flag lies on the face."""
+    around = shadow_of_face(flag, t)[0]
+    if min(t.p.z, t.q.z, t.r.z) > flag.p.z:
         return around, False
     if around == 0:
-        return 0, on_face(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz)
+        return 0, on_face(flag, t)
     # Under a face seen counter-clockwise from above, the flag is on the side from which it looks clockwise.
-    side = side_of_face(px, py, pz, qx, qy, qz, rx, ry, rz, ax, ay, az, bx, by, bz, cx, cy, cz)
+    side = side_of_face(flag, t)
     if side == 0:
         return 0, True
     return (around if side * around < 0 else 0), False
 
 
 @kernel
-def crossing_winding(px, py, pz, vertices, faces):
-    """Exact winding number of a closed mesh around a point: (winding, False), or (0, True) for a point on the surface.
+def crossing_winding(point: Points, vertices: Points, faces: Faces) -> tuple[int, bool]:
+    """Return the exact winding number of a closed mesh around a point: (winding, False), or (0, True) for one on the surface.
 
-    vertices (n,3), faces (m,3). `Mesh.is_closed` is the condition under which the first result means something.
+    point (3,), vertices (n,3), faces (m,3). `Mesh.is_closed` is the condition under which the first result means something.
     """
+    at = point_from(point, 0)
     winding = 0
     for j in range(faces.shape[0]):
-        a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
-        if is_beside(px, py, pz, vertices, a, b, c):
+        if is_beside(at, vertices, faces, j):
             continue
-        crossing, on_it = face_crossing(
-            *(px, py, pz, px, py, pz, px, py, pz),
-            *(vertices[a, 0], vertices[a, 1], vertices[a, 2]),
-            *(vertices[b, 0], vertices[b, 1], vertices[b, 2]),
-            *(vertices[c, 0], vertices[c, 1], vertices[c, 2]),
-        )
+        crossing, on_it = face_crossing(Flag(at, at, at), face_at(vertices, faces, j))
         if on_it:
             return 0, True
         winding += crossing
@@ -190,37 +206,34 @@ def crossing_winding(px, py, pz, vertices, faces):
 
 
 @kernel
-def flag_winding(flag, vertices, faces, chosen):
-    """Exact winding number of a closed mesh around a flag: (winding, faces that hold the flag, their balance).
+def flag_winding(numbers: Points, vertices: Points, faces: Faces, chosen: NDArray[np.int64]) -> tuple[int, int, int]:
+    """Return the exact winding number of a closed mesh around a flag: (winding, faces that hold the flag, their balance).
 
-    flag (9,), vertices (n,3), faces (m,3), of which those in `chosen` are counted. Where faces hold the flag, the winding is that
-    on their upper side, or beside vertical ones that towards +x, or towards +y; on the other side it is larger by the balance.
+    numbers (9,) of the flag, vertices (n,3), faces (m,3), of which those in `chosen` are counted. Where faces hold the flag, the
+    winding is that on their upper side, or beside vertical ones that towards +x, or towards +y; on the other side it is larger by
+    the balance.
     """
+    flag = Flag(point_from(numbers, 0), point_from(numbers, 3), point_from(numbers, 6))
     winding, holding, balance = 0, 0, 0
     for i in range(chosen.shape[0]):
         j = chosen[i]
-        a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
-        if is_beside(flag[0], flag[1], flag[2], vertices, a, b, c):
+        if is_beside(flag.p, vertices, faces, j):
             continue
-        crossing, on_it = face_crossing(
-            *(flag[0], flag[1], flag[2], flag[3], flag[4], flag[5], flag[6], flag[7], flag[8]),
-            *(vertices[a, 0], vertices[a, 1], vertices[a, 2]),
-            *(vertices[b, 0], vertices[b, 1], vertices[b, 2]),
-            *(vertices[c, 0], vertices[c, 1], vertices[c, 2]),
-        )
+        crossing, on_it = face_crossing(flag, face_at(vertices, faces, j))
         winding += crossing
         if on_it:
             holding += 1
-            balance += facing(vertices, a, b, c)
+            balance += facing(vertices, faces, j)
     return winding, holding, balance
 
 
 @kernel
-def facing(vertices, a, b, c):
-    """The sign of the first coordinate of a face's normal that is not 0, of z, x and y; 0 for a face without area. Exact."""
-    for k in range(3):
-        u, v = k, (k + 1) % 3
-        sign = orient2d(vertices[a, u], vertices[a, v], vertices[b, u], vertices[b, v], vertices[c, u], vertices[c, v])
+def facing(vertices: Points, faces: Faces, j: int) -> int:
+    """Return the sign of the first coordinate of a face's normal that is not 0, of z, x and y; 0 without area. Exact."""
+    t = face_at(vertices, faces, j)
+    for _ in range(3):
+        sign = orient2d(shadow(t.p), shadow(t.q), shadow(t.r))
         if sign != 0:
             return sign
+        t = Triangle(_rolled(t.p), _rolled(t.q), _rolled(t.r))
     return 0

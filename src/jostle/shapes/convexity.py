@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.geometry.predicates import orient3d
+from jostle.geometry.triangle import face_at
+from jostle.geometry.vector import Points, point_at
 from jostle.kernels.jit import kernel
 
 AT_ONCE = 4_000_000  # tests to a call of the kernel, about 50 ms: between two calls Ctrl-C is heard
@@ -19,17 +21,11 @@ def is_convex_surface(vertices: NDArray[np.float64], faces: NDArray[np.int32]) -
 
 
 @kernel
-def no_vertex_in_front(points, vertices, faces):  # type: ignore[no-untyped-def]
+def no_vertex_in_front(points: Points, vertices: Points, faces: NDArray[np.int32]) -> bool:
     """Return whether no point (k,3) lies strictly on the outer side of the plane of any face."""
     for f in range(faces.shape[0]):
-        i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
-        for p in range(points.shape[0]):
-            side = orient3d(
-                vertices[i, 0], vertices[i, 1], vertices[i, 2],
-                vertices[j, 0], vertices[j, 1], vertices[j, 2],
-                vertices[k, 0], vertices[k, 1], vertices[k, 2],
-                points[p, 0], points[p, 1], points[p, 2],
-            )  # fmt: skip
-            if side > 0:
+        t = face_at(vertices, faces, f)
+        for i in range(points.shape[0]):
+            if orient3d(t.p, t.q, t.r, point_at(points, i)) > 0:
                 return False
     return True

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from jostle import cast
 from jostle.errors import InputError
 from jostle.geometry.predicates import orient2d, orient3d
-from jostle.geometry.vector import cross, dot
+from jostle.geometry.scalar_vector import cross, dot
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.shapes.mesh import Mesh

@@ -169,7 +169,7 @@ def sample_sheets(vertices, faces, sheet_of_face, sample, turned):  # type: igno
     for f in range(faces.shape[0]):
         sheet = sheet_of_face[f]
         if turned[sheet] == 0:
-            turned[sheet] = facing(vertices, faces[f, 0], faces[f, 1], faces[f, 2])
+            turned[sheet] = facing(vertices, faces, f)
             if turned[sheet] != 0:
                 sample[sheet] = f
 
@@ -219,7 +219,7 @@ def touches_later_face(vertices, faces, welded_faces, boxes, order, sheet, turne
     m = order.shape[0]
     for i in range(first, min(last, m)):
         f = order[i]
-        if facing(vertices, faces[f, 0], faces[f, 1], faces[f, 2]) == 0:
+        if facing(vertices, faces, f) == 0:
             continue
         for j in range(i + 1, m):
             if boxes[j, 0] > boxes[i, 3]:
@@ -229,7 +229,7 @@ def touches_later_face(vertices, faces, welded_faces, boxes, order, sheet, turne
             g = order[j]
             if sheet[f] != sheet[g] and turned[sheet[f]] != 0 and turned[sheet[f]] == turned[sheet[g]]:
                 continue
-            if facing(vertices, faces[g, 0], faces[g, 1], faces[g, 2]) == 0:
+            if facing(vertices, faces, g) == 0:
                 continue
             if adjacent_faces_touch(vertices, faces, welded_faces, f, g):
                 return True

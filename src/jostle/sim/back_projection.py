@@ -28,6 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.geometry.point_triangle import closest_point_on_triangle
+from jostle.geometry.triangle import Triangle
+from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.sim.integrate import rotation_of, turned_in_body
 from jostle.sim.surfaces import RIGID, SOFT, facet_of, middle_of, point_of, turned, turned_back, way_of
@@ -104,13 +106,15 @@ def meeting_of(  # type: ignore[no-untyped-def]
     mx, my, mz = average_normal(anx, any_, anz, bnx, bny, bnz)
     least = min(ra, rb)
     if rb > ALIKE * ra:
-        qx, qy, qz, squared = closest_point_on_triangle(px, py, pz, dx, dy, dz, ex, ey, ez, fx, fy, fz)
+        face_b = Triangle(Vec3(dx, dy, dz), Vec3(ex, ey, ez), Vec3(fx, fy, fz))
+        (qx, qy, qz), squared = closest_point_on_triangle(Vec3(px, py, pz), face_b)
         off = ((px - qx) * bnx + (py - qy) * bny) + (pz - qz) * bnz
         if squared - off * off <= (ABOVE * ra) * (ABOVE * ra):
             mx, my, mz = -bnx, -bny, -bnz
         reach_a, reach_b = reach_of(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, mx, my, mz), 0.0
     elif ra > ALIKE * rb:
-        px, py, pz, squared = closest_point_on_triangle(qx, qy, qz, ax, ay, az, bx, by, bz, cx, cy, cz)
+        face_a = Triangle(Vec3(ax, ay, az), Vec3(bx, by, bz), Vec3(cx, cy, cz))
+        (px, py, pz), squared = closest_point_on_triangle(Vec3(qx, qy, qz), face_a)
         off = ((qx - px) * anx + (qy - py) * any_) + (qz - pz) * anz
         if squared - off * off <= (ABOVE * rb) * (ABOVE * rb):
             mx, my, mz = anx, any_, anz

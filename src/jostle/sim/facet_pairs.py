@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.geometry.point_triangle import closest_point_on_triangle
+from jostle.geometry.triangle import face_at
+from jostle.geometry.vector import Vec3
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.sim.back_projection import ALIKE, FacetPairs
@@ -195,9 +197,4 @@ def apart(surfaces, points, fa, fb, side_a, side_b):  # type: ignore[no-untyped-
 @kernel
 def beside(surfaces, points, face, x, y, z):  # type: ignore[no-untyped-def]
     """The squared distance of a point from a face."""
-    i, j, k = surfaces.face[face, 0], surfaces.face[face, 1], surfaces.face[face, 2]
-    _, _, _, squared = closest_point_on_triangle(
-        x, y, z, points[i, 0], points[i, 1], points[i, 2], points[j, 0], points[j, 1], points[j, 2],
-        points[k, 0], points[k, 1], points[k, 2],
-    )  # fmt: skip
-    return squared
+    return closest_point_on_triangle(Vec3(x, y, z), face_at(points, surfaces.face, face)).squared

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from jostle.geometry.vector import length
+from jostle.geometry.scalar_vector import length
 from jostle.kernels.jit import kernel
 
 SEMI_IMPLICIT, EXPLICIT = 0, 1

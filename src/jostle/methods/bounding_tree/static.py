@@ -15,6 +15,7 @@ import numpy as np
 
 from jostle.geometry.contact_kind import CROSSING
 from jostle.geometry.rigid import solve_relative_pose_into
+from jostle.geometry.triangle import triangle_from
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, triangles_touch
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
@@ -135,12 +136,7 @@ def touching_faces(  # type: ignore[no-untyped-def]
                 if neighbours:
                     found = neighbours_touch(lanes_a, at, lanes_b, other, welded, face_a, face_b, corners, two_faces)
                 else:
-                    found = triangles_touch(
-                        lanes_a[at], lanes_a[at + 1], lanes_a[at + 2], lanes_a[at + 3], lanes_a[at + 4],
-                        lanes_a[at + 5], lanes_a[at + 6], lanes_a[at + 7], lanes_a[at + 8],
-                        lanes_b[other], lanes_b[other + 1], lanes_b[other + 2], lanes_b[other + 3], lanes_b[other + 4],
-                        lanes_b[other + 5], lanes_b[other + 6], lanes_b[other + 7], lanes_b[other + 8],
-                    )  # fmt: skip
+                    found = triangles_touch(triangle_from(lanes_a, at), triangle_from(lanes_b, other))
                 if found == 0:
                     continue
                 if how_many == WORST and rows_of_pair > 0:

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
-from jostle.geometry.aabb import boxes_squared_distance, face_boxes
+from jostle.geometry.aabb import bounds_squared_distance
 from jostle.geometry.contact_kind import NEAR
-from jostle.geometry.corners import corners
-from jostle.geometry.triangle_triangle import adjacent_faces_touch, faces_touch
+from jostle.geometry.placed_faces import PlacedFaces, placed_faces
+from jostle.geometry.triangle import bounds_at, face_at
+from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vertex, triangles_touch
 from jostle.geometry.triangles_distance import triangles_distance
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
@@ -25,6 +26,7 @@ from jostle.kernels.slices import run_in_slices
 from jostle.report import Counters
 
 FIRST_SLICE = 1 << 20  # box tests; later slices are sized by the clock
+BOX_TESTS, TRIANGLE_TESTS, DISTANCE_TESTS = range(3)
 
 
 class FaceRows(NamedTuple):
@@ -47,58 +49,86 @@ class _Search:
     found: int = 0
 
 
-@kernel
-def _faces_share_a_vertex(welded, i, j):  # type: ignore[no-untyped-def]
-    for k in range(3):
-        for m in range(3):
-            if welded[i, k] == welded[j, m]:
-                return True
-    return False
+class RowsOut(NamedTuple):
+    """Room for rows: faces (n,2), kind (n,), distance (n,); and the tests (3,) of boxes, triangles and distances."""
+
+    face_pairs: NDArray[np.int32]
+    kind: NDArray[np.uint8]
+    distance: Floats
+    tests: NDArray[np.int64]
 
 
 @kernel
-def _scan_faces(  # type: ignore[no-untyped-def]
-    va, fa, la, ua, vb, fb, lb, ub, welded, first, last, itself, adjacent, clearance, out_pairs, out_kind, out_distance, tests
-):
-    """Write rows of faces first … last-1 of A against all of B (against later faces, for itself); return how many there are.
+def _scan_faces(a: PlacedFaces, b: PlacedFaces, first: int, last: int, clearance: float, out: RowsOut) -> int:
+    """Write rows of faces first … last-1 of a against all of b; return how many there are.
 
-    Rows that do not fit into the outputs are counted but not written. `tests` (3,) counts box, triangle and distance tests.
+    Rows that do not fit into the outputs are counted but not written.
     """
     found = 0
-    limit = clearance * clearance
     for i in range(first, last):
-        start = i + 1 if itself else 0
-        tests[0] += fb.shape[0] - start
-        for j in range(start, fb.shape[0]):
-            gap = boxes_squared_distance(
-                la[i, 0], la[i, 1], la[i, 2], ua[i, 0], ua[i, 1], ua[i, 2],
-                lb[j, 0], lb[j, 1], lb[j, 2], ub[j, 0], ub[j, 1], ub[j, 2],
-            )  # fmt: skip
-            if gap > limit:
+        out.tests[BOX_TESTS] += b.faces.shape[0]
+        for j in range(b.faces.shape[0]):
+            if boxes_apart(a, i, b, j, clearance):
                 continue
-            kind = 0
-            distance = 0.0
-            if itself and _faces_share_a_vertex(welded, i, j):
-                # What shares a vertex is at distance 0 by construction: there is no question of clearance.
-                if adjacent:
-                    tests[1] += 1
-                    kind = adjacent_faces_touch(va, fa, welded, i, j)
-            else:
-                tests[1] += 1
-                kind = faces_touch(va, fa, i, vb, fb, j)
-                if kind == 0 and clearance > 0.0:
-                    tests[2] += 1
-                    distance = triangles_distance(*corners(va, fa, i), *corners(vb, fb, j))
-                    if distance < clearance:
-                        kind = NEAR
+            kind, distance = faces_meet(a, i, b, j, clearance, out.tests)
             if kind != 0:
-                if found < out_kind.shape[0]:
-                    out_pairs[found, 0] = i
-                    out_pairs[found, 1] = j
-                    out_kind[found] = kind
-                    out_distance[found] = distance
-                found += 1
+                found = write_row(out, found, i, j, kind, distance)
     return found
+
+
+@kernel
+def _scan_faces_of_one(a: PlacedFaces, welded: Ints, first: int, last: int, adjacent: bool, clearance: float, out: RowsOut) -> int:
+    """Write rows of faces first … last-1 of a body against its later faces, as `_scan_faces` does.
+
+    Faces that share a welded vertex are left out, or with `adjacent` asked what they have in common beside it: they are at
+    distance 0 by construction, so there is no question of clearance.
+    """
+    found = 0
+    for i in range(first, last):
+        out.tests[BOX_TESTS] += a.faces.shape[0] - (i + 1)
+        for j in range(i + 1, a.faces.shape[0]):
+            if boxes_apart(a, i, a, j, clearance):
+                continue
+            kind, distance = 0, 0.0
+            if not share_a_vertex(welded, i, j):
+                kind, distance = faces_meet(a, i, a, j, clearance, out.tests)
+            elif adjacent:
+                out.tests[TRIANGLE_TESTS] += 1
+                kind = adjacent_faces_touch(a.vertices, a.faces, welded, i, j)
+            if kind != 0:
+                found = write_row(out, found, i, j, kind, distance)
+    return found
+
+
+@kernel(forceinline=True)
+def boxes_apart(a: PlacedFaces, i: int, b: PlacedFaces, j: int, clearance: float) -> bool:
+    """Return whether the boxes of two faces are farther apart than the clearance."""
+    return bounds_squared_distance(bounds_at(a.lower, a.upper, i), bounds_at(b.lower, b.upper, j)) > clearance * clearance
+
+
+@kernel(forceinline=True)
+def faces_meet(a: PlacedFaces, i: int, b: PlacedFaces, j: int, clearance: float, tests: NDArray[np.int64]) -> tuple[int, float]:
+    """Return the kind of two faces, 0 if they are apart, and their distance if they are near."""
+    face_a, face_b = face_at(a.vertices, a.faces, i), face_at(b.vertices, b.faces, j)
+    tests[TRIANGLE_TESTS] += 1
+    kind, distance = triangles_touch(face_a, face_b), 0.0
+    if kind == 0 and clearance > 0.0:
+        tests[DISTANCE_TESTS] += 1
+        distance = triangles_distance(face_a, face_b)
+        if distance < clearance:
+            kind = NEAR
+    return kind, distance
+
+
+@kernel(forceinline=True)
+def write_row(out: RowsOut, found: int, i: int, j: int, kind: int, distance: float) -> int:
+    """Write a row if there is room; return how many there are now."""
+    if found < out.kind.shape[0]:
+        out.face_pairs[found, 0] = i
+        out.face_pairs[found, 1] = j
+        out.kind[found] = kind
+        out.distance[found] = distance
+    return found + 1
 
 
 def find_face_rows(
@@ -111,10 +141,9 @@ def find_face_rows(
     adjacent: bool = False,
 ) -> tuple[FaceRows, Counters]:
     """Return all rows of two bodies given by world vertices; with `welded` faces given, of the one body against itself."""
-    itself = welded is not None
-    arrays = [read_only_view(array) for array in (vertices_a, faces_a, *face_boxes(vertices_a, faces_a))]
-    others = arrays if itself else [read_only_view(array) for array in (vertices_b, faces_b, *face_boxes(vertices_b, faces_b))]
-    welding = read_only_view(welded if welded is not None else faces_a)
+    a = placed_faces(vertices_a, faces_a)
+    b = a if welded is not None else placed_faces(vertices_b, faces_b)
+    welding = None if welded is None else read_only_view(welded)
     tests = np.zeros(3, np.int64)
     search = _Search(0, np.empty((256, 2), np.int32), np.empty(256, np.uint8), np.empty(256))
 
@@ -124,9 +153,11 @@ def find_face_rows(
         while True:
             before = tests.copy()
             room = slice(state.found, None)
-            outputs = (state.face_pairs[room], state.kind[room], state.distance[room], tests)
-            arguments = (*arrays, *others, welding, first, last, itself, adjacent, clearance, *outputs)
-            needed = _scan_faces(*arguments)
+            out = RowsOut(state.face_pairs[room], state.kind[room], state.distance[room], tests)
+            if welding is None:
+                needed = _scan_faces(a, b, first, last, clearance, out)
+            else:
+                needed = _scan_faces_of_one(a, welding, first, last, adjacent, clearance, out)
             if state.found + needed <= len(state.kind):
                 break
             tests[:] = before

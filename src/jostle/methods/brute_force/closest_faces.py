@@ -8,13 +8,14 @@ truth.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle.details import closest_of_faces
 from jostle.frame import Floats, Ints
-from jostle.geometry.aabb import boxes_squared_distance, face_boxes
-from jostle.geometry.corners import corners
+from jostle.geometry.aabb import bounds_squared_distance
 from jostle.geometry.faces_distance import faces_distance
-from jostle.kernels.arrays import read_only_view
+from jostle.geometry.placed_faces import PlacedFaces, placed_faces
+from jostle.geometry.triangle import bounds_at, face_at
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 from jostle.report import Closest
@@ -24,20 +25,19 @@ ROUNDING = 2.0**-44  # of the extent of both bodies
 
 
 @kernel
-def _scan_closest(va, fa, la, ua, vb, fb, lb, ub, first, last, rounding, best, best_faces):  # type: ignore[no-untyped-def]
-    """Improve best (1,) and best_faces (2,) by faces first … last-1 of A; ties keep the lowest (face_a, face_b).
+def _scan_closest(
+    a: PlacedFaces, b: PlacedFaces, first: int, last: int, rounding: float, best: Floats, best_faces: NDArray[np.int64]
+) -> None:
+    """Improve best (1,) and best_faces (2,) by faces first … last-1 of a; ties keep the lowest (face_a, face_b).
 
     A touching pair ends the search.
     """
     for i in range(first, last):
-        for j in range(fb.shape[0]):
-            gap = boxes_squared_distance(
-                la[i, 0], la[i, 1], la[i, 2], ua[i, 0], ua[i, 1], ua[i, 2],
-                lb[j, 0], lb[j, 1], lb[j, 2], ub[j, 0], ub[j, 1], ub[j, 2],
-            )  # fmt: skip
+        for j in range(b.faces.shape[0]):
+            gap = bounds_squared_distance(bounds_at(a.lower, a.upper, i), bounds_at(b.lower, b.upper, j))
             if gap > (best[0] + rounding) * (best[0] + rounding):
                 continue
-            distance = faces_distance(*corners(va, fa, i), *corners(vb, fb, j))
+            distance = faces_distance(face_at(a.vertices, a.faces, i), face_at(b.vertices, b.faces, j))
             if distance < best[0]:
                 best[0] = distance
                 best_faces[0] = i
@@ -48,21 +48,16 @@ def _scan_closest(va, fa, la, ua, vb, fb, lb, ub, first, last, rounding, best, b
 
 def find_closest_faces(vertices_a: Floats, faces_a: Ints, vertices_b: Floats, faces_b: Ints) -> Closest:
     """Return the closest points of two bodies given by world vertices; of equal ones those of the lowest faces."""
-    arrays = [
-        read_only_view(array)
-        for vertices, faces in ((vertices_a, faces_a), (vertices_b, faces_b))
-        for array in (vertices, faces, *face_boxes(vertices, faces))
-    ]
-    lower = np.minimum(arrays[2].min(axis=0), arrays[6].min(axis=0))
-    upper = np.maximum(arrays[3].max(axis=0), arrays[7].max(axis=0))
+    a, b = placed_faces(vertices_a, faces_a), placed_faces(vertices_b, faces_b)
+    lower = np.minimum(a.lower.min(axis=0), b.lower.min(axis=0))
+    upper = np.maximum(a.upper.max(axis=0), b.upper.max(axis=0))
     rounding = ROUNDING * float((upper - lower).max())
     best, best_faces = np.full(1, np.inf), np.full(2, -1, np.int64)
 
     def scan(state: list[int], operations: int) -> tuple[bool, int]:
         first = state[0]
         last = min(len(faces_a), first + max(1, operations // len(faces_b)))
-        arguments = (*arrays, first, last, rounding, best, best_faces)
-        _scan_closest(*arguments)
+        _scan_closest(a, b, first, last, rounding, best, best_faces)
         state[0] = last
         return last == len(faces_a) or best[0] == 0.0, (last - first) * len(faces_b)
 

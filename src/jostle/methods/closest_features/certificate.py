@@ -9,8 +9,10 @@ astray. So every distance that is reported carries a proof of its error, whateve
 import math
 
 from jostle.geometry.rigid import rigid_coordinate
+from jostle.geometry.scalar_vector import cross, dot, length
 from jostle.geometry.segment_segment import closest_points_of_segments
-from jostle.geometry.vector import cross, dot, length
+from jostle.geometry.triangle import Segment
+from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.methods.closest_features.polyhedron import EDGE, FACE, FACE_FIRST, HEADER, VERTEX
 from jostle.methods.closest_features.regions import climb, height_over, links_of_edge, moved, normal_place, vertex_at
@@ -67,7 +69,8 @@ def world_points(numbers_a, links_a, pose_a, numbers_b, links_b, pose_b, move, k
     else:
         tx, ty, tz, hx, hy, hz = world_ends(numbers_a, links_a, kind_a, a, pose_a)
         px, py, pz, qx, qy, qz = world_ends(numbers_b, links_b, kind_b, b, pose_b)
-        _, ax, ay, az, bx, by, bz = closest_points_of_segments(tx, ty, tz, hx, hy, hz, px, py, pz, qx, qy, qz)
+        edge_a = Segment(Vec3(tx, ty, tz), Vec3(hx, hy, hz))
+        _, (ax, ay, az), (bx, by, bz) = closest_points_of_segments(edge_a, Segment(Vec3(px, py, pz), Vec3(qx, qy, qz)))
     points[0], points[1], points[2], points[3], points[4], points[5] = ax, ay, az, bx, by, bz
     return length(bx - ax, by - ay, bz - az)
 

@@ -6,8 +6,10 @@ an edge of each, at the vertex, edge or face that holds the contact. Where none 
 
 import math
 
+from jostle.geometry.scalar_vector import cross, length
 from jostle.geometry.segment_segment import closest_points_of_segments
-from jostle.geometry.vector import cross, length
+from jostle.geometry.triangle import Segment
+from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.methods.closest_features.certificate import any_vertex, gap_along, world_ends
 from jostle.methods.closest_features.polyhedron import EDGE, FACE, FACE_FIRST, HEADER, VERTEX, VERTEX_FIRST
@@ -49,7 +51,8 @@ def lowest_feature(numbers, links, pose, kind, index, x, y, z, near):
         first = links[FACE_FIRST] + index
         for k in range(links[first], links[first + 1]):
             tx, ty, tz, hx, hy, hz = world_ends(numbers, links, EDGE, links[k] >> 1, pose)
-            if closest_points_of_segments(x, y, z, x, y, z, tx, ty, tz, hx, hy, hz)[0] <= near * near:
+            point, edge = Segment(Vec3(x, y, z), Vec3(x, y, z)), Segment(Vec3(tx, ty, tz), Vec3(hx, hy, hz))
+            if closest_points_of_segments(point, edge).squared <= near * near:
                 kind, index = EDGE, int(links[k] >> 1)
                 break
     if kind == EDGE:

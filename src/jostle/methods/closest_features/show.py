@@ -6,6 +6,8 @@ import numpy as np
 
 from jostle.frame import Floats, Frame
 from jostle.geometry.point_triangle import closest_point_on_triangle
+from jostle.geometry.triangle import face_at
+from jostle.geometry.vector import Vec3
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.methods.closest_features.fallback import edges_of
@@ -45,12 +47,7 @@ def face_that_holds(mesh: Mesh, pose: Floats, point: Floats) -> int:
 def nearest_face(vertices, faces, x, y, z, near):  # type: ignore[no-untyped-def]
     """The lowest face no farther than `near` from a point, or -1."""
     for f in range(faces.shape[0]):
-        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
-        squared = closest_point_on_triangle(
-            x, y, z, vertices[a, 0], vertices[a, 1], vertices[a, 2],
-            vertices[b, 0], vertices[b, 1], vertices[b, 2], vertices[c, 0], vertices[c, 1], vertices[c, 2],
-        )[3]  # fmt: skip
-        if squared <= near * near:
+        if closest_point_on_triangle(Vec3(x, y, z), face_at(vertices, faces, f)).squared <= near * near:
             return f
     return -1
 

@@ -14,6 +14,8 @@ were prepared: right for poses that are not quite orthonormal, too. After `most`
 import math
 
 from jostle.geometry.segment_segment import closest_points_of_segments
+from jostle.geometry.triangle import Segment
+from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.methods.closest_features.polyhedron import EDGE, FACE, FACE_FIRST, HEADER, VERTEX, VERTEX_FIRST
 from jostle.methods.closest_features.regions import (
@@ -151,7 +153,8 @@ def edge_that_excludes(numbers, links, f, wholly, tx, ty, tz, hx, hy, hz):
         t, h = along(numbers, place, tx - ax, ty - ay, tz - az), along(numbers, place, hx - ax, hy - ay, hz - az)
         if (t < 0.0 and h < 0.0) or (not wholly and (t < 0.0 or h < 0.0)):
             bx, by, bz = vertex_at(numbers, head)
-            squared = closest_points_of_segments(ax, ay, az, bx, by, bz, tx, ty, tz, hx, hy, hz)[0]
+            edge = Segment(Vec3(ax, ay, az), Vec3(bx, by, bz))
+            squared = closest_points_of_segments(edge, Segment(Vec3(tx, ty, tz), Vec3(hx, hy, hz))).squared
             if squared < best or found == NONE:
                 best = squared
                 found = e

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
-from jostle.geometry.corners import corners
 from jostle.geometry.flat_triangles import flat_triangles_touch
 from jostle.geometry.predicates import orient3d
+from jostle.geometry.triangle import Segment, Triangle, face_at
 from jostle.geometry.triangle_triangle import faces_touch
 from jostle.geometry.unique_rows import unique_rows
+from jostle.geometry.vector import point_at
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.jit import kernel
@@ -34,14 +35,13 @@ STATE = 5
 
 
 @kernel
-def edge_meets_face(px, py, pz, qx, qy, qz, ax, ay, az, bx, by, bz, cx, cy, cz):  # type: ignore[no-untyped-def]
-    """Return whether the closed segment pq and the closed triangle abc share a point; both may be degenerate. Exact."""
-    p = orient3d(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz)
-    q = orient3d(ax, ay, az, bx, by, bz, cx, cy, cz, qx, qy, qz)
+def edge_meets_face(edge: Segment, face: Triangle) -> bool:
+    """Return whether a closed segment and a closed triangle share a point; both may be degenerate. Exact."""
+    p, q = orient3d(face.p, face.q, face.r, edge.p), orient3d(face.p, face.q, face.r, edge.q)
     if p * q > 0:
         return False
     # The segment is a triangle without area, and the sides of all points of the plane of that are 0.
-    return flat_triangles_touch(px, py, pz, qx, qy, qz, qx, qy, qz, ax, ay, az, bx, by, bz, cx, cy, cz, p, q, q, 0, 0, 0)
+    return flat_triangles_touch(Triangle(edge.p, edge.q, edge.q), face, (p, q, q), (0, 0, 0))
 
 
 @kernel
@@ -54,9 +54,7 @@ def scan_edges(vertices, faces, edges, edge_start, edge_faces, other_vertices, o
     spent = 0
     edge, face = state[EDGE], state[FACE]
     while edge < edges.shape[0]:
-        p, q = edges[edge, 0], edges[edge, 1]
-        px, py, pz = vertices[p, 0], vertices[p, 1], vertices[p, 2]
-        qx, qy, qz = vertices[q, 0], vertices[q, 1], vertices[q, 2]
+        segment = Segment(point_at(vertices, edges[edge, 0]), point_at(vertices, edges[edge, 1]))
         first, last = edge_start[edge], edge_start[edge + 1]
         while face < other_faces.shape[0]:
             full = state[ROWS] + (last - first) > rows.shape[0]
@@ -64,7 +62,7 @@ def scan_edges(vertices, faces, edges, edge_start, edge_faces, other_vertices, o
                 state[EDGE], state[FACE], state[SPENT] = edge, face, spent
                 return FULL if full else PAUSED
             spent += 1
-            if edge_meets_face(px, py, pz, qx, qy, qz, *corners(other_vertices, other_faces, face)):
+            if edge_meets_face(segment, face_at(other_vertices, other_faces, face)):
                 for k in range(first, last):
                     row = state[ROWS]
                     rows[row, 0] = edge_faces[k]

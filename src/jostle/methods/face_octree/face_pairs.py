@@ -10,6 +10,7 @@ exactly, coplanar and degenerate faces included.
 from __future__ import annotations
 
 from jostle.geometry.contact_kind import NEAR
+from jostle.geometry.triangle import face_at
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.kernels.jit import kernel
@@ -25,36 +26,13 @@ def check_pairs(checks, begin, end, clearance, only_one, world, corner, kind, di
     """
     for k in range(begin, end):
         f, g = checks[k] >> 32, checks[k] & 0xFFFFFFFF
-        a, b, c = world[corner[f, 0]], world[corner[f, 1]], world[corner[f, 2]]
-        p, q, r = world[corner[g, 0]], world[corner[g, 1]], world[corner[g, 2]]
+        face_a, face_b = face_at(world, corner, f), face_at(world, corner, g)
         work[TRIANGLE_TESTS] += 1
-        how = triangles_touch(
-            a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], p[0], p[1], p[2], q[0], q[1], q[2], r[0], r[1], r[2]
-        )
+        how = triangles_touch(face_a, face_b)
         distance[k] = 0.0
         if how == 0 and clearance > 0.0:
             work[DISTANCE_TESTS] += 1
-            distance[k] = distance_if_nearer(
-                a[0],
-                a[1],
-                a[2],
-                b[0],
-                b[1],
-                b[2],
-                c[0],
-                c[1],
-                c[2],
-                p[0],
-                p[1],
-                p[2],
-                q[0],
-                q[1],
-                q[2],
-                r[0],
-                r[1],
-                r[2],
-                clearance,
-            )
+            distance[k] = distance_if_nearer(face_a, face_b, clearance)
             if distance[k] < clearance:
                 how = NEAR
         kind[k] = how

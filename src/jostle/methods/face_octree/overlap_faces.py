@@ -8,8 +8,9 @@ and `BOXES` that is the whole test.
 
 from __future__ import annotations
 
-from jostle.geometry.aabb import boxes_overlap
+from jostle.geometry.triangle import Bounds, bounds_meet, triangle_bounds, triangle_of_points
 from jostle.geometry.triangle_box import triangle_meets_box_clip, triangle_meets_box_sat
+from jostle.geometry.vector import Vec3
 from jostle.kernels.handles import int32_at
 from jostle.kernels.jit import kernel
 
@@ -33,9 +34,7 @@ def face_meets_box(world, a, b, c, lx, ly, lz, ux, uy, uz, how, polygon):
         return triangle_meets_box_clip(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz, polygon)
     if how == AXES:
         return triangle_meets_box_sat(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz)
-    return boxes_overlap(
-        min(ax, bx, cx), min(ay, by, cy), min(az, bz, cz), max(ax, bx, cx), max(ay, by, cy), max(az, bz, cz), lx, ly, lz, ux, uy, uz
-    )
+    return bounds_meet(triangle_bounds(triangle_of_points(world, a, b, c)), Bounds(Vec3(lx, ly, lz), Vec3(ux, uy, uz)))
 
 
 @kernel

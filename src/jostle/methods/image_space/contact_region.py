@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Frame, Ints
-from jostle.geometry.vector import length
+from jostle.geometry.scalar_vector import length
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from jostle.frame import Bools, Frame
 from jostle.geometry.gjk import APART, CORNER, FOUND, NORMAL, search_plane
 from jostle.geometry.gjk import ROUNDING as SEARCH_ROUNDING
-from jostle.geometry.vector import length
+from jostle.geometry.scalar_vector import length
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel

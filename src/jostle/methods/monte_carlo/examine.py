@@ -16,6 +16,7 @@ import numpy as np
 
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.geometry.rigid import rigid_coordinate
+from jostle.geometry.triangle import triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.kernels.handles import float64_at, int32_at, int64_at
@@ -241,14 +242,12 @@ def examine(addresses, state, numbers, operations):  # type: ignore[no-untyped-d
             continue
         used += EXACT_OPERATIONS - 1
         state[ws.EXACT_TESTS] += 1
-        ax, ay, az, bx, by, bz = corners[p], corners[p + 1], corners[p + 2], corners[p + 3], corners[p + 4], corners[p + 5]
-        cx, cy, cz, dx, dy, dz = corners[p + 6], corners[p + 7], corners[p + 8], corners[q], corners[q + 1], corners[q + 2]
-        ex, ey, ez, fx, fy, fz = corners[q + 3], corners[q + 4], corners[q + 5], corners[q + 6], corners[q + 7], corners[q + 8]
-        kind, distance = triangles_touch(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz, ex, ey, ez, fx, fy, fz), 0.0
+        triangle_a, triangle_b = triangle_from(corners, p), triangle_from(corners, q)
+        kind, distance = triangles_touch(triangle_a, triangle_b), 0.0
         if kind == 0 and near > 0.0:
             state[ws.DISTANCE_TESTS] += 1
             used += EXACT_OPERATIONS
-            distance = distance_if_nearer(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz, ex, ey, ez, fx, fy, fz, near)
+            distance = distance_if_nearer(triangle_a, triangle_b, near)
             if distance < near:
                 kind = TOUCHING if fine_enough else NEAR
         if kind == 0:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
-from jostle.geometry.corners import corners
+from jostle.geometry.triangle import face_at
 from jostle.geometry.triangle_box import triangle_meets_box
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
@@ -48,7 +48,7 @@ def split_nodes(vertices, faces, cube, level, nodes, node_faces, first, last, ou
     side = cube[3] / 2.0 ** (level + 1)
     for entry in range(first, last):
         node, face = nodes[entry], node_faces[entry]
-        ax, ay, az, bx, by, bz, cx, cy, cz = corners(vertices, faces, face)
+        (ax, ay, az), (bx, by, bz), (cx, cy, cz) = face_at(vertices, faces, face)
         for child in range(8):
             i = 2 * (node >> (2 * CELL_BITS)) + (child >> 2)
             j = 2 * ((node >> CELL_BITS) & CELL_MASK) + ((child >> 1) & 1)

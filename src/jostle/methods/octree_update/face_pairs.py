@@ -8,9 +8,10 @@ cheaper than looking up, and the list stays as short as the number of exact test
 
 import numpy as np
 
-from jostle.geometry.aabb import boxes_overlap
 from jostle.geometry.rigid import rigid_coordinate
+from jostle.geometry.triangle import Bounds, bounds_meet, triangle_of_row
 from jostle.geometry.triangle_triangle import triangles_touch
+from jostle.geometry.vector import Vec3
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
 from jostle.methods.octree_update.node_checklist import FACES, NODE_FACES, NODE_START, VERTICES
@@ -89,21 +90,18 @@ def pair_of(pair_start, partner, body_a, body_b):
 @kernel
 def rows_boxes_overlap(corners, i, j):
     """Whether the boxes of two listed faces share a point; exact."""
-    return boxes_overlap(
-        corners[i, 9], corners[i, 10], corners[i, 11], corners[i, 12], corners[i, 13], corners[i, 14],
-        corners[j, 9], corners[j, 10], corners[j, 11], corners[j, 12], corners[j, 13], corners[j, 14],
-    )  # fmt: skip
+    return bounds_meet(_bounds_of_row(corners, i), _bounds_of_row(corners, j))
+
+
+@kernel(forceinline=True)
+def _bounds_of_row(corners, i):
+    return Bounds(Vec3(corners[i, 9], corners[i, 10], corners[i, 11]), Vec3(corners[i, 12], corners[i, 13], corners[i, 14]))
 
 
 @kernel
 def rows_touch(corners, i, j):
     """Return `triangles_touch` of two listed faces."""
-    return triangles_touch(
-        corners[i, 0], corners[i, 1], corners[i, 2], corners[i, 3], corners[i, 4], corners[i, 5],
-        corners[i, 6], corners[i, 7], corners[i, 8],
-        corners[j, 0], corners[j, 1], corners[j, 2], corners[j, 3], corners[j, 4], corners[j, 5],
-        corners[j, 6], corners[j, 7], corners[j, 8],
-    )  # fmt: skip
+    return triangles_touch(triangle_of_row(corners, i), triangle_of_row(corners, j))
 
 
 @kernel

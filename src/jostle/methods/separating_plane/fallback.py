@@ -15,6 +15,7 @@ from jostle.frame import Floats, Ints
 from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.geometry.predicates import orient2d
 from jostle.geometry.rigid import transform_points
+from jostle.geometry.vector import Vec2
 from jostle.methods.separating_plane.vertices import Vertices
 from jostle.shapes.hull import hull_faces
 
@@ -67,7 +68,7 @@ def shadow_corners(points: Floats) -> list[int]:
     for way in (order, order[::-1]):
         chain: list[int] = []
         for p in way:
-            while len(chain) > 1 and orient2d(*points[chain[-2]].tolist(), *points[chain[-1]].tolist(), *points[p].tolist()) <= 0:
+            while len(chain) > 1 and orient2d(*(Vec2(*points[i].tolist()) for i in (*chain[-2:], p))) <= 0:
                 chain.pop()
             chain.append(p)
         corners += chain[:-1]

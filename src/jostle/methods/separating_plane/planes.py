@@ -26,7 +26,7 @@ from jostle.geometry.gjk import (
     support_along,
 )
 from jostle.geometry.rigid import rigid_coordinate
-from jostle.geometry.vector import dot
+from jostle.geometry.scalar_vector import dot
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
 

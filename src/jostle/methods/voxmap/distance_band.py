@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from jostle.frame import Floats
 from jostle.geometry.point_triangle import in_frame
+from jostle.geometry.vector import Vec3
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.methods.voxmap.face_bins import all_faces, bin_faces, face_reach, narrow, whole_frame
@@ -144,7 +145,7 @@ def beside_squared(x, y, base, foot, height, left, right):  # type: ignore[no-un
 def spread_distances(corners, face, first, bx, by, bz, values):  # type: ignore[no-untyped-def]
     """Lower the values of all centres to which a face is nearer than what is there."""
     frame = whole_frame(corners, face)
-    _, _, _, ux, uy, uz, vx, vy, vz, base, foot, height = frame
+    _, (ux, uy, uz), (vx, vy, vz), base, foot, height = frame
     nx = uy * vz - uz * vy
     left = right = 0.0
     if height > 0.0:
@@ -155,7 +156,7 @@ def spread_distances(corners, face, first, bx, by, bz, values):  # type: ignore[
     z_low, z_high = face_reach(corners, face, 2, WIDTH, 8 * bz)
     for z in range(z_low, z_high + 1):
         for y in range(y_low, y_high + 1):
-            u, v, n = in_frame(frame, 0.0, float(y), float(z))
+            u, v, n = in_frame(frame, Vec3(0.0, float(y), float(z)))
             low, high = narrow(x_low, x_high, n, nx, -WIDTH, WIDTH)
             low, high = narrow(low, high, v, vx, -WIDTH, height + WIDTH)
             low, high = narrow(low, high, u, ux, -WIDTH, base + WIDTH)

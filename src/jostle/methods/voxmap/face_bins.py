@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from jostle.geometry.point_triangle import in_frame, triangle_frame
+from jostle.geometry.point_triangle import TriangleFrame, in_frame, triangle_frame
+from jostle.geometry.triangle import triangle_of_row
+from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 from jostle.protocol import Progress
@@ -52,11 +54,7 @@ def narrow(low, high, at_zero, slope, lower, upper):  # type: ignore[no-untyped-
 @kernel
 def whole_frame(corners, face):  # type: ignore[no-untyped-def]
     """The frame of a face of corners (m,9) as `triangle_frame` has it, completed to three unit axes where there is no area."""
-    ox, oy, oz, ux, uy, uz, vx, vy, vz, base, foot, height = triangle_frame(
-        *(corners[face, 0], corners[face, 1], corners[face, 2]),
-        *(corners[face, 3], corners[face, 4], corners[face, 5]),
-        *(corners[face, 6], corners[face, 7], corners[face, 8]),
-    )
+    origin, (ux, uy, uz), (vx, vy, vz), base, foot, height = triangle_frame(triangle_of_row(corners, face))
     if base == 0.0:
         ux = 1.0
     if height == 0.0:
@@ -70,7 +68,7 @@ def whole_frame(corners, face):  # type: ignore[no-untyped-def]
         vx, vy, vz = vx - along * ux, vy - along * uy, vz - along * uz
         shrink = 1.0 / math.sqrt(vx * vx + vy * vy + vz * vz)
         vx, vy, vz = shrink * vx, shrink * vy, shrink * vz
-    return ox, oy, oz, ux, uy, uz, vx, vy, vz, base, foot, height
+    return TriangleFrame(origin, Vec3(ux, uy, uz), Vec3(vx, vy, vz), base, foot, height)
 
 
 @kernel
@@ -90,7 +88,7 @@ def bin_faces(corners, begin, end, half, reach, nx, ny, nz, fill, count, faces):
     """
     for face in range(begin, end):
         frame = whole_frame(corners, face)
-        _, _, _, ux, uy, uz, vx, vy, vz, base, _, height = frame
+        _, (ux, uy, uz), (vx, vy, vz), base, _, height = frame
         wx, wy, wz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
         u_reach = reach + half * (abs(ux) + abs(uy) + abs(uz))
         v_reach = reach + half * (abs(vx) + abs(vy) + abs(vz))
@@ -100,7 +98,7 @@ def bin_faces(corners, begin, end, half, reach, nx, ny, nz, fill, count, faces):
         z_low, z_high = face_reach(corners, face, 2, reach + half, nz)
         for z in range(z_low, z_high + 1):
             for y in range(y_low, y_high + 1):
-                u, v, w = in_frame(frame, 0.0, float(y), float(z))
+                u, v, w = in_frame(frame, Vec3(0.0, float(y), float(z)))
                 low, high = narrow(x_low, x_high, w, wx, -w_reach, w_reach)
                 low, high = narrow(low, high, v, vx, -v_reach, height + v_reach)
                 low, high = narrow(low, high, u, ux, -u_reach, base + u_reach)

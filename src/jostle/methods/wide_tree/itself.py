@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from jostle.frame import Floats, Ints
 from jostle.geometry.contact_kind import NEAR
 from jostle.geometry.rigid import cull_padding, transform_into
-from jostle.geometry.triangle_triangle import adjacent_faces_touch, triangles_touch
+from jostle.geometry.triangle import face_at
+from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vertex, triangles_touch
 from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
@@ -116,7 +117,7 @@ def touching_faces_of_itself(  # type: ignore[no-untyped-def]
             a, b = np.int64(ids[f]), np.int64(ids[g])
             if a > b:  # the same order as in the brute force: distances are then equal to the last bit
                 a, b, f, g = b, a, g, f
-            shared = (adjacent or not exact) and _share_a_vertex(welded, f, g)
+            shared = (adjacent or not exact) and share_a_vertex(welded, f, g)
             if shared and not adjacent:
                 continue
             state[TRIANGLE_TESTS] += 1
@@ -124,13 +125,11 @@ def touching_faces_of_itself(  # type: ignore[no-untyped-def]
             if shared:
                 kind, distance = adjacent_faces_touch(vertices, faces, welded, f, g), 0.0
             else:
-                ax, ay, az, bx, by, bz, cx, cy, cz = _corners(vertices, faces, f)
-                px, py, pz, qx, qy, qz, rx, ry, rz = _corners(vertices, faces, g)
-                kind = triangles_touch(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz)
-                distance = 0.0
+                face_a, face_b = face_at(vertices, faces, f), face_at(vertices, faces, g)
+                kind, distance = triangles_touch(face_a, face_b), 0.0
                 if kind == 0 and clearance > 0.0:
                     state[DISTANCE_TESTS] += 1
-                    distance = distance_if_nearer(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz, clearance)
+                    distance = distance_if_nearer(face_a, face_b, clearance)
                     kind = NEAR if distance < clearance else 0
             if kind != 0:
                 row = state[ROWS]
@@ -236,23 +235,6 @@ def _meeting(lx, ly, lz, ux, uy, uz, boxes, slot, padding):  # type: ignore[no-u
         lx, ly, lz, ux, uy, uz,
         f32x8_splat(boxes[slot] - padding), f32x8_splat(boxes[slot + 8] - padding), f32x8_splat(boxes[slot + 16] - padding),
         f32x8_splat(boxes[slot + 24] + padding), f32x8_splat(boxes[slot + 32] + padding), f32x8_splat(boxes[slot + 40] + padding),
-    )  # fmt: skip
-
-
-@kernel(forceinline=True)
-def _share_a_vertex(welded, f, g):  # type: ignore[no-untyped-def]
-    p, q, r = welded[f, 0], welded[f, 1], welded[f, 2]
-    s, t, u = welded[g, 0], welded[g, 1], welded[g, 2]
-    return p in (s, t, u) or q in (s, t, u) or r in (s, t, u)
-
-
-@kernel(forceinline=True)
-def _corners(vertices, faces, f):  # type: ignore[no-untyped-def]
-    p, q, r = np.uint64(faces[f, 0]), np.uint64(faces[f, 1]), np.uint64(faces[f, 2])
-    return (
-        vertices[p, 0], vertices[p, 1], vertices[p, 2],
-        vertices[q, 0], vertices[q, 1], vertices[q, 2],
-        vertices[r, 0], vertices[r, 1], vertices[r, 2],
     )  # fmt: skip
 
 

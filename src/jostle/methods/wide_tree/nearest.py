@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from jostle.details import closest_of_faces
 from jostle.frame import Floats
+from jostle.geometry.triangle import triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import float32_at, float64_at, int32_at
@@ -301,10 +302,7 @@ def first_touching(suspects, count):  # type: ignore[no-untyped-def]
     A kernel of its own: the exact test takes as long to compile as all of the search, which seldom needs it.
     """
     for k in range(count):
-        c = suspects[18 * k : 18 * (k + 1)]
-        if triangles_touch(
-            c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11], c[12], c[13], c[14], c[15], c[16], c[17]
-        ) != 0:  # fmt: skip
+        if triangles_touch(triangle_from(suspects, 18 * k), triangle_from(suspects, 18 * k + 9)) != 0:
             return k
     return -1
 

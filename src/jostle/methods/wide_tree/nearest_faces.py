@@ -17,8 +17,10 @@ import math
 import numpy as np
 
 from jostle.geometry.faces_distance import SMALLEST_DISTANCE
+from jostle.geometry.triangle import triangle_from, triangle_in_lane
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
 from jostle.geometry.triangles_distance import triangles_distance
+from jostle.geometry.vector import length, minus, times, write_point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import (
     f32x8_add,
@@ -228,15 +230,11 @@ def _sift_candidates(found, state, lanes, search):  # type: ignore[no-untyped-de
 @kernel
 def compare_faces(p, i, q, j, face_a, face_b, sign, state, search, suspects):  # type: ignore[no-untyped-def]
     """Compare the faces in lanes i of p and j of q, of a and b, with the closest so far; returns whether the limits change."""
-    robust, ax, ay, az, bx, by, bz = closest_points_of_triangles(
-        p[i], p[i + 8], p[i + 16], p[i + 24], p[i + 32], p[i + 40], p[i + 48], p[i + 56], p[i + 64],
-        q[j], q[j + 8], q[j + 16], q[j + 24], q[j + 32], q[j + 40], q[j + 48], q[j + 56], q[j + 64],
-    )  # fmt: skip
-    x, y, z = bx - ax, by - ay, bz - az
-    length = math.sqrt((x * x + y * y) + z * z)
-    if length > 0.0:
-        sign /= length
-        search[LAST_ARROW], search[LAST_ARROW + 1], search[LAST_ARROW + 2] = sign * x, sign * y, sign * z
+    robust, on_a, on_b = closest_points_of_triangles(triangle_in_lane(p, i), triangle_in_lane(q, j))
+    arrow = minus(on_b, on_a)
+    size = length(arrow)
+    if size > 0.0:
+        write_point_from(search, LAST_ARROW, times(sign / size, arrow))
     if robust > search[FACE_LIMIT]:
         return False
     if robust < search[DISTANCE] - search[BAND] and robust > search[BAND]:
@@ -280,9 +278,5 @@ def _copy_corners(p, i, q, j, out, at):  # type: ignore[no-untyped-def]
 @kernel
 def settled_distance(search, at):  # type: ignore[no-untyped-def]
     """The distance, as it is reported if they do not touch, of the faces with their eighteen coordinates at `at`."""
-    c = search[at : at + 18]
     search[DISTANCE_TESTS] += 1.0
-    distance = triangles_distance(
-        c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11], c[12], c[13], c[14], c[15], c[16], c[17]
-    )
-    return max(distance, SMALLEST_DISTANCE)
+    return max(triangles_distance(triangle_from(search, at), triangle_from(search, at + 9)), SMALLEST_DISTANCE)

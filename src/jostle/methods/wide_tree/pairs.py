@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from jostle.geometry.contact_kind import CROSSING, NEAR
+from jostle.geometry.triangle import triangle_in_lane
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.kernels.handles import float32_at, float64_at, int32_at, int64_at
@@ -185,12 +186,7 @@ def touching_faces(  # type: ignore[no-untyped-def]
                         triangle_tests += 1
                         spent += EXACT_TEST
                         p, q = corner_x + i, corner_y + j
-                        kind = triangles_touch(
-                            corners_x[p], corners_x[p + 8], corners_x[p + 16], corners_x[p + 24], corners_x[p + 32],
-                            corners_x[p + 40], corners_x[p + 48], corners_x[p + 56], corners_x[p + 64],
-                            corners_y[q], corners_y[q + 8], corners_y[q + 16], corners_y[q + 24], corners_y[q + 32],
-                            corners_y[q + 40], corners_y[q + 48], corners_y[q + 56], corners_y[q + 64],
-                        )  # fmt: skip
+                        kind = triangles_touch(triangle_in_lane(corners_x, p), triangle_in_lane(corners_y, q))
                         distance = 0.0
                         if kind == 0 and clearance > 0.0:
                             distance_tests += 1
@@ -292,10 +288,7 @@ def ask_for_node(boxes, node):  # type: ignore[no-untyped-def]
 @kernel
 def distance_of_faces(p, i, q, j, clearance):  # type: ignore[no-untyped-def]
     """The distance of two faces with nine coordinates each, at every eighth place from p[i] and q[j] on, if it may be below."""
-    return distance_if_nearer(
-        p[i], p[i + 8], p[i + 16], p[i + 24], p[i + 32], p[i + 40], p[i + 48], p[i + 56], p[i + 64],
-        q[j], q[j + 8], q[j + 16], q[j + 24], q[j + 32], q[j + 40], q[j + 48], q[j + 56], q[j + 64], clearance,
-    )  # fmt: skip
+    return distance_if_nearer(triangle_in_lane(p, i), triangle_in_lane(q, j), clearance)
 
 
 @kernel(forceinline=True)

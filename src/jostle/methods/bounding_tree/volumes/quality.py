@@ -13,6 +13,8 @@ one of its eight parts. Faces are looked at in full only where the distance to t
 import math
 
 from jostle.geometry.point_triangle import closest_point_on_triangle
+from jostle.geometry.triangle import face_at
+from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.methods.bounding_tree.tree import AXES, CENTRE, HALF, RADIUS, SPHERE
 
@@ -87,12 +89,7 @@ def _squared_distance(px, py, pz, vertices, faces, centres, order, begin, end, e
             rest = math.sqrt(to_centre) - math.sqrt(radius)
             if rest > 0.0 and rest * rest >= nearest:
                 continue
-        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
-        _, _, _, squared = closest_point_on_triangle(
-            px, py, pz, vertices[a, 0], vertices[a, 1], vertices[a, 2], vertices[b, 0], vertices[b, 1], vertices[b, 2],
-            vertices[c, 0], vertices[c, 1], vertices[c, 2],
-        )  # fmt: skip
-        nearest = min(nearest, squared)
+        nearest = min(nearest, closest_point_on_triangle(Vec3(px, py, pz), face_at(vertices, faces, f)).squared)
         if nearest <= enough:
             break
     return nearest
