@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -368,3 +371,26 @@ def test_3mf_parts_of_the_production_extension(tmp_path):
     members = {"_rels/.rels": relations.encode(), "3D/main.model": main.encode(), "3D/Objects/a.model": part.encode()}
     (tmp_path / "parts.3mf").write_bytes(hostile.packed(members))
     assert len(load(tmp_path / "parts.3mf").faces) == 4
+
+
+def three_mf_with_target(target: str) -> bytes:
+    """A tetrahedron in 3D/main.model, where the relations name `target`."""
+    model = zipfile.ZipFile(io.BytesIO(hostile.doubled_components(0))).read("3D/3dmodel.model")
+    relation = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"
+    relations = f'<Relationships><Relationship Type="{relation}" Target="{target}"/></Relationships>'
+    return hostile.packed({"_rels/.rels": relations.encode(), "3D/main.model": model})
+
+
+@pytest.mark.parametrize(
+    "target", ["3D/main.model", "/3D/main.model", "./3D/main.model", "/./3D/main.model", "3D/./x/../main.model", "3D//main.model"]
+)
+def test_3mf_relations_may_hold_dots(tmp_path, target):
+    (tmp_path / "dots.3mf").write_bytes(three_mf_with_target(target))
+    assert len(load(tmp_path / "dots.3mf").faces) == 4
+
+
+@pytest.mark.parametrize("target", ["../3D/main.model", "/../3D/main.model", "3D/../../3D/main.model", "..", "./.."])
+def test_3mf_relations_that_leave_the_archive_are_refused(tmp_path, target):
+    (tmp_path / "out.3mf").write_bytes(three_mf_with_target(target))
+    with pytest.raises(InputError, match=rf"out\.3mf: its part '{re.escape(target)}' lies outside of its archive"):
+        load(tmp_path / "out.3mf")

@@ -9,6 +9,7 @@ import pytest
 
 from jostle.errors import InputError
 from jostle.shapes import build
+from jostle.shapes import hull as hull_module
 from jostle.shapes.hull import hull, hull_faces
 from jostle.shapes.mesh import Mesh
 from tests.oracle import rational
@@ -154,3 +155,62 @@ def test_many_points():
     mesh = hull(points)
     assert len(mesh.vertices) == 5000
     assert mesh.is_convex
+
+
+def on_a_sphere(count):
+    points = np.random.default_rng(1).normal(size=(count, 3))
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+def rotated_grid(count):
+    side = round(count ** (1 / 3))
+    return np.array(list(itertools.product(range(side), repeat=3)), float) @ random_pose(np.random.default_rng(2))[:3, :3].T
+
+
+def two_rings(count):
+    """The point between them sees half of all faces, and all points are orphans of one rim after the other."""
+    angles = np.arange(count // 2) * (4.0 * np.pi / count)
+    return np.vstack([np.stack([np.cos(angles), np.sin(angles), np.full_like(angles, z)], axis=1) for z in (-1.0, 1.0)])
+
+
+@pytest.mark.parametrize("make", [on_a_sphere, rotated_grid, two_rings])
+def test_no_call_of_the_kernel_does_more_than_it_is_asked_to(make, monkeypatch):
+    """Ctrl-C is heard between calls."""
+    points = make(3000)
+    expected = hull_faces(points)
+    grow, spent = hull_module.grow_hull, []
+    monkeypatch.setattr(
+        hull_module, "grow_hull", lambda *arguments: spent.append((arguments[-1], grow(*arguments))) or spent[-1][1]
+    )
+    for operations in (1, 50, 1000):
+        spent.clear()
+
+        def run(step, state, _first, most=operations):
+            while not step(state, most)[0]:
+                pass
+
+        monkeypatch.setattr(hull_module, "run_in_slices", run)
+        np.testing.assert_array_equal(hull_faces(points), expected)
+        assert all(0 < did <= asked + 3 for asked, did in spent)  # a face has three edges, a point four faces to begin with
+        assert len(spent) > len(points) // operations
+
+
+def test_operations_grow_with_the_points(monkeypatch):
+    grow, spent = hull_module.grow_hull, []
+    monkeypatch.setattr(hull_module, "grow_hull", lambda *arguments: spent.append(grow(*arguments)) or spent[-1])
+    for count in (1000, 10_000, 100_000):
+        spent.clear()
+        hull_faces(on_a_sphere(count))
+        assert sum(spent) < 200 * count
+
+
+def test_points_are_sorted_a_portion_at_a_time(monkeypatch):
+    points = np.random.default_rng(4).integers(-2, 3, (500, 3)).astype(float)
+    expected = hull_faces(points)
+    sizes, unique = [], np.unique
+    monkeypatch.setattr(hull_module, "MOST_SORTED", 50)
+    monkeypatch.setattr(hull_module.np, "unique", lambda rows, **options: sizes.append(len(rows)) or unique(rows, **options))
+    np.testing.assert_array_equal(hull_faces(points), expected)
+    assert len(sizes) == 11
+    assert sum(sizes) == len(points)
+    assert max(sizes) < 150

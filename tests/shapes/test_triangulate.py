@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from jostle.errors import InputError
+from jostle.shapes.formats import ears
 from jostle.shapes.formats.polygons import Polygons
 from jostle.shapes.formats.source import Budget, UnreadableError
 from jostle.shapes.formats.triangulate import triangles
@@ -268,6 +269,32 @@ def test_warped_quads_have_two_triangles_on_their_corners():
         faces = cut(points)
         assert {corner for face in faces for corner in face} == {0, 1, 2, 3}
         assert_covered_once(square, faces)
+
+
+def even_spiral(n: int) -> Outline:
+    """A band of one width, with n corners as far from each other all along."""
+    angles = [5.6 * math.sqrt(k + 1) for k in range(n // 2)]
+    band = [*((a + 3.0, a) for a in angles), *((a, a) for a in reversed(angles))]
+    return [(round(1000.0 * r * math.cos(a)), round(1000.0 * r * math.sin(a))) for r, a in band]
+
+
+def slanted_comb(n: int) -> Outline:
+    """Teeth whose boxes all overlap."""
+    return [(3 * x - 120 * y, 4 * x + 90 * y) for x, y in comb(random.Random(1), n // 4)]
+
+
+@pytest.mark.parametrize("make", [even_spiral, slanted_comb])
+def test_work_grows_with_the_corners(make, monkeypatch):
+    ticks, turns = [], []
+    tick, turn = Budget.tick, ears.turn
+    monkeypatch.setattr(Budget, "tick", lambda self: (ticks.append(1), tick(self))[1])  # one for each edge and each test of an ear
+    monkeypatch.setattr(ears, "turn", lambda *points: (turns.append(1), turn(*points))[1])
+    for n in (500, 2000, 8000):
+        ticks.clear(), turns.clear()
+        outline = make(n)
+        assert_covered_once(outline, cut(outline))
+        assert len(ticks) < 5 * n
+        assert len(turns) < 20 * n
 
 
 def test_large_polygons_take_no_more_than_their_time():

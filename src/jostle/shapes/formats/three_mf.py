@@ -7,6 +7,7 @@ are ignored; units are not applied. Files whose geometry requires an extension a
 from __future__ import annotations
 
 import io
+import posixpath
 import zipfile
 import zlib
 from array import array
@@ -164,8 +165,12 @@ def _number(word: str) -> float:
     return as_number(word, "a vertex or transform")
 
 
-def _part(name: str) -> str:
-    return name.lstrip("/").casefold()
+def _part(target: str) -> str:
+    """Return the name of a part; targets are paths from the root of the archive, and may hold "." and ".."."""
+    name = posixpath.normpath(target.lstrip("/"))
+    if name.split("/")[0] == "..":
+        raise UnreadableError(f"its part {shortened(target)!r} lies outside of its archive")
+    return name.casefold()
 
 
 def _built(source: Source, items: list[_Use], objects: dict[Key, _Object]) -> Polygons:

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
+from jostle.shapes.formats.ears import EarClipping, Point, along_edges, turn
 from jostle.shapes.formats.source import Budget, UnreadableError
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Point = tuple[int, int]  # exact
 
 # Error of (b - a) x (c - a) in float64, relative to the sum of the two products (Shewchuk's ccwerrboundA).
 _ORIENTATION_ERROR = (3.0 + 16.0 * 2.0**-53) * 2.0**-53
@@ -181,10 +181,10 @@ def _cut(outline: Floats, budget: Budget) -> list[tuple[int, int, int]] | None:
     flat = np.ascontiguousarray(outline[:, [first % 3, second % 3]].T)
     rounding = _ROUNDING * float(np.abs(outline).max())
     if not _crosses_itself(seen, flat, rounding, budget):
-        ears = _EarClipping(seen, flat, budget).triangles()
+        ears = EarClipping(seen, flat, budget).triangles()
         if ears is not None:
             return ears
-        ears = _EarClipping(seen, flat, budget, slack=int(rounding / unit)).triangles()
+        ears = EarClipping(seen, flat, budget, slack=int(rounding / unit)).triangles()
         if ears is not None and _area_too_much(flat, ears) <= rounding * _perimeter(flat):
             return ears
     if _is_thin(outline, rounding):
@@ -206,13 +206,9 @@ def _doubled_area(u: list[int], v: list[int]) -> int:
     return sum(u[k - 1] * v[k] - u[k] * v[k - 1] for k in range(len(u)))
 
 
-def _turn(a: Point, b: Point, c: Point) -> int:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-
 def _is_convex(seen: list[Point]) -> bool:
     distinct = [p for k, p in enumerate(seen) if p != seen[k - 1]]
-    if any(_turn(distinct[k - 2], distinct[k - 1], distinct[k]) < 0 for k in range(len(distinct))):
+    if any(turn(distinct[k - 2], distinct[k - 1], distinct[k]) < 0 for k in range(len(distinct))):
         return False
     forward = [distinct[k] > distinct[k - 1] for k in range(len(distinct))]
     return sum(forward[k] != forward[k - 1] for k in range(len(forward))) == 2
@@ -220,18 +216,27 @@ def _is_convex(seen: list[Point]) -> bool:
 
 def _crosses_itself(seen: list[Point], flat: Floats, rounding: float, budget: Budget) -> bool:
     """Whether the insides of two edges cross in a point, deeper than rounding; outlines that touch themselves do not."""
-    n = len(seen)
-    u, v = flat
-    for k in range(n - 2):
+    turned, error = along_edges(flat)
+    low, high = np.minimum(turned, np.roll(turned, -1, axis=1)), np.maximum(turned, np.roll(turned, -1, axis=1)) + 2.0 * error
+    # An edge is compared with those that begin beside it along one axis: the axis on which edges are short.
+    axis = int((high - low).sum(axis=1).argmin())
+    order = np.argsort(low[axis], kind="stable")  # edge k leads from corner k to corner k + 1
+    (low_along, low_across), (high_along, high_across) = (bounds[[axis, 1 - axis]][:, order] for bounds in (low, high))
+    (au, av), (bu, bv) = flat[:, order], np.roll(flat, -1, axis=1)[:, order]
+    n = len(order)
+    for k, last in enumerate(np.searchsorted(low_along, high_along, side="right").tolist()):
         budget.tick()
+        beside = slice(k + 1, last)
+        j = k + 1 + np.flatnonzero((low_across[beside] <= high_across[k]) & (high_across[beside] >= low_across[k]))
         with np.errstate(all="ignore"):
-            # Edge j leads from corner j to j + 1. It does not cross edge k with both ends on one side of it, or one on its line.
-            side = _orientation(u[k], v[k], u[k + 1], v[k + 1], u[k:], v[k:])
-            j = k + 2 + np.flatnonzero(_may_be_opposite(side[2:], np.append(side[3:], _UNCLEAR)))
-            edge = u[j], v[j], u[(j + 1) % n], v[(j + 1) % n]
-            j = j[_may_be_opposite(_orientation(*edge, u[k], v[k]), _orientation(*edge, u[k + 1], v[k + 1]))]
-        for other in j.tolist():
-            corners = (k, k + 1, other, (other + 1) % n)
+            # An edge does not cross another with both ends on one side of it, or one on its line.
+            edge = au[k], av[k], bu[k], bv[k]
+            j = j[_may_be_opposite(_orientation(*edge, au[j], av[j]), _orientation(*edge, bu[j], bv[j]))]
+            edges = au[j], av[j], bu[j], bv[j]
+            j = j[_may_be_opposite(_orientation(*edges, *edge[:2]), _orientation(*edges, *edge[2:]))]
+        first = int(order[k])
+        for second in order[j].tolist():
+            corners = (first, (first + 1) % n, second, (second + 1) % n)
             if _properly_cross(*(seen[corner] for corner in corners)) and _depth(flat[:, corners]) > rounding:
                 return True
     return False
@@ -254,7 +259,7 @@ def _may_be_opposite(one: NDArray[np.int8], other: NDArray[np.int8]) -> NDArray[
 
 
 def _properly_cross(a: Point, b: Point, c: Point, d: Point) -> bool:
-    return _opposite(_turn(a, b, c), _turn(a, b, d)) and _opposite(_turn(c, d, a), _turn(c, d, b))
+    return _opposite(turn(a, b, c), turn(a, b, d)) and _opposite(turn(c, d, a), turn(c, d, b))
 
 
 def _opposite(one: int, other: int) -> bool:
@@ -278,105 +283,3 @@ def _is_thin(outline: Floats, width: float) -> bool:
         area = 0.5 * float(np.linalg.norm(np.cross(shifted[1:-1], shifted[2:]).sum(axis=0)))
         length = float(np.linalg.norm(np.ptp(outline, axis=0)))
     return area <= length * width
-
-
-class _EarClipping:
-    """Ears of a counter-clockwise outline that may touch itself but does not cross itself.
-
-    A corner b between a and c is an ear when the triangle turns left and the outline does not enter its inside. Where a vertex lies
-    on the border of the triangle, its two edges decide: one enters if its other end is left of every side that the vertex is on.
-    Points no farther than `slack` from a side count as on it.
-    """
-
-    def __init__(self, seen: list[Point], flat: Floats, budget: Budget, slack: int = 0) -> None:
-        self._seen, self._budget, self._slack = seen, budget, slack
-        self._u, self._v = flat
-        self._left = len(seen)
-        self._before = [len(seen) - 1, *range(len(seen) - 1)]
-        self._after = [*range(1, len(seen)), 0]
-        self._there = np.ones(len(seen), dtype=bool)
-        self._ears: list[tuple[int, int, int]] = []
-
-    def triangles(self) -> list[tuple[int, int, int]] | None:
-        """Return the ears; None if the outline has none left."""
-        self._clip_spikes([*range(self._left)])
-        at = 0
-        while self._left > 3:
-            while not self._there[at]:
-                at = self._after[at]
-            ear = self._find(at, strict=True)
-            if ear is None:
-                ear = self._find(at, strict=False)
-            if ear is None:
-                ear = next((b for b in self._round(at) if self._turn_at(b) == 0), None)
-            if ear is None:
-                return None
-            a, c = self._before[ear], self._after[ear]
-            self._clip(ear)
-            self._clip_spikes([a, c])
-            at = self._after[c]  # ears are taken from all sides, not as a fan
-        last = int(np.flatnonzero(self._there)[0])
-        if self._turn_at(last) < 0:
-            return None
-        return [*self._ears, (last, self._after[last], self._before[last])]
-
-    def _round(self, at: int) -> Iterator[int]:
-        for _ in range(self._left):
-            yield at
-            at = self._after[at]
-
-    def _turn_at(self, b: int) -> int:
-        return self._side(self._seen[self._before[b]], self._seen[b], self._seen[self._after[b]])
-
-    def _side(self, a: Point, b: Point, c: Point) -> int:
-        """On which side of the line from a to b is c: left if positive, on it if 0."""
-        turn = _turn(a, b, c)
-        if self._slack and turn * turn <= self._slack * self._slack * ((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2):
-            return 0
-        return turn
-
-    def _clip(self, b: int) -> None:
-        a, c = self._before[b], self._after[b]
-        self._ears.append((a, b, c))
-        self._after[a], self._before[c] = c, a
-        self._there[b] = False
-        self._left -= 1
-
-    def _clip_spikes(self, waiting: list[int]) -> None:
-        """Clip repeated corners and corners where the outline goes back along itself: they have no area."""
-        while waiting and self._left > 3:
-            k = waiting.pop()
-            a, b, c = (self._seen[k] for k in (self._before[k], k, self._after[k]))
-            back = (a[0] - b[0]) * (c[0] - b[0]) + (a[1] - b[1]) * (c[1] - b[1]) >= 0
-            if self._there[k] and back and self._side(a, b, c) == 0:
-                waiting += [self._before[k], self._after[k]]
-                self._clip(k)
-
-    def _find(self, at: int, strict: bool) -> int | None:
-        for b in self._round(at):
-            self._budget.tick()
-            if self._turn_at(b) > 0 and self._is_ear(b, strict):
-                return b
-        return None
-
-    def _is_ear(self, b: int, strict: bool) -> bool:
-        """With `strict` no corner may lie on the new side: it would be left with a triangle without area."""
-        corners = (self._before[b], b, self._after[b])
-        a, b_, c = (self._seen[k] for k in corners)
-        for p in self._in_box(corners):
-            turns = [(self._side(x, y, self._seen[p]), x, y) for x, y in ((a, b_), (b_, c), (c, a))]
-            if any(turn < 0 for turn, _, _ in turns):
-                continue
-            on = [(x, y) for turn, x, y in turns if turn == 0]
-            if strict and on == [(c, a)]:
-                return False
-            for q in (self._before[p], self._after[p]):
-                if all(self._side(x, y, self._seen[q]) > 0 for x, y in on):
-                    return False
-        return True
-
-    def _in_box(self, corners: tuple[int, int, int]) -> list[int]:
-        """Return the corners of the outline, but these three, that lie in the box of the three."""
-        u, v = self._u[list(corners)], self._v[list(corners)]
-        inside = self._there & (self._u >= u.min()) & (self._u <= u.max()) & (self._v >= v.min()) & (self._v <= v.max())
-        return [p for p in np.flatnonzero(inside).tolist() if p not in corners]

@@ -1,0 +1,473 @@
+"""The kernel of `hull.py`: quickhull in slices.
+
+It is resumable, and counts the points and faces that it looks at; every stage keeps its place in NEXT:
+
+| stage | what it goes through | then |
+|---|---|---|
+| FIRST … FOURTH | points, for the corners of the tetrahedron | next corner, SORT; DONE if the points span no volume |
+| SORT | points, for a face that sees them | PICK |
+| PICK | queued faces, then the points that wait at one, for the farthest | LOOK; CREASES when the queue is empty |
+| LOOK | faces that see the apex, and their neighbours | LEAVE |
+| LEAVE | the points that waited at these | JOIN |
+| JOIN, LINK | the edges of the rim | LINK, HAND_OUT |
+| HAND_OUT | those points, and for each the new faces | PICK |
+| CREASES | faces | DONE |
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.geometry.predicates import orient2d, orient3d
+from jostle.geometry.vector import cross, dot
+from jostle.kernels.jit import kernel
+
+FIRST, SECOND, THIRD, FOURTH, SORT, PICK, LOOK, LEAVE, JOIN, LINK, HAND_OUT, CREASES, DONE = range(13)
+ALIVE, LEAVING, FREE = range(3)
+# Places in the state of a hull that grows.
+STAGE, NEXT, FOUND, SPANNED, FACES, FREE_FACES, QUEUED, FACE, APEX, VISIBLE, RIM, ORPHAN = range(12)
+STATE = 12
+
+
+class Growing(NamedTuple):
+    """A hull of n points between two slices; at most 2 n + 8 faces."""
+
+    state: NDArray[np.int64]  # see `STAGE` and the names after it
+    best: NDArray[np.float64]  # (1,) size or height of the farthest point so far
+    corners: NDArray[np.int64]  # (4,) of the first tetrahedron
+    faces: NDArray[np.int64]  # (m,3)
+    across: NDArray[np.int64]  # (m,3) the face behind the edge from corner k to corner k + 1
+    seen: NDArray[np.int64]  # (m,) ALIVE, LEAVING or FREE
+    waiting: NDArray[np.int64]  # (m,) first point that this face sees; the others follow in `after`
+    after: NDArray[np.int64]  # (n,)
+    queue: NDArray[np.int64]  # (m,) a heap of faces, those with points that wait among them, the lowest first
+    is_queued: NDArray[np.bool_]  # (m,)
+    visible: NDArray[np.int64]  # (m,) faces that see the apex; then the new ones
+    rim: NDArray[np.int64]  # (m,3) edge from, edge to, face behind it
+    starting_at: NDArray[np.int64]  # (n,) the new face whose rim edge starts at a point
+    free: NDArray[np.int64]  # (m,) faces whose place may be taken
+    creases: NDArray[np.int32]  # (n,) edges with a crease about a point
+
+    @staticmethod
+    def of(n: int) -> Growing:
+        """Return the arrays before the first slice."""
+        m = 2 * n + 8
+        return Growing(
+            state=np.zeros(STATE, np.int64),
+            best=np.full(1, -1.0),
+            corners=np.zeros(4, np.int64),
+            faces=np.empty((m, 3), np.int64),
+            across=np.empty((m, 3), np.int64),
+            seen=np.full(m, FREE),
+            waiting=np.full(m, -1, np.int64),
+            after=np.empty(n, np.int64),
+            queue=np.empty(m, np.int64),
+            is_queued=np.zeros(m, np.bool_),
+            visible=np.empty(m, np.int64),
+            rim=np.empty((m, 3), np.int64),
+            starting_at=np.empty(n, np.int64),
+            free=np.empty(m, np.int64),
+            creases=np.zeros(n, np.int32),
+        )
+
+
+@kernel
+def grow_hull(points, growing, operations):  # type: ignore[no-untyped-def]
+    """Go on with the hull of distinct points (n,3) for so many operations; return how many were spent.
+
+    One entry for all stages, because each one that reaches the predicates compiles them anew.
+    """
+    state = growing.state
+    spent = 0
+    while spent < operations and state[STAGE] != DONE:
+        stage = state[STAGE]
+        most = operations - spent
+        if stage < SORT:
+            spent += span(points, growing, most)
+        elif stage == SORT:
+            spent += sort_points(points, growing, most)
+        elif stage == PICK:
+            spent += pick_apex(points, growing, most)
+        elif stage == LOOK:
+            spent += look_around(points, growing, most)
+        elif stage == LEAVE:
+            spent += leave_faces(growing, most)
+        elif stage == JOIN:
+            spent += join_rim(growing, most)
+        elif stage == LINK:
+            spent += link_faces(growing, most)
+        elif stage == HAND_OUT:
+            spent += hand_out(points, growing, most)
+        else:
+            spent += count_creases(points, growing, most)
+    return spent
+
+
+@kernel
+def enter(growing, stage):  # type: ignore[no-untyped-def]
+    """Begin a stage at its first point, face or edge."""
+    growing.state[STAGE] = stage
+    growing.state[NEXT] = 0
+    growing.state[FOUND] = -1
+    growing.best[0] = -np.inf
+
+
+@kernel
+def span(points, growing, operations):  # type: ignore[no-untyped-def]
+    """Find the corners of the first tetrahedron one by one, each the farthest from the point, line or plane of those before it."""
+    state, corners = growing.state, growing.corners
+    n = points.shape[0]
+    stage, first = state[STAGE], state[NEXT]
+    last = min(n, first + operations)
+    for p in range(first, last):
+        size = distance_from_first(points, corners, stage, p)
+        if stage == FIRST:
+            nearer = state[FOUND] < 0 or comes_before(points, p, state[FOUND])
+        else:
+            nearer = size > growing.best[0] and size >= 0.0
+        if nearer:
+            growing.best[0] = size
+            state[FOUND] = p
+    state[NEXT] = last
+    if last == n:
+        corners[stage] = state[FOUND]
+        if state[FOUND] < 0:
+            state[SPANNED] = stage
+            enter(growing, DONE)
+        else:
+            enter(growing, stage + 1)
+            if stage == SORT - 1:
+                state[SPANNED] = 4
+                put_tetrahedron(points, growing)
+    return last - first
+
+
+@kernel
+def distance_from_first(points, corners, stage, p):  # type: ignore[no-untyped-def]
+    """A measure of how far a point is from the span of the first corners, as many as the stage; -1 where it lies in it."""
+    if stage == FIRST:
+        return 0.0
+    a = corners[0]
+    ax, ay, az = points[a, 0], points[a, 1], points[a, 2]
+    x, y, z = points[p, 0], points[p, 1], points[p, 2]
+    vx, vy, vz = x - ax, y - ay, z - az
+    b = corners[1]
+    if stage == SECOND:
+        outside = p != a
+    elif stage == THIRD:
+        bx, by, bz = points[b, 0], points[b, 1], points[b, 2]
+        outside = orient2d(ax, ay, bx, by, x, y) != 0 or orient2d(ay, az, by, bz, y, z) != 0 or orient2d(az, ax, bz, bx, z, x) != 0
+        vx, vy, vz = cross(bx - ax, by - ay, bz - az, vx, vy, vz)
+    else:
+        c = corners[2]
+        outside = side(points, a, b, c, p) != 0
+        nx, ny, nz = normal_of(points, a, b, c)
+        vx, vy, vz = dot(nx, ny, nz, vx, vy, vz), 0.0, 0.0
+    # Sums of absolute values: squares of crossed products of 1e-30 would vanish.
+    return abs(vx) + abs(vy) + abs(vz) if outside else -1.0
+
+
+@kernel
+def put_tetrahedron(points, growing):  # type: ignore[no-untyped-def]
+    """Write the four faces of the first corners, d behind the face abc."""
+    corners, faces, across = growing.corners, growing.faces, growing.across
+    if side(points, corners[0], corners[1], corners[2], corners[3]) > 0:
+        corners[1], corners[2] = corners[2], corners[1]
+    a, b, c, d = corners[0], corners[1], corners[2], corners[3]
+    put_face(faces, across, 0, a, b, c, 3, 1, 2)
+    put_face(faces, across, 1, c, b, d, 0, 3, 2)
+    put_face(faces, across, 2, a, c, d, 0, 1, 3)
+    put_face(faces, across, 3, b, a, d, 0, 2, 1)
+    for f in range(4):
+        growing.seen[f] = ALIVE
+    growing.state[FACES] = 4
+
+
+@kernel
+def sort_points(points, growing, operations):  # type: ignore[no-untyped-def]
+    """Let every point wait at a face of the tetrahedron that sees it."""
+    state, corners = growing.state, growing.corners
+    first = state[NEXT]
+    last = min(points.shape[0], first + max(1, operations // 4))
+    for p in range(first, last):
+        if p != corners[0] and p != corners[1] and p != corners[2] and p != corners[3]:
+            for f in range(4):
+                if sees(points, growing.faces, f, p):
+                    let_wait(growing, f, p)
+                    break
+    state[NEXT] = last
+    if last == points.shape[0]:
+        enter(growing, PICK)
+    return 4 * (last - first)
+
+
+@kernel
+def let_wait(growing, f, p):  # type: ignore[no-untyped-def]
+    """Let a point wait at a face, and queue the face."""
+    state, queue = growing.state, growing.queue
+    growing.after[p] = growing.waiting[f]
+    growing.waiting[f] = p
+    if growing.is_queued[f]:
+        return
+    growing.is_queued[f] = True
+    at = state[QUEUED]
+    state[QUEUED] += 1
+    while at > 0 and queue[(at - 1) >> 1] > f:
+        queue[at] = queue[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    queue[at] = f
+
+
+@kernel
+def first_of_queue(growing):  # type: ignore[no-untyped-def]
+    """Take the lowest face from the queue."""
+    state, queue = growing.state, growing.queue
+    found = queue[0]
+    growing.is_queued[found] = False
+    state[QUEUED] -= 1
+    count = state[QUEUED]
+    moved = queue[count]
+    at = 0
+    while 2 * at + 1 < count:
+        child = 2 * at + 1
+        if child + 1 < count and queue[child + 1] < queue[child]:
+            child += 1
+        if queue[child] >= moved:
+            break
+        queue[at] = queue[child]
+        at = child
+    queue[at] = moved
+    return found
+
+
+@kernel
+def pick_apex(points, growing, operations):  # type: ignore[no-untyped-def]
+    """Take the lowest face that sees a point, and find the farthest that waits there; of equally far ones the first in order.
+
+    The first in the order of x, y, z is a corner. NEXT is one more than the point to look at, 0 while there is no face yet.
+    """
+    state, faces, waiting = growing.state, growing.faces, growing.waiting
+    spent = 0
+    while state[NEXT] == 0:
+        if state[QUEUED] == 0:
+            enter(growing, CREASES)
+            return max(1, spent)
+        if spent >= operations:
+            return spent
+        spent += 1
+        f = state[FACE] = first_of_queue(growing)
+        if growing.seen[f] == ALIVE and waiting[f] >= 0:
+            state[NEXT] = waiting[f] + 1
+            state[FOUND] = waiting[f]
+    f = state[FACE]
+    a = faces[f, 0]
+    nx, ny, nz = normal_of(points, a, faces[f, 1], faces[f, 2])
+    best, found, p = growing.best[0], state[FOUND], state[NEXT] - 1
+    while p >= 0 and spent < operations:
+        height = dot(nx, ny, nz, points[p, 0] - points[a, 0], points[p, 1] - points[a, 1], points[p, 2] - points[a, 2])
+        if height > best or (height == best and comes_before(points, p, found)):
+            best = height
+            found = p
+        p = growing.after[p]
+        spent += 1
+    growing.best[0], state[FOUND], state[NEXT] = best, found, p + 1
+    if p < 0:
+        enter(growing, LOOK)
+        state[APEX] = found
+        growing.seen[f] = LEAVING
+        growing.visible[0] = f
+        state[VISIBLE], state[RIM] = 1, 0
+    return spent
+
+
+@kernel
+def look_around(points, growing, operations):  # type: ignore[no-untyped-def]
+    """Mark and list the faces that see the apex, from one of them on, and list the rim."""
+    state, faces, seen, rim = growing.state, growing.faces, growing.seen, growing.rim
+    spent = 0
+    while state[NEXT] < state[VISIBLE] and spent < operations:
+        f = growing.visible[state[NEXT]]
+        state[NEXT] += 1
+        spent += 3
+        for k in range(3):
+            behind = growing.across[f, k]
+            if seen[behind] == LEAVING:
+                continue
+            if sees(points, faces, behind, state[APEX]):
+                seen[behind] = LEAVING
+                growing.visible[state[VISIBLE]] = behind
+                state[VISIBLE] += 1
+            else:
+                row = state[RIM]
+                rim[row, 0], rim[row, 1], rim[row, 2] = faces[f, k], faces[f, (k + 1) % 3], behind
+                state[RIM] += 1
+    if state[NEXT] == state[VISIBLE]:
+        enter(growing, LEAVE)
+        state[ORPHAN] = -1
+    return spent
+
+
+@kernel
+def leave_faces(growing, operations):  # type: ignore[no-untyped-def]
+    """Free the faces that see the apex; the points that waited there are orphans."""
+    state, waiting, after = growing.state, growing.waiting, growing.after
+    spent = 0
+    while state[NEXT] < state[VISIBLE] and spent < operations:
+        f = growing.visible[state[NEXT]]
+        spent += 1
+        p = waiting[f]
+        if p < 0:
+            growing.seen[f] = FREE
+            growing.free[state[FREE_FACES]] = f
+            state[FREE_FACES] += 1
+            state[NEXT] += 1
+        else:
+            waiting[f] = after[p]
+            if p != state[APEX]:
+                after[p] = state[ORPHAN]
+                state[ORPHAN] = p
+    if state[NEXT] == state[VISIBLE]:
+        enter(growing, JOIN)
+    return spent
+
+
+@kernel
+def join_rim(growing, operations):  # type: ignore[no-untyped-def]
+    """Put a new face between each edge of the rim and the apex."""
+    state, rim = growing.state, growing.rim
+    first = state[NEXT]
+    last = min(state[RIM], first + operations)
+    for k in range(first, last):
+        if state[FREE_FACES] > 0:
+            state[FREE_FACES] -= 1
+            f = growing.free[state[FREE_FACES]]
+        else:
+            f = state[FACES]
+            state[FACES] += 1
+        put_face(growing.faces, growing.across, f, rim[k, 0], rim[k, 1], state[APEX], rim[k, 2], -1, -1)
+        growing.seen[f] = ALIVE
+        growing.waiting[f] = -1
+        growing.starting_at[rim[k, 0]] = f
+        growing.visible[k] = f
+        turn_towards(growing.faces, growing.across, rim[k, 2], rim[k, 1], f)
+    state[NEXT] = last
+    if last == state[RIM]:
+        enter(growing, LINK)
+    return last - first
+
+
+@kernel
+def link_faces(growing, operations):  # type: ignore[no-untyped-def]
+    """Make the new faces neighbours of each other."""
+    state, across = growing.state, growing.across
+    first = state[NEXT]
+    last = min(state[RIM], first + operations)
+    for k in range(first, last):
+        f = growing.visible[k]
+        following = growing.starting_at[growing.faces[f, 1]]
+        across[f, 1] = following
+        across[following, 2] = f
+    state[NEXT] = last
+    if last == state[RIM]:
+        enter(growing, HAND_OUT)
+    return last - first
+
+
+@kernel
+def hand_out(points, growing, operations):  # type: ignore[no-untyped-def]
+    """Let the orphans wait at new faces that see them; those that none sees are inside."""
+    state, after = growing.state, growing.after
+    spent = 0
+    while state[ORPHAN] >= 0 and spent < operations:
+        p = state[ORPHAN]
+        k = state[NEXT]
+        last = min(state[RIM], k + operations - spent)
+        while k < last and not sees(points, growing.faces, growing.visible[k], p):
+            k += 1
+        spent += max(1, k - state[NEXT])
+        state[NEXT] = k
+        if k < last:
+            state[ORPHAN] = after[p]
+            let_wait(growing, growing.visible[k], p)
+            state[NEXT] = 0
+        elif k == state[RIM]:
+            state[ORPHAN] = after[p]
+            state[NEXT] = 0
+    if state[ORPHAN] < 0:
+        enter(growing, PICK)
+    return spent
+
+
+@kernel
+def comes_before(points, p, q):  # type: ignore[no-untyped-def]
+    """Whether p comes before q in the order of x, then y, then z."""
+    for k in range(3):
+        if points[p, k] != points[q, k]:
+            return points[p, k] < points[q, k]
+    return False
+
+
+@kernel
+def normal_of(points, a, b, c):  # type: ignore[no-untyped-def]
+    """The normal of the triangle abc, as long as its double area."""
+    ax, ay, az = points[a, 0], points[a, 1], points[a, 2]
+    return cross(
+        points[b, 0] - ax, points[b, 1] - ay, points[b, 2] - az, points[c, 0] - ax, points[c, 1] - ay, points[c, 2] - az
+    )  # fmt: skip
+
+
+@kernel
+def side(points, a, b, c, p):  # type: ignore[no-untyped-def]
+    """On which side of the plane of three points a fourth lies: 1 in front, exactly."""
+    return orient3d(
+        points[a, 0], points[a, 1], points[a, 2], points[b, 0], points[b, 1], points[b, 2],
+        points[c, 0], points[c, 1], points[c, 2], points[p, 0], points[p, 1], points[p, 2],
+    )  # fmt: skip
+
+
+@kernel
+def sees(points, faces, f, p):  # type: ignore[no-untyped-def]
+    """Whether a face has a point strictly in front of it."""
+    return side(points, faces[f, 0], faces[f, 1], faces[f, 2], p) > 0
+
+
+@kernel
+def put_face(faces, across, f, a, b, c, behind_ab, behind_bc, behind_ca):  # type: ignore[no-untyped-def]
+    """Write one face and its neighbours."""
+    faces[f, 0], faces[f, 1], faces[f, 2] = a, b, c
+    across[f, 0], across[f, 1], across[f, 2] = behind_ab, behind_bc, behind_ca
+
+
+@kernel
+def turn_towards(faces, across, f, start, new):  # type: ignore[no-untyped-def]
+    """Tell a face that remains which new one is behind its edge that begins at `start`."""
+    for k in range(3):
+        if faces[f, k] == start:
+            across[f, k] = new
+
+
+@kernel
+def count_creases(points, growing, operations):  # type: ignore[no-untyped-def]
+    """Count for each point the edges from it whose two faces lie in different planes: three or more at a corner of the hull."""
+    state, faces = growing.state, growing.faces
+    first = state[NEXT]
+    last = min(state[FACES], first + max(1, operations // 3))
+    for f in range(first, last):
+        if growing.seen[f] != ALIVE:
+            continue
+        for k in range(3):
+            behind = growing.across[f, k]
+            start = faces[f, k]
+            for m in range(3):
+                # The corner of the face behind that does not belong to the common edge.
+                apex = faces[behind, m]
+                own = apex != start and apex != faces[f, (k + 1) % 3]
+                if own and side(points, faces[f, 0], faces[f, 1], faces[f, 2], apex) != 0:
+                    growing.creases[start] += 1
+    state[NEXT] = last
+    if last == state[FACES]:
+        enter(growing, DONE)
+    return 3 * (last - first)
