@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from jostle.geometry import aabb
+from jostle.geometry.triangle import bounds_meet
+from tests.values import bounds
 
 
 def random_pose(rng, offset, defect):
@@ -94,9 +96,9 @@ def test_overlap_and_distance_agree_with_rational_truth():
         gaps = [max(Fraction(0), Fraction(bl[k]) - Fraction(au[k]), Fraction(al[k]) - Fraction(bu[k])) for k in range(3)]
         truth = sum(gap * gap for gap in gaps)
         arguments = [*al.tolist(), *au.tolist(), *bl.tolist(), *bu.tolist()]
-        assert aabb.boxes_overlap(*arguments) == (truth == 0)
+        assert bounds_meet(*bounds(arguments)) == (truth == 0)
         overlapping += truth == 0
-        bound = Fraction(float(aabb.boxes_squared_distance(*arguments)))
+        bound = Fraction(float(aabb.bounds_squared_distance(*bounds(arguments))))
         assert bound <= truth
         assert bound >= truth * (1 - Fraction(3, 10**15))
     assert 20 < overlapping < 380

@@ -8,6 +8,7 @@ import pytest
 
 from jostle.geometry import point_triangle
 from tests.oracle import rational
+from tests.values import triangles, vec3s
 
 ROUNDING = Fraction(1, 2**53)
 
@@ -70,7 +71,7 @@ def test_distance_and_point(kind, size, offset):
         point = (near_point(rng, triangle) + offset) * size
         triangle = (triangle + offset) * size
         size_of_all = span(triangle, point)
-        *closest, squared = point_triangle.closest_point_on_triangle(*point.tolist(), *triangle.ravel().tolist())
+        closest, squared = point_triangle.closest_point_on_triangle(*vec3s(point), *triangles(triangle))
         truth = separation(point, triangle)
         assert abs(root(Fraction(squared)) - truth) <= 64 * ROUNDING * size_of_all
         # The point lies on the triangle, and as far from p as said, but for the rounding of its coordinates.
@@ -93,6 +94,6 @@ def test_distance_and_point(kind, size, offset):
 def test_all_regions_by_hand(point, closest, squared):
     for turn in range(3):
         corners = np.roll([[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]], turn, axis=0)
-        *found, found_squared = point_triangle.closest_point_on_triangle(*point, *corners.ravel().tolist())
+        found, found_squared = point_triangle.closest_point_on_triangle(*vec3s(point), *triangles(corners))
         assert found == pytest.approx(closest, abs=1e-15)
         assert found_squared == pytest.approx(squared, abs=1e-14)

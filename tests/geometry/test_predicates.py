@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from jostle.geometry import predicates
 from tests.oracle import rational
+from tests.values import triangles, vec2s, vec3s
 
 LEAST = 1e-30
 
@@ -21,16 +22,16 @@ def same_sign_as_oracle(points: list[float]) -> int:
     """Check all predicates on twelve coordinates; return the exact sign of orient3d."""
     truth = rational.orient3d(*points)
     message = " ".join(x.hex() for x in points)
-    assert predicates.orient3d(*points) == truth, message
-    volume = float(predicates.signed_volume(*points))
+    assert predicates.orient3d(*vec3s(points)) == truth, message
+    volume = float(predicates.signed_volume(*vec3s(points)))
     assert (volume > 0) - (volume < 0) == truth, message
     # Stage 3 on its own: in orient3d it is reached by few of these inputs. Its value checks that of the other stages.
-    long = float(predicates._long_volume(*points))
+    long = float(predicates._long_volume(*vec3s(points)))
     assert (long > 0) - (long < 0) == truth, message
     assert abs(volume - long) <= 2.0**-39 * abs(long), message
     flat = points[:2] + points[3:5] + points[6:8]
     truth_2d = rational.orient2d(*flat)
-    assert predicates.orient2d(*flat) == truth_2d, message
+    assert predicates.orient2d(*vec2s(flat)) == truth_2d, message
     return truth
 
 
@@ -48,14 +49,14 @@ def in_the_plane_of_the_first_three(points: np.ndarray, rng: np.random.Generator
 
 @pytest.mark.small
 def test_the_stated_sign_conventions():
-    assert predicates.orient2d(0.0, 0.0, 1.0, 0.0, 0.0, 1.0) == 1
-    assert predicates.orient2d(0.0, 0.0, 0.0, 1.0, 1.0, 0.0) == -1
+    assert predicates.orient2d(*vec2s([0.0, 0.0, 1.0, 0.0, 0.0, 1.0])) == 1
+    assert predicates.orient2d(*vec2s([0.0, 0.0, 0.0, 1.0, 1.0, 0.0])) == -1
     xy = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
-    assert predicates.orient3d(*xy, 0.3, 0.3, 2.0) == 1
-    assert predicates.orient3d(*xy, 0.3, 0.3, -2.0) == -1
-    assert predicates.orient3d(*xy, 7.0, -5.0, 0.0) == 0
-    assert predicates.signed_volume(*xy, 0.3, 0.3, 2.0) == 2.0
-    assert predicates.signed_volume(0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0) == 3.0
+    assert predicates.orient3d(*vec3s([*xy, 0.3, 0.3, 2.0])) == 1
+    assert predicates.orient3d(*vec3s([*xy, 0.3, 0.3, -2.0])) == -1
+    assert predicates.orient3d(*vec3s([*xy, 7.0, -5.0, 0.0])) == 0
+    assert predicates.signed_volume(*vec3s([*xy, 0.3, 0.3, 2.0])) == 2.0
+    assert predicates.signed_area(*vec2s([0.0, 0.0, 3.0, 0.0, 0.0, 1.0])) == 3.0
 
 
 @pytest.mark.small
@@ -64,7 +65,7 @@ def test_ulp_grid_around_a_line():
     signs = set()
     for i, j in itertools.product(range(24), repeat=2):
         x, y = 0.5 + i * 2.0**-53, 0.5 + j * 2.0**-53
-        sign = predicates.orient2d(12.0, 12.0, 24.0, 24.0, x, y)
+        sign = predicates.orient2d(*vec2s([12.0, 12.0, 24.0, 24.0, x, y]))
         assert sign == (j > i) - (j < i)
         signs.add(sign)
     assert signs == {-1, 0, 1}
@@ -91,9 +92,9 @@ def test_one_ulp_of_a_tiny_coordinate_decides_between_huge_ones():
     # d = (0, 0, t) against a plane through (1e30, 0, 1e-30), (0, 1e30, 1e-30), (-1e30, -1e30, 1e-30), which is z = 1e-30.
     plane = [1e30, 0.0, 1e-30, 0.0, 1e30, 1e-30, -1e30, -1e30, 1e-30]
     above, below = math.nextafter(1e-30, 1.0), math.nextafter(1e-30, 0.0)
-    assert predicates.orient3d(*plane, 0.0, 0.0, 1e-30) == 0
-    assert predicates.orient3d(*plane, 0.0, 0.0, above) == 1
-    assert predicates.orient3d(*plane, 0.0, 0.0, below) == -1
+    assert predicates.orient3d(*vec3s([*plane, 0.0, 0.0, 1e-30])) == 0
+    assert predicates.orient3d(*vec3s([*plane, 0.0, 0.0, above])) == 1
+    assert predicates.orient3d(*vec3s([*plane, 0.0, 0.0, below])) == -1
 
 
 @pytest.mark.parametrize("scale", [1e-9, 3e-5, 1.0, 1 / 3, 7e4, 1e9])
@@ -133,11 +134,11 @@ def test_swapping_two_points_turns_the_sign():
     rng = np.random.default_rng(5)
     points = in_the_plane_of_the_first_three(rng.uniform(-1, 1, (30, 12)), rng)
     for row in points.tolist():
-        corners = [row[k : k + 3] for k in range(0, 12, 3)]
-        sign = predicates.orient3d(*row)
+        corners = vec3s(row)
+        sign = predicates.orient3d(*vec3s(row))
         for order in itertools.permutations(range(4)):
             parity = np.linalg.det(np.eye(4)[list(order)])
-            assert predicates.orient3d(*[x for k in order for x in corners[k]]) == round(parity) * sign
+            assert predicates.orient3d(*[corners[k] for k in order]) == round(parity) * sign
 
 
 def test_sides_of_plane_is_three_times_orient3d():
@@ -146,7 +147,7 @@ def test_sides_of_plane_is_three_times_orient3d():
     for row in points.tolist():
         more = [row[9] + 2.0**-53, row[10], row[11], row[9] + 0.5, row[10], row[11]]
         expected = tuple(rational.orient3d(*row[:9], *d) for d in (row[9:], more[:3], more[3:]))
-        assert predicates.sides_of_plane(*row, *more) == expected, [x.hex() for x in row + more]
+        assert predicates.sides_of_plane(*triangles(row + more)) == expected, [x.hex() for x in row + more]
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain Python raises where compiled code goes on")
@@ -156,8 +157,8 @@ def test_coordinates_that_are_not_accepted_do_no_harm():
     choices = np.array([0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e308, 1e-308, 5e-324, 1e200])
     for _ in range(2000):
         points = rng.choice(choices, 12).tolist()
-        assert predicates.orient3d(*points) in (-1, 0, 1)
-        predicates._long_volume(*points)
+        assert predicates.orient3d(*vec3s(points)) in (-1, 0, 1)
+        predicates._long_volume(*vec3s(points))
 
 
 magnitudes = st.floats(min_value=LEAST, max_value=1e31)

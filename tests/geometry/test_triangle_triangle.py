@@ -13,6 +13,7 @@ from jostle.geometry.contact_kind import CROSSING, TOUCHING
 from jostle.geometry.triangle_intersection import intersection_segment
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, faces_touch, touch_beyond_shared, triangles_touch
 from tests.oracle import rational
+from tests.values import triangles
 
 PAIRS_PER_FAMILY = 25_000  # eight families: 200,000 pairs
 
@@ -22,7 +23,7 @@ def written(pair) -> str:
 
 
 def kernel_kind(pair) -> int:
-    return triangles_touch(*[x for corner in pair for x in corner])
+    return triangles_touch(*triangles(pair))
 
 
 def check(pair) -> int:
@@ -260,7 +261,7 @@ def test_faces_touch_reads_the_right_vertices():
 
 
 def beyond(pair, shared) -> int:
-    return touch_beyond_shared(*[x for corner in pair for x in corner], shared)
+    return touch_beyond_shared(*triangles(pair), shared)
 
 
 @pytest.mark.small
@@ -351,8 +352,7 @@ def test_welded_corners_that_a_deformation_pulled_apart_are_shared_no_more():
 
 def check_ends(pair) -> None:
     corners = np.array(pair)
-    answer = intersection_segment(*corners.ravel().tolist())
-    ends = np.array(answer).reshape(2, 3)
+    ends = np.array(intersection_segment(*triangles(corners)))
     assert np.isfinite(ends).all(), written(pair)
     exact = rational.common_points(pair[:3], pair[3:])
     # Distances are taken after an exact subtraction of one corner, so that a far-off pair is judged as sharply as a near one.
@@ -384,8 +384,7 @@ def test_ends_of_the_intersection(family):
 @pytest.mark.small
 def test_known_ends_of_the_intersection():
     def ends(other):
-        answer = intersection_segment(*[x for corner in XY + other for x in corner])
-        return {answer[:3], answer[3:]}
+        return set(intersection_segment(*triangles(XY + other)))
 
     assert ends(KNOWN["through the middle"][0]) == {(1.0, 1.0, 0.0), (2.0, 2.0, 0.0)}
     assert ends(KNOWN["standing on the face with an edge"][0]) == {(1.0, 1.0, 0.0), (1.0, 2.0, 0.0)}

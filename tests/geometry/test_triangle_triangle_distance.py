@@ -7,6 +7,7 @@ import pytest
 
 from jostle.geometry import triangle_triangle_distance
 from tests.geometry.test_point_triangle import PLACES, ROUNDING, separation, shaped_triangle, span
+from tests.values import triangles
 
 
 def shaped_pair(rng, kind):
@@ -42,23 +43,22 @@ def test_distance_and_points(kind, size, offset):
     for _ in range(15):
         pair = (np.stack(shaped_pair(rng, kind)) + offset) * size
         size_of_all = span(*pair)
-        distance, *points = triangle_triangle_distance.closest_points_of_triangles(*pair.ravel().tolist())
+        distance, *points = triangle_triangle_distance.closest_points_of_triangles(*triangles(pair))
         truth = separation(*pair)
         assert abs(Fraction(distance) - truth) <= 128 * ROUNDING * size_of_all
         slack = 128 * ROUNDING * (size_of_all + Fraction(np.abs(pair).max()))
-        assert separation(points[:3], pair[0]) <= slack
-        assert separation(points[3:], pair[1]) <= slack
-        assert abs(separation(points[:3], points[3:]) - truth) <= slack
+        assert separation(points[0], pair[0]) <= slack
+        assert separation(points[1], pair[1]) <= slack
+        assert abs(separation(points[0], points[1]) - truth) <= slack
 
 
 @pytest.mark.small
 def test_an_edge_through_a_face_far_from_its_rim_has_distance_zero():
-    distance, *points = triangle_triangle_distance.closest_points_of_triangles(
-        *(-9.0, -9.0, 0.0), *(9.0, -9.0, 0.0), *(0.0, 18.0, 0.0), *(0.0, 0.0, -5.0), *(0.0, 0.0, 5.0), *(1.0, 0.0, 5.0)
-    )
+    corners = [(-9.0, -9.0, 0.0), (9.0, -9.0, 0.0), (0.0, 18.0, 0.0), (0.0, 0.0, -5.0), (0.0, 0.0, 5.0), (1.0, 0.0, 5.0)]
+    distance, on_a, on_b = triangle_triangle_distance.closest_points_of_triangles(*triangles(corners))
     assert distance == 0.0
-    assert points[:3] == points[3:]
-    assert points[2] == pytest.approx(0.0, abs=1e-14)
+    assert on_a == on_b
+    assert on_a.z == pytest.approx(0.0, abs=1e-14)
 
 
 @pytest.mark.small
@@ -71,7 +71,7 @@ def test_faces_that_lean_towards_each_other_behind_close_edges():
         normal /= np.linalg.norm(normal)
         second = np.array([first[0], first[1], rng.dirichlet(np.ones(3)) @ first])
         second += np.outer(1e-8 + 1e-9 * rng.normal(size=3) - [0.0, 0.0, 1e-9], normal)
-        distance = triangle_triangle_distance.closest_points_of_triangles(*first.ravel().tolist(), *second.ravel().tolist())[0]
+        distance = triangle_triangle_distance.closest_points_of_triangles(*triangles([first, second]))[0]
         assert abs(Fraction(distance) - separation(first, second)) <= 128 * ROUNDING * span(first, second)
 
 
@@ -80,7 +80,7 @@ def test_swapping_the_triangles_swaps_the_points():
     rng = np.random.default_rng(14)
     for _ in range(20):
         first, second = shaped_pair(rng, "apart")
-        there = triangle_triangle_distance.closest_points_of_triangles(*first.ravel().tolist(), *second.ravel().tolist())
-        back = triangle_triangle_distance.closest_points_of_triangles(*second.ravel().tolist(), *first.ravel().tolist())
-        assert back[0] == pytest.approx(there[0], rel=1e-13)
-        assert [*back[4:], *back[1:4]] == pytest.approx(list(there[1:]), abs=1e-6)
+        there = triangle_triangle_distance.closest_points_of_triangles(*triangles([first, second]))
+        back = triangle_triangle_distance.closest_points_of_triangles(*triangles([second, first]))
+        assert back.distance == pytest.approx(there.distance, rel=1e-13)
+        assert [*back.on_b, *back.on_a] == pytest.approx([*there.on_a, *there.on_b], abs=1e-6)

@@ -65,7 +65,7 @@ def box(lower, upper):
 
 
 def crossing(point, mesh):
-    number, on_surface = winding.crossing_winding(*np.asarray(point, dtype=float).tolist(), *mesh)
+    number, on_surface = winding.crossing_winding(np.array(point, dtype=float), *mesh)
     return int(number), bool(on_surface)
 
 

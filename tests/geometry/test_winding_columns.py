@@ -21,7 +21,7 @@ def test_columns_give_what_all_faces_give(monkeypatch):
         points[::2] = np.where(rng.random((100, 3)) < 0.6, vertices[rng.integers(len(vertices), size=100)], points[::2])
         found, tests = winding_columns.windings(plain(points), vertices, faces)
         for point, (number, holding, _) in zip(points.tolist(), found.tolist(), strict=True):
-            expected, on_surface = crossing_winding(*point, vertices, faces)
+            expected, on_surface = crossing_winding(np.array(point), vertices, faces)
             assert (holding > 0) == on_surface
             assert on_surface or number == expected
         assert tests <= len(points) * len(faces)

@@ -9,6 +9,8 @@ import numpy as np
 from jostle.containment.sectors import APART, MEETING, UNDECIDED, sectors_meet
 from jostle.geometry.contact_kind import CROSSING, NEAR
 from jostle.geometry.predicates import orient2d, orient3d, sides_of_plane
+from jostle.geometry.triangle import triangle_of_points
+from jostle.geometry.vector import Vec2, point_at, point_from
 from jostle.geometry.winding import flag_winding
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
@@ -235,7 +237,7 @@ def side_in_shadow(p, i, q, j, r, k, u, v):  # type: ignore[no-untyped-def]
     """orient2d of three points in the coordinates u and v."""
     if q[j, u] == r[k, u] and q[j, v] == r[k, v]:  # often; the predicate would need its long way
         return 0
-    return orient2d(p[i, u], p[i, v], q[j, u], q[j, v], r[k, u], r[k, v])
+    return orient2d(Vec2(p[i, u], p[i, v]), Vec2(q[j, u], q[j, v]), Vec2(r[k, u], r[k, v]))
 
 
 @kernel
@@ -261,11 +263,7 @@ def load_face(table, body, face, t, at):  # type: ignore[no-untyped-def]
 @kernel
 def sides_of(t, plane, at):  # type: ignore[no-untyped-def]
     """On which side of the plane of three rows three others lie."""
-    i, j, k, p, q, r = plane, plane + 1, plane + 2, at, at + 1, at + 2
-    return sides_of_plane(
-        *(t[i, 0], t[i, 1], t[i, 2], t[j, 0], t[j, 1], t[j, 2], t[k, 0], t[k, 1], t[k, 2]),
-        *(t[p, 0], t[p, 1], t[p, 2], t[q, 0], t[q, 1], t[q, 2], t[r, 0], t[r, 1], t[r, 2]),
-    )
+    return sides_of_plane(triangle_of_points(t, plane, plane + 1, plane + 2), triangle_of_points(t, at, at + 1, at + 2))
 
 
 @kernel
@@ -324,10 +322,7 @@ def edge_in_face(table, body, side, beside, beside_face, t, sides, mine, other, 
     for step in range(2):
         if step == 1:  # both outside: the sector between them is the body's, or all the rest is
             p, q, r = mine, mine + 1, mine + 2
-        lies = orient3d(
-            *(t[p, 0], t[p, 1], t[p, 2], t[q, 0], t[q, 1], t[q, 2], t[r, 0], t[r, 1], t[r, 2]),
-            *(vertices[v], vertices[v + 1], vertices[v + 2]),
-        )
+        lies = orient3d(point_at(t, p), point_at(t, q), point_at(t, r), point_from(vertices, v))
         if step == 1:
             return APART if lies == inner else MEETING if lies == -inner else UNDECIDED
         second_lies = lies
@@ -339,10 +334,10 @@ def edge_in_face(table, body, side, beside, beside_face, t, sides, mine, other, 
     u = shadow & 3
     w = (u + 1) % 3
     start, end = mine + i, mine + (i + 1) % 3
-    line = (t[start, u], t[start, w], t[end, u], t[end, w])
-    first_turned = orient2d(*line, t[x, u], t[x, w]) if first_lies == 0 else 0
+    a, b = Vec2(t[start, u], t[start, w]), Vec2(t[end, u], t[end, w])
+    first_turned = orient2d(a, b, Vec2(t[x, u], t[x, w])) if first_lies == 0 else 0
     # The second face runs along the edge the other way.
-    second_turned = -orient2d(*line, vertices[v + u], vertices[v + w]) if second_lies == 0 else 0
+    second_turned = -orient2d(a, b, Vec2(vertices[v + u], vertices[v + w])) if second_lies == 0 else 0
     if (first_lies == 0 and first_turned == 0) or (second_lies == 0 and second_turned == 0) or first_turned == -second_turned:
         return UNDECIDED
     turned = first_turned if first_lies == 0 else second_turned

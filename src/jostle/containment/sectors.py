@@ -6,6 +6,7 @@ against the direction of the line. All angles are compared by exact predicates.
 """
 
 from jostle.geometry.predicates import orient2d, orient3d
+from jostle.geometry.vector import Vec2, point_at
 from jostle.kernels.jit import kernel
 
 APART, MEETING, UNDECIDED = 0, 1, 2
@@ -17,12 +18,7 @@ def turn(points, h, k):  # type: ignore[no-untyped-def]
 
     0 not at all, 1 by less than half a turn, 2 by half a turn, 3 by more; -1 where a corner is on the line.
     """
-    side = orient3d(
-        *(points[0, 0], points[0, 1], points[0, 2]),
-        *(points[1, 0], points[1, 1], points[1, 2]),
-        *(points[h, 0], points[h, 1], points[h, 2]),
-        *(points[k, 0], points[k, 1], points[k, 2]),
-    )
+    side = orient3d(point_at(points, 0), point_at(points, 1), point_at(points, h), point_at(points, k))
     if side != 0:
         return 1 if side > 0 else 3
     for u in range(3):
@@ -36,7 +32,7 @@ def turn(points, h, k):  # type: ignore[no-untyped-def]
 def side_of_line(points, k, u):  # type: ignore[no-untyped-def]
     """On which side of the line of points 0 and 1 the point k lies, seen along the axis before u."""
     v = (u + 1) % 3
-    return orient2d(points[0, u], points[0, v], points[1, u], points[1, v], points[k, u], points[k, v])
+    return orient2d(Vec2(points[0, u], points[0, v]), Vec2(points[1, u], points[1, v]), Vec2(points[k, u], points[k, v]))
 
 
 @kernel

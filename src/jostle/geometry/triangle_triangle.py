@@ -37,7 +37,7 @@ def triangles_touch(a: Triangle, b: Triangle) -> int:
         return 0
     if sides_a == (0, 0, 0) or sides_b == (0, 0, 0):
         return TOUCHING if flat_triangles_touch(a, b, sides_a, sides_b) else 0
-    # Both have an area and the planes meet in a line. p and s are the corners that have their sides of the other plane to themselves.
+    # Both have an area and the planes meet in a line. p and s are the corners that are alone on their side of the other plane.
     lone_a, above_a = lone_corner(sides_a)
     lone_b, above_b = lone_corner(sides_b)
     p, q, r = arranged(a, lone_a, above_b)

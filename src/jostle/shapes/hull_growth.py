@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.geometry.predicates import orient2d, orient3d
-from jostle.geometry.vector import cross, dot
+from jostle.geometry.flat_triangles import projection_axis
+from jostle.geometry.predicates import orient3d
+from jostle.geometry.vector import Vec3, cross, dot, minus, point_at
 from jostle.kernels.jit import kernel
 
 FIRST, SECOND, THIRD, FOURTH, SORT, PICK, LOOK, LEAVE, JOIN, LINK, HAND_OUT, CREASES, DONE = range(13)
@@ -150,24 +151,20 @@ def distance_from_first(points, corners, stage, p):  # type: ignore[no-untyped-d
     """A measure of how far a point is from the span of the first corners, as many as the stage; -1 where it lies in it."""
     if stage == FIRST:
         return 0.0
-    a = corners[0]
-    ax, ay, az = points[a, 0], points[a, 1], points[a, 2]
-    x, y, z = points[p, 0], points[p, 1], points[p, 2]
-    vx, vy, vz = x - ax, y - ay, z - az
-    b = corners[1]
+    a, b, c = corners[0], corners[1], corners[2]
+    origin, point = point_at(points, a), point_at(points, p)
+    v = minus(point, origin)
     if stage == SECOND:
         outside = p != a
     elif stage == THIRD:
-        bx, by, bz = points[b, 0], points[b, 1], points[b, 2]
-        outside = orient2d(ax, ay, bx, by, x, y) != 0 or orient2d(ay, az, by, bz, y, z) != 0 or orient2d(az, ax, bz, bx, z, x) != 0
-        vx, vy, vz = cross(bx - ax, by - ay, bz - az, vx, vy, vz)
+        second = point_at(points, b)
+        outside = projection_axis(origin, second, point) >= 0
+        v = cross(minus(second, origin), v)
     else:
-        c = corners[2]
         outside = side(points, a, b, c, p) != 0
-        nx, ny, nz = normal_of(points, a, b, c)
-        vx, vy, vz = dot(nx, ny, nz, vx, vy, vz), 0.0, 0.0
+        v = Vec3(dot(normal_of(points, a, b, c), v), 0.0, 0.0)
     # Sums of absolute values: squares of crossed products of 1e-30 would vanish.
-    return abs(vx) + abs(vy) + abs(vz) if outside else -1.0
+    return abs(v.x) + abs(v.y) + abs(v.z) if outside else -1.0
 
 
 @kernel
@@ -264,10 +261,10 @@ def pick_apex(points, growing, operations):  # type: ignore[no-untyped-def]
             state[FOUND] = waiting[f]
     f = state[FACE]
     a = faces[f, 0]
-    nx, ny, nz = normal_of(points, a, faces[f, 1], faces[f, 2])
+    origin, normal = point_at(points, a), normal_of(points, a, faces[f, 1], faces[f, 2])
     best, found, p = growing.best[0], state[FOUND], state[NEXT] - 1
     while p >= 0 and spent < operations:
-        height = dot(nx, ny, nz, points[p, 0] - points[a, 0], points[p, 1] - points[a, 1], points[p, 2] - points[a, 2])
+        height = dot(normal, minus(point_at(points, p), origin))
         if height > best or (height == best and comes_before(points, p, found)):
             best = height
             found = p
@@ -413,19 +410,14 @@ def comes_before(points, p, q):  # type: ignore[no-untyped-def]
 @kernel
 def normal_of(points, a, b, c):  # type: ignore[no-untyped-def]
     """The normal of the triangle abc, as long as its double area."""
-    ax, ay, az = points[a, 0], points[a, 1], points[a, 2]
-    return cross(
-        points[b, 0] - ax, points[b, 1] - ay, points[b, 2] - az, points[c, 0] - ax, points[c, 1] - ay, points[c, 2] - az
-    )  # fmt: skip
+    origin = point_at(points, a)
+    return cross(minus(point_at(points, b), origin), minus(point_at(points, c), origin))
 
 
 @kernel
 def side(points, a, b, c, p):  # type: ignore[no-untyped-def]
     """On which side of the plane of three points a fourth lies: 1 in front, exactly."""
-    return orient3d(
-        points[a, 0], points[a, 1], points[a, 2], points[b, 0], points[b, 1], points[b, 2],
-        points[c, 0], points[c, 1], points[c, 2], points[p, 0], points[p, 1], points[p, 2],
-    )  # fmt: skip
+    return orient3d(point_at(points, a), point_at(points, b), point_at(points, c), point_at(points, p))
 
 
 @kernel

@@ -17,6 +17,7 @@ from jostle.shapes import build
 from jostle.shapes.hull import hull
 from jostle.shapes.mesh import Mesh
 from tests.tiny import box, random_pose, tetrahedron
+from tests.values import triangles, vec3s
 
 SMALL = pytest.mark.small
 
@@ -109,7 +110,7 @@ def face_centre(shape, f):
 
 def nearest(mesh, point):
     corners = mesh.vertices[mesh.faces]
-    found = [closest_point_on_triangle(*point, *triangle.ravel()) for triangle in corners]
+    found = [(*one.point, one.squared) for one in (closest_point_on_triangle(*vec3s(point), t) for t in triangles(corners))]
     return min(found, key=lambda each: each[3])
 
 

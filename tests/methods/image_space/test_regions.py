@@ -38,7 +38,7 @@ def inside_both(placed, points):
     for body in (0, 1):
         vertices, faces = read_only_view(placed.vertices(body)), read_only_view(placed.meshes[body].faces)
         for k in np.flatnonzero(both):
-            winding, on_surface = crossing_winding(*points[k].tolist(), vertices, faces)
+            winding, on_surface = crossing_winding(points[k].copy(), vertices, faces)
             both[k] = winding != 0 or on_surface
     return both
 

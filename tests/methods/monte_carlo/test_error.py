@@ -15,6 +15,7 @@ from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.traits import Answer
 from tests.methods.monte_carlo.test_truth import bent, passing
+from tests.values import triangles
 
 BLOBS = (build.blob(2000, seed=1, roughness=0.4), build.blob(2000, seed=2, roughness=0.4))
 
@@ -32,7 +33,8 @@ def corners(body, faces):
 
 def distance(one, other):
     """Of two triangles of nine numbers each."""
-    return 0.0 if triangles_touch(*one, *other) else triangles_distance(*one, *other)
+    pair = triangles([one, other])
+    return 0.0 if triangles_touch(*pair) else triangles_distance(*pair)
 
 
 def across(one, other):

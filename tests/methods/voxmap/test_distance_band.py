@@ -10,6 +10,7 @@ from jostle.methods.voxmap import distance_band as band
 from jostle.shapes import build
 from jostle.shapes.build.rings import joined
 from tests.tiny import box, random_soup, tetrahedron
+from tests.values import triangles, vec3s
 
 LIMIT = band.WIDTH
 ROUNDING = 1.01 * 0.5 / band.UNITS  # voxels
@@ -68,7 +69,7 @@ class Ready:
         return words.ravel()
 
     def inside(self, point):
-        winding, on_it = crossing_winding(*point, self.mesh.vertices, self.mesh.faces)
+        winding, on_it = crossing_winding(np.array(point), self.mesh.vertices, self.mesh.faces)
         return winding != 0 and not on_it
 
     def at(self, place):
@@ -80,7 +81,7 @@ class Ready:
         """Signed distance in voxels by all faces."""
         point = self.origin + np.asarray(place) * self.voxel
         corners = self.mesh.vertices[self.mesh.faces].reshape(-1, 9)
-        nearest = min(closest_point_on_triangle(*point, *row)[3] for row in corners.tolist()) ** 0.5 / self.voxel
+        nearest = min(closest_point_on_triangle(*vec3s(point), t).squared for t in triangles(corners)) ** 0.5 / self.voxel
         return -nearest if self.mesh.is_closed and self.inside(point) else nearest
 
 

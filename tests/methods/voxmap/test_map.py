@@ -15,6 +15,7 @@ from jostle.methods.voxmap.surface import surface_words
 from jostle.methods.voxmap.voxel_size import REACH, SURFACE_GROWTH, SURFACE_REACH, voxel_edge
 from jostle.shapes import build
 from tests.methods.voxmap.settings import Settings, random_rotation
+from tests.values import triangles, vec3s
 
 SIZES = [(1, 1, 1), (4, 4, 4), (5, 3, 9), (13, 14, 15), (3, 21, 12)]
 
@@ -122,7 +123,7 @@ def test_surfaces_that_share_a_point_share_a_shell_point_in_a_filled_voxel():
         assert hits.any(), trial
         corners = meshes[1].vertices.ravel()
         for point in points[hits]:
-            squared = closest_point_on_triangle(*point, *corners)[3]
+            squared = closest_point_on_triangle(*vec3s(point), *triangles(corners)).squared
             assert np.sqrt(squared) < coarse * (SURFACE_REACH - SURFACE_GROWTH) + 1e-6
 
 

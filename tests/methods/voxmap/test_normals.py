@@ -10,6 +10,7 @@ from jostle.methods.voxmap.normals import area_of_point, feature_normals, feet_a
 from jostle.shapes import build
 from jostle.shapes.build.rings import joined
 from tests.tiny import box, random_pose, tetrahedron
+from tests.values import triangles, vec3s
 
 
 def inverted(mesh):
@@ -39,7 +40,8 @@ def test_they_are_those_of_the_nearest_face(mesh):
     assert np.linalg.norm(normals, axis=1) == pytest.approx(1.0, abs=1e-6)
     decided = 0
     for point, foot, normal in zip(points, feet, normals, strict=True):
-        closest = np.array([closest_point_on_triangle(*point, *row) for row in mesh.vertices[mesh.faces].reshape(-1, 9).tolist()])
+        found = [closest_point_on_triangle(*vec3s(point), t) for t in triangles(mesh.vertices[mesh.faces])]
+        closest = np.array([(*one.point, one.squared) for one in found])
         order = np.argsort(closest[:, 3])
         nearest, second = closest[order[:2], 3]
         assert np.linalg.norm(foot - closest[order[0], :3]) < 1e-5 or np.linalg.norm(foot - point) < np.sqrt(nearest) + 1e-6

@@ -84,7 +84,7 @@ def voxels_that_must_and_may(mesh, lattice, axis, i, j):
             continue
         point = np.zeros(3)
         point[a], point[b], point[axis] = i + 0.5, j + 0.5, float((low + high) / 2)
-        winding, on_surface = crossing_winding(*point, read_only_view(mesh.vertices), read_only_view(mesh.faces))
+        winding, on_surface = crossing_winding(np.array(point), read_only_view(mesh.vertices), read_only_view(mesh.faces))
         if winding != 0 or on_surface:
             may |= set(range(max(int(np.floor(low)), 0), min(int(np.floor(high)), last) + 1))
         if winding != 0:

@@ -23,6 +23,7 @@ from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_load, f32x8_overlap, f32x8_splat, lowest_bit, without_lowest_bit
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.wide_tree.pairs import (
@@ -113,8 +114,8 @@ def touching_faces_of_itself(  # type: ignore[no-untyped-def]
             continue
         found = _meet_faces(boxes, first, count, lanes, slots, padding, exact and not adjacent, node, other, state, face_pairs)
         for k in range(found):
-            f, g = np.int64(face_pairs[k, 0]), np.int64(face_pairs[k, 1])
-            a, b = np.int64(ids[f]), np.int64(ids[g])
+            f, g = as_int64(face_pairs[k, 0]), as_int64(face_pairs[k, 1])
+            a, b = as_int64(ids[f]), as_int64(ids[g])
             if a > b:  # the same order as in the brute force: distances are then equal to the last bit
                 a, b, f, g = b, a, g, f
             shared = (adjacent or not exact) and share_a_vertex(welded, f, g)
