@@ -84,7 +84,7 @@ def as_points(value: ArrayLike, owner: str, field: str = "vertices", count: int 
         raise InputError(f"{_place(owner, field)} has {len(array)} rows; this body has {count} vertices, pass one row for each")
     if len(array) == 0:
         raise InputError(f"{_place(owner, field)} is empty; a mesh needs at least one vertex")
-    return _sealed(_as_coordinates(array, owner, field))  # type: ignore[no-any-return]
+    return _sealed(_as_coordinates(array, owner, field))
 
 
 def _as_coordinates(array: NDArray[Any], owner: str, field: str) -> Floats:
@@ -125,18 +125,18 @@ def as_faces(value: ArrayLike, vertex_count: int, owner: str, field: str = "face
             f"{_place(owner, field, index)} is {array[tuple(index)]}; indices run from 0 to {vertex_count - 1} "
             f"(the mesh has {vertex_count} vertices)"
         )
-    return _sealed(np.array(array, dtype=np.int32, order="C", copy=True))  # type: ignore[no-any-return]
+    return _sealed(np.array(array, dtype=np.int32, order="C", copy=True))
 
 
 def as_pose(value: ArrayLike | None, owner: str, field: str = "pose") -> Floats:
     """Return one (4,4) rigid pose; None is the identity."""
     if value is None:
-        return _sealed(np.eye(4))  # type: ignore[no-any-return]
+        return _sealed(np.eye(4))
     array = as_array(value, owner, field)
     if array.shape != (4, 4):
         raise InputError(f"{_place(owner, field)} has shape {array.shape}; it must be (4, 4), body to world")
     pose = as_poses(array[None], 1, [owner], field, single=True)[0]
-    return _sealed(np.array(pose))  # type: ignore[no-any-return]
+    return _sealed(np.array(pose))
 
 
 def as_poses(value: ArrayLike, count: int, owners: Sequence[str], field: str = "poses", single: bool = False) -> Floats:

@@ -48,7 +48,7 @@ def exact_answer(case: Case, frame: int) -> Found:
 
 
 @kernel
-def _keep_touching(vertices, faces, face_a, face_b, touching):  # type: ignore[no-untyped-def]
+def _keep_touching(vertices: Floats, faces: Ints, face_a: Ints, face_b: Ints, touching: NDArray[np.bool_]) -> None:
     """Write for each pair of faces (k,) whether they share a point."""
     for k in range(face_a.shape[0]):
         touching[k] = faces_touch(vertices, faces, face_a[k], vertices, faces, face_b[k]) != 0

@@ -99,7 +99,7 @@ def fill_columns(centre: Floats, radius: Floats, columns: Floats) -> None:
 
 
 @kernel(forceinline=True)
-def spheres_overlap(x, y, z, reach):  # type: ignore[no-untyped-def]
+def spheres_overlap(x: float, y: float, z: float, reach: float) -> bool:
     """Whether spheres whose centres differ by (x, y, z) overlap if the sum of their radii is `reach`; rounding decides for yes."""
     return min((x * x + y * y) + z * z, _LARGEST_SQUARE) <= reach * reach * OUTWARD + TINY
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.sorted_boxes import LANES, Singles, SortedBoxes, Words, eight_overlap, sortable
+from jostle.broad_phase.sorted_boxes import LANES, Singles, SortedBoxes, Words, eight_overlap, sortable, splat_box
 from jostle.broad_phase.sorted_keys import LOWEST_BITS, Longs, key_of, sort_once
 from jostle.broad_phase.volumes import Floats, Ints, overlap
 from jostle.kernels.jit import kernel
@@ -246,15 +246,10 @@ def meet_left(boxes: SortedBoxes, room: Room, left_count: int, most: int) -> tup
         place = left[m]
         i = body[place]
         to = ends[3 * stride + place]
-        from_x = f32x8_splat(ends[place])
-        from_y = f32x8_splat(ends[stride + place])
-        from_z = f32x8_splat(ends[2 * stride + place])
-        to_x = f32x8_splat(to)
-        to_y = f32x8_splat(ends[4 * stride + place])
-        to_z = f32x8_splat(ends[5 * stride + place])
+        box = splat_box(ends, stride, place)
         j = place + 1
         while j < n and ends[j] <= to:
-            mask = eight_overlap(ends, stride, j, from_x, from_y, from_z, to_x, to_y, to_z)
+            mask = eight_overlap(ends, stride, j, box)
             tests += min(LANES, n - j)
             while mask != 0:
                 other = body[j + lowest_bit(mask)]
@@ -267,7 +262,7 @@ def meet_left(boxes: SortedBoxes, room: Room, left_count: int, most: int) -> tup
         last_block = place >> _BLOCK_BITS
         group = 0
         while group <= last_block:
-            reached = f32x8_less_equal(from_x, f32x8_load(tops, group))
+            reached = f32x8_less_equal(box.from_x, f32x8_load(tops, group))
             while reached != 0:
                 block = group + lowest_bit(reached)
                 reached = without_lowest_bit(reached)
@@ -276,7 +271,7 @@ def meet_left(boxes: SortedBoxes, room: Room, left_count: int, most: int) -> tup
                 j = block << _BLOCK_BITS
                 behind = min(j + BLOCK, place)
                 while j < behind:
-                    mask = eight_overlap(ends, stride, j, from_x, from_y, from_z, to_x, to_y, to_z)
+                    mask = eight_overlap(ends, stride, j, box)
                     tests += min(LANES, behind - j)
                     while mask != 0:
                         at = j + lowest_bit(mask)

@@ -84,7 +84,7 @@ def best_axis(lower: Floats, upper: Floats) -> tuple[int, float, float, float]:
 
 
 @kernel(forceinline=True)
-def sortable(bits):  # type: ignore[no-untyped-def]
+def sortable(bits: np.uint32) -> np.uint32:
     """Return the bits of a float32 as a uint32 that sorts as the number does."""
     return np.uint32(bits ^ (np.uint32(0xFFFFFFFF) if bits >> np.uint32(31) else np.uint32(0x80000000)))
 
@@ -138,9 +138,33 @@ def sort_boxes(boxes: SortedBoxes, lower: Floats, upper: Floats, axis: int, mx: 
         ends[5 * stride + place] = np.float32(upper[i, third] - middle_3)
 
 
+class SplatBox(NamedTuple):
+    """One box, each of its ends in all eight lanes of a vector."""
+
+    from_x: Singles
+    from_y: Singles
+    from_z: Singles
+    to_x: Singles
+    to_y: Singles
+    to_z: Singles
+
+
 @kernel(forceinline=True)
-def eight_overlap(ends, stride, j, from_x, from_y, from_z, to_x, to_y, to_z):  # type: ignore[no-untyped-def]
-    """Mask of the boxes j … j+7 of the list that meet one box, given as splats; boxes beyond the end never do."""
+def splat_box(ends: Singles, stride: int, place: int) -> SplatBox:
+    """Return a box of the list."""
+    return SplatBox(
+        f32x8_splat(ends[place]),
+        f32x8_splat(ends[stride + place]),
+        f32x8_splat(ends[2 * stride + place]),
+        f32x8_splat(ends[3 * stride + place]),
+        f32x8_splat(ends[4 * stride + place]),
+        f32x8_splat(ends[5 * stride + place]),
+    )
+
+
+@kernel(forceinline=True)
+def eight_overlap(ends: Singles, stride: int, j: int, box: SplatBox) -> np.uint32:
+    """Return the mask of the boxes j … j+7 of the list that meet one box; boxes beyond the end never do."""
     return f32x8_overlap(
         f32x8_load(ends, j),
         f32x8_load(ends, stride + j),
@@ -148,12 +172,7 @@ def eight_overlap(ends, stride, j, from_x, from_y, from_z, to_x, to_y, to_z):  #
         f32x8_load(ends, 3 * stride + j),
         f32x8_load(ends, 4 * stride + j),
         f32x8_load(ends, 5 * stride + j),
-        from_x,
-        from_y,
-        from_z,
-        to_x,
-        to_y,
-        to_z,
+        *box,
     )
 
 
@@ -172,16 +191,11 @@ def sweep(boxes: SortedBoxes, first: int, pairs: Ints, found: int, operations: i
     place = first
     while place < n and tests <= operations:
         to = ends[3 * stride + place]
-        from_x = f32x8_splat(ends[place])
-        from_y = f32x8_splat(ends[stride + place])
-        from_z = f32x8_splat(ends[2 * stride + place])
-        to_x = f32x8_splat(to)
-        to_y = f32x8_splat(ends[4 * stride + place])
-        to_z = f32x8_splat(ends[5 * stride + place])
+        box = splat_box(ends, stride, place)
         i = body[place]
         j = place + 1
         while j < n and ends[j] <= to:
-            mask = eight_overlap(ends, stride, j, from_x, from_y, from_z, to_x, to_y, to_z)
+            mask = eight_overlap(ends, stride, j, box)
             tests += min(LANES, n - j)
             while mask != 0:
                 other = body[j + lowest_bit(mask)]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import Ints
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import Whole, as_int64
 
 Longs = NDArray[np.int64]
 
@@ -25,9 +26,9 @@ def renumbered(pairs: Longs, new: Longs) -> Longs:
 
 
 @kernel
-def key_of(i, j):  # type: ignore[no-untyped-def]
+def key_of(i: Whole, j: Whole) -> int:
     """One sortable number for a pair of bodies; by way of int64, since bodies are 32 bits wide."""
-    return np.int64(min(i, j)) << 32 | np.int64(max(i, j))
+    return as_int64(min(i, j)) << 32 | as_int64(max(i, j))
 
 
 @kernel

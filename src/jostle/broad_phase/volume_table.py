@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import Floats
 from jostle.geometry.aabb import box_of_points
 from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
+from jostle.geometry.vector import Vec3, dot, minus, point_at, write_point
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
@@ -75,17 +77,17 @@ def sphere_of(points: Floats) -> tuple[Floats, float]:
     reach = np.sqrt(np.square(points - middle).sum(axis=1))
     a, b = farthest_pair(points, read_only_view(np.argsort(-reach, kind="stable")), read_only_view(reach), _MOST_COMPARISONS)
     centre = 0.5 * points[a] + 0.5 * points[b]
-    return centre, float(farthest_from(points, *centre.tolist())[1])
+    return centre, float(farthest_from(points, Vec3(*centre.tolist()))[1])
 
 
 @kernel
-def farthest_from(points, x, y, z):  # type: ignore[no-untyped-def]
-    """Return the number and the distance of that one of points (v,3) which is farthest from (x, y, z)."""
+def farthest_from(points: Floats, at: Vec3) -> tuple[int, float]:
+    """Return the number and the distance of that one of points (v,3) which is farthest from another."""
     farthest = 0
     largest = -1.0
     for i in range(points.shape[0]):
-        dx, dy, dz = points[i, 0] - x, points[i, 1] - y, points[i, 2] - z
-        square = (dx * dx + dy * dy) + dz * dz
+        apart = minus(point_at(points, i), at)
+        square = dot(apart, apart)
         if square > largest:
             largest = square
             farthest = i
@@ -93,11 +95,11 @@ def farthest_from(points, x, y, z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def farthest_pair(points, order, reach, most):  # type: ignore[no-untyped-def]
+def farthest_pair(points: Floats, order: NDArray[np.int64], reach: Floats, most: int) -> tuple[int, int]:
     """Return the two most distant of points (v,3), given how far each is from the middle and the order of that, farthest first."""
     # From the farthest to the one farthest from it is a good beginning; then no two can be farther apart than they reach.
     a = order[0]
-    b, distance = farthest_from(points, points[a, 0], points[a, 1], points[a, 2])
+    b, distance = farthest_from(points, point_at(points, a))
     best = distance * distance
     compared = 0
     for p in range(1, points.shape[0]):
@@ -109,8 +111,8 @@ def farthest_pair(points, order, reach, most):  # type: ignore[no-untyped-def]
             if reach[i] + reach[j] <= distance:
                 break
             compared += 1
-            dx, dy, dz = points[i, 0] - points[j, 0], points[i, 1] - points[j, 1], points[i, 2] - points[j, 2]
-            square = (dx * dx + dy * dy) + dz * dz
+            apart = minus(point_at(points, i), point_at(points, j))
+            square = dot(apart, apart)
             if square > best:
                 best = square
                 distance = np.sqrt(square)
@@ -119,28 +121,29 @@ def farthest_pair(points, order, reach, most):  # type: ignore[no-untyped-def]
 
 
 @kernel(forceinline=True)
-def world_sphere(poses, i, centres, radii):  # type: ignore[no-untyped-def]
+def world_sphere(poses: Floats, i: int, centres: Floats, radii: Floats) -> tuple[Vec3, float]:
     """Return the world centre and radius of local sphere i, rounding and stretching of its pose included."""
     x, y, z = centres[i, 0], centres[i, 1], centres[i, 2]
     u = ((poses[i, 0, 0] * x + poses[i, 0, 1] * y) + poses[i, 0, 2] * z) + poses[i, 0, 3]
     v = ((poses[i, 1, 0] * x + poses[i, 1, 1] * y) + poses[i, 1, 2] * z) + poses[i, 1, 3]
     w = ((poses[i, 2, 0] * x + poses[i, 2, 1] * y) + poses[i, 2, 2] * z) + poses[i, 2, 3]
     farthest = max(abs(x), abs(y), abs(z), abs(u), abs(v), abs(w)) + radii[i]
-    return u, v, w, radii[i] * (1.0 + STRETCH) + (ROUNDING * farthest + 2.0 * SMALLEST_WORLD_COORDINATE)
+    return Vec3(u, v, w), radii[i] * (1.0 + STRETCH) + (ROUNDING * farthest + 2.0 * SMALLEST_WORLD_COORDINATE)
 
 
 @kernel
-def move_spheres(poses, centres, radii, world_centres, world_radii):  # type: ignore[no-untyped-def]
+def move_spheres(poses: Floats, centres: Floats, radii: Floats, world_centres: Floats, world_radii: Floats) -> None:
     """Write the world spheres of local spheres (n,3), (n,) under poses (n,4,4)."""
     for i in range(radii.shape[0]):
-        world_centres[i, 0], world_centres[i, 1], world_centres[i, 2], world_radii[i] = world_sphere(poses, i, centres, radii)
+        centre, world_radii[i] = world_sphere(poses, i, centres, radii)
+        write_point(world_centres, i, centre)
 
 
 @kernel
-def trim_boxes(poses, centres, radii, lower, upper):  # type: ignore[no-untyped-def]
+def trim_boxes(poses: Floats, centres: Floats, radii: Floats, lower: Floats, upper: Floats) -> None:
     """Cut world boxes (n,3) down to those of local spheres (n,3), (n,) under poses (n,4,4); spheres without an end cut nothing."""
     for i in range(radii.shape[0]):
-        u, v, w, radius = world_sphere(poses, i, centres, radii)
+        (u, v, w), radius = world_sphere(poses, i, centres, radii)
         # Rounding of the six differences is a thousandth of what the radius has for rounding.
         lower[i, 0], upper[i, 0] = max(lower[i, 0], u - radius), min(upper[i, 0], u + radius)
         lower[i, 1], upper[i, 1] = max(lower[i, 1], v - radius), min(upper[i, 1], v + radius)

@@ -156,7 +156,7 @@ def grow_boxes(lower: Floats, upper: Floats, by: Floats, out_lower: Floats, out_
 
 
 @kernel(forceinline=True)
-def overlap(lower, upper, i, j):  # type: ignore[no-untyped-def]
+def overlap(lower: Floats, upper: Floats, i: int, j: int) -> bool:
     """Whether the closed boxes i and j of (n,3) corners have a common point."""
     return (
         (lower[i, 0] <= upper[j, 0])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from jostle.broad_phase.bounding_spheres import spheres_overlap
 from jostle.broad_phase.volumes import Floats, Ints
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 
 Longs = NDArray[np.int64]
 Flags = NDArray[np.uint8]
@@ -104,7 +105,7 @@ def anything_moves(centre: Floats, jumped: Flags, bodies: Floats) -> bool:
 
 
 @kernel(forceinline=True)
-def move_body(centre, i, dt, passes, bodies):  # type: ignore[no-untyped-def]
+def move_body(centre: Floats, i: int, dt: float, passes: bool, bodies: Floats) -> tuple[float, float, float]:
     """Take a body to its centre; return its largest coordinate, how far it went, and by how much its velocity changed."""
     largest = step = change = 0.0
     for k in range(3):
@@ -124,13 +125,13 @@ def move_body(centre, i, dt, passes, bodies):  # type: ignore[no-untyped-def]
 
 
 @kernel(forceinline=True)
-def add_rounding(bodies, i, column, needed, is_more):  # type: ignore[no-untyped-def]
+def add_rounding(bodies: Floats, i: int, column: int, needed: float, is_more: bool) -> None:
     """Set what rounding adds to a bound: twice what is needed where there `is_more` than the bound, and less when dt is longer."""
     bodies[i, column] = 2.0 * needed if is_more else min(bodies[i, column], 4.0 * needed)
 
 
 @kernel(forceinline=True)
-def make_room(bodies, i, rounding, is_new, restart):  # type: ignore[no-untyped-def]
+def make_room(bodies: Floats, i: int, rounding: float, is_new: bool, restart: Flags) -> None:
     """Bring the reach of a body up to date, a radius within which it can change without waking anybody."""
     tight = (bodies[i, RADIUS] + 2.0 * rounding) * _SLIGHTLY
     reach = bodies[i, REACH]
@@ -143,7 +144,7 @@ def make_room(bodies, i, rounding, is_new, restart):  # type: ignore[no-untyped-
 
 
 @kernel(forceinline=True)
-def look_at(bodies, a, b, dt):  # type: ignore[no-untyped-def]
+def look_at(bodies: Floats, a: int, b: int, dt: float) -> float:
     """-1 where the spheres of two bodies overlap, or else a time within which they cannot meet while the bounds hold."""
     x, y, z = bodies[b, X] - bodies[a, X], bodies[b, X + 1] - bodies[a, X + 1], bodies[b, X + 2] - bodies[a, X + 2]
     if spheres_overlap(x, y, z, bodies[a, RADIUS] + bodies[b, RADIUS]):
@@ -177,10 +178,10 @@ def look_at(bodies, a, b, dt):  # type: ignore[no-untyped-def]
 
 
 @kernel(forceinline=True)
-def time_bits(time, single, bits):  # type: ignore[no-untyped-def]
+def time_bits(time: float, single: NDArray[np.float32], bits: Ints) -> int:
     """The bits of the float32 at or below a time >= 0, which sort as times do; (1,) float32 and the same memory as int32."""
     single[0] = np.float32(time)
-    found = np.int64(bits[0])
+    found = as_int64(bits[0])
     if np.float64(single[0]) > time:
         found -= 1
     return found

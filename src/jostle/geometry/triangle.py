@@ -9,6 +9,7 @@ import numpy as np
 from jostle.geometry.vector import Vec3, point_at, point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import Whole
+from jostle.kernels.simd import LANES
 
 
 class Segment(NamedTuple):
@@ -50,9 +51,9 @@ def triangle_from(numbers: Any, start: int) -> Triangle:
 def triangle_in_lane(numbers: Any, lane: int) -> Triangle:
     """Return the triangle in nine numbers of a flat array that are eight places apart, one for each lane of a vector."""
     return Triangle(
-        Vec3(numbers[lane], numbers[lane + 8], numbers[lane + 16]),
-        Vec3(numbers[lane + 24], numbers[lane + 32], numbers[lane + 40]),
-        Vec3(numbers[lane + 48], numbers[lane + 56], numbers[lane + 64]),
+        Vec3(numbers[lane], numbers[lane + LANES], numbers[lane + 2 * LANES]),
+        Vec3(numbers[lane + 3 * LANES], numbers[lane + 4 * LANES], numbers[lane + 5 * LANES]),
+        Vec3(numbers[lane + 6 * LANES], numbers[lane + 7 * LANES], numbers[lane + 8 * LANES]),
     )
 
 

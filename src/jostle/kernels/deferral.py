@@ -119,7 +119,7 @@ def with_signals_deferred(function: Callable[[], Result]) -> Result:
             del outcome  # its traceback leads to this frame
     if not job.finished:  # a handler has forked, and the helper stayed with the parent
         return function()
-    return job.result  # type: ignore[no-any-return]
+    return job.result
 
 
 def stop_if_interrupted() -> None:

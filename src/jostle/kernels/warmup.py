@@ -155,7 +155,7 @@ class _Hand(threading.Thread):
             answer: dict[str, Any] = json.loads(process.stdout.readline() or "null")
             self.compiled = self._compiled_before + int(answer["compiled"])
             if "error" in answer:
-                return answer["error"]  # type: ignore[no-any-return]
+                return answer["error"]
 
     @staticmethod
     def _tell(process: subprocess.Popen[str], line: str) -> None:

@@ -123,7 +123,7 @@ def _is_among(rows: Ints, found: Ints) -> Bools:
 
 
 @kernel
-def join_equal(row, first, second, label):  # type: ignore[no-untyped-def]
+def join_equal(row: Ints, first: Ints, second: Ints, label: Ints) -> None:
     """Write to label (k,) for each row the least that it is joined with; entries (n,) with equal keys are neighbours, sorted."""
     for entry in range(1, row.shape[0]):
         if first[entry] == first[entry - 1] and second[entry] == second[entry - 1]:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from jostle.geometry.flat_triangles import projection_axis
 from jostle.geometry.predicates import orient3d
-from jostle.geometry.vector import Vec3, cross, dot, minus, point_at
+from jostle.geometry.vector import Points, Vec3, cross, dot, minus, point_at
 from jostle.kernels.jit import kernel
 
 FIRST, SECOND, THIRD, FOURTH, SORT, PICK, LOOK, LEAVE, JOIN, LINK, HAND_OUT, CREASES, DONE = range(13)
@@ -31,6 +31,9 @@ ALIVE, LEAVING, FREE = range(3)
 # Places in the state of a hull that grows.
 STAGE, NEXT, FOUND, SPANNED, FACES, FREE_FACES, QUEUED, FACE, APEX, VISIBLE, RIM, ORPHAN = range(12)
 STATE = 12
+
+
+Corners = tuple[int, int, int]
 
 
 class Growing(NamedTuple):
@@ -76,7 +79,7 @@ class Growing(NamedTuple):
 
 
 @kernel
-def grow_hull(points, growing, operations):  # type: ignore[no-untyped-def]
+def grow_hull(points: Points, growing: Growing, operations: int) -> int:
     """Go on with the hull of distinct points (n,3) for so many operations; return how many were spent.
 
     One entry for all stages, because each one that reaches the predicates compiles them anew.
@@ -108,7 +111,7 @@ def grow_hull(points, growing, operations):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def enter(growing, stage):  # type: ignore[no-untyped-def]
+def enter(growing: Growing, stage: int) -> None:
     """Begin a stage at its first point, face or edge."""
     growing.state[STAGE] = stage
     growing.state[NEXT] = 0
@@ -117,7 +120,7 @@ def enter(growing, stage):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def span(points, growing, operations):  # type: ignore[no-untyped-def]
+def span(points: Points, growing: Growing, operations: int) -> int:
     """Find the corners of the first tetrahedron one by one, each the farthest from the point, line or plane of those before it."""
     state, corners = growing.state, growing.corners
     n = points.shape[0]
@@ -147,7 +150,7 @@ def span(points, growing, operations):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def distance_from_first(points, corners, stage, p):  # type: ignore[no-untyped-def]
+def distance_from_first(points: Points, corners: NDArray[np.int64], stage: int, p: int) -> float:
     """A measure of how far a point is from the span of the first corners, as many as the stage; -1 where it lies in it."""
     if stage == FIRST:
         return 0.0
@@ -168,23 +171,23 @@ def distance_from_first(points, corners, stage, p):  # type: ignore[no-untyped-d
 
 
 @kernel
-def put_tetrahedron(points, growing):  # type: ignore[no-untyped-def]
+def put_tetrahedron(points: Points, growing: Growing) -> None:
     """Write the four faces of the first corners, d behind the face abc."""
-    corners, faces, across = growing.corners, growing.faces, growing.across
+    corners = growing.corners
     if side(points, corners[0], corners[1], corners[2], corners[3]) > 0:
         corners[1], corners[2] = corners[2], corners[1]
     a, b, c, d = corners[0], corners[1], corners[2], corners[3]
-    put_face(faces, across, 0, a, b, c, 3, 1, 2)
-    put_face(faces, across, 1, c, b, d, 0, 3, 2)
-    put_face(faces, across, 2, a, c, d, 0, 1, 3)
-    put_face(faces, across, 3, b, a, d, 0, 2, 1)
+    put_face(growing, 0, (a, b, c), (3, 1, 2))
+    put_face(growing, 1, (c, b, d), (0, 3, 2))
+    put_face(growing, 2, (a, c, d), (0, 1, 3))
+    put_face(growing, 3, (b, a, d), (0, 2, 1))
     for f in range(4):
         growing.seen[f] = ALIVE
     growing.state[FACES] = 4
 
 
 @kernel
-def sort_points(points, growing, operations):  # type: ignore[no-untyped-def]
+def sort_points(points: Points, growing: Growing, operations: int) -> int:
     """Let every point wait at a face of the tetrahedron that sees it."""
     state, corners = growing.state, growing.corners
     first = state[NEXT]
@@ -202,7 +205,7 @@ def sort_points(points, growing, operations):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def let_wait(growing, f, p):  # type: ignore[no-untyped-def]
+def let_wait(growing: Growing, f: int, p: int) -> None:
     """Let a point wait at a face, and queue the face."""
     state, queue = growing.state, growing.queue
     growing.after[p] = growing.waiting[f]
@@ -219,7 +222,7 @@ def let_wait(growing, f, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def first_of_queue(growing):  # type: ignore[no-untyped-def]
+def first_of_queue(growing: Growing) -> int:
     """Take the lowest face from the queue."""
     state, queue = growing.state, growing.queue
     found = queue[0]
@@ -241,7 +244,7 @@ def first_of_queue(growing):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def pick_apex(points, growing, operations):  # type: ignore[no-untyped-def]
+def pick_apex(points: Points, growing: Growing, operations: int) -> int:
     """Take the lowest face that sees a point, and find the farthest that waits there; of equally far ones the first in order.
 
     The first in the order of x, y, z is a corner. NEXT is one more than the point to look at, 0 while there is no face yet.
@@ -281,7 +284,7 @@ def pick_apex(points, growing, operations):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def look_around(points, growing, operations):  # type: ignore[no-untyped-def]
+def look_around(points: Points, growing: Growing, operations: int) -> int:
     """Mark and list the faces that see the apex, from one of them on, and list the rim."""
     state, faces, seen, rim = growing.state, growing.faces, growing.seen, growing.rim
     spent = 0
@@ -308,7 +311,7 @@ def look_around(points, growing, operations):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def leave_faces(growing, operations):  # type: ignore[no-untyped-def]
+def leave_faces(growing: Growing, operations: int) -> int:
     """Free the faces that see the apex; the points that waited there are orphans."""
     state, waiting, after = growing.state, growing.waiting, growing.after
     spent = 0
@@ -332,7 +335,7 @@ def leave_faces(growing, operations):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def join_rim(growing, operations):  # type: ignore[no-untyped-def]
+def join_rim(growing: Growing, operations: int) -> int:
     """Put a new face between each edge of the rim and the apex."""
     state, rim = growing.state, growing.rim
     first = state[NEXT]
@@ -344,7 +347,7 @@ def join_rim(growing, operations):  # type: ignore[no-untyped-def]
         else:
             f = state[FACES]
             state[FACES] += 1
-        put_face(growing.faces, growing.across, f, rim[k, 0], rim[k, 1], state[APEX], rim[k, 2], -1, -1)
+        put_face(growing, f, (rim[k, 0], rim[k, 1], state[APEX]), (rim[k, 2], -1, -1))
         growing.seen[f] = ALIVE
         growing.waiting[f] = -1
         growing.starting_at[rim[k, 0]] = f
@@ -357,7 +360,7 @@ def join_rim(growing, operations):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def link_faces(growing, operations):  # type: ignore[no-untyped-def]
+def link_faces(growing: Growing, operations: int) -> int:
     """Make the new faces neighbours of each other."""
     state, across = growing.state, growing.across
     first = state[NEXT]
@@ -374,7 +377,7 @@ def link_faces(growing, operations):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def hand_out(points, growing, operations):  # type: ignore[no-untyped-def]
+def hand_out(points: Points, growing: Growing, operations: int) -> int:
     """Let the orphans wait at new faces that see them; those that none sees are inside."""
     state, after = growing.state, growing.after
     spent = 0
@@ -399,7 +402,7 @@ def hand_out(points, growing, operations):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def comes_before(points, p, q):  # type: ignore[no-untyped-def]
+def comes_before(points: Points, p: int, q: int) -> bool:
     """Whether p comes before q in the order of x, then y, then z."""
     for k in range(3):
         if points[p, k] != points[q, k]:
@@ -408,33 +411,33 @@ def comes_before(points, p, q):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def normal_of(points, a, b, c):  # type: ignore[no-untyped-def]
+def normal_of(points: Points, a: int, b: int, c: int) -> Vec3:
     """The normal of the triangle abc, as long as its double area."""
     origin = point_at(points, a)
     return cross(minus(point_at(points, b), origin), minus(point_at(points, c), origin))
 
 
 @kernel
-def side(points, a, b, c, p):  # type: ignore[no-untyped-def]
+def side(points: Points, a: int, b: int, c: int, p: int) -> int:
     """On which side of the plane of three points a fourth lies: 1 in front, exactly."""
     return orient3d(point_at(points, a), point_at(points, b), point_at(points, c), point_at(points, p))
 
 
 @kernel
-def sees(points, faces, f, p):  # type: ignore[no-untyped-def]
+def sees(points: Points, faces: NDArray[np.int64], f: int, p: int) -> bool:
     """Whether a face has a point strictly in front of it."""
     return side(points, faces[f, 0], faces[f, 1], faces[f, 2], p) > 0
 
 
 @kernel
-def put_face(faces, across, f, a, b, c, behind_ab, behind_bc, behind_ca):  # type: ignore[no-untyped-def]
-    """Write one face and its neighbours."""
-    faces[f, 0], faces[f, 1], faces[f, 2] = a, b, c
-    across[f, 0], across[f, 1], across[f, 2] = behind_ab, behind_bc, behind_ca
+def put_face(growing: Growing, f: int, corners: Corners, behind: Corners) -> None:
+    """Write one face, and the faces behind its edges: from its first corner to its second, and so on."""
+    for k in range(3):
+        growing.faces[f, k], growing.across[f, k] = corners[k], behind[k]
 
 
 @kernel
-def turn_towards(faces, across, f, start, new):  # type: ignore[no-untyped-def]
+def turn_towards(faces: NDArray[np.int64], across: NDArray[np.int64], f: int, start: int, new: int) -> None:
     """Tell a face that remains which new one is behind its edge that begins at `start`."""
     for k in range(3):
         if faces[f, k] == start:
@@ -442,7 +445,7 @@ def turn_towards(faces, across, f, start, new):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_creases(points, growing, operations):  # type: ignore[no-untyped-def]
+def count_creases(points: Points, growing: Growing, operations: int) -> int:
     """Count for each point the edges from it whose two faces lie in different planes: three or more at a corner of the hull."""
     state, faces = growing.state, growing.faces
     first = state[NEXT]

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.geometry.triangle_triangle import adjacent_faces_touch
+from jostle.geometry.vector import Points
 from jostle.geometry.winding import facing
 from jostle.geometry.winding_columns import windings
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
 Ints = NDArray[np.int32]
+Links = NDArray[np.int_]
 
 
 class Topology(NamedTuple):
@@ -48,7 +50,9 @@ def topology_of(welded_faces: Ints, vertex_count: int) -> Topology:
 
 
 @kernel
-def connect(faces, vertex_count, first_side, next_side, sheet, part, first_faces):  # type: ignore[no-untyped-def]
+def connect(
+    faces: Ints, vertex_count: int, first_side: Ints, next_side: Ints, sheet: Ints, part: Ints, first_faces: Ints
+) -> tuple[int, int, bool]:
     """Write the topology of faces (m,3); return the numbers of sheets and parts, and whether every edge is balanced."""
     m = faces.shape[0]
     # Sides sorted by the lower of their two vertices, ascending within one vertex.
@@ -111,7 +115,7 @@ def connect(faces, vertex_count, first_side, next_side, sheet, part, first_faces
 
 
 @kernel
-def root_of(above, k):  # type: ignore[no-untyped-def]
+def root_of(above: Links, k: int) -> int:
     """Return the root of k's tree, and halve the way to it."""
     while above[k] != k:
         above[k] = above[above[k]]
@@ -120,14 +124,14 @@ def root_of(above, k):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def join(above, i, j):  # type: ignore[no-untyped-def]
+def join(above: Links, i: int, j: int) -> None:
     """Join two trees; the lower root stays."""
     i, j = root_of(above, i), root_of(above, j)
     above[max(i, j)] = min(i, j)
 
 
 @kernel
-def number_sets(above, number, first):  # type: ignore[no-untyped-def]
+def number_sets(above: Links, number: Ints, first: Ints) -> int:
     """Number the trees by their roots, ascending; write the number of each member and the root of each tree. Returns how many."""
     found = 0
     for k in range(above.shape[0]):
@@ -164,7 +168,7 @@ def sheet_sides(vertices: NDArray[np.float64], faces: Ints, topology: Topology) 
 
 
 @kernel
-def sample_sheets(vertices, faces, sheet_of_face, sample, turned):  # type: ignore[no-untyped-def]
+def sample_sheets(vertices: Points, faces: Ints, sheet_of_face: Ints, sample: Ints, turned: NDArray[np.int8]) -> None:
     """Write the lowest face with an area of each sheet, and where its normal points (`facing`)."""
     for f in range(faces.shape[0]):
         sheet = sheet_of_face[f]
@@ -214,7 +218,17 @@ def _turned_sheets(corners: NDArray[np.float64], topology: Topology) -> Ints:
 
 
 @kernel
-def touches_later_face(vertices, faces, welded_faces, boxes, order, sheet, turned, first, last):  # type: ignore[no-untyped-def]
+def touches_later_face(
+    vertices: Points,
+    faces: Ints,
+    welded_faces: Ints,
+    boxes: Points,
+    order: NDArray[np.int64],
+    sheet: Ints,
+    turned: Ints,
+    first: int,
+    last: int,
+) -> bool:
     """Whether one of the faces first … last - 1 in order touches a later one; boxes (m,6) ascend by their first coordinate."""
     m = order.shape[0]
     for i in range(first, min(last, m)):

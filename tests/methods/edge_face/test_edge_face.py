@@ -14,6 +14,7 @@ from jostle.motion.pose import translation
 from jostle.shapes import build
 from tests.oracle import rational
 from tests.tiny import box, random_pose, random_soup, tetrahedron
+from tests.values import segments, triangles
 
 
 @pytest.mark.small
@@ -49,7 +50,7 @@ def test_an_edge_meets_a_face_exactly_when_they_share_a_point(kind):
             points[1] = points[rng.integers(2)]
         p, q, *face = points.tolist()
         truth = rational.kind([p, q, q], face) != 0
-        assert bool(edge_face_tests.edge_meets_face(*points.ravel().tolist())) == truth, points
+        assert bool(edge_face_tests.edge_meets_face(*segments(points[:2]), *triangles(points[2:]))) == truth, points
         met += truth
     assert 10 < met < 190
 

@@ -122,4 +122,4 @@ def _features(angle: Floats, z: float) -> Floats:
         0.020 / (1.0 + np.exp(-(turn - line) / 0.05)) * np.clip((z - 0.42) / 0.06, 0.0, 1.0) * np.clip((0.99 - z) / 0.12, 0.0, 1.0)
     )
     knot = 0.095 * np.exp(-(((turn - np.pi) / 0.42) ** 4) - ((z - 0.64) / 0.08) ** 2)
-    return face + ears + cap + knot  # type: ignore[no-any-return]
+    return face + ears + cap + knot
