@@ -39,6 +39,12 @@ def written_whole(target: Path) -> Iterator[Path]:
         raise InputError(f"{target}: it cannot be written ({error.strerror or error})") from None
 
 
+def write_text(target: Path, text: str) -> None:
+    """Write a text as UTF-8, whole."""
+    with written_whole(target) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 def write_arrays(target: Path, arrays: Mapping[str, Any]) -> None:
     """Write arrays of numbers or text by name to one compressed .npz file, whole; Ctrl-C is heard while it is written."""
     with written_whole(target) as temporary, temporary.open("wb") as file:

@@ -22,6 +22,7 @@ from jostle.bench.table import as_json, print_case, summary
 from jostle.bench.worker import Worker
 from jostle.cli.bench import bench as application
 from jostle.errors import InputError
+from tests.interrupted_writes import cut_short
 from tests.oracle import rational
 from tests.oracle.rows import candidates, rows_between, rows_within, triangles
 
@@ -383,6 +384,17 @@ def test_the_command_refuses_what_it_does_not_know(tmp_path):
         refused = runner.invoke(application, ["peers", *arguments])
         assert isinstance(refused.exception, InputError)
         assert words in str(refused.exception)
+
+
+@pytest.mark.parametrize("option", ["--json", "--markdown"])
+def test_files_that_are_interrupted_are_as_before(tmp_path, monkeypatch, option):
+    monkeypatch.setattr("jostle.bench.run.Bench.run", lambda self, cases, show: None)
+    (tmp_path / "old").write_text("old")
+    cut_short(monkeypatch)
+    outcome = CliRunner().invoke(application, ["peers", "--quick", option, str(tmp_path / "old")])
+    assert outcome.exit_code == 130
+    assert (tmp_path / "old").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
 
 
 def test_the_command_prints_tables_and_writes_files(tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ from jostle.bench.robust import CASES, NOT_TRIED, Case, Outcome, run_case
 from jostle.bench.robust_refused import BOX, Answer
 from jostle.cli import warmup
 from jostle.cli.bench import bench as application
+from tests.interrupted_writes import cut_short
 from tests.oracle import rational
 
 
@@ -205,6 +206,16 @@ def test_an_interrupted_command_prints_what_it_has(monkeypatch):
     assert answer.exit_code == 130
     assert "good one" in answer.output
     assert "interrupted" in answer.output
+
+
+def test_a_file_that_is_interrupted_is_as_before(tmp_path, monkeypatch):
+    monkeypatch.setattr(robust, "run_case", fake_outcomes)
+    (tmp_path / "old.json").write_text("old")
+    cut_short(monkeypatch)
+    answer = command(monkeypatch, ["good one"], "--json", tmp_path / "old.json")
+    assert answer.exit_code == 130
+    assert (tmp_path / "old.json").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["old.json"]
 
 
 def test_a_missing_folder_is_told_before_anything_runs(monkeypatch, tmp_path):

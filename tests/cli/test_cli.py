@@ -189,6 +189,51 @@ def test_output_that_cannot_be_written_is_told(files):
         assert result.stderr == "jostle: the output cannot be written (No space left on device)\n"
 
 
+LONG = "a" * 300
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "A", "B", "--picture", f"{LONG}.png"],
+        ["shot", "A", "--out", f"{LONG}.png"],
+        ["shot", LONG, "--out", "x.png"],
+        ["fit", LONG, "--move", "part"],
+        ["fit", "headlight", "--move", "cover_1", "--trace", f"{LONG}/x.csv"],
+        ["sim", LONG],
+        ["sim", "spheres", "--frames", "1", "--record", f"{LONG}/x.npz"],
+        ["view", LONG],
+        ["lab", "run", LONG],
+        ["lab", "report", "--out", LONG],
+    ],
+    ids=lambda words: " ".join(word for word in words if LONG not in word),
+)
+def test_names_that_the_system_refuses_are_bad_input(files, arguments, tmp_path, monkeypatch, capsys):
+    from jostle.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    given = {"A": str(files[0]), "B": str(files[1])}
+    monkeypatch.setattr(sys, "argv", ["jostle", *(given.get(word, word) for word in arguments)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    assert "File name too long" in capsys.readouterr().err
+
+
+def test_a_place_that_may_not_be_looked_at_is_bad_input(files, monkeypatch, capsys):
+    from jostle.cli import main
+
+    def refused(path, *, follow_symlinks=True):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(sys, "argv", ["jostle", "sim", "secret/world.npz"])
+    monkeypatch.setattr(Path, "is_file", refused)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    assert capsys.readouterr().err == "jostle: secret/world.npz: Permission denied\n"
+
+
 def test_a_terminal_of_few_characters_shows_what_it_can(files, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     result = jostle("check", files[0], files[0])

@@ -16,6 +16,7 @@ from jostle.cli.app import app
 from jostle.errors import InputError
 from jostle.lab import catalogue, experiments, papers
 from jostle.lab.files import read_results
+from tests.interrupted_writes import cut_short
 from tests.lab.fakes import toy_motion
 
 TOY = {"deforming": ("hands",), "face_octree/fig_07": (8, 24), "face_octree/fig_14": (None,)}
@@ -213,6 +214,32 @@ def test_what_cannot_be_run_is_refused_before_anything_is_written(tmp_path, argu
     for word in words:
         assert word in str(outcome.exception)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["../../outside", "..", "a/../../..", "/outside", "a/b/c", "", "a//b", "a/", ".", "a\0b"])
+def test_a_result_whose_name_leads_out_of_the_folder_is_refused(tmp_path, name):
+    out = tmp_path / "deep" / "out"
+    for folder, kept in (("good", "good"), ("foreign", name)):
+        (out / folder).mkdir(parents=True)
+        stored = {"format": "jostle lab 1", "name": kept, "title": "", "points": []}
+        (out / folder / "result.json").write_text(json.dumps(stored))
+    before = sorted(tmp_path.rglob("*"))
+    outcome = lab("report", "--out", out)
+    assert isinstance(outcome.exception, InputError)
+    assert str(out / "foreign" / "result.json") in str(outcome.exception)
+    assert "name is" in str(outcome.exception)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_report_that_is_interrupted_leaves_the_old_markdown(tmp_path, drawn, monkeypatch):
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "result.json").write_text(json.dumps({"format": "jostle lab 1", "name": "toy", "title": ""}))
+    (tmp_path / "verdicts.md").write_text("old")
+    cut_short(monkeypatch)
+    outcome = lab("report", "--out", tmp_path, "--markdown", tmp_path / "verdicts.md")
+    assert outcome.exit_code == 130
+    assert (tmp_path / "verdicts.md").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy", "verdicts.md"]
 
 
 def test_a_report_of_nothing_is_refused(tmp_path, drawn):

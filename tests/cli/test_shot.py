@@ -179,6 +179,13 @@ def test_what_is_refused_before_anything_is_written(shot, tmp_path, words, sente
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("option", [["--frames", 10**20], ["--every", 10**20], ["--frame", 10**20]], ids=str)
+def test_motions_without_end_are_refused(shot, option):
+    ending = "png" if option[0] == "--frame" else "gif"
+    with pytest.raises(InputError, match=r"frames of spheres, at most 100,000 are made; lower --frame, --frames or --every"):
+        shot("spheres", *option, *SMALL, name=f"long.{ending}")
+
+
 def test_names_that_cannot_be_written(shot, tmp_path):
     for name, words in (("a.jpg", "must end in .png"), ("no/a.png", "there is no folder")):
         with pytest.raises(InputError, match=words):

@@ -262,6 +262,50 @@ def test_a_body_drawn_off_centre_into_a_channel_finds_its_way_through():
     assert all(nearest(world, "part", step.pose) > 0.094 for step in walk.steps)
 
 
+def caged():
+    """A part with a clearance of 1 on all sides in a cage of six plates, and a straight way out, through one of them."""
+    world = World("brute_force")
+    world.add(box((0, 0, 0), (1, 1, 1)), name="part")
+    for axis in range(3):
+        for low in (-2.0, 2.0):
+            corner, opposite = np.full(3, -2.0), np.full(3, 3.0)
+            corner[axis], opposite[axis] = low, low + 1.0
+            world.add(box(tuple(corner), tuple(opposite)), name=f"plate {axis} {low:g}")
+    return world
+
+
+@pytest.mark.parametrize("separation", [0.1, 0.9, 1.0, 2.0, 5.0, 50.0, 1e4, 1e6])
+def test_nothing_slides_out_of_a_cage_however_large_the_separation(separation):
+    way = line((0, 0, 0), (6, 0, 0), 20)
+    walk = fitting.walk(caged(), "part", way, separation=separation, slide=True)
+    assert not walk.removed
+    assert walk.blocked_by.body.startswith("plate")
+    assert max(step.pose[0, 3] for step in walk.steps) < 1.0
+
+
+@pytest.mark.parametrize("separation", [0.25, 0.5, 4.0])
+def test_a_body_does_not_slide_through_a_channel_that_is_narrower_than_the_separation(separation):
+    world = World("brute_force")
+    world.add(box((0, 0, 0), (1, 1, 1)), name="part")
+    world.add(box((2, -1, -2), (4, -0.2, 3)), name="floor")
+    world.add(box((2, 1.2, -2), (4, 2, 3)), name="roof")
+    assert fitting.walk(world, "part", line((0, 0, 0), (6, 0, 0), 20), separation=0.1, slide=True)
+    assert not fitting.walk(world, "part", line((0, 0, 0), (6, 0, 0), 20), separation=separation, slide=True)
+
+
+@pytest.mark.parametrize("short", [0.05, 0.15, 0.3])
+def test_a_body_that_slides_comes_to_the_last_pose_itself(short):
+    world = World("brute_force")
+    world.add(box((0, 0, 0), (1, 1, 1)), name="part")
+    world.add(box((3, -9, -9), (4, 9, 9)), name="wall")
+    before = fitting.walk(world, "part", line((0, 0, 0), (1.9 - short, 0, 0), 9), separation=0.1, slide=True)
+    assert before.removed
+    assert before.end.pose[0, 3] == pytest.approx(1.9 - short, abs=1e-4)
+    beyond = fitting.walk(world, "part", line((0, 0, 0), (1.9 + short, 0, 0), 9), separation=0.1, slide=True)
+    assert not beyond.removed
+    assert beyond.blocked_by.body == "wall"
+
+
 # ---------------------------------------------------------------------- traces
 
 

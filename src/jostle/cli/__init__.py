@@ -7,12 +7,15 @@ interrupted, 141 when nobody reads the output any more; 0 and 1 are answers.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
 import traceback
 
 NOBODY_READS = 141
+# What the system says of a name that a user gave, or of a place that cannot be looked at or written to; no fault of jostle.
+REFUSALS = (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENOTDIR, errno.EROFS, errno.ENOSPC)
 
 
 def main() -> None:
@@ -37,6 +40,9 @@ def main() -> None:
         if isinstance(error, OSError) and error.filename is None:  # no file: what was printed
             _drop_output()
             print(f"jostle: the output cannot be written ({error.strerror or error})", file=sys.stderr)
+            sys.exit(2)
+        if isinstance(error, OSError) and error.errno in REFUSALS:
+            print(f"jostle: {visible(str(error.filename))}: {error.strerror}", file=sys.stderr)
             sys.exit(2)
         traceback.print_exc()
         print("jostle: this is a fault in jostle; please report it with the lines above", file=sys.stderr)

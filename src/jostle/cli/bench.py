@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jostle.errors import InputError
+from jostle.whole_file import write_text
 
 if TYPE_CHECKING:
     from jostle.protocol import Method
@@ -95,10 +96,10 @@ def peers(
         run.run(cases, lambda result: print_case(console, result))
     command = shlex.join(["jostle", *sys.argv[1:]])
     if page is not None:
-        page.write_text(as_markdown(run.result, machine, command))
+        write_text(page, as_markdown(run.result, machine, command))
         console.print(f"written to {page}", highlight=False)
     if json_file is not None:
-        json_file.write_text(json.dumps(as_json(run.result, machine, command), indent=1) + "\n")
+        write_text(json_file, json.dumps(as_json(run.result, machine, command), indent=1) + "\n")
         console.print(f"written to {json_file}", highlight=False)
     if run.result.interrupted:
         console.print("[yellow]interrupted: what is above is what was measured[/yellow]")
@@ -148,7 +149,7 @@ def robust(
     bad_input.print_outcomes(console, outcomes)
     if json_file is not None:
         command = shlex.join(["jostle", *sys.argv[1:]])
-        json_file.write_text(json.dumps(bad_input.as_json(outcomes, describe_machine(), command, interrupted), indent=1) + "\n")
+        write_text(json_file, json.dumps(bad_input.as_json(outcomes, describe_machine(), command, interrupted), indent=1) + "\n")
         console.print(f"written to {json_file}", highlight=False)
     if interrupted:
         console.print("[yellow]interrupted: what is above is what was tried[/yellow]")

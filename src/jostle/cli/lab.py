@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jostle.errors import InputError
+from jostle.whole_file import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -154,7 +155,7 @@ def report(
     console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(f"written to {write_page(results, out)}", highlight=False)
     if markdown is not None:
-        markdown.write_text(verdicts_as_markdown(results), encoding="utf-8")
+        write_text(markdown, verdicts_as_markdown(results))
         console.print(f"written to {markdown}", highlight=False)
 
 

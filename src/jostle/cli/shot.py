@@ -30,6 +30,7 @@ Vector = tuple[float, float, float]
 
 NO_OVERLAY, DEFAULT_OVERLAY = "none", "default"
 FRAMES_OF_A_GIF = 60
+MOST_MADE = 100_000  # frames of a scene, for a picture of a late one
 MOST_MEMORY = 1 << 30  # bytes of all frames of a GIF, which share a palette and so are held until the last is drawn
 
 
@@ -297,6 +298,10 @@ def _motion(
         scene = scene_written(what[0], seed)
         last = (0 if frame is None else frame) + 1 + ((frames or FRAMES_OF_A_GIF) - 1) * every
         wanted = None if frame is not None and frame < 0 else last if moving else None if frame is None else frame + 1
+        if wanted is not None and wanted > MOST_MADE:
+            raise InputError(
+                f"this takes {wanted:,} frames of {what[0]}, at most {MOST_MADE:,} are made; lower --frame, --frames or --every"
+            )
         motion = scene.record(wanted)
     if seed is not None and of_files and not moving:
         raise InputError("--seed is for scenes that are made at random")

@@ -34,7 +34,7 @@ SLIDES_PER_POSE = 12  # contacts that are looked at before the next recorded pos
 PATIENCE = 20  # recorded poses in a row that do not move the body before it counts as blocked
 STUCK = 10.0  # separations that it must lag behind the path for that
 KEPT = 0.95  # separations: a body that is pressed nearer than this moves off again
-NOTHING = 1e-3  # separations: what comes less near than this to the wished pose is no motion
+NOTHING = 1e-3  # separations, or radii of a body that is smaller: what comes less near than this to the wished pose is no motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class Walk:
     stopped : int
         Which of the steps it ended at: it hardly moved after that one.
     removed : bool
-        Whether the last recorded pose was reached; a body that slides need only come within two separations of it.
+        Whether the last recorded pose was reached; a body that slides, to a thousandth of the separation or of its own radius.
     complete : bool
         False if the walk was interrupted before it came to an end.
     """
@@ -185,7 +185,7 @@ def walk_of(body: Body, path: RecordedPath, steps: Sequence[Step], separation: f
 
     last = steps[-1]
     removed = last.number == len(path) - 1 and (
-        apart(last.pose, path.poses[-1]) <= 2.0 * separation if slide else last.touch is None and last.fraction == 1.0
+        apart(last.pose, path.poses[-1]) <= _nothing(handle, separation) if slide else last.touch is None and last.fraction == 1.0
     )
     while slide and not removed and stopped > 0 and apart(steps[stopped - 1].pose, steps[-1].pose) <= separation:
         stopped -= 1
@@ -197,6 +197,11 @@ def handle_of(body: Body) -> Handle:
     points = body.mesh.vertices[np.unique(body.mesh.faces)]
     centre = body.mesh.bounds.mean(axis=0)
     return Handle(centre, max(float(np.linalg.norm(points - centre, axis=1).mean()), cast.SMALLEST_COORDINATE))
+
+
+def _nothing(handle: Handle, separation: float) -> float:
+    """The length of a motion that counts as none; bounded by the radius, because a separation may be larger than the way out."""
+    return NOTHING * min(separation, handle.radius)
 
 
 class _Walker:
@@ -240,7 +245,9 @@ class _Walker:
             idle += 1
             if self._away(anchor, self.pose) > self.separation:
                 idle, anchor = 0, self.pose
-            if (idle >= PATIENCE and left > STUCK * self.separation) or (number == last and left <= self.separation):
+            if (idle >= PATIENCE and left > STUCK * self.separation) or (
+                number == last and left <= _nothing(self.handle, self.separation)
+            ):
                 return
 
     def _drawn_to(self, goal: Floats) -> Iterator[Touch | None]:
@@ -272,7 +279,7 @@ class _Walker:
         """Move towards a pose as the planes allow; return whether anything moved, and the contact at the end, now a plane too."""
         wish = self.handle.motion(self.pose, goal)
         motion = slide(self.handle, self.pose, wish, self.planes) if self.planes else wish
-        if np.linalg.norm(wish) - np.linalg.norm(wish - motion) <= NOTHING * self.separation:
+        if np.linalg.norm(wish) - np.linalg.norm(wish - motion) <= _nothing(self.handle, self.separation):
             return False, None
         _, touch = self._go(self.handle.moved(self.pose, motion) if self.planes else goal)
         if touch is not None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from jostle.errors import InputError
 from jostle.lab.results import ExperimentResult, MethodRun, Point
-from jostle.whole_file import written_whole
+from jostle.whole_file import write_text
 
 RESULT = "result.json"
 SUMMARY_COLUMNS = (
@@ -49,8 +49,7 @@ def write_files(result: ExperimentResult, folder: Path) -> list[Path]:
     written = []
     for name, text in texts.items():
         target = folder / name
-        with written_whole(target) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(target, text)
         written.append(target)
     return written
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from jostle.lab.appearance import OWN_PICTURES, PICTURES, PLOTS, showable
 from jostle.lab.results import ExperimentResult, MethodRun, Point, Verdict, quality_of
-from jostle.whole_file import written_whole
+from jostle.whole_file import write_text
 
 PAGE = "index.html"
 NOTHING = "–"
@@ -47,8 +47,7 @@ def write_page(results: Sequence[ExperimentResult], folder: Path) -> Path:
     body.append(_HOW_TO_READ)
     target = folder / PAGE
     style = resources.files("jostle.lab").joinpath("page.css").read_text(encoding="utf-8")
-    with written_whole(target) as temporary:
-        temporary.write_text(_TEMPLATE.format(style=style, body="\n".join(part for part in body if part)), encoding="utf-8")
+    write_text(target, _TEMPLATE.format(style=style, body="\n".join(part for part in body if part)))
     return target
 
 

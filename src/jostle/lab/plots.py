@@ -29,6 +29,7 @@ from jostle.lab.drawings.update_rate import time_per_look_up, update_rate
 from jostle.lab.pictures import draw_scene
 from jostle.lab.results import ExperimentResult
 from jostle.motion.record import Motion
+from jostle.whole_file import written_whole
 
 DOTS_PER_INCH = 300
 MOST_PANELS = 3
@@ -73,7 +74,8 @@ def draw_experiment(result: ExperimentResult, folder: Path, motion: Motion | Non
         for name, figure in _figures(result):
             for ending, extra in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
                 path = folder / f"{name}.{ending}"
-                figure.savefig(path, dpi=DOTS_PER_INCH, metadata=extra)
+                with written_whole(path) as temporary:
+                    figure.savefig(temporary, format=ending, dpi=DOTS_PER_INCH, metadata=extra)
                 written.append(path)
     return written + ([] if motion is None else draw_scene(motion, folder))
 

@@ -10,6 +10,7 @@ import json
 import types
 import typing
 from dataclasses import dataclass, field, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -197,12 +198,20 @@ class ExperimentResult:
             found = stored.get("format") if isinstance(stored, dict) else type(stored).__name__
             raise InputError(f"{source}: this is {found!r}, expected {FORMAT!r}; run the experiment again")
         result: ExperimentResult = _made(cls, stored, source)
+        _check_name(result.name, source)
         result.points = [_made(Point, each, f"{source}: points[{k}]") for k, each in enumerate(result.points)]
         for k, point in enumerate(result.points):
             point.runs = [_made(MethodRun, each, f"{source}: points[{k}].runs[{j}]") for j, each in enumerate(point.runs)]
         result.verdicts = [_made(Verdict, each, f"{source}: verdicts[{k}]") for k, each in enumerate(result.verdicts)]
         _check_words(result, source)
         return result
+
+
+def _check_name(name: str, source: str) -> None:
+    """Refuse a name that is no plain one, or paper/figure: plots are written to a folder of this name."""
+    parts = name.split("/")
+    if len(parts) > 2 or any(part in ("", "..") or "\0" in part or Path(part).name != part for part in parts):
+        raise InputError(f"{source}: name is {shown(name)}; it must be that of a folder, such as 'spheres' or 'voxmap/fig_09'")
 
 
 def _made(kind: Any, stored: Any, source: str) -> Any:

@@ -21,6 +21,7 @@ from jostle.lab.papers.monte_carlo.budgets import BUDGETS, WITH_MORE
 from jostle.lab.papers.monte_carlo.contenders import in_brackets
 from jostle.lab.papers.monte_carlo.encounters import pair_of
 from jostle.lab.results import MethodRun, Point
+from jostle.whole_file import written_whole
 
 DOTS_PER_INCH = 200
 LEAST = 1e-4  # shares below this are drawn on the way to 0
@@ -114,5 +115,6 @@ def _times(run: MethodRun | None, clock: str) -> Any:
 
 
 def _saved(figure: Figure, path: Path) -> Path:
-    figure.savefig(path, dpi=DOTS_PER_INCH, metadata={"Software": None})
+    with written_whole(path) as temporary:
+        figure.savefig(temporary, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
     return path
