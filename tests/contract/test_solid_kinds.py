@@ -7,7 +7,7 @@ import pytest
 
 import jostle
 from jostle.containment import PairRows, rational, solid_rows
-from jostle.motion.pose import translation
+from jostle.motion.pose import rotation_about, translation
 from jostle.registry import METHODS
 from jostle.shapes import build
 from jostle.traits import EXACT, Answer, Serve
@@ -216,6 +216,40 @@ def test_inverted_cavities_and_deformed_bodies():
     world.add(mesh, translation((1, 0, 0)))
     body.vertices = mesh.vertices * (-1, 1, 1) + (1, 0, 0)
     assert world.detect(solid=True).pairs.kind.tolist() == [TOUCHING]
+
+
+@pytest.mark.parametrize("method", [name for name in EXACT_SOLIDS if name != "brute_force"])  # the oracle looks into all
+def test_bodies_whose_boxes_are_apart_are_not_looked_into(method, monkeypatch):
+    looked_into = []
+
+    def watched(*given):
+        looked_into.append(given)
+        return solid_rows(*given)
+
+    monkeypatch.setattr("jostle.rows.solid_rows", watched)
+    for count in (1, 2, 10):
+        world = jostle.World(method)
+        bodies = [world.add(box(), translation((3 * k, 0, 0))) for k in range(count)]
+        assert not world.detect(solid=True)
+        assert not looked_into
+        if count > 1:
+            world.remove(bodies[1])
+            world.add(box((0.25, 0.25, 0.25), (0.75, 0.75, 0.75)))  # inside of the first
+            assert world.detect(solid=True).pairs.kind.tolist() == [jostle.Kind.B_IN_A]
+            assert len(looked_into) == 1
+            looked_into.clear()
+    turned = rotation_about((0, 0, 1), np.pi / 4)
+    within = translation((0.5, 0.5, 0.5)) @ turned @ translation((-0.5, -0.5, -0.5))
+    assert kinds(box((-1, -1, -1), (2, 2, 2)), box(), within, method) == [jostle.Kind.B_IN_A]
+
+
+def test_a_body_that_moves_within_its_vertices_is_still_found_inside():
+    world = jostle.World()
+    body = world.add(box(), translation((10, 0, 0)), deformable=True)
+    world.add(box((-1, -1, -1), (2, 2, 2)))
+    assert not world.detect(solid=True)
+    body.vertices = body.vertices - (10, 0, 0)
+    assert world.detect(solid=True).pairs.kind.tolist() == [jostle.Kind.A_IN_B]
 
 
 def test_the_work_grows_with_rows_and_parts_not_with_pairs_times_faces():

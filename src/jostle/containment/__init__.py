@@ -27,6 +27,6 @@ numbers. Solids that touch or pass through each other in one body are no such ca
   bodies that touch themselves |
 """
 
-from jostle.containment.solids import PairRows, SolidRows, solid_rows
+from jostle.containment.solids import PairRows, SolidRows, any_boxes_meet, solid_rows
 
-__all__ = ["PairRows", "SolidRows", "solid_rows"]
+__all__ = ["PairRows", "SolidRows", "any_boxes_meet", "solid_rows"]

@@ -7,6 +7,7 @@ has a row with it. Rows that meet in a point alone say only that a sheet touches
 import numpy as np
 
 from jostle.containment.sectors import APART, MEETING, UNDECIDED, sectors_meet
+from jostle.geometry.aabb import world_interval
 from jostle.geometry.contact_kind import CROSSING, NEAR
 from jostle.geometry.predicates import orient2d, orient3d, sides_of_plane
 from jostle.geometry.winding import flag_winding
@@ -94,6 +95,30 @@ def in_box(vertices, v, boxes, body):  # type: ignore[no-untyped-def]
     for k in range(3):
         inside = inside and boxes[body, k] <= vertices[3 * v + k] <= boxes[body, 3 + k]
     return inside
+
+
+@kernel
+def boxes_meet(poses, bounds, body_a, body_b):  # type: ignore[no-untyped-def]
+    """Whether the world boxes of any pair of bodies meet; bounds (n,2,3) in the bodies' own axes."""
+    for pair in range(body_a.shape[0]):
+        a, b = body_a[pair], body_b[pair]
+        apart = False
+        for k in range(3):
+            lower_a, upper_a = world_bounds(poses, bounds, a, k)
+            lower_b, upper_b = world_bounds(poses, bounds, b, k)
+            apart = apart or lower_a > upper_b or lower_b > upper_a  # never of NaN, which bounds at infinity may give
+        if not apart:
+            return True
+    return False
+
+
+@kernel
+def world_bounds(poses, bounds, body, k):  # type: ignore[no-untyped-def]
+    """Return the lowest and highest world coordinate k of a body."""
+    return world_interval(
+        *(poses[body, k, 0], poses[body, k, 1], poses[body, k, 2], poses[body, k, 3]),
+        *(bounds[body, 0, 0], bounds[body, 0, 1], bounds[body, 0, 2], bounds[body, 1, 0], bounds[body, 1, 1], bounds[body, 1, 2]),
+    )
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.containment.face_contacts import COLUMNS, SHEET, TOUCHING_PART, UNTESTED, boxes_into, part_is_inside, test_pairs
+from jostle.containment.face_contacts import COLUMNS, SHEET, TOUCHING_PART, UNTESTED, boxes_into, boxes_meet, part_is_inside, test_pairs
 from jostle.containment.rational import interiors_meet
 from jostle.containment.sectors import MEETING, UNDECIDED
 from jostle.frame import Floats, Frame, Ints
@@ -42,6 +42,13 @@ class SolidRows(NamedTuple):
     overlapping: NDArray[np.bool_]  # (n,) which pairs touch, do not cross, and have common interior points
     edge_tests: int  # contacts along edges that were tested
     winding_tests: int  # faces that were asked for a winding number
+
+
+def any_boxes_meet(body_a: Ints, body_b: Ints, frame: Frame) -> bool:
+    """Return whether the boxes of any of these pairs meet; a body whose vertices may change counts as everywhere."""
+    if len(body_a) == 0:
+        return False
+    return bool(boxes_meet(read_only_view(frame.poses), frame.bodies.bounds, read_only_view(body_a), read_only_view(body_b)))
 
 
 def solid_rows(rows: PairRows, frame: Frame) -> SolidRows:
