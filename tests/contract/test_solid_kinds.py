@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.containment import PairRows, rational, solid_rows
+from jostle.containment import PairRows, rational, solid_rows, solids
 from jostle.motion.pose import rotation_about, translation
 from jostle.registry import METHODS
-from jostle.shapes import build
+from jostle.shapes import build, topology
 from jostle.traits import EXACT, Answer, Serve
-from tests.oracle import pieces, placements
+from tests.oracle import pieces, placements, wound_cells
 from tests.tiny import box
 
 COUNT = int(os.environ.get("JOSTLE_PLACEMENTS", "0"))
@@ -250,6 +250,52 @@ def test_a_body_that_moves_within_its_vertices_is_still_found_inside():
     assert not world.detect(solid=True)
     body.vertices = body.vertices - (10, 0, 0)
     assert world.detect(solid=True).pairs.kind.tolist() == [jostle.Kind.A_IN_B]
+
+
+def test_bodies_that_touch_themselves_are_where_their_cells_wind(monkeypatch):
+    counts = wound_cells.run(COUNT or 300, seed=21)
+    monkeypatch.setattr(solids, "FEW_FACES", 0)  # look at the faces with contacts first, however few faces there are
+    monkeypatch.setattr(solids, "TIMES_IN_PART", 10**9)
+    assert wound_cells.run(COUNT or 300, seed=21) == counts
+    assert min(counts["TOUCHING itself"], counts["OVERLAPPING itself"]) > 5
+    test_a_body_that_touches_itself_is_where_it_winds()
+    test_a_shell_within_a_shell_bounds_nothing()
+    test_inverted_cavities_and_deformed_bodies()
+
+
+def test_a_large_body_is_looked_at_around_its_contacts_alone(monkeypatch):
+    whole, in_part = [], []
+
+    def watched(*given):
+        whole.append(given)
+        return topology.touches_itself(*given)
+
+    def watched_in_part(*given):
+        in_part.append(given)
+        return topology.is_regular_at(*given)
+
+    monkeypatch.setattr(solids, "touches_itself", watched)
+    monkeypatch.setattr(solids, "is_regular_at", watched_in_part)
+    ball = build.icosphere(4)
+    highest, lowest = (ball.vertices[find(ball.vertices[:, 2])] for find in (np.argmax, np.argmin))
+    world = jostle.World()
+    body = world.add(ball, deformable=True)
+    world.add(ball, translation(highest - lowest))
+    for k in range(solids.TIMES_IN_PART + 2):
+        body.vertices = ball.vertices.copy()
+        assert world.detect(solid=True).pairs.kind.tolist() == [TOUCHING]
+        # The one that deforms is always looked at in part; the rigid one until its whole mesh is as cheap.
+        assert "touches_itself" not in ball.__dict__ or 2 * k + 2 > solids.TIMES_IN_PART
+    assert not whole
+    assert "touches_itself" in ball.__dict__
+    assert max(len(faces) for faces, *_ in in_part) < 20
+    # A fold through the contact: the body touches itself there, and all of it is looked at.
+    bent = ball.vertices.copy()
+    top = np.argmax(bent[:, 2])
+    bent[np.argmin(bent[:, 2])] = bent[top]
+    body.vertices = bent
+    assert world.detect(solid=True).pairs.kind.tolist() == [TOUCHING]
+    assert len(whole) == 1
 
 
 def test_the_work_grows_with_rows_and_parts_not_with_pairs_times_faces():

@@ -18,6 +18,11 @@ Cases 2 and 3 assume that a surface neither touches nor passes through itself, b
 body is what the fan of that edge says, and a sheet has its inside on one side. Pairs with a body that does are decided in whole
 numbers. Solids that touch or pass through each other in one body are no such case: each of them has its own fans and sheets.
 
+It is enough that this holds for the faces with contacts (`is_regular_at` in `shapes/topology.py`), far fewer in a large mesh.
+Let a face of A bound the common interior and lie inside B, where A winds on one side. Follow A's surface from there until it meets
+B's along a segment. The face that ends there lies inside B too, and as it touches no other face of A, A winds on one of its sides:
+2 holds. If there is no segment, whole sheets lie inside B (3). Faces in a common plane all have contacts.
+
 | file | holds |
 |---|---|
 | `sectors.py` | the sectors of two bodies around a line |

@@ -209,6 +209,16 @@ class Mesh:
 
         return touches_itself(self.vertices, self.faces, self.welded_faces, self.topology)
 
+    @property
+    def knows_whether_it_touches_itself(self) -> bool:
+        """Whether `touches_itself` has been computed."""
+        return "touches_itself" in self.__dict__
+
+    @functools.cached_property
+    def times_looked_at_in_part(self) -> list[int]:
+        """[how often some of the faces were looked at instead of computing `touches_itself`]: often enough, it is cheaper."""
+        return [0]
+
     @functools.cached_property
     def face_normals(self) -> NDArray[np.float64]:
         """(m, 3) unit normals, counter-clockwise; zero for faces without area."""

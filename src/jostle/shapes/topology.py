@@ -155,12 +155,17 @@ def sheet_sides(vertices: NDArray[np.float64], faces: Ints, topology: Topology) 
     """Return the inner sides of sheets, by exact winding numbers on both sides of a sample of each."""
     sample, turned = topology.first_face_of_sheet.copy(), np.zeros(len(topology.first_face_of_sheet), np.int8)
     sample_sheets(read_only_view(vertices), read_only_view(faces), topology.sheet_of_face, sample, turned)
-    found, _ = windings(vertices[faces[sample]].reshape(-1, 9), vertices, faces)
+    return SheetSides(sample, _inner_sides(vertices, faces, sample, turned))
+
+
+def _inner_sides(vertices: NDArray[np.float64], faces: Ints, chosen: NDArray[np.integer], turned: NDArray[np.int8]) -> Ints:
+    """Return on which side of each chosen face, which is `turned` as `facing` says, the inside is; as in `SheetSides`."""
+    found, _ = windings(vertices[faces[chosen]].reshape(-1, 9), vertices, faces)
     upper, lower = found[:, 0], found[:, 0] + found[:, 2]
     before, behind = np.where(turned > 0, upper, lower), np.where(turned > 0, lower, upper)
     inner = np.where(behind != 0, np.where(before != 0, BOTH, -1), np.where(before != 0, 1, 0))
     inner[turned == 0] = 0
-    return SheetSides(sample, inner.astype(np.int32))
+    return inner.astype(np.int32)
 
 
 @kernel
@@ -234,3 +239,67 @@ def touches_later_face(vertices, faces, welded_faces, boxes, order, sheet, turne
             if adjacent_faces_touch(vertices, faces, welded_faces, f, g):
                 return True
     return False
+
+
+def is_regular_at(chosen: Ints, vertices: NDArray[np.float64], mesh_faces: tuple[Ints, Ints], inner: Ints) -> bool:
+    """Return whether a closed surface is around the chosen faces (k,) what their fans and sheets say.
+
+    So it is where none of them touches another face beyond welded vertices and edges, and each has the inside on the side where its
+    sheet has it, `inner` (k,), which must not be 0. Faces without area do not count. False also where it takes too long to tell.
+
+    mesh_faces are the faces and the welded faces (m,3).
+    """
+    faces, welded_faces = mesh_faces
+    turned = np.zeros(len(chosen), np.int8)
+    views = (read_only_view(array) for array in (chosen, vertices, faces, welded_faces))
+    if chosen_face_touches(*views, MOST_BOX_TESTS * len(faces), turned):
+        return False
+    sides, some = _inner_sides(vertices, faces, chosen, turned), turned != 0
+    return bool(((sides == inner) & (sides != 0))[some].all())
+
+
+MOST_BOX_TESTS = 100  # for each face of the mesh: less than the test of the whole mesh takes
+
+
+@kernel
+def chosen_face_touches(chosen, vertices, faces, welded_faces, most, turned):  # type: ignore[no-untyped-def]
+    """Whether a chosen face touches another one, or it takes more than `most` box tests to tell; writes `facing` of each."""
+    k = chosen.shape[0]
+    boxes, around = np.empty((k, 6)), np.empty(6)
+    for c in range(3):
+        around[c], around[3 + c] = np.inf, -np.inf
+    for i in range(k):
+        f = chosen[i]
+        turned[i] = facing(vertices, faces[f, 0], faces[f, 1], faces[f, 2])
+        for c in range(3):
+            x, y, z = vertices[faces[f, 0], c], vertices[faces[f, 1], c], vertices[faces[f, 2], c]
+            boxes[i, c], boxes[i, 3 + c] = min(x, y, z), max(x, y, z)
+            around[c], around[3 + c] = min(around[c], boxes[i, c]), max(around[3 + c], boxes[i, 3 + c])
+    box, tests = np.empty(6), 0
+    for g in range(faces.shape[0]):
+        for c in range(3):
+            x, y, z = vertices[faces[g, 0], c], vertices[faces[g, 1], c], vertices[faces[g, 2], c]
+            box[c], box[3 + c] = min(x, y, z), max(x, y, z)
+        if boxes_are_apart(box, around):
+            continue
+        tests += k
+        if tests > most:
+            return True
+        if facing(vertices, faces[g, 0], faces[g, 1], faces[g, 2]) == 0:
+            continue
+        for i in range(k):
+            f = chosen[i]
+            if f == g or turned[i] == 0 or boxes_are_apart(box, boxes[i]):
+                continue
+            if adjacent_faces_touch(vertices, faces, welded_faces, f, g):
+                return True
+    return False
+
+
+@kernel
+def boxes_are_apart(one, other):  # type: ignore[no-untyped-def]
+    """Whether two closed boxes (6,) share no point."""
+    apart = False
+    for c in range(3):
+        apart = apart or one[c] > other[3 + c] or other[c] > one[3 + c]
+    return apart
