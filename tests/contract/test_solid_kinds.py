@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.containment import PairRows, rational, solid_rows, solids
+from jostle.containment import PairRows, edge_pieces, rational, solid_rows, solids
 from jostle.motion.pose import rotation_about, translation
 from jostle.registry import METHODS
 from jostle.shapes import build, topology
@@ -256,11 +256,54 @@ def test_bodies_that_touch_themselves_are_where_their_cells_wind(monkeypatch):
     counts = wound_cells.run(COUNT or 300, seed=21)
     monkeypatch.setattr(solids, "FEW_FACES", 0)  # look at the faces with contacts first, however few faces there are
     monkeypatch.setattr(solids, "TIMES_IN_PART", 10**9)
+    monkeypatch.setattr(edge_pieces, "FEW_ROWS", 0)
     assert wound_cells.run(COUNT or 300, seed=21) == counts
     assert min(counts["TOUCHING itself"], counts["OVERLAPPING itself"]) > 5
     test_a_body_that_touches_itself_is_where_it_winds()
     test_a_shell_within_a_shell_bounds_nothing()
     test_inverted_cavities_and_deformed_bodies()
+
+
+def test_edges_are_decided_in_floats_as_in_whole_numbers(monkeypatch):
+    """Edges alone: beside faces, nothing is asked for."""
+    monkeypatch.setattr(edge_pieces, "FEW_ROWS", 0)
+    monkeypatch.setattr(edge_pieces, "_meet_beside", lambda *_: False)
+    rng, decided, count = np.random.default_rng(22), [], COUNT // 10 or 150
+    while len(decided) < count:
+        if len(decided) % 2:
+            meshes = [jostle.Mesh(solid.vertices.astype(float), solid.faces) for solid in placements.placement(rng)]
+        else:
+            meshes, _ = wound_cells.pair(rng)
+        contacts = jostle.collide(*meshes).contacts
+        if len(contacts) and (contacts.kind == TOUCHING).all():
+            given = [*(part for mesh in meshes for part in (mesh.vertices, mesh.faces)), contacts.face_a, contacts.face_b]
+            sides = [[(f, k) for f in np.unique(faces).tolist() for k in range(3)] for faces in (contacts.face_a, contacts.face_b)]
+            decided.append(rational.interiors_meet(*given, sides=sides))
+            assert edge_pieces.interiors_meet(*given) == decided[-1], [mesh.vertices.tolist() for mesh in meshes]
+    assert count / 10 < sum(decided) < count - count / 10
+
+
+def test_few_edges_are_left_to_whole_numbers(monkeypatch):
+    """A block with 4 × 4 pockets that are cut out by inverted shells, and pins that fill them."""
+    left = []
+    in_whole_numbers = rational.interiors_meet
+
+    def watched(*given, sides):
+        left.append(len(sides[0]) + len(sides[1]))
+        return in_whole_numbers(*given, sides=sides)
+
+    monkeypatch.setattr(rational, "interiors_meet", watched)
+    for margin in (0.25, 0.3):
+        holes = [box((x + margin, y + margin, 1), (x + 1 - margin, y + 1 - margin, 2)) for x in range(4) for y in range(4)]
+        block = joined(box((0, 0, 0), (4, 4, 2)), *(jostle.Mesh(hole.vertices, hole.faces[:, ::-1]) for hole in holes))
+        assert block.touches_itself
+        assert kinds(block, joined(*holes)) == [TOUCHING]
+        assert kinds(block, joined(*holes, box((0.1, 0.1, 1), (0.2, 0.2, 2)))) == [OVERLAPPING]  # one more, in the wall
+        if margin == 0.25:
+            assert not left
+    # A diagonal of the block's top passes some of the rounded corners by less than floats can tell.
+    assert len(left) == 1
+    assert left[0] < 3 * (len(block.faces) + 12 * len(holes)) / 2 / 10
 
 
 def test_a_large_body_is_looked_at_around_its_contacts_alone(monkeypatch):

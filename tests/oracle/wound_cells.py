@@ -37,15 +37,25 @@ def body(rng, count):
     return np.array(vertices), np.array(faces), wound
 
 
-def check(rng, counts):
-    """Try one pair; count its kind."""
+def pair(rng):
+    """Two meshes, and whether their interiors meet."""
     one, other = body(rng, rng.integers(1, 6)), body(rng, rng.integers(1, 3))
     shear = SHEARS[rng.integers(len(SHEARS))]
-    scale = rng.choice((1.0, 0.1, 1 / 3)) if shear is SHEARS[0] else 1.0
-    meshes = [jostle.Mesh((vertices @ shear.T) * scale, faces) for vertices, faces, _ in (one, other)]
+    # Planes across an axis stay planes whatever their places are rounded to.
+    places = np.sort(rng.uniform(-1, 1, (3, SIZE + 1)) * 10.0 ** rng.integers(-3, 7), axis=1)
+    rounded = shear is SHEARS[0] and rng.random() < 0.7
+    meshes = [
+        jostle.Mesh(places[np.arange(3), vertices] if rounded else vertices @ shear.T.astype(float), faces)
+        for vertices, faces, _ in (one, other)
+    ]
+    return meshes, bool(((one[2] != 0) & (other[2] != 0)).any())
+
+
+def check(rng, counts):
+    """Try one pair; count its kind."""
+    meshes, meet = pair(rng)
     report = jostle.collide(*meshes, solid=True)
     kind = jostle.Kind(int(report.pairs.kind[0])).name if len(report.pairs) else "FREE"
-    meet = bool(((one[2] != 0) & (other[2] != 0)).any())
     if kind in ("TOUCHING", "FREE", "OVERLAPPING"):
         right = (kind == "OVERLAPPING") == meet
         assert right, f"{kind}, but the interiors {'meet' if meet else 'are apart'}: {[m.vertices.tolist() for m in meshes]}"

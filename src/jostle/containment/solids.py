@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.containment.edge_pieces import interiors_meet
 from jostle.containment.face_contacts import (
     COLUMNS,
     SHEET,
@@ -17,7 +18,6 @@ from jostle.containment.face_contacts import (
     part_is_inside,
     test_pairs,
 )
-from jostle.containment.rational import interiors_meet
 from jostle.containment.sectors import MEETING, UNDECIDED
 from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, NEAR
