@@ -2,7 +2,7 @@
 
     python -m tests.oracle.flush_parts [ROUNDS [SCENE …]]
 
-prints for each scene the medians of interleaved rounds. Scenes: "far", "flush", "deforming".
+prints for each scene the medians of interleaved rounds. Scenes: "far", "flush", "deforming", "pockets".
 """
 
 import sys
@@ -46,6 +46,16 @@ def deforming_balls():
     return world, body
 
 
+def pockets():
+    """A block with 14 × 14 pockets that inverted shells cut out, so that it touches itself, and pins that fill them."""
+    holes = [box((x + 0.25, y + 0.25, 1), (x + 0.75, y + 0.75, 2)) for x in range(14) for y in range(14)]
+    block, world = box((0, 0, 0), (14, 14, 2)), jostle.World()
+    for meshes, turn in (([block, *holes], -1), (holes, 1)):
+        faces = [mesh.faces[:, :: turn if k else 1] + 8 * k for k, mesh in enumerate(meshes)]
+        world.add(jostle.Mesh(np.vstack([mesh.vertices for mesh in meshes]), np.vstack(faces)))
+    return world
+
+
 def compare(name, world, rounds, inner=1, before=lambda: None, **query):
     """Print the medians of both questions, asked in turns."""
     taken = {False: [], True: []}
@@ -65,7 +75,7 @@ def compare(name, world, rounds, inner=1, before=lambda: None, **query):
 
 def main(rounds=9, *scenes):
     """Measure the scenes, all by default."""
-    rounds, scenes = int(rounds), scenes or ("far", "flush", "deforming")
+    rounds, scenes = int(rounds), scenes or ("far", "flush", "deforming", "pockets")
     if "far" in scenes:
         for count in (2, 10):
             compare(f"{count} boxes far apart", far_apart(count), rounds, 500)
@@ -81,6 +91,9 @@ def main(rounds=9, *scenes):
             body.vertices = body.vertices.copy()
 
         compare("a ball that deforms, and touches", world, rounds, 1, deform)
+    if "pockets" in scenes:
+        world = pockets()
+        compare(f"a body that touches itself, {len(world.detect().contacts):,} rows", world, rounds)
 
 
 if __name__ == "__main__":

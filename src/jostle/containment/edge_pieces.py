@@ -21,6 +21,7 @@ from jostle.kernels.jit import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
+Rows = tuple[NDArray[np.int64], NDArray[np.int64]]  # of each face the first of its rows, and the face that touches it in each row
 
 EPSILON = 2.0**-52
 MOST = 128  # faces that contain a part of one edge, and places where it is cut; more are left to whole numbers
@@ -71,7 +72,7 @@ def _meet_beside(flags: Floats, surfaces: tuple[tuple[Floats, Ints], tuple[Float
     return bool((above | below).any())
 
 
-def _rows_of_faces(face_a: Ints, face_b: Ints, count_a: int, has_area: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:
+def _rows_of_faces(face_a: Ints, face_b: Ints, count_a: int, has_area: NDArray[np.bool_]) -> Rows:
     """Return which faces touch each face, of those with an area: those of face f are touching[first[f] : first[f + 1]]."""
     a, b = face_a.astype(np.int64), face_b.astype(np.int64) + count_a
     both = has_area[a] & has_area[b]
@@ -80,9 +81,7 @@ def _rows_of_faces(face_a: Ints, face_b: Ints, count_a: int, has_area: NDArray[n
     return first, other[np.argsort(one, kind="stable")]
 
 
-def _left_by_floats(
-    corners: Floats, count_a: int, faces: NDArray[np.int64], rows: tuple[NDArray[np.int64], ...]
-) -> NDArray[np.int64] | None:
+def _left_by_floats(corners: Floats, count_a: int, faces: NDArray[np.int64], rows: Rows) -> NDArray[np.int64] | None:
     """Return which sides (3 times a face, plus the corner it begins at) are not decided, or None where interiors meet."""
     sides = (3 * faces[:, None] + np.arange(3)).ravel()
     start, end = corners.reshape(-1, 3)[sides], corners[:, [1, 2, 0]].reshape(-1, 3)[sides]
@@ -98,12 +97,15 @@ def _left_by_floats(
     new[1:] = (edges[1:] != edges[:-1]).any(axis=1) | (of_b[1:] != of_b[:-1])
     new &= (edges[:, :3] != edges[:, 3:]).any(axis=1)
     edges, sides = read_only_view(edges[new].reshape(-1, 2, 3)), sides[new]
+    first_row, touching = rows
     boxes = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
     answers = np.empty(len(sides), np.uint8)
     for first in range(0, len(sides), EDGES_AT_ONCE):
-        if test_edges(edges, sides, corners, boxes, count_a, *rows, first, min(first + EDGES_AT_ONCE, len(sides)), answers):
+        last = min(first + EDGES_AT_ONCE, len(sides))
+        if test_edges(edges, sides, corners, boxes, count_a, first_row, touching, first, last, answers):
             return None
-    return sides[answers == UNDECIDED]
+    left: NDArray[np.int64] = sides[answers == UNDECIDED]
+    return left
 
 
 @kernel

@@ -251,8 +251,8 @@ def is_regular_at(chosen: Ints, vertices: NDArray[np.float64], mesh_faces: tuple
     """
     faces, welded_faces = mesh_faces
     turned = np.zeros(len(chosen), np.int8)
-    views = (read_only_view(array) for array in (chosen, vertices, faces, welded_faces))
-    if chosen_face_touches(*views, MOST_BOX_TESTS * len(faces), turned):
+    chosen, views = read_only_view(chosen), (read_only_view(vertices), read_only_view(faces), read_only_view(welded_faces))
+    if chosen_face_touches(chosen, *views, MOST_BOX_TESTS * len(faces), turned):
         return False
     sides, some = _inner_sides(vertices, faces, chosen, turned), turned != 0
     return bool(((sides == inner) & (sides != 0))[some].all())
