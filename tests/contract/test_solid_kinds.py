@@ -148,7 +148,14 @@ def test_a_body_that_touches_itself_is_where_it_winds():
     assert edge.touches_itself
     assert not block.touches_itself
     assert not joined(block, box((4, 4, 0), (5, 5, 4))).touches_itself  # it shares a welded edge
-    assert not joined(block, box((4, 1, 1), (5, 2, 2))).touches_itself  # a union of solids
+    union = joined(box((0, 0, 0), (4, 4, 3)), box((1, 1, 0), (2, 3, 4)))
+    assert union.touches_itself
+    assert kinds(union, box((2, 1, 1), (3, 2, 2))) == [OVERLAPPING]  # beside the second, but inside the first
+    assert kinds(union, box((2, 1, 3), (3, 2, 4))) == [TOUCHING]
+    touching = joined(block, box((4, 1, 1), (5, 2, 2)))
+    assert touching.touches_itself
+    assert kinds(touching, box((4, 2, 1), (5, 3, 2))) == [TOUCHING]
+    assert kinds(touching, box((3, 1, 1), (4, 2, 2))) == [OVERLAPPING]
     for each in (pocket, inverted):
         assert kinds(each, hole) == [TOUCHING]  # it fills the pocket
         assert kinds(each, box((1, 1, 4), (3, 3, 5))) == [TOUCHING]  # it stands on the lid

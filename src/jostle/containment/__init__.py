@@ -16,8 +16,8 @@ consists of whole sheets (3).
 
 Cases 2 and 3 assume that a surface neither touches nor passes through itself, but at welded vertices and edges: around an edge the
 body is what the fan of that edge says, and a sheet has its inside on one side. Pairs with a body that does are decided by
-winding numbers at every contact (`edge_pieces.py`). Solids that touch or pass through each other in one body are no such case:
-each of them has its own fans and sheets.
+winding numbers at every contact (`edge_pieces.py`). Solids of one body that touch or pass through each other are such a case: what
+touches one of them from outside may lie inside another.
 
 It is enough that this holds for the faces with contacts (`is_regular_at` in `shapes/topology.py`), far fewer in a large mesh.
 Let a face of A bound the common interior and lie inside B, where A winds on one side. Follow A's surface from there until it meets

@@ -198,7 +198,7 @@ def _touch_themselves(rows: PairRows, meet: NDArray[np.uint8], inner_of: dict[in
             if is_regular_at(faces, frame.vertices[body], (mesh.faces, mesh.welded_faces), inner):
                 continue
         if deforms:
-            found[body] = touches_itself(frame.vertices[body], mesh.faces, mesh.welded_faces, mesh.topology)
+            found[body] = touches_itself(frame.vertices[body], mesh.faces, mesh.welded_faces)
         else:
             found[body] = mesh.touches_itself
     return tested & (found[rows.body_a] | found[rows.body_b])

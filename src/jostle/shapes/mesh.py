@@ -204,10 +204,10 @@ class Mesh:
 
     @functools.cached_property
     def touches_itself(self) -> bool:
-        """Whether faces touch or cross beyond welded vertices and edges, other than those of solids that make a union."""
+        """Whether faces touch or cross beyond welded vertices and edges."""
         from jostle.shapes.topology import touches_itself
 
-        return touches_itself(self.vertices, self.faces, self.welded_faces, self.topology)
+        return touches_itself(self.vertices, self.faces, self.welded_faces)
 
     @property
     def knows_whether_it_touches_itself(self) -> bool:

@@ -182,13 +182,9 @@ def sample_sheets(vertices, faces, sheet_of_face, sample, turned):  # type: igno
 FACES_AT_ONCE = 5_000  # for one call of the kernel: at most some 50 ms for a million faces, so that Ctrl-C is heard
 
 
-def touches_itself(vertices: NDArray[np.float64], faces: Ints, welded_faces: Ints, topology: Topology) -> bool:
-    """Return whether two faces with an area have more in common than welded vertices and edges.
-
-    Faces of two sheets that are closed on their own, and both outward or both inverted, do not count: they make a union of solids.
-    """
+def touches_itself(vertices: NDArray[np.float64], faces: Ints, welded_faces: Ints) -> bool:
+    """Return whether two faces with an area have more in common than welded vertices and edges."""
     corners = vertices[faces]
-    turned = _turned_sheets(corners, topology)
     lower, upper = corners.min(axis=1), corners.max(axis=1)
     # The sweep goes along the axis on which faces are smallest for the length of the body.
     axis = int(np.argmax((upper.max(axis=0) - lower.min(axis=0)) / np.maximum((upper - lower).mean(axis=0), 1e-300)))
@@ -197,29 +193,13 @@ def touches_itself(vertices: NDArray[np.float64], faces: Ints, welded_faces: Int
     boxes = np.hstack([lower[order][:, turn], upper[order][:, turn]])
     vertices, faces, welded_faces = read_only_view(vertices), read_only_view(faces), read_only_view(welded_faces)
     return any(
-        touches_later_face(
-            vertices, faces, welded_faces, boxes, order, topology.sheet_of_face, turned, first, first + FACES_AT_ONCE
-        )
+        touches_later_face(vertices, faces, welded_faces, boxes, order, first, first + FACES_AT_ONCE)
         for first in range(0, len(faces), FACES_AT_ONCE)
     )
 
 
-def _turned_sheets(corners: NDArray[np.float64], topology: Topology) -> Ints:
-    """Return 1 for sheets that are closed on their own and outward, -1 for inverted ones, and 0 for others and doubtful ones."""
-    sheets, sheet = len(topology.first_face_of_sheet), topology.sheet_of_face
-    first = topology.first_side
-    sizes = np.bincount(first, minlength=len(first))[first]
-    closed = np.bincount(np.repeat(sheet, 3), sizes != 2, sheets) == 0
-    about = corners - corners[topology.first_face_of_sheet, 0][sheet][:, None]
-    size = np.zeros(sheets)
-    np.maximum.at(size, sheet, np.abs(about).max(axis=(1, 2)))
-    about /= np.where(size > 0.0, size, 1.0)[sheet][:, None, None]
-    volume = np.bincount(sheet, np.einsum("ij,ij->i", about[:, 0], np.cross(about[:, 1], about[:, 2])), sheets)
-    return np.where(closed & (np.abs(volume) > 1e-9), np.sign(volume), 0).astype(np.int32)
-
-
 @kernel
-def touches_later_face(vertices, faces, welded_faces, boxes, order, sheet, turned, first, last):  # type: ignore[no-untyped-def]
+def touches_later_face(vertices, faces, welded_faces, boxes, order, first, last):  # type: ignore[no-untyped-def]
     """Whether one of the faces first … last - 1 in order touches a later one; boxes (m,6) ascend by their first coordinate."""
     m = order.shape[0]
     for i in range(first, min(last, m)):
@@ -232,8 +212,6 @@ def touches_later_face(vertices, faces, welded_faces, boxes, order, sheet, turne
             if boxes[j, 1] > boxes[i, 4] or boxes[i, 1] > boxes[j, 4] or boxes[j, 2] > boxes[i, 5] or boxes[i, 2] > boxes[j, 5]:
                 continue
             g = order[j]
-            if sheet[f] != sheet[g] and turned[sheet[f]] != 0 and turned[sheet[f]] == turned[sheet[g]]:
-                continue
             if facing(vertices, faces[g, 0], faces[g, 1], faces[g, 2]) == 0:
                 continue
             if adjacent_faces_touch(vertices, faces, welded_faces, f, g):
