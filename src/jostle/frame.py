@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.geometry.rigid import transform_points
+from jostle.kernels.arrays import read_only_view
 from jostle.report import pair_key
 from jostle.shapes.mesh import Mesh
 
@@ -49,6 +50,13 @@ class Bodies:
         """The numbers of the bodies whose vertices may change."""
         found: list[int] = np.flatnonzero(self.deformable).tolist()
         return found
+
+    @functools.cached_property
+    def bounds(self) -> Floats:
+        """(n,2,3) lowest and highest coordinates of each mesh, read-only; infinite for bodies whose vertices may change."""
+        bounds = np.array([mesh.bounds for mesh in self.meshes]).reshape(-1, 2, 3)
+        bounds[self.deformable] = [[-np.inf], [np.inf]]
+        return read_only_view(bounds)
 
     @functools.cached_property
     def name_of_id(self) -> dict[int, str]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.containment import PairRows, solid_rows
+from jostle.containment import PairRows, any_boxes_meet, solid_rows
 from jostle.details import details_of_rows
 from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.contact_kind import OVERLAPPING
@@ -68,6 +68,8 @@ def with_solids(contacts: Contacts, touching: Pairs, pairs: CandidatePairs, fram
 
     `contacts` are all rows of the pairs, `touching` those of the pairs that have any.
     """
+    if len(contacts) == 0 and not any_boxes_meet(pairs.body_a, pairs.body_b, frame):
+        return contacts, touching
     ends = np.cumsum(touching.rows, dtype=np.int64)
     last = np.zeros(len(pairs.body_a), np.int64)
     first = last.copy()

@@ -23,7 +23,7 @@ from jostle.motion.pose import rotation_about, translation
 from jostle.pair import Pair
 from jostle.pairwise import Pairwise
 from jostle.query import Budget
-from jostle.shapes.build import icosphere
+from jostle.shapes.build import box, icosphere
 from jostle.shapes.mesh import Mesh
 from jostle.world import World
 
@@ -232,6 +232,15 @@ def _simulation() -> None:
         simulation = Simulation(world, cube=None, response=response)
         simulation.step()
         simulation.centre = simulation.centre
+
+
+@warms("solids that touch themselves")
+def _self_touching() -> None:
+    ball, _ = _balls()
+    assert functions.collide(ball, ball, solid=True)
+    block, hole = box((4.0, 4.0, 4.0)), box((2.0, 2.0, 2.0), (0.0, 0.0, 1.0))
+    faces = np.vstack([block.faces, hole.faces[:, ::-1] + len(block.vertices)])
+    assert functions.collide(Mesh(np.vstack([block.vertices, hole.vertices]), faces), hole, solid=True)
 
 
 @warms("pictures")

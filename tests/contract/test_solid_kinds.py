@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.containment import PairRows, rational, solid_rows
-from jostle.motion.pose import translation
+from jostle.containment import PairRows, edge_pieces, rational, solid_rows, solids
+from jostle.motion.pose import rotation_about, translation
 from jostle.registry import METHODS
-from jostle.shapes import build
+from jostle.shapes import build, topology
 from jostle.traits import EXACT, Answer, Serve
-from tests.oracle import pieces, placements
+from tests.oracle import pieces, placements, wound_cells
 from tests.tiny import box
 
 COUNT = int(os.environ.get("JOSTLE_PLACEMENTS", "0"))
@@ -148,7 +148,14 @@ def test_a_body_that_touches_itself_is_where_it_winds():
     assert edge.touches_itself
     assert not block.touches_itself
     assert not joined(block, box((4, 4, 0), (5, 5, 4))).touches_itself  # it shares a welded edge
-    assert not joined(block, box((4, 1, 1), (5, 2, 2))).touches_itself  # a union of solids
+    union = joined(box((0, 0, 0), (4, 4, 3)), box((1, 1, 0), (2, 3, 4)))
+    assert union.touches_itself
+    assert kinds(union, box((2, 1, 1), (3, 2, 2))) == [OVERLAPPING]  # beside the second, but inside the first
+    assert kinds(union, box((2, 1, 3), (3, 2, 4))) == [TOUCHING]
+    touching = joined(block, box((4, 1, 1), (5, 2, 2)))
+    assert touching.touches_itself
+    assert kinds(touching, box((4, 2, 1), (5, 3, 2))) == [TOUCHING]
+    assert kinds(touching, box((3, 1, 1), (4, 2, 2))) == [OVERLAPPING]
     for each in (pocket, inverted):
         assert kinds(each, hole) == [TOUCHING]  # it fills the pocket
         assert kinds(each, box((1, 1, 4), (3, 3, 5))) == [TOUCHING]  # it stands on the lid
@@ -216,6 +223,129 @@ def test_inverted_cavities_and_deformed_bodies():
     world.add(mesh, translation((1, 0, 0)))
     body.vertices = mesh.vertices * (-1, 1, 1) + (1, 0, 0)
     assert world.detect(solid=True).pairs.kind.tolist() == [TOUCHING]
+
+
+@pytest.mark.parametrize("method", [name for name in EXACT_SOLIDS if name != "brute_force"])  # the oracle looks into all
+def test_bodies_whose_boxes_are_apart_are_not_looked_into(method, monkeypatch):
+    looked_into = []
+
+    def watched(*given):
+        looked_into.append(given)
+        return solid_rows(*given)
+
+    monkeypatch.setattr("jostle.rows.solid_rows", watched)
+    for count in (1, 2, 10):
+        world = jostle.World(method)
+        bodies = [world.add(box(), translation((3 * k, 0, 0))) for k in range(count)]
+        assert not world.detect(solid=True)
+        assert not looked_into
+        if count > 1:
+            world.remove(bodies[1])
+            world.add(box((0.25, 0.25, 0.25), (0.75, 0.75, 0.75)))  # inside of the first
+            assert world.detect(solid=True).pairs.kind.tolist() == [jostle.Kind.B_IN_A]
+            assert len(looked_into) == 1
+            looked_into.clear()
+    turned = rotation_about((0, 0, 1), np.pi / 4)
+    within = translation((0.5, 0.5, 0.5)) @ turned @ translation((-0.5, -0.5, -0.5))
+    assert kinds(box((-1, -1, -1), (2, 2, 2)), box(), within, method) == [jostle.Kind.B_IN_A]
+
+
+def test_a_body_that_moves_within_its_vertices_is_still_found_inside():
+    world = jostle.World()
+    body = world.add(box(), translation((10, 0, 0)), deformable=True)
+    world.add(box((-1, -1, -1), (2, 2, 2)))
+    assert not world.detect(solid=True)
+    body.vertices = body.vertices - (10, 0, 0)
+    assert world.detect(solid=True).pairs.kind.tolist() == [jostle.Kind.A_IN_B]
+
+
+def test_bodies_that_touch_themselves_are_where_their_cells_wind(monkeypatch):
+    counts = wound_cells.run(COUNT or 300, seed=21)
+    monkeypatch.setattr(solids, "FEW_FACES", 0)  # look at the faces with contacts first, however few faces there are
+    monkeypatch.setattr(solids, "TIMES_IN_PART", 10**9)
+    monkeypatch.setattr(edge_pieces, "FEW_ROWS", 0)
+    assert wound_cells.run(COUNT or 300, seed=21) == counts
+    assert min(counts["TOUCHING itself"], counts["OVERLAPPING itself"]) > 5
+    test_a_body_that_touches_itself_is_where_it_winds()
+    test_a_shell_within_a_shell_bounds_nothing()
+    test_inverted_cavities_and_deformed_bodies()
+
+
+def test_edges_are_decided_in_floats_as_in_whole_numbers(monkeypatch):
+    """Edges alone: beside faces, nothing is asked for."""
+    monkeypatch.setattr(edge_pieces, "FEW_ROWS", 0)
+    monkeypatch.setattr(edge_pieces, "_meet_beside", lambda *_: False)
+    rng, decided, count = np.random.default_rng(22), [], COUNT // 10 or 150
+    while len(decided) < count:
+        if len(decided) % 2:
+            meshes = [jostle.Mesh(solid.vertices.astype(float), solid.faces) for solid in placements.placement(rng)]
+        else:
+            meshes, _ = wound_cells.pair(rng)
+        contacts = jostle.collide(*meshes).contacts
+        if len(contacts) and (contacts.kind == TOUCHING).all():
+            given = [*(part for mesh in meshes for part in (mesh.vertices, mesh.faces)), contacts.face_a, contacts.face_b]
+            sides = [[(f, k) for f in np.unique(faces).tolist() for k in range(3)] for faces in (contacts.face_a, contacts.face_b)]
+            decided.append(rational.interiors_meet(*given, sides=sides))
+            assert edge_pieces.interiors_meet(*given) == decided[-1], [mesh.vertices.tolist() for mesh in meshes]
+    assert count / 10 < sum(decided) < count - count / 10
+
+
+def test_few_edges_are_left_to_whole_numbers(monkeypatch):
+    """A block with 4 × 4 pockets that are cut out by inverted shells, and pins that fill them."""
+    left = []
+    in_whole_numbers = rational.interiors_meet
+
+    def watched(*given, sides):
+        left.append(len(sides[0]) + len(sides[1]))
+        return in_whole_numbers(*given, sides=sides)
+
+    monkeypatch.setattr(rational, "interiors_meet", watched)
+    for margin in (0.25, 0.3):
+        holes = [box((x + margin, y + margin, 1), (x + 1 - margin, y + 1 - margin, 2)) for x in range(4) for y in range(4)]
+        block = joined(box((0, 0, 0), (4, 4, 2)), *(jostle.Mesh(hole.vertices, hole.faces[:, ::-1]) for hole in holes))
+        assert block.touches_itself
+        assert kinds(block, joined(*holes)) == [TOUCHING]
+        assert kinds(block, joined(*holes, box((0.1, 0.1, 1), (0.2, 0.2, 2)))) == [OVERLAPPING]  # one more, in the wall
+        if margin == 0.25:
+            assert not left
+    # A diagonal of the block's top passes some of the rounded corners by less than floats can tell.
+    assert len(left) == 1
+    assert left[0] < 3 * (len(block.faces) + 12 * len(holes)) / 2 / 10
+
+
+def test_a_large_body_is_looked_at_around_its_contacts_alone(monkeypatch):
+    whole, in_part = [], []
+
+    def watched(*given):
+        whole.append(given)
+        return topology.touches_itself(*given)
+
+    def watched_in_part(*given):
+        in_part.append(given)
+        return topology.is_regular_at(*given)
+
+    monkeypatch.setattr(solids, "touches_itself", watched)
+    monkeypatch.setattr(solids, "is_regular_at", watched_in_part)
+    ball = build.icosphere(4)
+    highest, lowest = (ball.vertices[find(ball.vertices[:, 2])] for find in (np.argmax, np.argmin))
+    world = jostle.World()
+    body = world.add(ball, deformable=True)
+    world.add(ball, translation(highest - lowest))
+    for k in range(solids.TIMES_IN_PART + 2):
+        body.vertices = ball.vertices.copy()
+        assert world.detect(solid=True).pairs.kind.tolist() == [TOUCHING]
+        # The one that deforms is always looked at in part; the rigid one until its whole mesh is as cheap.
+        assert "touches_itself" not in ball.__dict__ or 2 * k + 2 > solids.TIMES_IN_PART
+    assert not whole
+    assert "touches_itself" in ball.__dict__
+    assert max(len(faces) for faces, *_ in in_part) < 20
+    # A fold through the contact: the body touches itself there, and all of it is looked at.
+    bent = ball.vertices.copy()
+    top = np.argmax(bent[:, 2])
+    bent[np.argmin(bent[:, 2])] = bent[top]
+    body.vertices = bent
+    assert world.detect(solid=True).pairs.kind.tolist() == [TOUCHING]
+    assert len(whole) == 1
 
 
 def test_the_work_grows_with_rows_and_parts_not_with_pairs_times_faces():

@@ -15,18 +15,25 @@ That piece of A's surface ends on B's surface: either along segments, where 1 or
 consists of whole sheets (3).
 
 Cases 2 and 3 assume that a surface neither touches nor passes through itself, but at welded vertices and edges: around an edge the
-body is what the fan of that edge says, and a sheet has its inside on one side. Pairs with a body that does are decided in whole
-numbers. Solids that touch or pass through each other in one body are no such case: each of them has its own fans and sheets.
+body is what the fan of that edge says, and a sheet has its inside on one side. Pairs with a body that does are decided by
+winding numbers at every contact (`edge_pieces.py`). Solids of one body that touch or pass through each other are such a case: what
+touches one of them from outside may lie inside another.
+
+It is enough that this holds for the faces with contacts (`is_regular_at` in `shapes/topology.py`), far fewer in a large mesh.
+Let a face of A bound the common interior and lie inside B, where A winds on one side. Follow A's surface from there until it meets
+B's along a segment. The face that ends there lies inside B too, and as it touches no other face of A, A winds on one of its sides:
+2 holds. If there is no segment, whole sheets lie inside B (3). Faces in a common plane all have contacts.
 
 | file | holds |
 |---|---|
 | `sectors.py` | the sectors of two bodies around a line |
 | `face_contacts.py` | the kernel: for each pair of bodies, its contacts along edges, and the points left to the winding number |
 | `solids.py` | the answer for a list of pairs |
-| `rational.py` | the answer in whole numbers: around faces without area, edges of three and more faces and inner shells, and for
-  bodies that touch themselves |
+| `edge_pieces.py` | the answer around faces without area, edges of three and more faces and inner shells, and for bodies that touch
+  themselves |
+| `rational.py` | the same in whole numbers: of few rows, and where floats are not certain |
 """
 
-from jostle.containment.solids import PairRows, SolidRows, solid_rows
+from jostle.containment.solids import PairRows, SolidRows, any_boxes_meet, solid_rows
 
-__all__ = ["PairRows", "SolidRows", "solid_rows"]
+__all__ = ["PairRows", "SolidRows", "any_boxes_meet", "solid_rows"]

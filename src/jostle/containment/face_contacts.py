@@ -7,9 +7,10 @@ has a row with it. Rows that meet in a point alone say only that a sheet touches
 import numpy as np
 
 from jostle.containment.sectors import APART, MEETING, UNDECIDED, sectors_meet
+from jostle.geometry.aabb import world_interval
 from jostle.geometry.contact_kind import CROSSING, NEAR
 from jostle.geometry.predicates import orient2d, orient3d, sides_of_plane
-from jostle.geometry.triangle import triangle_of_points
+from jostle.geometry.triangle import Bounds, triangle_of_points
 from jostle.geometry.vector import Vec2, point_at, point_from
 from jostle.geometry.winding import flag_winding
 from jostle.kernels.handles import float64_at, int32_at
@@ -41,7 +42,7 @@ def test_pairs(  # type: ignore[no-untyped-def]
     """
     points, left, turned = np.empty((6, 3)), np.zeros(6, np.bool_), np.empty((6, 6), np.int8)
     edges = 0
-    count = 0
+    count = np.int64(0)  # a plain 0 is a type of its own, for which all that it is handed to is compiled once more
     for pair in range(first, last):
         a, b = pair_a[pair], pair_b[pair]
         meet[pair] = UNTESTED
@@ -62,20 +63,23 @@ def test_pairs(  # type: ignore[no-untyped-def]
             vertices = float64_at(table[inner, VERTICES], 3 * table[inner, VERTEX_COUNT])
             parts = int32_at(table[inner, PART_FACE], table[inner, PARTS])
             sheets = int32_at(table[inner, SHEET_FACE], table[inner, SHEETS])
-            for part in range(parts.shape[0]):
-                if marks[2 + k, part] == 0:
-                    if in_box(vertices, corners[3 * parts[part]], boxes, outer):
-                        ask(asked, flags, count, pair, k, FREE_PART, parts[part], corners, vertices)
-                        count += 1
-                elif marks[2 + k, part] == TOUCHED and not table[inner, CLOSED]:
-                    ask(asked, flags, count, pair, k, TOUCHING_PART, parts[part], corners, vertices)
+            inner_side = int32_at(table[inner, INNER], table[inner, SHEETS])
+            sheets_asked = sheets.shape[0] if both and meet[pair] != MEETING else 0
+            for i in range(parts.shape[0] + sheets_asked):
+                if i < parts.shape[0]:
+                    face, free = parts[i], marks[2 + k, i] == 0
+                    what = FREE_PART if free else TOUCHING_PART
+                    if free:
+                        wanted = in_box(vertices, corners[3 * face], boxes, outer)
+                    else:
+                        wanted = marks[2 + k, i] == TOUCHED and not table[inner, CLOSED]
+                else:
+                    sheet = i - parts.shape[0]
+                    face, what = sheets[sheet], SHEET
+                    wanted = marks[k, sheet] == TOUCHED and inner_side[sheet] != 0
+                if wanted:
+                    ask(asked, flags, count, pair, k, what, face, corners, vertices)
                     count += 1
-            if both and meet[pair] != MEETING:
-                inner_side = int32_at(table[inner, INNER], table[inner, SHEETS])
-                for sheet in range(sheets.shape[0]):
-                    if marks[k, sheet] == TOUCHED and inner_side[sheet] != 0:
-                        ask(asked, flags, count, pair, k, SHEET, sheets[sheet], corners, vertices)
-                        count += 1
     return count, edges
 
 
@@ -96,6 +100,28 @@ def in_box(vertices, v, boxes, body):  # type: ignore[no-untyped-def]
     for k in range(3):
         inside = inside and boxes[body, k] <= vertices[3 * v + k] <= boxes[body, 3 + k]
     return inside
+
+
+@kernel
+def boxes_meet(poses, bounds, body_a, body_b):  # type: ignore[no-untyped-def]
+    """Whether the world boxes of any pair of bodies meet; bounds (n,2,3) in the bodies' own axes."""
+    for pair in range(body_a.shape[0]):
+        a, b = body_a[pair], body_b[pair]
+        apart = False
+        for k in range(3):
+            lower_a, upper_a = world_bounds(poses, bounds, a, k)
+            lower_b, upper_b = world_bounds(poses, bounds, b, k)
+            apart = apart or lower_a > upper_b or lower_b > upper_a  # never of NaN, which bounds at infinity may give
+        if not apart:
+            return True
+    return False
+
+
+@kernel
+def world_bounds(poses, bounds, body, k):  # type: ignore[no-untyped-def]
+    """Return the lowest and highest world coordinate k of a body."""
+    row = (poses[body, k, 0], poses[body, k, 1], poses[body, k, 2], poses[body, k, 3])
+    return world_interval(row, Bounds(point_at(bounds[body], 0), point_at(bounds[body], 1)))
 
 
 @kernel
@@ -147,12 +173,13 @@ def meet_along_edges(table, a, b, face_a, face_b, kind, first_row, last_row, mar
     for row in range(first_row, last_row):
         if kind[row] == NEAR:
             continue
-        load_face(table, a, face_a[row], t, 0)
-        load_face(table, b, face_b[row], t, 3)
+        for at in range(0, 6, 3):  # a loop, since what is called in two places is compiled into both
+            body, face = (a, face_a[row]) if at == 0 else (b, face_b[row])
+            load_face(table, body, face, t, at)
         if share_a_point(t):
             continue
-        sides[0], sides[1], sides[2] = sides_of(t, 3, 0)
-        sides[3], sides[4], sides[5] = sides_of(t, 0, 3)
+        for at in range(0, 6, 3):
+            sides[at], sides[at + 1], sides[at + 2] = sides_of(t, 3 - at, at)
         for k in range(6):
             # The k-th edge of both faces: does it lie in the plane of the other face, and meet it in more than a point?
             mine, other = (0, 3) if k < 3 else (3, 0)
@@ -178,9 +205,10 @@ def meet_along_edges(table, a, b, face_a, face_b, kind, first_row, last_row, mar
                 other_side = 3 * beside_face + lies
                 if k >= 3 or first_beside[other_side] != other_side:  # once: by the edges of a, in the row of the lowest face of b
                     continue
-                known = fan_of(table, a, side, points, left, 2, marks[0]) and fan_of(
-                    table, b, other_side, points, left, 4, marks[1]
-                )
+                known = True
+                for of_b in range(2):
+                    its_body, its_side = (b, other_side) if of_b == 1 else (a, side)
+                    known = known and fan_of(table, its_body, its_side, points, left, 2 + 2 * of_b, marks[of_b])
                 found = sectors_meet(points, left, turned) if known else UNDECIDED
             tests += 1
             if found == MEETING:
@@ -200,6 +228,7 @@ def where_edge_lies(t, other, points):  # type: ignore[no-untyped-def]
     Returns how the face is turned in the shadow along axis u - 1, times 4, plus u, and: INSIDE where the edge enters the inside of
     the face, 0 … 2 where it runs along that side of it, OUTSIDE, or NO_AREA of a face without area.
     """
+    start = np.int64(0)
     for u in range(3):
         v = (u + 1) % 3
         turned = side_in_shadow(t, other, t, other + 1, t, other + 2, u, v)
@@ -207,7 +236,7 @@ def where_edge_lies(t, other, points):  # type: ignore[no-untyped-def]
             continue
         lowest, highest, beside, corner = 0, 0, 0, 0
         for k in range(3):
-            here = side_in_shadow(points, 0, points, 1, t, other + k, u, v)
+            here = side_in_shadow(points, start, points, start + 1, t, other + k, u, v)
             lowest, highest = min(lowest, here), max(highest, here)
             if here != 0:
                 beside += 1
@@ -215,10 +244,10 @@ def where_edge_lies(t, other, points):  # type: ignore[no-untyped-def]
         if lowest < 0 and highest > 0:
             for k in range(3):
                 i, j = other + k, other + (k + 1) % 3
-                if (
-                    turned * side_in_shadow(t, i, t, j, points, 0, u, v) <= 0
-                    and turned * side_in_shadow(t, i, t, j, points, 1, u, v) <= 0
-                ):
+                outside = True
+                for end in range(2):
+                    outside = outside and turned * side_in_shadow(t, i, t, j, points, end, u, v) <= 0
+                if outside:
                     return 0, OUTSIDE
             return 4 * turned + u, INSIDE
         if beside != 1:

@@ -7,17 +7,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.containment.face_contacts import COLUMNS, SHEET, TOUCHING_PART, UNTESTED, boxes_into, part_is_inside, test_pairs
-from jostle.containment.rational import interiors_meet
+from jostle.containment.edge_pieces import interiors_meet
+from jostle.containment.face_contacts import (
+    COLUMNS,
+    SHEET,
+    TOUCHING_PART,
+    UNTESTED,
+    boxes_into,
+    boxes_meet,
+    part_is_inside,
+    test_pairs,
+)
 from jostle.containment.sectors import MEETING, UNDECIDED
 from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, NEAR
 from jostle.geometry.winding_columns import windings
 from jostle.kernels.arrays import read_only_view
 from jostle.shapes.mesh import Mesh
-from jostle.shapes.topology import sheet_sides, touches_itself
+from jostle.shapes.topology import SheetSides, is_regular_at, sheet_sides, touches_itself
 
 ROWS_AT_ONCE = 200_000  # rows, or sixteenths of pairs, for one call of the kernel: some 50 ms, so that Ctrl-C is heard
+FEW_FACES = 500  # of a mesh, up to which it takes less than 2 ms to tell whether it touches itself
+TIMES_IN_PART = 50  # to look at the faces with contacts of one mesh, which takes as long as to look at all of them once
 
 
 class PairRows(NamedTuple):
@@ -44,9 +55,16 @@ class SolidRows(NamedTuple):
     winding_tests: int  # faces that were asked for a winding number
 
 
+def any_boxes_meet(body_a: Ints, body_b: Ints, frame: Frame) -> bool:
+    """Return whether the boxes of any of these pairs meet; a body whose vertices may change counts as everywhere."""
+    if len(body_a) == 0:
+        return False
+    return bool(boxes_meet(read_only_view(frame.poses), frame.bodies.bounds, read_only_view(body_a), read_only_view(body_b)))
+
+
 def solid_rows(rows: PairRows, frame: Frame) -> SolidRows:
     """Return what solids add to the rows of these pairs."""
-    table, kept, boxes, most = _body_table(rows, frame)
+    table, inner_of, kept, boxes, most = _body_table(rows, frame)
     meet, undecided = np.zeros(len(rows.body_a), np.uint8), np.zeros(len(rows.kind), bool)
     marks = np.zeros((4, most), np.uint8)
     columns = PairRows(*(read_only_view(column) for column in rows))
@@ -68,7 +86,7 @@ def solid_rows(rows: PairRows, frame: Frame) -> SolidRows:
     overlapping = meet == MEETING
     by_sheet = asked[inside & (asked[:, 2] == SHEET), 0]
     overlapping[by_sheet], meet[by_sheet] = True, UNTESTED  # a sheet that lies inside decides, whatever its body is like
-    touch_themselves = _touch_themselves(rows, meet, frame)
+    touch_themselves = _touch_themselves(rows, meet, inner_of, frame)
     for pair in np.flatnonzero(touch_themselves | (meet == UNDECIDED)).tolist():
         overlapping[pair] = _rational_answer(rows, pair, None if touch_themselves[pair] else undecided, frame)
     found = asked[inside & (asked[:, 2] != SHEET)]
@@ -94,8 +112,8 @@ def _slices(rows: PairRows) -> list[tuple[int, int]]:
     return list(zip([0, *ends], [*ends, len(work)], strict=True))
 
 
-def _body_table(rows: PairRows, frame: Frame) -> tuple[NDArray[np.int64], list[object], Floats, int]:
-    """Return the table of bodies for the kernel, the arrays behind it, boxes, and the largest number of sheets or parts."""
+def _body_table(rows: PairRows, frame: Frame) -> tuple[NDArray[np.int64], dict[int, Ints], list[object], Floats, int]:
+    """Return the table of bodies for the kernel, inner sides of their sheets, arrays behind it, boxes, most sheets or parts."""
     used, touching = np.zeros(len(frame), bool), np.zeros(len(frame), bool)
     touched = rows.last > rows.first
     for bodies in (rows.body_a, rows.body_b):
@@ -103,36 +121,38 @@ def _body_table(rows: PairRows, frame: Frame) -> tuple[NDArray[np.int64], list[o
         touching[bodies[touched]] = True
     table = np.zeros((len(frame), COLUMNS), np.int64)
     kept: list[object] = []
-    known: dict[tuple[int, bool], list[int]] = {}
+    inner_of: dict[int, Ints] = {}
+    known: dict[tuple[int, bool], tuple[list[int], Ints]] = {}
     most = 1
     for body in np.flatnonzero(used).tolist():
         mesh = frame.bodies.meshes[body]
         world = frame.world_vertices(body)
         key = (id(mesh), bool(touching[body]))
         deforms = bool(frame.bodies.deformable[body])
-        entry = None if deforms else known.get(key)
-        if entry is None:
-            entry, arrays = _mesh_entry(mesh, key[1], frame.vertices[body] if deforms else None)
-            kept.append(arrays)
+        found = None if deforms else known.get(key)
+        if found is None:
+            entry, sides = _mesh_entry(mesh, key[1], frame.vertices[body] if deforms else None)
+            kept.append((mesh, sides))
             most = max(most, entry[7], entry[9])
+            found = entry, sides.inner
             if not deforms:
-                known[key] = entry
+                known[key] = found
+        entry, inner_of[body] = found
         table[body] = (world.ctypes.data, len(world), *entry)
     boxes = np.empty((len(frame), 6))
     boxes_into(table, used, boxes)
-    return table, kept, boxes, most
+    return table, inner_of, kept, boxes, most
 
 
-def _mesh_entry(mesh: Mesh, touching: bool, deformed: Floats | None) -> tuple[list[int], list[object]]:
-    """Return what the table has of a mesh, without vertices, and the arrays behind it."""
+def _mesh_entry(mesh: Mesh, touching: bool, deformed: Floats | None) -> tuple[list[int], SheetSides]:
+    """Return what the table has of a mesh, without vertices, and the sides of its sheets, which are zeros where nothing touches."""
     topology = mesh.topology
-    sample = topology.first_face_of_sheet
-    inner: Ints = np.zeros(len(sample), np.int32)
+    sides = SheetSides(topology.first_face_of_sheet, np.zeros(len(topology.first_face_of_sheet), np.int32))
     if topology.is_closed and touching:
-        sample, inner = mesh.sheet_sides if deformed is None else sheet_sides(deformed, mesh.faces, topology)
+        sides = mesh.sheet_sides if deformed is None else sheet_sides(deformed, mesh.faces, topology)
     entry = [mesh.faces.ctypes.data, len(mesh.faces), *topology.addresses, len(topology.first_face_of_part)]
-    entry += [sample.ctypes.data, len(sample), inner.ctypes.data, int(topology.is_closed)]
-    return entry, [mesh.faces, topology, sample, inner]
+    entry += [sides.sample.ctypes.data, len(sides.sample), sides.inner.ctypes.data, int(topology.is_closed)]
+    return entry, sides
 
 
 def _inside(asked: NDArray[np.int64], flags: Floats, rows: PairRows, boxes: Floats, frame: Frame) -> tuple[NDArray[np.bool_], int]:
@@ -161,19 +181,45 @@ def _inside(asked: NDArray[np.int64], flags: Floats, rows: PairRows, boxes: Floa
     return inside, tests
 
 
-def _touch_themselves(rows: PairRows, meet: NDArray[np.uint8], frame: Frame) -> NDArray[np.bool_]:
-    """Return which pairs, of those that were tested, have a body that touches itself: sectors and sheets say too little of it."""
-    chosen = np.flatnonzero(meet != UNTESTED)
+def _touch_themselves(rows: PairRows, meet: NDArray[np.uint8], inner_of: dict[int, Ints], frame: Frame) -> NDArray[np.bool_]:
+    """Return which pairs, of those that were tested, have a body that touches itself: sectors and sheets say too little of it.
+
+    A body that is regular around its faces with contacts may touch itself elsewhere: for these pairs it does not matter.
+    """
+    tested: NDArray[np.bool_] = meet != UNTESTED
+    chosen = np.flatnonzero(tested)
     found = np.zeros(len(frame), bool)
     for body in np.unique(np.concatenate([rows.body_a[chosen], rows.body_b[chosen]])).tolist():
         mesh = frame.bodies.meshes[body]
         deforms = bool(frame.bodies.deformable[body])
+        if _is_cheaper_in_part(mesh, deforms):
+            faces = _touching_faces(rows, chosen, body)
+            inner = inner_of[body][mesh.topology.sheet_of_face[faces]]
+            if is_regular_at(faces, frame.vertices[body], (mesh.faces, mesh.welded_faces), inner):
+                continue
         if deforms:
-            found[body] = touches_itself(frame.vertices[body], mesh.faces, mesh.welded_faces, mesh.topology)
+            found[body] = touches_itself(frame.vertices[body], mesh.faces, mesh.welded_faces)
         else:
             found[body] = mesh.touches_itself
-    tested: NDArray[np.bool_] = meet != UNTESTED
     return tested & (found[rows.body_a] | found[rows.body_b])
+
+
+def _is_cheaper_in_part(mesh: Mesh, deforms: bool) -> bool:
+    """Whether to look at the faces with contacts first; of a rigid body only so often, as the answer for the whole mesh is kept."""
+    if len(mesh.faces) < FEW_FACES or (not deforms and mesh.knows_whether_it_touches_itself):
+        return False
+    mesh.times_looked_at_in_part[0] += 1
+    return deforms or mesh.times_looked_at_in_part[0] <= TIMES_IN_PART
+
+
+def _touching_faces(rows: PairRows, pairs: NDArray[np.int64], body: int) -> Ints:
+    """Return the faces of a body that touch others in these pairs, each once."""
+    found: list[Ints] = []
+    for bodies, faces in ((rows.body_a, rows.face_a), (rows.body_b, rows.face_b)):
+        for pair in pairs[bodies[pairs] == body].tolist():
+            chosen = slice(int(rows.first[pair]), int(rows.last[pair]))
+            found.append(faces[chosen][rows.kind[chosen] != NEAR])
+    return np.unique(np.concatenate(found))
 
 
 def _rational_answer(rows: PairRows, pair: int, undecided: NDArray[np.bool_] | None, frame: Frame) -> bool:

@@ -204,10 +204,20 @@ class Mesh:
 
     @functools.cached_property
     def touches_itself(self) -> bool:
-        """Whether faces touch or cross beyond welded vertices and edges, other than those of solids that make a union."""
+        """Whether faces touch or cross beyond welded vertices and edges."""
         from jostle.shapes.topology import touches_itself
 
-        return touches_itself(self.vertices, self.faces, self.welded_faces, self.topology)
+        return touches_itself(self.vertices, self.faces, self.welded_faces)
+
+    @property
+    def knows_whether_it_touches_itself(self) -> bool:
+        """Whether `touches_itself` has been computed."""
+        return "touches_itself" in self.__dict__
+
+    @functools.cached_property
+    def times_looked_at_in_part(self) -> list[int]:
+        """[how often some of the faces were looked at instead of computing `touches_itself`]: often enough, it is cheaper."""
+        return [0]
 
     @functools.cached_property
     def face_normals(self) -> NDArray[np.float64]:

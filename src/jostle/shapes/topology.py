@@ -159,12 +159,17 @@ def sheet_sides(vertices: NDArray[np.float64], faces: Ints, topology: Topology) 
     """Return the inner sides of sheets, by exact winding numbers on both sides of a sample of each."""
     sample, turned = topology.first_face_of_sheet.copy(), np.zeros(len(topology.first_face_of_sheet), np.int8)
     sample_sheets(read_only_view(vertices), read_only_view(faces), topology.sheet_of_face, sample, turned)
-    found, _ = windings(vertices[faces[sample]].reshape(-1, 9), vertices, faces)
+    return SheetSides(sample, _inner_sides(vertices, faces, sample, turned))
+
+
+def _inner_sides(vertices: NDArray[np.float64], faces: Ints, chosen: NDArray[np.integer], turned: NDArray[np.int8]) -> Ints:
+    """Return on which side of each chosen face, which is `turned` as `facing` says, the inside is; as in `SheetSides`."""
+    found, _ = windings(vertices[faces[chosen]].reshape(-1, 9), vertices, faces)
     upper, lower = found[:, 0], found[:, 0] + found[:, 2]
     before, behind = np.where(turned > 0, upper, lower), np.where(turned > 0, lower, upper)
     inner = np.where(behind != 0, np.where(before != 0, BOTH, -1), np.where(before != 0, 1, 0))
     inner[turned == 0] = 0
-    return SheetSides(sample, inner.astype(np.int32))
+    return inner.astype(np.int32)
 
 
 @kernel
@@ -181,13 +186,9 @@ def sample_sheets(vertices: Points, faces: Ints, sheet_of_face: Ints, sample: In
 FACES_AT_ONCE = 5_000  # for one call of the kernel: at most some 50 ms for a million faces, so that Ctrl-C is heard
 
 
-def touches_itself(vertices: NDArray[np.float64], faces: Ints, welded_faces: Ints, topology: Topology) -> bool:
-    """Return whether two faces with an area have more in common than welded vertices and edges.
-
-    Faces of two sheets that are closed on their own, and both outward or both inverted, do not count: they make a union of solids.
-    """
+def touches_itself(vertices: NDArray[np.float64], faces: Ints, welded_faces: Ints) -> bool:
+    """Return whether two faces with an area have more in common than welded vertices and edges."""
     corners = vertices[faces]
-    turned = _turned_sheets(corners, topology)
     lower, upper = corners.min(axis=1), corners.max(axis=1)
     # The sweep goes along the axis on which faces are smallest for the length of the body.
     axis = int(np.argmax((upper.max(axis=0) - lower.min(axis=0)) / np.maximum((upper - lower).mean(axis=0), 1e-300)))
@@ -196,38 +197,14 @@ def touches_itself(vertices: NDArray[np.float64], faces: Ints, welded_faces: Int
     boxes = np.hstack([lower[order][:, turn], upper[order][:, turn]])
     vertices, faces, welded_faces = read_only_view(vertices), read_only_view(faces), read_only_view(welded_faces)
     return any(
-        touches_later_face(
-            vertices, faces, welded_faces, boxes, order, topology.sheet_of_face, turned, first, first + FACES_AT_ONCE
-        )
+        touches_later_face(vertices, faces, welded_faces, boxes, order, first, first + FACES_AT_ONCE)
         for first in range(0, len(faces), FACES_AT_ONCE)
     )
 
 
-def _turned_sheets(corners: NDArray[np.float64], topology: Topology) -> Ints:
-    """Return 1 for sheets that are closed on their own and outward, -1 for inverted ones, and 0 for others and doubtful ones."""
-    sheets, sheet = len(topology.first_face_of_sheet), topology.sheet_of_face
-    first = topology.first_side
-    sizes = np.bincount(first, minlength=len(first))[first]
-    closed = np.bincount(np.repeat(sheet, 3), sizes != 2, sheets) == 0
-    about = corners - corners[topology.first_face_of_sheet, 0][sheet][:, None]
-    size = np.zeros(sheets)
-    np.maximum.at(size, sheet, np.abs(about).max(axis=(1, 2)))
-    about /= np.where(size > 0.0, size, 1.0)[sheet][:, None, None]
-    volume = np.bincount(sheet, np.einsum("ij,ij->i", about[:, 0], np.cross(about[:, 1], about[:, 2])), sheets)
-    return np.where(closed & (np.abs(volume) > 1e-9), np.sign(volume), 0).astype(np.int32)
-
-
 @kernel
 def touches_later_face(
-    vertices: Points,
-    faces: Ints,
-    welded_faces: Ints,
-    boxes: Points,
-    order: NDArray[np.int64],
-    sheet: Ints,
-    turned: Ints,
-    first: int,
-    last: int,
+    vertices: Points, faces: Ints, welded_faces: Ints, boxes: Points, order: NDArray[np.int64], first: int, last: int
 ) -> bool:
     """Whether one of the faces first … last - 1 in order touches a later one; boxes (m,6) ascend by their first coordinate."""
     m = order.shape[0]
@@ -241,10 +218,72 @@ def touches_later_face(
             if boxes[j, 1] > boxes[i, 4] or boxes[i, 1] > boxes[j, 4] or boxes[j, 2] > boxes[i, 5] or boxes[i, 2] > boxes[j, 5]:
                 continue
             g = order[j]
-            if sheet[f] != sheet[g] and turned[sheet[f]] != 0 and turned[sheet[f]] == turned[sheet[g]]:
-                continue
             if facing(vertices, faces, g) == 0:
                 continue
             if adjacent_faces_touch(vertices, faces, welded_faces, f, g):
                 return True
     return False
+
+
+def is_regular_at(chosen: Ints, vertices: NDArray[np.float64], mesh_faces: tuple[Ints, Ints], inner: Ints) -> bool:
+    """Return whether a closed surface is around the chosen faces (k,) what their fans and sheets say.
+
+    So it is where none of them touches another face beyond welded vertices and edges, and each has the inside on the side where its
+    sheet has it, `inner` (k,), which must not be 0. Faces without area do not count. False also where it takes too long to tell.
+
+    mesh_faces are the faces and the welded faces (m,3).
+    """
+    faces, welded_faces = mesh_faces
+    turned = np.zeros(len(chosen), np.int8)
+    chosen, views = read_only_view(chosen), (read_only_view(vertices), read_only_view(faces), read_only_view(welded_faces))
+    if chosen_face_touches(chosen, *views, MOST_BOX_TESTS * len(faces), turned):
+        return False
+    sides, some = _inner_sides(vertices, faces, chosen, turned), turned != 0
+    return bool(((sides == inner) & (sides != 0))[some].all())
+
+
+MOST_BOX_TESTS = 100  # for each face of the mesh: less than the test of the whole mesh takes
+
+
+@kernel
+def chosen_face_touches(chosen, vertices, faces, welded_faces, most, turned):  # type: ignore[no-untyped-def]
+    """Whether a chosen face touches another one, or it takes more than `most` box tests to tell; writes `facing` of each."""
+    k = chosen.shape[0]
+    boxes, around = np.empty((k, 6)), np.empty(6)
+    for c in range(3):
+        around[c], around[3 + c] = np.inf, -np.inf
+    for i in range(k):
+        f = chosen[i]
+        turned[i] = facing(vertices, faces, f)
+        for c in range(3):
+            x, y, z = vertices[faces[f, 0], c], vertices[faces[f, 1], c], vertices[faces[f, 2], c]
+            boxes[i, c], boxes[i, 3 + c] = min(x, y, z), max(x, y, z)
+            around[c], around[3 + c] = min(around[c], boxes[i, c]), max(around[3 + c], boxes[i, 3 + c])
+    box, tests = np.empty(6), 0
+    for g in range(faces.shape[0]):
+        for c in range(3):
+            x, y, z = vertices[faces[g, 0], c], vertices[faces[g, 1], c], vertices[faces[g, 2], c]
+            box[c], box[3 + c] = min(x, y, z), max(x, y, z)
+        if boxes_are_apart(box, around):
+            continue
+        tests += k
+        if tests > most:
+            return True
+        if facing(vertices, faces, g) == 0:
+            continue
+        for i in range(k):
+            f = chosen[i]
+            if f == g or turned[i] == 0 or boxes_are_apart(box, boxes[i]):
+                continue
+            if adjacent_faces_touch(vertices, faces, welded_faces, f, g):
+                return True
+    return False
+
+
+@kernel
+def boxes_are_apart(one, other):  # type: ignore[no-untyped-def]
+    """Whether two closed boxes (6,) share no point."""
+    apart = False
+    for c in range(3):
+        apart = apart or one[c] > other[3 + c] or other[c] > one[3 + c]
+    return apart
