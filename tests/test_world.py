@@ -1,5 +1,6 @@
 """World and Body: what a user holds."""
 
+import copy
 import gc
 import pickle
 import threading
@@ -532,6 +533,7 @@ def test_bodies_that_come_or_go_while_values_are_checked_are_told(change):
     world.detect()
     tried(lambda: world.set_poses(Acting(act, np.array([np.eye(4)] * len(world)))))
     tried(lambda: world._set_all(Acting(act, np.array([np.eye(4)] * len(world))), {}))
+    tried(lambda: world.detect_many(Acting(act, np.array([[np.eye(4)] * len(world)]))))
     if change == "add":
         tried(lambda: world.add(box(name="other"), Acting(act, np.eye(4))))
     count = len(world)
@@ -551,3 +553,14 @@ def test_what_a_signal_handler_raises_is_no_fault_of_the_value(error):
 
     with pytest.raises(error, match="enough"):
         jostle.World().add(box(), Acting(act, np.eye(4)))
+
+
+def test_copies_of_a_world_drop_prepared_shapes_of_their_own():
+    world = jostle.World()
+    world.add(box())
+    world.prepare()
+    other = copy.copy(world)
+    other.remove(0)
+    other.add(tetrahedron())
+    other.prepare()
+    assert box().digest in [content.mesh.digest for content in world._shapes._shapes]
