@@ -564,3 +564,50 @@ def test_copies_of_a_world_drop_prepared_shapes_of_their_own():
     other.add(tetrahedron())
     other.prepare()
     assert box().digest in [content.mesh.digest for content in world._shapes._shapes]
+
+
+def test_threads_may_copy_one_world_at_once(monkeypatch):
+    """As each of them does that wants a world of its own."""
+    world = jostle.World()
+    world.add(box())
+    held, go_on, copies = threading.Event(), threading.Event(), []
+    copied = copy.copy
+
+    def slow(value):
+        held.set()
+        go_on.wait(10.0)
+        return copied(value)
+
+    monkeypatch.setattr("jostle.one_at_a_time.PATIENCE", 10.0)
+    monkeypatch.setattr("jostle.world.copy.copy", slow)
+    first = threading.Thread(target=lambda: copies.append(pickle.dumps(world)))
+    first.start()
+    held.wait(10.0)
+    second = threading.Thread(target=lambda: copies.append(pickle.dumps(world)))
+    second.start()
+    go_on.set()
+    first.join()
+    second.join()
+    assert len(copies) == 2
+
+
+def test_a_world_is_not_waited_for_by_its_own_callbacks(monkeypatch):
+    monkeypatch.setattr("jostle.one_at_a_time.PATIENCE", np.inf)
+    world, told = jostle.World(), []
+    world.add(box())
+
+    def progress(*_):
+        with pytest.raises(jostle.BusyError, match="callback"):
+            pickle.dumps(world)
+        told.append(world[0].pose)
+
+    world.prepare(progress)
+    assert told
+
+
+def test_bodies_can_be_pickled_while_a_thread_looks_at_them():
+    world = jostle.World()
+    world.add(box())
+    bodies = world._frame().bodies
+    assert bodies.__getstate__() is not bodies.__dict__
+    assert pickle.loads(pickle.dumps(bodies)).names == ("box",)

@@ -92,7 +92,7 @@ class Body:
     def world_vertices(self) -> NDArray[np.float64]:
         """(n,3) vertices in world coordinates, as every exact method sees them."""
         world = self._world
-        with world._alone():
+        with world._reading():
             frame, row = world._held_frame(), self._row
         return frame.world_vertices(row)
 

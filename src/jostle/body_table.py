@@ -156,7 +156,7 @@ class BodyTable:
     def ids(self) -> Iterator[int]:
         """The ids of all bodies in order."""
         yield from self.row_of_id
-        yield from [body.id for body in self.new.values()]
+        yield from [body.id for body in list(self.new.values())]  # a list at once: a thread may add another one
 
     def names(self) -> list[str]:
         """The names of all bodies in order."""

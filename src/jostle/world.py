@@ -452,7 +452,7 @@ class World:
     def __getstate__(self) -> dict[str, Any]:
         # A detector may hold what does not pickle; the next detect starts a new one from the prepared shapes.
         # A copy drops prepared shapes of its own, in a thread of its own.
-        with self._alone():
+        with self._reading():
             own = {"_table": copy.copy(self._table), "_shapes": copy.copy(self._shapes)}
             return {**self.__dict__, "_detector": None, "_detector_bodies": None, **own}
 
@@ -461,6 +461,10 @@ class World:
     def _alone(self) -> threading.Lock:
         """Return what holds the world for one call, in a `with` statement."""
         return self._turn.free_lock()
+
+    def _reading(self) -> threading.Lock:
+        """Return what holds the world for a call that changes only what is derived."""
+        return self._turn.lock_to_read()
 
     @property
     def _roster(self) -> tuple[int, int]:
@@ -477,18 +481,18 @@ class World:
         """Return the table with all bodies in its columns, to read from."""
         table = self._table
         if table.new:
-            with self._alone():
+            with self._reading():
                 table = self._settle()
         return table
 
     def _frame(self) -> Frame:
         """Return the present frame."""
-        with self._alone():
+        with self._reading():
             return self._held_frame()
 
     def _sealed_table(self) -> BodyTable:
         """Return the table as it is now, for good: whatever is set later is set in another one."""
-        with self._alone():
+        with self._reading():
             self._held_frame()
             return self._table
 
