@@ -24,7 +24,8 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 from jostle.report import Counters
 
-FIRST_SLICE = 1 << 20  # box tests; later slices are sized by the clock
+FIRST_SLICE = 1 << 20  # operations: box tests, or exact ones times their weight; later slices are sized by the clock
+EXACT_TEST, DISTANCE_TEST = 30, 60  # what they count for in box tests
 
 
 class FaceRows(NamedTuple):
@@ -58,15 +59,20 @@ def _faces_share_a_vertex(welded, i, j):  # type: ignore[no-untyped-def]
 
 @kernel
 def _scan_faces(  # type: ignore[no-untyped-def]
-    va, fa, la, ua, vb, fb, lb, ub, welded, first, last, itself, adjacent, clearance, out_pairs, out_kind, out_distance, tests
+    va, fa, la, ua, vb, fb, lb, ub, welded, first, operations, itself, adjacent, clearance, out_pairs, out_kind, out_distance, tests
 ):
-    """Write rows of faces first … last-1 of A against all of B (against later faces, for itself); return how many there are.
+    """Write rows of faces of A, from the first on, against all of B (against later faces, for itself).
 
+    Returns how many rows there are, the face to go on with, and the operations used; it stops at a face, once these are enough.
     Rows that do not fit into the outputs are counted but not written. `tests` (3,) counts box, triangle and distance tests.
     """
     found = 0
     limit = clearance * clearance
-    for i in range(first, last):
+    before = tests[0] + EXACT_TEST * tests[1] + DISTANCE_TEST * tests[2]
+    spent = 0
+    for i in range(first, fa.shape[0]):
+        if spent >= operations:
+            return found, i, spent
         start = i + 1 if itself else 0
         tests[0] += fb.shape[0] - start
         for j in range(start, fb.shape[0]):
@@ -98,7 +104,8 @@ def _scan_faces(  # type: ignore[no-untyped-def]
                     out_kind[found] = kind
                     out_distance[found] = distance
                 found += 1
-    return found
+        spent = tests[0] + EXACT_TEST * tests[1] + DISTANCE_TEST * tests[2] - before
+    return found, fa.shape[0], spent
 
 
 def find_face_rows(
@@ -119,21 +126,19 @@ def find_face_rows(
     search = _Search(0, np.empty((256, 2), np.int32), np.empty(256, np.uint8), np.empty(256))
 
     def scan(state: _Search, operations: int) -> tuple[bool, int]:
-        first = state.next_face
-        last = min(len(faces_a), first + max(1, operations // len(faces_b)))
         while True:
             before = tests.copy()
             room = slice(state.found, None)
             outputs = (state.face_pairs[room], state.kind[room], state.distance[room], tests)
-            arguments = (*arrays, *others, welding, first, last, itself, adjacent, clearance, *outputs)
-            needed = _scan_faces(*arguments)
+            arguments = (*arrays, *others, welding, state.next_face, operations, itself, adjacent, clearance, *outputs)
+            needed, next_face, spent = _scan_faces(*arguments)
             if state.found + needed <= len(state.kind):
                 break
             tests[:] = before
             _grow(state, state.found + needed)
         state.found += needed
-        state.next_face = last
-        return last == len(faces_a), (last - first) * len(faces_b)
+        state.next_face = next_face
+        return next_face == len(faces_a), max(1, spent)
 
     run_in_slices(scan, search, FIRST_SLICE)
     found = slice(search.found)
