@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -34,6 +36,7 @@ class Pair:
         if not isinstance(engine, WideTree):
             raise InputError(f"method is {cast.shown(method)}; a Pair takes a jostle.WideTree, or None")
         mesh_a, mesh_b = mesh_of(a, "a"), mesh_of(b, "b")
+        self._made_of = mesh_a, mesh_b, engine
         tree_a = engine.prepare_shape(mesh_a)
         tree_b = tree_a if mesh_b is mesh_a else engine.prepare_shape(mesh_b)
         self._forest = Forest([tree_a, tree_b])  # keeps the arrays whose addresses are in the table alive
@@ -59,6 +62,9 @@ class Pair:
         touching = bool(work.state[ROWS])
         self._workspaces.append(work)
         return touching
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Pair, self._made_of  # its tables hold addresses, and its poses are written to by each call
 
     @staticmethod
     def _refuse(pose_a: ArrayLike | None, pose_b: ArrayLike | None) -> None:

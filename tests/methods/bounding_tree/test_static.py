@@ -159,3 +159,25 @@ def test_a_body_that_deforms_keeps_the_rows_of_the_oracle():
                 found.append(rows_of(world.detect(itself=True)))
             assert found[0] == found[1]
             assert len(found[0]) > 50
+
+
+def test_neighbours_that_are_passed_over_count_as_operations(monkeypatch):
+    """Faces about one vertex make many pairs that no test counts: slices would take as long as there are of them."""
+    used = []
+
+    def run(step, state, operations):
+        done = False
+        while not done:
+            done, did = step(state, operations)
+            used.append(did)
+
+    monkeypatch.setattr(search, "run_in_slices", run)
+    count = 200
+    angle = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
+    rim = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(count)])
+    faces = [[k, (k + 1) % count, count] for k in range(count)]
+    world = jostle.World("bounding_tree")
+    world.add(jostle.Mesh([*rim.tolist(), [0.0, 0.0, 0.0]], faces), deformable=True)
+    report = world.detect(itself=True)
+    assert not report.touching
+    assert sum(used) > report.counters.box_tests + 30 * report.counters.triangle_tests + count

@@ -95,14 +95,13 @@ class StaticSearch:
         poses = (read_only_view(placed.poses), read_only_view(placed.corner_poses))
 
         def step(search: StaticSearch, operations: int) -> tuple[bool, int]:
-            before = int(state[static.NODE_TESTS] + static.EXACT_TEST * state[static.TRIANGLE_TESTS])
+            before = int(state[static.SPENT])
             why = static.touching_faces(
                 shapes.addresses, kind, *pairs, *poses, how_many, adjacent, per_leaf, operations, state, search._stack,
                 search._tags[0], search._lanes[0], search._tags[1], search._lanes[1], search._keys, search._pair, search._visited,
             )  # fmt: skip
             search._grow(why)
-            after = int(state[static.NODE_TESTS] + static.EXACT_TEST * state[static.TRIANGLE_TESTS])
-            return why == static.DONE, max(1, after - before)
+            return why == static.DONE, max(1, int(state[static.SPENT]) - before)
 
         try:
             run_in_slices(step, self, FIRST_SLICE)

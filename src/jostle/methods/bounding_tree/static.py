@@ -23,9 +23,9 @@ from jostle.methods.bounding_tree.leaves import FACE, SLOTS, face_boxes_meet, fi
 from jostle.methods.bounding_tree.overlap import FRAME, descends_into_a, nodes_apart, reach_of, set_up_frame
 from jostle.packed_rows import ALL, ANY, FACE_BITS, KIND_BITS, WORST
 
-# State: next pair, height of the stack, rows so far, rows of the present pair, query number, and counts of tests.
-STATE = 8
-NEXT_PAIR, HEIGHT, ROWS, ROWS_OF_PAIR, QUERY, NODE_TESTS, TRIANGLE_TESTS, VISITED = range(STATE)
+# State: next pair, height of the stack, rows so far, rows of the present pair, query number, counts of tests, and operations.
+STATE = 9
+NEXT_PAIR, HEIGHT, ROWS, ROWS_OF_PAIR, QUERY, NODE_TESTS, TRIANGLE_TESTS, VISITED, SPENT = range(STATE)
 # Arrays of a shape, by address.
 VOLUMES, FIRST_CHILD, CHILD_COUNT, FIRST_FACE, FACE_COUNT, ORDER, FACES, VERTICES, WELDED = range(9)
 
@@ -130,6 +130,7 @@ def touching_faces(  # type: ignore[no-untyped-def]
                 at, other = base_a + FACE * i, base_b + FACE * j
                 neighbours = itself and share_a_vertex(welded, face_a, face_b)
                 if neighbours and not adjacent:
+                    spent += 1
                     continue
                 triangle_tests += 1
                 spent += EXACT_TEST
@@ -161,6 +162,7 @@ def touching_faces(  # type: ignore[no-untyped-def]
     state[ROWS] = total
     state[NODE_TESTS] += node_tests
     state[TRIANGLE_TESTS] += triangle_tests
+    state[SPENT] += node_tests + spent
     return why
 
 

@@ -23,9 +23,9 @@ def look_up(table, key):
 
 
 @kernel
-def enter_again(checks, count, table):
-    """Enter the checklist into an empty table."""
-    for k in range(count):
+def enter_again(checks, begin, end, table):
+    """Enter a piece of the checklist into a table."""
+    for k in range(begin, end):
         table[look_up(table, checks[k])] = checks[k]
 
 

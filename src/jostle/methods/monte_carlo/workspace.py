@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.kernels.buffers import doubled
+from jostle.kernels.buffers import doubled, pieces
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 
@@ -85,9 +85,9 @@ def put_key(table, payload, slot, stamp, couple, what, fa, fb, value, state):  #
 
 
 @kernel
-def copy_keys(old_table, old_payload, table, payload, stamp):  # type: ignore[no-untyped-def]
-    """Put the keys of this frame into a larger table."""
-    for k in range(old_payload.shape[0]):
+def copy_keys(old_table, old_payload, begin, end, table, payload, stamp):  # type: ignore[no-untyped-def]
+    """Put the keys of this frame from `begin` to `end` into a larger table."""
+    for k in range(begin, end):
         tag = old_table[2 * k + 1]
         if tag >> 32 == stamp:
             key = old_table[2 * k]
@@ -153,7 +153,8 @@ class Workspace:
         """Make longer what was full."""
         if why == FULL_TABLE:
             table, payload = np.zeros(2 * len(self[TABLE]), np.int64), np.zeros(2 * len(self[PAYLOAD]), np.int32)
-            copy_keys(self[TABLE], self[PAYLOAD], table, payload, self.state[STAMP])
+            for begin, end in pieces(len(self[PAYLOAD])):
+                copy_keys(self[TABLE], self[PAYLOAD], begin, end, table, payload, self.state[STAMP])
             self.put((TABLE, table), (PAYLOAD, payload))
             return
         together = {

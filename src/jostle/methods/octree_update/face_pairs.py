@@ -12,6 +12,7 @@ from jostle.geometry.rigid import rigid_coordinate
 from jostle.geometry.triangle import Bounds, bounds_meet, triangle_of_row
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.vector import Vec3
+from jostle.kernels.buffers import full
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
 from jostle.methods.octree_update.node_checklist import FACES, NODE_FACES, NODE_START, VERTICES
@@ -123,9 +124,9 @@ def put_on_checklist(checklist_pair, checklist_faces, pair, face_a, face_b):
 
 
 @kernel
-def copy_checklist(old_pair, old_faces, new_pair, new_faces):
-    """Enter all that is on one checklist on another, larger one."""
-    for place in range(old_pair.shape[0]):
+def copy_checklist(old_pair, old_faces, begin, end, new_pair, new_faces):
+    """Enter what is on one checklist from `begin` to `end` on another, larger one."""
+    for place in range(begin, end):
         if old_pair[place] >= 0:
             key = old_faces[place]
             put_on_checklist(new_pair, new_faces, old_pair[place], key >> FACE_BITS, key & ((1 << FACE_BITS) - 1))
@@ -133,4 +134,4 @@ def copy_checklist(old_pair, old_faces, new_pair, new_faces):
 
 def empty_checklist(places):
     """Return a checklist of pairs of faces with a power of two of places."""
-    return np.full(places, -1, np.int32), np.empty(places, np.int64)
+    return full(places, -1, np.int32), np.empty(places, np.int64)

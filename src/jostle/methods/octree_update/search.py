@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.box_box import WIDTH
-from jostle.kernels.buffers import doubled
+from jostle.kernels.buffers import doubled, pieces
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.octree_update import face_pairs, node_checklist, standard_octree
@@ -204,7 +204,8 @@ def _grow(room: Room, why: int, needed: int) -> None:
         room.listed, room.corners = np.empty((2 * needed, 3), np.int32), np.empty((2 * needed, 15))
     elif why == standard_octree.FULL_CHECKLIST:
         larger = face_pairs.empty_checklist(2 * len(room.checklist_pair))
-        face_pairs.copy_checklist(room.checklist_pair, room.checklist_faces, *larger)
+        for begin, end in pieces(len(room.checklist_pair)):
+            face_pairs.copy_checklist(room.checklist_pair, room.checklist_faces, begin, end, *larger)
         room.checklist_pair, room.checklist_faces = larger
     elif why == standard_octree.FULL_ROWS:
         room.rows = doubled(room.rows)
