@@ -21,6 +21,7 @@ from jostle.broad_phase.volumes import CandidatePairs, Volumes
 from jostle.errors import InputError
 from jostle.frame import Bodies, Floats, Frame
 from jostle.geometry.aabb import box_of_points, world_boxes_into
+from jostle.geometry.vector import Vec3
 from jostle.kernels.arrays import read_only_view
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
@@ -123,7 +124,7 @@ class LocalBoxes:
         known: dict[int, float] = {}
         for mesh, middle in zip(self._bodies.meshes, centre.tolist(), strict=True):
             if id(mesh) not in known:
-                known[id(mesh)] = float(farthest_from(read_only_view(_used_vertices(mesh)), *middle)[1])
+                known[id(mesh)] = float(farthest_from(read_only_view(_used_vertices(mesh)), Vec3(*middle))[1])
         radius = np.array([known[id(mesh)] for mesh in self._bodies.meshes])
         radius[self._bodies.deforming] = np.inf
         return read_only_view(centre), read_only_view(radius)
