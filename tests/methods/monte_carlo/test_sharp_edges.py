@@ -12,7 +12,6 @@ import pytest
 import jostle
 from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
-from jostle.kernels.random import random_state
 from jostle.methods.monte_carlo.average_planes import FacetCylinder
 from jostle.methods.monte_carlo.sharp_edges import gap_behind_planes
 from jostle.methods.monte_carlo.shells import PAD
@@ -71,7 +70,7 @@ def test_the_gap_behind_planes_is_never_more_than_the_distance():
     rng = np.random.default_rng(3)
     mesh, shape = mesh_of("horseshoe"), shape_of("horseshoe")
     facets = np.flatnonzero(shape.edge_row >= 0)
-    work, links = Workspace(1, random_state(0)), np.zeros(2, Link.dtype)
+    work, links = Workspace(1), np.zeros(2, Link.dtype)
     work.put(planes=shape.edge_plane.reshape(-1).view(EdgePlane.dtype), links=links)
     relative = work["relative"][0]
     parted = 0

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from jostle.kernels.jit import kernel
-from jostle.kernels.random import random_state
 from jostle.methods.monte_carlo.taking_turns import (
     BELOW_ROWS_SHARE,
     begin_discovery,
@@ -62,7 +61,7 @@ def remember_at(addresses, place, below_rows):
 
 def workspace_with(entries):
     """A workspace with entries (n,3) pending."""
-    work = Workspace(1, random_state(0))
+    work = Workspace(1)
     work.put(pending=np.ascontiguousarray(entries))
     work.state.tail = len(entries)
     return work

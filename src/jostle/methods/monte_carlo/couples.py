@@ -16,7 +16,7 @@ from jostle.geometry.rigid import cull_padding, solve_relative_pose_into
 from jostle.geometry.vector import Vec3, minus, point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.kernels.random import below
+from jostle.kernels.random import Words, below
 from jostle.kernels.structs import Addresses
 from jostle.methods.monte_carlo.work import Aim, Couple, PoseRow, Work, open_work
 
@@ -33,8 +33,8 @@ class Motion(NamedTuple):
 
 
 @kernel
-def set_up_couples(addresses: Addresses, body_a: Ints, body_b: Ints, motion: Motion) -> None:
-    """Fill in the couples (body_a[k], body_b[k]) of a frame, sorted."""
+def set_up_couples(addresses: Addresses, body_a: Ints, body_b: Ints, motion: Motion, random: Words) -> None:
+    """Fill in the couples (body_a[k], body_b[k]) of a frame, sorted; random: the state of the generator, which moves on."""
     work = open_work(addresses)
     scratch = np.empty((4, 4))
     known = 0
@@ -46,7 +46,7 @@ def set_up_couples(addresses: Addresses, body_a: Ints, body_b: Ints, motion: Mot
         # Couples of this frame and of the last are sorted alike.
         while known < work.task.known_couples and is_before(work.known[known], couple):
             known += 1
-        place_seeds(work, k, known)
+        place_seeds(work, k, known, random)
         if work.task.order != 0:
             aim_seeds(work, k, motion)
 
@@ -101,11 +101,12 @@ def lack_of_orthonormality(poses: Floats, body: int) -> float:
 @kernel
 def reach_in_world(poses: Floats, body: int, farthest: float) -> float:
     """Return a bound of the world coordinates of a body whose own are at most `farthest`."""
-    return max(abs(poses[body, 0, 3]), abs(poses[body, 1, 3]), abs(poses[body, 2, 3])) + 1.7321 * (1.0 + 1e-5) * farthest
+    shift: float = max(abs(poses[body, 0, 3]), abs(poses[body, 1, 3]), abs(poses[body, 2, 3]))
+    return shift + 1.7321 * (1.0 + 1e-5) * farthest
 
 
 @kernel
-def place_seeds(work: Work, k: int, known: int) -> None:
+def place_seeds(work: Work, k: int, known: int, random: Words) -> None:
     """Let the seeds of couple k go on where they had come to in the last frame, or begin at random ones."""
     couple = work.couples[k]
     kept = known < work.task.known_couples and not is_before(couple, work.known[known])
@@ -116,7 +117,7 @@ def place_seeds(work: Work, k: int, known: int) -> None:
         if kept:
             couple.cursor[side] = work.known[known].cursor[side]
         else:
-            couple.cursor[side] = below(work.random, count) if count > 0 else 0
+            couple.cursor[side] = as_int64(below(random, count)) if count > 0 else 0
         if count == 0:
             couple.decided = 1  # nothing to meet
 
@@ -157,8 +158,11 @@ def path_of(work: Work, motion: Motion, body: int) -> Vec3:
 @kernel(forceinline=True)
 def path_along(pose: Floats, before: Floats, a: Vec3, i: int) -> float:
     """Return one coordinate of the way of a point between two poses (4,4)."""
-    moved = pose[i, 3] - before[i, 3]
-    return ((moved + (pose[i, 0] - before[i, 0]) * a.x) + (pose[i, 1] - before[i, 1]) * a.y) + (pose[i, 2] - before[i, 2]) * a.z
+    moved: float = pose[i, 3] - before[i, 3]
+    moved += (pose[i, 0] - before[i, 0]) * a.x
+    moved += (pose[i, 1] - before[i, 1]) * a.y
+    moved += (pose[i, 2] - before[i, 2]) * a.z
+    return moved
 
 
 @kernel(forceinline=True)

@@ -223,7 +223,8 @@ def in_world(pose: BodyPose, a: Vec3) -> Vec3:
 @kernel(forceinline=True)
 def world_coordinate(row: PoseRow, a: Vec3) -> float:
     """Return one world coordinate of a point."""
-    return rigid_coordinate(row.x, row.y, row.z, row.shift, a.x, a.y, a.z)
+    coordinate: float = rigid_coordinate(row.x, row.y, row.z, row.shift, a.x, a.y, a.z)
+    return coordinate
 
 
 @kernel(forceinline=True)

@@ -74,7 +74,7 @@ class Item(NamedTuple):
     """What comes next: its kind (NOTHING: none), its number in its list or 0, its pair, what is to be found."""
 
     kind: int
-    index: int
+    number: int
     pair: FacetPair
     early: int
 
@@ -292,7 +292,7 @@ def next_pending(work: Work) -> Item:
 def begin_item(work: Work, item: Item) -> None:
     """Begin an item, with its pair on the stack."""
     state = work.state
-    state.item, state.item_index, state.item_hit, state.item_row, state.early = item.kind, item.index, 0, -1, item.early
+    state.item, state.item_index, state.item_hit, state.item_row, state.early = item.kind, item.number, 0, -1, item.early
     state.item_couple, state.item_a, state.item_b, state.best_gap = item.pair.couple, -1, -1, math.inf
     write_entry(work.stack[0], item.pair)
 
@@ -304,13 +304,13 @@ def update_item(work: Work, item: Item, used: int) -> int:
     Nothing begins where others do the same. Returns the operations, after those `used` so far.
     """
     state, kind, pair = work.state, item.kind, item.pair
-    if kind == OF_FOLLOWED and (item.index + state.stamp) % WALKS == 0:
+    if kind == OF_FOLLOWED and (item.number + state.stamp) % WALKS == 0:
         pair, more = walk(work, pair)
         used += more
     if is_of_one_body(work, pair):
         pair = in_order(pair)
         if kind == IN_CELL and are_neighbours(work, pair):
-            lose(work, item.index)
+            lose(work, item.number)
             return used
     elif work.task.error > 0.0 and kind in (OF_REPRESENTATIVE, OF_REMAINDER):
         pair = coarsest_within(work, pair)
@@ -319,7 +319,7 @@ def update_item(work: Work, item: Item, used: int) -> int:
     make_fresh(work, pair)
     gap = gap_of_facets(work, pair)
     work.counts.facet_tests += used
-    begin_item(work, Item(kind, item.index, pair, item.early))
+    begin_item(work, Item(kind, item.number, pair, item.early))
     if gap <= 0.0:
         state.height = 1
         return used

@@ -52,7 +52,8 @@ class Search:
 
     def __init__(self, bodies: Bodies, shapes: tuple[ShellShape, ...], settings: MonteCarlo) -> None:
         self._settings = settings
-        self._work = Workspace(settings.most_pairs, random_state(settings.seed))
+        self._random = random_state(settings.seed)
+        self._work = Workspace(settings.most_pairs)
         self._camera = np.zeros(3) if settings.camera is None else np.array(settings.camera, np.float64)
         self._couples = CandidatePairs(np.zeros(0, np.int32), np.zeros(0, np.int32))
         self._bounds: dict[int, BoundState] = {}
@@ -134,7 +135,7 @@ class Search:
             work.put(**{name: _resized(work[name], 2 * count) for name in ("couples", "known", "relative")})
         task.couples, task.row_mode, task.clearance, task.error = count, row_mode, clearance, error
         motion = Motion(self._poses, read_only_view(frame.poses_t0), self._camera)
-        set_up_couples(work.addresses, read_only_view(pairs.body_a), read_only_view(pairs.body_b), motion)
+        set_up_couples(work.addresses, read_only_view(pairs.body_a), read_only_view(pairs.body_b), motion, self._random)
         work.begin_frame()
         state.stamp += 1
         if state.stamp >= LAST_STAMP:  # keys have 31 bits for it

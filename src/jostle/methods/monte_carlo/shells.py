@@ -86,7 +86,7 @@ class Group(NamedTuple):
     """The part of `under` that is one group."""
 
     first: int
-    count: int
+    size: int
 
 
 class Beyond(NamedTuple):
@@ -264,16 +264,16 @@ def disc_of_group(groups: VertexGroups, group: Group, n: Vec3, pad: float, scrat
     u = any_normal(n)
     v = cross(n, u)
     front = -np.inf
-    for k in range(group.count):
+    for k in range(group.size):
         a = minus(vertex_of(groups, group, k), origin)
         scratch[k, 0] = dot(u, a)
         scratch[k, 1] = dot(v, a)
         front = max(front, dot(n, a))
-    middle = middle_of_circle(scratch, group.count)
+    middle = middle_of_circle(scratch, group.size)
     front += pad
     c = plus(origin, plus(plus(times(middle.x, u), times(middle.y, v)), times(front, n)))
     deepest, widest, farthest = 0.0, 0.0, 0.0
-    for k in range(group.count):
+    for k in range(group.size):
         place = beyond(minus(vertex_of(groups, group, k), c), n)
         deepest, widest, farthest = max(deepest, place.depth), max(widest, place.aside), max(farthest, place.away)
     return FacetDisc(c, n, widest + pad, deepest + pad, farthest + pad)
@@ -292,7 +292,7 @@ def starting_normal(groups: VertexGroups, group: Group, towards: Vec3) -> Vec3:
     p, q = point_at(groups.vertices, a), point_at(groups.vertices, b)
     edge = minus(q, p)
     r, best = p, -1.0
-    for k in range(group.count):
+    for k in range(group.size):
         v = vertex_of(groups, group, k)
         aside = cross(edge, minus(v, p))
         if dot(aside, aside) > best:
@@ -308,7 +308,7 @@ def tilted(groups: VertexGroups, group: Group, n: Vec3) -> Vec3:
     for _ in range(TILTS + 1):
         top, bottom = -np.inf, np.inf
         p, q = n, n
-        for k in range(group.count):
+        for k in range(group.size):
             v = vertex_of(groups, group, k)
             height = dot(n, v)
             if height > top:
@@ -422,7 +422,7 @@ def outermost(scratch: Points, groups: VertexGroups, group: Group, anchor: Ints,
     x, y = 1.0, 0.0
     for d in range(DIRECTIONS):
         best, at = -np.inf, 0
-        for k in range(group.count):
+        for k in range(group.size):
             along = x * scratch[k, 0] + y * scratch[k, 1]
             if along > best:
                 best, at = along, k
@@ -486,7 +486,7 @@ def farthest_from(groups: VertexGroups, group: Group, a: int, b: int) -> int:
     line = minus(point_at(groups.vertices, b), p)
     size = length(line)
     best, far = a, -1.0
-    for k in range(group.count):
+    for k in range(group.size):
         d = minus(vertex_of(groups, group, k), p)
         if size > 0.0:
             d = over(cross(line, d), size)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int32, int64, opener, uint64
+from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int32, int64, opener
 
 RING_LENGTH, NOT_DRAWN = 256, -2  # a seed that led nowhere is -1
 SLOTS = 2048  # world triangles that are kept, of each side
@@ -311,7 +311,6 @@ class Work(Struct):
     ring: Rows[int64]  # where the last seeds led to
     tags: Rows[int64]  # of placed faces: body << 32 | face
     placed: Rows[PlacedFace]
-    random: Rows[uint64]
     state: One[SearchState]
     task: One[Task]
     ends: One[ListEnds]

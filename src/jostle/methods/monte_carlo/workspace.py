@@ -117,11 +117,10 @@ class Workspace:
     `state`, `task`, `ends` and `counts` read and write the records of these names.
     """
 
-    def __init__(self, most_pairs: int, random: NDArray[np.uint64]) -> None:
+    def __init__(self, most_pairs: int) -> None:
         room = {**ROOM, **dict.fromkeys(BY_LIST, most_pairs)}
         arrays = {field.name: np.zeros(room.get(field.name, 0), field.dtype) for field in Work.layout}
         arrays["ring"][:] = NOT_DRAWN
-        arrays["random"] = random
         self._table = Work.table(**arrays)
         self.state, self.task = SearchState(arrays["state"][0]), Task(arrays["task"][0])
         self.ends, self.counts = ListEnds(arrays["ends"][0]), SearchCounts(arrays["counts"][0])
