@@ -12,18 +12,19 @@ and says where the bound is broken. Rounding counts towards δ.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
+from jostle.geometry.triangle import Triangle
+from jostle.geometry.vector import Vec3, cross, dot, length, minus, plus, point_from, times
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.methods.monte_carlo.frames import carried_disc
 from jostle.methods.monte_carlo.shape import ShellShape
-from jostle.methods.monte_carlo.shells import disc_of_face
+from jostle.methods.monte_carlo.shells import FacetDisc, Ints, disc_of_face
 
 FRAME_OPERATIONS = 8  # a frame costs about as much as looking at this many vertices
 SLACK = 1e-9  # share of the radius that rounding may take beyond the bound before it counts as broken
@@ -35,6 +36,24 @@ class BoundState(NamedTuple):
     at: NDArray[np.int64]  # (4,) facet, place among the vertices under it, broken facets, rounds over all facets
     worst: Floats  # (3,) excess: of the facet at hand as a length, of this round and of the last one as shares of the radius
     excess: Floats  # (F,) the last known excess of each facet
+
+
+class FacetArrays(NamedTuple):
+    """What moves the discs of F facets, flat."""
+
+    corner: Ints  # (3 F,)
+    anchor: Ints  # (12 F,)
+    in_frame: Floats  # (6 F,)
+    vertices: Floats  # (3 n,) where they are now
+
+
+class FacetsAtRest(NamedTuple):
+    """The vertices under facets, and the sizes of their cylinders."""
+
+    under_first: Ints  # (F + 1,)
+    under: Ints
+    radius: Floats  # (F,)
+    thickness: Floats  # (F,)
 
 
 class BoundReport(NamedTuple):
@@ -66,10 +85,9 @@ def check_bound(state: BoundState, shape: ShellShape, vertices: Floats, deformat
     operations : int
         How many vertices to look at; each facet's frame counts as 8.
     """
-    flat = [read_only_view(array).reshape(-1) for array in (vertices, shape.anchor, shape.in_frame)]
-    rows = [read_only_view(array) for array in (shape.under_first, shape.under, shape.radius, shape.thickness)]
-    arguments = [int(operations), _first_coarser(shape), float(deformation), *flat, *rows, *state]
-    bound_check(*arguments)
+    flat = (read_only_view(array).reshape(-1) for array in (shape.corner, shape.anchor, shape.in_frame, vertices))
+    at_rest = (read_only_view(array) for array in (shape.under_first, shape.under, shape.radius, shape.thickness))
+    bound_check(int(operations), _first_coarser(shape), float(deformation), FacetArrays(*flat), FacetsAtRest(*at_rest), state)
     return BoundReport(int(state.at[2]), float(max(state.worst[1], state.worst[2])), int(state.at[3]))
 
 
@@ -77,55 +95,46 @@ def _first_coarser(shape: ShellShape) -> int:
     return int(shape.level_first[1])
 
 
-@kernel
-def moved_facet(corner, anchor, in_frame, vertices, f, at_level_0, radius, thickness, deformation):  # type: ignore[no-untyped-def]
-    """Centre, normal, radius and thickness of facet f's disc where the vertices are now, larger by δ above level 0.
+@kernel(forceinline=True)
+def corner_at(arrays: FacetArrays, place: int) -> Vec3:
+    """Return where a corner of the mesh is."""
+    return point_from(arrays.vertices, 3 * arrays.corner[place])
 
-    corner (3 F,), anchor (12 F,), in_frame (6 F,), vertices (3 n,) flat; radius, thickness: of the facet at rest.
+
+@kernel
+def moved_facet(arrays: FacetArrays, f: int, at_level_0: bool, radius: float, thickness: float, deformation: float) -> FacetDisc:
+    """Return facet f's disc where the vertices are now, larger by δ above level 0; its reach there is not known.
+
+    radius, thickness: of the facet at rest.
     """
     if at_level_0:
-        a, b, c = 3 * corner[3 * f], 3 * corner[3 * f + 1], 3 * corner[3 * f + 2]
-        x, y, z, nx, ny, nz, wide, thick, _ = disc_of_face(
-            vertices[a], vertices[a + 1], vertices[a + 2],
-            vertices[b], vertices[b + 1], vertices[b + 2],
-            vertices[c], vertices[c + 1], vertices[c + 2],
-        )  # fmt: skip
-        return x, y, z, nx, ny, nz, wide, thick
-    x, y, z, nx, ny, nz = carried_disc(anchor, in_frame, vertices, f)
+        return disc_of_face(Triangle(corner_at(arrays, 3 * f), corner_at(arrays, 3 * f + 1), corner_at(arrays, 3 * f + 2)))
+    centre, normal = carried_disc(arrays.anchor, arrays.in_frame, arrays.vertices, f)
     growth = deformation * radius
-    return x + growth * nx, y + growth * ny, z + growth * nz, nx, ny, nz, radius + growth, thickness + 2.0 * growth
+    return FacetDisc(plus(centre, times(growth, normal)), normal, radius + growth, thickness + 2.0 * growth, np.inf)
 
 
 @kernel
-def bound_check(  # type: ignore[no-untyped-def]
-    operations, first_facet, share, vertices, anchor, in_frame, under_first, under, radius, thickness, at, worst, excess,
-):  # fmt: skip
-    """Go on with the round over (facet, vertex under it) for about `operations` vertices; arrays of a shape and a BoundState."""
-    facet, place, count = at[0], at[1], radius.shape[0]
+def bound_check(
+    operations: int, first_facet: int, share: float, arrays: FacetArrays, rest: FacetsAtRest, state: BoundState
+) -> None:
+    """Go on with the round over (facet, vertex under it) for about `operations` vertices."""
+    at, worst = state.at, state.worst
+    facet, place, count = at[0], at[1], rest.radius.shape[0]
     if first_facet >= count:
         return
     while operations > 0:
-        x, y, z, nx, ny, nz = carried_disc(anchor, in_frame, vertices, facet)
-        operations -= FRAME_OPERATIONS
-        low, many = under_first[facet], under_first[facet + 1] - under_first[facet]
-        most = worst[0] if place > 0 else 0.0
-        last = min(many, place + max(operations, 1))
-        operations -= last - place
-        while place < last:
-            v = 3 * under[low + place]
-            px, py, pz = vertices[v] - x, vertices[v + 1] - y, vertices[v + 2] - z
-            height = (nx * px + ny * py) + nz * pz
-            cx, cy, cz = ny * pz - nz * py, nz * px - nx * pz, nx * py - ny * px
-            aside = math.sqrt((cx * cx + cy * cy) + cz * cz) - radius[facet]
-            most = max(most, height, -height - thickness[facet], aside)
-            place += 1
-        worst[0] = most
+        many = rest.under_first[facet + 1] - rest.under_first[facet]
+        last = min(many, place + max(operations - FRAME_OPERATIONS, 1))
+        operations -= FRAME_OPERATIONS + (last - place)
+        worst[0] = max(worst[0] if place > 0 else 0.0, excess_of(arrays, rest, facet, place, last))
+        place = last
         if place == many:
             part = 0.0
-            if most > 0.0:
-                part = most / radius[facet] if radius[facet] > 0.0 else np.inf
-            at[2] += int(part > share + SLACK) - int(excess[facet] > share + SLACK)
-            excess[facet] = part
+            if worst[0] > 0.0:
+                part = worst[0] / rest.radius[facet] if rest.radius[facet] > 0.0 else np.inf
+            at[2] += int(part > share + SLACK) - int(state.excess[facet] > share + SLACK)
+            state.excess[facet] = part
             worst[1] = max(worst[1], part)
             facet, place = facet + 1, 0
             if facet == count:
@@ -133,3 +142,16 @@ def bound_check(  # type: ignore[no-untyped-def]
                 at[3] += 1
                 worst[2], worst[1] = worst[1], 0.0
     at[0], at[1] = facet, place
+
+
+@kernel
+def excess_of(arrays: FacetArrays, rest: FacetsAtRest, facet: int, begin: int, end: int) -> float:
+    """Return by how much some of the vertices under a facet leave its cylinder at rest, carried along, at most; 0 for none."""
+    centre, normal = carried_disc(arrays.anchor, arrays.in_frame, arrays.vertices, facet)
+    radius, thickness = rest.radius[facet], rest.thickness[facet]
+    low, most = rest.under_first[facet], 0.0
+    for place in range(begin, end):
+        d = minus(point_from(arrays.vertices, 3 * rest.under[low + place]), centre)
+        height = dot(normal, d)
+        most = max(most, height, -height - thickness, length(cross(normal, d)) - radius)
+    return most
