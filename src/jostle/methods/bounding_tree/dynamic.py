@@ -188,7 +188,7 @@ class DynamicSearch:
 
 NO_ROWS = MovingRows.joined([])
 NO_KEYS: Keys = np.empty(0, np.int64)
-NO_WELDED = np.empty(0, np.int32)
+NO_WELDED = np.empty((0, 3), np.int32)
 NO_WELDED.flags.writeable = False
 
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from jostle.geometry.rigid import CULL_FLOOR
+from jostle.geometry.triangle_triangle import share_a_vertex
 from jostle.kernels.jit import kernel
-from jostle.methods.bounding_tree.leaves import share_a_vertex
 from jostle.methods.bounding_tree.motions import ANGLE, INSTANTS, LACK, LARGEST, MOST_HALVINGS, set_up_instant, set_up_pads
 from jostle.methods.bounding_tree.moving_faces import fill_moving_leaf, window_of_faces
 from jostle.methods.bounding_tree.swept import (
