@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs
 from jostle.frame import Bodies, Floats, Frame, Ints
-from jostle.geometry.triangle_box import CLIP_WORKSPACE_SHAPE
+from jostle.geometry.triangle_box import CLIP_WORKSPACE
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
@@ -50,7 +50,7 @@ class FaceChecklist:
         self._offset = np.zeros(1, np.int64)
         self._room = np.empty((0, 3)), np.empty(0, np.uint8)  # vertices in the world, and their outcodes
         self._columns = _room_for(1024)
-        self._polygon = np.zeros(CLIP_WORKSPACE_SHAPE)
+        self._polygon = np.zeros(CLIP_WORKSPACE)
         self.box_tests = 0
 
     def follow(self, frame: Frame) -> None:

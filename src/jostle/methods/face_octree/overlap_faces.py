@@ -27,14 +27,12 @@ MANY_REGIONS = 8  # of a body: more than these come in the order of their lower 
 @kernel
 def face_meets_box(world, a, b, c, lx, ly, lz, ux, uy, uz, how, polygon):
     """Whether the face of vertices a, b, c of world (n,3) meets a box: never wrongly no."""
-    ax, ay, az = world[a, 0], world[a, 1], world[a, 2]
-    bx, by, bz = world[b, 0], world[b, 1], world[b, 2]
-    cx, cy, cz = world[c, 0], world[c, 1], world[c, 2]
+    triangle, box = triangle_of_points(world, a, b, c), Bounds(Vec3(lx, ly, lz), Vec3(ux, uy, uz))
     if how == CLIP:
-        return triangle_meets_box_clip(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz, polygon)
+        return triangle_meets_box_clip(triangle, box, polygon)
     if how == AXES:
-        return triangle_meets_box_sat(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz)
-    return bounds_meet(triangle_bounds(triangle_of_points(world, a, b, c)), Bounds(Vec3(lx, ly, lz), Vec3(ux, uy, uz)))
+        return triangle_meets_box_sat(triangle, box)
+    return bounds_meet(triangle_bounds(triangle), box)
 
 
 @kernel

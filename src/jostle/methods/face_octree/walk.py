@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
-from jostle.geometry.triangle_box import CLIP_WORKSPACE_SHAPE
+from jostle.geometry.triangle_box import CLIP_WORKSPACE
 from jostle.kernels.buffers import doubled
 from jostle.kernels.pool import map_chunks, told_to_stop
 from jostle.methods.face_octree.pair_checklist import enter_again
@@ -122,7 +122,7 @@ class Walk:
         self.node = np.zeros((DEEPEST + 2, NODE), np.int64)
         self.lists, self.checks = Lists.of(size), Checks.of(size)
         self._tallies = np.zeros(16, np.int64)
-        self._polygon = np.zeros(CLIP_WORKSPACE_SHAPE)
+        self._polygon = np.zeros(CLIP_WORKSPACE)
 
     def start(self, faces: Checklist, tree: Tree) -> None:
         """Begin with all faces of a checklist."""
