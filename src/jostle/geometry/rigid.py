@@ -226,7 +226,7 @@ def is_rigid(pose: Points, tolerance: float, farthest: float) -> bool:
     minor_x = pose[1, 1] * pose[2, 2] - pose[1, 2] * pose[2, 1]
     minor_y = pose[1, 2] * pose[2, 0] - pose[1, 0] * pose[2, 2]
     minor_z = pose[1, 0] * pose[2, 1] - pose[1, 1] * pose[2, 0]
-    return pose[3, 3] == 1.0 and (pose[0, 0] * minor_x + pose[0, 1] * minor_y) + pose[0, 2] * minor_z > 0.0
+    return bool(pose[3, 3] == 1.0 and (pose[0, 0] * minor_x + pose[0, 1] * minor_y) + pose[0, 2] * minor_z > 0.0)
 
 
 @kernel
@@ -235,4 +235,4 @@ def all_rigid(poses: Points, tolerance: float, farthest: float) -> bool:
     good = 0
     for k in range(poses.shape[0]):
         good += is_rigid(poses[k], tolerance, farthest)
-    return good == poses.shape[0]
+    return bool(good == poses.shape[0])

@@ -166,8 +166,8 @@ class Search:
             return why == node_checklist.DONE, max(1, int(state["tests"]) - before)
 
         run_in_slices(step, self._room, operations)
-        nodes, centres = (array[: state["listed"]] for array in self._room.nodes)
-        return NodeChecklist(nodes, centres, placed.half_axes, int(state["tests"]))
+        found, count = self._room.nodes, int(state["listed"])
+        return NodeChecklist(found.nodes[:count], found.centres[:count], placed.half_axes, int(state["tests"]))
 
     def _placed(self, regions: OverlapRegions, frame: Frame, half_axes: Floats) -> PlacedOctrees:
         """The octrees of the bodies with overlap regions, at their poses."""
