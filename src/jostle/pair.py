@@ -12,8 +12,8 @@ from jostle.errors import InputError
 from jostle.geometry.rigid import all_rigid
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.method import WideTree
-from jostle.methods.wide_tree.pairs import ANEW, NEXT_PAIR, ROWS
-from jostle.methods.wide_tree.search import Forest, Placed, Workspace
+from jostle.methods.wide_tree.search import Placed, Workspace
+from jostle.methods.wide_tree.tree import Forest
 from jostle.packed_rows import FIRST
 from jostle.shapes.coerce import MeshLike, mesh_of
 
@@ -57,9 +57,9 @@ class Pair:
         if not all_rigid(*self._checked):
             self._refuse(pose_a, pose_b)
         work = self._workspaces.pop() if self._workspaces else Workspace()
-        work.state[NEXT_PAIR] = ANEW
+        work.start()
         work.find(self._forest, self._placed, 0.0, FIRST)
-        touching = bool(work.state[ROWS])
+        touching = work.row_count() > 0
         self._workspaces.append(work)
         return touching
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.handles import AddressTable
 from jostle.methods.wide_tree.build import build_tree, morton_nodes
 from jostle.methods.wide_tree.kd_order import order_block
 from jostle.methods.wide_tree.refit import fit_frame, fit_tree, refit_tree
 from jostle.methods.wide_tree.sah import STACK_ROWS, cut_by_area, sah_nodes
-from jostle.methods.wide_tree.tree import LANES, LEAF_FACES, ROW, Tree, validate
+from jostle.methods.wide_tree.tree import LANES, LEAF_FACES, ROW, Forest, Tree, TreeArrays, validate
 from jostle.shapes.build import blob
 from jostle.shapes.mesh import Mesh
 
@@ -169,6 +170,14 @@ def test_refit_is_exact_where_float32_is():
     boxes = tree.boxes.reshape(6, LANES)[:, :2].T
     np.testing.assert_allclose(boxes[:, :3], corners.min(axis=1), rtol=3e-7)
     np.testing.assert_allclose(boxes[:, 3:], corners.max(axis=1), rtol=3e-7)
+
+
+@pytest.mark.small
+def test_a_forest_holds_the_arrays_of_its_trees_in_the_order_of_the_struct():
+    trees = [build_tree(blob(count)) for count in (8, 20)]
+    checked = AddressTable([TreeArrays.arrays(**tree._asdict()) for tree in trees])
+    np.testing.assert_array_equal(Forest(trees).addresses, checked.table)
+    np.testing.assert_array_equal(Forest([trees[0], trees[0]]).with_trees({1: trees[1]}).addresses, checked.table)
 
 
 @pytest.mark.small
