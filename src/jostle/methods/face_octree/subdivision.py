@@ -220,8 +220,8 @@ def mark_children(work: Work, node: Node, middle: Middle) -> int:
         mask = ((lx < x) * 0x55) | ((ux >= x) * 0xAA)
         mask &= ((ly < y) * 0x33) | ((uy >= y) * 0xCC)
         mask &= ((lz < z) * 0x0F) | ((uz >= z) * 0xF0)
-        work.masks[k] = mask
-        length += max(ux - lx, uy - ly, uz - lz)
+        work.masks[k] = as_int64(mask)
+        length += as_int64(max(ux - lx, uy - ly, uz - lz))
     return length
 
 

@@ -19,9 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Bools, Frame
-from jostle.geometry.gjk import APART, CORNER, FOUND, NORMAL, search_plane
+from jostle.geometry.gjk import APART, Limits, PlacedHull, empty_search, open_search, search_plane
 from jostle.geometry.gjk import ROUNDING as SEARCH_ROUNDING
+from jostle.geometry.rigid import pose_at
 from jostle.geometry.scalar_vector import length
+from jostle.geometry.support import ScannedHull
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
@@ -179,12 +181,12 @@ def remember_separations(views: Views, missed: Bools, frame: Frame, shapes: Shap
         return
     numbers, body_a, body_b = (read_only_view(column[chosen]) for column in (views.pair, views.body_a, views.body_b))
     poses, direction, none = read_only_view(frame.poses), read_only_view(views.direction[chosen]), np.empty(0, np.int32)
-    corner, vertex, weight, found = np.empty((4, CORNER)), np.empty((4, 2), np.int64), np.empty(4), np.empty(FOUND)
+    search = empty_search()
 
     def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
         used = separate_convex_pairs(
-            numbers, body_a, body_b, shapes.shape_of_body, shapes.table.table, poses, direction, none, corner, vertex, weight,
-            found, operations, state, memory.records,
+            numbers, body_a, body_b, shapes.shape_of_body, shapes.table.table, poses, direction, none, search.table[0],
+            operations, state, memory.records,
         )  # fmt: skip
         return bool(state[0] == len(numbers)), max(1, int(used))
 
@@ -201,10 +203,7 @@ def separate_convex_pairs(  # type: ignore[no-untyped-def]
     poses,
     direction,
     none,
-    corner,
-    vertex,
-    weight,
-    found,
+    addresses_of_search,
     operations,
     state,
     records,
@@ -214,6 +213,7 @@ def separate_convex_pairs(  # type: ignore[no-untyped-def]
     Begins with pair state[0], and ends after so many operations, points that are looked at; returns those used.
     """
     used = 0
+    search = open_search(addresses_of_search)
     while state[0] < numbers.shape[0] and used < operations:
         k = state[0]
         a, b = np.int64(body_a[k]), np.int64(body_b[k])
@@ -221,15 +221,14 @@ def separate_convex_pairs(  # type: ignore[no-untyped-def]
         points_a, points_b = array_of(addresses, row_a, POINTS), array_of(addresses, row_b, POINTS)
         rounding = SEARCH_ROUNDING * (reach_of(points_a, poses[a]) + reach_of(points_b, poses[b]))
         for m in range(3):
-            found[NORMAL + m] = direction[k, m]
-        status, _, steps, _, _ = search_plane(
-            points_a, none, none, poses[a], points_b, none, none, poses[b], np.int64(0), np.int64(0), np.int64(0), rounding, WIDE,
-            rounding, corner, vertex, weight, found,
-        )  # fmt: skip
-        if status == APART:
+            search.found.normal[m] = direction[k, m]
+        search.found.count, search.found.support_a, search.found.support_b = 0, 0, 0
+        placed_a = PlacedHull(ScannedHull(points_a, none, none), pose_at(poses, a))
+        placed_b = PlacedHull(ScannedHull(points_b, none, none), pose_at(poses, b))
+        if search_plane(placed_a, placed_b, Limits(rounding, WIDE, rounding), search) == APART:
             for m in range(3):
-                records[numbers[k], m] = found[NORMAL + m]
-        used += (points_a.shape[0] + points_b.shape[0]) // 3 * (steps + 1)
+                records[numbers[k], m] = search.found.normal[m]
+        used += (points_a.shape[0] + points_b.shape[0]) // 3 * (search.found.steps + 1)
         state[0] += 1
     return used
 
