@@ -8,9 +8,10 @@ import pytest
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
 from jostle.methods.wide_tree.build import build_tree, morton_nodes
-from jostle.methods.wide_tree.kd_order import order_block
+from jostle.methods.wide_tree.kd_order import BLOCK_ROOM, BlockWork, order_block
 from jostle.methods.wide_tree.refit import fit_frame, fit_tree, refit_tree
 from jostle.methods.wide_tree.sah import STACK_ROWS, cut_by_area, sah_nodes
+from jostle.methods.wide_tree.scratch import SCRATCH
 from jostle.methods.wide_tree.tree import LANES, LEAF_FACES, ROW, Forest, Tree, TreeArrays, validate
 from jostle.shapes.build import blob
 from jostle.shapes.mesh import Mesh
@@ -232,10 +233,7 @@ def test_blocks_are_cut_across_their_longest_side():
         middles = np.zeros((count, 3), np.float32)
         middles[:, count % 3] = at
         keys = np.arange(count)
-        room = 512
-        order_block(
-            keys, middles.ravel(), 0, count, np.empty(3 * room, np.float32), np.empty(room, np.int64), np.empty(4 * room, np.int64)
-        )
+        order_block(keys, middles.ravel(), 0, count, SCRATCH.addresses(BlockWork, **BLOCK_ROOM))
         assert sorted(keys.tolist()) == list(range(count))
         for begin in range(0, count, LEAF_FACES):
             leaf = at[keys[begin : begin + LEAF_FACES]]
@@ -245,16 +243,7 @@ def test_blocks_are_cut_across_their_longest_side():
 
 def test_a_block_of_equal_middles_stays_whole():
     keys = np.arange(100, 300)
-    room = 512
-    order_block(
-        keys,
-        np.ones(900, np.float32),
-        0,
-        200,
-        np.empty(3 * room, np.float32),
-        np.empty(room, np.int64),
-        np.empty(4 * room, np.int64),
-    )
+    order_block(keys, np.ones(900, np.float32), 0, 200, SCRATCH.addresses(BlockWork, **BLOCK_ROOM))
     assert sorted(keys.tolist()) == list(range(100, 300))
 
 
