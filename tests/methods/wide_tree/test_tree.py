@@ -10,7 +10,7 @@ from jostle.kernels.handles import AddressTable
 from jostle.methods.wide_tree.build import build_tree, morton_nodes
 from jostle.methods.wide_tree.kd_order import BLOCK_ROOM, BlockWork, order_block
 from jostle.methods.wide_tree.refit import fit_frame, fit_tree, refit_tree
-from jostle.methods.wide_tree.sah import STACK_ROWS, cut_by_area, sah_nodes
+from jostle.methods.wide_tree.sah import SAH_ROOM, SahWork, cut_by_area, sah_nodes
 from jostle.methods.wide_tree.scratch import SCRATCH
 from jostle.methods.wide_tree.tree import LANES, LEAF_FACES, ROW, Forest, Tree, TreeArrays, validate
 from jostle.shapes.build import blob
@@ -263,10 +263,11 @@ def test_the_stack_of_the_heuristic_is_high_enough():
     faces = np.arange(3 * count, dtype=np.int32).reshape(-1, 3)
     frame = np.empty(6)
     fit_frame(read_only_view(vertices), read_only_view(faces), True, frame)
-    stack = np.full((STACK_ROWS, 3), -1, np.int64)
+    scratch = {field.name: np.empty(SAH_ROOM[field.name], field.dtype) for field in SahWork.layout}
+    scratch["stack"]["node"] = -1
     first, count_of = np.empty(2 * count, np.int32), np.empty(2 * count, np.int32)
     boxes, order = np.empty(8 * count, np.float32), np.empty(count, np.int32)
-    scratch = (np.empty(8 * 17, np.float32), np.empty((16, 2)), np.empty((LANES, 3)))
     given = (read_only_view(vertices), read_only_view(faces), read_only_view(frame))
-    cut_by_area(*given, boxes, order, first, count_of, *scratch, stack)
-    assert np.count_nonzero(stack[:, 0] >= 0) <= 8 * np.ceil(np.log2(count / LEAF_FACES))
+    table = SahWork.table(**scratch)
+    cut_by_area(*given, boxes, order, first, count_of, table.table[0])
+    assert np.count_nonzero(scratch["stack"]["node"] >= 0) <= 8 * np.ceil(np.log2(count / LEAF_FACES))
