@@ -93,6 +93,14 @@ def boxes_at(rows: Any, start: int) -> Boxes8:
 
 
 @kernel(forceinline=True)
+def store_boxes(rows: Any, start: int, a: Boxes8) -> None:
+    """Write eight boxes."""
+    for k in range(3):
+        f32x8_store(rows, start + LANES * k, a.lower[k])
+        f32x8_store(rows, start + POINT_ROWS + LANES * k, a.upper[k])
+
+
+@kernel(forceinline=True)
 def box_in_lane(rows: Any, lane: int) -> Boxes8:
     """Return one box in all lanes; `lane` is the place of its lower x."""
     return Boxes8(point_in_lane(rows, lane), point_in_lane(rows, lane + POINT_ROWS))
