@@ -37,7 +37,7 @@ def turn_at(addresses, first):
 def first_behind_cold(addresses):
     """The first entry behind the mark of pairs without rows."""
     work = open_work(addresses)
-    return first_behind(work, work.turns.cold)
+    return first_behind(work, work.carried.cold)
 
 
 @kernel
@@ -100,7 +100,7 @@ def test_the_first_entry_behind_a_mark():
         ((1, 0, 0), 0),
         ((7, 0, 0), 0),
     ):
-        work["turns"]["cold"] = mark
+        work["carried"]["cold"] = mark
         assert first_behind_cold(work.addresses) == expected
 
 

@@ -289,7 +289,7 @@ def test_frame_number_two_to_the_31_is_like_any_other():
     for frame in range(6):
         if frame == 2:
             search = tested._detector._search
-            search._work.state.stamp = 2**31 - 3
+            search._work.carried.stamp = 2**31 - 3
             search._packed.bodies["epoch"] = ALWAYS - 2
         for world in (tested, true):
             world[1].pose = passing(28 + frame)

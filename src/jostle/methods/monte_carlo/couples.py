@@ -22,33 +22,51 @@ from jostle.methods.monte_carlo.work import Aim, Couple, PoseRow, Work, open_wor
 
 ROUNDING = 64.0 * 2.0**-52  # of directions: a dozen operations on numbers below 2
 BY_MOTION, BY_CAMERA = 1, 2
+LAST_STAMP = 2**31 - 1  # keys have 31 bits for it
 
 
 class Motion(NamedTuple):
-    """Poses (n,4,4) of bodies at the end and at the beginning of a frame, and where the camera is (3,)."""
+    """Poses (n,4,4) of bodies at the end and at the beginning of a frame."""
 
     poses: Floats
     poses_t0: Floats
-    camera: Floats
 
 
 @kernel
-def set_up_couples(addresses: Addresses, body_a: Ints, body_b: Ints, motion: Motion, random: Words) -> None:
-    """Fill in the couples (body_a[k], body_b[k]) of a frame, sorted; random: the state of the generator, which moves on."""
+def begin_frame(work: Work) -> None:
+    """Give the frame its stamp, and forget what was looked at, and where faces were."""
+    work.carried.stamp += 1
+    if work.carried.stamp >= LAST_STAMP:
+        for k in range(len(work.keys)):
+            work.keys[k].tag = 0
+        work.carried.stamp = 1
+    for k in range(len(work.tags)):
+        work.tags[k] = -1
+    for k in range(work.ends.all):
+        work.looked_at[k] = 0
+
+
+@kernel
+def set_up_couples(addresses: Addresses, body_a: Ints, body_b: Ints, poses: Floats, poses_t0: Floats, random: Words) -> None:
+    """Begin a frame with the couples (body_a[k], body_b[k]), sorted.
+
+    poses, poses_t0: (n,4,4) at its end and at its beginning; random: the state of the generator, which moves on.
+    """
     work = open_work(addresses)
+    begin_frame(work)
     scratch = np.empty((4, 4))
     known = 0
     for k in range(body_a.shape[0]):
         a, b, couple = as_int64(body_a[k]), as_int64(body_b[k]), work.couples[k]
         couple.body[0], couple.body[1], couple.rows, couple.decided = a, b, 0, 0
         couple.moving = work.bodies[a].moving + work.bodies[b].moving > 0
-        set_relative_pose(work, k, motion.poses, scratch)
+        set_relative_pose(work, k, poses, scratch)
         # Couples of this frame and of the last are sorted alike.
         while known < work.task.known_couples and is_before(work.known[known], couple):
             known += 1
         place_seeds(work, k, known, random)
         if work.task.order != 0:
-            aim_seeds(work, k, motion)
+            aim_seeds(work, k, Motion(poses, poses_t0))
 
 
 @kernel(forceinline=True)
@@ -130,7 +148,7 @@ def aim_seeds(work: Work, k: int, motion: Motion) -> None:
         body, other = as_int64(couple.body[side]), as_int64(couple.body[1 - side])
         aim = relative.aim_b if side else relative.aim_a
         if work.task.order == BY_CAMERA:
-            towards = minus(point_from(motion.camera, 0), origin_of(motion.poses, body))
+            towards = minus(point_from(work.task.camera, 0), origin_of(motion.poses, body))
             aim.share = 1.0
         else:
             towards = minus(path_of(work, motion, body), path_of(work, motion, other))

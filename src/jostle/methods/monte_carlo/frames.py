@@ -18,7 +18,11 @@ from jostle.geometry.triangle import Triangle
 from jostle.geometry.vector import Points, Vec3, cross, dot, length, minus, plus, point_at, point_from, times, write_point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Rows
 from jostle.methods.monte_carlo.shells import Ints, any_normal, barycentre, normal_of_corners, over
+
+FlatInts = Ints | Rows[int]
+FlatFloats = Floats | Rows[float]
 
 
 class Axes(NamedTuple):
@@ -48,7 +52,7 @@ def in_frames(vertices: Floats, anchor: NDArray[np.int32], centre: Floats, norma
 
 
 @kernel(forceinline=True)
-def mean_of_four(anchor: Ints, vertices: Floats, at: int) -> Vec3:
+def mean_of_four(anchor: FlatInts, vertices: Floats, at: int) -> Vec3:
     """Return the mean of four vertices, anchor[at …]; anchor (12 F,), vertices (3 n,)."""
     a, b = point_from(vertices, 3 * anchor[at]), point_from(vertices, 3 * anchor[at + 1])
     c, d = point_from(vertices, 3 * anchor[at + 2]), point_from(vertices, 3 * anchor[at + 3])
@@ -56,7 +60,7 @@ def mean_of_four(anchor: Ints, vertices: Floats, at: int) -> Vec3:
 
 
 @kernel
-def corners_of_facet(anchor: Ints, vertices: Floats, f: int) -> Triangle:
+def corners_of_facet(anchor: FlatInts, vertices: Floats, f: int) -> Triangle:
     """Return where the corners of coarser facet f are; anchor (12 F,), vertices (3 n,)."""
     at = 12 * f
     p, q = mean_of_four(anchor, vertices, at), mean_of_four(anchor, vertices, at + 4)
@@ -87,7 +91,7 @@ def into_frame(axes: Axes, a: Vec3) -> Vec3:
 
 
 @kernel
-def carried_disc(anchor: Ints, in_frame: Floats, vertices: Floats, f: int) -> tuple[Vec3, Vec3]:
+def carried_disc(anchor: FlatInts, in_frame: FlatFloats, vertices: Floats, f: int) -> tuple[Vec3, Vec3]:
     """Return centre and normal of coarser facet f's disc at rest, carried along with its corners; in_frame (6 F,)."""
     axes = frame_of_corners(corners_of_facet(anchor, vertices, f))
     centre = plus(axes.origin, out_of_frame(axes, point_from(in_frame, 6 * f)))

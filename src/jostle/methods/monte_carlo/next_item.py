@@ -158,8 +158,8 @@ def remember_seed(work: Work) -> None:
         couple = work.couples[state.item_couple]
         key = as_int64(couple.body[0]) * 40503 + couple.body[1]
         key = ((key << 40) ^ state.item_index) & POSITIVE
-    work.ring[state.ring_place] = key
-    state.ring_place = (state.ring_place + 1) % RING_LENGTH
+    work.ring[work.carried.ring_place] = key
+    work.carried.ring_place = (work.carried.ring_place + 1) % RING_LENGTH
 
 
 @kernel
@@ -238,7 +238,7 @@ def next_from_seeds(work: Work) -> tuple[Item, int]:
             begin_discovery(work)
             return no_item(), state.tail
         state.position = index + 1
-        couple = (index + state.stamp) % work.task.couples
+        couple = (index + work.carried.stamp) % work.task.couples
         if work.couples[couple].decided == 0:
             draw_seed(work, couple)
             work.counts.samples += 1
@@ -304,7 +304,7 @@ def update_item(work: Work, item: Item, used: int) -> int:
     Nothing begins where others do the same. Returns the operations, after those `used` so far.
     """
     state, kind, pair = work.state, item.kind, item.pair
-    if kind == OF_FOLLOWED and (item.number + state.stamp) % WALKS == 0:
+    if kind == OF_FOLLOWED and (item.number + work.carried.stamp) % WALKS == 0:
         pair, more = walk(work, pair)
         used += more
     if is_of_one_body(work, pair):

@@ -42,7 +42,7 @@ class Packed:
     def __init__(self, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
         self.shapes = shapes
         self.bodies: NDArray[Any] = np.zeros(max(1, len(bodies)), PackedBody.dtype)
-        self._kept: list[Any] = [None] * len(bodies)  # arrays whose addresses stand in the rows
+        self._kept: list[dict[str, NDArray[Any]]] = [{} for _ in shapes]  # arrays whose addresses stand in the rows
         self._seen: list[Floats | None] = [None] * len(bodies)
         known: dict[int, int] = {}
         parts: list[tuple[NDArray[Any], ...]] = []
@@ -96,8 +96,8 @@ class Packed:
             if vertices is not self._seen[body]:
                 self._seen[body] = vertices
                 kept, row = np.ascontiguousarray(vertices), self.bodies[body]
-                self._kept[body] = {**self._kept[body], "vertices": kept}
-                row["vertices"] = kept.ctypes.data, kept.size
+                self._kept[body]["vertices"] = kept
+                row["vertices"]["address"] = kept.ctypes.data
                 row["epoch"] += 1
                 if row["epoch"] >= ALWAYS:
                     row["epoch"] = 0

@@ -92,6 +92,18 @@ def make_list(addresses: Addresses, dt: float) -> None:
         if work.cells[cell].row != row:
             list_row(work, row, cell, dt)
     ends.representatives, ends.followed, ends.all = representatives, followed, ends.written
+    keep_couples(work)
+
+
+@kernel(forceinline=True)
+def keep_couples(work: Work) -> None:
+    """Keep the couples: in the next frame their seeds go on where they are."""
+    work.task.known_couples = work.task.couples
+    for k in range(work.task.couples):
+        couple, known = work.couples[k], work.known[k]
+        known.drawn = couple.drawn
+        for side in range(2):
+            known.body[side], known.cursor[side] = couple.body[side], couple.cursor[side]
 
 
 @kernel(forceinline=True)

@@ -73,7 +73,7 @@ def begin_discovery(work: Work) -> None:
     """Put what is pending in order, from behind the last pair with rows that was looked at; the others have their own start."""
     state, count = work.state, work.state.tail
     sort_pending(work)
-    hot, cold = first_behind(work, work.turns.hot), first_behind(work, work.turns.cold)
+    hot, cold = first_behind(work, work.carried.hot), first_behind(work, work.carried.cold)
     turn_pending(work, hot)
     state.place_end, state.hot_place, state.position = count, 0, 0
     state.cold_first = (cold - hot) % count if count > 0 else 0
@@ -111,4 +111,4 @@ def next_turn(work: Work) -> tuple[int, bool]:
 @kernel(forceinline=True)
 def remember_turn(work: Work, pair: FacetPair, below_rows: bool) -> None:
     """Note that a pair was looked at: the next frame begins behind it."""
-    write_entry(work.turns.hot if below_rows else work.turns.cold, pair)
+    write_entry(work.carried.hot if below_rows else work.carried.cold, pair)

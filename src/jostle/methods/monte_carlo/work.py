@@ -194,7 +194,6 @@ class PlacedFace(Record):
 class SearchState(Record):
     """Where the search of a frame stands."""
 
-    stamp: int64  # of the frame
     phase: int64
     position: int64  # in what the phase goes through
     height: int64  # of the stack
@@ -224,7 +223,6 @@ class SearchState(Record):
     place_end: int64
     sweep_couple: int64
     sweep_place: int64
-    ring_place: int64
     hot_place: int64  # taking turns: the next entry among those with rows, the first among the others …
     cold_first: int64
     balance: int64  # … which of them are behind with the work …
@@ -250,6 +248,7 @@ class Task(Record):
     follow: float64  # k of §3.4
     epsilon: float64
     still: float64  # speed below which pairs age
+    camera: Run[float64, Literal[3]]
 
 
 class ListEnds(Record):
@@ -261,11 +260,13 @@ class ListEnds(Record):
     written: int64
 
 
-class Turns(Record):
-    """Where the last frame was cut: the last pair with rows that had its turn, and the last without."""
+class Carried(Record):
+    """What goes on from frame to frame."""
 
-    hot: Entry
-    cold: Entry
+    stamp: int64  # of the frame
+    ring_place: int64  # the next in the ring of seeds
+    hot: Entry  # the last pair with rows that had its turn: where the last frame was cut
+    cold: Entry  # … and the last without
 
 
 class SearchCounts(Record):
@@ -314,7 +315,7 @@ class Work(Struct):
     state: One[SearchState]
     task: One[Task]
     ends: One[ListEnds]
-    turns: One[Turns]
+    carried: One[Carried]
     counts: One[SearchCounts]
 
 

@@ -23,6 +23,7 @@ from jostle.methods.monte_carlo.work import (
     NOT_DRAWN,
     RING_LENGTH,
     SLOTS,
+    Carried,
     FacetPair,
     Key,
     ListedPair,
@@ -38,7 +39,7 @@ from jostle.methods.monte_carlo.work import (
 ROOM = {
     "couples": 8, "known": 8, "relative": 8, "keys": 1 << 14, "payload": 1 << 14, "stack": 1 << 11, "pending": 1 << 12,
     "rows": 1 << 11, "cells": 1 << 11, "region": 1 << 11, "trackers": 1 << 10, "ring": RING_LENGTH, "tags": 2 * SLOTS,
-    "placed": 2 * SLOTS, "state": 1, "task": 1, "ends": 1, "turns": 1, "counts": 1,
+    "placed": 2 * SLOTS, "state": 1, "task": 1, "ends": 1, "carried": 1, "counts": 1,
 }  # fmt: skip
 BY_LIST = ("listed", "next_listed", "looked_at", "lost")
 GROW_TOGETHER = {
@@ -49,7 +50,7 @@ GROW_TOGETHER = {
 @kernel
 def find_slot(work: Work, key: Key) -> tuple[int, bool]:
     """Return where a key stands in the hash table, or the free slot for it, and whether it is there."""
-    pair, stamp = key.pair, work.state.stamp
+    pair, stamp = key.pair, work.carried.stamp
     tag = pair.couple * 4 + key.what
     mixed = ((pair.a * 73856093) ^ (pair.b * 19349663)) ^ (tag * 83492791)
     mixed ^= mixed >> 15
@@ -68,7 +69,7 @@ def put_key(work: Work, slot: int, key: Key) -> None:
     """Write a key to the free slot that `find_slot` gave; its payload is the caller's."""
     row, pair = work.keys[slot], key.pair
     row.facets = (pair.a << 32) | pair.b
-    row.tag = (work.state.stamp << 32) | (pair.couple * 4 + key.what)
+    row.tag = (work.carried.stamp << 32) | (pair.couple * 4 + key.what)
     work.state.keys += 1
 
 
@@ -85,7 +86,7 @@ def copy_keys(old_addresses: Addresses, addresses: Addresses, begin: int, end: i
     old, work = open_work(old_addresses), open_work(addresses)
     for k in range(begin, end):
         row = old.keys[k]
-        if row.tag >> 32 == work.state.stamp:
+        if row.tag >> 32 == work.carried.stamp:
             tag = row.tag & 0xFFFFFFFF
             slot, _ = find_slot(work, Key(tag & 3, FacetPair(tag >> 2, row.facets >> 32, row.facets & 0xFFFFFFFF)))
             work.keys[slot].facets, work.keys[slot].tag = row.facets, row.tag
@@ -114,7 +115,7 @@ def couple_of(work: Work, sample: ListedPair) -> int:
 class Workspace:
     """The arrays of a search by the names of their fields in `Work`, and the table of their addresses for kernels.
 
-    `state`, `task`, `ends` and `counts` read and write the records of these names.
+    `state`, `task`, `ends`, `carried` and `counts` read and write the records of these names.
     """
 
     def __init__(self, most_pairs: int) -> None:
@@ -123,7 +124,9 @@ class Workspace:
         arrays["ring"][:] = NOT_DRAWN
         self._table = Work.table(**arrays)
         self.state, self.task = SearchState(arrays["state"][0]), Task(arrays["task"][0])
-        self.ends, self.counts = ListEnds(arrays["ends"][0]), SearchCounts(arrays["counts"][0])
+        self.ends, self.carried = ListEnds(arrays["ends"][0]), Carried(arrays["carried"][0])
+        self.counts = SearchCounts(arrays["counts"][0])
+        self._of_one_frame = arrays["state"].view(np.int64), arrays["counts"].view(np.int64)
 
     @property
     def addresses(self) -> Addresses:
@@ -151,15 +154,14 @@ class Workspace:
             self.put(**{name: doubled(self[name]) for name in GROW_TOGETHER[why]})
 
     def begin_frame(self) -> None:
-        """Forget where the last frame stood; stamps and the ring of seeds go on."""
-        stamp, ring_place = self.state.stamp, self.state.ring_place
-        for name in ("state", "counts"):
-            self[name].view(np.int64)[:] = 0
-        self.state.stamp, self.state.ring_place = stamp, ring_place
+        """Forget where the last frame stood."""
+        for numbers in self._of_one_frame:
+            numbers.fill(0)
 
     def adopt_next_list(self) -> None:
         """Make the next list the present one."""
-        self.put(listed=self["next_listed"], next_listed=self["listed"])
+        one, other = PLACES["listed"], PLACES["next_listed"]
+        self._table = self._table.with_arrays(0, {one: self["next_listed"], other: self["listed"]})
 
 
 PLACES = {field.name: place for place, field in enumerate(Work.layout)}
