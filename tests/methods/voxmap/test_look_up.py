@@ -43,12 +43,12 @@ class Look:
         found = []
         while True:
             look_up.look_up_shells(tasks, frames, self.table.table, grouped, False, row_mode, operations, state, marks, rows)
-            if state["next_task"][0] == len(tasks):
-                n = state["rows"][0]
+            next_task, _, n, looked_up = state.item()
+            if next_task == len(tasks):
                 found += zip(rows[0, :n].tolist(), rows[1, :n].tolist(), strict=True)
                 assert (rows[2, :n] == 1).all()
-                return found, int(state["look_ups"][0]), marks
-            if state["rows"][0] > capacity - look_up.PIECE:
+                return found, looked_up, marks
+            if n > capacity - look_up.PIECE:
                 rows = np.concatenate([rows, np.empty_like(rows)], axis=1)
                 capacity *= 2
 

@@ -172,6 +172,8 @@ class VoxmapDetector(Detector):
                 pairs.body_a, pairs.body_b, begin, min(begin + PAIRS_AT_ONCE, count), self._shape_of_body, self._table.table, poses,
                 self._method.both, tasks, near, frames,
             )  # fmt: skip
+        if near == 0:
+            return Hits(tasks[:0], frames[:0], np.empty((2, 0), np.int32), 0)
         tasks, frames, marks = tasks[:near], frames[:near], np.zeros(count, np.uint8)
         if frame.workers == 1 or row_mode == ONE:
             hits, _ = self._looked_up(tasks, frames, row_mode, marks)
@@ -179,7 +181,7 @@ class VoxmapDetector(Detector):
             hits = self._on_threads(tasks, frames, row_mode, marks, frame.workers)
         if row_mode != ALL and not (row_mode == ONE and hits.rows.shape[1]):
             hits = self._with_feet(hits, row_mode, marks)
-        if near == 0 or (row_mode == ONE and hits.rows.shape[1]) or marks.all():
+        if (row_mode == ONE and hits.rows.shape[1]) or marks.all():
             return hits
         tasks = hits.tasks
         deep = self._deep_rows.fill(lambda rows: look_up_deep_points(tasks, self._table.table, poses, marks, rows))
@@ -215,8 +217,9 @@ class VoxmapDetector(Detector):
             used = look_up_shells(
                 tasks, frames, table, self._method.grouped, row_mode == ALL, row_mode, operations, state, marks, rows
             )
-            done = bool(state["next_task"][0] == len(tasks))
-            if not done and state["rows"][0] > rows.shape[1] - PIECE:
+            next_task, _, found, _ = state.item()
+            done = next_task == len(tasks)
+            if not done and found > rows.shape[1] - PIECE:
                 rows = np.concatenate([rows, np.empty_like(rows)], axis=1)
             return done, max(1, int(used))
 
@@ -224,10 +227,10 @@ class VoxmapDetector(Detector):
         run_in_slices(step, state, FIRST_SLICE, total_operations=most)
         if rows.nbytes <= KEPT_BYTES:
             self._kept.rows = rows
-        count = int(state["rows"][0])
+        _, _, count, look_ups = state.item()
         if row_mode == ALL and self._has_near:
             count = int(keep_hits(tasks, frames, table, rows[:, :count], marks))
-        return Hits(tasks, frames, rows[:2, :count].copy(), int(state["look_ups"][0])), state
+        return Hits(tasks, frames, rows[:2, :count].copy(), look_ups), state
 
     def _on_threads(self, tasks: Ints, frames: Floats, row_mode: int, marks: Marks, workers: int | None) -> Hits:
         """Do the same on threads, where there is enough to do; large shells are cut into parts. Nothing depends on their number."""
@@ -237,9 +240,10 @@ class VoxmapDetector(Detector):
         if row_mode == ALL:  # else a part would not know whether one before it has hit
             # Threads take 0.2 ms to start. Where groups are passed over, this much may be all that there is to do.
             first, state = self._looked_up(tasks, frames, row_mode, marks, PIECES_APART * PIECE)
-            if state["next_task"][0] == len(tasks):
+            next_task, next_piece, _, _ = state.item()
+            if next_task == len(tasks):
                 return first
-            tasks, frames, begun = _cut(tasks, frames, int(state["next_task"][0]), int(state["next_piece"][0]))
+            tasks, frames, begun = _cut(tasks, frames, next_task, next_piece)
             found = [first]
         left = len(tasks) - begun
         # An even number, so that the two shells of a pair stay together where one hit is enough.

@@ -23,7 +23,7 @@ from jostle.geometry.rigid import solve_relative_pose_into
 from jostle.geometry.vector import Vec3, dot, minus, plus, point_at, point_from, times, write_point
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64
-from jostle.kernels.structs import Addresses, Rows, float32
+from jostle.kernels.structs import Addresses, Rows, borrowed, float32
 from jostle.methods.voxmap.distance_band import MARGIN, DistanceBand, distance_and_gradient, way_out
 from jostle.methods.voxmap.look_up import FOUND_HIT, FOUND_POINT, FOUND_TASK, SLACK, Marks, choose_shell
 from jostle.methods.voxmap.map import GridSize
@@ -257,6 +257,8 @@ def describe_hits(
     The ends of a segment are the foot and the centre of the voxel; the place is the foot. Areas count for one of two shells, so
     that no overlap counts twice.
     """
+    # Without owners: counting references to them in the loop would take longer than the rest of it.
+    written = DescribedHits(borrowed(out.segment), borrowed(out.normal), borrowed(out.area), borrowed(out.place))
     row = begin
     while row < end:
         source = source_of_hit(tasks, frames, shapes, poses, as_int64(rows[0, row]), as_int64(rows[1, row]))
@@ -264,7 +266,7 @@ def describe_hits(
         common = described_source(source, giver, taker, poses, source.giver_body == pair_a[source.pair])
         stop = end_of_source(rows, row, end)
         while row < stop:
-            describe_hit(source, common, giver, taker, as_int64(rows[1, row]), point_at(gradient, row), row, out)
+            describe_hit(source, common, giver, taker, as_int64(rows[1, row]), point_at(gradient, row), row, written)
             row += 1
 
 

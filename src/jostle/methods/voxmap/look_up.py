@@ -40,7 +40,7 @@ from jostle.kernels.simd import (
     without_lowest_bit,
 )
 from jostle.kernels.simd_grid import bits_at, numbers_at
-from jostle.kernels.structs import Addresses, Record, Rows, float32, int32, int64, record_viewer
+from jostle.kernels.structs import Addresses, Record, Rows, borrowed, float32, int32, int64, record_viewer
 from jostle.methods.voxmap.distance_band import MARGIN
 from jostle.methods.voxmap.map import GridSize
 from jostle.methods.voxmap.shape_arrays import (
@@ -144,6 +144,14 @@ class SearchedMap(NamedTuple):
     coarse: CoarseBounds
     wants_near: bool
     margin: Lanes  # voxels from the corner of the lattice of `near` to that of the map
+
+
+class FoundRows(NamedTuple):
+    """Where rows are written: task, point, and whether the point is in a filled voxel."""
+
+    task: Ints
+    point: Ints
+    hit: Ints
 
 
 class PieceHits(NamedTuple):
@@ -315,13 +323,13 @@ def look_up_block(shell: PlacedShell, target: SearchedMap, block: int) -> tuple[
 
 
 @kernel(forceinline=True)
-def write_found(found: Ints, rows: int, task: int, block: int, near: np.uint32, hit: np.uint32) -> int:
+def write_found(found: FoundRows, rows: int, task: int, block: int, near: np.uint32, hit: np.uint32) -> int:
     """Append a row for each point of a block in a mask; return how many rows there are then."""
     while near != 0:
         lane = lowest_bit(near)
-        found[FOUND_TASK, rows] = task
-        found[FOUND_POINT, rows] = BLOCK * block + lane
-        found[FOUND_HIT, rows] = (hit >> np.uint32(lane)) & np.uint32(1)
+        found.task[rows] = task
+        found.point[rows] = BLOCK * block + lane
+        found.hit[rows] = (hit >> np.uint32(lane)) & np.uint32(1)
         rows += 1
         near = without_lowest_bit(near)
     return rows
@@ -329,23 +337,22 @@ def write_found(found: Ints, rows: int, task: int, block: int, near: np.uint32, 
 
 @kernel(forceinline=True)
 def look_up_piece(
-    shell: PlacedShell, target: SearchedMap, groups: np.uint32, task: int, piece: int, row_mode: int, found: Ints, rows: int
+    shell: PlacedShell, target: SearchedMap, groups: np.uint32, task: int, piece: int, row_mode: int, found: FoundRows, rows: int
 ) -> PieceHits:
     """Look up the points of some groups of a piece; where one row is enough, up to the first group with one."""
-    before, look_ups, in_filled = rows, 0, False
+    before, look_ups, lanes = rows, 0, np.uint64(0)
     while groups != 0:
         begin = (PIECE * piece + GROUP * lowest_bit(groups)) // BLOCK
         groups = without_lowest_bit(groups)
         end = min(begin + GROUP // BLOCK, shell.block_count)
         for block in range(begin, end):
             near, hit = look_up_block(shell, target, block)
-            if near != 0:
-                in_filled = in_filled or hit != 0
-                rows = write_found(found, rows, task, block, near, hit)
+            lanes |= np.uint64(hit)
+            rows = write_found(found, rows, task, block, near, hit)
         look_ups += max(0, end - begin) * BLOCK
         if row_mode != ALL and rows > before:
             break
-    return PieceHits(rows, look_ups, in_filled)
+    return PieceHits(rows, look_ups, lanes != 0)
 
 
 @kernel
@@ -360,6 +367,7 @@ def look_up_shells(
     """
     state = view_state(state_memory)
     used, rows, number, piece = 0, state.rows, state.next_task, state.next_piece
+    out = FoundRows(borrowed(found[FOUND_TASK]), borrowed(found[FOUND_POINT]), borrowed(found[FOUND_HIT]))
     room = found.shape[1] - PIECE
     while number < tasks.shape[0] and used < operations and rows <= room:
         task = task_at(tasks, number)
@@ -373,7 +381,7 @@ def look_up_shells(
             if grouped:
                 groups = groups_that_may_hit(shell, target, piece)
                 used += 8
-            hits = look_up_piece(shell, target, groups, number, piece, row_mode, found, rows)
+            hits = look_up_piece(shell, target, groups, number, piece, row_mode, out, rows)
             used += hits.look_ups
             state.look_ups += hits.look_ups
             piece += 1
