@@ -12,19 +12,19 @@ from jostle.kernels.numbers import Real, Whole
 Lanes = NDArray[np.float64]
 
 
-def f64x8_load(array: Lanes, index: Whole) -> Lanes:
+def f64x8_load(array: Any, index: Whole) -> Lanes:
     """Return a copy of array[index : index + 8]."""
     _require_inside(array, index)
     return array[index : index + 8].copy()
 
 
-def f64x8_store(array: Lanes, index: Whole, a: Lanes) -> None:
+def f64x8_store(array: Any, index: Whole, a: Lanes) -> None:
     """Write eight lanes to array[index : index + 8]."""
     _require_inside(array, index)
     array[index : index + 8] = a
 
 
-def f64x8_gather(array: Lanes, at: tuple[Whole, ...], offset: Whole) -> Lanes:
+def f64x8_gather(array: Any, at: tuple[Whole, ...], offset: Whole) -> Lanes:
     """Return array[at[k] + offset] in lane k."""
     indices = np.array([int(index) + int(offset) for index in at])
     if indices.min() < 0:

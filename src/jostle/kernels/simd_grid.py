@@ -11,13 +11,14 @@ Kernels compile `simd_grid_compiled.py`; called from Python, NumPy does the same
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.kernels.numbers import Whole
 from jostle.kernels.twins import compiled_in
 
-Words = NDArray[np.int32]
 Lanes = NDArray[np.float32]
 
 _twin = compiled_in("jostle.kernels.simd_grid_compiled")
@@ -25,7 +26,7 @@ _twin = compiled_in("jostle.kernels.simd_grid_compiled")
 
 @_twin
 def bits_at(
-    words: Words, x: Lanes, y: Lanes, z: Lanes, end_x: Lanes, end_y: Lanes, end_z: Lanes, row: Whole, slab: Whole
+    words: Any, x: Lanes, y: Lanes, z: Lanes, end_x: Lanes, end_y: Lanes, end_z: Lanes, row: Whole, slab: Whole
 ) -> np.uint32:
     """Return the mask of points with 0 <= x < end_x and so on whose bit is set in `words`, int32 halves of words of 4×4×4 bits.
 
@@ -40,7 +41,7 @@ def bits_at(
 
 
 @_twin
-def numbers_at(numbers: Lanes, x: Lanes, y: Lanes, z: Lanes, row: Whole, slab: Whole) -> Lanes:
+def numbers_at(numbers: Any, x: Lanes, y: Lanes, z: Lanes, row: Whole, slab: Whole) -> Lanes:
     """Return numbers[k * slab + j * row + i] for the whole parts i, j, k of x, y, z, which must lie inside of the grid."""
     i, j, k = (each.astype(np.int32) for each in (x, y, z))
     found: Lanes = numbers[k * slab + j * row + i]

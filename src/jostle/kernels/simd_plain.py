@@ -17,13 +17,13 @@ from jostle.kernels.numbers import Real, Whole
 Lanes = NDArray[np.float32]
 
 
-def f32x8_load(array: Lanes, index: Whole) -> Lanes:
+def f32x8_load(array: Any, index: Whole) -> Lanes:
     """Return a copy of array[index : index + 8]."""
     _require_inside(array, index)
     return array[index : index + 8].copy()
 
 
-def f32x8_store(array: Lanes, index: Whole, a: Lanes) -> None:
+def f32x8_store(array: Any, index: Whole, a: Lanes) -> None:
     """Write eight lanes to array[index : index + 8]."""
     _require_inside(array, index)
     array[index : index + 8] = a
