@@ -338,6 +338,63 @@ def test_kernels_with_structs_are_cached_by_layout(tmp_path):
     assert asked() == (2, 0, 2)
 
 
+TWO_RECORDS = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from trial.two import ask
+print(json.dumps([ask(int(one)) for one in sys.argv[2]]))
+"""
+# Long enough for LLVM to call it rather than to copy it into its callers.
+LONG = "\n".join(
+    f"    for i in range(n):\n        work[i] = work[(i + {k}) % n] * {k} - row.first if work[i] > row.second else work[i] + row.second ^ {k}"
+    for k in range(1, 25)
+)
+TWO = f"""
+import numpy as np
+from jostle.kernels.jit import kernel
+from jostle.kernels.structs import *
+
+class Links(Record):
+    first: int64
+    second: int64
+
+class Turned(Record):
+    second: int64
+    first: int64
+
+view_links, view_turned = record_viewer(Links), record_viewer(Turned)
+
+@kernel
+def second_of(row, work, n):
+{LONG}
+    return row.second
+
+@kernel
+def ask_links(rows, work, n):
+    return max(second_of(view_links(rows), work, n), second_of(view_links(rows), work, n))
+
+@kernel
+def ask_turned(rows, work, n):
+    return max(second_of(view_turned(rows), work, n), second_of(view_turned(rows), work, n))
+
+def ask(which):
+    return int((ask_links, ask_turned)[which](np.array([10, 20]), np.zeros(7, np.int64), 7))
+"""
+
+
+@compiled_only
+def test_kernels_of_two_records_that_two_processes_compiled_are_told_apart(tmp_path):
+    package = tmp_path / "trial"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "two.py").write_text(TWO)
+    answers = [
+        json.loads(run_child(TWO_RECORDS, str(tmp_path), which, JOSTLE_CACHE_DIR=str(tmp_path / "cache")).stdout)
+        for which in ("0", "1", "01", "10")
+    ]
+    assert answers == [[20], [10], [20, 10], [10, 20]]
+
+
 def run_child(script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     clean["PYTHONPATH"] = os.pathsep.join([str(Path(structs.__file__).parents[2]), str(Path(__file__).parents[2])])

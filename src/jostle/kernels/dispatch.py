@@ -8,6 +8,7 @@ compiled or loaded (`kernels/deferral.py`), and what takes long is reported (`ke
 from __future__ import annotations
 
 import functools
+import hashlib
 from typing import Any
 
 from numba.core import registry, types
@@ -66,6 +67,16 @@ def make_dispatcher(kernel: Kernel, *, for_python: bool) -> Any:
     dispatcher.__class__ = KernelDispatcher
     dispatcher._cache = KernelCache(kernel.py_func, kernel.name, options)
     return dispatcher
+
+
+def short_name(title: str, whole: str) -> str:
+    """Return a name for symbols that is as short as a title and as unique as the whole name of a type."""
+    return f"{title}_{hashlib.sha256(whole.encode()).hexdigest()[:12]}"
+
+
+# Numba numbers the records of a process, and writes these numbers into the symbols of kernels. Kernels that two processes have
+# compiled for two records could then have one symbol, and whoever loads both from the cache would run one of them for both.
+types.Record.mangling_args = property(lambda record: (short_name("Record", record.name), ()))  # type: ignore[method-assign,assignment]
 
 
 @typeof_impl.register(Kernel)

@@ -12,6 +12,7 @@ from numba.extending import intrinsic, lower_getattr_generic, models, register_m
 from numba.np.arrayobj import make_array
 from numba.np.numpy_support import from_dtype
 
+from jostle.kernels.dispatch import short_name
 from jostle.kernels.handles_compiled import array_value
 from jostle.kernels.structs import Record, Struct
 
@@ -28,8 +29,8 @@ class StructType(types.Type):
 
     @property
     def mangling_args(self) -> tuple[str, tuple[()]]:
-        """A short name for the symbols of kernels."""
-        return self.title, ()
+        """A short name for the symbols of kernels, another one for each layout."""
+        return short_name(self.title, self.name), ()
 
 
 def struct_type(struct: type[Struct]) -> StructType:
