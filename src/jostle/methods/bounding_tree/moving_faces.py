@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 
-from jostle.geometry.moving_point import place_with_factors
+from jostle.geometry.moving_point import Arc, place_with_factors
+from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.methods.bounding_tree.motions import ALONG, ASIDE, TURN
 from jostle.methods.bounding_tree.swept import OUTWARD
@@ -32,10 +33,12 @@ def fill_moving_leaf(lanes, faces, order, first, count, w0, w1, motion, table, s
             x0, y0, z0, x1, y1, z1 = w0[v, 0], w0[v, 1], w0[v, 2], w1[v, 0], w1[v, 1], w1[v, 2]
             px, py, pz = x0, y0, z0
             if s > 0.0:
-                px, py, pz = place_with_factors(x0, y0, z0, x1, y1, z1, kx, ky, kz, s, table[start, ALONG], table[start, ASIDE])
+                arc = Arc(table[start, ALONG], table[start, ASIDE])
+                px, py, pz = place_with_factors(Vec3(x0, y0, z0), Vec3(x1, y1, z1), Vec3(kx, ky, kz), s, arc)
             qx, qy, qz = x1, y1, z1
             if e < 1.0:
-                qx, qy, qz = place_with_factors(x0, y0, z0, x1, y1, z1, kx, ky, kz, e, table[end, ALONG], table[end, ASIDE])
+                arc = Arc(table[end, ALONG], table[end, ASIDE])
+                qx, qy, qz = place_with_factors(Vec3(x0, y0, z0), Vec3(x1, y1, z1), Vec3(kx, ky, kz), e, arc)
             lanes[i, 3 * k], lanes[i, 3 * k + 1], lanes[i, 3 * k + 2] = px, py, pz
             lanes[i, 9 + 3 * k], lanes[i, 9 + 3 * k + 1], lanes[i, 9 + 3 * k + 2] = qx, qy, qz
             if sagitta > 0.0:
