@@ -123,7 +123,7 @@ def _borrowed_queries(queries: QuerySet) -> QuerySet:
 
 @kernel(forceinline=True)
 def numbered(queries: QuerySet, name: QueryName) -> int:
-    """Return the number of a query: the next one if it is new, and then its name is entered and its corners are yet to be written."""
+    """Return the number of a query. A new one gets the next number and its name entered; its corners are still to be written."""
     mask = queries.table.shape[0] - 1
     # Products below 2^58: nothing overflows.
     first = ((name.a & _LOW) * 73856093) ^ ((name.a >> _BITS) * 19349663)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from jostle.geometry.moving_point import Turn
 from jostle.geometry.placed_faces import Faces
 from jostle.geometry.triangle import Bounds, Segment, Triangle, segment_bounds, triangle_bounds, triangle_of_points
-from jostle.geometry.vector import Points, Vec3, absolute, cross, dot, minus, point_at
+from jostle.geometry.vector import Points, Vec3, cross, dot, largest_coordinate, minus, point_at
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -125,13 +125,6 @@ def stay_apart(a: MovingBounds, b: MovingBounds, gap: float) -> bool:
         or (a.start.lower.z - b.start.upper.z > gap and a.end.lower.z - b.end.upper.z > gap)
         or (b.start.lower.z - a.start.upper.z > gap and b.end.lower.z - a.end.upper.z > gap)
     )
-
-
-@kernel(forceinline=True)
-def largest_coordinate(a: Vec3) -> float:
-    """Return the largest absolute value of a coordinate."""
-    x, y, z = absolute(a)
-    return max(x, y, z)
 
 
 @kernel
