@@ -8,6 +8,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 
+from jostle.geometry.moving_contact import read_motion
 from jostle.geometry.moving_digits import (
     DIGIT,
     INTEGERS,
@@ -19,10 +20,23 @@ from jostle.geometry.moving_digits import (
     polynomials_into,
     vectors_into,
 )
-from jostle.geometry.moving_polynomials import COEFFICIENTS, crosses_into, cubic_into, scaled_vectors_into
-from jostle.geometry.moving_polynomials import VECTORS as FLOAT_VECTORS
+from jostle.geometry.moving_polynomials import crosses_into, cubic_into, scaled_vectors_into
+from jostle.geometry.moving_search import FloatWork, new_float_work, open_float_work
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.jit import kernel
 from tests.continuous.moving_sets import SETS, queries_of
+
+
+@kernel
+def float_polynomials(addresses, kind, corners, row):
+    """Write f and the crosses of a query into the first node of a workspace; return the error of f, -1 if all is one point."""
+    work = open_float_work(addresses)
+    read_motion(work, corners, row)
+    if not scaled_vectors_into(kind, work.motion, work.vectors):
+        return -1.0
+    error = cubic_into(kind, work.vectors, work.nodes[0])
+    crosses_into(kind, work.vectors, work.nodes[0], work.errors)
+    return error
 
 
 def places(corners, t):
@@ -70,20 +84,20 @@ def bernstein_value(coefficients, s):
 @pytest.mark.parametrize("name", SETS)
 def test_floats_err_less_than_their_bounds(name):
     """At four times a cubic is known; its value errs by no more than the largest error of its coefficients."""
+    work, fields = new_float_work(), [field.name for field in FloatWork.layout]
+    node, errors = work.array(0, fields.index("nodes"))[0], work.array(0, fields.index("errors"))
     for kind, queries in enumerate(queries_of(name, 20, seed=21)):
         for row in range(len(queries)):
-            vectors, node, errors = np.empty(FLOAT_VECTORS), np.empty(COEFFICIENTS), np.empty(12)
-            if not scaled_vectors_into(kind, read_only_view(queries), row, vectors):
+            error = float_polynomials(work.table[0], kind, read_only_view(queries), row)
+            if error < 0.0:
                 continue
-            error = cubic_into(kind, vectors, node)
-            crosses_into(kind, vectors, node, errors)
             largest = max(np.abs(queries[row, 4 * e + 1 : 4 * e + 4] - queries[row, 4 * e]).max() for e in (0, 1))
             scale = Fraction(2.0 ** (-np.frexp(largest)[1] - 1.0))
             for t in (Fraction(0), Fraction(1, 3), Fraction(5, 7), Fraction(1)):
                 f, crosses, _ = values(kind, queries[row], t)
-                assert abs(bernstein_value(node[:4], t) - f * scale**3) <= error
+                assert abs(bernstein_value(node["f"], t) - f * scale**3) <= error
                 for n, exact in enumerate(crosses):
-                    value = bernstein_value(node[4 + 3 * n : 7 + 3 * n], t)
+                    value = bernstein_value(node["crosses"][3 * n : 3 * n + 3], t)
                     assert abs(value - exact * scale**2) <= errors[n], (name, kind, row, n)
 
 

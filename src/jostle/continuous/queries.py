@@ -19,18 +19,19 @@ from numpy.typing import ArrayLike, NDArray
 from jostle.cast import as_choice, as_length, as_moving_corners, as_tolerance
 from jostle.continuous.algebraic import first_contact
 from jostle.errors import InputError
-from jostle.geometry.moving_contact import FINEST, LEFT, PLANAR, SPANS, decide_exactly, search_queries
+from jostle.geometry.moving_contact import FINEST, LEFT, PLANAR, decide_exactly, search_queries
 from jostle.geometry.moving_polynomials import EDGE_EDGE, POINT_TRIANGLE
 from jostle.geometry.moving_regula_falsi import regula_falsi_times
+from jostle.geometry.moving_search import new_float_work
 from jostle.geometry.moving_triangles import first_times_within
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.scratch import Workspaces
 from jostle.kernels.slices import run_in_slices
 
 __all__ = ["EDGE_EDGE", "POINT_TRIANGLE", "ROOTS", "MovingContacts", "certified_times", "edge_edge", "point_triangle"]
 
 ITERATIONS = {"regula_falsi": 32, "linear_interpolation": 0}  # at most, after the first straight line
 ROOTS = ("certified", *ITERATIONS)
-OPEN_AT_ONCE = 256  # queries that wait for exact integers, at some 30 µs each
 FIRST_SLICE = 20_000
 
 Times = NDArray[np.float64]
@@ -161,6 +162,9 @@ def certified_times(kind: int, corners: Times, tolerance: float) -> Times:
     return times
 
 
+_workspaces = Workspaces(new_float_work)
+
+
 def _decide(
     kind: int, planar: bool, corners: Times, rows: NDArray[np.int64], finest: float, times: Times, outcome: NDArray[np.uint8]
 ) -> int:
@@ -168,17 +172,19 @@ def _decide(
     if len(rows) == 0:
         return 0
     opened = 0
-    open_rows = np.empty(OPEN_AT_ONCE, np.int64)
-    open_spans, found = np.empty((OPEN_AT_ONCE, SPANS, 2)), np.empty((OPEN_AT_ONCE, 4))
+    work = _workspaces.take()
+    work.array(0, 0)[0] = (kind, planar, finest)
+    addresses = work.table[0]
 
     def step(state: list[int], operations: int) -> tuple[bool, int]:
         nonlocal opened
         first, last = state[0], min(len(rows), state[0] + operations)
-        state[0], count = search_queries(kind, planar, corners, rows, first, last, finest, times, open_rows, open_spans, found)
+        state[0], count = search_queries(addresses, corners, rows, first, last, times)
         if count:
-            decide_exactly(kind, planar, corners, open_rows, count, open_spans, found, finest, times, outcome)
+            decide_exactly(addresses, corners, count, times, outcome)
             opened += count
         return state[0] == len(rows), state[0] - first
 
     run_in_slices(step, [0], FIRST_SLICE)
+    _workspaces.give_back(work)
     return opened

@@ -10,7 +10,10 @@ Two kernels, called in turns for some hundred open queries at a time: as one the
 Guarantee: no contact is missed and none is invented; a time is never after the first contact, and before it by `finest` at most.
 """
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle.geometry.moving_digits import (
     INTEGERS,
@@ -23,69 +26,82 @@ from jostle.geometry.moving_digits import (
     vectors_into,
 )
 from jostle.geometry.moving_exact import LEVELS, NEEDS_DOTS, SCRATCH, decide_span, is_translation
-from jostle.geometry.moving_polynomials import COEFFICIENTS
-from jostle.geometry.moving_polynomials import VECTORS as FLOAT_VECTORS
-from jostle.geometry.moving_search import CERTAIN, CONTACT, F_IS_NOISE, FREE, MOST_OPEN, OPEN, OPEN_COUNT, STACK, TIME, search
+from jostle.geometry.moving_search import CONTACT, FREE, OPEN, OPEN_AT_ONCE, FloatWork, open_float_work, search
+from jostle.geometry.vector import Points
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Addresses
 
 FINEST = 2.0**-33  # of the step: times are this sharp at least; finer ones cost more
 FINEST_FRACTION = 2.0**-43
-SPANS = MOST_OPEN + 2  # of a query that floats leave open, with that of a contact of which only the time is not sharp
 
 DECIDED, LEFT, PLANAR = 0, 1, 2
 """What `decide_exactly` says of a query: decided; left to larger integers; in one plane for all times, so to be searched so."""
 
 
+@kernel(forceinline=True)
+def read_motion(work: FloatWork, corners: Points, row: int) -> None:
+    """Make a row of corners (n,8,3) the query of `work`."""
+    for corner in range(4):
+        for k in range(3):
+            work.motion.start[3 * corner + k] = corners[row, corner, k]
+            work.motion.end[3 * corner + k] = corners[row, 4 + corner, k]
+
+
 @kernel
-def search_queries(kind, planar, corners, rows, first, last, finest, times, open_rows, open_spans, found):
+def search_queries(
+    addresses: Addresses, corners: Points, rows: NDArray[np.int64], first: int, last: int, times: Points
+) -> tuple[int, int]:
     """Decide the queries rows[first … last-1] of corners (n,8,3) in floats; write times (n,), inf where free.
 
-    What floats cannot decide goes to open_rows (m,), with its spans (m,17,2) and what is known of it (found, as in `search`).
-    Returns where it stopped, which is before `last` if these are full, and how many there are.
+    What floats cannot decide goes to the open queries, with its spans. Returns where it stopped, which is before `last` if these
+    are full, and how many there are.
     """
-    vectors, nodes, spans, errors = np.empty(FLOAT_VECTORS), np.empty((STACK, COEFFICIENTS)), np.empty((STACK, 3)), np.empty(12)
-    count = 0
-    while first < last and count < len(open_rows):
+    work = open_float_work(addresses)
+    finest, count = work.ladder.finest, 0
+    while first < last and count < OPEN_AT_ONCE:
         row = rows[first]
         first += 1
-        known, its_spans = found[count], open_spans[count]
-        status = search(kind, corners, row, planar, finest, vectors, nodes, spans, errors, its_spans, known)
-        times[row] = known[TIME] if status == CONTACT else np.inf
+        read_motion(work, corners, row)
+        known = work.open_queries[count]
+        status = search(work, known)
+        times[row] = known.time if status == CONTACT else np.inf
         if status == CONTACT:
-            if known[OPEN_COUNT] > 0 and known[CERTAIN] - its_spans[0, 0] <= finest:  # it begins in open spans just before it
-                times[row] = its_spans[0, 0]
+            if known.spans > 0 and known.certain - known.span_start[0] <= finest:  # it begins in open spans just before it
+                times[row] = known.span_start[0]
                 continue
-            if known[CERTAIN] - known[TIME] > finest:
-                opened = int(known[OPEN_COUNT])
-                its_spans[opened, 0], its_spans[opened, 1] = known[TIME], known[CERTAIN]
-                known[OPEN_COUNT] += 1
-        if known[OPEN_COUNT] > 0:
-            open_rows[count] = row
+            if known.certain - known.time > finest:
+                known.span_start[known.spans], known.span_end[known.spans] = known.time, known.certain
+                known.spans += 1
+        if known.spans > 0:
+            known.row = row
             count += 1
     return first, count
 
 
 @kernel
-def decide_exactly(kind, planar, corners, open_rows, count, open_spans, found, finest, times, outcome):
+def decide_exactly(addresses: Addresses, corners: Points, count: int, times: Points, outcome: NDArray[np.uint8]) -> None:
     """Decide what `search_queries` leaves open, in exact integers: times (n,) as there, outcome (n,) DECIDED, LEFT or PLANAR.
 
     A query comes with times set to what holds if its spans are free.
     """
+    work = open_float_work(addresses)
+    kind, planar, finest = work.ladder.kind, work.ladder.planar != 0, work.ladder.finest
     integers, vectors, normal = np.empty(INTEGERS, np.int64), np.empty(VECTORS, np.int64), np.empty(NORMAL, np.int64)
     digits, scratch = np.empty((LEVELS + 3) * NODE, np.int64), np.empty(SCRATCH, np.int64)
     levels, places, instant = np.empty(LEVELS + 6, np.int64), np.empty(LEVELS + 6, np.int64), np.empty(1)
     for n in range(count):
-        row, spans = open_rows[n], int(found[n, OPEN_COUNT])
+        known = work.open_queries[n]
+        row, spans = known.row, known.spans
         size = integers_into(corners, row, integers)
         outcome[row] = DECIDED if size > 0 else LEFT
         translation, with_dots = False, False
         span = 0 if planar else -1  # -1 is the whole step, to see what kind of motion it is
         while span < spans and size > 0:
-            start, end = (0.0, 1.0) if span < 0 else (open_spans[n, span, 0], open_spans[n, span, 1])
+            start, end = (0.0, 1.0) if span < 0 else (known.span_start[span], known.span_end[span])
             large = vectors_into(kind, integers, size, start, end, vectors)
             if span < 0:
                 translation = finest >= FINEST_FRACTION and is_translation(kind, vectors, size)
-                if not translation and found[n, F_IS_NOISE] == 0.0:
+                if not translation and known.f_is_noise == 0:
                     span = 0
                     continue
             polynomials_into(kind, vectors, large, normal, digits)

@@ -17,11 +17,16 @@ Errors (u = 2^-53; M, N bounds of the components of two factors at both ends): a
 8u (Mp Nq + Mq Np); f passes 11, so 16u Σ MR perm(n). Halving an interval adds at most 3u max|f| and 2u perm.
 """
 
+from __future__ import annotations
+
 import math
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Record, Rows, Run, float64
 
 POINT_TRIANGLE = 0
 EDGE_EDGE = 1
@@ -44,16 +49,56 @@ F_ERROR_OF_HALVING = 4.0 * UNIT_ROUNDOFF
 CROSS_GROWTH_OF_HALVING = 0.5  # of the error of a cross: 4u perm
 UNDERFLOW = 1e-290
 
-COEFFICIENTS = 40  # of a node: 4 of f, then 3 for each axis of each cross
-VECTORS = 36  # numbers of the vectors: 6, at 2 ends, of 3 components
+VECTORS = 6
+CROSSES = 12  # components of crosses, at most
+
+
+class FeatureMotion(Record):
+    """The four corners of a query at both ends of the step."""
+
+    start: Run[float64, Literal[12]]
+    end: Run[float64, Literal[12]]
+
+
+class LinearVector(Record):
+    """A vector at both ends of the step."""
+
+    start: Run[float64, Literal[3]]
+    end: Run[float64, Literal[3]]
+
+
+class Node(Record):
+    """An interval, how often it was halved, and the Bernstein coefficients of f and of each component of each cross on it."""
+
+    start: float64
+    end: float64
+    depth: float64
+    f: Run[float64, Literal[4]]
+    crosses: Run[float64, Literal[36]]
+
+
+class Quadratic(NamedTuple):
+    """Bernstein coefficients of a component of a cross, and its permanent, a bound of its terms."""
+
+    start: float
+    middle: float
+    end: float
+    permanent: float
+
+
+@kernel(forceinline=True)
+def cross_place(cross: int, axis: int) -> int:
+    """Return where the three coefficients of a component of a cross stand in a node."""
+    return 3 * (3 * cross + axis)
 
 
 @kernel
-def kept_apart_by_an_axis(kind, corners, row):
-    """Whether on some axis the two parts of query `row` of corners (n,8,3) are in the same strict order at both ends."""
+def kept_apart_by_an_axis(kind: int, motion: FeatureMotion) -> bool:
+    """Whether on some axis the two parts of a query are in the same strict order at both ends."""
+    a, b = motion.start, motion.end
     for k in range(3):
-        a0, a1, a2, a3 = corners[row, 0, k], corners[row, 1, k], corners[row, 2, k], corners[row, 3, k]
-        b0, b1, b2, b3 = corners[row, 4, k], corners[row, 5, k], corners[row, 6, k], corners[row, 7, k]
+        a0, a1, a2, a3 = a[k], a[3 + k], a[6 + k], a[9 + k]
+        b0, b1, b2, b3 = b[k], b[3 + k], b[6 + k], b[9 + k]
         if kind == POINT_TRIANGLE:
             if a0 < min(a1, min(a2, a3)) and b0 < min(b1, min(b2, b3)):
                 return True
@@ -68,69 +113,70 @@ def kept_apart_by_an_axis(kind, corners, row):
 
 
 @kernel
-def share_a_coordinate(corners, row):
+def share_a_coordinate(motion: FeatureMotion) -> bool:
     """Whether the four corners have a coordinate in common at t = 0, and the same one at t = 1: then f is 0 at all times."""
+    a, b = motion.start, motion.end
     for k in range(3):
-        a, b = corners[row, 0, k], corners[row, 4, k]
-        same = corners[row, 1, k] == a and corners[row, 2, k] == a and corners[row, 3, k] == a
-        if same and corners[row, 5, k] == b and corners[row, 6, k] == b and corners[row, 7, k] == b:
+        same = a[3 + k] == a[k] and a[6 + k] == a[k] and a[9 + k] == a[k]
+        if same and b[3 + k] == b[k] and b[6 + k] == b[k] and b[9 + k] == b[k]:
             return True
     return False
 
 
 @kernel
-def scaled_vectors_into(kind, corners, row, vectors):
-    """Write the vectors of a query, scaled, into vectors (36,); return False if all corners are one point at both ends."""
+def scaled_vectors_into(kind: int, motion: FeatureMotion, vectors: Rows[LinearVector]) -> bool:
+    """Write the vectors of a query, scaled; return False if all corners are one point at both ends."""
     largest = 0.0
     for corner in range(1, 4):
         for k in range(3):
-            largest = max(largest, abs(corners[row, corner, k] - corners[row, 0, k]))
-            largest = max(largest, abs(corners[row, 4 + corner, k] - corners[row, 4, k]))
+            largest = max(largest, abs(motion.start[3 * corner + k] - motion.start[k]))
+            largest = max(largest, abs(motion.end[3 * corner + k] - motion.end[k]))
     if largest == 0.0:
         return False
     scale = math.ldexp(1.0, -math.frexp(largest)[1] - 1)  # differences of any two corners are below 1
-    for v in range(6):
-        i, j = FROM[kind, v], TO[kind, v]
+    for v in range(VECTORS):
+        i, j, vector = as_int64(FROM[kind, v]), as_int64(TO[kind, v]), vectors[v]
         for k in range(3):
-            vectors[6 * v + k] = (corners[row, j, k] - corners[row, i, k]) * scale
-            vectors[6 * v + 3 + k] = (corners[row, 4 + j, k] - corners[row, 4 + i, k]) * scale
+            vector.start[k] = (motion.start[3 * j + k] - motion.start[3 * i + k]) * scale
+            vector.end[k] = (motion.end[3 * j + k] - motion.end[3 * i + k]) * scale
     return True
 
 
 @kernel(forceinline=True)
-def cross_component(vectors, a, b, k):
-    """Component k of a × b of two vectors that start at a and b in vectors: three Bernstein coefficients and the permanent."""
+def cross_component(a: LinearVector, b: LinearVector, k: int) -> Quadratic:
+    """Return component k of a × b."""
     p, q = (k + 1) % 3, (k + 2) % 3
-    ap0, aq0, ap1, aq1 = vectors[a + p], vectors[a + q], vectors[a + 3 + p], vectors[a + 3 + q]
-    bp0, bq0, bp1, bq1 = vectors[b + p], vectors[b + q], vectors[b + 3 + p], vectors[b + 3 + q]
+    ap0, aq0, ap1, aq1 = a.start[p], a.start[q], a.end[p], a.end[q]
+    bp0, bq0, bp1, bq1 = b.start[p], b.start[q], b.end[p], b.end[q]
     permanent = max(abs(ap0), abs(ap1)) * max(abs(bq0), abs(bq1)) + max(abs(aq0), abs(aq1)) * max(abs(bp0), abs(bp1))
     middle = 0.5 * ((ap0 * bq1 - aq0 * bp1) + (ap1 * bq0 - aq1 * bp0))
-    return ap0 * bq0 - aq0 * bp0, middle, ap1 * bq1 - aq1 * bp1, permanent
+    return Quadratic(ap0 * bq0 - aq0 * bp0, middle, ap1 * bq1 - aq1 * bp1, permanent)
 
 
 @kernel
-def cubic_into(kind, vectors, node):
-    """Write the coefficients of f into node (40,) and return the bound of their errors."""
-    radius, left, right = 6 * RADIUS[kind], 6 * NORMAL_LEFT[kind], 6 * NORMAL_RIGHT[kind]
+def cubic_into(kind: int, vectors: Rows[LinearVector], node: Node) -> float:
+    """Write the coefficients of f into a node and return the bound of their errors."""
+    radius = vectors[as_int64(RADIUS[kind])]
+    left, right = vectors[as_int64(NORMAL_LEFT[kind])], vectors[as_int64(NORMAL_RIGHT[kind])]
     f0, f1, f2, f3, size = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(3):
-        n0, n1, n2, permanent = cross_component(vectors, left, right, k)
-        start, end = vectors[radius + k], vectors[radius + 3 + k]
-        f0 += start * n0
-        f1 += end * n0 + 2.0 * (start * n1)
-        f2 += start * n2 + 2.0 * (end * n1)
-        f3 += end * n2
-        size += max(abs(start), abs(end)) * permanent
-    node[0], node[1], node[2], node[3] = f0, f1 / 3.0, f2 / 3.0, f3
+        n = cross_component(left, right, k)
+        start, end = radius.start[k], radius.end[k]
+        f0 += start * n.start
+        f1 += end * n.start + 2.0 * (start * n.middle)
+        f2 += start * n.end + 2.0 * (end * n.middle)
+        f3 += end * n.end
+        size += max(abs(start), abs(end)) * n.permanent
+    node.f[0], node.f[1], node.f[2], node.f[3] = f0, f1 / 3.0, f2 / 3.0, f3
     return size * F_ERROR + UNDERFLOW
 
 
 @kernel
-def crosses_into(kind, vectors, node, errors):
-    """Write the coefficients of the crosses into node (40,), from 4 + 9 cross + 3 axis; errors (12,) are bounds, 0 if it is 0."""
+def crosses_into(kind: int, vectors: Rows[LinearVector], node: Node, errors: Rows[float64]) -> None:
+    """Write the coefficients of the crosses into a node; errors (12,) are bounds, 0 of a component that is 0 at all times."""
     for j in range(3 + kind):
-        left, right = 6 * CROSS_LEFT[kind, j], 6 * CROSS_RIGHT[kind, j]
+        left, right = vectors[as_int64(CROSS_LEFT[kind, j])], vectors[as_int64(CROSS_RIGHT[kind, j])]
         for k in range(3):
-            at = 4 + 9 * j + 3 * k
-            node[at], node[at + 1], node[at + 2], permanent = cross_component(vectors, left, right, k)
-            errors[3 * j + k] = permanent * CROSS_ERROR + UNDERFLOW if permanent > 0.0 else 0.0
+            at, c = cross_place(j, k), cross_component(left, right, k)
+            node.crosses[at], node.crosses[at + 1], node.crosses[at + 2] = c.start, c.middle, c.end
+            errors[3 * j + k] = c.permanent * CROSS_ERROR + UNDERFLOW if c.permanent > 0.0 else 0.0
