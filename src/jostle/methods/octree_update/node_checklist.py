@@ -7,6 +7,7 @@ regions. Every oriented cube is padded for the rounding of world vertices: `plac
 from jostle.geometry.box_box import oriented_box_meets_box, set_up_oriented_box
 from jostle.geometry.rigid import cull_padding
 from jostle.geometry.triangle_box import centre_and_half
+from jostle.geometry.vector import Vec3
 from jostle.kernels.handles import int32_at
 from jostle.kernels.jit import kernel
 
@@ -38,9 +39,9 @@ def place_octrees(poses, cubes, levels, half_axes):
         half = 0.5 * cubes[body, 3] / 2.0 ** levels[body]
         set_up_oriented_box(
             half_axes, body,
-            half * poses[body, 0, 0], half * poses[body, 1, 0], half * poses[body, 2, 0],
-            half * poses[body, 0, 1], half * poses[body, 1, 1], half * poses[body, 2, 1],
-            half * poses[body, 0, 2], half * poses[body, 1, 2], half * poses[body, 2, 2],
+            Vec3(half * poses[body, 0, 0], half * poses[body, 1, 0], half * poses[body, 2, 0]),
+            Vec3(half * poses[body, 0, 1], half * poses[body, 1, 1], half * poses[body, 2, 1]),
+            Vec3(half * poses[body, 0, 2], half * poses[body, 1, 2], half * poses[body, 2, 2]),
             cull_padding(farthest + 2.0 * largest, 0.0, largest),
         )  # fmt: skip
 
@@ -90,4 +91,5 @@ def _meets_region(half_axes, body, centres, row, lower, upper, pair):
     ox, hx = centre_and_half(lower[pair, 0], upper[pair, 0])
     oy, hy = centre_and_half(lower[pair, 1], upper[pair, 1])
     oz, hz = centre_and_half(lower[pair, 2], upper[pair, 2])
-    return oriented_box_meets_box(half_axes, body, centres[row, 0] - ox, centres[row, 1] - oy, centres[row, 2] - oz, hx, hy, hz)
+    away = Vec3(centres[row, 0] - ox, centres[row, 1] - oy, centres[row, 2] - oz)
+    return oriented_box_meets_box(half_axes, body, away, Vec3(hx, hy, hz))

@@ -10,6 +10,7 @@ import numpy as np
 
 from jostle.geometry.box_box import oriented_box_meets_box
 from jostle.geometry.triangle_box import centre_and_half
+from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.methods.octree_update.face_pairs import list_faces, pair_of, put_on_checklist, rows_boxes_overlap, rows_touch
 
@@ -109,8 +110,8 @@ def _descend(half_axes, nodes, centres, cube, state, stack, entries):
     written = end
     for entry in range(begin, end):
         node = entries[entry]
-        x, y, z = centres[node, 0] - ox, centres[node, 1] - oy, centres[node, 2] - oz
-        if oriented_box_meets_box(half_axes, nodes[node, 0], x, y, z, hx, hy, hz):
+        away = Vec3(centres[node, 0] - ox, centres[node, 1] - oy, centres[node, 2] - oz)
+        if oriented_box_meets_box(half_axes, nodes[node, 0], away, Vec3(hx, hy, hz)):
             entries[written] = node
             written += 1
     state[NODE_TESTS] += end - begin
