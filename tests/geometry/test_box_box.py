@@ -6,12 +6,13 @@ import pytest
 from jostle.geometry import box_box
 from tests.oracle.boxes import oriented_box_meets_box
 from tests.tiny import random_pose
+from tests.values import vec3s
 
 
 def says(away, axes, half, padding=0.0):
     table = np.empty((2, box_box.WIDTH))
-    box_box.set_up_oriented_box(table, 1, *axes.ravel().tolist(), padding)
-    return bool(box_box.oriented_box_meets_box(table, 1, *away.tolist(), *half.tolist()))
+    box_box.set_up_oriented_box(table, 1, *vec3s(axes), padding)
+    return bool(box_box.oriented_box_meets_box(table, 1, *vec3s(away), *vec3s(half)))
 
 
 def truth(away, axes, half, grown=0.0):

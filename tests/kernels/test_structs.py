@@ -346,7 +346,7 @@ print(json.dumps([ask(int(one)) for one in sys.argv[2]]))
 """
 # Long enough for LLVM to call it rather than to copy it into its callers.
 LONG = "\n".join(
-    f"    for i in range(n):\n        work[i] = work[(i + {k}) % n] * {k} - row.first if work[i] > row.second else work[i] + row.second ^ {k}"
+    f"    for i in range(n):\n        work[i] = work[(i + {k}) % n] * {k} - row.first if work[i] > row.second else row.second ^ {k}"
     for k in range(1, 25)
 )
 TWO = f"""

@@ -10,60 +10,82 @@ projections by 12 ‖a‖₁ ‖u, v, w‖∞ and that of the box by 4 ‖a‖�
 16 times the sum of the three lengths is enough. "Yes" is said too often only within the padding and that.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.geometry.vector import Vec3, absolute, cross, dot, plus
 from jostle.kernels.jit import kernel
+
+Table = NDArray[np.float64]
 
 # A row of a table of oriented boxes: half axes u, v, w (9), padding, radii along x, y, z, along u, v, w, and along u × x, u × y,
 # u × z, v × x, …, w × z.
 WIDTH = 25
-PADDING, WORLD_RADII, OWN_RADII, EDGE_RADII = 9, 10, 13, 16
+HALF_AXES, PADDING, WORLD_RADII, OWN_RADII, EDGE_RADII = 0, 9, 10, 13, 16
 ROUNDING = 2.0**-49
 
 
 @kernel
-def set_up_oriented_box(table, row, ux, uy, uz, vx, vy, vz, wx, wy, wz, padding):
+def set_up_oriented_box(table: Table, row: int, u: Vec3, v: Vec3, w: Vec3, padding: float) -> None:
     """Write all that the test needs of half axes u, v, w into a row of `table` (n, WIDTH)."""
-    table[row, 0], table[row, 1], table[row, 2] = ux, uy, uz
-    table[row, 3], table[row, 4], table[row, 5] = vx, vy, vz
-    table[row, 6], table[row, 7], table[row, 8] = wx, wy, wz
     largest = 0.0
-    for k in range(9):
-        largest = max(largest, abs(table[row, k]))
-    table[row, PADDING] = padding + ROUNDING * largest
-    for k in range(3):
-        table[row, WORLD_RADII + k] = abs(table[row, k]) + abs(table[row, k + 3]) + abs(table[row, k + 6])
-        x, y, z = table[row, 3 * k], table[row, 3 * k + 1], table[row, 3 * k + 2]
-        own, yz, zx, xy = 0.0, 0.0, 0.0, 0.0
-        for m in range(3):
-            p, q, r = table[row, 3 * m], table[row, 3 * m + 1], table[row, 3 * m + 2]
-            own += abs((x * p + y * q) + z * r)
-            yz += abs(z * q - y * r)
-            zx += abs(x * r - z * p)
-            xy += abs(y * p - x * q)
+    for k, axis in enumerate((u, v, w)):
+        write_triple(table, row, HALF_AXES + 3 * k, axis)
+        size = absolute(axis)
+        largest = max(largest, size.x, size.y, size.z)
+        own, edges = 0.0, Vec3(0.0, 0.0, 0.0)
+        for other in (u, v, w):
+            own += abs(dot(axis, other))
+            edges = plus(edges, absolute(cross(axis, other)))
         table[row, OWN_RADII + k] = own
-        table[row, EDGE_RADII + 3 * k], table[row, EDGE_RADII + 3 * k + 1], table[row, EDGE_RADII + 3 * k + 2] = yz, zx, xy
+        write_triple(table, row, EDGE_RADII + 3 * k, edges)
+    table[row, PADDING] = padding + ROUNDING * largest
+    write_triple(table, row, WORLD_RADII, plus(plus(absolute(u), absolute(v)), absolute(w)))
 
 
 @kernel(forceinline=True)
-def oriented_box_meets_box(table, row, dx, dy, dz, hx, hy, hz):
-    """Whether the oriented box of a row, its centre at d, meets the box of half extents h about the origin; never wrongly no."""
-    ax, ay, az = abs(dx), abs(dy), abs(dz)
-    grown = table[row, PADDING] + ROUNDING * (max(ax, ay, az) + max(hx, hy, hz))
-    hx, hy, hz = hx + grown, hy + grown, hz + grown
-    if ax > hx + table[row, WORLD_RADII] or ay > hy + table[row, WORLD_RADII + 1] or az > hz + table[row, WORLD_RADII + 2]:
+def oriented_box_meets_box(table: Table, row: int, d: Vec3, half: Vec3) -> bool:
+    """Return whether the oriented box of a row, its centre at d, meets the box of these half extents about the origin.
+
+    Never wrongly no.
+    """
+    away = absolute(d)
+    grown = table[row, PADDING] + ROUNDING * (max(away.x, away.y, away.z) + max(half.x, half.y, half.z))
+    h = Vec3(half.x + grown, half.y + grown, half.z + grown)
+    if any_exceeds(away, plus(h, triple(table, row, WORLD_RADII))):
         return False
-    if ax <= hx and ay <= hy and az <= hz:
+    if away.x <= h.x and away.y <= h.y and away.z <= h.z:
         return True  # the centre is inside
     for k in range(3):
-        x, y, z = table[row, 3 * k], table[row, 3 * k + 1], table[row, 3 * k + 2]
-        if abs((x * dx + y * dy) + z * dz) > ((abs(x) * hx + abs(y) * hy) + abs(z) * hz) + table[row, OWN_RADII + k]:
+        axis = triple(table, row, HALF_AXES + 3 * k)
+        if abs(dot(axis, d)) > dot(absolute(axis), h) + table[row, OWN_RADII + k]:
             return False
     for k in range(3):
-        x, y, z = table[row, 3 * k], table[row, 3 * k + 1], table[row, 3 * k + 2]
-        edge = EDGE_RADII + 3 * k
-        if (
-            abs(z * dy - y * dz) > (abs(z) * hy + abs(y) * hz) + table[row, edge]
-            or abs(x * dz - z * dx) > (abs(x) * hz + abs(z) * hx) + table[row, edge + 1]
-            or abs(y * dx - x * dy) > (abs(y) * hx + abs(x) * hy) + table[row, edge + 2]
-        ):
+        axis = triple(table, row, HALF_AXES + 3 * k)
+        size, radii = absolute(axis), triple(table, row, EDGE_RADII + 3 * k)
+        reach = Vec3(size.z * h.y + size.y * h.z, size.x * h.z + size.z * h.x, size.y * h.x + size.x * h.y)
+        if any_exceeds(absolute(cross(axis, d)), plus(reach, radii)):
             return False
     return True
+
+
+@kernel(forceinline=True)
+def any_exceeds(lengths: Vec3, radii: Vec3) -> bool:
+    """Return whether a coordinate is larger than its radius."""
+    return lengths.x > radii.x or lengths.y > radii.y or lengths.z > radii.z
+
+
+@kernel(forceinline=True)
+def triple(table: Any, row: int, column: int) -> Vec3:
+    """Return three numbers of a row."""
+    return Vec3(table[row, column], table[row, column + 1], table[row, column + 2])
+
+
+@kernel(forceinline=True)
+def write_triple(table: Any, row: int, column: int, a: Vec3) -> None:
+    """Write three numbers of a row."""
+    table[row, column], table[row, column + 1], table[row, column + 2] = a.x, a.y, a.z

@@ -16,11 +16,20 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jostle.frame import Floats
+from jostle.frame import Floats, Ints
+from jostle.geometry.triangle import Bounds, union_of_bounds
+from jostle.geometry.vector import Vec3, dot, length, minus, plus, point_at, times, write_point, write_point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-from jostle.methods.bounding_tree.tree import AXES, CENTRE, HALF, MARGIN, OBB, RADIUS, ROW, SPHERE, Tree
+from jostle.kernels.structs import record_viewer
+from jostle.methods.bounding_tree.axes import along, combined
+from jostle.methods.bounding_tree.tree import MARGIN, OBB, ROW, SPHERE, Tree, Volume, axes_of, centre_of
+from jostle.methods.bounding_tree.volumes.aabb import write_axes, write_identity_axes
+
+Numbers = NDArray[np.int64]
+view_volume = record_viewer(Volume)
 
 CENTRE_ROUNDING = 2.0**-51  # of the largest coordinate of a centre: four roundings; along an axis it is off by √3 at most
 
@@ -65,83 +74,73 @@ def _refitted(tree: Tree, vertices: Floats, out: Floats | None) -> Floats:
     volumes = np.empty((count, ROW)) if out is None else out
     vertices, listed = read_only_view(vertices), (read_only_view(tree.vertex_start), read_only_view(tree.vertex_list))
     nodes = (read_only_view(tree.first_child), read_only_view(tree.child_count))
-    refit_aabbs(vertices, *listed, *nodes, np.empty((count, 6)), volumes)
+    refit_aabbs(vertices, *listed, *nodes, np.empty((count, 2, 3)), volumes)
     if tree.kind == SPHERE:
         refit_spheres(vertices, *listed, volumes)
     return volumes
 
 
 @kernel
-def refit_aabbs(vertices, vertex_start, vertex_list, first_child, child_count, bounds, volumes):  # type: ignore[no-untyped-def]
-    """Write the axis-aligned boxes of all nodes to volumes (n,16), children first; bounds (n,6): lower and upper corners."""
+def refit_aabbs(
+    vertices: Floats,
+    vertex_start: Numbers,
+    vertex_list: Ints,
+    first_child: Ints,
+    child_count: Ints,
+    bounds: Floats,
+    volumes: Floats,
+) -> None:
+    """Write the axis-aligned boxes of all nodes to volumes (n,16), children first; bounds (n,2,3): lower and upper corners."""
+    nowhere = Bounds(Vec3(math.inf, math.inf, math.inf), Vec3(-math.inf, -math.inf, -math.inf))
     for node in range(volumes.shape[0] - 1, -1, -1):
-        lx, ly, lz = math.inf, math.inf, math.inf
-        ux, uy, uz = -math.inf, -math.inf, -math.inf
+        box = nowhere
         if child_count[node] == 0:
             for entry in range(vertex_start[node], vertex_start[node + 1]):
-                v = vertex_list[entry]
-                x, y, z = vertices[v, 0], vertices[v, 1], vertices[v, 2]
-                lx, ly, lz, ux, uy, uz = min(lx, x), min(ly, y), min(lz, z), max(ux, x), max(uy, y), max(uz, z)
+                p = point_at(vertices, vertex_list[entry])
+                box = union_of_bounds(box, Bounds(p, p))
         for child in range(first_child[node], first_child[node] + child_count[node]):
-            lx, ly, lz = min(lx, bounds[child, 0]), min(ly, bounds[child, 1]), min(lz, bounds[child, 2])
-            ux, uy, uz = max(ux, bounds[child, 3]), max(uy, bounds[child, 4]), max(uz, bounds[child, 5])
-        bounds[node, 0], bounds[node, 1], bounds[node, 2] = lx, ly, lz
-        bounds[node, 3], bounds[node, 4], bounds[node, 5] = ux, uy, uz
-        for k in range(9):
-            volumes[node, AXES + k] = 1.0 if k % 4 == 0 else 0.0
-        _write_box(
-            volumes[node],
-            0.5 * lx + 0.5 * ux,
-            0.5 * ly + 0.5 * uy,
-            0.5 * lz + 0.5 * uz,
-            0.5 * (ux - lx),
-            0.5 * (uy - ly),
-            0.5 * (uz - lz),
-        )
+            box = union_of_bounds(box, Bounds(point_at(bounds[child], 0), point_at(bounds[child], 1)))
+        write_point(bounds[node], 0, box.lower)
+        write_point(bounds[node], 1, box.upper)
+        volume = view_volume(volumes[node])
+        write_identity_axes(volume)
+        _write_box(volume, plus(times(0.5, box.lower), times(0.5, box.upper)), times(0.5, minus(box.upper, box.lower)))
 
 
 @kernel
-def refit_spheres(vertices, vertex_start, vertex_list, volumes):  # type: ignore[no-untyped-def]
+def refit_spheres(vertices: Floats, vertex_start: Numbers, vertex_list: Ints, volumes: Floats) -> None:
     """Write spheres about the centres of volumes (n,16)."""
     for node in range(volumes.shape[0]):
-        cx, cy, cz = volumes[node, CENTRE], volumes[node, CENTRE + 1], volumes[node, CENTRE + 2]
-        far = 0.0
+        volume = view_volume(volumes[node])
+        centre, far = centre_of(volume), 0.0
         for entry in range(vertex_start[node], vertex_start[node + 1]):
-            v = vertex_list[entry]
-            x, y, z = vertices[v, 0] - cx, vertices[v, 1] - cy, vertices[v, 2] - cz
-            far = max(far, (x * x + y * y) + z * z)
-        radius = (1.0 + MARGIN) * math.sqrt(far)
-        volumes[node, HALF] = volumes[node, HALF + 1] = volumes[node, HALF + 2] = volumes[node, RADIUS] = radius
+            offset = minus(point_at(vertices, vertex_list[entry]), centre)
+            far = max(far, dot(offset, offset))
+        volume.radius = (1.0 + MARGIN) * math.sqrt(far)
+        write_point_from(volume.half, 0, Vec3(volume.radius, volume.radius, volume.radius))
 
 
 @kernel
-def refit_boxes_in_axes(model, vertices, vertex_start, vertex_list, volumes):  # type: ignore[no-untyped-def]
+def refit_boxes_in_axes(model: Floats, vertices: Floats, vertex_start: Numbers, vertex_list: Ints, volumes: Floats) -> None:
     """Write boxes with the axes of model (n,16) to volumes (n,16)."""
     for node in range(volumes.shape[0]):
         begin, end = vertex_start[node], vertex_start[node + 1]
-        for k in range(AXES, AXES + 9):
-            volumes[node, k] = model[node, k]
-        ax, ay, az = model[node, AXES], model[node, AXES + 1], model[node, AXES + 2]
-        bx, by, bz = model[node, AXES + 3], model[node, AXES + 4], model[node, AXES + 5]
-        gx, gy, gz = model[node, AXES + 6], model[node, AXES + 7], model[node, AXES + 8]
-        o = vertex_list[begin]
-        ox, oy, oz = vertices[o, 0], vertices[o, 1], vertices[o, 2]  # differences keep their digits wherever the body is
-        lx, ly, lz, ux, uy, uz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        volume, axes = view_volume(volumes[node]), axes_of(view_volume(model[node]))
+        write_axes(volume, axes)
+        origin = point_at(vertices, vertex_list[begin])  # differences keep their digits wherever the body is
+        box = Bounds(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
         for entry in range(begin + 1, end):
-            v = vertex_list[entry]
-            dx, dy, dz = vertices[v, 0] - ox, vertices[v, 1] - oy, vertices[v, 2] - oz
-            x, y, z = (ax * dx + ay * dy) + az * dz, (bx * dx + by * dy) + bz * dz, (gx * dx + gy * dy) + gz * dz
-            lx, ly, lz, ux, uy, uz = min(lx, x), min(ly, y), min(lz, z), max(ux, x), max(uy, y), max(uz, z)
-        x, y, z = 0.5 * (lx + ux), 0.5 * (ly + uy), 0.5 * (lz + uz)
-        cx, cy, cz = ox + ((ax * x + bx * y) + gx * z), oy + ((ay * x + by * y) + gy * z), oz + ((az * x + bz * y) + gz * z)
-        _write_box(volumes[node], cx, cy, cz, 0.5 * (ux - lx), 0.5 * (uy - ly), 0.5 * (uz - lz))
+            p = along(axes, minus(point_at(vertices, vertex_list[entry]), origin))
+            box = union_of_bounds(box, Bounds(p, p))
+        centre = plus(origin, combined(times(0.5, plus(box.lower, box.upper)), axes))
+        _write_box(volume, centre, times(0.5, minus(box.upper, box.lower)))
 
 
 @kernel(forceinline=True)
-def _write_box(volume, cx, cy, cz, x, y, z):  # type: ignore[no-untyped-def]
-    """Write centre and half extents to volume (16,), with a margin for the rounding of the centre too, and half the diagonal."""
-    radius = math.sqrt((x * x + y * y) + z * z)
-    margin = MARGIN * radius + CENTRE_ROUNDING * max(abs(cx), abs(cy), abs(cz))
-    volume[CENTRE], volume[CENTRE + 1], volume[CENTRE + 2] = cx, cy, cz
-    volume[HALF], volume[HALF + 1], volume[HALF + 2] = x + margin, y + margin, z + margin
-    volume[RADIUS] = radius + 2.0 * margin
+def _write_box(volume: Volume, centre: Vec3, half: Vec3) -> None:
+    """Write centre and half extents, with a margin for the rounding of the centre too, and half the diagonal."""
+    radius = length(half)
+    margin = MARGIN * radius + CENTRE_ROUNDING * max(abs(centre.x), abs(centre.y), abs(centre.z))
+    write_point_from(volume.centre, 0, centre)
+    write_point_from(volume.half, 0, Vec3(half.x + margin, half.y + margin, half.z + margin))
+    volume.radius = radius + 2.0 * margin

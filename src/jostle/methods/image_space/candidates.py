@@ -19,6 +19,7 @@ from jostle.frame import Bodies, Frame, Ints
 from jostle.geometry.box_box import WIDTH as BOX_ROW
 from jostle.geometry.box_box import oriented_box_meets_box, set_up_oriented_box
 from jostle.geometry.rigid import cull_padding, solve_relative_pose_into
+from jostle.geometry.vector import Vec3
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.methods.image_space.group_tree import BoxesOfGroups, tree_of_groups
@@ -143,14 +144,14 @@ def meet_oriented(  # type: ignore[no-untyped-def]
         p, q, r = 0.5 * (upper_b[0] - lower_b[0]), 0.5 * (upper_b[1] - lower_b[1]), 0.5 * (upper_b[2] - lower_b[2])
         set_up_oriented_box(
             box, 0,
-            relative[0, 0] * p, relative[1, 0] * p, relative[2, 0] * p,
-            relative[0, 1] * q, relative[1, 1] * q, relative[2, 1] * q,
-            relative[0, 2] * r, relative[1, 2] * r, relative[2, 2] * r,
+            Vec3(relative[0, 0] * p, relative[1, 0] * p, relative[2, 0] * p),
+            Vec3(relative[0, 1] * q, relative[1, 1] * q, relative[2, 1] * q),
+            Vec3(relative[0, 2] * r, relative[1, 2] * r, relative[2, 2] * r),
             padding,
         )  # fmt: skip
         if oriented_box_meets_box(
-            box, 0, cx - ax, cy - ay, cz - az,
-            0.5 * (upper_a[0] - lower_a[0]), 0.5 * (upper_a[1] - lower_a[1]), 0.5 * (upper_a[2] - lower_a[2]),
+            box, 0, Vec3(cx - ax, cy - ay, cz - az),
+            Vec3(0.5 * (upper_a[0] - lower_a[0]), 0.5 * (upper_a[1] - lower_a[1]), 0.5 * (upper_a[2] - lower_a[2])),
         ):  # fmt: skip
             kept[0, found], kept[1, found] = body_a[pair], body_b[pair]
             found += 1

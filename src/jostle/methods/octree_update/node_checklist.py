@@ -110,13 +110,9 @@ def place_octrees(poses: Floats, cubes: Floats, levels: NDArray[np.int64], half_
             farthest = max(farthest, abs(poses[body, k, 3]))
         half = 0.5 * cubes[body, 3] / 2.0 ** levels[body]
         x, y, z = pose_at(poses, body)
-        set_up_oriented_box(
-            half_axes, body,
-            half * x.x, half * y.x, half * z.x,
-            half * x.y, half * y.y, half * z.y,
-            half * x.z, half * y.z, half * z.z,
-            cull_padding(farthest + 2.0 * largest, 0.0, largest),
-        )  # fmt: skip
+        u, v = Vec3(half * x.x, half * y.x, half * z.x), Vec3(half * x.y, half * y.y, half * z.y)
+        w = Vec3(half * x.z, half * y.z, half * z.z)
+        set_up_oriented_box(half_axes, body, u, v, w, cull_padding(farthest + 2.0 * largest, 0.0, largest))
 
 
 @kernel
@@ -189,5 +185,4 @@ def meets_a_region(half_axes: Floats, body: int, centre: Vec3, regions: RegionsO
 @kernel(forceinline=True)
 def node_meets_box(half_axes: Floats, body: int, centre: Vec3, box: CentredBox) -> bool:
     """Return whether a node of a body, an oriented cube, meets a box; never wrongly no."""
-    d, half = minus(centre, box.centre), box.half
-    return bool(oriented_box_meets_box(half_axes, body, d.x, d.y, d.z, half.x, half.y, half.z))
+    return oriented_box_meets_box(half_axes, body, minus(centre, box.centre), box.half)
