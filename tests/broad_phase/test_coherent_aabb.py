@@ -92,7 +92,7 @@ def test_a_crowd_that_turns_over_is_sorted_along_another_axis():
         assert_right(finder, centre - 0.2, centre + 0.2)
         anew.append(finder.counters["sorted_anew"])
     assert 2 < sum(anew) < frames / 2
-    assert finder._middle[0] == 1
+    assert finder._axis["axis"][0] == 1
 
 
 def test_motion_without_coherence_gets_no_margins_until_it_becomes_coherent():

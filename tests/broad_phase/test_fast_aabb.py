@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from jostle.broad_phase import FastAabb, Volumes
-from jostle.broad_phase.sorted_boxes import SortedBoxes, best_axis, sort_boxes
+from jostle.broad_phase.sorted_boxes import SortedBoxes, SweepAxis, best_axis, sort_along
+from jostle.geometry.vector import Vec3
 
 
 @pytest.mark.small
@@ -18,7 +19,7 @@ def test_the_list_is_sorted_and_holds_every_box(scale):
     lower[3, 1], lower[9, 1] = -np.inf, -0.0
     upper = lower + scale
     boxes = SortedBoxes.of(n)
-    sort_boxes(boxes, lower, upper, 1, 0.25 * scale, 0.0, 0.0, boxes.ends.view(np.uint32))
+    sort_along(boxes, lower, upper, SweepAxis(1, Vec3(0.25 * scale, 0.0, 0.0)), boxes.ends.view(np.uint32))
     rows = boxes.ends.reshape(6, -1)
     assert np.isnan(rows[:, n:]).all()
     assert sorted(boxes.body) == list(range(n))
@@ -35,15 +36,15 @@ def test_the_best_axis_is_the_one_along_which_boxes_are_far_apart_for_their_size
     stretch = np.ones(3)
     stretch[axis] = 3.0
     lower = random.random((200, 3)) * 10.0 * stretch + 1e6
-    assert best_axis(lower, lower + 0.5)[0] == axis
-    np.testing.assert_allclose(best_axis(lower, lower + 0.5)[1:], lower.mean(axis=0) + 0.25)
+    assert best_axis(lower, lower + 0.5).axis == axis
+    np.testing.assert_allclose(best_axis(lower, lower + 0.5).middle, lower.mean(axis=0) + 0.25)
     flat = np.full(3, 4.0)
     flat[axis] = 0.1  # plates: spread no wider, but thin
     lower = random.random((200, 3)) * 10.0
-    assert best_axis(lower, lower + flat)[0] == axis
+    assert best_axis(lower, lower + flat).axis == axis
     endless = lower.copy()
     endless[:5] = -np.inf
-    assert best_axis(endless, lower + flat)[0] == axis
+    assert best_axis(endless, lower + flat).axis == axis
 
 
 def test_boxes_along_a_line_are_compared_with_their_neighbours_only():

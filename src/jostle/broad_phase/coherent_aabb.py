@@ -20,15 +20,12 @@ from numpy.typing import NDArray
 from jostle.broad_phase.fast_aabb import sweep_all
 from jostle.broad_phase.left_margins import (
     ANEW,
-    COMPARED,
     FOLLOWED,
-    LEFT,
-    NEW_PAIRS,
     NO_ROOM,
-    OVERLAPPING,
-    STATE,
     UNCHANGED,
-    WITH_MARGINS,
+    FollowCounts,
+    FollowStep,
+    KeptPairs,
     Margins,
     Room,
     find_left,
@@ -36,7 +33,7 @@ from jostle.broad_phase.left_margins import (
     give_margins,
     own_boxes_overlap,
 )
-from jostle.broad_phase.sorted_boxes import SortedBoxes, best_axis, sort_boxes
+from jostle.broad_phase.sorted_boxes import KeptAxis, SortedBoxes, sort_boxes
 from jostle.broad_phase.sorted_keys import Longs, renumbered
 from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, boxes_for_kernel, sort_pairs
 
@@ -64,11 +61,11 @@ class CoherentAabbFinder:
         self._frame = 0
         self._is_sorted = False
         self._anew_in_a_row = 0
-        self._middle = (0, 0.0, 0.0, 0.0)  # the sorted axis, and what coordinates in the list are relative to
+        self._axis = np.zeros(1, KeptAxis.dtype)  # of the list
         self._sweep_tests = 0  # comparisons of the last sweep over all boxes
         self._margins = Margins.of(self.body_count)
         self._boxes = SortedBoxes.of(self.body_count)
-        self._state = np.zeros(STATE, np.int64)
+        self._counts = np.zeros(1, FollowCounts.dtype)
         self._count = 0
         self._make_room(4 * self.body_count + 64)
 
@@ -84,13 +81,13 @@ class CoherentAabbFinder:
         """Return all pairs of overlapping boxes, sorted."""
         lower, upper = boxes_for_kernel(volumes, self.body_count)
         self._frame += 1
-        state, done = self._state, ANEW
+        counts, done = self._counts, ANEW
         goes_on, self._is_sorted = self._is_sorted, False  # should Ctrl-C come in between, everything is made anew
         if goes_on:
+            step = FollowStep(self._frame, self._reach(), min(self._sweep_tests, _MOST_TESTS), self._count)
             done = follow_boxes(
-                lower, upper, self._margins, self._boxes, self._spare, self._spare.ends.view(np.uint32), *self._middle,
-                self._frame, self._reach(), min(self._sweep_tests, _MOST_TESTS), self._room, self._pairs, self._count, self._merged,
-                self._found, state,
+                lower, upper, self._margins, self._boxes, self._spare, self._spare.ends.view(np.uint32), self._axis, step,
+                self._room, KeptPairs(self._pairs, self._merged, self._found), counts,
             )  # fmt: skip
         else:
             self._give_margins_to_all(lower, upper)
@@ -99,15 +96,15 @@ class CoherentAabbFinder:
             if len(self._spare.body) != self.body_count:
                 self._spare = SortedBoxes.of(self.body_count)
             self._pairs, self._merged = self._merged, self._pairs
-            self._count = int(state[WITH_MARGINS])
+            self._count = int(counts["with_margins"][0])
         elif done != UNCHANGED:
-            self._sort_anew(lower, upper, int(state[NEW_PAIRS]) if done == NO_ROOM else 0)
+            self._sort_anew(lower, upper, int(counts["new_pairs"][0]) if done == NO_ROOM else 0)
         self._is_sorted = True
         self._anew_in_a_row = 0 if done in (UNCHANGED, FOLLOWED) else self._anew_in_a_row + 1
-        kept = int(state[OVERLAPPING])
+        left, compared, _, _, kept = counts.item()
         self.counters = {
-            "box_tests": int(state[COMPARED]) + self._count,
-            "left_margins": int(state[LEFT]),
+            "box_tests": compared + self._count,
+            "left_margins": left,
             "sorted_anew": int(self._anew_in_a_row > 0),
             "pairs_with_margins": self._count,
             "pairs": kept,
@@ -121,15 +118,14 @@ class CoherentAabbFinder:
     def _give_margins_to_all(self, lower: Floats, upper: Floats) -> None:
         every = find_left(lower, upper, self._margins, True, self._room.left)
         give_margins(lower, upper, self._margins, self._room.left, every, self._frame, self._reach())
-        self._state[LEFT], self._state[COMPARED] = every, 0
+        self._counts["left"], self._counts["compared"] = every, 0
 
     def _sort_anew(self, lower: Floats, upper: Floats, new_pairs: int) -> None:
         """Sort all boxes with their margins, and sweep; make room for what is found, and for so many new pairs in a frame."""
-        n, fat, state = self.body_count, self._margins, self._state
+        n, fat, counts = self.body_count, self._margins, self._counts
         if len(self._boxes.body) != n:
             self._boxes = SortedBoxes.of(n)
-        axis, x, y, z = self._middle = best_axis(fat.lower, fat.upper)
-        sort_boxes(self._boxes, fat.lower, fat.upper, axis, x, y, z, self._boxes.ends.view(np.uint32))
+        sort_boxes(self._boxes, fat.lower, fat.upper, self._boxes.ends.view(np.uint32), self._axis)
         found, self._sweep_tests, pairs = sweep_all(self._boxes, np.empty((3, 4 * n + 64), np.int32))
         sorted_pairs = np.empty((2, found), np.int32)
         self._count = sort_pairs(pairs, found, np.empty((2, n + 1), np.int32), sorted_pairs)
@@ -137,8 +133,8 @@ class CoherentAabbFinder:
             # A half more than needed: the next frames have a few more, and lists are merged before pairs that ended are dropped.
             self._make_room((self._count + new_pairs) * 3 // 2)
         self._pairs[: self._count] = sorted_pairs[0, : self._count].astype(np.int64) << 32 | sorted_pairs[1, : self._count]
-        state[COMPARED] += self._sweep_tests
-        state[OVERLAPPING] = own_boxes_overlap(self._pairs, self._count, lower, upper, self._found)
+        counts["compared"] += self._sweep_tests
+        counts["overlapping"] = own_boxes_overlap(self._pairs, self._count, lower, upper, self._found)
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
         """Go on with other bodies; what is known of those that stay is kept, and new ones have yet to get their margins."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.sorted_boxes import SortedBoxes, best_axis, keep_overlapping, sort_boxes, sweep
+from jostle.broad_phase.sorted_boxes import KeptAxis, SortedBoxes, keep_overlapping, sort_boxes, sweep
 from jostle.broad_phase.volumes import (
     CandidatePairs,
     Ints,
@@ -51,19 +51,19 @@ class FastAabbFinder:
 
     def _make_room(self) -> None:
         self._boxes = SortedBoxes.of(self.body_count)
+        self._axis = np.zeros(1, KeptAxis.dtype)
         self._bits = self._boxes.ends.view(np.uint32)
         self._tally = np.empty((2, self.body_count + 1), np.int32)
 
     def find(self, volumes: Volumes) -> CandidatePairs:
         """Return all pairs of overlapping boxes, sorted."""
         lower, upper = boxes_for_kernel(volumes, self.body_count)
-        axis, x, y, z = best_axis(lower, upper)
-        sort_boxes(self._boxes, lower, upper, axis, x, y, z, self._bits)
+        sort_boxes(self._boxes, lower, upper, self._bits, self._axis)
         found, tests, self._pairs = sweep_all(self._boxes, self._pairs)
         found = keep_overlapping(lower, upper, self._pairs, found)
         sorted_pairs = np.empty((2, found), np.int32)
         kept = sort_pairs(self._pairs, found, self._tally, sorted_pairs)
-        self.counters = {"box_tests": tests, "axis": axis, "pairs": kept}
+        self.counters = {"box_tests": tests, "axis": int(self._axis["axis"][0]), "pairs": kept}
         return CandidatePairs(sorted_pairs[0, :kept], sorted_pairs[1, :kept])
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:

@@ -16,11 +16,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.sorted_boxes import LANES, Singles, SortedBoxes, Words, eight_overlap, sortable, splat_box
-from jostle.broad_phase.sorted_keys import LOWEST_BITS, Longs, key_of, sort_once
+from jostle.broad_phase.sorted_boxes import (
+    LANES,
+    Singles,
+    SortedBoxes,
+    SweepAxis,
+    Words,
+    eight_overlap,
+    kept_axis,
+    sortable,
+    splat_box,
+)
+from jostle.broad_phase.sorted_keys import LOWEST_BITS, Longs, bodies_of_key, key_of, sort_once
 from jostle.broad_phase.volumes import Floats, Ints, overlap
+from jostle.geometry.vector import coordinate
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import f32x8_less_equal, f32x8_load, f32x8_max, f32x8_splat, f32x8_store, lowest_bit, without_lowest_bit
+from jostle.kernels.structs import Record, int64, record_viewer
 
 Flags = NDArray[np.uint8]
 
@@ -33,8 +45,19 @@ _HALF_OF_WORDS = 1 << 31
 _FEW = 4  # the list is sorted anew where more than one in so many boxes left its margin
 
 UNCHANGED, FOLLOWED, ANEW, NO_ROOM = 0, 1, 2, 3
-# Places of `state`.
-LEFT, COMPARED, NEW_PAIRS, WITH_MARGINS, OVERLAPPING, STATE = 0, 1, 2, 3, 4, 5
+
+
+class FollowCounts(Record):
+    """What a frame counted: boxes that left, boxes compared, new pairs, pairs with margins, pairs that overlap without."""
+
+    left: int64
+    compared: int64
+    new_pairs: int64
+    with_margins: int64
+    overlapping: int64
+
+
+view_counts = record_viewer(FollowCounts)
 
 
 class Margins(NamedTuple):
@@ -76,38 +99,57 @@ class Room(NamedTuple):
         )
 
 
+class KeptPairs(NamedTuple):
+    """Sorted keys of the pairs whose boxes overlap with their margins, those of the next frame, and pairs that overlap without."""
+
+    pairs: Longs  # (k,)
+    merged: Longs  # (k,)
+    found: Ints  # (2, k)
+
+
+class FollowStep(NamedTuple):
+    """The frame, how far margins reach, the most comparisons that are worth making, and how many pairs there are."""
+
+    frame: int
+    reach: float
+    most_tests: int
+    pair_count: int
+
+
 @kernel
 def follow_boxes(
-    lower: Floats, upper: Floats, margins: Margins, boxes: SortedBoxes, spare: SortedBoxes, spare_bits: Words, axis: int, mx: float,
-    my: float, mz: float, frame: int, reach: float, most: int, room: Room, pairs: Longs, count: int, merged: Longs, found: Ints,
-    state: Longs,
+    lower: Floats, upper: Floats, margins: Margins, boxes: SortedBoxes, spare: SortedBoxes, spare_bits: Words,
+    axis: NDArray[np.void], step: FollowStep, room: Room, pairs: KeptPairs, counts_memory: NDArray[np.void],
 ) -> int:  # fmt: skip
-    """Go on to the boxes (n,3) of this frame; returns what was done, and in `state` (5,) the counts of it.
+    """Go on to the boxes (n,3) of this frame; returns what was done, and counts it.
 
-    UNCHANGED: no box left its margin. FOLLOWED: those that did are in the list `spare`, and the pairs in `merged`. Either way
-    `found` (2,k) are the pairs that overlap without margins. ANEW: too many left, or more than `most` comparisons were made.
-    NO_ROOM: so are more pairs than there is room for.
+    | returned | when | what holds then |
+    |---|---|---|
+    | UNCHANGED | no box left its margin | `found` are the pairs that overlap without margins |
+    | FOLLOWED | few left | so they are; the boxes are in the list `spare`, and the pairs in `merged` |
+    | ANEW | too many left, or too many comparisons were made | everything has to be sorted anew |
+    | NO_ROOM | there are more pairs than room for them | the same |
     """
-    n = lower.shape[0]
+    counts = view_counts(counts_memory)
     left = find_left(lower, upper, margins, False, room.left)
-    give_margins(lower, upper, margins, room.left, left, frame, reach)
-    state[LEFT], state[COMPARED], state[WITH_MARGINS] = left, 0, count
+    give_margins(lower, upper, margins, room.left, left, step.frame, step.reach)
+    counts.left, counts.compared, counts.with_margins = left, 0, step.pair_count
     if left == 0:
-        state[OVERLAPPING] = own_boxes_overlap(pairs, count, lower, upper, found)
+        counts.overlapping = own_boxes_overlap(pairs.pairs, step.pair_count, lower, upper, pairs.found)
         return UNCHANGED
-    if left * _FEW > n:
+    if left * _FEW > lower.shape[0]:
         return ANEW
-    list_left(boxes, spare, spare_bits, margins, room, left, axis, mx, my, mz)
-    new, tests = meet_left(spare, room, left, most)
-    state[COMPARED], state[NEW_PAIRS] = tests, new
-    if tests > most:
+    list_left(boxes, spare, spare_bits, margins, room, left, kept_axis(axis))
+    new, tests = meet_left(spare, room, left, step.most_tests)
+    counts.compared, counts.new_pairs = tests, new
+    if tests > step.most_tests:
         return ANEW
-    if new > room.added.shape[0] or count + new > merged.shape[0]:
+    if new > room.added.shape[0] or step.pair_count + new > pairs.merged.shape[0]:
         return NO_ROOM
     sort_once(room.added, new)
-    count = merge_pairs(pairs, count, room.has_left, room.added, new, merged)
-    state[WITH_MARGINS] = count
-    state[OVERLAPPING] = own_boxes_overlap(merged, count, lower, upper, found)
+    count = merge_pairs(pairs.pairs, step.pair_count, room.has_left, room.added, new, pairs.merged)
+    counts.with_margins = count
+    counts.overlapping = own_boxes_overlap(pairs.merged, count, lower, upper, pairs.found)
     return FOLLOWED
 
 
@@ -159,23 +201,22 @@ def give_margins(lower: Floats, upper: Floats, margins: Margins, left: Ints, cou
 
 @kernel
 def list_left(
-    old: SortedBoxes, new: SortedBoxes, new_bits: Words, margins: Margins, room: Room, left_count: int, axis: int, mx: float,
-    my: float, mz: float,
-) -> None:  # fmt: skip
+    old: SortedBoxes, new: SortedBoxes, new_bits: Words, margins: Margins, room: Room, left_count: int, sweep_axis: SweepAxis
+) -> None:
     """Merge the old list without the bodies that left their margins, and those with their new margins, into the new list.
 
     Writes flags, the places of the bodies that left in the new list in their stead, and the tops of its blocks.
     """
-    left, has_left, keys, tops, lanes = room.left, room.has_left, room.keys, room.tops, room.lanes
+    left, has_left, keys = room.left, room.has_left, room.keys
     n = new.body.shape[0]
     old_n = old.body.shape[0]
     stride = n + LANES
     old_stride = old_n + LANES
     ends, old_ends = new.ends, old.ends
+    axis = sweep_axis.axis
     second, third = (axis + 1) % 3, (axis + 2) % 3
-    middle = mx if axis == 0 else (my if axis == 1 else mz)
-    middle_2 = mx if second == 0 else (my if second == 1 else mz)
-    middle_3 = mx if third == 0 else (my if third == 1 else mz)
+    middle = coordinate(sweep_axis.middle, axis)
+    middle_2, middle_3 = coordinate(sweep_axis.middle, second), coordinate(sweep_axis.middle, third)
     for i in range(n):
         has_left[i] = 0
     for m in range(left_count):
@@ -218,6 +259,13 @@ def list_left(
             place += 1
     for row in range(6):
         f32x8_store(ends, row * stride + n, f32x8_splat(np.float32(np.nan)))
+    write_tops(ends, n, room.tops, room.lanes)
+
+
+@kernel
+def write_tops(ends: Singles, n: int, tops: Singles, lanes: Singles) -> None:
+    """Write the farthest upper end of each block of a list of n boxes."""
+    stride = n + LANES
     for block in range((n + BLOCK - 1) >> _BLOCK_BITS):
         # A maximum with NaN is the second: so the numbers behind the last box do not count.
         eight = f32x8_splat(np.float32(-np.inf))
@@ -293,7 +341,8 @@ def merge_pairs(pairs: Longs, pair_count: int, has_left: Flags, added: Longs, ad
     count = add = 0
     for p in range(pair_count):
         key = pairs[p]
-        if has_left[key >> 32] | has_left[key & LOWEST_BITS]:
+        i, j = bodies_of_key(key)
+        if has_left[i] | has_left[j]:
             continue
         while add < add_count and added[add] < key:
             out[count] = added[add]
@@ -313,8 +362,7 @@ def own_boxes_overlap(pairs: Longs, count: int, lower: Floats, upper: Floats, fo
     """Write the bodies (2,k) of those of the first `count` pairs whose closed boxes (n,3) overlap; return how many these are."""
     kept = 0
     for p in range(count):
-        i = pairs[p] >> 32
-        j = pairs[p] & LOWEST_BITS
+        i, j = bodies_of_key(pairs[p])
         found[0, kept] = i
         found[1, kept] = j
         if overlap(lower, upper, i, j):

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import Floats, Ints, overlap
+from jostle.geometry.vector import Vec3, coordinate
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import f32x8_load, f32x8_overlap, f32x8_splat, lowest_bit, without_lowest_bit
+from jostle.kernels.structs import Record, float64, int64, record_viewer
 
 Singles = NDArray[np.float32]
 Words = NDArray[np.uint32]
@@ -48,8 +50,34 @@ class SortedBoxes(NamedTuple):
         )
 
 
+class SweepAxis(NamedTuple):
+    """The axis along which boxes are sorted, and the middle that their coordinates in a list are relative to."""
+
+    axis: int
+    middle: Vec3
+
+
+class KeptAxis(Record):
+    """A `SweepAxis` in memory: from Python that is handed over in a tenth of the time."""
+
+    axis: int64
+    x: float64
+    y: float64
+    z: float64
+
+
+view_axis = record_viewer(KeptAxis)
+
+
+@kernel(forceinline=True)
+def kept_axis(memory: NDArray[np.void]) -> SweepAxis:
+    """Return the axis that was kept."""
+    kept = view_axis(memory)
+    return SweepAxis(kept.axis, Vec3(kept.x, kept.y, kept.z))
+
+
 @kernel
-def best_axis(lower: Floats, upper: Floats) -> tuple[int, float, float, float]:
+def best_axis(lower: Floats, upper: Floats) -> SweepAxis:
     """Return the axis along which boxes (n,3) are spread widest for their size, and their middle; endless ones do not count."""
     n = lower.shape[0]
     best = 0
@@ -80,7 +108,7 @@ def best_axis(lower: Floats, upper: Floats) -> tuple[int, float, float, float]:
             my = mean
         else:
             mz = mean
-    return best, mx, my, mz
+    return SweepAxis(best, Vec3(mx, my, mz))
 
 
 @kernel(forceinline=True)
@@ -90,12 +118,13 @@ def sortable(bits: np.uint32) -> np.uint32:
 
 
 @kernel
-def sort_boxes(boxes: SortedBoxes, lower: Floats, upper: Floats, axis: int, mx: float, my: float, mz: float, bits: Words) -> None:
+def sort_along(boxes: SortedBoxes, lower: Floats, upper: Floats, sweep_axis: SweepAxis, bits: Words) -> None:
     """Fill the list with boxes (n,3), sorted along an axis; `bits` is the memory of `boxes.ends`, read as integers."""
     n = lower.shape[0]
     stride = n + LANES
     ends, word, other, tally = boxes.ends, boxes.word, boxes.other, boxes.tally
-    middle = mx if axis == 0 else (my if axis == 1 else mz)
+    axis = sweep_axis.axis
+    middle = coordinate(sweep_axis.middle, axis)
     for digit in range(_DIGITS):
         tally[0, digit] = 0
         tally[1, digit] = 0
@@ -125,8 +154,7 @@ def sort_boxes(boxes: SortedBoxes, lower: Floats, upper: Floats, axis: int, mx: 
             word[target, place] = key
             other[target, place] = other[source, i]
     second, third = (axis + 1) % 3, (axis + 2) % 3
-    middle_2 = mx if second == 0 else (my if second == 1 else mz)
-    middle_3 = mx if third == 0 else (my if third == 1 else mz)
+    middle_2, middle_3 = coordinate(sweep_axis.middle, second), coordinate(sweep_axis.middle, third)
     for place in range(n):
         i = other[1, place]
         boxes.body[place] = i
@@ -136,6 +164,15 @@ def sort_boxes(boxes: SortedBoxes, lower: Floats, upper: Floats, axis: int, mx: 
         ends[3 * stride + place] = np.float32(upper[i, axis] - middle)
         ends[4 * stride + place] = np.float32(upper[i, second] - middle_2)
         ends[5 * stride + place] = np.float32(upper[i, third] - middle_3)
+
+
+@kernel
+def sort_boxes(boxes: SortedBoxes, lower: Floats, upper: Floats, bits: Words, kept: NDArray[np.void]) -> None:
+    """Fill the list with boxes (n,3), sorted along the best axis, and keep that axis, a `KeptAxis`."""
+    sweep_axis = best_axis(lower, upper)
+    axis = view_axis(kept)
+    axis.axis, axis.x, axis.y, axis.z = sweep_axis.axis, sweep_axis.middle.x, sweep_axis.middle.y, sweep_axis.middle.z
+    sort_along(boxes, lower, upper, sweep_axis, bits)
 
 
 class SplatBox(NamedTuple):

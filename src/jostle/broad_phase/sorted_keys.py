@@ -31,12 +31,17 @@ def key_of(i: Whole, j: Whole) -> int:
     return as_int64(min(i, j)) << 32 | as_int64(max(i, j))
 
 
+@kernel(forceinline=True)
+def bodies_of_key(key: int) -> tuple[int, int]:
+    """Return the two bodies of a key, the lower first."""
+    return key >> 32, key & LOWEST_BITS
+
+
 @kernel
 def split_keys(pairs: Longs, body_a: Ints, body_b: Ints) -> None:
     """Write the two bodies of each key."""
     for p in range(pairs.shape[0]):
-        body_a[p] = pairs[p] >> 32
-        body_b[p] = pairs[p] & LOWEST_BITS
+        body_a[p], body_b[p] = bodies_of_key(pairs[p])
 
 
 @kernel

@@ -13,6 +13,7 @@ boxes together; the float64 boxes are compared in the end, and a pair met twice 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +27,12 @@ from jostle.broad_phase.uniform_grid_cells import (
     SPARE_SLOTS,
     TICK_BITS,
     WAITING,
-    Indices,
-    Longs,
     Room,
+    SearchTable,
     arrange_boxes,
+    open_search,
     packed,
+    search_table,
     slot_of,
     tick_of,
 )
@@ -45,7 +47,10 @@ from jostle.broad_phase.volumes import (
 )
 from jostle.cast import as_length
 from jostle.errors import InputError
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses, borrowed
 
 _BATCH = 8  # comparisons written at once
 _SLICE = 1 << 25  # comparisons after which Ctrl-C is heard: some 0.1 s
@@ -80,22 +85,24 @@ class UniformGridFinder:
     body_count: int
     smallest_cell: float = 0.0
     counters: dict[str, int] = field(default_factory=dict)
-    _room: Room = field(init=False, repr=False)
+    _memory: tuple[Room, AddressTable] = field(init=False, repr=False)
     _pairs: Ints = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._room = Room.of(self.body_count)
+        self._memory = _memory_for(self.body_count)
         self._pairs = np.empty((3, 4 * self.body_count + 64), np.int32)
 
     def find(self, volumes: Volumes) -> CandidatePairs:
         """Return all pairs of overlapping boxes, sorted."""
         lower, upper = boxes_for_kernel(volumes, self.body_count)
-        room = self._room
+        room, search = self._memory
         level_count, huge_count = arrange_boxes(lower, upper, self.smallest_cell, room)
         while True:
             place = found = box_tests = cells = 0
             while place < self.body_count:
-                place, found, more_tests, more_cells = find_pairs(lower, upper, huge_count, room, place, found, _SLICE, self._pairs)
+                place, found, more_tests, more_cells = find_pairs(
+                    lower, upper, huge_count, room, search.table[0], place, found, _SLICE, self._pairs
+                )
                 box_tests, cells = box_tests + more_tests, cells + more_cells
             if found < self._pairs.shape[1]:
                 break
@@ -116,172 +123,170 @@ class UniformGridFinder:
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
         """Go on with other bodies."""
         if body_count != self.body_count:
-            self.body_count = body_count
-            self._room = Room.of(body_count)
+            memory = _memory_for(body_count)
+            self.body_count, self._memory = body_count, memory
+
+
+def _memory_for(body_count: int) -> tuple[Room, AddressTable]:
+    """Return the arrays for so many bodies, and the table of those that the search sees."""
+    room = Room.of(body_count)
+    return room, search_table(room)
+
+
+class SearchCounts(NamedTuple):
+    """The place to go on from, pairs found so far, and box tests made and cells visited now."""
+
+    place: int
+    found: int
+    tests: int
+    cells: int
+
+
+class CellRange(NamedTuple):
+    """Cells from the one of a box's lower corner to that of its upper corner, on one level."""
+
+    x: int
+    y: int
+    z: int
+    last_x: int
+    last_y: int
+    last_z: int
 
 
 @kernel
 def find_pairs(
-    lower: Floats, upper: Floats, huge_count: int, room: Room, first: int, found: int, most: int, pairs: Ints
-) -> tuple[int, int, int, int]:
+    lower: Floats, upper: Floats, huge_count: int, room: Room, table: Addresses, first: int, found: int, most: int, pairs: Ints
+) -> SearchCounts:
     """Write pairs (3,k) in no order, some twice, while there is room, for the boxes from `first` of the table on.
 
-    Returns the place to go on from after little more than `most` box tests, the number of pairs so far, and of box tests and cells
-    visited now. The last column is never a result: what does not fit goes there.
+    Goes on to little more than `most` box tests. The last column is never a result: what does not fit goes there.
     """
     box_count = lower.shape[0] - huge_count
-    place, found, tests, cells = search_cells(
-        box_count,
-        first,
-        found,
-        most,
-        room.box,
-        room.body,
-        room.level,
-        room.ticks_per_unit,
-        room.ticks,
-        room.slot_start,
-        room.asking,
-        room.asking_ticks,
-        room.waiting,
-        pairs,
-    )
-    if place < box_count:
-        return place, found, tests, cells
+    # Borrowed: counting references to the pairs in the search would take half of its time.
+    counts = search_cells(open_search(table), box_count, first, found, most, borrowed(pairs))
+    if counts.place < box_count:
+        return counts
+    found, tests = counts.found, counts.tests
     if huge_count > 0:
         found = compare_huge(lower, upper, room.level, room.huge, huge_count, found, pairs)
         tests += huge_count * lower.shape[0] - huge_count * (huge_count + 1) // 2
-    return lower.shape[0], found, tests, cells
+    return SearchCounts(lower.shape[0], found, tests, counts.cells)
 
 
 @kernel
-def search_cells(
-    box_count: int,
-    first: int,
-    found: int,
-    most: int,
-    box: Floats,
-    body: Ints,
-    level_of: Ints,
-    scale: Floats,
-    ticks: Longs,
-    slot_start: Indices,
-    asking: Indices,
-    asking_ticks: Longs,
-    waiting: Indices,
-    pairs: Ints,
-) -> tuple[int, int, int, int]:
+def search_cells(grid: SearchTable, box_count: int, first: int, found: int, most: int, pairs: Ints) -> SearchCounts:
     """Compare every sorted box from `first` on with those of its own level in the cells from its own on, and of coarser levels.
 
-    Longer than others, because calls that pass arrays cost more than the comparisons (700 ns a box against 90). Comparisons
-    wait in a list: made at once, in loops that end after an unforeseeable number of rounds, they take 130 ns a box.
+    Comparisons wait in a list: made at once, in loops that end after an unforeseeable number of rounds, they take 130 ns a box
+    instead of 90. For the same reason all but the comparisons is inlined here.
     """
     tests = 0
     cells = 0
     asked = 0
     count = 0
-    slots = slot_start.shape[0] - SPARE_SLOTS
+    slots = grid.slot_start.shape[0] - SPARE_SLOTS
     place = first
     while place < box_count and tests <= most:
-        own = int(level_of[body[place]])
+        own = as_int64(grid.level[grid.body[place]])
         for level in range(own, -1, -1):
-            x = tick_of(box[place, 0], scale[level, 0])
-            y = tick_of(box[place, 1], scale[level, 1])
-            z = tick_of(box[place, 2], scale[level, 2])
-            last_x = tick_of(box[place, 3], scale[level, 0])
-            last_y = tick_of(box[place, 4], scale[level, 1])
-            last_z = tick_of(box[place, 5], scale[level, 2])
-            asking[asked] = place
-            asking_ticks[asked, 0] = packed(x, y, z)
-            asking_ticks[asked, 1] = packed(last_x, last_y, last_z) | FREE_BITS
-            x >>= TICK_BITS
-            y >>= TICK_BITS
-            z >>= TICK_BITS
-            last_x >>= TICK_BITS
-            last_y >>= TICK_BITS
-            last_z >>= TICK_BITS
+            reached = ask_on_level(grid, place, level, asked)
             # Boxes that reach this one start in a cell from one before its lower corner's to its upper corner's. On the
             # own level the search begins behind the box itself: boxes that start in cells before come and find it.
             before = 0 if level == own else 1
             skipped = place + 1 if level == own else 0
-            row_x = x - before
-            row_y = y - before
-            first_z = z - before
-            while row_x <= last_x:
-                run_z = min(last_z, first_z | RUN_MASK)
+            row_x = reached.x - before
+            row_y = reached.y - before
+            first_z = reached.z - before
+            while row_x <= reached.last_x:
+                run_z = min(reached.last_z, first_z | RUN_MASK)
                 slot = np.uint64(slot_of(row_x, row_y, first_z, level, slots))
                 # By way of int64: Numba makes a float of an unsigned and a signed integer.
-                start = max(int(np.int64(slot_start[slot])), skipped)
-                length = int(np.int64(slot_start[slot + np.uint64(run_z + 1 - first_z)])) - start
+                start = max(as_int64(grid.slot_start[slot]), skipped)
+                length = as_int64(grid.slot_start[slot + np.uint64(run_z + 1 - first_z)]) - start
                 skipped = 0
                 tests += length
                 cells += run_z + 1 - first_z
-                while True:
-                    # Eight are always written, which takes one instruction and no decision; few runs are longer.
-                    for k in range(_BATCH):
-                        waiting[0, np.uint64(count + k)] = asked
-                        waiting[1, np.uint64(count + k)] = start + k
-                    count += min(length, _BATCH)
-                    start += _BATCH
-                    length -= _BATCH
-                    if count > WAITING - _BATCH:
-                        found = compare_waiting(box, body, ticks, asking, asking_ticks, waiting, count, found, pairs)
-                        count = 0
-                    if length <= 0:
-                        break
+                count, found = let_wait(grid, asked, start, length, count, found, pairs)
                 first_z = run_z + 1
-                if first_z > last_z:
-                    first_z = z - 1
+                if first_z > reached.last_z:
+                    first_z = reached.z - 1
                     row_y += 1
-                    if row_y > last_y:
-                        row_y = y - 1
+                    if row_y > reached.last_y:
+                        row_y = reached.y - 1
                         row_x += 1
             asked += 1
             if asked == ASKING:
-                found = compare_waiting(box, body, ticks, asking, asking_ticks, waiting, count, found, pairs)
+                found = compare_waiting(grid, count, found, pairs)
                 count = 0
                 asked = 0
         place += 1
-    return place, compare_waiting(box, body, ticks, asking, asking_ticks, waiting, count, found, pairs), tests, cells
+    return SearchCounts(place, compare_waiting(grid, count, found, pairs), tests, cells)
+
+
+@kernel(forceinline=True)
+def ask_on_level(grid: SearchTable, place: int, level: int, asked: int) -> CellRange:
+    """Enter a box among those for which comparisons wait, in ticks of a level; return the cells that it reaches there."""
+    box, scale = grid.boxes[place], grid.scale[level]
+    x, y, z = tick_of(box.lower_x, scale.x), tick_of(box.lower_y, scale.y), tick_of(box.lower_z, scale.z)
+    last_x, last_y, last_z = tick_of(box.upper_x, scale.x), tick_of(box.upper_y, scale.y), tick_of(box.upper_z, scale.z)
+    grid.asking[asked] = place
+    ticks = grid.asking_ticks[asked]
+    ticks.lower = packed(x, y, z)
+    ticks.upper = packed(last_x, last_y, last_z) | FREE_BITS
+    return CellRange(x >> TICK_BITS, y >> TICK_BITS, z >> TICK_BITS, last_x >> TICK_BITS, last_y >> TICK_BITS, last_z >> TICK_BITS)
+
+
+@kernel(forceinline=True)
+def let_wait(grid: SearchTable, asked: int, start: int, length: int, count: int, found: int, pairs: Ints) -> tuple[int, int]:
+    """Let comparisons wait with a run of the table; return how many wait then, and how many pairs are found so far."""
+    waiting_for, waiting_with = grid.waiting_for, grid.waiting_with
+    while True:
+        # Eight are always written, which takes one instruction and no decision; few runs are longer.
+        for k in range(_BATCH):
+            waiting_for[np.uint64(count + k)] = asked
+        for k in range(_BATCH):
+            waiting_with[np.uint64(count + k)] = start + k
+        count += min(length, _BATCH)
+        start += _BATCH
+        length -= _BATCH
+        if count > WAITING - _BATCH:
+            found = compare_waiting(grid, count, found, pairs)
+            count = 0
+        if length <= 0:
+            return count, found
 
 
 @kernel
-def compare_waiting(
-    box: Floats,
-    body: Ints,
-    ticks: Longs,
-    asking: Indices,
-    asking_ticks: Longs,
-    waiting: Indices,
-    count: int,
-    found: int,
-    pairs: Ints,
-) -> int:
+def compare_waiting(grid: SearchTable, count: int, found: int, pairs: Ints) -> int:
     """Make the comparisons that wait, in ticks and then exactly; return the number of pairs found so far."""
     # Six comparisons in two subtractions, 2 ns instead of 6. Every pair is written without a decision, and one that may
     # overlap makes the next go to the next place. Boxes of another level in a shared slot are found elsewhere.
+    waiting_for, waiting_with, body, boxes = grid.waiting_for, grid.waiting_with, grid.body, grid.boxes
+    asking_places, asking_ticks, all_ticks = grid.asking, grid.asking_ticks, grid.ticks
     kept = 0
     for w in range(count):
-        a = waiting[0, w]
-        other = waiting[1, w]
-        waiting[0, np.uint64(kept)] = asking[a]
-        waiting[1, np.uint64(kept)] = other
-        signs = (asking_ticks[a, 1] - ticks[other, 0]) | ((ticks[other, 1] | FREE_BITS) - asking_ticks[a, 0])
+        a = waiting_for[w]
+        other = waiting_with[w]
+        waiting_for[np.uint64(kept)] = asking_places[a]
+        waiting_with[np.uint64(kept)] = other
+        asking, ticks = asking_ticks[a], all_ticks[other]
+        signs = (asking.upper - ticks.lower) | ((ticks.upper | FREE_BITS) - asking.lower)
         kept += 1 if signs & SIGN_BITS == 0 else 0
     last = pairs.shape[1] - 1
     for w in range(kept):
-        i = waiting[0, w]
-        j = waiting[1, w]
+        i = waiting_for[w]
+        j = waiting_with[w]
         column = np.uint64(min(found, last))
         pairs[0, column] = min(body[i], body[j])
         pairs[1, column] = max(body[i], body[j])
+        a_box, b_box = boxes[i], boxes[j]
         if (
-            (box[i, 0] <= box[j, 3])
-            & (box[i, 3] >= box[j, 0])
-            & (box[i, 1] <= box[j, 4])
-            & (box[i, 4] >= box[j, 1])
-            & (box[i, 2] <= box[j, 5])
-            & (box[i, 5] >= box[j, 2])
+            (a_box.lower_x <= b_box.upper_x)
+            & (a_box.upper_x >= b_box.lower_x)
+            & (a_box.lower_y <= b_box.upper_y)
+            & (a_box.upper_y >= b_box.lower_y)
+            & (a_box.lower_z <= b_box.upper_z)
+            & (a_box.upper_z >= b_box.lower_z)
             & (i != j)  # cells that share a slot can bring a box to itself
         ):
             found += 1

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import Floats, Ints
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Record, Rows, Struct, float64, int32, int64, opener, uint32
 
 Indices = NDArray[np.uint32]  # unsigned, because Numba asks of every signed index whether it is negative
 Longs = NDArray[np.int64]
@@ -77,9 +79,6 @@ class Room(NamedTuple):
     box: Floats  # (n, 6) their lower and upper corners
     ticks: Longs  # (n, 2) the same in ticks of their level, packed
     huge: Ints  # (n,) bodies compared with all others
-    asking: Indices  # (ASKING,) places of boxes for which comparisons wait
-    asking_ticks: Longs  # (ASKING, 2) their corners in ticks of the level visited, packed
-    waiting: Indices  # (2, WAITING) comparisons: row of `asking`, and place of the other box
     tally: Ints  # (2, n+1) scratch of the last sort
 
     @staticmethod
@@ -98,11 +97,68 @@ class Room(NamedTuple):
             box=np.empty((n, 6)),
             ticks=np.empty((n, 2), np.int64),
             huge=np.empty(n, np.int32),
-            asking=np.empty(ASKING, np.uint32),
-            asking_ticks=np.empty((ASKING, 2), np.int64),
-            waiting=np.empty((2, WAITING), np.uint32),
             tally=np.empty((2, n + 1), np.int32),
         )
+
+
+class CellScale(Record):
+    """Ticks of a level in a unit of length along each axis."""
+
+    x: float64
+    y: float64
+    z: float64
+
+
+class TableBox(Record):
+    """A box of the table."""
+
+    lower_x: float64
+    lower_y: float64
+    lower_z: float64
+    upper_x: float64
+    upper_y: float64
+    upper_z: float64
+
+
+class PackedTicks(Record):
+    """The corners of a box in ticks, packed."""
+
+    lower: int64
+    upper: int64
+
+
+class SearchTable(Struct):
+    """The table as the search sees it, and the comparisons that wait."""
+
+    level: Rows[int32]
+    scale: Rows[CellScale]
+    slot_start: Rows[uint32]
+    body: Rows[int32]
+    boxes: Rows[TableBox]
+    ticks: Rows[PackedTicks]
+    asking: Rows[uint32]  # (ASKING,) places of boxes for which comparisons wait
+    asking_ticks: Rows[PackedTicks]  # (ASKING,) their corners in ticks of the level visited
+    waiting_for: Rows[uint32]  # (WAITING,) comparisons: row of `asking`
+    waiting_with: Rows[uint32]  # (WAITING,) and place of the other box
+
+
+open_search = opener(SearchTable)
+
+
+def search_table(room: Room) -> AddressTable:
+    """Return the table of a room, with room for comparisons."""
+    return SearchTable.table(
+        level=room.level,
+        scale=room.ticks_per_unit,
+        slot_start=room.slot_start,
+        body=room.body,
+        boxes=room.box,
+        ticks=room.ticks,
+        asking=np.empty(ASKING, np.uint32),
+        asking_ticks=np.empty(ASKING, PackedTicks.dtype),
+        waiting_for=np.empty(WAITING, np.uint32),
+        waiting_with=np.empty(WAITING, np.uint32),
+    )
 
 
 @kernel

@@ -187,6 +187,12 @@ def time_bits(time: float, single: NDArray[np.float32], bits: Ints) -> int:
     return found
 
 
+@kernel(forceinline=True)
+def bodies_of_key(key: int) -> tuple[int, int]:
+    """Return the two bodies of a pair in the queue."""
+    return (key >> 16) & 0xFFFF, key & 0xFFFF
+
+
 @kernel
 def sift_down(queue: Longs, at: int, count: int) -> None:
     """Restore the heap of the first `count` pairs below a place."""
@@ -248,7 +254,8 @@ def renumber_pairs(old: Longs, begin: int, end: int, new_number: Longs, queue: L
     """Write the keys from `begin` to `end` of those bodies that stay under their new numbers; return where they end."""
     for place in range(begin, end):
         key = old[place]
-        a, b = new_number[(key >> 16) & 0xFFFF], new_number[key & 0xFFFF]
+        i, j = bodies_of_key(key)
+        a, b = new_number[i], new_number[j]
         if a >= 0 and b >= 0:
             queue[at] = key >> 32 << 32 | min(a, b) << 16 | max(a, b)
             at += 1
@@ -262,7 +269,8 @@ def wake_bodies(queue: Longs, state: Longs, restart: Flags) -> None:
     at = 0
     while at < sleeping:
         key = queue[at]
-        if restart[(key >> 16) & 0xFFFF] | restart[key & 0xFFFF]:
+        a, b = bodies_of_key(key)
+        if restart[a] | restart[b]:
             sleeping -= 1
             queue[at] = queue[sleeping]
             queue[sleeping] = key
@@ -301,7 +309,8 @@ def run_queue(
     if at < 0:
         while sleeping > 0 and queue[0] >> 32 <= now and used < operations:
             key = queue[0]
-            sleep = look_at(bodies, (key >> 16) & 0xFFFF, key & 0xFFFF, dt)
+            a, b = bodies_of_key(key)
+            sleep = look_at(bodies, a, b, dt)
             until = time_bits(clock + max(sleep, 0.0), single, bits)
             if sleep > _STAY * dt and until > now:
                 # Most sleep on: a new time in the same place costs half of what taking out and putting in does.
@@ -321,7 +330,7 @@ def run_queue(
         begin = at
         while at < total and used < operations:
             key = queue[at]
-            a, b = (key >> 16) & 0xFFFF, key & 0xFFFF
+            a, b = bodies_of_key(key)
             sleep = look_at(bodies, a, b, dt)
             if sleep < 0.0:
                 column = min(found, last)

@@ -5,16 +5,23 @@ plane. Each half plane is given by a corner beside the line, and by whether the 
 against the direction of the line. All angles are compared by exact predicates.
 """
 
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
 from jostle.geometry.predicates import orient2d, orient3d
 from jostle.geometry.vector import Vec2, point_at
 from jostle.kernels.jit import kernel
+
+Floats = NDArray[np.float64]
 
 APART, MEETING, UNDECIDED = 0, 1, 2
 
 
 @kernel
-def turn(points, h, k):  # type: ignore[no-untyped-def]
-    """How far the half plane of corner k is turned from that of h, counter-clockwise about the line of points 0 and 1.
+def turn(points: Floats, h: int, k: int) -> int:
+    """Return how far the half plane of corner k is turned from that of h, counter-clockwise about the line of points 0 and 1.
 
     0 not at all, 1 by less than half a turn, 2 by half a turn, 3 by more; -1 where a corner is on the line.
     """
@@ -29,15 +36,15 @@ def turn(points, h, k):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def side_of_line(points, k, u):  # type: ignore[no-untyped-def]
-    """On which side of the line of points 0 and 1 the point k lies, seen along the axis before u."""
+def side_of_line(points: Floats, k: int, u: int) -> int:
+    """Return on which side of the line of points 0 and 1 the point k lies, seen along the axis before u."""
     v = (u + 1) % 3
     return orient2d(Vec2(points[0, u], points[0, v]), Vec2(points[1, u], points[1, v]), Vec2(points[k, u], points[k, v]))
 
 
 @kernel
-def sectors_meet(points, left, turned):  # type: ignore[no-untyped-def]
-    """Whether a sector of one body meets one of the other: APART, MEETING, or UNDECIDED where half planes are not distinct.
+def sectors_meet(points: Floats, left: NDArray[np.bool_], turned: NDArray[np.int8]) -> int:
+    """Return whether a sector of one body meets one of the other: APART, MEETING, or UNDECIDED where half planes are not distinct.
 
     points (6,3): two of the line, then a corner of each of the two half planes of the one body, then of the other.
     left (6,): whether the body is on the counter-clockwise side of the half plane. turned (6,6) is scratch.

@@ -8,16 +8,19 @@ face is missed however it is rounded.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.geometry.vector import Vec2
 from jostle.geometry.winding import flag_winding
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
 
 FEW = 16  # points, or a quarter of the faces, for which columns do not pay: they cost as much as ten points
 ENTRIES = 8  # most columns that a face stands in, on average
@@ -37,73 +40,120 @@ def columns_across(points: int, faces: int) -> int:
     return 1 if points < FEW or faces < 4 * FEW else max(2, math.isqrt(faces // 2))
 
 
+class Columns(NamedTuple):
+    """Vertical columns over a rectangle: its corners, columns in a unit of length along x and y, and how many there are across."""
+
+    lower: Vec2
+    upper: Vec2
+    per_unit: Vec2
+    across: int
+
+
+class ColumnRange(NamedTuple):
+    """The first and last columns that a face stands in, along x and along y."""
+
+    x: int
+    last_x: int
+    y: int
+    last_y: int
+
+
 @kernel
-def windings_into(flags, vertices, faces, across, found):
+def windings_into(flags: Floats, vertices: Floats, faces: Ints, across: int, found: Ints) -> int:
     """Write `flag_winding` of flags (q,9) into found (q,3); return how many faces were tested."""
-    m = faces.shape[0]
-    lower_x, lower_y, upper_x, upper_y = np.inf, np.inf, -np.inf, -np.inf
-    if across > 1:
-        for j in range(m):
-            for k in range(3):
-                x, y = vertices[faces[j, k], 0], vertices[faces[j, k], 1]
-                lower_x, lower_y, upper_x, upper_y = min(lower_x, x), min(lower_y, y), max(upper_x, x), max(upper_y, y)
-    start = np.zeros(1, np.int64)
-    wide_x, wide_y = 0.0, 0.0
-    while across > 1:
-        # Columns are made wider until faces that are long for them do not stand in too many.
-        wide_x, wide_y = across / max(upper_x - lower_x, 1e-300), across / max(upper_y - lower_y, 1e-300)
-        start = np.zeros(across * across + 2, np.int64)
-        entries = 0
-        for j in range(m):
-            x0, x1, y0, y1 = columns_of(vertices, faces, j, lower_x, lower_y, wide_x, wide_y, across)
-            entries += (x1 - x0 + 1) * (y1 - y0 + 1)
-            if entries > ENTRIES * m:
-                break
-            for x in range(x0, x1 + 1):
-                for y in range(y0, y1 + 1):
-                    start[x * across + y + 2] += 1
-        if entries <= ENTRIES * m:
-            break
-        across //= 2
-    every = np.arange(m)
-    if across > 1:
-        for k in range(across * across):
-            start[k + 2] += start[k + 1]
-        every = np.empty(start[across * across + 1], np.int64)
-        for j in range(m):
-            x0, x1, y0, y1 = columns_of(vertices, faces, j, lower_x, lower_y, wide_x, wide_y, across)
-            for x in range(x0, x1 + 1):
-                for y in range(y0, y1 + 1):
-                    every[start[x * across + y + 1]] = j
-                    start[x * across + y + 1] += 1
+    columns = fitted_columns(vertices, faces, across)
+    start, listed = faces_of_columns(vertices, faces, columns)
     tests = 0
     for i in range(flags.shape[0]):
-        first, last = 0, m
-        if across > 1:
-            px, py = flags[i, 0], flags[i, 1]
-            inside = lower_x <= px <= upper_x and lower_y <= py <= upper_y
-            at = column(px, lower_x, wide_x, across) * across + column(py, lower_y, wide_y, across) if inside else 0
-            first, last = (start[at], start[at + 1]) if inside else (0, 0)
-        winding, holding, balance = flag_winding(flags[i], vertices, faces, every[first:last])
+        first, last = 0, faces.shape[0]
+        if columns.across > 1:
+            first, last = 0, 0
+            at = Vec2(flags[i, 0], flags[i, 1])
+            if columns.lower.x <= at.x <= columns.upper.x and columns.lower.y <= at.y <= columns.upper.y:
+                place = column_x(columns, at.x) * columns.across + column_y(columns, at.y)
+                first, last = start[place], start[place + 1]
+        winding, holding, balance = flag_winding(flags[i], vertices, faces, listed[first:last])
         found[i, 0], found[i, 1], found[i, 2] = winding, holding, balance
         tests += last - first
     return tests
 
 
 @kernel
-def column(x, lower, wide, across):
-    """The column of a coordinate that is not below the lowest."""
-    return min(int((x - lower) * wide), across - 1)
+def fitted_columns(vertices: Floats, faces: Ints, across: int) -> Columns:
+    """Return columns over all faces, as many as wanted or fewer: wide enough for long faces not to stand in too many."""
+    lower_x, lower_y, upper_x, upper_y = np.inf, np.inf, -np.inf, -np.inf
+    if across > 1:
+        for j in range(faces.shape[0]):
+            for k in range(3):
+                x, y = vertices[faces[j, k], 0], vertices[faces[j, k], 1]
+                lower_x, lower_y, upper_x, upper_y = min(lower_x, x), min(lower_y, y), max(upper_x, x), max(upper_y, y)
+    lower, upper = Vec2(lower_x, lower_y), Vec2(upper_x, upper_y)
+    while across > 1:
+        per_unit = Vec2(across / max(upper_x - lower_x, 1e-300), across / max(upper_y - lower_y, 1e-300))
+        columns = Columns(lower, upper, per_unit, across)
+        if entries_of(vertices, faces, columns) <= ENTRIES * faces.shape[0]:
+            return columns
+        across //= 2
+    return Columns(lower, upper, Vec2(0.0, 0.0), across)
 
 
 @kernel
-def columns_of(vertices, faces, j, lower_x, lower_y, wide_x, wide_y, across):
-    """The first and last columns that a face stands in, along x and along y."""
+def entries_of(vertices: Floats, faces: Ints, columns: Columns) -> int:
+    """Return in how many columns all faces stand together, or some number above `ENTRIES` for each face."""
+    entries = 0
+    for j in range(faces.shape[0]):
+        stands = columns_of(vertices, faces, j, columns)
+        entries += (stands.last_x - stands.x + 1) * (stands.last_y - stands.y + 1)
+        if entries > ENTRIES * faces.shape[0]:
+            break
+    return entries
+
+
+@kernel
+def faces_of_columns(vertices: Floats, faces: Ints, columns: Columns) -> tuple[Longs, Longs]:
+    """Return where the faces of each column start in a list, and the list; of one column all faces."""
+    across = columns.across
+    if across <= 1:
+        return np.zeros(1, np.int64), np.arange(faces.shape[0])
+    # Counted two places ahead: after summing, a column starts one ahead, and filling it moves that to its end.
+    start = np.zeros(across * across + 2, np.int64)
+    for j in range(faces.shape[0]):
+        stands = columns_of(vertices, faces, j, columns)
+        for x in range(stands.x, stands.last_x + 1):
+            for y in range(stands.y, stands.last_y + 1):
+                start[x * across + y + 2] += 1
+    for k in range(across * across):
+        start[k + 2] += start[k + 1]
+    listed = np.empty(start[across * across + 1], np.int64)
+    for j in range(faces.shape[0]):
+        stands = columns_of(vertices, faces, j, columns)
+        for x in range(stands.x, stands.last_x + 1):
+            for y in range(stands.y, stands.last_y + 1):
+                listed[start[x * across + y + 1]] = j
+                start[x * across + y + 1] += 1
+    return start, listed
+
+
+@kernel(forceinline=True)
+def column_x(columns: Columns, x: float) -> int:
+    """Return the column along x of a coordinate that is not below the lowest."""
+    return min(int((x - columns.lower.x) * columns.per_unit.x), columns.across - 1)
+
+
+@kernel(forceinline=True)
+def column_y(columns: Columns, y: float) -> int:
+    """Return the column along y of a coordinate that is not below the lowest."""
+    return min(int((y - columns.lower.y) * columns.per_unit.y), columns.across - 1)
+
+
+@kernel
+def columns_of(vertices: Floats, faces: Ints, j: int, columns: Columns) -> ColumnRange:
+    """Return the columns that a face stands in."""
     a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
     ax, bx, cx, ay, by, cy = vertices[a, 0], vertices[b, 0], vertices[c, 0], vertices[a, 1], vertices[b, 1], vertices[c, 1]
-    return (
-        column(min(ax, bx, cx), lower_x, wide_x, across),
-        column(max(ax, bx, cx), lower_x, wide_x, across),
-        column(min(ay, by, cy), lower_y, wide_y, across),
-        column(max(ay, by, cy), lower_y, wide_y, across),
+    return ColumnRange(
+        column_x(columns, min(ax, bx, cx)),
+        column_x(columns, max(ax, bx, cx)),
+        column_y(columns, min(ay, by, cy)),
+        column_y(columns, max(ay, by, cy)),
     )
