@@ -1,9 +1,14 @@
 """Batches of poses, the lean pair and threads: the same answers as one detect at a time."""
 
+import copy
+import gc
+import pickle
+
 import numpy as np
 import pytest
 
 import jostle
+from jostle.kernels.handles import AddressTable
 from jostle.motion.pose import translation
 from jostle.shapes import build
 from tests.tiny import box, random_pose
@@ -124,3 +129,21 @@ def test_reports_do_not_depend_on_the_number_of_threads():
     for pose in poses[:60]:
         few.add(mesh, pose)
     assert few.detect().to_array().tobytes() == truth.detect().to_array().tobytes()
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
+def test_a_copied_pair_answers_alone(copied):
+    """Its arrays are known by their addresses, so a copy of these would read what is not its own."""
+    pair = jostle.Pair(build.torus(), box())
+    other = copied(pair)
+    del pair
+    gc.collect()
+    assert other.touches()
+    assert not other.touches(translation((9.0, 0.0, 0.0)))
+
+
+def test_a_table_of_addresses_cannot_be_copied():
+    table = AddressTable([[np.zeros(3)]])
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="addresses"):
+            copied(table)

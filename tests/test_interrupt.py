@@ -21,7 +21,7 @@ from jostle.shapes import build
 from jostle.sim import Simulation
 from tests.interrupts import rows_of, state_of
 from tests.tiny import box, tetrahedron
-from tests.traced_interrupts import interrupted
+from tests.traced_interrupts import interrupted, with_handler
 
 CODE = """
 import os, signal, threading, time
@@ -146,6 +146,66 @@ def test_wherever_an_interrupt_comes_a_call_has_done_all_or_nothing(name, twice)
             break
     assert at > 1
     assert now == after
+
+
+READS = {
+    "poses": lambda world: world.poses,
+    "read a pose": lambda world: world[1].pose,
+    "world_vertices": lambda world: world[1].world_vertices,
+    "repr": lambda world: (repr(world), repr(world[1])),
+    "copy": copy.copy,
+    "distance": lambda world: world.distance(0, 3),
+    "detect_many": lambda world: world.detect_many(np.stack([world.poses] * 2)),
+}
+MEANWHILE = {
+    name: (CALLS | READS)[name] for name in ("add", "remove", "ignore", "pose", "static", "detect", "time", "world_vertices")
+}
+
+
+def outcome_of(call, world):
+    """Return the kind of refusal that a call ended with, None if it succeeded."""
+    try:
+        call(world)
+    except jostle.JostleError as error:
+        return type(error)
+    return None
+
+
+@pytest.mark.parametrize("waiting", [False, True], ids=["in place", "a body waits"])
+@pytest.mark.parametrize("meanwhile", MEANWHILE)
+@pytest.mark.parametrize("name", [*READS, "add", "remove", "ignore", "pose", "set_poses", "static", "time"])
+def test_a_call_and_one_that_comes_in_between_have_done_all_or_nothing(name, meanwhile, waiting):
+    """The other call comes from a signal handler or a thread: both end as one after the other, or one of them is refused."""
+    call, other, world = (CALLS | READS)[name], MEANWHILE[meanwhile], some_world()
+
+    def made():
+        fresh = prepared(world, twice=True)
+        if waiting:
+            fresh.add(tetrahedron(), POSES[1], name="waiting")
+        return fresh
+
+    def after(*calls):
+        fresh = made()
+        for each in calls:
+            outcome_of(each, fresh)
+        return state_of(fresh), rows_of(fresh.detect())
+
+    alone, both = [after(), after(call), after(other)], [after(call, other), after(other, call)]
+    for at in range(1, 10_000, MANY_PLACES.get(name, 1)):
+        tried, came = made(), []
+        refused = []
+
+        def handler(tried=tried, came=came):
+            came.append(outcome_of(other, tried))
+
+        with_handler(lambda tried=tried, refused=refused: refused.append(outcome_of(call, tried)), at, handler)
+        if not came:
+            break
+        assert not tried._turn._lock.locked(), at
+        done = [act for act, refusal in ((call, refused[0]), (other, came[0])) if refusal is None]
+        expected = both if len(done) == 2 else [alone[(call, other).index(done[0]) + 1 if done else 0]]
+        assert (state_of(tried), rows_of(tried.detect())) in expected, at
+    assert at > 1
 
 
 def test_wherever_an_interrupt_comes_a_step_of_a_simulation_has_done_all_or_nothing():

@@ -6,12 +6,13 @@ import pytest
 import jostle
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.broad_phase.volumes import CandidatePairs
+from jostle.methods.brute_force import all_faces
 from jostle.methods.brute_force.method import AllFaces
 from jostle.motion.pose import rotation_about, translation
 from jostle.pair_memory import PairMemory
 from jostle.shapes import build
 from jostle.traits import Answer, Serve
-from tests.tiny import box, random_pose, tetrahedron
+from tests.tiny import box, random_pose, random_soup, tetrahedron
 
 
 def pairs(*list_of_pairs):
@@ -113,3 +114,22 @@ def test_boxes_of_many_bodies_are_cut_down_and_still_hold_every_world_vertex(off
         corners = np.stack(np.meshgrid(*body.mesh.bounds.T, indexing="ij"), axis=-1).reshape(-1, 3) @ body.pose[:3, :3].T
         trimmed += bool((upper - lower < np.ptp(corners, axis=0) - 1e-6 * (1.0 + offset)).any())
     assert trimmed > 4 or offset > 1e6
+
+
+def test_exact_tests_of_all_faces_count_for_more_than_boxes(monkeypatch):
+    """A slice that was sized by faces far apart would otherwise be too long where all of them meet."""
+    slices, asked = [], 1000
+
+    def run(step, state, _):
+        done = False
+        while not done:
+            done, used = step(state, asked)
+            slices.append(used)
+
+    monkeypatch.setattr(all_faces, "run_in_slices", run)
+    soup = random_soup(np.random.default_rng(1), 50)
+    _, counters = all_faces.find_face_rows(soup.vertices, soup.faces, soup.vertices, soup.faces, 0.1)
+    exact = all_faces.EXACT_TEST * counters.triangle_tests + all_faces.DISTANCE_TEST * counters.distance_tests
+    assert sum(slices) == counters.box_tests + exact
+    most = (1 + all_faces.EXACT_TEST + all_faces.DISTANCE_TEST) * len(soup.faces)  # of one face
+    assert max(slices) < asked + most

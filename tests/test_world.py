@@ -1,5 +1,6 @@
 """World and Body: what a user holds."""
 
+import copy
 import gc
 import pickle
 import threading
@@ -532,6 +533,7 @@ def test_bodies_that_come_or_go_while_values_are_checked_are_told(change):
     world.detect()
     tried(lambda: world.set_poses(Acting(act, np.array([np.eye(4)] * len(world)))))
     tried(lambda: world._set_all(Acting(act, np.array([np.eye(4)] * len(world))), {}))
+    tried(lambda: world.detect_many(Acting(act, np.array([[np.eye(4)] * len(world)]))))
     if change == "add":
         tried(lambda: world.add(box(name="other"), Acting(act, np.eye(4))))
     count = len(world)
@@ -551,3 +553,61 @@ def test_what_a_signal_handler_raises_is_no_fault_of_the_value(error):
 
     with pytest.raises(error, match="enough"):
         jostle.World().add(box(), Acting(act, np.eye(4)))
+
+
+def test_copies_of_a_world_drop_prepared_shapes_of_their_own():
+    world = jostle.World()
+    world.add(box())
+    world.prepare()
+    other = copy.copy(world)
+    other.remove(0)
+    other.add(tetrahedron())
+    other.prepare()
+    assert box().digest in [content.mesh.digest for content in world._shapes._shapes]
+
+
+def test_threads_may_copy_one_world_at_once(monkeypatch):
+    """As each of them does that wants a world of its own."""
+    world = jostle.World()
+    world.add(box())
+    held, go_on, copies = threading.Event(), threading.Event(), []
+    copied = copy.copy
+
+    def slow(value):
+        held.set()
+        go_on.wait(10.0)
+        return copied(value)
+
+    monkeypatch.setattr("jostle.one_at_a_time.PATIENCE", 10.0)
+    monkeypatch.setattr("jostle.world.copy.copy", slow)
+    first = threading.Thread(target=lambda: copies.append(pickle.dumps(world)))
+    first.start()
+    held.wait(10.0)
+    second = threading.Thread(target=lambda: copies.append(pickle.dumps(world)))
+    second.start()
+    go_on.set()
+    first.join()
+    second.join()
+    assert len(copies) == 2
+
+
+def test_a_world_is_not_waited_for_by_its_own_callbacks(monkeypatch):
+    monkeypatch.setattr("jostle.one_at_a_time.PATIENCE", np.inf)
+    world, told = jostle.World(), []
+    world.add(box())
+
+    def progress(*_):
+        with pytest.raises(jostle.BusyError, match="callback"):
+            pickle.dumps(world)
+        told.append(world[0].pose)
+
+    world.prepare(progress)
+    assert told
+
+
+def test_bodies_can_be_pickled_while_a_thread_looks_at_them():
+    world = jostle.World()
+    world.add(box())
+    bodies = world._frame().bodies
+    assert bodies.__getstate__() is not bodies.__dict__
+    assert pickle.loads(pickle.dumps(bodies)).names == ("box",)

@@ -1,8 +1,8 @@
 """Interrupts at every place where Python hears one: at the start of functions, after calls, and where loops go round.
 
 A trace function raises `KeyboardInterrupt` at the k-th such place of a call, in the code of jostle and of what it builds its locks
-and contexts on. It raises one bytecode later than Python would; where another handler stands there (the end of a `with` block), the
-place is left out, and left to `tests/interrupts.py`.
+and contexts on, or does there what a signal handler or another thread may do. It raises one bytecode later than Python would; where
+another handler stands there (the end of a `with` block), the place is left out, and left to `tests/interrupts.py`.
 """
 
 import dis
@@ -33,10 +33,10 @@ def _is_watched(code):
 
 
 class _Tracer:
-    """Counts the places, and raises at one of them."""
+    """Counts the places, and calls `handler` at one of them."""
 
-    def __init__(self, at):
-        self.at, self.seen, self._last = at, 0, {}
+    def __init__(self, at, handler):
+        self.at, self.handler, self.seen, self._last = at, handler, 0, {}
 
     def enter(self, frame, event, _):
         if not _is_watched(frame.f_code):
@@ -54,18 +54,28 @@ class _Tracer:
             if before is None or (places[before][0] in PLACES and places[before][1] == places[here][1]):
                 self.seen += 1
                 if self.seen == self.at:
-                    raise KeyboardInterrupt
+                    self.handler()
         return self._step
+
+
+def _raise():
+    raise KeyboardInterrupt
 
 
 def interrupted(act, at):
     """Call `act()` with an interrupt at place number `at`, from 1 on; return whether it came that far."""
-    tracer, before = _Tracer(at), sys.gettrace()
+    try:
+        with_handler(act, at, _raise)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def with_handler(act, at, handler):
+    """Call `act()`, and `handler()` at place number `at`, from 1 on, as a signal or another thread would."""
+    tracer, before = _Tracer(at, handler), sys.gettrace()
     sys.settrace(tracer.enter)
     try:
         act()
-    except KeyboardInterrupt:
-        return True
     finally:
         sys.settrace(before)
-    return False

@@ -34,22 +34,26 @@ class Body:
     @property
     def name(self) -> str:
         """The body's name, unique in its world."""
-        return self._table.bodies.names[self._row]
+        table = self._table
+        return table.bodies.names[table.row(self._id)]
 
     @property
     def mesh(self) -> Mesh:
         """The mesh it was added with."""
-        return self._table.bodies.meshes[self._row]
+        table = self._table
+        return table.bodies.meshes[table.row(self._id)]
 
     @property
     def deformable(self) -> bool:
         """Whether its vertices may be set."""
-        return bool(self._table.bodies.deformable[self._row])
+        table = self._table
+        return bool(table.bodies.deformable[table.row(self._id)])
 
     @property
     def pose(self) -> NDArray[np.float64]:
         """(4,4) body to world; a read-only view, set it as a whole."""
-        pose: NDArray[np.float64] = self._world.poses[self._row]
+        pose: NDArray[np.float64] = self._value("poses")
+        pose.flags.writeable = False
         return pose
 
     @pose.setter
@@ -57,7 +61,7 @@ class Body:
         world = self._world
         placed = checked_pose(value, self.name)
         with world._alone():
-            world._table = world._settled().place(self._row, placed)
+            world._table = world._settle().place(self._row, placed)
 
     def teleport(self, pose: ArrayLike | None = None, vertices: ArrayLike | None = None) -> None:
         """Set the pose, the vertices or both without a motion: methods that look along the motion see the body at rest there."""
@@ -65,18 +69,19 @@ class Body:
         points = None if vertices is None else self._checked_vertices(vertices)
         world = self._world
         with world._alone():
-            world._table = world._settled().teleport(self._row, placed, points)
+            world._table = world._settle().teleport(self._row, placed, points)
 
     @property
     def vertices(self) -> NDArray[np.float64]:
         """(n,3) in body coordinates; a read-only view, set it as a whole (deformable bodies only)."""
-        return self._table.vertices[self._row]
+        points: NDArray[np.float64] = self._value("vertices")
+        return points
 
     @vertices.setter
     def vertices(self, value: ArrayLike) -> None:
         points, world = self._checked_vertices(value), self._world
         with world._alone():
-            world._table = world._settled().deform(self._row, points)
+            world._table = world._settle().deform(self._row, points)
 
     def _checked_vertices(self, value: ArrayLike) -> NDArray[np.float64]:
         if not self.deformable:
@@ -86,12 +91,15 @@ class Body:
     @property
     def world_vertices(self) -> NDArray[np.float64]:
         """(n,3) vertices in world coordinates, as every exact method sees them."""
-        return self._world._frame().world_vertices(self._row)
+        world = self._world
+        with world._reading():
+            frame, row = world._held_frame(), self._row
+        return frame.world_vertices(row)
 
     @property
     def static(self) -> bool:
         """Static bodies are not tested against each other."""
-        return bool(self._table.static[self._row])
+        return bool(self._value("static"))
 
     @static.setter
     def static(self, value: bool) -> None:
@@ -100,7 +108,7 @@ class Body:
     @property
     def group(self) -> int | None:
         """Bodies of one group (a number, or None for no group) are not tested against each other."""
-        number = int(self._table.group[self._row])
+        number = int(self._value("group"))
         return None if number < 0 else number
 
     @group.setter
@@ -110,7 +118,7 @@ class Body:
     @property
     def category(self) -> int:
         """32 bits that say what the body is."""
-        return int(self._table.category[self._row])
+        return int(self._value("category"))
 
     @category.setter
     def category(self, value: int) -> None:
@@ -119,7 +127,7 @@ class Body:
     @property
     def mask(self) -> int:
         """32 bits of the categories that the body is tested against; both bodies of a pair must agree."""
-        return int(self._table.mask[self._row])
+        return int(self._value("mask"))
 
     @mask.setter
     def mask(self, value: int) -> None:
@@ -131,21 +139,27 @@ class Body:
 
     @property
     def _row(self) -> int:
-        return self._table.row(self._id)
+        return self._world._table.row(self._id)
 
     @property
     def _owner(self) -> str:
         return f"body {self.name!r}"
 
+    def _value(self, column: str) -> Any:
+        table = self._table
+        return getattr(table, column)[table.row(self._id)]
+
     def _write(self, column: str, value: Any) -> None:
         world = self._world
         with world._alone():
-            world._table = world._settled().filter(column, self._row, value)
+            world._table = world._settle().filter(column, self._row, value)
 
     def __repr__(self) -> str:
-        if not self._table.has(self._id):
+        table = self._world._table
+        if not table.has(self._id):
             return f"<Body {self._id}: removed>"
-        return f"<Body {self._id} {self.name!r}: {len(self.mesh.faces)} faces>"
+        row = table.row(self._id)
+        return f"<Body {self._id} {table.names()[row]!r}: {len(table.meshes()[row].faces)} faces>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Body) and other._world is self._world and other._id == self._id

@@ -156,7 +156,15 @@ class BodyTable:
     def ids(self) -> Iterator[int]:
         """The ids of all bodies in order."""
         yield from self.row_of_id
-        yield from [body.id for body in self.new.values()]
+        yield from [body.id for body in list(self.new.values())]  # a list at once: a thread may add another one
+
+    def names(self) -> list[str]:
+        """The names of all bodies in order."""
+        return [*self.bodies.names, *self.new]
+
+    def meshes(self) -> list[Mesh]:
+        """The meshes of all bodies in order."""
+        return [*self.bodies.meshes, *(body.mesh for body in list(self.new.values()))]
 
     def id_called(self, name: str) -> int | None:
         """Return the id of the body with this name."""

@@ -40,6 +40,9 @@ class Bodies:
     def __len__(self) -> int:
         return len(self.meshes)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(self.__dict__)  # a copy: a thread may look at a cached property while this is pickled
+
     @functools.cached_property
     def numbers_are_ids(self) -> bool:
         """Whether no body was ever removed, so that the number of each body is its id."""

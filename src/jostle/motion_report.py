@@ -21,6 +21,7 @@ from jostle.continuous.features import Features
 from jostle.details_of_motion import details_in_motion
 from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.contact_kind import NEAR, TOUCHING
+from jostle.geometry.moving_faces import moving_faces
 from jostle.geometry.placed_rows import start_contacts
 from jostle.kernels.arrays import read_only_view
 from jostle.moving_bodies import MovingBodies
@@ -125,7 +126,8 @@ def _kinds_at_start(rows: MovingRows, body_a: Ints, body_b: Ints, bodies: Moving
     for chosen in np.split(at_start, np.flatnonzero(np.diff(rows.pair[at_start])) + 1):
         a, b = bodies.of(frame, int(body_a[chosen[0]])), bodies.of(frame, int(body_b[chosen[0]]))
         found, code = np.empty(len(chosen), np.uint8), np.empty(len(chosen), np.int8)
-        arrays = (a.vertices_t0, a.faces, b.vertices_t0, b.faces, rows.face_a[chosen], rows.face_b[chosen])
-        start_contacts(*[read_only_view(array) for array in arrays], found, code)  # type: ignore[call-arg]
+        faces_a, faces_b = moving_faces(*a), moving_faces(*b)
+        rows_a, rows_b = read_only_view(rows.face_a[chosen]), read_only_view(rows.face_b[chosen])
+        start_contacts(faces_a.start, faces_a.faces, faces_b.start, faces_b.faces, rows_a, rows_b, found, code)
         kind[chosen] = found
     return kind

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 
 from jostle.errors import BusyError
+
+PATIENCE = 0.1  # seconds that a call which only reads waits for another thread; most calls hold a world for microseconds
 
 
 class OneAtATime:
@@ -28,6 +31,13 @@ class OneAtATime:
             raise BusyError("this world is in use by another thread; give each thread a world of its own")
         self._owner = threading.get_ident()  # two threads at once: the later one waits for the other's call, which is safe
         return self._lock
+
+    def lock_to_read(self) -> threading.Lock:
+        """As `free_lock`, but wait a moment for other threads: several of them may copy or read one world at once."""
+        end = time.monotonic() + PATIENCE
+        while self._lock.locked() and self._owner != threading.get_ident() and time.monotonic() < end:
+            time.sleep(0.0005)
+        return self.free_lock()
 
     def __reduce__(self) -> tuple[type[OneAtATime], tuple[()]]:
         return OneAtATime, ()  # a copy of a world is held by nobody

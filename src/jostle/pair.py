@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -10,8 +12,8 @@ from jostle.errors import InputError
 from jostle.geometry.rigid import all_rigid
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.method import WideTree
-from jostle.methods.wide_tree.pairs import ANEW, NEXT_PAIR, ROWS
-from jostle.methods.wide_tree.search import Forest, Placed, Workspace
+from jostle.methods.wide_tree.search import Placed, Workspace
+from jostle.methods.wide_tree.tree import Forest
 from jostle.packed_rows import FIRST
 from jostle.shapes.coerce import MeshLike, mesh_of
 
@@ -34,6 +36,7 @@ class Pair:
         if not isinstance(engine, WideTree):
             raise InputError(f"method is {cast.shown(method)}; a Pair takes a jostle.WideTree, or None")
         mesh_a, mesh_b = mesh_of(a, "a"), mesh_of(b, "b")
+        self._made_of = mesh_a, mesh_b, engine
         tree_a = engine.prepare_shape(mesh_a)
         tree_b = tree_a if mesh_b is mesh_a else engine.prepare_shape(mesh_b)
         self._forest = Forest([tree_a, tree_b])  # keeps the arrays whose addresses are in the table alive
@@ -54,11 +57,14 @@ class Pair:
         if not all_rigid(*self._checked):
             self._refuse(pose_a, pose_b)
         work = self._workspaces.pop() if self._workspaces else Workspace()
-        work.state[NEXT_PAIR] = ANEW
+        work.start()
         work.find(self._forest, self._placed, 0.0, FIRST)
-        touching = bool(work.state[ROWS])
+        touching = work.row_count() > 0
         self._workspaces.append(work)
         return touching
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Pair, self._made_of  # its tables hold addresses, and its poses are written to by each call
 
     @staticmethod
     def _refuse(pose_a: ArrayLike | None, pose_b: ArrayLike | None) -> None:

@@ -4,13 +4,20 @@ NumPy does each of these in five to ten passes of 1 to 5 µs, which is more than
 1 µs. Rows are sorted by (body_a, body_b), so that the rows of a pair stand together.
 """
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle.kernels.jit import kernel
 
+Ints = NDArray[np.int32]
+Kinds = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+
 
 @kernel
-def count_runs(body_a, body_b):  # type: ignore[no-untyped-def]
+def count_runs(body_a: Ints, body_b: Ints) -> int:
     """Return how many different pairs there are in sorted columns."""
     found = 0
     for row in range(body_a.shape[0]):
@@ -20,7 +27,10 @@ def count_runs(body_a, body_b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def summarise_runs(body_a, body_b, kind, distance, time, pair_a, pair_b, worst, rows, nearest, first):  # type: ignore[no-untyped-def]
+def summarise_runs(
+    body_a: Ints, body_b: Ints, kind: Kinds, distance: Floats, time: Floats,
+    pair_a: Ints, pair_b: Ints, worst: Kinds, rows: Ints, nearest: Floats, first: Floats,
+) -> None:  # fmt: skip
     """Write for each pair its bodies, most severe kind, number of rows, least distance and first time (NaN where all are)."""
     pair = -1
     for row in range(body_a.shape[0]):
@@ -42,7 +52,10 @@ def summarise_runs(body_a, body_b, kind, distance, time, pair_a, pair_b, worst, 
 
 
 @kernel
-def label_runs(pair, kind, distance, pairs_a, pairs_b, body_a, body_b, pair_a, pair_b, worst, rows, nearest):  # type: ignore[no-untyped-def]
+def label_runs(
+    pair: Ints, kind: Kinds, distance: Floats, pairs_a: Ints, pairs_b: Ints,
+    body_a: Ints, body_b: Ints, pair_a: Ints, pair_b: Ints, worst: Kinds, rows: Ints, nearest: Floats,
+) -> int:  # fmt: skip
     """Write the bodies of each row, where row i belongs to the pair number pair[i] of a list, and summarise the pairs with rows.
 
     Returns how many these are. The distances hold no NaN.
@@ -67,7 +80,7 @@ def label_runs(pair, kind, distance, pairs_a, pairs_b, body_a, body_b, pair_a, p
 
 
 @kernel
-def mark_missing(mine_a, mine_b, theirs_a, theirs_b, missing):  # type: ignore[no-untyped-def]
+def mark_missing(mine_a: Ints, mine_b: Ints, theirs_a: Ints, theirs_b: Ints, missing: NDArray[np.bool_]) -> None:
     """Mark the pairs (sorted, each once) of the first list that the second does not have."""
     other = 0
     for pair in range(mine_a.shape[0]):

@@ -6,6 +6,9 @@ has changed nothing.
 
 A call that is interrupted (Ctrl-C) has changed nothing either, or all that it would have: the table changes by one assignment, and
 a detector that was interrupted is dropped; the next question starts another one from the prepared shapes.
+
+Whatever writes to the table, be it only what is derived from it (a frame, columns with the bodies that waited), holds the world:
+a signal handler or a thread that comes in between would write to a table that is then replaced.
 """
 
 from __future__ import annotations
@@ -83,8 +86,8 @@ class World:
         self._turn = OneAtATime()
 
     def __repr__(self) -> str:
-        faces = sum(len(mesh.faces) for mesh in self._settled().bodies.meshes)
-        return f"<World: {len(self)} bodies, {faces} faces, {self.method!r}>"
+        meshes = self._table.meshes()
+        return f"<World: {len(meshes)} bodies, {sum(len(mesh.faces) for mesh in meshes)} faces, {self.method!r}>"
 
     # ------------------------------------------------------------------ bodies
 
@@ -121,8 +124,7 @@ class World:
         if self._table.id_called(name) is not None:
             raise InputError(f"a body called {name!r} is in the world already; choose another name")
         owner = f"body {name!r}"
-        if made.units is not None and self.units is not None and made.units != self.units:
-            raise InputError(f"{owner}: the mesh is in {made.units}, this world in {self.units}; scale one of them (Mesh.scaled)")
+        self._check_units(made, owner)
         body = NewBody(
             id=roster[0],
             name=name,
@@ -137,11 +139,17 @@ class World:
         self._traits.check_body(self._method_name, name, made, body.deformable)
         with self._alone():
             self._check_roster(roster)
+            self._check_units(made, owner)  # again: they may have been set meanwhile
             if made.units is None or made.units == self.units:
                 self._table.add(body)
             else:
-                self._table = replaced(self._settled(), new={name: body}, units=made.units)
+                self._table = replaced(self._settle(), new={name: body}, units=made.units)
         return Body(self, body.id)
+
+    def _check_units(self, mesh: Mesh, owner: str) -> None:
+        units = self.units
+        if mesh.units is not None and units is not None and mesh.units != units:
+            raise InputError(f"{owner}: the mesh is in {mesh.units}, this world in {units}; scale one of them (Mesh.scaled)")
 
     def _free_name(self, name: str) -> str:
         """Return a name, with the next number behind it that makes it unique if a body has it."""
@@ -153,7 +161,7 @@ class World:
         """Take a body out of the world. Its id is never used again."""
         number = self[body].id
         with self._alone():
-            self._table = self._settled().without(number)
+            self._table = self._settle().without(number)
 
     @property
     def bodies(self) -> list[Body]:
@@ -186,7 +194,7 @@ class World:
         if isinstance(body, str):
             number = self._table.id_called(body)
             if number is None:
-                known = ", ".join(repr(name) for name in self._settled().bodies.names[:10])
+                known = ", ".join(repr(name) for name in self._table.names()[:10])
                 raise InputError(f"no body is called {body!r}; the world has {known or 'no bodies'}")
             return Body(self, number)
         number = cast.as_count(body, "body", highest=cast.LARGEST_ID)
@@ -200,6 +208,8 @@ class World:
             raise InputError(f"body {self[a].name!r} cannot be ignored against itself; ask for itself=False instead")
         ignored = cast.as_flag(ignored, "ignored")
         with self._alone():
+            for number in (low, high):  # a pair of which one was removed meanwhile would stay for ever
+                self._table.row(number)
             self._table.ignore((low, high), ignored)
 
     # ------------------------------------------------------------------ settings
@@ -211,7 +221,9 @@ class World:
 
     @units.setter
     def units(self, value: str | None) -> None:
-        self._table = replaced(self._table, units=None if value is None else cast.as_choice(value, UNITS, "units"))
+        units = None if value is None else cast.as_choice(value, UNITS, "units")
+        with self._alone():
+            self._table = replaced(self._table, units=units)
 
     @property
     def time(self) -> float:
@@ -223,7 +235,8 @@ class World:
         number = cast.as_number(value, "time")
         if not np.isfinite(number):
             raise InputError(f"time is {number}; it must be finite")
-        self._table = replaced(self._table, time=number, _frame=None)
+        with self._alone():
+            self._table = replaced(self._table, time=number, _frame=None)
 
     @property
     def dt(self) -> float:
@@ -259,19 +272,19 @@ class World:
             placed = checked_poses(poses, len(self), self._settled().bodies.names)
             with self._alone():
                 self._check_roster(roster)
-                self._table = self._settled().place_all(placed)
+                self._table = self._settle().place_all(placed)
             return
         chosen = [self[body] for body in cast.as_list(bodies, "bodies")]
         placed = checked_poses(poses, len(chosen), [body.name for body in chosen])
         with self._alone():
-            self._table = self._settled().place([body._row for body in chosen], placed)
+            self._table = self._settle().place([body._row for body in chosen], placed)
 
     def _set_static(self, static: NDArray[np.bool_]) -> None:
         """Set which bodies (n,) are static, as one change."""
         column = np.array(static)
         with self._alone():
             self._check_roster((self._next_id, len(column)))
-            self._table = replaced(self._settled(), static=column, _frame=None, _sealed=False, _filters_nothing=None)
+            self._table = replaced(self._settle(), static=column, _frame=None, _sealed=False, _filters_nothing=None)
 
     def _set_all(self, poses: ArrayLike | None, vertices: Mapping[Body, ArrayLike]) -> None:
         """Set all poses (n,4,4), unless None, and the vertices of some bodies, as one change."""
@@ -280,7 +293,7 @@ class World:
         points = {body: body._checked_vertices(value) for body, value in vertices.items()}
         with self._alone():
             self._check_roster(roster)
-            self._table = self._settled().change(placed, {body._row: value for body, value in points.items()})
+            self._table = self._settle().change(placed, {body._row: value for body, value in points.items()})
 
     # ------------------------------------------------------------------ questions
 
@@ -311,7 +324,7 @@ class World:
 
     def _detect(self, query: Query) -> Report:
         with self._alone():
-            frame, detector = self._frame(), self._taken_detector()
+            frame, detector = self._held_frame(), self._taken_detector()
             report = self._with_ids(self._asked(detector, "detect", frame, query))
             self._table = self._table.after_step(frame, time=self.time + self.dt, last_pairs=report.pairs)
             self._detector = detector
@@ -346,13 +359,13 @@ class World:
         if not 0.0 <= place <= 1.0:
             raise InputError(f"fraction is {place}; it must lie between 0 and 1")
         with self._alone():
-            frame = self._frame()
+            frame = self._held_frame()
             moved = {row: body_at(frame, row, place) for row in moving_bodies_of(frame)}
             poses = frame.poses.copy()
             for row, (pose, _) in moved.items():
                 poses[row] = pose
             vertices = {row: points for row, (_, points) in moved.items() if points is not None}
-            self._table = replaced(self._settled().change(vertices=vertices), poses=poses)
+            self._table = replaced(self._settle().change(vertices=vertices), poses=poses)
 
     def in_collision(self) -> bool:
         """Return whether any two bodies touch; the search ends at the first that do. It does not count as a step."""
@@ -375,9 +388,11 @@ class World:
             raise Unsupported(f"{self._method_name} does not serve batches (trait serves: no batch); choose another method")
         cast.as_choice(rows, ("any", "pairs", "faces"), "rows")
         workers = None if workers is None else cast.as_count(workers, "workers", lowest=1)
+        roster = self._roster
         sets = checked_pose_sets(poses, len(self), self._settled().bodies.names)
         with self._alone():
-            frame, detector = dataclasses.replace(self._frame(), workers=workers), self._taken_detector()
+            self._check_roster(roster)
+            frame, detector = dataclasses.replace(self._held_frame(), workers=workers), self._taken_detector()
             batch: Batch = self._asked(detector, "detect_many", frame, sets, rows)
             self._detector = detector
             return batch.with_ids(frame.bodies.ids)
@@ -389,7 +404,8 @@ class World:
         first, second = self[a], self[b]
         if first == second:
             raise InputError(f"the distance of body {first.name!r} to itself was asked for; name two bodies")
-        closest: Closest = self._answer("closest", first._row, second._row)
+        with self._alone():
+            closest: Closest = self._held_answer("closest", first._row, second._row)
         return closest
 
     def overlay(self, what: str = "") -> Overlay:
@@ -435,7 +451,10 @@ class World:
 
     def __getstate__(self) -> dict[str, Any]:
         # A detector may hold what does not pickle; the next detect starts a new one from the prepared shapes.
-        return {**self.__dict__, "_detector": None, "_detector_bodies": None, "_table": copy.copy(self._table)}
+        # A copy drops prepared shapes of its own, in a thread of its own.
+        with self._reading():
+            own = {"_table": copy.copy(self._table), "_shapes": copy.copy(self._shapes)}
+            return {**self.__dict__, "_detector": None, "_detector_bodies": None, **own}
 
     # ------------------------------------------------------------------ inside
 
@@ -443,10 +462,15 @@ class World:
         """Return what holds the world for one call, in a `with` statement."""
         return self._turn.free_lock()
 
+    def _reading(self) -> threading.Lock:
+        """Return what holds the world for a call that changes only what is derived."""
+        return self._turn.lock_to_read()
+
     @property
     def _roster(self) -> tuple[int, int]:
         """What differs once bodies were added or removed: the next id and the number of bodies."""
-        return self._next_id, len(self)
+        table = self._table
+        return table.next_id + len(table.new), len(table)
 
     def _check_roster(self, roster: tuple[int, int]) -> None:
         """Raise where bodies came or went while values were checked: by a signal handler, a thread or the values' own code."""
@@ -454,28 +478,44 @@ class World:
             raise BusyError("bodies were added or removed while the values of this call were checked; call it again")
 
     def _settled(self) -> BodyTable:
-        """Return the table with all bodies in its columns."""
+        """Return the table with all bodies in its columns, to read from."""
+        table = self._table
+        if table.new:
+            with self._reading():
+                table = self._settle()
+        return table
+
+    def _frame(self) -> Frame:
+        """Return the present frame."""
+        with self._reading():
+            return self._held_frame()
+
+    def _sealed_table(self) -> BodyTable:
+        """Return the table as it is now, for good: whatever is set later is set in another one."""
+        with self._reading():
+            self._held_frame()
+            return self._table
+
+    def _settle(self) -> BodyTable:
+        """Return the table with all bodies in its columns; for calls that hold the world."""
         table = self._table
         if table.new:
             table = self._table = table.settled()
         return table
 
-    def _frame(self) -> Frame:
-        return self._settled().frame(self.dt, self.workers)
-
-    def _sealed_table(self) -> BodyTable:
-        """Return the table as it is now, for good: whatever is set later is set in another one."""
-        self._frame()
-        return self._table
+    def _held_frame(self) -> Frame:
+        """Return the present frame; for calls that hold the world."""
+        return self._settle().frame(self.dt, self.workers)
 
     @property
     def _next_id(self) -> int:
-        return self._table.next_id + len(self._table.new)
+        return self._roster[0]
 
     @_next_id.setter
     def _next_id(self, value: int) -> None:
-        if value != self._next_id:
-            self._table = replaced(self._settled(), next_id=value)
+        with self._alone():
+            if value != self._next_id:
+                self._table = replaced(self._settle(), next_id=value)
 
     @property
     def _ignored(self) -> set[tuple[int, int]]:
@@ -484,15 +524,19 @@ class World:
     def _begin_next_step(self) -> None:
         """Let the motion start where the bodies are now."""
         with self._alone():
-            self._table = self._settled().after_step(self._frame())
+            self._table = self._settle().after_step(self._held_frame())
 
     def _answer(self, ask: str, *arguments: Any) -> Any:
         """Ask the detector something that does not count as a step."""
         with self._alone():
-            frame, detector = self._frame(), self._taken_detector()
-            answer = self._asked(detector, ask, frame, *arguments)
-            self._detector = detector
-            return answer
+            return self._held_answer(ask, *arguments)
+
+    def _held_answer(self, ask: str, *arguments: Any) -> Any:
+        """As `_answer`, for calls that hold the world."""
+        frame, detector = self._held_frame(), self._taken_detector()
+        answer = self._asked(detector, ask, frame, *arguments)
+        self._detector = detector
+        return answer
 
     def _asked(self, detector: Detector, ask: str, *arguments: Any) -> Any:
         """Return a detector's answer; one that refuses the question is as good as before."""
@@ -509,7 +553,7 @@ class World:
 
     def _taken_detector(self, progress: Progress | None = None) -> Detector:
         """Return the detector, ready, and leave None in its place: an interrupt may leave it half changed, for ever unused."""
-        bodies, known = self._settled().bodies, self._detector_bodies
+        bodies, known = self._settle().bodies, self._detector_bodies
         detector, self._detector = self._detector, None
         if detector is not None and known is not None and (known is bodies or np.array_equal(known.ids, bodies.ids)):
             self._detector_bodies = bodies

@@ -9,17 +9,15 @@ import jostle
 from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.geometry.gjk import (
     APART,
-    CORNER,
-    FOUND,
     INSIDE,
-    LOWER,
     MEET,
-    NORMAL,
     ROUNDING,
     UNDECIDED,
-    UPPER,
+    empty_search,
+    found_by,
     hull_distance,
-    search_plane,
+    hulls_of,
+    search_hulls,
 )
 from jostle.geometry.support import (
     across_flat_sides,
@@ -29,6 +27,7 @@ from jostle.geometry.support import (
     neighbours_of_vertices,
     welded_points,
 )
+from jostle.geometry.vector import Vec3
 from jostle.kernels.arrays import read_only_view
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
@@ -39,16 +38,15 @@ from tests.tiny import box, random_pose
 NONE = read_only_view(np.empty(0, np.int32))
 
 
-def search(points_a, points_b, wanted, share, count=0, vertex=None, direction=(1.0, 0.0, 0.0)):
-    a, b = welded_points(points_a), welded_points(points_b)
-    found = np.zeros(FOUND)
-    found[:3] = direction
-    vertex = np.zeros((4, 2), np.int64) if vertex is None else vertex
-    eye = read_only_view(np.eye(4))
-    status, count, steps, _, _ = search_plane(
-        a, NONE, NONE, eye, b, NONE, NONE, eye, 0, 0, count, wanted, share, 1e-14, np.empty((4, CORNER)), vertex, np.empty(4), found
-    )
-    return status, count, steps, found, vertex
+def search(points_a, points_b, wanted, share, vertex=(), direction=(1.0, 0.0, 0.0)):
+    """Search from the vertices of a simplex on, or along a direction; returns (status, what was found, the last simplex)."""
+    hulls, made = hulls_of(points_a, points_b), empty_search()
+    found, corners = found_by(made), made.array(0, 0)
+    found["normal"], found["count"] = direction, len(vertex)
+    for corner, (i, j) in zip(corners, vertex, strict=False):
+        corner["vertex_a"], corner["vertex_b"] = i, j
+    status = search_hulls(hulls.table, np.array([np.eye(4)] * 2), wanted, share, 1e-14, made.table[0])
+    return status, found, [(int(c["vertex_a"]), int(c["vertex_b"])) for c in corners[: found["count"]]]
 
 
 @pytest.mark.small
@@ -147,21 +145,21 @@ def test_polytopes_have_the_distance_of_all_their_faces():
 @pytest.mark.small
 def test_a_search_ends_with_a_plane_that_separates_or_a_proof_that_none_does():
     cube = box().vertices
-    status, _, _, found, _ = search(cube, cube + np.array([1.5, 0.2, 0.1]), 0.1, 0.5)
+    status, found, _ = search(cube, cube + np.array([1.5, 0.2, 0.1]), 0.1, 0.5)
     assert status == APART
-    assert 0.25 <= found[LOWER] <= 0.5 + 1e-15
-    normal = found[NORMAL : NORMAL + 3]
+    assert 0.25 <= found["lower"] <= 0.5 + 1e-15
+    normal = found["normal"]
     assert (cube @ normal).max() < ((cube + np.array([1.5, 0.2, 0.1])) @ normal).min()
     assert search(cube, cube + np.array([1.5, 0.2, 0.1]), 0.6, 0.5)[0] == MEET  # nearer than wanted
-    status, count, _, found, vertex = search(cube, cube + np.array([0.5, 0.2, 0.1]), 1e-9, 0.5)
-    assert (status, count) == (INSIDE, 4)
-    assert found[UPPER] == 0.0
+    status, found, vertex = search(cube, cube + np.array([0.5, 0.2, 0.1]), 1e-9, 0.5)
+    assert (status, found["count"]) == (INSIDE, 4)
+    assert found["upper"] == 0.0
     # The simplex of the last search answers the next one in no step at all.
-    status, _, steps, _, _ = search(cube, cube + np.array([0.51, 0.21, 0.11]), 1e-9, 0.5, count, vertex)
-    assert (status, steps) == (INSIDE, 0)
-    status, _, _, found, _ = search(cube, cube + np.array([1.0, 0.2, 0.1]), 1e-9, 0.5)
+    status, found, _ = search(cube, cube + np.array([0.51, 0.21, 0.11]), 1e-9, 0.5, vertex)
+    assert (status, found["steps"]) == (INSIDE, 0)
+    status, found, _ = search(cube, cube + np.array([1.0, 0.2, 0.1]), 1e-9, 0.5)
     assert status == MEET
-    assert found[LOWER] == pytest.approx(0.0, abs=1e-14)  # the plane of the touching faces
+    assert found["lower"] == pytest.approx(0.0, abs=1e-14)  # the plane of the touching faces
 
 
 def lump_in_needle(seed):
@@ -180,9 +178,9 @@ def test_a_search_that_gives_up_says_so():
     for seed in range(60):
         needle, lump = lump_in_needle(seed)
         for a, b in ((needle, lump), (lump, needle)):
-            status, _, _, found, _ = search(a, b, 5e-7, 0.5)
+            status, found, _ = search(a, b, 5e-7, 0.5)
             assert status != APART
-            assert status != UNDECIDED or (found[LOWER] <= 5e-7 and found[UPPER] > 1e-6)
+            assert status != UNDECIDED or (found["lower"] <= 5e-7 and found["upper"] > 1e-6)
             seen.append(status)
         distance, _, _, error = hull_distance(needle, lump)
         assert distance - error <= 0.0
@@ -219,10 +217,10 @@ def test_every_start_leads_to_the_same_distance():
     for _ in range(20):
         vertex = rng.integers(0, 12, (4, 2))
         for count in range(5):
-            status, _, _, found, _ = search(points_a, points_b, 1e-12, 1.0, count, vertex.copy(), rng.normal(size=3))
+            status, found, _ = search(points_a, points_b, 1e-12, 1.0, vertex[:count], rng.normal(size=3))
             assert status == APART
-            assert found[UPPER] == pytest.approx(expected, abs=1e-14)
-            assert found[LOWER] == pytest.approx(expected, abs=1e-14)
+            assert found["upper"] == pytest.approx(expected, abs=1e-14)
+            assert found["lower"] == pytest.approx(expected, abs=1e-14)
 
 
 def test_the_error_that_is_stated_is_not_exceeded_where_rounding_is_worst():
@@ -246,11 +244,11 @@ def test_climbing_ends_as_high_as_a_scan():
             direction = rng.normal(size=3)
             heights = mesh.vertices @ direction
             start = int(rng.integers(len(mesh.vertices)))
-            climbed = farthest_by_climbing(points, first, near, *direction, start)
+            climbed = farthest_by_climbing(points, first, near, Vec3(*direction), start)
             assert heights[climbed] >= heights.max() - 1e-15
-            assert heights[farthest_by_scan(points, *direction)] >= heights.max() - 1e-15
-            assert farthest_point(points, first, near, *direction, start) == climbed
-            assert farthest_point(points, NONE, NONE, *direction, start) == farthest_by_scan(points, *direction)
+            assert heights[farthest_by_scan(points, Vec3(*direction))] >= heights.max() - 1e-15
+            assert farthest_point(points, first, near, Vec3(*direction), start) == climbed
+            assert farthest_point(points, NONE, NONE, Vec3(*direction), start) == farthest_by_scan(points, Vec3(*direction))
 
 
 @pytest.mark.small
@@ -265,7 +263,7 @@ def test_climbing_leaves_a_flat_side_along_whose_normal_it_looks():
         for direction in np.vstack([np.eye(3), -np.eye(3), np.eye(3) + 1e-17]):
             heights = mesh.vertices @ direction
             for start in range(len(mesh.vertices)):
-                climbed = farthest_by_climbing(read_only_view(mesh.vertices.reshape(-1)), first, near, *direction, start)
+                climbed = farthest_by_climbing(read_only_view(mesh.vertices.reshape(-1)), first, near, Vec3(*direction), start)
                 assert heights[climbed] >= heights.max() - 1e-15
 
 

@@ -5,16 +5,17 @@ import pytest
 
 from jostle.geometry import triangle_box
 from tests.oracle.boxes import polygon_meets_box
+from tests.values import bounds, triangles
 
-WORKSPACE = np.empty(triangle_box.CLIP_WORKSPACE_SHAPE)
+WORKSPACE = np.empty(triangle_box.CLIP_WORKSPACE)
 
 
 def says_clip(triangle, lower, upper):
-    return bool(triangle_box.triangle_meets_box_clip(*triangle.ravel().tolist(), *lower.tolist(), *upper.tolist(), WORKSPACE))
+    return bool(triangle_box.triangle_meets_box_clip(*triangles(triangle), *bounds([lower, upper]), WORKSPACE))
 
 
 def says_sat(triangle, lower, upper):
-    return bool(triangle_box.triangle_meets_box_sat(*triangle.ravel().tolist(), *lower.tolist(), *upper.tolist()))
+    return bool(triangle_box.triangle_meets_box_sat(*triangles(triangle), *bounds([lower, upper])))
 
 
 def random_box(rng):

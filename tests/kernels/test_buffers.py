@@ -82,3 +82,16 @@ def test_a_huge_array_is_not_kept(monkeypatch):
     growing.fill(writer(50, seen))
     growing.fill(writer(1, seen))
     assert [len(rows) for rows in seen] == [4, 50, 4]
+
+
+def test_long_arrays_are_copied_and_filled_in_pieces(monkeypatch):
+    monkeypatch.setattr(buffers, "PIECE", 4)
+    assert list(buffers.pieces(10)) == [(0, 4), (4, 8), (8, 10)]
+    assert list(buffers.pieces(0)) == []
+    rows = np.arange(22).reshape(11, 2)
+    larger = buffers.doubled(rows)
+    assert larger.shape == (22, 2)
+    assert (larger[:11] == rows).all()
+    filled = buffers.full(11, -1, np.int32)
+    assert filled.dtype == np.int32
+    assert filled.tolist() == [-1] * 11

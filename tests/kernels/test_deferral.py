@@ -343,3 +343,37 @@ def test_errors_of_the_compiler_reach_the_caller():
         with pytest.raises(TypingError, match="Unknown attribute 'nothing'"):
             not_typed(np.zeros(3))
     assert InterruptedCompilation.__mro__[1] is BaseException
+
+
+# Numba is imported by the first call. The timer goes on until the call has succeeded.
+IMPORTING = """
+import signal, sys
+import numpy as np
+from chained.kernels import third
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+assert "numba" not in sys.modules
+signal.signal(signal.SIGALRM, interrupt)
+signal.setitimer(signal.ITIMER_REAL, float(sys.argv[1]), 0.3)
+heard = 0
+while True:
+    try:
+        answer = third(np.array([1.0, 2.0, 3.0]))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        break
+    except KeyboardInterrupt:
+        heard += 1
+assert answer == 10.0
+assert heard > 0
+"""
+
+
+@posix
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is imported")
+@pytest.mark.parametrize("delay", ["0.002", "0.1"])
+def test_an_interrupt_while_numba_is_imported_breaks_nothing(chained, delay):
+    command = [sys.executable, "-c", IMPORTING, delay]
+    done = subprocess.run(command, env=chained, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from jostle.errors import InputError
-from jostle.geometry.moving_point import most_acceleration, place, place_all_into
+from jostle.geometry.moving_point import Turn, most_acceleration, place, place_all_into
 from jostle.geometry.rigid import transform_points
+from jostle.geometry.vector import Vec3
 from jostle.motion.interpolate import STRAIGHT, pose_at, turn_between
 from jostle.motion.pose import rotation_about, translation
+from tests.values import vec3s
 
 pytestmark = pytest.mark.small
 
@@ -55,7 +57,8 @@ def test_the_angle_and_the_axis_are_those_of_the_rotation():
 
 
 def test_a_quarter_turn_is_half_done_at_half_time():
-    x, y, z = place(1.0, 0.0, 0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 1.0, np.pi / 2, 0.5)
+    start, end, axis = Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 2.0), Vec3(0.0, 0.0, 1.0)
+    x, y, z = place(start, end, Turn(axis, np.pi / 2), 0.5)
     assert (x, y, z) == pytest.approx((np.sqrt(0.5), np.sqrt(0.5), 1.0), abs=1e-15)
 
 
@@ -63,13 +66,14 @@ def test_motions_leave_their_chords_by_no_more_than_the_acceleration_allows():
     rng = np.random.default_rng(3)
     for _ in range(200):
         w0, w1, k = rng.normal(size=(3, 3))
-        turn = np.append(k / np.linalg.norm(k), rng.uniform(0.01, 3.0))
+        turn = Turn(*vec3s(k / np.linalg.norm(k)), rng.uniform(0.01, 3.0))
+        start, end = vec3s([w0, w1])
         first, span = rng.uniform(0, 0.5), rng.uniform(0, 0.5)
-        ends = [np.array(place(*w0, *w1, *turn, first + share * span)) for share in (0.0, 1.0)]
-        allowed = most_acceleration(*w0, *w1, *turn) * span**2 / 8
+        ends = [np.array(place(start, end, turn, first + share * span)) for share in (0.0, 1.0)]
+        allowed = most_acceleration(start, end, turn) * span**2 / 8
         worst = 0.0
         for share in np.linspace(0, 1, 21):
-            there = np.array(place(*w0, *w1, *turn, first + share * span))
+            there = np.array(place(start, end, turn, first + share * span))
             worst = max(worst, float(np.linalg.norm(there - (ends[0] + share * (ends[1] - ends[0])))))
         assert worst <= allowed * (1 + 1e-9) + 1e-14
         assert worst >= 0.5 * allowed - 1e-12  # it is a bound worth having

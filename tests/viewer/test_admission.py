@@ -229,6 +229,14 @@ def test_what_strangers_send_is_not_printed(sent, capfd, caplog):
         assert caplog.records == []  # without a handler, logging prints them on the terminal
 
 
+def test_a_name_that_no_file_can_have_is_not_found(capfd, caplog):
+    with served(two_boxes()) as page:
+        status, sent, _ = asked(page.port, "/" + "a" * 3000, Host=f"{LOCAL}:{page.port}")
+    assert status == 404
+    assert sent["Content-Security-Policy"]
+    assert "Traceback" not in capfd.readouterr().err + caplog.text
+
+
 def test_connections_without_a_request_keep_nobody_out(monkeypatch):
     monkeypatch.setattr(guarded, "MOST_OPENING", 3)
     with served(two_boxes()) as page, contextlib.ExitStack() as stack:

@@ -172,7 +172,12 @@ def eight_overlap(ends: Singles, stride: int, j: int, box: SplatBox) -> np.uint3
         f32x8_load(ends, 3 * stride + j),
         f32x8_load(ends, 4 * stride + j),
         f32x8_load(ends, 5 * stride + j),
-        *box,
+        box.from_x,
+        box.from_y,
+        box.from_z,
+        box.to_x,
+        box.to_y,
+        box.to_z,
     )
 
 

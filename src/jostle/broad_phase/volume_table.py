@@ -54,7 +54,7 @@ class VolumeTable:
         lower, upper = np.empty((2, 3))
         box_of_points(read_only_view(vertices), lower, upper)
         self.centre[body] = 0.5 * lower + 0.5 * upper
-        self.radius[body] = farthest_from(read_only_view(vertices), *self.centre[body].tolist())[1]
+        self.radius[body] = farthest_from(read_only_view(vertices), Vec3(*self.centre[body].tolist()))[1]
 
     def update(self, poses: Floats) -> tuple[Floats, Floats]:
         """Return (n, 3) world centres and (n,) radii under poses (n, 4, 4)."""

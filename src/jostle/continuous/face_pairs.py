@@ -11,7 +11,7 @@ Deviation from the paper: it tests all features of two leaves; queries are culle
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,8 @@ from jostle.continuous.features import Features
 from jostle.continuous.moving_surface import Floats, Ints, MovingSurface
 from jostle.continuous.queries import EDGE_EDGE, ITERATIONS, POINT_TRIANGLE, certified_times
 from jostle.geometry.aabb import box_of_points
-from jostle.geometry.feature_queries import CODES, collect_queries, least_times, mark_meeting, write_features
+from jostle.geometry.feature_queries import CODES, EMPTY, QuerySet, collect_queries, least_times, mark_meeting, write_features
+from jostle.geometry.moving_faces import moving_faces
 from jostle.geometry.moving_regula_falsi import regula_falsi_times
 from jostle.geometry.moving_triangles import KEPT_SHARE, early, first_times_within, new_lead
 from jostle.geometry.placed_rows import least_start_distance, start_contacts
@@ -96,17 +97,19 @@ def first_times(
     features = Features(
         np.empty(count, np.uint8), np.empty((count, 3), np.int32), np.empty(count, np.uint8), np.empty((count, 3), np.int32)
     )
-    write_features(code, read_only_view(face_a), read_only_view(face_b), work.faces_a, work.faces_b, *features)
+    write_features(code, read_only_view(face_a), read_only_view(face_b), work.faces_a.faces, work.faces_b.faces, *features)
     return FaceTimes(time, features)
 
 
 def start_distance(a: MovingSurface, b: MovingSurface, face_a: Ints, face_b: Ints, most: float) -> float:
     """Return the least distance of face pairs (n,) at t = 0, 0.0 exactly where some touch; `most` if none is nearer than that."""
-    arrays = (a.vertices_t0, a.faces, b.vertices_t0, b.faces, face_a, face_b)
-    views: Any = [read_only_view(array) for array in arrays]
+    faces_a, faces_b = moving_faces(*a), moving_faces(*b)
+    rows_a, rows_b = read_only_view(face_a), read_only_view(face_b)
     for begin in range(0, len(face_a), LARGEST_START):  # not all at once, so that Ctrl-C is heard
         part = slice(begin, begin + LARGEST_START)
-        most = float(least_start_distance(*views[:4], views[4][part], views[5][part], most))  # type: ignore[call-arg]
+        most = least_start_distance(
+            faces_a.start, faces_a.faces, faces_b.start, faces_b.faces, rows_a[part], rows_b[part], float(most)
+        )
     return most
 
 
@@ -143,6 +146,12 @@ def _share(tolerance: float) -> float:
     return 2.0 * max(1e-6 * tolerance, 2.0**-39)
 
 
+def _room_for(most: int) -> QuerySet:
+    """Return a set for some queries at most, with none so far."""
+    table = np.full(1 << most.bit_length(), EMPTY, np.int32)  # more than there can be queries
+    return QuerySet(table, np.empty((most, 2), np.int64), np.empty((most, 8, 3)), np.zeros(1, np.int64))
+
+
 class _Work:
     """One call of `first_times`: the arrays as kernels want them."""
 
@@ -151,8 +160,7 @@ class _Work:
     ) -> None:
         self.separation, self.roots, self.tolerance = separation, roots, tolerance
         self.a, self.b = a, b
-        self.surfaces: Any = [read_only_view(array) for array in (*a, *b)]
-        self.a_t0, self.a_t1, self.faces_a, _, self.b_t0, self.b_t1, self.faces_b, _ = self.surfaces
+        self.faces_a, self.faces_b = moving_faces(*a), moving_faces(*b)
         self.straight = a.is_straight and b.is_straight
         self.lead = lead
         self.follows_distance = separation > 0.0 or (roots == "certified" and not self.straight)
@@ -161,12 +169,10 @@ class _Work:
         """Write the time 0 of face pairs that touch at the start; return the rows of the others, None for all."""
         kind = np.empty(len(face_a), np.uint8)
         count, touching = len(face_a), 0
-        rows_a, rows_b = read_only_view(face_a), read_only_view(face_b)
+        rows_a, rows_b, a, b = read_only_view(face_a), read_only_view(face_b), self.faces_a, self.faces_b
         for begin in range(0, count, LARGEST_START):  # not all at once, so that Ctrl-C is heard
             part = slice(begin, begin + LARGEST_START)
-            touching += start_contacts(
-                self.a_t0, self.faces_a, self.b_t0, self.faces_b, rows_a[part], rows_b[part], kind[part], code[part]
-            )
+            touching += start_contacts(a.start, a.faces, b.start, b.faces, rows_a[part], rows_b[part], kind[part], code[part])
         if touching == 0:
             return None
         time[kind != 0] = 0.0
@@ -220,27 +226,22 @@ class _Work:
     def _by_features(self, face_a: Ints, face_b: Ints, time: Floats, code: Codes) -> None:
         """By queries of corners against faces and of pairs of edges."""
         count = len(face_a)
-        places = 1 << (9 * count).bit_length()  # more than there can be queries of either kind
-        tables, slots = np.full((2, places), -1, np.int32), np.empty((count, CODES), np.int32)
-        points, edges = np.empty((6 * count, 8, 3)), np.empty((9 * count, 8, 3))
-        names = np.empty((6 * count, 2), np.int64), np.empty((9 * count, 2), np.int64)
-        point_count, edge_count = collect_queries(  # type: ignore[call-arg]
-            *self.surfaces, read_only_view(face_a), read_only_view(face_b), tables, names[0], points, names[1], edges, slots
-        )
-        point_times = self._query_times(POINT_TRIANGLE, points[:point_count], names[0][:point_count])
-        edge_times = self._query_times(EDGE_EDGE, edges[:edge_count], names[1][:edge_count])
+        points, edges, slots = _room_for(6 * count), _room_for(9 * count), np.empty((count, CODES), np.int32)
+        collect_queries(self.faces_a, self.faces_b, read_only_view(face_a), read_only_view(face_b), points, edges, slots)
+        point_times, edge_times = self._query_times(POINT_TRIANGLE, points), self._query_times(EDGE_EDGE, edges)
         least_times(slots, point_times, edge_times, TOGETHER, time, code)
 
-    def _query_times(self, kind: int, corners: Floats, names: NDArray[np.int64]) -> Floats:
-        """Return the first times of queries (n,8,3); names (n,2) are negative of faces."""
-        if len(corners) == 0:
+    def _query_times(self, kind: int, queries: QuerySet) -> Floats:
+        """Return the first times of queries; the names of faces are negative."""
+        count = int(queries.filled[0])
+        corners, names = queries.corners[:count], queries.names[:count]
+        if count == 0:
             return np.empty(0)
         if self.roots == "certified":
             return certified_times(kind, corners, self.tolerance)
         iterations, a, b = ITERATIONS[self.roots], self.a.turn, self.b.turn
         if kind == EDGE_EDGE:
-            found: Floats = regula_falsi_times(kind, corners, a, b, iterations)
-            return found
+            return regula_falsi_times(kind, corners, a, b, iterations)
         times, of_b = np.empty(len(corners)), names[:, 0] < 0
         times[~of_b] = regula_falsi_times(kind, corners[~of_b], a, b, iterations)
         times[of_b] = regula_falsi_times(kind, corners[of_b], b, a, iterations)
@@ -249,17 +250,16 @@ class _Work:
     def _by_distance(self, face_a: Ints, face_b: Ints, time: Floats, code: Codes) -> None:
         """By following the distance of the two faces."""
         meeting = np.empty(len(face_a), bool)
-        mark_meeting(  # type: ignore[call-arg]
-            *self.surfaces, read_only_view(face_a), read_only_view(face_b), self.separation, _share(self.tolerance), meeting
-        )
+        rows_a, rows_b, a, b = read_only_view(face_a), read_only_view(face_b), self.faces_a, self.faces_b
+        mark_meeting(a, b, rows_a, rows_b, self.separation, _share(self.tolerance), meeting)
         time.fill(np.inf)
         code.fill(-1)
         rows = np.flatnonzero(meeting)
         if len(rows) == 0:
             return
-        corners_a, corners_b = self.faces_a[face_a[rows]], self.faces_b[face_b[rows]]
+        corners_a, corners_b = a.faces[face_a[rows]], b.faces[face_b[rows]]
         found = first_times_within(
-            self.a_t0[corners_a], self.a_t1[corners_a], self.a.turn, self.b_t0[corners_b], self.b_t1[corners_b], self.b.turn,
+            a.start[corners_a], a.end[corners_a], self.a.turn, b.start[corners_b], b.end[corners_b], self.b.turn,
             self.separation, self.tolerance, self.lead,
         )  # fmt: skip
         time[rows], code[rows] = found.time, found.feature

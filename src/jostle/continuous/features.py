@@ -11,7 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-NONE, VERTEX, EDGE, FACE = 0, 1, 2, 3
+from jostle.geometry.feature_queries import EDGE, FACE, NONE, VERTEX
+
+__all__ = ["EDGE", "FACE", "NONE", "VERTEX", "Feature", "Features"]
+
 NAMES = ("", "vertex", "edge", "face")
 
 Feature = tuple[str, tuple[int, ...]]

@@ -3,226 +3,292 @@
 Each face pair has 15 codes: 0 … 2 corner i of face a against face b, 3 … 5 corner j of face b against face a, 6 … 14 edge i of a
 against edge j of b as 6 + 3 i + j, where edge k joins the corners k and (k + 1) mod 3. A query is written with its corners in an
 order of its own (those of a face as the mesh has them, the ends of an edge by their numbers), so that its answer does not depend on
-the face pair that asks.
-
-Cull: on an axis on which one feature lies beyond the other at both ends of a straight motion it does so all the time, because the
-difference is linear in time. Signs of differences are exact. Arcs leave their chords by at most `bulge`, both faces together.
+the face pair that asks. Queries of features that stay apart (`moving_faces.py`) are not asked.
 """
 
-import math
+from __future__ import annotations
 
-from jostle.geometry.scalar_vector import cross, dot
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.geometry.moving_faces import (
+    Corners,
+    MovingBounds,
+    MovingFaces,
+    MovingPoint,
+    borrowed_faces,
+    bulge_of_face,
+    corner,
+    corners_at,
+    moving_edge_bounds,
+    moving_point,
+    moving_point_bounds,
+    moving_triangle,
+    moving_triangle_bounds,
+    stay_apart,
+)
+from jostle.geometry.moving_point import turn_from
+from jostle.geometry.placed_faces import Faces
+from jostle.geometry.triangle import union_of_bounds
+from jostle.geometry.vector import Points, minus
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import borrowed
 
 CODES = 15
 FIRST_OF_B, FIRST_OF_EDGES, FACES = 3, 6, 15  # FACES: two faces that cross, where neither corners nor edges meet
-_LOW = (1 << 31) - 1
+NONE, VERTEX, EDGE, FACE = range(4)  # kinds of features: the number of their vertices
+CULLED = -1
+EMPTY = -1
+AT_END = 4  # the corners of a query at the end stand after those at the start
+_BITS = 31
+_LOW = (1 << _BITS) - 1
+
+FaceRows = NDArray[np.int32]
+Kinds = NDArray[np.uint8]
+Codes = NDArray[np.int8]
 
 
-@kernel
-def box_of_face(vertices, faces, i):
-    """The box of face i: lower and upper corner, six numbers."""
-    p, q, r = faces[i, 0], faces[i, 1], faces[i, 2]
-    return (
-        min(vertices[p, 0], vertices[q, 0], vertices[r, 0]),
-        min(vertices[p, 1], vertices[q, 1], vertices[r, 1]),
-        min(vertices[p, 2], vertices[q, 2], vertices[r, 2]),
-        max(vertices[p, 0], vertices[q, 0], vertices[r, 0]),
-        max(vertices[p, 1], vertices[q, 1], vertices[r, 1]),
-        max(vertices[p, 2], vertices[q, 2], vertices[r, 2]),
-    )
+class QuerySet(NamedTuple):
+    """Queries of one kind, each once: a hash table (a power of two, of EMPTY) of their numbers, names (n,2), corners (n,8,3)."""
+
+    table: NDArray[np.int32]
+    names: NDArray[np.int64]
+    corners: Points
+    filled: NDArray[np.int64]  # (1,): how many there are
 
 
-@kernel
-def box_of_edge(vertices, p, q):
-    """The box of the edge from vertex p to vertex q; of a vertex, where they are one."""
-    return (
-        min(vertices[p, 0], vertices[q, 0]),
-        min(vertices[p, 1], vertices[q, 1]),
-        min(vertices[p, 2], vertices[q, 2]),
-        max(vertices[p, 0], vertices[q, 0]),
-        max(vertices[p, 1], vertices[q, 1]),
-        max(vertices[p, 2], vertices[q, 2]),
-    )
+class QueryName(NamedTuple):
+    """Its two features: a vertex by its number, a face by -1 - number, an edge by both ends, the lower one first."""
+
+    a: int
+    b: int
+
+
+class Edge(NamedTuple):
+    """The ends of an edge by number, the lower one first."""
+
+    p: int
+    q: int
+
+
+class FacePair(NamedTuple):
+    """Two faces by number, with their corners and boxes, and by how much they may leave these."""
+
+    i: int
+    j: int
+    corners_a: Corners
+    corners_b: Corners
+    box_a: MovingBounds
+    box_b: MovingBounds
+    bulge: float
 
 
 @kernel(forceinline=True)
-def stay_apart(a0, a1, b0, b1, gap):
-    """Whether boxes a and b, given at both ends of a motion, are more than `gap` apart on one axis and one side at both."""
-    # Written out, so that the boxes stay in registers.
-    return (
-        (a0[0] - b0[3] > gap and a1[0] - b1[3] > gap)
-        or (b0[0] - a0[3] > gap and b1[0] - a1[3] > gap)
-        or (a0[1] - b0[4] > gap and a1[1] - b1[4] > gap)
-        or (b0[1] - a0[4] > gap and b1[1] - a1[4] > gap)
-        or (a0[2] - b0[5] > gap and a1[2] - b1[5] > gap)
-        or (b0[2] - a0[5] > gap and b1[2] - a1[5] > gap)
-    )
+def face_pair(a: MovingFaces, b: MovingFaces, i: int, j: int) -> FacePair:
+    """Return faces i of a and j of b."""
+    corners_a, corners_b = corners_at(a.faces, i), corners_at(b.faces, j)
+    face_a, face_b = moving_triangle(a, corners_a), moving_triangle(b, corners_b)
+    bulge = bulge_of_face(face_a, turn_from(a.turn)) + bulge_of_face(face_b, turn_from(b.turn))
+    return FacePair(i, j, corners_a, corners_b, moving_triangle_bounds(face_a), moving_triangle_bounds(face_b), bulge)
 
 
 @kernel
-def bulge_of_face(vertices_t0, vertices_t1, faces, i, turn):
-    """How far the corners of face i leave the straight lines between their ends at most, rounded up; turn (4,)."""
-    angle = turn[3]
-    if angle == 0.0:
-        return 0.0
-    longest, size = 0.0, 0.0
-    for corner in range(3):
-        v = faces[i, corner]
-        x, y, z = vertices_t0[v, 0], vertices_t0[v, 1], vertices_t0[v, 2]
-        dx, dy, dz = vertices_t1[v, 0] - x, vertices_t1[v, 1] - y, vertices_t1[v, 2] - z
-        cx, cy, cz = cross(turn[0], turn[1], turn[2], dx, dy, dz)
-        longest = max(longest, dot(cx, cy, cz, cx, cy, cz))
-        size = max(size, abs(x), abs(y), abs(z), abs(dx), abs(dy), abs(dz))
-    # The height of an arc over its chord c is c tan(angle/4)/2; a share of 1e-9 and 8 units in the last place cover all roundings.
-    return 0.5 * math.sqrt(longest) * math.tan(0.25 * angle) * (1.0 + 1e-9) + 1e-15 * size
-
-
-@kernel
-def mark_meeting(a_t0, a_t1, faces_a, turn_a, b_t0, b_t1, faces_b, turn_b, face_a, face_b, separation, share, meeting):
+def mark_meeting(
+    a: MovingFaces,
+    b: MovingFaces,
+    face_a: FaceRows,
+    face_b: FaceRows,
+    separation: float,
+    share: float,
+    meeting: NDArray[np.bool_],
+) -> None:
     """Write to meeting (n,) whether faces of rows may come within `separation` and a share of their size."""
+    a, b = borrowed_faces(a), borrowed_faces(b)
     for row in range(face_a.shape[0]):
-        i, j = face_a[row], face_b[row]
-        box_a0, box_a1 = box_of_face(a_t0, faces_a, i), box_of_face(a_t1, faces_a, i)
-        box_b0, box_b1 = box_of_face(b_t0, faces_b, j), box_of_face(b_t1, faces_b, j)
-        size = 0.0
-        for k in range(3):
-            upper = max(box_a0[k + 3], box_a1[k + 3], box_b0[k + 3], box_b1[k + 3])
-            size = max(size, upper - min(box_a0[k], box_a1[k], box_b0[k], box_b1[k]))
-        bulge = bulge_of_face(a_t0, a_t1, faces_a, i, turn_a) + bulge_of_face(b_t0, b_t1, faces_b, j, turn_b)
-        meeting[row] = not stay_apart(box_a0, box_a1, box_b0, box_b1, (separation + share * size) + bulge)
+        pair = face_pair(a, b, as_int64(face_a[row]), as_int64(face_b[row]))
+        of_a, of_b = union_of_bounds(pair.box_a.start, pair.box_a.end), union_of_bounds(pair.box_b.start, pair.box_b.end)
+        everything = union_of_bounds(of_a, of_b)
+        x, y, z = minus(everything.upper, everything.lower)
+        size = max(0.0, x, y, z)
+        meeting[row] = not stay_apart(pair.box_a, pair.box_b, (separation + share * size) + pair.bulge)
 
 
-@kernel
-def numbered(table, names, count, name_a, name_b):
-    """The number of a query with these names; `count` if it is new, and then it is entered. A table of a power of two of places."""
-    mask = table.shape[0] - 1
+@kernel(forceinline=True)
+def _borrowed_queries(queries: QuerySet) -> QuerySet:
+    return QuerySet(borrowed(queries.table), borrowed(queries.names), borrowed(queries.corners), borrowed(queries.filled))
+
+
+@kernel(forceinline=True)
+def numbered(queries: QuerySet, name: QueryName) -> int:
+    """Return the number of a query. A new one gets the next number and its name entered; its corners are still to be written."""
+    mask = queries.table.shape[0] - 1
     # Products below 2^58: nothing overflows.
-    place = ((name_a & _LOW) * 73856093) ^ ((name_a >> 31) * 19349663) ^ ((name_b & _LOW) * 83492791) ^ ((name_b >> 31) * 49979687)
+    first = ((name.a & _LOW) * 73856093) ^ ((name.a >> _BITS) * 19349663)
+    second = ((name.b & _LOW) * 83492791) ^ ((name.b >> _BITS) * 49979687)
+    place = first ^ second
     place = (place ^ (place >> 17)) & mask
-    while table[place] >= 0:
-        number = table[place]
-        if names[number, 0] == name_a and names[number, 1] == name_b:
+    while queries.table[place] != EMPTY:
+        number = as_int64(queries.table[place])
+        if queries.names[number, 0] == name.a and queries.names[number, 1] == name.b:
             return number
         place = (place + 1) & mask
-    table[place] = count
-    names[count, 0], names[count, 1] = name_a, name_b
+    count = as_int64(queries.filled[0])
+    queries.table[place] = count
+    queries.names[count, 0], queries.names[count, 1] = name.a, name.b
     return count
 
 
-@kernel
-def _copy_vertex(vertices_t0, vertices_t1, vertex, corners, query, corner):
+@kernel(forceinline=True)
+def _write_corner(queries: QuerySet, query: int, k: int, point: MovingPoint) -> None:
+    start, end = point
+    queries.corners[query, k, 0], queries.corners[query, k, 1], queries.corners[query, k, 2] = start.x, start.y, start.z
+    k += AT_END
+    queries.corners[query, k, 0], queries.corners[query, k, 1], queries.corners[query, k, 2] = end.x, end.y, end.z
+
+
+@kernel(forceinline=True)
+def _point_query(points: QuerySet, name: QueryName, body: MovingFaces, vertex: int, other: MovingFaces, face: Corners) -> int:
+    """Return the number of the query of a vertex of one body and a face of the other."""
+    number = numbered(points, name)
+    if number == points.filled[0]:
+        _write_corner(points, number, 0, moving_point(body, vertex))
+        for m in range(3):
+            _write_corner(points, number, 1 + m, moving_point(other, corner(face, m)))
+        points.filled[0] += 1
+    return number
+
+
+@kernel(forceinline=True)
+def _edge_query(edges: QuerySet, a: MovingFaces, edge_a: Edge, b: MovingFaces, edge_b: Edge) -> int:
+    """Return the number of the query of an edge of a and an edge of b."""
+    number = numbered(edges, QueryName((edge_a.p << _BITS) | edge_a.q, (edge_b.p << _BITS) | edge_b.q))
+    if number == edges.filled[0]:
+        _write_corner(edges, number, 0, moving_point(a, edge_a.p))
+        _write_corner(edges, number, 1, moving_point(a, edge_a.q))
+        _write_corner(edges, number, 2, moving_point(b, edge_b.p))
+        _write_corner(edges, number, 3, moving_point(b, edge_b.q))
+        edges.filled[0] += 1
+    return number
+
+
+@kernel(forceinline=True)
+def edge_of_face(face: Corners, k: int) -> Edge:
+    """Return edge k of a face."""
+    p, q = corner(face, k), corner(face, (k + 1) % 3)
+    return Edge(min(p, q), max(p, q))
+
+
+@kernel(forceinline=True)
+def _edge_bounds(body: MovingFaces, edge: Edge) -> MovingBounds:
+    return moving_edge_bounds(moving_point(body, edge.p), moving_point(body, edge.q))
+
+
+@kernel(forceinline=True)
+def _collect_points(a: MovingFaces, b: MovingFaces, pair: FacePair, points: QuerySet, slots: FaceRows, row: int) -> None:
+    """Ask for the corners of both faces against the other face."""
     for k in range(3):
-        corners[query, corner, k] = vertices_t0[vertex, k]
-        corners[query, corner + 4, k] = vertices_t1[vertex, k]
+        v, w = corner(pair.corners_a, k), corner(pair.corners_b, k)
+        if not stay_apart(moving_point_bounds(moving_point(a, v)), pair.box_b, pair.bulge):
+            slots[row, k] = _point_query(points, QueryName(v, -1 - pair.j), a, v, b, pair.corners_b)
+        if not stay_apart(pair.box_a, moving_point_bounds(moving_point(b, w)), pair.bulge):
+            slots[row, FIRST_OF_B + k] = _point_query(points, QueryName(-1 - pair.i, w), b, w, a, pair.corners_a)
+
+
+@kernel(forceinline=True)
+def _collect_edges(a: MovingFaces, b: MovingFaces, pair: FacePair, edges: QuerySet, slots: FaceRows, row: int) -> None:
+    """Ask for the edges of both faces against each other."""
+    for k in range(3):
+        edge_a = edge_of_face(pair.corners_a, k)
+        box = _edge_bounds(a, edge_a)
+        if stay_apart(box, pair.box_b, pair.bulge):
+            continue
+        for m in range(3):
+            edge_b = edge_of_face(pair.corners_b, m)
+            if not stay_apart(box, _edge_bounds(b, edge_b), pair.bulge):
+                slots[row, FIRST_OF_EDGES + 3 * k + m] = _edge_query(edges, a, edge_a, b, edge_b)
 
 
 @kernel
 def collect_queries(
-    a_t0, a_t1, faces_a, turn_a, b_t0, b_t1, faces_b, turn_b, face_a, face_b, tables, point_names, points, edge_names, edges, slots
-):
-    """Write the queries of rows face_a, face_b (n,) that are not culled, and their numbers into slots (n,15), -1 where culled.
+    a: MovingFaces, b: MovingFaces, face_a: FaceRows, face_b: FaceRows, points: QuerySet, edges: QuerySet, slots: FaceRows
+) -> None:
+    """Write the queries of rows face_a, face_b (n,) that are not culled, and their numbers into slots (n,15), CULLED for others.
 
-    a_t0, a_t1, b_t0, b_t1 (v,3) vertices at the ends; tables (2, power of two) int32 filled with -1; names (most,2) int64 and
-    corners (most,8,3) of queries of corners against faces (most: 6 n) and of pairs of edges (9 n). Returns the number of each.
+    There is room for 6 n queries of corners against faces, and for 9 n of pairs of edges.
     """
-    point_count, edge_count = 0, 0
+    a, b, points, edges = borrowed_faces(a), borrowed_faces(b), _borrowed_queries(points), _borrowed_queries(edges)
     for row in range(face_a.shape[0]):
-        i, j = face_a[row], face_b[row]
         for code in range(CODES):
-            slots[row, code] = -1
-        box_a0, box_a1 = box_of_face(a_t0, faces_a, i), box_of_face(a_t1, faces_a, i)
-        box_b0, box_b1 = box_of_face(b_t0, faces_b, j), box_of_face(b_t1, faces_b, j)
-        bulge = bulge_of_face(a_t0, a_t1, faces_a, i, turn_a) + bulge_of_face(b_t0, b_t1, faces_b, j, turn_b)
-        if stay_apart(box_a0, box_a1, box_b0, box_b1, bulge):
+            slots[row, code] = CULLED
+        pair = face_pair(a, b, as_int64(face_a[row]), as_int64(face_b[row]))
+        if stay_apart(pair.box_a, pair.box_b, pair.bulge):
             continue
-        for k in range(3):
-            v = faces_a[i, k]
-            if not stay_apart(box_of_edge(a_t0, v, v), box_of_edge(a_t1, v, v), box_b0, box_b1, bulge):
-                number = numbered(tables[0], point_names, point_count, int(v), -1 - int(j))
-                if number == point_count:
-                    _copy_vertex(a_t0, a_t1, v, points, number, 0)
-                    for m in range(3):
-                        _copy_vertex(b_t0, b_t1, faces_b[j, m], points, number, 1 + m)
-                    point_count += 1
-                slots[row, k] = number
-            w = faces_b[j, k]
-            if not stay_apart(box_a0, box_a1, box_of_edge(b_t0, w, w), box_of_edge(b_t1, w, w), bulge):
-                number = numbered(tables[0], point_names, point_count, -1 - int(i), int(w))
-                if number == point_count:
-                    _copy_vertex(b_t0, b_t1, w, points, number, 0)
-                    for m in range(3):
-                        _copy_vertex(a_t0, a_t1, faces_a[i, m], points, number, 1 + m)
-                    point_count += 1
-                slots[row, FIRST_OF_B + k] = number
-        for k in range(3):
-            p, q = faces_a[i, k], faces_a[i, (k + 1) % 3]
-            p, q = min(p, q), max(p, q)
-            box_p0, box_p1 = box_of_edge(a_t0, p, q), box_of_edge(a_t1, p, q)
-            if stay_apart(box_p0, box_p1, box_b0, box_b1, bulge):
-                continue
-            for m in range(3):
-                r, s = faces_b[j, m], faces_b[j, (m + 1) % 3]
-                r, s = min(r, s), max(r, s)
-                if stay_apart(box_p0, box_p1, box_of_edge(b_t0, r, s), box_of_edge(b_t1, r, s), bulge):
-                    continue
-                number = numbered(tables[1], edge_names, edge_count, (int(p) << 31) | int(q), (int(r) << 31) | int(s))
-                if number == edge_count:
-                    _copy_vertex(a_t0, a_t1, p, edges, number, 0)
-                    _copy_vertex(a_t0, a_t1, q, edges, number, 1)
-                    _copy_vertex(b_t0, b_t1, r, edges, number, 2)
-                    _copy_vertex(b_t0, b_t1, s, edges, number, 3)
-                    edge_count += 1
-                slots[row, FIRST_OF_EDGES + 3 * k + m] = number
-    return point_count, edge_count
+        _collect_points(a, b, pair, points, slots, row)
+        _collect_edges(a, b, pair, edges, slots, row)
+
+
+@kernel(forceinline=True)
+def _query_time(slots: FaceRows, row: int, code: int, point_times: Points, edge_times: Points) -> float:
+    """Return the time of a query of a row that is not culled."""
+    number = slots[row, code]
+    return point_times[number] if code < FIRST_OF_EDGES else edge_times[number]  # type: ignore[no-any-return]
 
 
 @kernel
-def least_times(slots, point_times, edge_times, together, time, code):
+def least_times(slots: FaceRows, point_times: Points, edge_times: Points, together: float, time: Points, code: Codes) -> None:
     """Write the least time of the queries of each row (inf if none), and the lowest code that is later by at most `together`."""
     for row in range(slots.shape[0]):
-        least = float("inf")
+        least = np.inf
         for k in range(CODES):
-            number = slots[row, k]
-            if number >= 0:
-                least = min(least, point_times[number] if k < FIRST_OF_EDGES else edge_times[number])
+            if slots[row, k] != CULLED:
+                least = min(least, _query_time(slots, row, k, point_times, edge_times))
         time[row] = least
         code[row] = -1
         if least <= 1.0:
             for k in range(CODES):
-                number = slots[row, k]
-                if number >= 0 and (point_times[number] if k < FIRST_OF_EDGES else edge_times[number]) <= least + together:
+                if slots[row, k] != CULLED and _query_time(slots, row, k, point_times, edge_times) <= least + together:
                     code[row] = k
                     break
 
 
+@kernel(forceinline=True)
+def _write_feature(kinds: Kinds, vertices: Faces, row: int, kind: int, feature: Corners) -> None:
+    """Write a feature and its vertices, filled up with -1."""
+    kinds[row] = kind
+    for k in range(3):
+        vertices[row, k] = corner(feature, k) if k < kind else -1
+
+
 @kernel
-def write_features(code, face_a, face_b, faces_a, faces_b, kind_a, vertices_a, kind_b, vertices_b):
+def write_features(
+    code: Codes,
+    face_a: FaceRows,
+    face_b: FaceRows,
+    faces_a: Faces,
+    faces_b: Faces,
+    kind_a: Kinds,
+    vertices_a: Faces,
+    kind_b: Kinds,
+    vertices_b: Faces,
+) -> None:
     """Write the features of codes (n,) int8 of rows: kinds (n,) uint8, and vertices (n,3) int32 filled up with -1."""
     for row in range(code.shape[0]):
-        c, i, j = code[row], face_a[row], face_b[row]
-        for k in range(3):
-            vertices_a[row, k], vertices_b[row, k] = -1, -1
-        kind_a[row], kind_b[row] = 0, 0
+        c = as_int64(code[row])
+        corners_a, corners_b = corners_at(faces_a, as_int64(face_a[row])), corners_at(faces_b, as_int64(face_b[row]))
+        feature_a, feature_b = FACE, FACE
         if c < 0:
-            continue
-        if FIRST_OF_EDGES <= c < FACES:
-            kind_a[row], kind_b[row] = 2, 2
-            k, m = (c - FIRST_OF_EDGES) // 3, (c - FIRST_OF_EDGES) % 3
-            p, q = faces_a[i, k], faces_a[i, (k + 1) % 3]
-            r, s = faces_b[j, m], faces_b[j, (m + 1) % 3]
-            vertices_a[row, 0], vertices_a[row, 1] = min(p, q), max(p, q)
-            vertices_b[row, 0], vertices_b[row, 1] = min(r, s), max(r, s)
-            continue
-        if c < FIRST_OF_B:
-            kind_a[row], vertices_a[row, 0] = 1, faces_a[i, c]
-        else:
-            kind_a[row] = 3
-            for k in range(3):
-                vertices_a[row, k] = faces_a[i, k]
-        if FIRST_OF_B <= c < FIRST_OF_EDGES:
-            kind_b[row], vertices_b[row, 0] = 1, faces_b[j, c - FIRST_OF_B]
-        else:
-            kind_b[row] = 3
-            for k in range(3):
-                vertices_b[row, k] = faces_b[j, k]
+            feature_a, feature_b = NONE, NONE
+        elif c < FIRST_OF_B:
+            feature_a, corners_a = VERTEX, Corners(corner(corners_a, c), -1, -1)
+        elif c < FIRST_OF_EDGES:
+            feature_b, corners_b = VERTEX, Corners(corner(corners_b, c - FIRST_OF_B), -1, -1)
+        elif c < FACES:
+            feature_a, feature_b = EDGE, EDGE
+            edge_a = edge_of_face(corners_a, (c - FIRST_OF_EDGES) // 3)
+            edge_b = edge_of_face(corners_b, (c - FIRST_OF_EDGES) % 3)
+            corners_a, corners_b = Corners(edge_a.p, edge_a.q, -1), Corners(edge_b.p, edge_b.q, -1)
+        _write_feature(kind_a, vertices_a, row, feature_a, corners_a)
+        _write_feature(kind_b, vertices_b, row, feature_b, corners_b)

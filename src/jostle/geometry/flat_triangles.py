@@ -31,19 +31,19 @@ def flat_triangles_touch(a: Triangle, b: Triangle, sides_a: Sides, sides_b: Side
                 break
             if s0 * s1 < 0:
                 # Seen along the segment, the point is on the same side of all three edges, or on some of them.
-                s = orient3d(a.p, a.q, b.p, b.q)
-                t = orient3d(a.p, a.q, b.q, b.r)
-                u = orient3d(a.p, a.q, b.r, b.p)
-                return s * t >= 0 and t * u >= 0 and s * u >= 0
+                first = orient3d(a.p, a.q, b.p, b.q)
+                second = orient3d(a.p, a.q, b.q, b.r)
+                third = orient3d(a.p, a.q, b.r, b.p)
+                return first * second >= 0 and second * third >= 0 and first * third >= 0
             a = turned(a)
             s0, s1, s2 = s1, s2, s0
         # The first corner is that point, and the only one of a that counts.
         a = point_triangle(a.p)
     if not bounds_meet(triangle_bounds(a), triangle_bounds(b)):
         return False
-    first = _widest_axis(a, b)
+    widest = _widest_axis(a, b)
     for k in range(3):
-        axis = (first + k) % 3
+        axis = (widest + k) % 3
         p, q, r = seen_along(axis, a.p), seen_along(axis, a.q), seen_along(axis, a.r)
         s, t, u = seen_along(axis, b.p), seen_along(axis, b.q), seen_along(axis, b.r)
         has_area = False
@@ -102,9 +102,9 @@ def same_side_of_line(v: Vec3, w: Vec3, p: Vec3, q: Vec3) -> bool:
         return False  # a segment along the edge of a triangle: beyond the edge's ends only one of them goes on
     # Both on the line: they must go on beyond the same end.
     for axis in range(3):
-        start, end = coordinate(v, axis), coordinate(w, axis)
-        if start != end:
-            lower, upper = min(start, end), max(start, end)
+        one_end, other_end = coordinate(v, axis), coordinate(w, axis)
+        if one_end != other_end:
+            lower, upper = min(one_end, other_end), max(one_end, other_end)
             one, other = coordinate(p, axis), coordinate(q, axis)
             return (one > upper and other > upper) or (one < lower and other < lower)
     return False

@@ -14,15 +14,32 @@ size apart or more, at scales 1e-3 … 1e4: both bounds are within 1.2e-15 of th
 end one in 10,000 searches for overlapping hulls with extents of 1e-3 … 1e5, and one in ten for lumps of 0.02 in needles 1e5 long.
 """
 
+from __future__ import annotations
+
 import math
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from jostle.geometry.rigid import rigid_coordinate
-from jostle.geometry.scalar_vector import cross, dot, length
-from jostle.geometry.support import farthest_point, welded_points
-from jostle.kernels.arrays import read_only_view
+from jostle.geometry.rigid import RigidPose, pose_at, turned_back, world_point
+from jostle.geometry.support import Hull, farthest_point, welded_points
+from jostle.geometry.vector import (
+    Points,
+    Vec3,
+    cross,
+    dot,
+    length,
+    minus,
+    negative,
+    plus,
+    point_from,
+    same_point,
+    times,
+    write_point_from,
+)
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Addresses, One, Record, Rows, Run, Struct, float64, int64, opener, row_opener
 
 # A plane separates; the upper bound is as low as wanted; a tetrahedron holds the origin; the search gave up between its bounds.
 APART, MEET, INSIDE, UNDECIDED = 0, 1, 2, 3
@@ -32,288 +49,365 @@ ROUNDING = 2.0**-48  # of the largest world coordinates of both: what the bounds
 NOISE = 2.0**-47  # of the product of the lengths in a determinant: below it a sign means nothing
 ON_THE_SIDE = 2.0**-40  # a weight this far below 0 keeps the triangle, and so its normal
 
-# Places in `found`: what a search is told and tells.
-NORMAL, LOWER, UPPER, POINT_A, POINT_B, FOUND = 0, 3, 4, 5, 8, 11
-# Places in a corner of the simplex: the difference y first, then the points a and b.
-A, B, CORNER = 3, 6, 9
+
+class PlacedHull(NamedTuple):
+    """A hull at a pose."""
+
+    hull: Hull
+    pose: RigidPose
+
+
+class Limits(NamedTuple):
+    """What a search is for: a gap above `wanted` that is at least `share` of the distance; or the distance within `rounding`."""
+
+    wanted: float
+    share: float
+    rounding: float
+
+
+class Corner(Record):
+    """A corner of the simplex: the difference y = b - a of a vertex of each hull, its weight in v, and where the two are."""
+
+    y: Run[float64, Literal[3]]
+    a: Run[float64, Literal[3]]
+    b: Run[float64, Literal[3]]
+    vertex_a: int64
+    vertex_b: int64
+    weight: float64
+
+
+class Found(Record):
+    """What a search is told and tells."""
+
+    normal: Run[float64, Literal[3]]  # the direction to begin with; then the best normal: unit, from A to B
+    lower: float64  # the gap along it, negative where the hulls overlap
+    upper: float64  # the length of v
+    point_a: Run[float64, Literal[3]]  # the closest points
+    point_b: Run[float64, Literal[3]]
+    count: int64  # corners of the simplex, to begin with and at the end
+    support_a: int64  # guesses for supports, then the last ones
+    support_b: int64
+    steps: int64
+
+
+class PlaneSearch(Struct):
+    """A search: its simplex, and what it found."""
+
+    corners: Rows[Corner]  # (4,); one more difference is tried in the place behind the simplex
+    found: One[Found]
+
+
+open_search, open_hull = opener(PlaneSearch), row_opener(Hull)
+
+
+def empty_search() -> AddressTable:
+    """Return room for a search that begins without a simplex, along x."""
+    found = np.zeros(1, Found.dtype)
+    found["normal"][0, 0] = 1.0
+    return PlaneSearch.table(corners=np.zeros(4, Corner.dtype), found=found)
+
+
+def found_by(search: AddressTable) -> np.void:
+    """Return the `Found` of a search."""
+    found: np.void = search.array(0, 1)[0]
+    return found
+
+
+@kernel(forceinline=True)
+def y_of(corner: Corner) -> Vec3:
+    """Return the difference of a corner."""
+    return point_from(corner.y, 0)
+
+
+class Nearest(NamedTuple):
+    """The point of a triangle nearest to the origin: the corners it needs as bits, their weights, and its squared distance."""
+
+    mask: int
+    a: float
+    b: float
+    c: float
+    squared: float
 
 
 @kernel
-def nearest_of_segment(ax, ay, az, bx, by, bz):
-    """The point of the segment ab nearest to the origin: the share t of b, and its squared distance."""
-    ex, ey, ez = bx - ax, by - ay, bz - az
-    squared = dot(ex, ey, ez, ex, ey, ez)
+def nearest_of_segment(a: Vec3, b: Vec3) -> tuple[float, float]:
+    """Return the point of the segment ab nearest to the origin: the share t of b, and its squared distance."""
+    e = minus(b, a)
+    squared = dot(e, e)
     if squared == 0.0:
-        return 0.0, dot(ax, ay, az, ax, ay, az)
-    t = min(max(-dot(ax, ay, az, ex, ey, ez) / squared, 0.0), 1.0)
-    s = 1.0 - t
-    x, y, z = s * ax + t * bx, s * ay + t * by, s * az + t * bz
-    return t, dot(x, y, z, x, y, z)
+        return 0.0, dot(a, a)
+    t = min(max(-dot(a, e) / squared, 0.0), 1.0)
+    v = plus(times(1.0 - t, a), times(t, b))
+    return t, dot(v, v)
 
 
 @kernel
-def normal_of_triangle(ax, ay, az, bx, by, bz, cx, cy, cz):
-    """A normal (x, y, z) of the triangle abc by its two shorter sides, and the product of their lengths, for its rounding."""
-    ux, uy, uz = bx - ax, by - ay, bz - az
-    vx, vy, vz = cx - bx, cy - by, cz - bz
-    wx, wy, wz = ax - cx, ay - cy, az - cz
-    uu, vv, ww = dot(ux, uy, uz, ux, uy, uz), dot(vx, vy, vz, vx, vy, vz), dot(wx, wy, wz, wx, wy, wz)
+def normal_of_triangle(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, float]:
+    """Return a normal of the triangle abc by its two shorter sides, and the product of their lengths, for its rounding."""
+    u, v, w = minus(b, a), minus(c, b), minus(a, c)
+    uu, vv, ww = dot(u, u), dot(v, v), dot(w, w)
     if uu >= vv and uu >= ww:
-        x, y, z = cross(vx, vy, vz, wx, wy, wz)
-        return x, y, z, math.sqrt(vv * ww)
+        return cross(v, w), math.sqrt(vv * ww)
     if vv >= ww:
-        x, y, z = cross(wx, wy, wz, ux, uy, uz)
-        return x, y, z, math.sqrt(ww * uu)
-    x, y, z = cross(ux, uy, uz, vx, vy, vz)
-    return x, y, z, math.sqrt(uu * vv)
+        return cross(w, u), math.sqrt(ww * uu)
+    return cross(u, v), math.sqrt(uu * vv)
 
 
 @kernel
-def nearest_of_triangle(ax, ay, az, bx, by, bz, cx, cy, cz):
-    """The point of the triangle abc nearest to the origin: (corners it needs as bits 1, 2, 4; three weights; squared distance)."""
-    mask, wa, wb, wc, best = 0, 0.0, 0.0, 0.0, math.inf
-    nx, ny, nz, product = normal_of_triangle(ax, ay, az, bx, by, bz, cx, cy, cz)
-    area = dot(nx, ny, nz, nx, ny, nz)
+def nearest_of_triangle(a: Vec3, b: Vec3, c: Vec3) -> Nearest:
+    """Return the point of the triangle abc nearest to the origin."""
+    best = Nearest(0, 0.0, 0.0, 0.0, math.inf)
+    normal, product = normal_of_triangle(a, b, c)
+    area = dot(normal, normal)
     if area > (NOISE * product) * (NOISE * product):
         # The weight of a corner is the area that the foot of the origin spans with the opposite side.
-        fa = dot(nx, ny, nz, *cross(bx, by, bz, cx, cy, cz)) / area
-        fb = dot(nx, ny, nz, *cross(cx, cy, cz, ax, ay, az)) / area
-        fc = dot(nx, ny, nz, *cross(ax, ay, az, bx, by, bz)) / area
+        fa, fb, fc = dot(normal, cross(b, c)) / area, dot(normal, cross(c, a)) / area, dot(normal, cross(a, b)) / area
         if fa >= -ON_THE_SIDE and fb >= -ON_THE_SIDE and fc >= -ON_THE_SIDE:
             fa, fb, fc = max(fa, 0.0), max(fb, 0.0), max(fc, 0.0)
             total = (fa + fb) + fc
             wa, wb, wc = fa / total, fb / total, fc / total
-            x, y, z = (wa * ax + wb * bx) + wc * cx, (wa * ay + wb * by) + wc * cy, (wa * az + wb * bz) + wc * cz
-            mask, best = 7, dot(x, y, z, x, y, z) * (1.0 - ON_THE_SIDE)
-    t, squared = nearest_of_segment(ax, ay, az, bx, by, bz)
-    if squared < best:
-        mask, wa, wb, wc, best = (1 if t < 1.0 else 0) | (2 if t > 0.0 else 0), 1.0 - t, t, 0.0, squared
-    t, squared = nearest_of_segment(bx, by, bz, cx, cy, cz)
-    if squared < best:
-        mask, wa, wb, wc, best = (2 if t < 1.0 else 0) | (4 if t > 0.0 else 0), 0.0, 1.0 - t, t, squared
-    t, squared = nearest_of_segment(cx, cy, cz, ax, ay, az)
-    if squared < best:
-        mask, wa, wb, wc, best = (4 if t < 1.0 else 0) | (1 if t > 0.0 else 0), t, 0.0, 1.0 - t, squared
-    return mask, wa, wb, wc, best
+            v = plus(plus(times(wa, a), times(wb, b)), times(wc, c))
+            best = Nearest(7, wa, wb, wc, dot(v, v) * (1.0 - ON_THE_SIDE))
+    t, squared = nearest_of_segment(a, b)
+    if squared < best.squared:
+        best = Nearest(ends_needed(t, 1, 2), 1.0 - t, t, 0.0, squared)
+    t, squared = nearest_of_segment(b, c)
+    if squared < best.squared:
+        best = Nearest(ends_needed(t, 2, 4), 0.0, 1.0 - t, t, squared)
+    t, squared = nearest_of_segment(c, a)
+    if squared < best.squared:
+        best = Nearest(ends_needed(t, 4, 1), t, 0.0, 1.0 - t, squared)
+    return best
+
+
+@kernel(forceinline=True)
+def ends_needed(t: float, first: int, second: int) -> int:
+    """Return the bits of the ends that a point of a segment needs."""
+    return (first if t < 1.0 else 0) | (second if t > 0.0 else 0)
 
 
 @kernel
-def origin_is_behind(ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
-    """Whether the origin lies on d's side of the plane abc, beyond rounding; and how far, over d's height: d's weight."""
-    ux, uy, uz = bx - ax, by - ay, bz - az
-    vx, vy, vz = cx - ax, cy - ay, cz - az
-    nx, ny, nz = cross(ux, uy, uz, vx, vy, vz)
-    product = NOISE * length(ux, uy, uz) * length(vx, vy, vz)
-    height = dot(nx, ny, nz, dx - ax, dy - ay, dz - az)
-    own = -dot(nx, ny, nz, ax, ay, az)
-    if abs(height) <= product * length(dx - ax, dy - ay, dz - az) or abs(own) <= product * length(ax, ay, az):
+def origin_is_behind(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> tuple[bool, float]:
+    """Return whether the origin lies on d's side of the plane abc, beyond rounding; and how far, over d's height: d's weight."""
+    u, v, w = minus(b, a), minus(c, a), minus(d, a)
+    normal = cross(u, v)
+    product = NOISE * length(u) * length(v)
+    height, own = dot(normal, w), -dot(normal, a)
+    if abs(height) <= product * length(w) or abs(own) <= product * length(a):
         return False, 0.0
     return (height > 0.0) == (own > 0.0), own / height
 
 
 @kernel
-def reduce_tetrahedron(corner, weight):
-    """The corners, as bits, that the point of a tetrahedron nearest to the origin needs; 15 where it is the origin itself."""
-    best, mask = math.inf, 15
-    total = 0.0
-    inside_a, inside_b, inside_c, inside_d = 0.0, 0.0, 0.0, 0.0
+def reduce_tetrahedron(corners: Rows[Corner]) -> int:
+    """Weigh the corners of a tetrahedron for its point nearest to the origin.
+
+    Returns those it needs as bits; 15 where it is the origin itself.
+    """
+    best, mask, total = math.inf, 15, 0.0
+    inside = (0.0, 0.0, 0.0, 0.0)
     for k in range(4):
         i, j, m = (k + 1) & 3, (k + 2) & 3, (k + 3) & 3
-        ax, ay, az = corner[i, 0], corner[i, 1], corner[i, 2]
-        bx, by, bz = corner[j, 0], corner[j, 1], corner[j, 2]
-        cx, cy, cz = corner[m, 0], corner[m, 1], corner[m, 2]
-        behind, share = origin_is_behind(ax, ay, az, bx, by, bz, cx, cy, cz, corner[k, 0], corner[k, 1], corner[k, 2])
+        a, b, c = y_of(corners[i]), y_of(corners[j]), y_of(corners[m])
+        behind, share = origin_is_behind(a, b, c, y_of(corners[k]))
         if behind:
             total += share
-            if k == 0:
-                inside_a = share
-            elif k == 1:
-                inside_b = share
-            elif k == 2:
-                inside_c = share
-            else:
-                inside_d = share
+            inside = with_share(inside, k, share)
             continue
-        needed, wa, wb, wc, squared = nearest_of_triangle(ax, ay, az, bx, by, bz, cx, cy, cz)
-        if squared < best:
-            best = squared
-            weight[i], weight[j], weight[m], weight[k] = wa, wb, wc, 0.0
-            mask = ((needed & 1) << i) | (((needed >> 1) & 1) << j) | (((needed >> 2) & 1) << m)
+        near = nearest_of_triangle(a, b, c)
+        if near.squared < best:
+            best = near.squared
+            corners[i].weight, corners[j].weight, corners[m].weight, corners[k].weight = near.a, near.b, near.c, 0.0
+            mask = ((near.mask & 1) << i) | (((near.mask >> 1) & 1) << j) | (((near.mask >> 2) & 1) << m)
     if mask == 15:
-        weight[0], weight[1], weight[2], weight[3] = inside_a / total, inside_b / total, inside_c / total, inside_d / total
+        corners[0].weight, corners[1].weight = inside[0] / total, inside[1] / total
+        corners[2].weight, corners[3].weight = inside[2] / total, inside[3] / total
     return mask
 
 
+@kernel(forceinline=True)
+def with_share(shares: tuple[float, float, float, float], k: int, share: float) -> tuple[float, float, float, float]:
+    """Return four shares with another one in place k."""
+    return (
+        share if k == 0 else shares[0],
+        share if k == 1 else shares[1],
+        share if k == 2 else shares[2],
+        share if k == 3 else shares[3],
+    )
+
+
 @kernel
-def reduce_simplex(corner, vertex, weight, count):
+def reduce_simplex(corners: Rows[Corner], count: int) -> int:
     """Keep the corners that the nearest point needs, with their weights; returns how many (4: the origin is inside)."""
     mask = 1
     if count == 1:
-        weight[0] = 1.0
+        corners[0].weight = 1.0
     elif count == 2:
-        t, _ = nearest_of_segment(corner[0, 0], corner[0, 1], corner[0, 2], corner[1, 0], corner[1, 1], corner[1, 2])
-        weight[0], weight[1] = 1.0 - t, t
-        mask = (1 if t < 1.0 else 0) | (2 if t > 0.0 else 0)
+        t, _ = nearest_of_segment(y_of(corners[0]), y_of(corners[1]))
+        corners[0].weight, corners[1].weight = 1.0 - t, t
+        mask = ends_needed(t, 1, 2)
     elif count == 3:
-        mask, weight[0], weight[1], weight[2], _ = nearest_of_triangle(
-            corner[0, 0], corner[0, 1], corner[0, 2],
-            corner[1, 0], corner[1, 1], corner[1, 2],
-            corner[2, 0], corner[2, 1], corner[2, 2],
-        )  # fmt: skip
+        near = nearest_of_triangle(y_of(corners[0]), y_of(corners[1]), y_of(corners[2]))
+        corners[0].weight, corners[1].weight, corners[2].weight = near.a, near.b, near.c
+        mask = near.mask
     else:
-        mask = reduce_tetrahedron(corner, weight)
+        mask = reduce_tetrahedron(corners)
     kept = 0
     for k in range(count):
         if (mask >> k) & 1:
             if kept != k:
-                for m in range(CORNER):
-                    corner[kept, m] = corner[k, m]
-                vertex[kept, 0], vertex[kept, 1], weight[kept] = vertex[k, 0], vertex[k, 1], weight[k]
+                copy_corner(corners[k], corners[kept])
             kept += 1
     return kept
 
 
-@kernel
-def nearest_difference(corner, weight, count):
-    """The point v (x, y, z) of a reduced simplex that is nearest to the origin."""
-    x, y, z = 0.0, 0.0, 0.0
-    for k in range(count):
-        x, y, z = x + weight[k] * corner[k, 0], y + weight[k] * corner[k, 1], z + weight[k] * corner[k, 2]
-    return x, y, z
-
-
-@kernel
-def write_closest_points(corner, weight, count, found):
-    """Write the same convex combination of the corners' points on A and on B into `found`."""
-    for m in range(6):
-        total = 0.0
-        for k in range(count):
-            total += weight[k] * corner[k, A + m]
-        found[POINT_A + m] = total
-
-
-@kernel
-def next_direction(corner, count, vx, vy, vz):
-    """Where to look for a nearer point: against this direction. The normal of a triangle, else v, made normal to a segment."""
-    if count == 2:
-        ex, ey, ez = corner[1, 0] - corner[0, 0], corner[1, 1] - corner[0, 1], corner[1, 2] - corner[0, 2]
-        along = dot(vx, vy, vz, ex, ey, ez) / dot(ex, ey, ez, ex, ey, ez)
-        return vx - along * ex, vy - along * ey, vz - along * ez
-    if count != 3:
-        return vx, vy, vz
-    nx, ny, nz, product = normal_of_triangle(
-        corner[0, 0], corner[0, 1], corner[0, 2],
-        corner[1, 0], corner[1, 1], corner[1, 2],
-        corner[2, 0], corner[2, 1], corner[2, 2],
-    )  # fmt: skip
-    if dot(nx, ny, nz, nx, ny, nz) <= (NOISE * product) * (NOISE * product):
-        return vx, vy, vz  # never: such a triangle is reduced to a side
-    if dot(nx, ny, nz, vx, vy, vz) < 0.0:
-        return -nx, -ny, -nz
-    return nx, ny, nz
-
-
-@kernel
-def place_corner(points_a, pose_a, points_b, pose_b, i, j, corner, k):
-    """Write the world places of vertex i of A and j of B, and their difference, into corner k."""
+@kernel(forceinline=True)
+def copy_corner(corner: Corner, to: Corner) -> None:
+    """Copy a corner."""
     for m in range(3):
-        a = rigid_coordinate(
-            pose_a[m, 0], pose_a[m, 1], pose_a[m, 2], pose_a[m, 3], points_a[3 * i], points_a[3 * i + 1], points_a[3 * i + 2]
-        )  # fmt: skip
-        b = rigid_coordinate(
-            pose_b[m, 0], pose_b[m, 1], pose_b[m, 2], pose_b[m, 3], points_b[3 * j], points_b[3 * j + 1], points_b[3 * j + 2]
-        )  # fmt: skip
-        corner[k, m], corner[k, A + m], corner[k, B + m] = b - a, a, b
+        to.y[m], to.a[m], to.b[m] = corner.y[m], corner.a[m], corner.b[m]
+    to.vertex_a, to.vertex_b, to.weight = corner.vertex_a, corner.vertex_b, corner.weight
 
 
 @kernel
-def support_along(points, first, near, pose, x, y, z, start):
-    """The vertex that lies farthest along the world direction (x, y, z); `start` is a guess."""
-    return farthest_point(
-        points, first, near,
-        (pose[0, 0] * x + pose[1, 0] * y) + pose[2, 0] * z,
-        (pose[0, 1] * x + pose[1, 1] * y) + pose[2, 1] * z,
-        (pose[0, 2] * x + pose[1, 2] * y) + pose[2, 2] * z,
-        start,
-    )  # fmt: skip
-
-
-@kernel
-def is_in_simplex(corner, count):
-    """Whether the difference in corner `count` is already one of those before it."""
+def nearest_difference(corners: Rows[Corner], count: int) -> Vec3:
+    """Return the point v of a reduced simplex that is nearest to the origin."""
+    v = Vec3(0.0, 0.0, 0.0)
     for k in range(count):
-        if corner[k, 0] == corner[count, 0] and corner[k, 1] == corner[count, 1] and corner[k, 2] == corner[count, 2]:
-            return True
-    return False
+        v = plus(v, times(corners[k].weight, y_of(corners[k])))
+    return v
 
 
 @kernel
-def search_plane(
-    points_a, first_a, near_a, pose_a, points_b, first_b, near_b, pose_b, i, j, count, wanted, share, rounding, corner, vertex,
-    weight, found,
-):  # fmt: skip
-    """Find a plane that separates two hulls by more than `wanted`, or that none does.
+def write_closest_points(search: PlaneSearch, count: int) -> None:
+    """Write the same convex combination of the corners' points on A and on B."""
+    for m in range(3):
+        on_a, on_b = 0.0, 0.0
+        for k in range(count):
+            corner = search.corners[k]
+            on_a += corner.weight * corner.a[m]
+            on_b += corner.weight * corner.b[m]
+        search.found.point_a[m], search.found.point_b[m] = on_a, on_b
 
-    Returns (APART | MEET | INSIDE | UNDECIDED, corners of the simplex, steps, last support of A, of B). It ends when a plane has a
-    gap above `wanted` that is at least `share` of the distance, or when the distance is known within `rounding` (a `share` of 1
-    always asks for the latter), or when rounding lets it get no nearer. MEET: they are at most 2 `wanted` apart. UNDECIDED: the
-    upper bound is above that, and no plane was found. `points` (3n,) are local, `pose` (4,4); `i`, `j` are guesses for supports.
-    `vertex` (4,2) has the first `count` corners of a simplex to begin with, as the last search left it; `found` (FOUND,) holds a
-    direction to begin with where there is none. Then it has the best normal (unit, from A to B), its gap (`LOWER`, negative where
-    the hulls overlap along it), the length of v (`UPPER`) and the closest points. `corner` (4, CORNER) and `weight` (4,) are
-    scratch.
+
+@kernel
+def next_direction(corners: Rows[Corner], count: int, v: Vec3) -> Vec3:
+    """Return against which direction to look for a nearer point: the normal of a triangle, else v, made normal to a segment."""
+    if count == 2:
+        e = minus(y_of(corners[1]), y_of(corners[0]))
+        return minus(v, times(dot(v, e) / dot(e, e), e))
+    if count != 3:
+        return v
+    normal, product = normal_of_triangle(y_of(corners[0]), y_of(corners[1]), y_of(corners[2]))
+    if dot(normal, normal) <= (NOISE * product) * (NOISE * product):
+        return v  # never: such a triangle is reduced to a side
+    if dot(normal, v) < 0.0:
+        return negative(normal)
+    return normal
+
+
+@kernel(forceinline=True)
+def place_corner(a: PlacedHull, b: PlacedHull, i: int, j: int, corner: Corner) -> None:
+    """Write the world places of vertex i of A and j of B, and their difference, into a corner."""
+    on_a = world_point(a.pose, point_from(a.hull.points, 3 * i))
+    on_b = world_point(b.pose, point_from(b.hull.points, 3 * j))
+    write_point_from(corner.y, 0, minus(on_b, on_a))
+    write_point_from(corner.a, 0, on_a)
+    write_point_from(corner.b, 0, on_b)
+    corner.vertex_a, corner.vertex_b = i, j
+
+
+@kernel(forceinline=True)
+def support_along(placed: PlacedHull, direction: Vec3, start: int) -> int:
+    """Return the vertex that lies farthest along a world direction; `start` is a guess."""
+    hull = placed.hull
+    return farthest_point(hull.points, hull.first, hull.near, turned_back(placed.pose, direction), start)
+
+
+@kernel
+def is_in_simplex(corners: Rows[Corner], count: int) -> bool:
+    """Return whether the difference in corner `count` is already one of those before it."""
+    known = False
+    for k in range(count):
+        known |= same_point(y_of(corners[k]), y_of(corners[count]))
+    return known
+
+
+@kernel
+def search_plane(a: PlacedHull, b: PlacedHull, limits: Limits, search: PlaneSearch) -> int:
+    """Find a plane that separates two hulls by more than `wanted`, or that none does: APART, MEET, INSIDE or UNDECIDED.
+
+    It ends when a plane has a gap above `wanted` that is at least `share` of the distance, or when the distance is known within
+    `rounding` (a `share` of 1 always asks for the latter), or when rounding lets it get no nearer. MEET: they are at most twice
+    `wanted` apart. UNDECIDED: the upper bound is above that, and no plane was found. The first `found.count` corners are a simplex
+    to begin with, by their vertices, as the last search left it; where there is none, `found.normal` is a direction to begin with.
     """
-    lower, upper = -math.inf, math.inf
-    dx, dy, dz = found[0], found[1], found[2]
+    corners, found, rounding = search.corners, search.found, limits.rounding
+    lower, upper, d = -math.inf, math.inf, point_from(found.normal, 0)
+    count, i, j = found.count, found.support_a, found.support_b
     if count > 0:
         for k in range(count):
-            place_corner(points_a, pose_a, points_b, pose_b, vertex[k, 0], vertex[k, 1], corner, k)
-        count = reduce_simplex(corner, vertex, weight, count)
+            place_corner(a, b, corners[k].vertex_a, corners[k].vertex_b, corners[k])
+        count = reduce_simplex(corners, count)
     setbacks, steps, status, turned = 0, 0, APART, False
     while True:
         if count > 0:
-            vx, vy, vz = nearest_difference(corner, weight, count)
-            v = length(vx, vy, vz)
-            if v < upper:
-                upper = v
-                write_closest_points(corner, weight, count, found)
+            v = nearest_difference(corners, count)
+            if length(v) < upper:
+                upper = length(v)
+                write_closest_points(search, count)
             else:
                 setbacks += 1
             if count == 4:
                 status, upper = INSIDE, 0.0
                 break
-            dx, dy, dz = next_direction(corner, count, vx, vy, vz)
+            d = next_direction(corners, count, v)
             if turned:
-                dx, dy, dz = -dx, -dy, -dz
-        size = length(dx, dy, dz)
+                d = negative(d)
+        size = length(d)
         if size == 0.0 or steps == MOST_STEPS or setbacks == MOST_SETBACKS:
             break
         steps += 1
-        dx, dy, dz = dx / size, dy / size, dz / size
-        i = support_along(points_a, first_a, near_a, pose_a, dx, dy, dz, i)
-        j = support_along(points_b, first_b, near_b, pose_b, -dx, -dy, -dz, j)
-        place_corner(points_a, pose_a, points_b, pose_b, i, j, corner, count)
-        gap = dot(dx, dy, dz, corner[count, 0], corner[count, 1], corner[count, 2])
+        d = Vec3(d.x / size, d.y / size, d.z / size)
+        i, j = support_along(a, d, i), support_along(b, negative(d), j)
+        place_corner(a, b, i, j, corners[count])
+        gap = dot(d, y_of(corners[count]))
         if gap > lower:
             lower = gap
-            found[NORMAL], found[NORMAL + 1], found[NORMAL + 2] = dx, dy, dz
+            write_point_from(found.normal, 0, d)
         if upper <= rounding and lower < -rounding and count == 3 and not turned:
             turned = True  # the origin is on the triangle, and which side of it is outside the sign of v does not tell
             continue
-        if upper <= rounding or (lower > wanted and lower >= share * upper) or upper - lower <= rounding:
+        if upper <= rounding or (lower > limits.wanted and lower >= limits.share * upper) or upper - lower <= rounding:
             break
-        if is_in_simplex(corner, count):
+        if is_in_simplex(corners, count):
             break
-        vertex[count, 0], vertex[count, 1] = i, j
-        count = reduce_simplex(corner, vertex, weight, count + 1)
+        count = reduce_simplex(corners, count + 1)
     # What rounding left open is decided by the upper bound, the distance of two points that are there, where that is low enough.
-    if status != INSIDE and (upper <= wanted or lower <= wanted):
-        status = MEET if upper <= 2.0 * wanted else UNDECIDED
-    found[LOWER], found[UPPER] = lower, upper
-    return status, count, steps, i, j
+    if status != INSIDE and (upper <= limits.wanted or lower <= limits.wanted):
+        status = MEET if upper <= 2.0 * limits.wanted else UNDECIDED
+    found.lower, found.upper, found.count, found.steps = lower, upper, count, steps
+    found.support_a, found.support_b = i, j
+    return status
 
 
-def hull_distance(points_a, points_b, pose_a=None, pose_b=None):
+@kernel
+def search_hulls(hulls: Addresses, poses: Points, wanted: float, share: float, rounding: float, search: Addresses) -> int:
+    """Run `search_plane` on the two hulls of a table, at poses (2,4,4)."""
+    a = PlacedHull(open_hull(hulls, 0), pose_at(poses, 0))
+    b = PlacedHull(open_hull(hulls, 1), pose_at(poses, 1))
+    return search_plane(a, b, Limits(wanted, share, rounding), open_search(search))
+
+
+def hulls_of(points_a: Points, points_b: Points) -> AddressTable:
+    """Return the table of two hulls of points (n, 3), which support points are found in by a scan."""
+    none = np.empty(0, np.int32)
+    return Hull.tables([{"points": welded_points(points), "first": none, "near": none} for points in (points_a, points_b)])
+
+
+def hull_distance(
+    points_a: Points, points_b: Points, pose_a: Points | None = None, pose_b: Points | None = None
+) -> tuple[float, Points, Points, float]:
     """Return the distance of two convex hulls, with closest points and the error of the distance.
 
     Parameters
@@ -333,24 +427,20 @@ def hull_distance(points_a, points_b, pose_a=None, pose_b=None):
     error : float
         The distance exceeds the truth by no more than this (and rounding, `ROUNDING` of the largest coordinate).
     """
-    pose_a, pose_b = (np.eye(4) if pose is None else np.asarray(pose, np.float64) for pose in (pose_a, pose_b))
-    world = [np.abs(np.asarray(p) @ pose[:3, :3].T + pose[:3, 3]).max() for p, pose in ((points_a, pose_a), (points_b, pose_b))]
-    a, b = welded_points(points_a), welded_points(points_b)
-    none = read_only_view(np.empty(0, np.int32))
-    found = np.zeros(FOUND)
-    found[0] = 1.0
+    poses = np.array([np.eye(4) if pose is None else pose for pose in (pose_a, pose_b)], np.float64)
+    placed = zip((points_a, points_b), poses, strict=True)
+    world = [np.abs(np.asarray(p) @ pose[:3, :3].T + pose[:3, 3]).max() for p, pose in placed]
     rounding = ROUNDING * float(world[0] + world[1])
-    search_plane(
-        a, none, none, read_only_view(pose_a), b, none, none, read_only_view(pose_b), 0, 0, 0, rounding, 1.0, rounding,
-        np.empty((4, CORNER)), np.empty((4, 2), np.int64), np.empty(4), found,
-    )  # fmt: skip
-    return closest_points(found, rounding)
+    hulls, search = hulls_of(points_a, points_b), empty_search()
+    search_hulls(hulls.table, poses, rounding, 1.0, rounding, search.table[0])
+    return closest_points(search, rounding)
 
 
-def closest_points(found, rounding):
+def closest_points(search: AddressTable, rounding: float) -> tuple[float, Points, Points, float]:
     """Return (distance, point_a, point_b, error) of what a search found; within rounding the two points become one."""
-    point_a, point_b = found[POINT_A : POINT_A + 3].copy(), found[POINT_B : POINT_B + 3].copy()
-    distance, lower = float(found[UPPER]), float(found[LOWER])
+    found = found_by(search)
+    point_a, point_b = found["point_a"].copy(), found["point_b"].copy()
+    distance, lower = float(found["upper"]), float(found["lower"])
     if distance <= rounding:
         middle = 0.5 * (point_a + point_b)
         return 0.0, middle, middle.copy(), 0.0

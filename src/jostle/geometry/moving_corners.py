@@ -10,26 +10,42 @@ than 2⁻⁴⁴ S for straight motions and 2⁻⁴¹ S for turning ones; `roundi
 difference of coordinates among all corners at both ends: where in the world they are does not matter.
 """
 
+from __future__ import annotations
+
 import math
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jostle.geometry.moving_point import arc_factors
+from jostle.geometry.moving_point import Turn, across_axis, arc_factors
 from jostle.geometry.point_triangle import closest_point_on_triangle
-from jostle.geometry.scalar_vector import cross, dot, length
 from jostle.geometry.segment_segment import closest_points_of_segments
-from jostle.geometry.triangle import Segment, triangle_of_points
+from jostle.geometry.triangle import Segment, Triangle
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
-from jostle.geometry.vector import minus, point_at
+from jostle.geometry.vector import (
+    Vec3,
+    cross,
+    divided,
+    dot,
+    largest_coordinate,
+    length,
+    minus,
+    plus,
+    point_from,
+    times,
+    write_point_from,
+)
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int64, opener
 
-# Rows of `path` and `now`: 0 … 2 are the corners of a, from here on those of b.
-OF_B = 3
-# Columns of `path` (6,12): place at t = 0 (0 … 2), way D (3 … 5), its part m across the axis (6 … 8), k × m (9 … 11).
-# Columns of `now` (6,9): place (0 … 2), velocity (3 … 5) and half the acceleration (6 … 8) at the current time.
-# Places in `bounds` (5,): the size S, the largest acceleration among the corners of a and of b, the most that a corner of a
-# and one of b approach per unit of time, and the rounding.
-SIZE, ACCELERATION_A, ACCELERATION_B, SPEED, ROUNDING = 0, 1, 2, 3, 4
+Floats = NDArray[np.float64]
+Three = Run[float64, Literal[3]]
+
+CORNERS = 6
+OF_B = 3  # the corners of a are numbers 0 … 2, those of b come from here on
+FEATURES = 15  # pairs of features of two triangles, as in `moving_features.py`
 
 STRAIGHT_ROUNDING = 2.0**-44
 TURNING_ROUNDING = 2.0**-41
@@ -37,24 +53,175 @@ TURNING_ROUNDING = 2.0**-41
 SAME_TURN = 2.0**-46
 
 
-def common_frame(turn_a, turn_b):
-    """Return (together, back (3,3), turns (2,4)): whether both turn alike, what undoes that turn, and the turns in the frame."""
-    turn_a, turn_b = np.asarray(turn_a, dtype=np.float64), np.asarray(turn_b, dtype=np.float64)
-    if np.abs(turn_a[:3] * turn_a[3] - turn_b[:3] * turn_b[3]).max() > SAME_TURN:
-        return False, np.eye(3), np.array([turn_a, turn_b])
-    angle = min(turn_a[3], turn_b[3])
-    if angle <= SAME_TURN:  # the arc leaves the chord by less than that part of its length
-        return True, np.eye(3), np.array([[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
-    x, y, z = turn_a[:3]
-    across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    back = np.eye(3) - math.sin(turn_a[3]) * across + 2.0 * math.sin(0.5 * turn_a[3]) ** 2 * (across @ across)
-    turn = np.array([-x, -y, -z, turn_a[3]])
-    return True, back, np.array([turn, turn])
+class CornerEnds(Record):
+    """A corner in the world, at both ends of the step."""
+
+    start: Three
+    end: Three
+
+
+class CornerPath(Record):
+    """A corner in the frame: its place at t = 0, its way D, the part m of that across the axis, and k × m."""
+
+    start: Three
+    way: Three
+    across: Three
+    around: Three
+
+
+class CornerNow(Record):
+    """A corner in the frame at the current time."""
+
+    place: Three
+    velocity: Three
+    half_acceleration: Three
+
+
+class CornerShares(Record):
+    """A corner's part of the quadratics c0 + c1 h + c2 h² of `moving_directions.py`."""
+
+    c0: float64
+    c1: float64
+    c2: float64
+
+
+class FaceMotion(Record):
+    """One of the two faces: its corners, its turn in the frame, by what share of its way a corner leaves its chord at most."""
+
+    corners: int64
+    axis: Three
+    angle: float64
+    bulge: float64
+    acceleration: float64  # the largest of a corner
+
+
+class CommonFrame(Record):
+    """Whether both faces have the same turn, and the rows of the matrix that undoes it."""
+
+    together: int64
+    back_x: Three
+    back_y: Three
+    back_z: Three
+
+
+class Limits(Record):
+    """What is asked for, and what bounds the motion of a pair."""
+
+    separation: float64
+    tolerance: float64
+    only_first: int64
+    size: float64  # S
+    speed: float64  # the most that a corner of a and one of b approach per unit of time
+    rounding: float64
+
+
+class PastDirections(Record):
+    """The direction before, the rate at which it turned until then, and the last two steps."""
+
+    direction: Three
+    rate: Three
+    step_before: float64
+    step: float64
+
+
+class Lead(Record):
+    """The best contact so far: its time, the direction that parted those faces until then; and how many were found."""
+
+    time: float64
+    direction: Three
+    contacts: float64
+
+
+class FacePairWork(Struct):
+    """Two moving faces, and what a search for their first contact works on."""
+
+    ends: Rows[CornerEnds]
+    paths: Rows[CornerPath]
+    now: Rows[CornerNow]
+    shares: Rows[CornerShares]
+    faces: Rows[FaceMotion]
+    frame: One[CommonFrame]
+    limits: One[Limits]
+    past: One[PastDirections]
+    lead: One[Lead]
+    distances: Rows[float64]
+
+
+open_face_pair_work = opener(FacePairWork)
+
+
+class FacePairArrays(NamedTuple):
+    """What Python fills for a search, and the address table of all of it."""
+
+    table: AddressTable
+    faces: NDArray[np.void]
+    frame: NDArray[np.void]
+    limits: NDArray[np.void]
+    lead: Floats
+
+
+def new_face_pair_arrays() -> FacePairArrays:
+    """Return a workspace."""
+    faces, frame, limits = np.zeros(2, FaceMotion.dtype), np.zeros(1, CommonFrame.dtype), np.zeros(1, Limits.dtype)
+    lead = np.zeros(5)
+    table = FacePairWork.table(
+        ends=np.zeros(CORNERS, CornerEnds.dtype),
+        paths=np.zeros(CORNERS, CornerPath.dtype),
+        now=np.zeros(CORNERS, CornerNow.dtype),
+        shares=np.zeros(CORNERS, CornerShares.dtype),
+        faces=faces,
+        frame=frame,
+        limits=limits,
+        past=np.zeros(1, PastDirections.dtype),
+        lead=lead,
+        distances=np.zeros(FEATURES),
+    )
+    return FacePairArrays(table, faces, frame, limits, lead)
+
+
+def set_common_frame(arrays: FacePairArrays, turn_a: Floats, turn_b: Floats) -> None:
+    """Write whether both turn alike, what undoes that turn, and the turns (4,) in the frame."""
+    back, turns = np.eye(3), [turn_a, turn_b]
+    together = bool(np.abs(turn_a[:3] * turn_a[3] - turn_b[:3] * turn_b[3]).max() <= SAME_TURN)
+    if together and min(turn_a[3], turn_b[3]) <= SAME_TURN:  # the arc leaves the chord by less than that part of its length
+        turns = [np.array([0.0, 0.0, 1.0, 0.0])] * 2
+    elif together:
+        x, y, z = turn_a[:3]
+        across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        back = np.eye(3) - math.sin(turn_a[3]) * across + 2.0 * math.sin(0.5 * turn_a[3]) ** 2 * (across @ across)
+        turns = [np.array([-x, -y, -z, turn_a[3]])] * 2
+    arrays.frame[0] = (together, *back)
+    for face, turn in enumerate(turns):
+        arrays.faces[face]["axis"], arrays.faces[face]["angle"] = turn[:3], turn[3]
+
+
+@kernel(forceinline=True)
+def place_of(work: FacePairWork, corner: int) -> Vec3:
+    """Return where a corner is."""
+    return point_from(work.now[corner].place, 0)
+
+
+@kernel(forceinline=True)
+def velocity_of(work: FacePairWork, corner: int) -> Vec3:
+    """Return the velocity of a corner."""
+    return point_from(work.now[corner].velocity, 0)
+
+
+@kernel(forceinline=True)
+def edge_now(work: FacePairWork, i: int, j: int) -> Segment:
+    """Return the segment between two corners."""
+    return Segment(place_of(work, i), place_of(work, j))
+
+
+@kernel(forceinline=True)
+def triangle_now(work: FacePairWork, i: int, j: int, k: int) -> Triangle:
+    """Return the triangle of three corners."""
+    return Triangle(place_of(work, i), place_of(work, j), place_of(work, k))
 
 
 @kernel
-def rounding_of(size, turning):
-    """The most that all roundings in a bound along a direction, or in a distance, amount to; `size` is S.
+def rounding_of(size: float, turning: bool) -> float:
+    """Return the most that all roundings in a bound along a direction, or in a distance, amount to; `size` is S.
 
     Proof, with u = 2⁻⁵³ and |n| = 1, to first order. Straight: moving the origin costs uS in each coordinate of each end, a way
     2uS, a place 5uS, so a corner is off by (1.8 + 8.7)uS; a product n·x with |x| ≤ 1.8S adds 5.2uS; the difference of two of
@@ -75,98 +242,130 @@ def rounding_of(size, turning):
     return STRAIGHT_ROUNDING * size
 
 
-@kernel
-def read_pair(a_t0, a_t1, b_t0, b_t1, row, together, back, turns, path, bounds):
-    """Write the paths of the corners of both faces of a query into path (6,12), and what bounds them into bounds (5,).
+@kernel(forceinline=True)
+def turned_back(frame: CommonFrame, a: Vec3) -> Vec3:
+    """Return a vector with the common turn undone."""
+    return Vec3(dot(point_from(frame.back_x, 0), a), dot(point_from(frame.back_y, 0), a), dot(point_from(frame.back_z, 0), a))
 
-    The faces are (n,p,3) and (n,q,3); together, back (3,3) and turns (2,4) come from `common_frame`.
-    """
-    turning = turns[0, 3] != 0.0 or turns[1, 3] != 0.0
-    x0, y0, z0 = a_t0[row, 0, 0], a_t0[row, 0, 1], a_t0[row, 0, 2]
-    x1, y1, z1 = x0, y0, z0
-    if together:
-        x1, y1, z1 = a_t1[row, 0, 0], a_t1[row, 0, 1], a_t1[row, 0, 2]
+
+@kernel(forceinline=True)
+def length_of_arc(angle: float) -> float:
+    """Return the length of an arc of this angle over a chord of length 1."""
+    return angle / (2.0 * math.sin(0.5 * angle))
+
+
+class PathSize(NamedTuple):
+    """The largest |coordinate| of a path; the squares of the speed, and of its part around the axis."""
+
+    coordinate: float
+    squared_speed: float
+    squared_around: float
+
+
+@kernel(forceinline=True)
+def write_path(path: CornerPath, start: Vec3, end: Vec3, turn: Turn, per_across: float) -> PathSize:
+    """Write the path of a corner between two places in the frame; return how large it is."""
+    axis, way = turn.axis, minus(end, start)
+    across, axial = way, 0.0
+    if turn.angle != 0.0:
+        axial, across = dot(axis, way), across_axis(axis, way)
+    write_point_from(path.start, 0, start)
+    write_point_from(path.way, 0, way)
+    write_point_from(path.across, 0, across)
+    write_point_from(path.around, 0, cross(axis, across))
+    around = per_across * per_across * dot(across, across)
+    return PathSize(max(largest_coordinate(start), largest_coordinate(end)), axial * axial + around, around)
+
+
+@kernel
+def read_pair(work: FacePairWork) -> None:
+    """Write the paths of the corners of both faces, and what bounds them, from the ends of the corners."""
+    turning = work.faces[0].angle != 0.0 or work.faces[1].angle != 0.0
+    together = work.frame.together != 0
+    origin_t0 = point_from(work.ends[0].start, 0)
+    origin_t1 = point_from(work.ends[0].end, 0) if together else origin_t0
     size, speed = 0.0, 0.0
-    for body in range(2):
-        face_t0, face_t1 = (a_t0, a_t1) if body == 0 else (b_t0, b_t1)
-        kx, ky, kz, angle = turns[body, 0], turns[body, 1], turns[body, 2], turns[body, 3]
-        per_across = angle / (2.0 * math.sin(0.5 * angle)) if angle != 0.0 else 1.0
+    for f in range(2):
+        face = work.faces[f]
+        turn = Turn(point_from(face.axis, 0), face.angle)
+        per_across = length_of_arc(turn.angle) if turn.angle != 0.0 else 1.0
         squared_speed, squared_around = 0.0, 0.0
-        for i in range(face_t0.shape[1]):
-            px, py, pz = face_t0[row, i, 0] - x0, face_t0[row, i, 1] - y0, face_t0[row, i, 2] - z0
-            qx, qy, qz = face_t1[row, i, 0] - x1, face_t1[row, i, 1] - y1, face_t1[row, i, 2] - z1
+        for r in range(f * OF_B, f * OF_B + face.corners):
+            start, end = minus(point_from(work.ends[r].start, 0), origin_t0), minus(point_from(work.ends[r].end, 0), origin_t1)
             if together and turning:
-                qx, qy, qz = (
-                    dot(back[0, 0], back[0, 1], back[0, 2], qx, qy, qz),
-                    dot(back[1, 0], back[1, 1], back[1, 2], qx, qy, qz),
-                    dot(back[2, 0], back[2, 1], back[2, 2], qx, qy, qz),
-                )
-            size = max(size, abs(px), abs(py), abs(pz), abs(qx), abs(qy), abs(qz))
-            dx, dy, dz = qx - px, qy - py, qz - pz
-            mx, my, mz, axial = dx, dy, dz, 0.0
-            if angle != 0.0:
-                axial = dot(kx, ky, kz, dx, dy, dz)
-                mx, my, mz = dx - axial * kx, dy - axial * ky, dz - axial * kz
-            cx, cy, cz = cross(kx, ky, kz, mx, my, mz)
-            around = per_across * per_across * dot(mx, my, mz, mx, my, mz)
-            squared_speed, squared_around = max(squared_speed, axial * axial + around), max(squared_around, around)
-            r = body * OF_B + i
-            path[r, 0], path[r, 1], path[r, 2], path[r, 3], path[r, 4], path[r, 5] = px, py, pz, dx, dy, dz
-            path[r, 6], path[r, 7], path[r, 8], path[r, 9], path[r, 10], path[r, 11] = mx, my, mz, cx, cy, cz
+                end = turned_back(work.frame, end)
+            path = write_path(work.paths[r], start, end, turn, per_across)
+            size = max(size, path.coordinate)
+            squared_speed, squared_around = max(squared_speed, path.squared_speed), max(squared_around, path.squared_around)
         # Inflated by far more than they are rounded: both serve as bounds.
         speed += math.sqrt(squared_speed) * (1.0 + 1e-12)
-        bounds[ACCELERATION_A + body] = angle * math.sqrt(squared_around) * (1.0 + 1e-12)
-    bounds[SIZE] = size
-    bounds[SPEED] = speed
-    bounds[ROUNDING] = rounding_of(size, turning)
+        face.acceleration = face.angle * math.sqrt(squared_around) * (1.0 + 1e-12)
+    work.limits.size, work.limits.speed, work.limits.rounding = size, speed, rounding_of(size, turning)
+
+
+@kernel(forceinline=True)
+def place_straight(path: CornerPath, t: float, now: CornerNow) -> None:
+    """Write place, velocity and half the acceleration of a corner on a straight line."""
+    way = point_from(path.way, 0)
+    write_point_from(now.place, 0, plus(point_from(path.start, 0), times(t, way)))
+    write_point_from(now.velocity, 0, way)
+    write_point_from(now.half_acceleration, 0, Vec3(0.0, 0.0, 0.0))
 
 
 @kernel
-def place_corners(path, turns, p, q, t, now):
-    """Write places, velocities and half accelerations at time t into now (6,9)."""
-    for body in range(2):
-        angle = turns[body, 3]
-        first, last = (0, p) if body == 0 else (OF_B, OF_B + q)
-        if angle == 0.0:
-            for r in range(first, last):
-                for k in range(3):
-                    now[r, k] = path[r, k] + t * path[r, 3 + k]
-                    now[r, 3 + k] = path[r, 3 + k]
-                    now[r, 6 + k] = 0.0
+def place_turning(work: FacePairWork, first: int, face: FaceMotion, t: float) -> None:
+    """Write places, velocities and half accelerations of the corners of a face, from `first` on, on their arcs."""
+    angle = face.angle
+    arc = arc_factors(angle, t)
+    scale = length_of_arc(angle)
+    phase = angle * (t - 0.5)
+    sine, cosine = scale * math.sin(phase), scale * math.cos(phase)
+    for r in range(first, first + face.corners):
+        path, now = work.paths[r], work.now[r]
+        way, m, c = point_from(path.way, 0), point_from(path.across, 0), point_from(path.around, 0)
+        on_chord = plus(point_from(path.start, 0), times(t, way))
+        write_point_from(now.place, 0, plus(on_chord, minus(times(arc.along, m), times(arc.aside, c))))
+        write_point_from(now.velocity, 0, plus(minus(way, m), plus(times(cosine, m), times(sine, c))))
+        write_point_from(now.half_acceleration, 0, times(0.5 * angle, minus(times(cosine, c), times(sine, m))))
+
+
+@kernel
+def place_corners(work: FacePairWork, t: float) -> None:
+    """Write places, velocities and half accelerations of all corners at time t."""
+    for f in range(2):
+        face = work.faces[f]
+        if face.angle != 0.0:
+            place_turning(work, f * OF_B, face, t)
             continue
-        along, aside = arc_factors(angle, t)
-        scale = angle / (2.0 * math.sin(0.5 * angle))
-        phase = angle * (t - 0.5)
-        sine, cosine = scale * math.sin(phase), scale * math.cos(phase)
-        for r in range(first, last):
-            for k in range(3):
-                m, c = path[r, 6 + k], path[r, 9 + k]
-                now[r, k] = (path[r, k] + t * path[r, 3 + k]) + (along * m - aside * c)
-                now[r, 3 + k] = (path[r, 3 + k] - m) + (cosine * m + sine * c)
-                now[r, 6 + k] = 0.5 * angle * (cosine * c - sine * m)
+        for r in range(f * OF_B, f * OF_B + face.corners):
+            place_straight(work.paths[r], t, work.now[r])
+
+
+class ClosestDirection(NamedTuple):
+    """The distance of two faces, and the unit direction from a to b between closest points, 0 where these coincide."""
+
+    distance: float
+    direction: Vec3
 
 
 @kernel
-def closest_direction(now, p, q):
-    """Distance of the faces with p and q corners at the current time, and the unit direction from a to b: four floats.
-
-    The direction is that between closest points, and 0 where they coincide.
-    """
+def closest_direction(work: FacePairWork) -> ClosestDirection:
+    """Return distance and direction of the faces at the current time."""
+    p, q = work.faces[0].corners, work.faces[1].corners
     if p == 1 and q == 3:
-        on_a = point_at(now, 0)
-        on_b, squared = closest_point_on_triangle(on_a, triangle_of_points(now, 3, 4, 5))
+        on_a = place_of(work, 0)
+        on_b, squared = closest_point_on_triangle(on_a, triangle_now(work, OF_B, OF_B + 1, OF_B + 2))
         distance = math.sqrt(squared)
     elif p == 2 and q == 2:
-        edge_a, edge_b = Segment(point_at(now, 0), point_at(now, 1)), Segment(point_at(now, 3), point_at(now, 4))
-        squared, on_a, on_b = closest_points_of_segments(edge_a, edge_b)
+        squared, on_a, on_b = closest_points_of_segments(edge_now(work, 0, 1), edge_now(work, OF_B, OF_B + 1))
         distance = math.sqrt(squared)
     else:
         # Faces with fewer corners are triangles without area.
-        face_a = triangle_of_points(now, 0, min(1, p - 1), min(2, p - 1))
-        face_b = triangle_of_points(now, OF_B, OF_B + min(1, q - 1), OF_B + min(2, q - 1))
+        face_a = triangle_now(work, 0, min(1, p - 1), min(2, p - 1))
+        face_b = triangle_now(work, OF_B, OF_B + min(1, q - 1), OF_B + min(2, q - 1))
         distance, on_a, on_b = closest_points_of_triangles(face_a, face_b)
-    x, y, z = minus(on_b, on_a)
-    norm = length(x, y, z)
+    direction = minus(on_b, on_a)
+    norm = length(direction)
     if norm > 0.0:
-        x, y, z = x / norm, y / norm, z / norm
-    return distance, x, y, z
+        direction = divided(direction, norm)
+    return ClosestDirection(distance, direction)

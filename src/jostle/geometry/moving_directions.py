@@ -15,10 +15,13 @@ distance in value and slope at s: stepping from root to root is Newton's method 
 contact.
 """
 
-import math
+from __future__ import annotations
 
-from jostle.geometry.moving_corners import ACCELERATION_A, ACCELERATION_B, OF_B, SPEED
-from jostle.geometry.scalar_vector import cross, dot, length
+import math
+from typing import NamedTuple
+
+from jostle.geometry.moving_corners import OF_B, FacePairWork, place_of, velocity_of
+from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus, negative, point_from, times
 from jostle.kernels.jit import kernel
 
 MOST_HORIZONS = 4
@@ -26,45 +29,73 @@ MOST_HORIZONS = 4
 WIDER = 3.0
 
 
+class TurningDirection(NamedTuple):
+    """A unit direction n, the rate r across it at which it turns, and the change q of that rate."""
+
+    n: Vec3
+    rate: Vec3
+    change: Vec3
+
+
+class ParallelBound(NamedTuple):
+    """What all quadratics of a direction have in common: what is taken off every c2, and below what no c2 goes."""
+
+    bend: float
+    least_c2: float
+
+
+class FeatureNormal(NamedTuple):
+    """A direction with its gap, -inf where there is no direction."""
+
+    gap: float
+    direction: Vec3
+
+
+@kernel(forceinline=True)
+def standing(n: Vec3) -> TurningDirection:
+    """Return a direction that does not turn."""
+    return TurningDirection(n, Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+
+
 @kernel
-def gap_along(now, p, q, nx, ny, nz):
-    """The least n·(b_j - a_i) at the current time; now (6,9)."""
+def gap_along(work: FacePairWork, n: Vec3) -> float:
+    """Return the least n·(b_j - a_i) at the current time."""
     highest, lowest = -math.inf, math.inf
-    for i in range(p):
-        highest = max(highest, dot(nx, ny, nz, now[i, 0], now[i, 1], now[i, 2]))
-    for j in range(OF_B, OF_B + q):
-        lowest = min(lowest, dot(nx, ny, nz, now[j, 0], now[j, 1], now[j, 2]))
+    for i in range(work.faces[0].corners):
+        highest = max(highest, dot(n, place_of(work, i)))
+    for j in range(OF_B, OF_B + work.faces[1].corners):
+        lowest = min(lowest, dot(n, place_of(work, j)))
     return lowest - highest
 
 
 @kernel
-def project_corners(now, p, q, nx, ny, nz, rx, ry, rz, qx, qy, qz, shares):
-    """Write each corner's part of c0, c1 and c2 into shares (6,3)."""
-    for r in range(OF_B + q):
-        if p <= r < OF_B:
+def project_corners(work: FacePairWork, direction: TurningDirection) -> None:
+    """Write each corner's part of c0, c1 and c2."""
+    n, rate, change = direction
+    for r in range(OF_B + work.faces[1].corners):
+        if work.faces[0].corners <= r < OF_B:
             continue
-        x, y, z, vx, vy, vz = now[r, 0], now[r, 1], now[r, 2], now[r, 3], now[r, 4], now[r, 5]
-        shares[r, 0] = dot(nx, ny, nz, x, y, z)
-        shares[r, 1] = dot(nx, ny, nz, vx, vy, vz) + dot(rx, ry, rz, x, y, z)
-        shares[r, 2] = dot(nx, ny, nz, now[r, 6], now[r, 7], now[r, 8]) + (
-            dot(rx, ry, rz, vx, vy, vz) + 0.5 * dot(qx, qy, qz, x, y, z)
-        )
+        place, velocity = place_of(work, r), velocity_of(work, r)
+        half_acceleration = point_from(work.now[r].half_acceleration, 0)
+        share = work.shares[r]
+        share.c0 = dot(n, place)
+        share.c1 = dot(n, velocity) + dot(rate, place)
+        share.c2 = dot(n, half_acceleration) + (dot(rate, velocity) + 0.5 * dot(change, place))
 
 
 @kernel
-def first_root(shares, p, q, target, bend, least_c2, horizon):
-    """The first time in 0 … horizon at which one of the quadratics of shares (6,3) falls to `target`; the horizon if none does.
-
-    `bend` is taken off every c2, but no c2 goes below `least_c2`.
-    """
-    first = horizon
-    for i in range(p):
+def first_root(work: FacePairWork, target: float, bound: ParallelBound, horizon: float) -> float:
+    """Return the first time in 0 … horizon at which one of the quadratics falls to `target`; the horizon if none does."""
+    first, q = horizon, work.faces[1].corners
+    for i in range(work.faces[0].corners):
+        a = work.shares[i]
         for j in range(OF_B, OF_B + q):
-            c0 = (shares[j, 0] - shares[i, 0]) - target
+            b = work.shares[j]
+            c0 = (b.c0 - a.c0) - target
             if c0 <= 0.0:
                 return 0.0
-            c1 = shares[j, 1] - shares[i, 1]
-            c2 = max((shares[j, 2] - shares[i, 2]) - bend, least_c2)
+            c1 = b.c1 - a.c1
+            c2 = max((b.c2 - a.c2) - bound.bend, bound.least_c2)
             if c0 + first * (min(c1, 0.0) + first * min(c2, 0.0)) > 0.0:
                 continue
             discriminant = c1 * c1 - 4.0 * c2 * c0
@@ -79,33 +110,33 @@ def first_root(shares, p, q, target, bend, least_c2, horizon):
 
 
 @kernel
-def free_step(now, turns, bounds, p, q, nx, ny, nz, rx, ry, rz, qx, qy, qz, target, rest, shares):
-    """For how long, at most `rest`, the direction n, turning by r and q, keeps the faces farther apart than `target`."""
-    rate, change = length(rx, ry, rz), length(qx, qy, qz)
+def free_step(work: FacePairWork, direction: TurningDirection, target: float, rest: float) -> float:
+    """Return for how long, at most `rest`, a direction keeps the faces farther apart than `target`."""
+    n, face_a, face_b = direction.n, work.faces[0], work.faces[1]
+    rate, change = length(direction.rate), length(direction.change)
     # The proof of the rounding needs |r| h ≤ 1 and |q| h² ≤ 1.
     if rate * rest > 1.0:
         rest = 1.0 / rate
     if change * rest * rest > 1.0:
         rest = math.sqrt(1.0 / change)
-    project_corners(now, p, q, nx, ny, nz, rx, ry, rz, qx, qy, qz, shares)
-    acceleration_a, acceleration_b = bounds[ACCELERATION_A], bounds[ACCELERATION_B]
-    steady = 0.5 * target * max(rate * rate + dot(nx, ny, nz, qx, qy, qz), 0.0)
-    if acceleration_a == 0.0 and acceleration_b == 0.0 and change == 0.0:
-        return first_root(shares, p, q, target, steady, -math.inf, rest)
+    project_corners(work, direction)
+    steady = 0.5 * target * max(rate * rate + dot(n, direction.change), 0.0)
+    if face_a.acceleration == 0.0 and face_b.acceleration == 0.0 and change == 0.0:
+        return first_root(work, target, ParallelBound(steady, -math.inf), rest)
     # Along n only what an arc does across its axis counts: a face that turns about its own normal stays where it is.
-    acceleration_a *= length(*cross(nx, ny, nz, turns[0, 0], turns[0, 1], turns[0, 2]))
-    acceleration_b *= length(*cross(nx, ny, nz, turns[1, 0], turns[1, 1], turns[1, 2]))
-    cubic = (turns[0, 3] * acceleration_a + turns[1, 3] * acceleration_b) / 6.0
-    cubic += 0.5 * rate * (bounds[ACCELERATION_A] + bounds[ACCELERATION_B])
-    cubic += change * (0.5 * bounds[SPEED] + target * (0.5 * rate + 0.125 * change * rest))
+    across_a = face_a.acceleration * length(cross(n, point_from(face_a.axis, 0)))
+    across_b = face_b.acceleration * length(cross(n, point_from(face_b.axis, 0)))
+    cubic = (face_a.angle * across_a + face_b.angle * across_b) / 6.0
+    cubic += 0.5 * rate * (face_a.acceleration + face_b.acceleration)
+    cubic += change * (0.5 * work.limits.speed + target * (0.5 * rate + 0.125 * change * rest))
     cubic *= 1.0 + 1e-12
-    least_c2 = -math.inf if rate > 0.0 else -0.5 * (acceleration_a + acceleration_b)
-    step = first_root(shares, p, q, target, steady + cubic * rest, least_c2, rest)
+    least_c2 = -math.inf if rate > 0.0 else -0.5 * (across_a + across_b)
+    step = first_root(work, target, ParallelBound(steady + cubic * rest, least_c2), rest)
     for _ in range(MOST_HORIZONS):
         horizon = WIDER * step
         if horizon >= rest or step == 0.0:
             break
-        longer = first_root(shares, p, q, target, steady + cubic * horizon, least_c2, horizon)
+        longer = first_root(work, target, ParallelBound(steady + cubic * horizon, least_c2), horizon)
         if longer <= step:
             break
         enough = longer < 1.2 * step
@@ -115,45 +146,64 @@ def free_step(now, turns, bounds, p, q, nx, ny, nz, rx, ry, rz, qx, qy, qz, targ
     return step
 
 
-@kernel
-def feature_normal(now, p, q, nx, ny, nz):
-    """The direction with the widest gap among normals of faces and pairs of edges, and n made across an edge: (gap, x, y, z).
+class EdgePair(NamedTuple):
+    """Two edges by their ends; the same one twice for the direction n made across it."""
 
-    Between faces that are almost in contact the difference n of closest points has lost its digits, these have not. The gap is
-    -inf where there is no such direction.
-    """
-    best, bx, by, bz = -math.inf, 0.0, 0.0, 0.0
+    i0: int
+    i1: int
+    j0: int
+    j1: int
+
+
+@kernel(forceinline=True)
+def candidate_edges(p: int, q: int, candidate: int) -> EdgePair:
+    """Return the edges of a candidate: two of face a, two of face b, all pairs of edges, then the edges of a and of b alone."""
     edges_a, edges_b = p if p == 3 else p - 1, q if q == 3 else q - 1
-    crossings = 2 + edges_a * edges_b
-    # Candidate 0 and 1: the faces; then all pairs of edges; then the edges of a and of b.
-    for candidate in range(crossings + edges_a + edges_b):
-        if candidate < 2:
-            first = candidate * OF_B
-            if (p if candidate == 0 else q) < 3:
-                continue
-            i0, i1, j0, j1 = first, first + 1, first, first + 2
-        elif candidate >= crossings:
-            edge = candidate - crossings
-            i0, i1 = (edge, (edge + 1) % p) if edge < edges_a else (OF_B + edge - edges_a, OF_B + (edge - edges_a + 1) % q)
-            j0, j1 = i0, i1
-        else:
-            i, j = (candidate - 2) // edges_b, (candidate - 2) % edges_b
-            i0, i1, j0, j1 = i, (i + 1) % p, OF_B + j, OF_B + (j + 1) % q
-        ex, ey, ez = now[i1, 0] - now[i0, 0], now[i1, 1] - now[i0, 1], now[i1, 2] - now[i0, 2]
-        x, y, z = cross(ex, ey, ez, now[j1, 0] - now[j0, 0], now[j1, 1] - now[j0, 1], now[j1, 2] - now[j0, 2])
-        if candidate >= crossings:
-            squared = dot(ex, ey, ez, ex, ey, ez)
-            if squared == 0.0:
-                continue
-            along = dot(nx, ny, nz, ex, ey, ez) / squared
-            x, y, z = nx - along * ex, ny - along * ey, nz - along * ez
-        norm = length(x, y, z)
+    alone = candidate - (2 + edges_a * edges_b)
+    if candidate < 2:
+        first = candidate * OF_B
+        return EdgePair(first, first + 1, first, first + 2)
+    if alone < 0:
+        i, j = (candidate - 2) // edges_b, (candidate - 2) % edges_b
+        return EdgePair(i, (i + 1) % p, OF_B + j, OF_B + (j + 1) % q)
+    if alone < edges_a:
+        return EdgePair(alone, (alone + 1) % p, alone, (alone + 1) % p)
+    i0, i1 = OF_B + alone - edges_a, OF_B + (alone - edges_a + 1) % q
+    return EdgePair(i0, i1, i0, i1)
+
+
+@kernel(forceinline=True)
+def candidate_normal(work: FacePairWork, edges: EdgePair, n: Vec3) -> Vec3:
+    """Return the direction across two edges, or n made across the one edge that both are; 0 where there is none."""
+    along_a = minus(place_of(work, edges.i1), place_of(work, edges.i0))
+    if edges.i0 != edges.j0 or edges.i1 != edges.j1:
+        return cross(along_a, minus(place_of(work, edges.j1), place_of(work, edges.j0)))
+    squared = dot(along_a, along_a)
+    if squared == 0.0:
+        return Vec3(0.0, 0.0, 0.0)
+    return minus(n, times(dot(n, along_a) / squared, along_a))
+
+
+@kernel
+def feature_normal(work: FacePairWork, n: Vec3) -> FeatureNormal:
+    """Return the direction with the widest gap among normals of faces and pairs of edges, and n made across an edge.
+
+    Between faces that are almost in contact the difference n of closest points has lost its digits, these have not.
+    """
+    p, q = work.faces[0].corners, work.faces[1].corners
+    best, best_direction = -math.inf, Vec3(0.0, 0.0, 0.0)
+    edges_a, edges_b = p if p == 3 else p - 1, q if q == 3 else q - 1
+    for candidate in range(2 + edges_a * edges_b + edges_a + edges_b):
+        if (candidate == 0 and p < 3) or (candidate == 1 and q < 3):
+            continue  # no face
+        direction = candidate_normal(work, candidate_edges(p, q, candidate), n)
+        norm = length(direction)
         if norm == 0.0:
             continue
-        x, y, z = x / norm, y / norm, z / norm
+        direction = divided(direction, norm)
         for _ in range(2):
-            gap = gap_along(now, p, q, x, y, z)
+            gap = gap_along(work, direction)
             if gap > best:
-                best, bx, by, bz = gap, x, y, z
-            x, y, z = -x, -y, -z
-    return best, bx, by, bz
+                best, best_direction = gap, direction
+            direction = negative(direction)
+    return FeatureNormal(best, best_direction)

@@ -9,67 +9,94 @@ With D = w1 - w0, m its part across the axis, s = t - 1/2 and h = angle/2 the pl
 w0 + t D + m (sin(2hs)/(2 sin h) - s) - (k × m)(cos(2hs) - cos h)/(2 sin h).
 """
 
-import math
+from __future__ import annotations
 
-from jostle.geometry.scalar_vector import cross, dot
+import math
+from typing import Any, NamedTuple
+
+from jostle.geometry.vector import Points, Vec3, cross, dot, length, minus, plus, point_at, point_from, times, write_point
 from jostle.kernels.jit import kernel
 
 
+class Turn(NamedTuple):
+    """The unit direction of an axis, and the angle of the turn about it."""
+
+    axis: Vec3
+    angle: float
+
+
+class Arc(NamedTuple):
+    """What an arc adds to its chord at a time: factors of m and of -(k × m)."""
+
+    along: float
+    aside: float
+
+
+@kernel(forceinline=True)
+def turn_from(numbers: Any) -> Turn:
+    """Return the turn in four numbers of a flat array."""
+    return Turn(point_from(numbers, 0), numbers[3])
+
+
+@kernel(forceinline=True)
+def turn_at(turns: Any, i: int) -> Turn:
+    """Return row i of an array (n,4)."""
+    return Turn(point_at(turns, i), turns[i, 3])
+
+
 @kernel
-def arc_factors(angle, t):
-    """What an arc adds to the chord at time t: (along, aside), to be multiplied by m and by -(k × m). Both are 0 at the ends."""
+def arc_factors(angle: float, t: float) -> Arc:
+    """Return what an arc of this angle adds to its chord at time t; both factors are 0 at the ends."""
     if angle == 0.0 or t == 0.0 or t == 1.0:
-        return 0.0, 0.0
+        return Arc(0.0, 0.0)
     half, s = 0.5 * angle, t - 0.5
     twice_sine = 2.0 * math.sin(half)
     # cos(2hs) - cos h as a product: the difference would lose the digits of a small angle.
     aside = 2.0 * math.sin(half * t) * math.sin(half * (1.0 - t)) / twice_sine
-    return math.sin(angle * s) / twice_sine - s, aside
+    return Arc(math.sin(angle * s) / twice_sine - s, aside)
+
+
+@kernel(forceinline=True)
+def across_axis(axis: Vec3, way: Vec3) -> Vec3:
+    """Return m, the part of a way across an axis."""
+    return minus(way, times(dot(axis, way), axis))
 
 
 @kernel
-def place_with_factors(x0, y0, z0, x1, y1, z1, kx, ky, kz, t, along, aside):
-    """The place at time t of a point that goes from (x0, y0, z0) to (x1, y1, z1); along and aside come from `arc_factors`."""
+def place_with_factors(start: Vec3, end: Vec3, axis: Vec3, t: float, arc: Arc) -> Vec3:
+    """Return the place at time t of a point that goes from start to end; the arc comes from `arc_factors`."""
     if t == 1.0:
-        return x1, y1, z1
-    dx, dy, dz = x1 - x0, y1 - y0, z1 - z0
-    x, y, z = x0 + t * dx, y0 + t * dy, z0 + t * dz
-    if along != 0.0 or aside != 0.0:
-        axial = dot(kx, ky, kz, dx, dy, dz)
-        mx, my, mz = dx - axial * kx, dy - axial * ky, dz - axial * kz
-        cx, cy, cz = cross(kx, ky, kz, mx, my, mz)
-        x, y, z = x + (along * mx - aside * cx), y + (along * my - aside * cy), z + (along * mz - aside * cz)
-    return x, y, z
+        return end
+    way = minus(end, start)
+    on_chord = plus(start, times(t, way))
+    if arc.along == 0.0 and arc.aside == 0.0:
+        return on_chord
+    across = across_axis(axis, way)
+    return plus(on_chord, minus(times(arc.along, across), times(arc.aside, cross(axis, across))))
 
 
 @kernel
-def place(x0, y0, z0, x1, y1, z1, kx, ky, kz, angle, t):
-    """The place at time t of a point that goes from (x0, y0, z0) to (x1, y1, z1) with the turn (kx, ky, kz, angle)."""
-    along, aside = arc_factors(angle, t)
-    return place_with_factors(x0, y0, z0, x1, y1, z1, kx, ky, kz, t, along, aside)
+def place(start: Vec3, end: Vec3, turn: Turn, t: float) -> Vec3:
+    """Return the place at time t of a point that goes from start to end with a turn."""
+    return place_with_factors(start, end, turn.axis, t, arc_factors(turn.angle, t))
 
 
 @kernel
-def place_all_into(points_t0, points_t1, turn, t, out):
+def place_all_into(points_t0: Points, points_t1: Points, turn: Points, t: float, out: Points) -> None:
     """Write the places at time t of points (n,3) with the turn (4,) into out (n,3)."""
-    kx, ky, kz, angle = turn[0], turn[1], turn[2], turn[3]
-    along, aside = arc_factors(angle, t)
+    axis, angle = turn_from(turn)
+    arc = arc_factors(angle, t)
     for i in range(points_t0.shape[0]):
-        x, y, z = place_with_factors(
-            points_t0[i, 0], points_t0[i, 1], points_t0[i, 2], points_t1[i, 0], points_t1[i, 1], points_t1[i, 2],
-            kx, ky, kz, t, along, aside,
-        )  # fmt: skip
-        out[i, 0], out[i, 1], out[i, 2] = x, y, z
+        write_point(out, i, place_with_factors(point_at(points_t0, i), point_at(points_t1, i), axis, t, arc))
 
 
 @kernel
-def most_acceleration(x0, y0, z0, x1, y1, z1, kx, ky, kz, angle):
-    """The length of the second derivative of the place, which is the same at all times; 0 for straight lines.
+def most_acceleration(start: Vec3, end: Vec3, turn: Turn) -> float:
+    """Return the length of the second derivative of the place, which is the same at all times; 0 for straight lines.
 
     A motion leaves its own chord over a part Δt of the step by at most this times Δt²/8.
     """
-    if angle == 0.0:
+    if turn.angle == 0.0:
         return 0.0
-    dx, dy, dz = x1 - x0, y1 - y0, z1 - z0
-    cx, cy, cz = cross(kx, ky, kz, dx, dy, dz)
-    return angle * angle * math.sqrt((cx * cx + cy * cy) + cz * cz) / (2.0 * math.sin(0.5 * angle))
+    sideways = length(cross(turn.axis, minus(end, start)))
+    return turn.angle * turn.angle * sideways / (2.0 * math.sin(0.5 * turn.angle))

@@ -7,70 +7,77 @@ are a few of their sizes apart, half of them where they are nearer. Where only t
 direction of the best one so far is asked as well: flat parts that meet have thousands of pairs that meet at the same time.
 """
 
+from __future__ import annotations
+
 import math
+from typing import NamedTuple
 
-import numpy as np
-
-from jostle.geometry.moving_corners import rounding_of
-from jostle.geometry.scalar_vector import dot, length
+from jostle.geometry.moving_corners import OF_B, CornerEnds, FacePairWork, rounding_of
+from jostle.geometry.vector import Vec3, divided, dot, is_zero, largest_coordinate, length, minus, plus, point_from
 from jostle.kernels.jit import kernel
 
 
-def bulges_of(turn_a, turn_b):
-    """Return (2,): by what share of its way, at most, a corner with either turn leaves its chord."""
-    return np.array([t[3] * t[3] / (16.0 * math.sin(0.5 * t[3])) if t[3] != 0.0 else 0.0 for t in (turn_a, turn_b)])
+class CornerAlong(NamedTuple):
+    """A corner along a direction at the start and at a later time, its largest |coordinate|, and the square of its way."""
+
+    start: float
+    later: float
+    size: float
+    squared_way: float
+
+
+def bulge_of(angle: float) -> float:
+    """Return by what share of its way, at most, a corner that turns by this angle leaves its chord."""
+    return angle * angle / (16.0 * math.sin(0.5 * angle)) if angle != 0.0 else 0.0
 
 
 @kernel
-def parted_until(a_t0, a_t1, b_t0, b_t1, row, bulges, separation, tolerance, until, lead):
-    """Whether a cheap direction keeps two faces clearly farther apart than `separation` from the start to the time `until`.
+def parted_until(work: FacePairWork, until: float) -> bool:
+    """Whether a cheap direction keeps two faces clearly farther apart than the separation from the start to the time `until`.
 
-    Faces (n,p,3) and (n,q,3), bulges (2,). The direction between their middles is tried, then that of lead (5,), if it has one.
+    The direction between their middles is tried, then that of the lead, if it has one.
     """
-    p, q = a_t0.shape[1], b_t0.shape[1]
-    x, y, z = 0.0, 0.0, 0.0
+    p, q = work.faces[0].corners, work.faces[1].corners
+    between = Vec3(0.0, 0.0, 0.0)
     for i in range(p):
-        x -= (a_t0[row, i, 0] + a_t1[row, i, 0]) / p
-        y -= (a_t0[row, i, 1] + a_t1[row, i, 1]) / p
-        z -= (a_t0[row, i, 2] + a_t1[row, i, 2]) / p
-    for j in range(q):
-        x += (b_t0[row, j, 0] + b_t1[row, j, 0]) / q
-        y += (b_t0[row, j, 1] + b_t1[row, j, 1]) / q
-        z += (b_t0[row, j, 2] + b_t1[row, j, 2]) / q
-    norm = length(x, y, z)
-    if norm > 0.0 and parted_along(a_t0, a_t1, b_t0, b_t1, row, bulges, separation, tolerance, until, x / norm, y / norm, z / norm):
+        between = minus(between, divided(plus(point_from(work.ends[i].start, 0), point_from(work.ends[i].end, 0)), float(p)))
+    for j in range(OF_B, OF_B + q):
+        between = plus(between, divided(plus(point_from(work.ends[j].start, 0), point_from(work.ends[j].end, 0)), float(q)))
+    norm = length(between)
+    if norm > 0.0 and parted_along(work, until, divided(between, norm)):
         return True
-    x, y, z = lead[1], lead[2], lead[3]
-    if x == 0.0 and y == 0.0 and z == 0.0:
-        return False
-    return parted_along(a_t0, a_t1, b_t0, b_t1, row, bulges, separation, tolerance, until, x, y, z)
+    direction = point_from(work.lead.direction, 0)
+    return not is_zero(direction) and parted_along(work, until, direction)
+
+
+@kernel(forceinline=True)
+def corner_along(corner: CornerEnds, origin: Vec3, n: Vec3, until: float) -> CornerAlong:
+    """Return where a corner is along n, relative to an origin, at the start and at the time `until`."""
+    at_start, at_end = minus(point_from(corner.start, 0), origin), minus(point_from(corner.end, 0), origin)
+    start, end, way = dot(n, at_start), dot(n, at_end), minus(at_end, at_start)
+    size = max(largest_coordinate(at_start), largest_coordinate(at_end))
+    return CornerAlong(start, start + until * (end - start), size, dot(way, way))
 
 
 @kernel
-def parted_along(a_t0, a_t1, b_t0, b_t1, row, bulges, separation, tolerance, until, x, y, z):
-    """Whether the unit direction (x, y, z) keeps two faces clearly farther apart than `separation` from the start to `until`.
+def parted_along(work: FacePairWork, until: float, n: Vec3) -> bool:
+    """Whether the unit direction n keeps two faces clearly farther apart than the separation from the start to `until`.
 
     Clearly: by as much as `start_rule` asks for, so that the search would say the same.
     """
-    ox, oy, oz = a_t0[row, 0, 0], a_t0[row, 0, 1], a_t0[row, 0, 2]
+    origin = point_from(work.ends[0].start, 0)
     low_t0, low_t1, high_t0, high_t1 = math.inf, math.inf, -math.inf, -math.inf
     size, way_a, way_b = 0.0, 0.0, 0.0
-    for i in range(a_t0.shape[1]):
-        ax, ay, az = a_t0[row, i, 0] - ox, a_t0[row, i, 1] - oy, a_t0[row, i, 2] - oz
-        bx, by, bz = a_t1[row, i, 0] - ox, a_t1[row, i, 1] - oy, a_t1[row, i, 2] - oz
-        size = max(size, abs(ax), abs(ay), abs(az), abs(bx), abs(by), abs(bz))
-        start, end = dot(x, y, z, ax, ay, az), dot(x, y, z, bx, by, bz)
-        high_t0, high_t1 = max(high_t0, start), max(high_t1, start + until * (end - start))
-        way_a = max(way_a, dot(bx - ax, by - ay, bz - az, bx - ax, by - ay, bz - az))
-    for j in range(b_t0.shape[1]):
-        ax, ay, az = b_t0[row, j, 0] - ox, b_t0[row, j, 1] - oy, b_t0[row, j, 2] - oz
-        bx, by, bz = b_t1[row, j, 0] - ox, b_t1[row, j, 1] - oy, b_t1[row, j, 2] - oz
-        size = max(size, abs(ax), abs(ay), abs(az), abs(bx), abs(by), abs(bz))
-        start, end = dot(x, y, z, ax, ay, az), dot(x, y, z, bx, by, bz)
-        low_t0, low_t1 = min(low_t0, start), min(low_t1, start + until * (end - start))
-        way_b = max(way_b, dot(bx - ax, by - ay, bz - az, bx - ax, by - ay, bz - az))
-    bulge = bulges[0] * math.sqrt(way_a) + bulges[1] * math.sqrt(way_b)
+    for i in range(work.faces[0].corners):
+        at = corner_along(work.ends[i], origin, n, until)
+        high_t0, high_t1 = max(high_t0, at.start), max(high_t1, at.later)
+        size, way_a = max(size, at.size), max(way_a, at.squared_way)
+    for j in range(OF_B, OF_B + work.faces[1].corners):
+        at = corner_along(work.ends[j], origin, n, until)
+        low_t0, low_t1 = min(low_t0, at.start), min(low_t1, at.later)
+        size, way_b = max(size, at.size), max(way_b, at.squared_way)
+    bulge = work.faces[0].bulge * math.sqrt(way_a) + work.faces[1].bulge * math.sqrt(way_b)
     # Five times δ, since faces that start within 4 δ have a rule of their own; the size in the frame of the search is up to
     # 2 √3 times the one here.
-    clear = 20.0 * max(1e-6 * tolerance * size, 4.0 * rounding_of(size, True))
-    return min(low_t0 - high_t0, low_t1 - high_t1) > separation + bulge + clear
+    clear = 20.0 * max(1e-6 * work.limits.tolerance * size, 4.0 * rounding_of(size, True))
+    return min(low_t0 - high_t0, low_t1 - high_t1) > work.limits.separation + bulge + clear

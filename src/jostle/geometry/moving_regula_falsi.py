@@ -12,123 +12,199 @@ only the ends are looked at). Deviation: for parallel edges and faces without ar
 and the paper would report all of them, however far apart; here none is reported.
 """
 
+from __future__ import annotations
+
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from jostle.errors import InputError
-from jostle.geometry.moving_point import arc_factors, place_with_factors
-from jostle.geometry.scalar_vector import cross, dot, length
+from jostle.geometry.moving_point import Turn, arc_factors, place_with_factors, turn_at
+from jostle.geometry.vector import Points, Vec3, cross, divided, dot, length, minus
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 
 POINT_TRIANGLE, EDGE_EDGE = 0, 1
+AT_START, AT_END = 0, 4  # the first of the four corners in a row of eight
 FIRST_SLICE = 4096
 
 
-@kernel
-def place_query(corners, row, kind, turns, t, now):
-    """Write the places at time t of the four corners of query `row` into now (4,3); corners (n,8,3), turns (2,4)."""
-    for i in range(4):
-        body = 0 if i <= kind else 1
-        kx, ky, kz = turns[body, 0], turns[body, 1], turns[body, 2]
-        along, aside = arc_factors(turns[body, 3], t)
-        x, y, z = place_with_factors(
-            corners[row, i, 0], corners[row, i, 1], corners[row, i, 2],
-            corners[row, i + 4, 0], corners[row, i + 4, 1], corners[row, i + 4, 2],
-            kx, ky, kz, t, along, aside,
-        )  # fmt: skip
-        now[i, 0], now[i, 1], now[i, 2] = x, y, z
+class FourCorners(NamedTuple):
+    """A vertex and the corners of a face, or the ends of two edges."""
+
+    v1: Vec3
+    v2: Vec3
+    w1: Vec3
+    w2: Vec3
+
+
+class BasicTest(NamedTuple):
+    """Two features within a step: their kind, corners at both ends, and the turns of the first and of the second."""
+
+    kind: int
+    start: FourCorners
+    end: FourCorners
+    first: Turn
+    second: Turn
+
+
+class NormalAndGap(NamedTuple):
+    """The normal n of the face (of unit length) or of the two edges, and d."""
+
+    normal: Vec3
+    gap: float
+
+
+class Sample(NamedTuple):
+    """The value of d at a time."""
+
+    time: float
+    gap: float
+
+
+class RootFinder(NamedTuple):
+    """In how many parts of the step a change of sign is looked for, and when regula falsi ends."""
+
+    steps: int
+    iterations: int
+    tolerance: float
+
+
+@kernel(forceinline=True)
+def corner_at(corners: Any, row: int, i: int) -> Vec3:
+    """Return corner i of a row of corners (n,8,3)."""
+    return Vec3(corners[row, i, 0], corners[row, i, 1], corners[row, i, 2])
+
+
+@kernel(forceinline=True)
+def four_corners_at(corners: Any, row: int, first: int) -> FourCorners:
+    """Return four corners, from `first` on, of a row of corners (n,8,3)."""
+    return FourCorners(
+        corner_at(corners, row, first),
+        corner_at(corners, row, first + 1),
+        corner_at(corners, row, first + 2),
+        corner_at(corners, row, first + 3),
+    )
 
 
 @kernel
-def normal_and_gap(kind, now):
-    """The normal n of the face (of unit length) or of the two edges, and d; now (4,3)."""
+def places_at(test: BasicTest, t: float) -> FourCorners:
+    """Return the four corners at time t."""
+    arc, other_arc = arc_factors(test.first.angle, t), arc_factors(test.second.angle, t)
+    of_first = test.kind == EDGE_EDGE
+    axis = test.first.axis if of_first else test.second.axis
+    start, end = test.start, test.end
+    return FourCorners(
+        place_with_factors(start.v1, end.v1, test.first.axis, t, arc),
+        place_with_factors(start.v2, end.v2, axis, t, arc if of_first else other_arc),
+        place_with_factors(start.w1, end.w1, test.second.axis, t, other_arc),
+        place_with_factors(start.w2, end.w2, test.second.axis, t, other_arc),
+    )
+
+
+@kernel
+def normal_and_gap(kind: int, now: FourCorners) -> NormalAndGap:
+    """Return n and d of features in these places."""
+    v1, v2, w1, w2 = now
     if kind == POINT_TRIANGLE:
-        nx, ny, nz = cross(
-            now[2, 0] - now[1, 0], now[2, 1] - now[1, 1], now[2, 2] - now[1, 2],
-            now[3, 0] - now[1, 0], now[3, 1] - now[1, 1], now[3, 2] - now[1, 2],
-        )  # fmt: skip
-        norm = length(nx, ny, nz)
+        normal = cross(minus(w1, v2), minus(w2, v2))
+        norm = length(normal)
         if norm > 0.0:
-            nx, ny, nz = nx / norm, ny / norm, nz / norm
-        return nx, ny, nz, dot(nx, ny, nz, now[0, 0] - now[1, 0], now[0, 1] - now[1, 1], now[0, 2] - now[1, 2])
-    nx, ny, nz = cross(
-        now[1, 0] - now[0, 0], now[1, 1] - now[0, 1], now[1, 2] - now[0, 2],
-        now[3, 0] - now[2, 0], now[3, 1] - now[2, 1], now[3, 2] - now[2, 2],
-    )  # fmt: skip
-    return nx, ny, nz, dot(nx, ny, nz, now[2, 0] - now[0, 0], now[2, 1] - now[0, 1], now[2, 2] - now[0, 2])
+            normal = divided(normal, norm)
+        return NormalAndGap(normal, dot(normal, minus(v1, v2)))
+    normal = cross(minus(v2, v1), minus(w2, w1))
+    return NormalAndGap(normal, dot(normal, minus(w1, v1)))
+
+
+@kernel(forceinline=True)
+def beyond_edge(normal: Vec3, p: Vec3, q: Vec3, vertex: Vec3) -> bool:
+    """Whether a vertex lies outside of the edge pq of a face with this normal."""
+    return dot(cross(minus(q, p), normal), minus(vertex, p)) > 0.0
 
 
 @kernel
-def is_collision(kind, now):
-    """Whether a root of d is a real collision, by the paper's inequalities; now (4,3) holds the corners at that time."""
-    nx, ny, nz, _ = normal_and_gap(kind, now)
-    squared = dot(nx, ny, nz, nx, ny, nz)
+def is_collision(kind: int, now: FourCorners) -> bool:
+    """Whether a root of d is a real collision, by the paper's inequalities."""
+    normal = normal_and_gap(kind, now).normal
+    squared = dot(normal, normal)
     if squared == 0.0:
         return False
+    v1, v2, w1, w2 = now
     if kind == POINT_TRIANGLE:
-        for i in range(3):
-            p, q = 1 + i, 1 + (i + 1) % 3
-            ox, oy, oz = cross(now[q, 0] - now[p, 0], now[q, 1] - now[p, 1], now[q, 2] - now[p, 2], nx, ny, nz)
-            if dot(ox, oy, oz, now[0, 0] - now[p, 0], now[0, 1] - now[p, 1], now[0, 2] - now[p, 2]) > 0.0:
-                return False
-        return True
-    ox, oy, oz = cross(nx, ny, nz, now[2, 0] - now[0, 0], now[2, 1] - now[0, 1], now[2, 2] - now[0, 2])
-    on_w = dot(ox, oy, oz, now[1, 0] - now[0, 0], now[1, 1] - now[0, 1], now[1, 2] - now[0, 2])
-    on_v = dot(ox, oy, oz, now[3, 0] - now[2, 0], now[3, 1] - now[2, 1], now[3, 2] - now[2, 2])
+        return not (beyond_edge(normal, v2, w1, v1) or beyond_edge(normal, w1, w2, v1) or beyond_edge(normal, w2, v2, v1))
+    across = cross(normal, minus(w1, v1))
+    on_w, on_v = dot(across, minus(v2, v1)), dot(across, minus(w2, w1))
     return 0.0 <= on_w <= squared and 0.0 <= on_v <= squared
 
 
+@kernel(forceinline=True)
+def secant(low: Sample, high: Sample) -> float:
+    """Return where the straight line through two values of different sign is 0."""
+    return low.time + (high.time - low.time) * (low.gap / (low.gap - high.gap))
+
+
 @kernel
-def approximate_root(corners, row, kind, turns, low, d_low, high, d_high, iterations, tolerance, now):
-    """The root of d between two times at which it has different signs: linear interpolation, then regula falsi."""
-    t = low + (high - low) * (d_low / (d_low - d_high))
-    for _ in range(iterations):
-        place_query(corners, row, kind, turns, t, now)
-        d = normal_and_gap(kind, now)[3]
-        if d == 0.0:
+def approximate_root(test: BasicTest, low: Sample, high: Sample, finder: RootFinder) -> float:
+    """Return the root of d between two times at which it has different signs: linear interpolation, then regula falsi."""
+    t = secant(low, high)
+    for _ in range(finder.iterations):
+        here = Sample(t, normal_and_gap(test.kind, places_at(test, t)).gap)
+        if here.gap == 0.0:
             break
-        if (d < 0.0) == (d_low < 0.0):
-            low, d_low = t, d
+        if (here.gap < 0.0) == (low.gap < 0.0):
+            low = here
         else:
-            high, d_high = t, d
-        last, t = t, low + (high - low) * (d_low / (d_low - d_high))
-        if abs(t - last) <= tolerance:
+            high = here
+        t = secant(low, high)
+        if abs(t - here.time) <= finder.tolerance:
             break
     return t
 
 
 @kernel
-def regula_falsi_slice(corners, kind, turns, steps, iterations, tolerance, now, time, begin, end):
-    """Fill time (n,) of the queries begin … end; corners (n,8,3), turns (2,4), now is scratch of (4,3)."""
+def first_collision(test: BasicTest, finder: RootFinder) -> float:
+    """Return the first time of collision that root finding sees; inf if it sees none."""
+    now = places_at(test, 0.0)
+    low = Sample(0.0, normal_and_gap(test.kind, now).gap)
+    if low.gap == 0.0 and is_collision(test.kind, now):
+        return 0.0
+    for part in range(finder.steps):
+        t = (part + 1.0) / finder.steps
+        now = places_at(test, t)
+        high = Sample(t, normal_and_gap(test.kind, now).gap)
+        changes_sign = (low.gap < 0.0 and high.gap > 0.0) or (low.gap > 0.0 and high.gap < 0.0)
+        if changes_sign:
+            t = approximate_root(test, low, high, finder)
+            now = places_at(test, t)
+        if (changes_sign or high.gap == 0.0) and is_collision(test.kind, now):
+            return t
+        low = high
+    return math.inf
+
+
+@kernel
+def regula_falsi_slice(
+    corners: Points, kind: int, turns: Points, steps: int, iterations: int, tolerance: float, time: Points, begin: int, end: int
+) -> None:
+    """Fill time (n,) of the queries begin … end; corners (n,8,3), turns (2,4)."""
+    first, second, finder = turn_at(turns, 0), turn_at(turns, 1), RootFinder(steps, iterations, tolerance)
     for row in range(begin, end):
-        time[row] = math.inf
-        place_query(corners, row, kind, turns, 0.0, now)
-        d_low = normal_and_gap(kind, now)[3]
-        if d_low == 0.0 and is_collision(kind, now):
-            time[row] = 0.0
-            continue
-        low = 0.0
-        for part in range(steps):
-            high = (part + 1.0) / steps
-            place_query(corners, row, kind, turns, high, now)
-            d_high = normal_and_gap(kind, now)[3]
-            t = high
-            if (d_low < 0.0 and d_high > 0.0) or (d_low > 0.0 and d_high < 0.0):
-                t = approximate_root(corners, row, kind, turns, low, d_low, high, d_high, iterations, tolerance, now)
-                place_query(corners, row, kind, turns, t, now)
-            elif d_high != 0.0:
-                low, d_low = high, d_high
-                continue
-            if is_collision(kind, now):
-                time[row] = t
-                break
-            low, d_low = high, d_high
+        test = BasicTest(kind, four_corners_at(corners, row, AT_START), four_corners_at(corners, row, AT_END), first, second)
+        time[row] = first_collision(test, finder)
 
 
-def regula_falsi_times(kind, corners, turn_first, turn_second, iterations=32, tolerance=1e-9, steps=1):
+def regula_falsi_times(
+    kind: int,
+    corners: ArrayLike,
+    turn_first: ArrayLike,
+    turn_second: ArrayLike,
+    iterations: int = 32,
+    tolerance: float = 1e-9,
+    steps: int = 1,
+) -> NDArray[np.float64]:
     """Return the times (n,) of collision that root finding sees; inf where it sees none.
 
     Parameters
@@ -146,22 +222,20 @@ def regula_falsi_times(kind, corners, turn_first, turn_second, iterations=32, to
     steps : int
         In how many equal parts of the step a change of sign is looked for; the paper has 1, the whole step.
     """
-    corners = read_only_view(np.asarray(corners, dtype=np.float64))
-    if corners.ndim != 3 or corners.shape[1:] != (8, 3):
-        raise InputError(f"corners have the shape {corners.shape}; they must be (n, 8, 3)")
+    given = read_only_view(np.asarray(corners, dtype=np.float64))
+    if given.ndim != 3 or given.shape[1:] != (8, 3):
+        raise InputError(f"corners have the shape {given.shape}; they must be (n, 8, 3)")
     if kind not in (POINT_TRIANGLE, EDGE_EDGE) or iterations < 0 or steps < 1:
         raise InputError(f"kind is {kind}, iterations {iterations}, steps {steps}; they must be 0 or 1, at least 0, at least 1")
     turns = read_only_view(np.array([turn_first, turn_second], dtype=np.float64))
-    time, now = np.empty(len(corners)), np.empty((4, 3))
+    time = np.empty(len(given))
 
-    def scan(begin, operations):
-        end = min(len(corners), begin[0] + operations)
-        regula_falsi_slice(
-            corners, int(kind), turns, int(steps), int(iterations), float(tolerance), now, time, begin[0], end
-        )  # fmt: skip
+    def scan(begin: list[int], operations: int) -> tuple[bool, int]:
+        end = min(len(given), begin[0] + operations)
+        regula_falsi_slice(given, int(kind), turns, int(steps), int(iterations), float(tolerance), time, begin[0], end)
         did, begin[0] = end - begin[0], end
-        return end == len(corners), did
+        return end == len(given), did
 
-    if len(corners) > 0:
+    if len(given) > 0:
         run_in_slices(scan, [0], FIRST_SLICE)
     return time

@@ -7,82 +7,109 @@ differences share a plane, across one of them in that plane. Where all share a l
 apart is tried, made perpendicular to that line.
 """
 
-from jostle.geometry.moving_corners import ACCELERATION_A, ACCELERATION_B, OF_B, ROUNDING
-from jostle.geometry.moving_directions import gap_along, project_corners
-from jostle.geometry.scalar_vector import cross, dot, length
+from __future__ import annotations
+
+from jostle.geometry.moving_corners import OF_B, FacePairWork, place_of, velocity_of
+from jostle.geometry.moving_directions import gap_along, project_corners, standing
+from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus, negative, times
 from jostle.kernels.jit import kernel
 
 MOST_HALVINGS = 40
 
 
 @kernel
-def parting_time(now, turns, bounds, p, q, nx, ny, nz, clear, shares):
-    """The longest of the times 1, 1/2, 1/4 … by which direction n has opened a gap of `clear` without closing it before; 0 if none.
+def opens_by(work: FacePairWork, h: float, cubic: float, clear: float) -> bool:
+    """Whether all quadratics of `moving_directions.py` reach `clear` by the time h, without falling below the rounding before.
 
-    The quadratics of `moving_directions.py` are least at one of the ends of that time, or between them where they bend upwards.
+    They are least at one of the ends of that time, or between them where they bend upwards.
     """
-    if gap_along(now, p, q, nx, ny, nz) < -bounds[ROUNDING]:
+    lowest, q = -work.limits.rounding, work.faces[1].corners
+    for i in range(work.faces[0].corners):
+        a = work.shares[i]
+        for j in range(OF_B, OF_B + q):
+            b = work.shares[j]
+            c0, c1, c2 = b.c0 - a.c0, b.c1 - a.c1, (b.c2 - a.c2) - cubic * h
+            dips = c1 < 0.0 and c2 > 0.0 and c0 - c1 * c1 / (4.0 * c2) < lowest
+            if dips or not c0 + h * (c1 + h * c2) >= clear:
+                return False
+    return True
+
+
+@kernel
+def parting_time(work: FacePairWork, n: Vec3, clear: float) -> float:
+    """Return the longest of 1, 1/2, 1/4 … by which n has opened a gap of `clear` without closing it before; 0 if none."""
+    if gap_along(work, n) < -work.limits.rounding:
         return 0.0
-    project_corners(now, p, q, nx, ny, nz, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, shares)
-    cubic = (turns[0, 3] * bounds[ACCELERATION_A] + turns[1, 3] * bounds[ACCELERATION_B]) / 6.0
+    project_corners(work, standing(n))
+    face_a, face_b = work.faces[0], work.faces[1]
+    cubic = (face_a.angle * face_a.acceleration + face_b.angle * face_b.acceleration) / 6.0
     h = 1.0
     for _ in range(MOST_HALVINGS):
-        open_by_then = True
-        for i in range(p):
-            for j in range(OF_B, OF_B + q):
-                c0, c1 = shares[j, 0] - shares[i, 0], shares[j, 1] - shares[i, 1]
-                c2 = (shares[j, 2] - shares[i, 2]) - cubic * h
-                dips = c1 < 0.0 and c2 > 0.0 and c0 - c1 * c1 / (4.0 * c2) < -bounds[ROUNDING]
-                open_by_then = open_by_then and not dips and c0 + h * (c1 + h * c2) >= clear
-        if open_by_then:
+        if opens_by(work, h, cubic, clear):
             return h
         h *= 0.5
     return 0.0
 
 
 @kernel
-def difference(now, pair, q, first):
-    """b_j - a_i for the pair number i q + j, in the three columns of now (6,9) from `first` on."""
-    i, j = pair // q, OF_B + pair % q
-    return now[j, first] - now[i, first], now[j, first + 1] - now[i, first + 1], now[j, first + 2] - now[i, first + 2]
+def parting_time_either_way(work: FacePairWork, direction: Vec3, clear: float) -> float:
+    """Return the longer of the parting times along a direction and against it; 0 for no direction."""
+    norm = length(direction)
+    if norm == 0.0:
+        return 0.0
+    n = divided(direction, norm)
+    return max(parting_time(work, n, clear), parting_time(work, negative(n), clear))
+
+
+@kernel(forceinline=True)
+def difference(work: FacePairWork, pair: int) -> Vec3:
+    """Return b_j - a_i for the pair number i q + j."""
+    q = work.faces[1].corners
+    return minus(place_of(work, OF_B + pair % q), place_of(work, pair // q))
+
+
+@kernel(forceinline=True)
+def approach(work: FacePairWork, pair: int) -> Vec3:
+    """Return the velocity of b_j relative to a_i for the pair number i q + j."""
+    q = work.faces[1].corners
+    return minus(velocity_of(work, OF_B + pair % q), velocity_of(work, pair // q))
+
+
+@kernel(forceinline=True)
+def longest_difference(work: FacePairWork) -> Vec3:
+    """Return the unit direction of the longest difference; 0 if all are 0."""
+    longest, direction = 0.0, Vec3(0.0, 0.0, 0.0)
+    for pair in range(work.faces[0].corners * work.faces[1].corners):
+        z = difference(work, pair)
+        norm = length(z)
+        if norm > longest:
+            longest, direction = norm, divided(z, norm)
+    return direction
 
 
 @kernel
-def leaving_time(now, turns, bounds, p, q, clear, shares):
-    """A time until which faces that touch at t = 0 part, having opened a gap of `clear` by then; 0 if they are not seen to."""
-    pairs = p * q
-    best = 0.0
-    widest, wx, wy, wz = 0.0, 0.0, 0.0, 0.0
-    longest, lx, ly, lz = 0.0, 0.0, 0.0, 0.0
-    # First across two differences, then in the plane of all of them, then where corners move, across a line and freely.
-    for candidate in range(pairs * (pairs + 3)):
-        kind, pair = candidate // pairs - pairs, candidate % pairs
-        zx, zy, zz = difference(now, pair, q, 0)
-        if kind < 0:
-            if candidate // pairs == 0:
-                norm = length(zx, zy, zz)
-                if norm > longest:
-                    longest, lx, ly, lz = norm, zx / norm, zy / norm, zz / norm
-            if candidate // pairs >= pair:
-                continue
-            x, y, z = difference(now, candidate // pairs, q, 0)
-            x, y, z = cross(x, y, z, zx, zy, zz)
-        elif best > 0.0:
+def leaving_time(work: FacePairWork, clear: float) -> float:
+    """Return a time until which faces that touch at t = 0 part, having opened a gap of `clear`; 0 if they are not seen to."""
+    pairs = work.faces[0].corners * work.faces[1].corners
+    best, widest, plane = 0.0, 0.0, Vec3(0.0, 0.0, 0.0)
+    for first in range(pairs):
+        for second in range(first + 1, pairs):
+            across = cross(difference(work, first), difference(work, second))
+            norm = length(across)
+            if norm > widest:
+                widest, plane = norm, divided(across, norm)
+            best = max(best, parting_time_either_way(work, across, clear))
+    # In the plane of all differences, then where corners move, across a line and freely.
+    line = longest_difference(work)
+    for candidate in range(3 * pairs):
+        if best > 0.0:
             break
-        elif kind == 0:
-            x, y, z = cross(wx, wy, wz, zx, zy, zz)
+        pair = candidate % pairs
+        if candidate < pairs:
+            direction = cross(plane, difference(work, pair))
         else:
-            x, y, z = difference(now, pair, q, 3)
-            if kind == 1:
-                along = dot(x, y, z, lx, ly, lz)
-                x, y, z = x - along * lx, y - along * ly, z - along * lz
-        norm = length(x, y, z)
-        if norm == 0.0:
-            continue
-        x, y, z = x / norm, y / norm, z / norm
-        if kind < 0 and norm > widest:
-            widest, wx, wy, wz = norm, x, y, z
-        for _ in range(2):
-            best = max(best, parting_time(now, turns, bounds, p, q, x, y, z, clear, shares))
-            x, y, z = -x, -y, -z
+            direction = approach(work, pair)
+            if candidate < 2 * pairs:
+                direction = minus(direction, times(dot(direction, line), line))
+        best = max(best, parting_time_either_way(work, direction, clear))
     return best

@@ -11,21 +11,37 @@ max(1e-6 · tolerance, 2⁻³⁹) S for turning ones: a time that is reported is
 the separation, the distance at that time is at most separation + δ, and none is reported unless the distance falls to that.
 """
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from jostle.errors import InputError
-from jostle.geometry.moving_corners import ROUNDING, SIZE, SPEED, closest_direction, common_frame, place_corners, read_pair
-from jostle.geometry.moving_directions import feature_normal, free_step, gap_along
+from jostle.geometry.moving_corners import (
+    OF_B,
+    FacePairArrays,
+    FacePairWork,
+    Floats,
+    closest_direction,
+    new_face_pair_arrays,
+    open_face_pair_work,
+    place_corners,
+    read_pair,
+    set_common_frame,
+)
+from jostle.geometry.moving_directions import TurningDirection, feature_normal, free_step, gap_along
 from jostle.geometry.moving_features import NO_FEATURE, closest_features
-from jostle.geometry.moving_quick import bulges_of, parted_until
+from jostle.geometry.moving_quick import bulge_of, parted_until
 from jostle.geometry.moving_start import leaving_time
-from jostle.geometry.scalar_vector import dot
+from jostle.geometry.vector import Vec3, divided, dot, minus, plus, point_from, times, write_point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.scratch import Workspaces
 from jostle.kernels.slices import run_in_slices
+from jostle.kernels.structs import Addresses
 
 FIRST_SLICE = 4096
 MOST_STEPS = 100_000
@@ -52,121 +68,162 @@ class FirstTimes(NamedTuple):
         Steps taken; `MOST_STEPS` where the search was cut short, with a time that is early by more than stated.
     """
 
-    time: np.ndarray
-    feature: np.ndarray
-    steps: np.ndarray
+    time: Floats
+    feature: NDArray[np.int8]
+    steps: NDArray[np.int32]
+
+
+class StartRule(NamedTuple):
+    """The distance that faces must stay above, their δ, and whether they touch at the start."""
+
+    threshold: float
+    gap: float
+    touching: bool
+
+
+class TimeAndSteps(NamedTuple):
+    """A first time, inf if there is none, and the steps taken."""
+
+    time: float
+    steps: int
 
 
 @kernel
-def start_rule(distance, separation, gap, rounding):
-    """What distance faces this far apart at the start must stay above, their δ, and whether they touch: three values."""
+def start_rule(distance: float, separation: float, gap: float, rounding: float) -> StartRule:
+    """Return the rule for faces this far apart at the start."""
     if distance > separation + 4.0 * gap:
-        return separation, gap, False
+        return StartRule(separation, gap, False)
     if distance <= COARSEST * rounding:
-        return 0.0, gap, distance <= gap
-    return KEPT_SHARE * distance, min(gap, distance / 400.0), False
+        return StartRule(0.0, gap, distance <= gap)
+    return StartRule(KEPT_SHARE * distance, min(gap, distance / 400.0), False)
 
 
 @kernel
-def longest_step(now, turns, bounds, p, q, nx, ny, nz, steps, past, target, rest, shares):
-    """The longest time for which the direction n serves, standing or turning as the past directions suggest; at most `rest`.
-
-    past (8,) holds the direction before (0 … 2), the rate at which it turned until then (3 … 5), and the last two steps (6, 7).
-    """
-    sx, sy, sz, rx, ry, rz, qx, qy, qz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+def longest_step(work: FacePairWork, n: Vec3, steps: int, target: float, rest: float) -> float:
+    """Return the longest time, at most `rest`, for which n serves, standing or turning as the past directions suggest."""
+    past = work.past
+    turned, rate, change = Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0)
     if steps > 1:
-        sx, sy, sz = (nx - past[0]) / past[7], (ny - past[1]) / past[7], (nz - past[2]) / past[7]
+        turned = divided(minus(n, point_from(past.direction, 0)), past.step)
     step = 0.0
-    for way in range(min(steps, 2 if steps <= STEPS_BEFORE_CURVED else 3)):
+    for trial in range(min(steps, 2 if steps <= STEPS_BEFORE_CURVED else 3)):
         # Standing is enough for most, and best where the closest features have just changed.
-        if way == 1:
-            rx, ry, rz = sx, sy, sz
-        elif way == 2:
-            each = 2.0 / (past[6] + past[7])
-            qx, qy, qz = each * (sx - past[3]), each * (sy - past[4]), each * (sz - past[5])
-            rx, ry, rz = sx + 0.5 * past[7] * qx, sy + 0.5 * past[7] * qy, sz + 0.5 * past[7] * qz
-        along = dot(nx, ny, nz, rx, ry, rz)
-        rx, ry, rz = rx - along * nx, ry - along * ny, rz - along * nz
-        free = free_step(now, turns, bounds, p, q, nx, ny, nz, rx, ry, rz, qx, qy, qz, target, rest, shares)
-        step = max(step, free)
+        if trial == 1:
+            rate = turned
+        elif trial == 2:
+            change = times(2.0 / (past.step_before + past.step), minus(turned, point_from(past.rate, 0)))
+            rate = plus(turned, times(0.5 * past.step, change))
+        rate = minus(rate, times(dot(n, rate), n))
+        step = max(step, free_step(work, TurningDirection(n, rate, change), target, rest))
         if step >= rest:
             break
-    past[0], past[1], past[2], past[3], past[4], past[5] = nx, ny, nz, sx, sy, sz
+    write_point_from(past.direction, 0, n)
+    write_point_from(past.rate, 0, turned)
     return step
 
 
 @kernel
-def search(path, turns, bounds, p, q, separation, gap, until, now, past, shares):
-    """The first time before `until` at which the distance falls to what it must stay above, and the steps taken; path (6,12).
+def direction_to_try(work: FacePairWork, distance: float, direction: Vec3, target: float) -> Vec3:
+    """Return the direction between closest points, or where rounding has spoilt that the best normal of features."""
+    if gap_along(work, direction) - target < 0.5 * (distance - target):
+        wider = feature_normal(work, direction)
+        if wider.gap > target:
+            return wider.direction
+    return direction
 
-    At the end now (6,9) holds the corners at that time; past (8,) and shares (6,3) are scratch.
+
+@kernel
+def search(work: FacePairWork, gap: float, until: float) -> TimeAndSteps:
+    """Return the first time before `until` at which the distance falls to what it must stay above; gap is δ.
+
+    At the end the corners are where they are at that time.
     """
-    rounding, threshold = bounds[ROUNDING], separation
+    rounding, separation, speed = work.limits.rounding, work.limits.separation, work.limits.speed
+    threshold = separation
     s, steps, starting = 0.0, 0, separation > 0.0
     while True:
-        place_corners(path, turns, p, q, s, now)
-        distance, nx, ny, nz = closest_direction(now, p, q)
+        place_corners(work, s)
+        distance, direction = closest_direction(work)
         if starting:
             starting = False
             threshold, gap, touching = start_rule(distance, separation, gap, rounding)
             if touching:
-                s = leaving_time(now, turns, bounds, p, q, 4.0 * gap, shares)
+                s = leaving_time(work, 4.0 * gap)
                 if s > 0.0:
                     continue
         steps += 1
         target = threshold + 0.5 * gap
         if distance <= threshold + gap - rounding or steps >= MOST_STEPS:
-            return s, steps
-        if gap_along(now, p, q, nx, ny, nz) - target < 0.5 * (distance - target):
-            wider, fx, fy, fz = feature_normal(now, p, q, nx, ny, nz)
-            if wider > target:
-                nx, ny, nz = fx, fy, fz
+            return TimeAndSteps(s, steps)
+        direction = direction_to_try(work, distance, direction, target)
         rest = until - s
         if rest <= 0.0:
-            return math.inf, steps
-        step = longest_step(now, turns, bounds, p, q, nx, ny, nz, steps, past, target, rest, shares)
-        if step < rest and step * bounds[SPEED] < distance - target:
+            return TimeAndSteps(math.inf, steps)
+        step = longest_step(work, direction, steps, target, rest)
+        if step < rest and step * speed < distance - target:
             # However wrong the direction may be, no corner gets farther than this.
-            step = min(rest, (distance - target) / bounds[SPEED])
+            step = min(rest, (distance - target) / speed)
         if step >= rest:
-            return math.inf, steps
-        past[6], past[7] = past[7], step
+            return TimeAndSteps(math.inf, steps)
+        work.past.step_before, work.past.step = work.past.step, step
         s += step
+
+
+@kernel(forceinline=True)
+def read_ends(work: FacePairWork, first: int, face_t0: Floats, face_t1: Floats, row: int) -> None:
+    """Write both ends of the corners of a face in a row of faces (n,p,3) to the corners from `first` on."""
+    for i in range(face_t0.shape[1]):
+        corner = work.ends[first + i]
+        for k in range(3):
+            corner.start[k], corner.end[k] = face_t0[row, i, k], face_t1[row, i, k]
+
+
+@kernel(forceinline=True)
+def note_contact(work: FacePairWork, time: float) -> None:
+    """Count a contact, and make it the lead where only the first is wanted and it is earlier."""
+    lead = work.lead
+    lead.contacts += 1.0
+    if work.limits.only_first != 0 and time < lead.time:
+        lead.time = time
+        write_point_from(lead.direction, 0, closest_direction(work).direction)
 
 
 @kernel
 def first_times_slice(
-    a_t0, a_t1, b_t0, b_t1, together, back, turns, bulges, separation, tolerance, only_first, lead, work, time, feature, steps,
-    begin, end,
-):  # fmt: skip
-    """Fill time, feature and steps (n,) of the queries begin … end; faces (n,p,3) and (n,q,3), work (4,72) is scratch.
-
-    With `only_first`, lead (5,) is as in `new_lead`.
-    """
-    p, q = a_t0.shape[1], b_t0.shape[1]
-    path, now, shares, rest = work[0].reshape(6, 12), work[1, :54].reshape(6, 9), work[2, :18].reshape(6, 3), work[3]
-    bounds, distances, past = rest[:5], rest[5:20], rest[20:28]
+    a_t0: Floats,
+    a_t1: Floats,
+    b_t0: Floats,
+    b_t1: Floats,
+    addresses: Addresses,
+    time: Floats,
+    feature: NDArray[np.int8],
+    steps: NDArray[np.int32],
+    begin: int,
+    end: int,
+) -> None:
+    """Fill time, feature and steps (n,) of the queries begin … end; faces (n,p,3) and (n,q,3)."""
+    work = open_face_pair_work(addresses)
+    limits = work.limits
     for row in range(begin, end):
         until = 1.0
-        if only_first and lead[4] >= MANY:
-            until = lead[0] - WORTH * tolerance
-        if until <= 0.0 or parted_until(a_t0, a_t1, b_t0, b_t1, row, bulges, separation, tolerance, until, lead):
-            time[row], steps[row], feature[row] = math.inf, 0, NO_FEATURE
+        if limits.only_first != 0 and work.lead.contacts >= MANY:
+            until = work.lead.time - WORTH * limits.tolerance
+        time[row], steps[row], feature[row] = math.inf, 0, NO_FEATURE
+        if until <= 0.0:
             continue
-        read_pair(a_t0, a_t1, b_t0, b_t1, row, together, back, turns, path, bounds)
-        rounding = bounds[ROUNDING]
-        gap = max(GAP_PER_TOLERANCE * tolerance * bounds[SIZE], LEAST_GAP * rounding)
-        time[row], steps[row] = search(path, turns, bounds, p, q, separation, gap, until, now, past, shares)
-        feature[row] = NO_FEATURE
+        read_ends(work, 0, a_t0, a_t1, row)
+        read_ends(work, OF_B, b_t0, b_t1, row)
+        if parted_until(work, until):
+            continue
+        read_pair(work)
+        gap = max(GAP_PER_TOLERANCE * limits.tolerance * limits.size, LEAST_GAP * limits.rounding)
+        time[row], steps[row] = search(work, gap, until)
         if time[row] <= 1.0:
-            feature[row] = closest_features(now, p, q, rounding, distances)
-            lead[4] += 1.0
-            if only_first and time[row] < lead[0]:
-                lead[0] = time[row]
-                _, lead[1], lead[2], lead[3] = closest_direction(now, p, q)
+            feature[row] = closest_features(work)
+            note_contact(work, time[row])
 
 
-def new_lead():
+def new_lead() -> Floats:
     """Return (5,): the least time so far, the direction that parted those faces until then, and how many contacts were found.
 
     Flat parts meet with thousands of pairs of faces at one time. Once there are `MANY`, what cannot come before the first by more
@@ -175,12 +232,25 @@ def new_lead():
     return np.array([np.inf, 0.0, 0.0, 0.0, 0.0])
 
 
-def early(lead, tolerance):
+def early(lead: Floats | None, tolerance: float) -> float:
     """Return by how much the least time of all calls with this lead may be late."""
-    return WORTH * tolerance if lead[4] >= MANY else 0.0
+    return WORTH * tolerance if lead is not None and lead[-1] >= MANY else 0.0
 
 
-def first_times_within(a_t0, a_t1, turn_a, b_t0, b_t1, turn_b, separation=0.0, tolerance=1e-6, lead=None):
+_workspaces = Workspaces(new_face_pair_arrays)
+
+
+def first_times_within(
+    a_t0: ArrayLike,
+    a_t1: ArrayLike,
+    turn_a: ArrayLike,
+    b_t0: ArrayLike,
+    b_t1: ArrayLike,
+    turn_b: ArrayLike,
+    separation: float = 0.0,
+    tolerance: float = 1e-6,
+    lead: Floats | None = None,
+) -> FirstTimes:
     """Return the first times at which pairs of moving faces come within `separation` of each other.
 
     Parameters
@@ -216,21 +286,30 @@ def first_times_within(a_t0, a_t1, turn_a, b_t0, b_t1, turn_b, separation=0.0, t
             )
     if not (separation >= 0.0 and tolerance > 0.0):
         raise InputError(f"separation is {separation} and tolerance {tolerance}; they must be at least 0 and above 0")
-    together, back, turns = common_frame(turn_a, turn_b)
-    back, turns, bulges = read_only_view(back), read_only_view(turns), read_only_view(bulges_of(turn_a, turn_b))
     found = FirstTimes(np.empty(n), np.empty(n, dtype=np.int8), np.empty(n, dtype=np.int32))
-    work, only_first = np.zeros((4, 72)), lead is not None
-    leading = lead if only_first else new_lead()
+    if n == 0:
+        return found
+    work = _workspaces.take()
+    turns = np.asarray(turn_a, np.float64), np.asarray(turn_b, np.float64)
+    _set_up(work, (arrays[0].shape[1], arrays[2].shape[1]), turns)
+    work.limits[0] = (separation, tolerance, lead is not None, 0.0, 0.0, 0.0)
+    work.lead[:] = new_lead() if lead is None else lead
 
-    def scan(begin, operations):
+    def scan(begin: list[int], operations: int) -> tuple[bool, int]:
         end = min(n, begin[0] + operations)
-        first_times_slice(
-            *arrays, together, back, turns, bulges, float(separation), float(tolerance), only_first, leading, work, *found,
-            begin[0], end,
-        )  # fmt: skip
+        first_times_slice(arrays[0], arrays[1], arrays[2], arrays[3], work.table.table[0], *found, begin[0], end)
         did, begin[0] = end - begin[0], end
         return end == n, did
 
-    if n > 0:
-        run_in_slices(scan, [0], FIRST_SLICE)
+    run_in_slices(scan, [0], FIRST_SLICE)
+    if lead is not None:
+        lead[:] = work.lead
+    _workspaces.give_back(work)
     return found
+
+
+def _set_up(work: FacePairArrays, corners: tuple[int, int], turns: tuple[Floats, Floats]) -> None:
+    """Write what all queries of a call have in common of their faces."""
+    set_common_frame(work, *turns)
+    work.faces["corners"] = corners
+    work.faces["bulge"] = [bulge_of(float(turn[3])) for turn in turns]

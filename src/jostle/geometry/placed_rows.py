@@ -4,50 +4,85 @@
 `feature_queries.py`): faces that cross at the start need neither a corner on a face nor two edges on each other.
 """
 
+from __future__ import annotations
+
 from jostle.geometry.contact_kind import CROSSING
 from jostle.geometry.faces_distance import faces_distance
-from jostle.geometry.feature_queries import FACES, FIRST_OF_B, FIRST_OF_EDGES, box_of_face, stay_apart
-from jostle.geometry.moving_point import arc_factors, place_with_factors
+from jostle.geometry.feature_queries import FACES, FIRST_OF_B, FIRST_OF_EDGES, Codes, FaceRows, Kinds
+from jostle.geometry.moving_faces import Corners, MovingBounds, corner, corners_at, stay_apart
+from jostle.geometry.moving_point import arc_factors, place_with_factors, turn_at
+from jostle.geometry.placed_faces import Faces
 from jostle.geometry.triangle import bounds_meet, face_at, triangle_bounds, triangle_of_points
 from jostle.geometry.triangle_triangle import triangles_touch
+from jostle.geometry.vector import Points, point_at, write_point
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+
+FACES_THEMSELVES = -1
 
 
 @kernel
-def place_rows(start, end, turn, time, out):
+def place_rows(start: Points, end: Points, turn: Points, time: Points, out: Points) -> None:
     """Write the places of the corners of rows (n,3,3), with turns (n,4) and times (n,), into out (n,3,3)."""
     for row in range(time.shape[0]):
-        kx, ky, kz, t = turn[row, 0], turn[row, 1], turn[row, 2], time[row]
-        along, aside = arc_factors(turn[row, 3], t)
+        axis, angle = turn_at(turn, row)
+        t = time[row]
+        arc = arc_factors(angle, t)
+        corners_t0, corners_t1, places = start[row], end[row], out[row]
         for k in range(3):
-            x, y, z = place_with_factors(
-                start[row, k, 0], start[row, k, 1], start[row, k, 2], end[row, k, 0], end[row, k, 1], end[row, k, 2],
-                kx, ky, kz, t, along, aside,
-            )  # fmt: skip
-            out[row, k, 0], out[row, k, 1], out[row, k, 2] = x, y, z
+            write_point(places, k, place_with_factors(point_at(corners_t0, k), point_at(corners_t1, k), axis, t, arc))
 
 
 @kernel
-def features_of_code(faces_a, i, faces_b, j, code):
-    """The three vertices of a and of b that make up the features of a code; vertices and edges repeat the last one."""
-    p, q, r = faces_a[i, 0], faces_a[i, 1], faces_a[i, 2]
-    s, t, u = faces_b[j, 0], faces_b[j, 1], faces_b[j, 2]
+def features_of_code(a: Corners, b: Corners, code: int) -> tuple[Corners, Corners]:
+    """Return the vertices that make up the features of a code of two faces; vertices and edges repeat the last one."""
     if 0 <= code < FIRST_OF_B:
-        p = faces_a[i, code]
-        q = r = p
-    elif FIRST_OF_B <= code < FIRST_OF_EDGES:
-        s = faces_b[j, code - FIRST_OF_B]
-        t = u = s
-    elif FIRST_OF_EDGES <= code < FACES:
+        p = corner(a, code)
+        return Corners(p, p, p), b
+    if FIRST_OF_B <= code < FIRST_OF_EDGES:
+        p = corner(b, code - FIRST_OF_B)
+        return a, Corners(p, p, p)
+    if FIRST_OF_EDGES <= code < FACES:
         k, m = (code - FIRST_OF_EDGES) // 3, (code - FIRST_OF_EDGES) % 3
-        p, q = faces_a[i, k], faces_a[i, (k + 1) % 3]
-        s, t = faces_b[j, m], faces_b[j, (m + 1) % 3]
-        r, u = q, t
-    return p, q, r, s, t, u
+        q, r = corner(a, (k + 1) % 3), corner(b, (m + 1) % 3)
+        return Corners(corner(a, k), q, q), Corners(corner(b, m), r, r)
+    return a, b
 
 
 @kernel
-def start_contacts(vertices_a, faces_a, vertices_b, faces_b, face_a, face_b, kind, code):
+def start_contact(vertices_a: Points, a: Corners, vertices_b: Points, b: Corners) -> tuple[int, int]:
+    """Return the kind of contact of two faces and its code, as `start_contacts` has them."""
+    kind, code = 0, -1
+    # First the faces, then their features as triangles without area: the test is exact for these too. One place where it is
+    # called, because each takes seconds to compile.
+    for trial in range(FACES_THEMSELVES, FACES):
+        on_a, on_b = features_of_code(a, b, trial)
+        found = triangles_touch(
+            triangle_of_points(vertices_a, on_a.p, on_a.q, on_a.r), triangle_of_points(vertices_b, on_b.p, on_b.q, on_b.r)
+        )
+        if trial == FACES_THEMSELVES:
+            if found == 0:
+                break
+            kind, code = found, FACES
+            if found == CROSSING:
+                break
+        elif found != 0:
+            code = trial
+            break
+    return kind, code
+
+
+@kernel
+def start_contacts(
+    vertices_a: Points,
+    faces_a: Faces,
+    vertices_b: Points,
+    faces_b: Faces,
+    face_a: FaceRows,
+    face_b: FaceRows,
+    kind: Kinds,
+    code: Codes,
+) -> int:
     """Write 0, TOUCHING or CROSSING of rows face_a, face_b (n,) into kind (n,) uint8, and what touches into code (n,) int8.
 
     vertices (v,3) in the world at the start; the code is -1 of faces that are apart, FACES of those that cross, and else the lowest
@@ -55,36 +90,26 @@ def start_contacts(vertices_a, faces_a, vertices_b, faces_b, face_a, face_b, kin
     """
     touching = 0
     for row in range(face_a.shape[0]):
-        i, j = face_a[row], face_b[row]
+        i, j = as_int64(face_a[row]), as_int64(face_b[row])
         kind[row], code[row] = 0, -1
         if not bounds_meet(triangle_bounds(face_at(vertices_a, faces_a, i)), triangle_bounds(face_at(vertices_b, faces_b, j))):
             continue
-        # First the faces, then their features as triangles without area: the test is exact for these too. One place where it is
-        # called, because each takes seconds to compile.
-        for trial in range(-1, FACES):
-            p, q, r, s, t, u = features_of_code(faces_a, i, faces_b, j, trial)
-            found = triangles_touch(triangle_of_points(vertices_a, p, q, r), triangle_of_points(vertices_b, s, t, u))
-            if trial < 0:
-                kind[row] = found
-                if found == 0:
-                    break
-                touching += 1
-                code[row] = FACES
-                if found == CROSSING:
-                    break
-            elif found != 0:
-                code[row] = trial
-                break
+        kind[row], code[row] = start_contact(vertices_a, corners_at(faces_a, i), vertices_b, corners_at(faces_b, j))
+        if kind[row] != 0:
+            touching += 1
     return touching
 
 
 @kernel
-def least_start_distance(vertices_a, faces_a, vertices_b, faces_b, face_a, face_b, least):
-    """The least distance of rows face_a, face_b (n,) at the start, vertices (v,3); `least` if none is nearer."""
+def least_start_distance(
+    vertices_a: Points, faces_a: Faces, vertices_b: Points, faces_b: Faces, face_a: FaceRows, face_b: FaceRows, least: float
+) -> float:
+    """Return the least distance of rows face_a, face_b (n,) at the start, vertices (v,3); `least` if none is nearer."""
     for row in range(face_a.shape[0]):
-        i, j = face_a[row], face_b[row]
-        box_a, box_b = box_of_face(vertices_a, faces_a, i), box_of_face(vertices_b, faces_b, j)
-        if least <= 0.0 or stay_apart(box_a, box_a, box_b, box_b, least):
+        a = face_at(vertices_a, faces_a, as_int64(face_a[row]))
+        b = face_at(vertices_b, faces_b, as_int64(face_b[row]))
+        box_a, box_b = triangle_bounds(a), triangle_bounds(b)
+        if least <= 0.0 or stay_apart(MovingBounds(box_a, box_a), MovingBounds(box_b, box_b), least):
             continue
-        least = min(least, faces_distance(face_at(vertices_a, faces_a, i), face_at(vertices_b, faces_b, j)))
+        least = min(least, faces_distance(a, b))
     return least

@@ -9,8 +9,13 @@ first pose instead of transposing it, because accepted poses are orthonormal onl
 conservative for the world vertices when its boxes are grown by `cull_padding`, whose docstring has the proof.
 """
 
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from jostle.geometry.vector import Points, Vec3
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
@@ -19,8 +24,102 @@ CULL_FACTOR = 64.0 * 2.0**-52
 CULL_FLOOR = 8e-30
 
 
+class PoseRow(NamedTuple):
+    """The row of a pose that gives one world coordinate: a row of the rotation, and the translation."""
+
+    x: float
+    y: float
+    z: float
+    t: float
+
+
+class RigidPose(NamedTuple):
+    """A pose from body to world, as a value."""
+
+    x: PoseRow
+    y: PoseRow
+    z: PoseRow
+
+
+@kernel(forceinline=True)
+def pose_of(pose: Any) -> RigidPose:
+    """Return a pose (4,4) as a value."""
+    return RigidPose(
+        PoseRow(pose[0, 0], pose[0, 1], pose[0, 2], pose[0, 3]),
+        PoseRow(pose[1, 0], pose[1, 1], pose[1, 2], pose[1, 3]),
+        PoseRow(pose[2, 0], pose[2, 1], pose[2, 2], pose[2, 3]),
+    )
+
+
+@kernel(forceinline=True)
+def pose_at(poses: Any, i: int) -> RigidPose:
+    """Return pose i of an array (n,4,4)."""
+    return RigidPose(
+        PoseRow(poses[i, 0, 0], poses[i, 0, 1], poses[i, 0, 2], poses[i, 0, 3]),
+        PoseRow(poses[i, 1, 0], poses[i, 1, 1], poses[i, 1, 2], poses[i, 1, 3]),
+        PoseRow(poses[i, 2, 0], poses[i, 2, 1], poses[i, 2, 2], poses[i, 2, 3]),
+    )
+
+
+@kernel(forceinline=True)
+def pose_from(numbers: Any, start: int) -> RigidPose:
+    """Return the pose in sixteen numbers of a flat array."""
+    return RigidPose(
+        PoseRow(numbers[start], numbers[start + 1], numbers[start + 2], numbers[start + 3]),
+        PoseRow(numbers[start + 4], numbers[start + 5], numbers[start + 6], numbers[start + 7]),
+        PoseRow(numbers[start + 8], numbers[start + 9], numbers[start + 10], numbers[start + 11]),
+    )
+
+
+@kernel(forceinline=True)
+def world_point(pose: RigidPose, point: Vec3) -> Vec3:
+    """Return the world coordinates of a local point, each by `rigid_coordinate`."""
+    p, x, y, z = point, pose.x, pose.y, pose.z
+    return Vec3(
+        rigid_coordinate(x.x, x.y, x.z, x.t, p.x, p.y, p.z),
+        rigid_coordinate(y.x, y.y, y.z, y.t, p.x, p.y, p.z),
+        rigid_coordinate(z.x, z.y, z.z, z.t, p.x, p.y, p.z),
+    )
+
+
+@kernel(forceinline=True)
+def moved_point(pose: RigidPose, point: Vec3) -> Vec3:
+    """Return a point under a relative pose, for culls and walks: as `world_point`, but tiny coordinates stay."""
+    p, x, y, z = point, pose.x, pose.y, pose.z
+    return Vec3(
+        ((x.x * p.x + x.y * p.y) + x.z * p.z) + x.t,
+        ((y.x * p.x + y.y * p.y) + y.z * p.z) + y.t,
+        ((z.x * p.x + z.y * p.y) + z.z * p.z) + z.t,
+    )
+
+
+@kernel(forceinline=True)
+def turned_vector(pose: RigidPose, v: Vec3) -> Vec3:
+    """Return a local vector in world axes."""
+    x, y, z = pose.x, pose.y, pose.z
+    return Vec3(
+        (x.x * v.x + x.y * v.y) + x.z * v.z,
+        (y.x * v.x + y.y * v.y) + y.z * v.z,
+        (z.x * v.x + z.y * v.y) + z.z * v.z,
+    )
+
+
+@kernel(forceinline=True)
+def turned_back(pose: RigidPose, v: Vec3) -> Vec3:
+    """Return the local vector whose product with a local point is that of v with its place in the world, but for a constant.
+
+    A product with the transpose, right for any linear map.
+    """
+    x, y, z = pose.x, pose.y, pose.z
+    return Vec3(
+        (x.x * v.x + y.x * v.y) + z.x * v.z,
+        (x.y * v.x + y.y * v.y) + z.y * v.z,
+        (x.z * v.x + y.z * v.y) + z.z * v.z,
+    )
+
+
 @kernel
-def rigid_coordinate(r0, r1, r2, t, x, y, z):
+def rigid_coordinate(r0: float, r1: float, r2: float, t: float, x: float, y: float, z: float) -> float:
     """One world coordinate of the local point (x, y, z); (r0, r1, r2, t) is that coordinate's row of the pose."""
     w = ((r0 * x + r1 * y) + r2 * z) + t
     # Tiny results leave the range in which the exact predicates keep every bit; the comparison also catches -0.0.
@@ -30,7 +129,7 @@ def rigid_coordinate(r0, r1, r2, t, x, y, z):
 
 
 @kernel
-def transform_into(pose, points, out):
+def transform_into(pose: Points, points: Points, out: Points) -> None:
     """Write the world coordinates of points (n,3) under pose (4,4) into out (n,3)."""
     for i in range(points.shape[0]):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
@@ -38,7 +137,7 @@ def transform_into(pose, points, out):
             out[i, k] = rigid_coordinate(pose[k, 0], pose[k, 1], pose[k, 2], pose[k, 3], x, y, z)
 
 
-def transform_points(pose, points, out=None):
+def transform_points(pose: Points, points: Points, out: Points | None = None) -> Points:
     """Return the world coordinates of local points: the vertices that every exact test sees.
 
     Parameters
@@ -57,7 +156,7 @@ def transform_points(pose, points, out=None):
 
 
 @kernel
-def solve_relative_pose_into(pose_a, pose_b, out):
+def solve_relative_pose_into(pose_a: Points, pose_b: Points, out: Points) -> None:
     """Write B's pose in A's frame, the solution X of pose_a X = pose_b, into out (4,4), by Cramer's rule."""
     r00, r01, r02 = pose_a[0, 0], pose_a[0, 1], pose_a[0, 2]
     r10, r11, r12 = pose_a[1, 0], pose_a[1, 1], pose_a[1, 2]
@@ -78,7 +177,7 @@ def solve_relative_pose_into(pose_a, pose_b, out):
     out[3, 3] = 1.0
 
 
-def solve_relative_pose(pose_a, pose_b):
+def solve_relative_pose(pose_a: Points, pose_b: Points) -> Points:
     """Return the (4, 4) pose of B in A's frame, by solving with A's pose: for culls, never for a last test."""
     out = np.empty((4, 4))
     solve_relative_pose_into(read_only_view(pose_a), read_only_view(pose_b), out)
@@ -86,7 +185,7 @@ def solve_relative_pose(pose_a, pose_b):
 
 
 @kernel
-def cull_padding(max_wa, max_wb, max_v):
+def cull_padding(max_wa: float, max_wb: float, max_v: float) -> float:
     """By how much boxes in A's frame must grow so that no contact of world vertices is culled.
 
     `max_wa`, `max_wb`: largest |world coordinate| of the vertices of A and of B; `max_v`: largest |local coordinate|
@@ -112,7 +211,7 @@ def cull_padding(max_wa, max_wb, max_v):
 
 
 @kernel
-def is_rigid(pose, tolerance, farthest):
+def is_rigid(pose: Points, tolerance: float, farthest: float) -> bool:
     """Whether a (4,4) pose is a rotation within the tolerance, with a translation below `farthest` and 0 0 0 1 below it.
 
     NaN and infinity fail, since every comparison with them does.
@@ -127,13 +226,13 @@ def is_rigid(pose, tolerance, farthest):
     minor_x = pose[1, 1] * pose[2, 2] - pose[1, 2] * pose[2, 1]
     minor_y = pose[1, 2] * pose[2, 0] - pose[1, 0] * pose[2, 2]
     minor_z = pose[1, 0] * pose[2, 1] - pose[1, 1] * pose[2, 0]
-    return pose[3, 3] == 1.0 and (pose[0, 0] * minor_x + pose[0, 1] * minor_y) + pose[0, 2] * minor_z > 0.0
+    return bool(pose[3, 3] == 1.0 and (pose[0, 0] * minor_x + pose[0, 1] * minor_y) + pose[0, 2] * minor_z > 0.0)
 
 
 @kernel
-def all_rigid(poses, tolerance, farthest):
+def all_rigid(poses: Points, tolerance: float, farthest: float) -> bool:
     """Whether all poses (n,4,4) are rigid."""
     good = 0
     for k in range(poses.shape[0]):
         good += is_rigid(poses[k], tolerance, farthest)
-    return good == poses.shape[0]
+    return bool(good == poses.shape[0])

@@ -9,39 +9,63 @@ Measured, with a direction that turns by 5 degrees from call to call: 62 vertice
 and 76; 266 vertices 470 and 74; 1,986 vertices 3,400 and 95.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from jostle.geometry.vector import Points, Vec3, dot, minus, point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Rows, Struct, float64, int32
 
 NEARLY_FLAT = 1.0 - 1e-9  # the cosine between the faces around a vertex; far above rounding: a link too many does no harm
 FEW_VERTICES = 64  # a scan of so many takes no longer than the rings of neighbours that climbing looks at
 
 
+class Hull(Struct):
+    """Points whose convex hull is meant, and the neighbours of each, or none where support points are found by a scan."""
+
+    points: Rows[float64]  # (3n,)
+    first: Rows[int32]  # (n+1,) where the neighbours of each begin in `near`
+    near: Rows[int32]
+
+
+class ScannedHull(NamedTuple):
+    """The same from arrays that a kernel has in hand; `first` and `near` are empty."""
+
+    points: Points
+    first: NDArray[np.int32]
+    near: NDArray[np.int32]
+
+
 @kernel
-def farthest_by_scan(points, x, y, z):
-    """The lowest vertex among those farthest along (x, y, z); points (3n,)."""
+def farthest_by_scan(points: Any, direction: Vec3) -> int:
+    """Return the lowest vertex among those farthest along a direction; points (3n,)."""
     farthest, highest = 0, -math.inf
-    for k in range(points.shape[0] // 3):
-        height = (x * points[3 * k] + y * points[3 * k + 1]) + z * points[3 * k + 2]
+    for k in range(len(points) // 3):
+        height = dot(direction, point_from(points, 3 * k))
         if height > highest:
             farthest, highest = k, height
     return farthest
 
 
 @kernel
-def farthest_by_climbing(points, first, near, x, y, z, start):
-    """A vertex farthest along (x, y, z), from vertex `start` on; near[first[k]] … near[first[k+1]-1] are the neighbours of k."""
+def farthest_by_climbing(points: Any, first: Any, near: Any, direction: Vec3, start: int) -> int:
+    """Return a vertex farthest along a direction, from vertex `start` on; near[first[k]:first[k+1]] are the neighbours of k."""
     at = start
     # Rounding might lead in a circle: there are never more steps than vertices.
-    for _ in range(first.shape[0]):
-        px, py, pz = points[3 * at], points[3 * at + 1], points[3 * at + 2]
+    for _ in range(len(first)):
+        here = point_from(points, 3 * at)
         rise, to = 0.0, at
         for m in range(first[at], first[at + 1]):
-            k = np.int64(near[m])
-            step = (x * (points[3 * k] - px) + y * (points[3 * k + 1] - py)) + z * (points[3 * k + 2] - pz)
+            k = as_int64(near[m])
+            step = dot(direction, minus(point_from(points, 3 * k), here))
             if step > rise:
                 rise, to = step, k
         if to == at:
@@ -51,21 +75,21 @@ def farthest_by_climbing(points, first, near, x, y, z, start):
 
 
 @kernel
-def farthest_point(points, first, near, x, y, z, start):
-    """A vertex farthest along (x, y, z): by climbing from `start` where there are neighbours, else by a scan."""
-    if near.shape[0] == 0:
-        return farthest_by_scan(points, x, y, z)
-    return farthest_by_climbing(points, first, near, x, y, z, start)
+def farthest_point(points: Any, first: Any, near: Any, direction: Vec3, start: int) -> int:
+    """Return a vertex farthest along a direction: by climbing from `start` where there are neighbours, else by a scan."""
+    if len(near) == 0:
+        return farthest_by_scan(points, direction)
+    return farthest_by_climbing(points, first, near, direction, start)
 
 
-def welded_points(points):
+def welded_points(points: Points) -> Points:
     """Return the distinct points of (n, 3), flat (3k,) and read-only, in their order."""
     points = np.ascontiguousarray(points, np.float64) + 0.0  # -0.0 becomes 0.0
     _, index = np.unique(points.view("V24").ravel(), return_index=True)
     return read_only_view(points[np.sort(index)].reshape(-1))
 
 
-def across_flat_sides(points, faces, normals):
+def across_flat_sides(points: Points, faces: NDArray[np.integer[Any]], normals: Points) -> NDArray[np.int64]:
     """Return (l, 2): each vertex within a flat side, and one on the other side of the body.
 
     The directions to the neighbours of such a vertex fill a plane; with one that leads inside they fill the half-space that holds
@@ -81,7 +105,9 @@ def across_flat_sides(points, faces, normals):
     return np.stack([flat, lowest[side.ravel()]], axis=1) if len(flat) else np.empty((0, 2), np.int64)
 
 
-def neighbours_of_vertices(edges, count, links=()):
+def neighbours_of_vertices(
+    edges: NDArray[np.integer[Any]], count: int, links: Sequence[Any] | NDArray[np.int64] = ()
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return (first (count+1,), near (2e+l,)) int32: the neighbours of each vertex, by undirected edges (e, 2) and links (l, 2)."""
     both = np.concatenate([edges, edges[:, ::-1], np.asarray(links, np.int64).reshape(-1, 2)])
     order = np.lexsort((both[:, 1], both[:, 0]))

@@ -101,6 +101,15 @@ def triangle_bounds(t: Triangle) -> Bounds:
 
 
 @kernel(forceinline=True)
+def segment_bounds(s: Segment) -> Bounds:
+    """Return the box of a segment."""
+    return Bounds(
+        Vec3(min(s.p.x, s.q.x), min(s.p.y, s.q.y), min(s.p.z, s.q.z)),
+        Vec3(max(s.p.x, s.q.x), max(s.p.y, s.q.y), max(s.p.z, s.q.z)),
+    )
+
+
+@kernel(forceinline=True)
 def bounds_meet(a: Bounds, b: Bounds) -> bool:
     """Return whether two closed boxes have a common point."""
     return (

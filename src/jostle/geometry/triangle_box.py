@@ -14,7 +14,12 @@ SAT 15, 65, 80. So `triangle_meets_box` is the SAT, with the paper's two quick t
 test it takes 49 ns for small triangles).
 """
 
-from jostle.geometry.scalar_vector import cross
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from jostle.geometry.triangle import Bounds, Triangle, bounds_meet, triangle_bounds
+from jostle.geometry.vector import Vec3, absolute, coordinate, cross, dot, minus, write_point_from
 from jostle.kernels.jit import kernel
 
 # In units of h = 2⁻⁵³, per D. Clipping: moving to the centre costs 1; a cut a + t(b − a) has 3 roundings in t, one in
@@ -29,153 +34,165 @@ EDGE_ROUNDING = 2.0**-49
 PLANE_ROUNDING = 2.0**-48
 
 # A polygon of 3 corners clipped four times has at most 7; rounding that breaks convexity could make it 13.
-CLIP_WORKSPACE_SHAPE = (2, 16, 3)
+MOST_CORNERS = 16
+CLIP_WORKSPACE = 2 * 3 * MOST_CORNERS  # float64: the corners of a polygon, and of what is left of it
+A_CUT_IS_IN_THE_FACE = -1
 
 
-@kernel
-def bounding_boxes_part(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz):
-    """Whether the triangle's bounding box and the box share no point; exact."""
-    return (
-        (ax < lx and bx < lx and cx < lx)
-        or (ax > ux and bx > ux and cx > ux)
-        or (ay < ly and by < ly and cy < ly)
-        or (ay > uy and by > uy and cy > uy)
-        or (az < lz and bz < lz and cz < lz)
-        or (az > uz and bz > uz and cz > uz)
-    )
+class CentredBox(NamedTuple):
+    """A box by its centre and its half extents."""
+
+    centre: Vec3
+    half: Vec3
 
 
-@kernel
-def a_vertex_is_inside(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz):
-    """Whether the closed box contains a corner of the triangle; exact."""
-    return (
-        (lx <= ax <= ux and ly <= ay <= uy and lz <= az <= uz)
-        or (lx <= bx <= ux and ly <= by <= uy and lz <= bz <= uz)
-        or (lx <= cx <= ux and ly <= cy <= uy and lz <= cz <= uz)
-    )
-
-
-@kernel
-def centre_and_half(low, high):
-    """A floating-point centre of [low, high] and the farther end's distance from it (one rounding)."""
+@kernel(forceinline=True)
+def centre_and_half(low: float, high: float) -> tuple[float, float]:
+    """Return a floating-point centre of [low, high] and the farther end's distance from it (one rounding)."""
     centre = 0.5 * (low + high)
     return centre, max(high - centre, centre - low)
 
 
+@kernel(forceinline=True)
+def centred(box: Bounds) -> CentredBox:
+    """Return a box by its centre and half extents, as `centre_and_half` rounds them."""
+    x, half_x = centre_and_half(box.lower.x, box.upper.x)
+    y, half_y = centre_and_half(box.lower.y, box.upper.y)
+    z, half_z = centre_and_half(box.lower.z, box.upper.z)
+    return CentredBox(Vec3(x, y, z), Vec3(half_x, half_y, half_z))
+
+
+@kernel(forceinline=True)
+def grown_half(half: Vec3, padding: float) -> Vec3:
+    """Return half extents that are larger by a padding."""
+    return Vec3(half.x + padding, half.y + padding, half.z + padding)
+
+
+@kernel(forceinline=True)
+def is_in_box(a: Vec3, box: Bounds) -> bool:
+    """Return whether a closed box contains a point; exact."""
+    lower, upper = box.lower, box.upper
+    return lower.x <= a.x <= upper.x and lower.y <= a.y <= upper.y and lower.z <= a.z <= upper.z
+
+
+@kernel(forceinline=True)
+def a_vertex_is_inside(t: Triangle, box: Bounds) -> bool:
+    """Return whether the closed box contains a corner of the triangle; exact."""
+    return is_in_box(t.p, box) or is_in_box(t.q, box) or is_in_box(t.r, box)
+
+
+@kernel(forceinline=True)
+def largest_coordinate(a: Vec3) -> float:
+    """Return the largest |coordinate|."""
+    return max(abs(a.x), abs(a.y), abs(a.z))
+
+
+@kernel(forceinline=True)
+def reach_of(t: Triangle, half: Vec3) -> float:
+    """Return D: the largest |coordinate| of a triangle about the centre of a box, and of the half extents."""
+    return max(largest_coordinate(t.p), largest_coordinate(t.q), largest_coordinate(t.r), half.x, half.y, half.z)
+
+
 @kernel
-def clip_against(polygon, source, count, axis, sign, bound, other, half_other, third, half_third):
-    """Clip polygon[source, :count] by sign·x[axis] <= bound into polygon[1 - source]; its count, or -1: a cut lies in the face."""
-    target = 1 - source
+def clip_against(polygon: Any, source: int, count: int, axis: int, sign: float, half: Vec3) -> int:
+    """Clip one of two polygons by sign·x[axis] <= half[axis] into the other.
+
+    Returns its number of corners, or A_CUT_IS_IN_THE_FACE. `polygon` is scratch of CLIP_WORKSPACE; `source` is 0 or 1.
+    """
+    begin, to = 3 * MOST_CORNERS * source, 3 * MOST_CORNERS * (1 - source)
+    other, third = (axis + 1) % 3, (axis + 2) % 3
+    bound, half_other, half_third = coordinate(half, axis), coordinate(half, other), coordinate(half, third)
     kept = 0
     for i in range(count):
-        j = i + 1 if i + 1 < count else 0
-        here, there = sign * polygon[source, i, axis], sign * polygon[source, j, axis]
+        a = begin + 3 * i
+        b = a + 3 if i + 1 < count else begin
+        here, there = sign * polygon[a + axis], sign * polygon[b + axis]
         if here <= bound:
             for k in range(3):
-                polygon[target, kept, k] = polygon[source, i, k]
+                polygon[to + 3 * kept + k] = polygon[a + k]
             kept += 1
         if (here <= bound) != (there <= bound):
             t = (bound - here) / (there - here)
-            p = polygon[source, i, other] + t * (polygon[source, j, other] - polygon[source, i, other])
-            q = polygon[source, i, third] + t * (polygon[source, j, third] - polygon[source, i, third])
+            p = polygon[a + other] + t * (polygon[b + other] - polygon[a + other])
+            q = polygon[a + third] + t * (polygon[b + third] - polygon[a + third])
             if abs(p) <= half_other and abs(q) <= half_third:
-                return -1
-            polygon[target, kept, axis] = sign * bound
-            polygon[target, kept, other] = p
-            polygon[target, kept, third] = q
+                return A_CUT_IS_IN_THE_FACE
+            cut = to + 3 * kept
+            polygon[cut + axis], polygon[cut + other], polygon[cut + third] = sign * bound, p, q
             kept += 1
     return kept
 
 
 @kernel
-def triangle_meets_box_clip(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz, polygon):
-    """Whether triangle abc meets the box [l, u]; never wrongly no. `polygon`: scratch of CLIP_WORKSPACE_SHAPE, float64."""
-    if bounding_boxes_part(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz):
+def triangle_meets_box_clip(t: Triangle, box: Bounds, polygon: Any) -> bool:
+    """Return whether a triangle meets a box; never wrongly no. `polygon`: scratch of CLIP_WORKSPACE numbers, float64."""
+    if not bounds_meet(triangle_bounds(t), box):
         return False
-    if a_vertex_is_inside(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz):
+    if a_vertex_is_inside(t, box):
         return True
-    ox, hx = centre_and_half(lx, ux)
-    oy, hy = centre_and_half(ly, uy)
-    oz, hz = centre_and_half(lz, uz)
-    polygon[0, 0, 0], polygon[0, 0, 1], polygon[0, 0, 2] = ax - ox, ay - oy, az - oz
-    polygon[0, 1, 0], polygon[0, 1, 1], polygon[0, 1, 2] = bx - ox, by - oy, bz - oz
-    polygon[0, 2, 0], polygon[0, 2, 1], polygon[0, 2, 2] = cx - ox, cy - oy, cz - oz
-    largest = max(hx, hy, hz)
-    for i in range(3):
-        for k in range(3):
-            largest = max(largest, abs(polygon[0, i, k]))
-    padding = CLIP_ROUNDING * largest
-    hx, hy, hz = hx + padding, hy + padding, hz + padding
-
-    count = clip_against(polygon, 0, 3, 0, 1.0, hx, 1, hy, 2, hz)
+    about = centred(box)
+    t = Triangle(minus(t.p, about.centre), minus(t.q, about.centre), minus(t.r, about.centre))
+    write_point_from(polygon, 0, t.p)
+    write_point_from(polygon, 3, t.q)
+    write_point_from(polygon, 6, t.r)
+    half = grown_half(about.half, CLIP_ROUNDING * reach_of(t, about.half))
+    count = clip_against(polygon, 0, 3, 0, 1.0, half)
     if count > 0:
-        count = clip_against(polygon, 1, count, 0, -1.0, hx, 1, hy, 2, hz)
+        count = clip_against(polygon, 1, count, 0, -1.0, half)
     if count > 0:
-        count = clip_against(polygon, 0, count, 1, 1.0, hy, 2, hz, 0, hx)
+        count = clip_against(polygon, 0, count, 1, 1.0, half)
     if count > 0:
-        count = clip_against(polygon, 1, count, 1, -1.0, hy, 2, hz, 0, hx)
+        count = clip_against(polygon, 1, count, 1, -1.0, half)
     if count <= 0:
-        return count < 0
+        return count == A_CUT_IS_IN_THE_FACE
     all_above, all_below = True, True
     for i in range(count):
-        all_above = all_above and polygon[0, i, 2] > hz
-        all_below = all_below and polygon[0, i, 2] < -hz
+        z = polygon[3 * i + 2]
+        all_above = all_above and z > half.z
+        all_below = all_below and z < -half.z
     return not (all_above or all_below)
 
 
-@kernel
-def edge_axes_separate(ex, ey, ez, ax, ay, az, cx, cy, cz, hx, hy, hz):
-    """Whether an axis e × x̂, e × ŷ or e × ẑ separates the box of half extents h from a triangle with edge e.
+@kernel(forceinline=True)
+def edge_axes_separate(e: Vec3, a: Vec3, c: Vec3, half: Vec3) -> bool:
+    """Return whether an axis e × x̂, e × ŷ or e × ẑ separates the box of these half extents from a triangle with edge e.
 
     a is an end of the edge, c the corner opposite (both ends of the edge project to the same value).
     """
-    p, q, r = ez * ay - ey * az, ez * cy - ey * cz, abs(ez) * hy + abs(ey) * hz
+    p, q, r = e.z * a.y - e.y * a.z, e.z * c.y - e.y * c.z, abs(e.z) * half.y + abs(e.y) * half.z
     if min(p, q) > r or max(p, q) < -r:
         return True
-    p, q, r = ex * az - ez * ax, ex * cz - ez * cx, abs(ex) * hz + abs(ez) * hx
+    p, q, r = e.x * a.z - e.z * a.x, e.x * c.z - e.z * c.x, abs(e.x) * half.z + abs(e.z) * half.x
     if min(p, q) > r or max(p, q) < -r:
         return True
-    p, q, r = ey * ax - ex * ay, ey * cx - ex * cy, abs(ey) * hx + abs(ex) * hy
+    p, q, r = e.y * a.x - e.x * a.y, e.y * c.x - e.x * c.y, abs(e.y) * half.x + abs(e.x) * half.y
     return min(p, q) > r or max(p, q) < -r
 
 
-@kernel
-def plane_separates(ex, ey, ez, fx, fy, fz, ax, ay, az, hx, hy, hz, rounding):
-    """Whether the plane through a along e and f leaves the box of half extents h on one side, by more than the rounding."""
-    nx, ny, nz = cross(ex, ey, ez, fx, fy, fz)
-    terms = abs(ey * fz) + abs(ez * fy) + abs(ez * fx) + abs(ex * fz) + abs(ex * fy) + abs(ey * fx)
-    radius = (abs(nx) * hx + abs(ny) * hy) + abs(nz) * hz
-    return abs((nx * ax + ny * ay) + nz * az) > radius + rounding * terms
+@kernel(forceinline=True)
+def plane_separates(e: Vec3, f: Vec3, a: Vec3, half: Vec3, rounding: float) -> bool:
+    """Return whether the plane through a along e and f leaves the box of these half extents on one side, beyond the rounding."""
+    normal = cross(e, f)
+    terms = abs(e.y * f.z) + abs(e.z * f.y) + abs(e.z * f.x) + abs(e.x * f.z) + abs(e.x * f.y) + abs(e.y * f.x)
+    return abs(dot(normal, a)) > dot(absolute(normal), half) + rounding * terms
 
 
 @kernel
-def triangle_meets_box_sat(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz):
-    """Whether triangle abc meets the box [l, u], by 13 separating axes; never wrongly no."""
-    if bounding_boxes_part(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz):
+def triangle_meets_box_sat(t: Triangle, box: Bounds) -> bool:
+    """Return whether a triangle meets a box, by 13 separating axes; never wrongly no."""
+    if not bounds_meet(triangle_bounds(t), box):
         return False
-    if a_vertex_is_inside(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz):
+    if a_vertex_is_inside(t, box):
         return True
     # Edges before the shift: a difference of input coordinates has one rounding, relative to itself.
-    ex, ey, ez = bx - ax, by - ay, bz - az
-    fx, fy, fz = cx - bx, cy - by, cz - bz
-    gx, gy, gz = ax - cx, ay - cy, az - cz
-    ox, hx = centre_and_half(lx, ux)
-    oy, hy = centre_and_half(ly, uy)
-    oz, hz = centre_and_half(lz, uz)
-    ax, ay, az = ax - ox, ay - oy, az - oz
-    bx, by, bz = bx - ox, by - oy, bz - oz
-    cx, cy, cz = cx - ox, cy - oy, cz - oz
-    largest = max(abs(ax), abs(ay), abs(az), abs(bx), abs(by), abs(bz))
-    largest = max(largest, abs(cx), abs(cy), abs(cz), hx, hy, hz)
-    if plane_separates(ex, ey, ez, fx, fy, fz, ax, ay, az, hx, hy, hz, PLANE_ROUNDING * largest):
+    e, f, g = minus(t.q, t.p), minus(t.r, t.q), minus(t.p, t.r)
+    about = centred(box)
+    a, b, c = minus(t.p, about.centre), minus(t.q, about.centre), minus(t.r, about.centre)
+    largest = reach_of(Triangle(a, b, c), about.half)
+    if plane_separates(e, f, a, about.half, PLANE_ROUNDING * largest):
         return False
-    padding = EDGE_ROUNDING * largest
-    hx, hy, hz = hx + padding, hy + padding, hz + padding
-    return not (
-        edge_axes_separate(ex, ey, ez, ax, ay, az, cx, cy, cz, hx, hy, hz)
-        or edge_axes_separate(fx, fy, fz, bx, by, bz, ax, ay, az, hx, hy, hz)
-        or edge_axes_separate(gx, gy, gz, cx, cy, cz, bx, by, bz, hx, hy, hz)
-    )
+    half = grown_half(about.half, EDGE_ROUNDING * largest)
+    return not (edge_axes_separate(e, a, c, half) or edge_axes_separate(f, b, a, half) or edge_axes_separate(g, c, b, half))
 
 
 triangle_meets_box = triangle_meets_box_sat

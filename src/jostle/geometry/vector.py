@@ -106,6 +106,12 @@ def absolute(a: Vec3) -> Vec3:
 
 
 @kernel(forceinline=True)
+def largest_coordinate(a: Vec3) -> float:
+    """Return the largest absolute value of a coordinate."""
+    return max(abs(a.x), abs(a.y), abs(a.z))
+
+
+@kernel(forceinline=True)
 def negative(a: Vec3) -> Vec3:
     """Return -a."""
     return Vec3(-a.x, -a.y, -a.z)

@@ -34,6 +34,9 @@ class AddressTable:
         numbers = [_places(arrays) for arrays in self._arrays]
         self.table: NDArray[np.int64] = np.array(numbers, np.int64).reshape(len(numbers), width)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a table of addresses cannot be copied or pickled: make another one of the copied arrays")
+
     def with_rows(self, rows: Mapping[int, Sequence[NDArray[Any]]]) -> AddressTable:
         """Return a table with other arrays in some rows."""
         made = AddressTable.__new__(AddressTable)

@@ -70,7 +70,7 @@ def narrowed(edge: int, step: int, bias: int, first: int, last: int) -> tuple[in
     return first, last
 
 
-class Corner(NamedTuple):
+class SnappedCorner(NamedTuple):
     """A corner of a triangle in the picture: x and y in steps of 1/256 pixel, and the depth."""
 
     x: int
@@ -87,7 +87,9 @@ class Lens(NamedTuple):
 
 
 @kernel
-def fill_triangle(a: Corner, b: Corner, c: Corner, number: int, sign: float, behind: Buffers, into: Buffers) -> None:
+def fill_triangle(
+    a: SnappedCorner, b: SnappedCorner, c: SnappedCorner, number: int, sign: float, behind: Buffers, into: Buffers
+) -> None:
     """Draw one snapped triangle. sign +1 keeps the nearest, -1 the farthest; behind is of size 0 where there is nothing before."""
     depth, face, behind_depth, behind_face = into.depth, into.face, behind.depth, behind.face
     area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y)
@@ -196,9 +198,9 @@ def snapped(coordinate: float) -> int:
 
 
 @kernel(forceinline=True)
-def corner_of(polygon: Floats, i: int) -> Corner:
+def corner_of(polygon: Floats, i: int) -> SnappedCorner:
     """Return corner i of a polygon in the picture."""
-    return Corner(snapped(polygon[i, 0]), snapped(polygon[i, 1]), polygon[i, 2])
+    return SnappedCorner(snapped(polygon[i, 0]), snapped(polygon[i, 1]), polygon[i, 2])
 
 
 @kernel

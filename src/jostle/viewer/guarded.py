@@ -116,7 +116,10 @@ class Guard:
             return self._with_headers(connection.respond(http.HTTPStatus.FORBIDDEN, f"{why}\n"), request)
         if request.headers.get_all("Upgrade") and len(self.connections) >= MOST_CONNECTIONS:
             return connection.respond(http.HTTPStatus.SERVICE_UNAVAILABLE, "Too many browsers look at this page.\n")
-        response: Response | None = None if answer is None else answer(connection, request)
+        try:
+            response: Response | None = None if answer is None else answer(connection, request)
+        except (OSError, ValueError):  # viser asks the system for a file that no system would have, by a name too long for one
+            response = connection.respond(http.HTTPStatus.NOT_FOUND, "There is no such page.\n")
         if response is not None:
             self._with_headers(response, request)
             if self.admission.cookie is not None:

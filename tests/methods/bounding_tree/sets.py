@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from jostle.kernels.arrays import read_only_view
-from jostle.methods.bounding_tree.fit import Soup, enclose, measure, nothing_gathered
+from jostle.methods.bounding_tree.face_sets import FaceSets
+from jostle.methods.bounding_tree.fit import enclose, measure
 from jostle.methods.bounding_tree.tree import KINDS, ROW, SPHERE
 from jostle.methods.bounding_tree.volumes.quality import QUALITIES
 from jostle.shapes.mesh import Mesh
@@ -54,21 +54,19 @@ def degenerate_meshes() -> dict[str, Mesh]:
     }
 
 
-def soup_of(vertices, faces=None) -> Soup:
+def soup_of(vertices, faces=None) -> FaceSets:
     vertices = np.ascontiguousarray(vertices, float)
     faces = np.arange(len(vertices)).reshape(-1, 3) if faces is None else faces
-    faces = np.ascontiguousarray(faces, np.int32)
-    return Soup(read_only_view(vertices), read_only_view(faces), vertices[faces].sum(axis=1) / 3.0)
+    return FaceSets(vertices, np.ascontiguousarray(faces, np.int32))
 
 
 def object_of(kind: str, vertices, faces=None, quality: str = "volume"):
     """Return the bounding object (16,) of a set of faces, and its measure."""
     soup = soup_of(vertices, faces)
-    count = len(soup.faces)
-    sets = np.arange(count, dtype=np.int32), np.zeros(1, np.int64), np.full(1, count)
+    ranges = np.zeros(1, np.int64), np.full(1, len(soup.faces))
     volumes, measures = np.empty((1, ROW)), np.empty(1)
-    enclose(KINDS[kind], QUALITIES[quality], soup, *sets, nothing_gathered(len(soup.vertices)), volumes)
-    measure(KINDS[kind], QUALITIES[quality], soup, *sets, volumes, measures)
+    enclose(KINDS[kind], QUALITIES[quality], soup, *ranges, volumes)
+    measure(KINDS[kind], QUALITIES[quality], soup, *ranges, volumes, measures)
     return volumes[0], float(measures[0])
 
 

@@ -10,11 +10,12 @@ import pytest
 from jostle.errors import InputError
 from jostle.methods.bounding_tree import fit
 from jostle.methods.bounding_tree.build import SPLITTINGS, build
+from jostle.methods.bounding_tree.face_sets import FaceSets
 from jostle.methods.bounding_tree.tree import KINDS, Tree, validate
 from jostle.methods.bounding_tree.volumes.quality import QUALITIES
 from jostle.shapes.build import blob
 from jostle.shapes.mesh import Mesh
-from tests.methods.bounding_tree.sets import degenerate_meshes, holds_exactly, plate, soup_mesh, soup_of
+from tests.methods.bounding_tree.sets import degenerate_meshes, holds_exactly, plate, soup_mesh
 
 EVERY_WAY = list(itertools.product(KINDS, SPLITTINGS, QUALITIES))
 
@@ -25,9 +26,9 @@ def faces_of(tree: Tree, node: int):
 
 def measures(tree: Tree, mesh: Mesh, quality: str):
     """Return the measure of every node's volume."""
-    soup, found = soup_of(mesh.vertices, mesh.faces), np.empty(len(tree.volumes))
+    sets, found = FaceSets(mesh.vertices, mesh.faces, tree.order), np.empty(len(tree.volumes))
     begin = tree.first_face.astype(np.int64)
-    fit.measure(int(tree.kind), QUALITIES[quality], soup, tree.order, begin, begin + tree.face_count, tree.volumes, found)
+    fit.measure(int(tree.kind), QUALITIES[quality], sets, begin, begin + tree.face_count, tree.volumes, found)
     return found
 
 

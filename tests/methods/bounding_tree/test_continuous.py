@@ -8,7 +8,6 @@ import pytest
 import jostle
 from jostle.continuous.face_pairs import slack
 from jostle.methods.bounding_tree import dynamic
-from jostle.methods.bounding_tree.motions import LARGEST
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build as shapes
 from tests.tiny import box, random_pose, random_soup
@@ -106,14 +105,8 @@ def test_the_first_contact_does_not_depend_on_when_candidates_are_looked_at(turn
 
 
 def test_little_room_changes_nothing(monkeypatch):
-    original = dynamic.DynamicSearch.__init__
-
-    def small(self):
-        original(self)
-        self._entries, self._starts = np.empty((41, 4), np.int32), np.empty(41)
-        self._candidates, self._earliest = np.empty((1, 2), np.int32), np.empty(1)
-
-    monkeypatch.setattr(dynamic.DynamicSearch, "__init__", small)
+    monkeypatch.setattr(dynamic, "FIRST_QUEUE", 41)
+    monkeypatch.setattr(dynamic, "FIRST_CANDIDATES", 1)
     for seed in range(3):
         assert moved(METHODS["obb"], seed, False, all_contacts=True) == truth(seed, False, all_contacts=True)
         assert agree(moved(METHODS["sphere"], seed, True), truth(seed, True))
@@ -217,7 +210,7 @@ def test_the_traversal_looks_farther_than_the_basic_tests():
         frame = world._frame()
         trees = world._ready_detector()._trees
         a, b = trees.mover(frame, 0), trees.mover(frame, 1)
-        size = a.tree.motion[LARGEST] + b.tree.motion[LARGEST]
+        size = a.tree.motion["largest"][0] + b.tree.motion["largest"][0]
         for tolerance in (1e-9, 1e-6, 1e-3):
             assert max(4e-6 * tolerance, dynamic.NOT_EXACT) * size > slack(a.surface, b.surface, tolerance)
 

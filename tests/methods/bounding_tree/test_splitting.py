@@ -7,9 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
+from jostle.geometry.vector import Vec3
+from jostle.kernels.jit import kernel
 from jostle.kernels.random import below, random_state
+from jostle.methods.bounding_tree.face_sets import SEED, FaceSets, open_sets, view_volume
 from jostle.methods.bounding_tree.splitting.box_regions import first_faces, longest_axes, region_centres
-from jostle.methods.bounding_tree.splitting.split import SEED, SPLITTINGS, one_list, split_sets
+from jostle.methods.bounding_tree.splitting.split import SPLITTINGS, ToSplit, split_sets
 from jostle.methods.bounding_tree.tree import AABB, OBB, SPHERE
 from jostle.methods.bounding_tree.volumes.quality import QUALITIES, box_size
 from tests.methods.bounding_tree.sets import object_of, random_rotations, soup_mesh, soup_of
@@ -21,20 +24,34 @@ COUNT = 60
 def split_one(splitting, soup, degree, kind=OBB, quality="volume", means=None, last=True):
     """Split all faces; return the sets of faces of the parts."""
     count = len(soup.faces)
-    lists = one_list(count)
+    sets = FaceSets(soup.vertices, soup.faces)
     box, _ = object_of("obb", soup.vertices, soup.faces, quality)
     starts, parts = np.empty((1, 7), np.int64), np.empty(1, np.int64)
     means = np.full((1, 6, 3), np.nan) if means is None else means
-    split_sets(
-        SPLITTINGS[splitting], kind, QUALITIES[quality], soup, lists, np.zeros(1, np.int64), np.full(1, count), np.full(1, degree),
-        box[None], means, np.full(1, last), starts, parts,
-    )  # fmt: skip
+    ranges = np.zeros(1, np.int64), np.full(1, count)
+    these = ToSplit(*ranges, np.full(1, degree), box[None], means, np.full(1, last), starts, parts)
+    split_sets(SPLITTINGS[splitting], kind, QUALITIES[quality], sets, these)
     ends = starts[0, : parts[0] + 1].tolist()
     assert (ends[0], ends[-1]) == (0, count)
-    found = [lists.order[low:high].tolist() for low, high in itertools.pairwise(ends)]
+    found = [sets.order[low:high].tolist() for low, high in itertools.pairwise(ends)]
     assert all(found)
     assert sorted(itertools.chain(*found)) == list(range(count))
     return found
+
+
+@kernel
+def write_regions(box, degree, regions):
+    region_centres(view_volume(box), degree, regions)
+
+
+@kernel
+def axes_by_length(box):
+    return longest_axes(view_volume(box))
+
+
+@kernel
+def write_first_faces(addresses, begin, end, regions, degree, seeds):
+    first_faces(open_sets(addresses), begin, end, regions, degree, seeds)
 
 
 def as_sets(parts):
@@ -70,16 +87,17 @@ def test_regions_of_a_box(degree, expected, order):
     centre = np.array([10.0, 20.0, 30.0])
     box = np.concatenate([centre, half[list(order)], axes[list(order)].ravel(), [0.0]])
     regions = np.empty((6, 3))
-    region_centres(box, degree, regions)
+    write_regions(box, degree, regions)
     np.testing.assert_allclose(regions[:degree], centre + np.array(expected) @ axes[:2], atol=1e-12)
-    assert [order[k] for k in longest_axes(box)] == [0, 1, 2]
+    assert [order[k] for k in axes_by_length(box)] == [0, 1, 2]
 
 
 def test_first_faces_are_nearest_and_distinct():
-    centres = np.array([[0.0, 0, 0], [1.0, 0, 0], [5.0, 0, 0], [9.0, 0, 0]])
+    corners = np.repeat([[0.0, 0, 0], [1.0, 0, 0], [5.0, 0, 0], [9.0, 0, 0]], 3, axis=0)
+    sets = FaceSets(corners, np.arange(12, dtype=np.int32).reshape(-1, 3), np.array([3, 2, 1, 0], np.int32))
     regions = np.array([[1.1, 0, 0], [0.9, 0, 0], [8.0, 0, 0], [0.0] * 3, [0.0] * 3, [0.0] * 3])
     seeds = np.empty(6, np.int64)
-    first_faces(centres, np.array([3, 2, 1, 0], np.int32), 0, 4, regions, 3, seeds)
+    write_first_faces(sets.addresses, 0, 4, regions, 3, seeds)
     assert seeds[:3].tolist() == [2, 3, 0]  # entries of the list: faces 1, 0 and 3
 
 
@@ -114,15 +132,14 @@ def test_without_optimisation(degree):
 def test_without_optimisation_goes_on_from_the_degree_before():
     soup = some_soup()
     means = np.full((1, 6, 3), np.nan)
-    lists, box = one_list(COUNT), np.empty((1, 16))
+    box = np.empty((1, 16))
     starts, parts = np.empty((1, 7), np.int64), np.empty(1, np.int64)
     for degree in range(2, 7):
-        split_sets(
-            SPLITTINGS["without_optimisation"], AABB, 0, soup, lists, np.zeros(1, np.int64), np.full(1, COUNT), np.full(1, degree),
-            box, means, np.zeros(1, bool), starts, parts,
-        )  # fmt: skip
+        ranges = np.zeros(1, np.int64), np.full(1, COUNT)
+        these = ToSplit(*ranges, np.full(1, degree), box, means, np.zeros(1, bool), starts, parts)
+        split_sets(SPLITTINGS["without_optimisation"], AABB, 0, soup, these)
         ends = starts[0, : parts[0] + 1].tolist()
-        assert as_sets(lists.order[low:high].tolist() for low, high in itertools.pairwise(ends)) == parts_of(
+        assert as_sets(soup.order[low:high].tolist() for low, high in itertools.pairwise(ends)) == parts_of(
             subsets_by_means(soup.centres, degree)
         )
 
@@ -133,8 +150,8 @@ def test_without_optimisation_goes_on_from_the_degree_before():
 def regions_and_seeds(soup, degree, quality):
     box, _ = object_of("obb", soup.vertices, soup.faces, quality)
     regions, seeds = np.empty((6, 3)), np.empty(6, np.int64)
-    region_centres(box, degree, regions)
-    first_faces(soup.centres, np.arange(len(soup.faces), dtype=np.int32), 0, len(soup.faces), regions, degree, seeds)
+    write_regions(box, degree, regions)
+    write_first_faces(FaceSets(soup.vertices, soup.faces).addresses, 0, len(soup.faces), regions, degree, seeds)
     return box, regions[:degree], seeds[:degree].tolist()
 
 
@@ -146,7 +163,7 @@ def subsets_by_insertion(soup, degree, kind, quality):
 
     def size(subset):
         points = along[subset].reshape(-1, 3)
-        return box_size(*(points.max(axis=0) - points.min(axis=0)), QUALITIES[quality])
+        return box_size(Vec3(*(points.max(axis=0) - points.min(axis=0))), QUALITIES[quality])
 
     subsets = [[seed] for seed in seeds]
     waiting = [f for f in range(len(soup.faces)) if f not in seeds]

@@ -7,9 +7,12 @@ import pytest
 
 import jostle
 from jostle.geometry.rigid import solve_relative_pose, transform_points
+from jostle.kernels.jit import kernel
+from jostle.kernels.structs import record_viewer
 from jostle.methods.bounding_tree import search, static
 from jostle.methods.bounding_tree.build import build
-from jostle.methods.bounding_tree.overlap import FRAME, PADDING, nodes_apart, reach_of, set_up_frame
+from jostle.methods.bounding_tree.overlap import PairFrame, nodes_apart, reach_of, set_up_frame
+from jostle.methods.bounding_tree.tree import Volume
 from jostle.motion.pose import translation
 from jostle.shapes import build as shapes
 from tests.tiny import box, random_pose, random_soup
@@ -75,14 +78,8 @@ def test_slices_and_arrays_that_must_grow_change_nothing(volume, monkeypatch):
     whole = detected(method, bodies, itself=True)
     assert len(whole.contacts) > 2000
     monkeypatch.setattr(search, "FIRST_SLICE", 1)
-    original = search.StaticSearch.__init__
-
-    def small(self):
-        original(self)
-        self._stack = np.empty((static.MOST_NEW + 1, 2), np.int32)
-        self._keys, self._pair = np.empty(1, np.int64), np.empty(1, np.int32)
-
-    monkeypatch.setattr(search.StaticSearch, "__init__", small)
+    monkeypatch.setattr(search, "FIRST_STACK", static.MOST_NEW + 1)
+    monkeypatch.setattr(search, "FIRST_ROWS", 1)
     again = detected(method, bodies, itself=True)
     assert rows_of(again) == rows_of(whole)
     assert again.counters == whole.counters
@@ -114,11 +111,22 @@ def test_nodes_are_never_apart_when_vertices_meet(volume):
     assert apart > 40
 
 
+view_frame, view_volume = record_viewer(PairFrame), record_viewer(Volume)
+
+
+@kernel
+def apart_in_frame(kind, volumes_a, a, volumes_b, b, relative, pose_a, pose_b, frame):
+    roots = view_volume(volumes_a[0]), view_volume(volumes_b[0])
+    set_up_frame(relative, pose_a, pose_b, reach_of(roots[0]), reach_of(roots[1]), view_frame(frame))
+    return nodes_apart(kind, view_volume(volumes_a[a]), view_volume(volumes_b[b]), view_frame(frame))
+
+
 def apart_at(tree_a, a, pose_a, tree_b, b, pose_b):
-    volumes_a, volumes_b, frame = tree_a.volumes.ravel(), tree_b.volumes.ravel(), np.empty(FRAME)
-    set_up_frame(solve_relative_pose(pose_a, pose_b), pose_a, pose_b, reach_of(volumes_a), reach_of(volumes_b), frame)
-    assert frame[PADDING] > 0.0
-    return bool(nodes_apart(int(tree_a.kind), volumes_a, a, volumes_b, b, frame))
+    frame = np.zeros(1, PairFrame.dtype)
+    relative = solve_relative_pose(pose_a, pose_b)
+    apart = apart_in_frame(int(tree_a.kind), tree_a.volumes, a, tree_b.volumes, b, relative, pose_a, pose_b, frame.view(float))
+    assert frame["padding"][0] > 0.0
+    return bool(apart)
 
 
 def test_oriented_boxes_are_told_apart_by_each_of_the_15_axes():
@@ -159,3 +167,25 @@ def test_a_body_that_deforms_keeps_the_rows_of_the_oracle():
                 found.append(rows_of(world.detect(itself=True)))
             assert found[0] == found[1]
             assert len(found[0]) > 50
+
+
+def test_neighbours_that_are_passed_over_count_as_operations(monkeypatch):
+    """Faces about one vertex make many pairs that no test counts: slices would take as long as there are of them."""
+    used = []
+
+    def run(step, state, operations):
+        done = False
+        while not done:
+            done, did = step(state, operations)
+            used.append(did)
+
+    monkeypatch.setattr(search, "run_in_slices", run)
+    count = 200
+    angle = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
+    rim = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(count)])
+    faces = [[k, (k + 1) % count, count] for k in range(count)]
+    world = jostle.World("bounding_tree")
+    world.add(jostle.Mesh([*rim.tolist(), [0.0, 0.0, 0.0]], faces), deformable=True)
+    report = world.detect(itself=True)
+    assert not report.touching
+    assert sum(used) > report.counters.box_tests + 30 * report.counters.triangle_tests + count

@@ -8,23 +8,25 @@ import pytest
 
 from jostle.continuous.moving_surface import MovingSurface
 from jostle.geometry.rigid import transform_points
+from jostle.kernels.jit import kernel
+from jostle.kernels.structs import opener, record_viewer
 from jostle.methods.bounding_tree import sweep_search
 from jostle.methods.bounding_tree.build import build
 from jostle.methods.bounding_tree.dynamic import Mover
 from jostle.methods.bounding_tree.motions import (
     IDENTITY,
-    INSTANT,
-    LACK,
-    LARGEST,
-    MOST_HALVINGS,
+    Instant,
+    MovingShape,
+    instant_of,
     moving_tree,
-    set_up_instant,
-    set_up_pads,
+    pads_of,
+    resting_template,
 )
-from jostle.methods.bounding_tree.moving_faces import BLUR, MOVING_FACE, fill_moving_leaf, window_of_faces
+from jostle.methods.bounding_tree.moving_faces import fill_moving_leaf, window_of_faces
 from jostle.methods.bounding_tree.refit import refit_ends
 from jostle.methods.bounding_tree.show import _swept
-from jostle.methods.bounding_tree.swept import PLACE, set_up_axes, set_up_node, window_of_centres, window_of_places
+from jostle.methods.bounding_tree.swept import set_up_axes, set_up_node, window_of_centres, window_of_places
+from jostle.methods.bounding_tree.swept_body import Interval, Leaf, MovingFace, Place, SweepScratch, SweptBody
 from jostle.methods.bounding_tree.tree import AXES, HALF, RADIUS, SPHERE
 from jostle.motion.interpolate import STRAIGHT, turn_between
 from jostle.motion.pose import rotation_about
@@ -51,11 +53,12 @@ def mover(mesh, tree, start, end, deformed=None):
     if deformed is None:
         turn = turn_between(start, end)
         world = transform_points(start, mesh.vertices), transform_points(end, mesh.vertices)
-        moving = moving_tree(tree, (tree.volumes, tree.volumes), (start, end), turn, world)
+        moving = moving_tree(resting_template(tree, mesh.vertices), (tree.volumes, tree.volumes), (start, end), turn, world)
     else:
         turn = STRAIGHT
         world = transform_points(start, mesh.vertices), transform_points(end, deformed)
-        moving = moving_tree(tree, refit_ends(tree, *world), (IDENTITY, IDENTITY), turn, world)
+        template = resting_template(tree, mesh.vertices)
+        moving = moving_tree(template, refit_ends(tree, *world), (IDENTITY, IDENTITY), turn, world)
     return tree, Mover(moving, MovingSurface(*world, mesh.faces, turn), deformed is None, 2)
 
 
@@ -71,17 +74,71 @@ def random_mover(rng, volume, what):
     return mover(mesh, tree, start, end, deformed)
 
 
+open_shape, open_scratch = opener(MovingShape), opener(SweepScratch)
+view_place, view_face = record_viewer(Place), record_viewer(MovingFace)
+
+
+@kernel
+def set_up_place(shape, scratch, node, halvings, s, e):
+    body, interval = SweptBody(open_shape(shape), open_scratch(scratch)), Interval(halvings, s, e, 0, 1, 2)
+    set_up_node(body, node, interval)
+    set_up_axes(body, interval)
+
+
+@kernel
+def set_up_leaf(shape, scratch, node, halvings, s, e):
+    fill_moving_leaf(SweptBody(open_shape(shape), open_scratch(scratch)), node, Interval(halvings, s, e, 0, 1, 2))
+
+
+@kernel
+def centres_meet(relative, exact, a, b, padding):
+    return window_of_centres(relative, exact, view_place(a), view_place(b), padding)
+
+
+@kernel
+def places_meet(relative, exact, a, b, lack, padding):
+    window = window_of_centres(relative, exact, view_place(a), view_place(b), padding)
+    if window.low <= window.high:
+        window = window_of_places(relative, window, view_place(a), view_place(b), lack, padding)
+    return window
+
+
+@kernel
+def faces_meet(a, b, padding):
+    return window_of_faces(view_face(a), view_face(b), padding)
+
+
+def scratch_of(moving, interval, faces=0):
+    """What the traversal knows of a body over an interval, without nodes and faces."""
+    _halvings, s, e = interval
+    motion = moving.tree.motion
+    return {
+        "instants": np.concatenate([instant_of(motion, t) for t in (s, 0.5 * (s + e), e)]).astype(Instant.dtype),
+        "pads": pads_of(motion),
+        "place": np.zeros(1, Place.dtype),
+        "leaf": np.zeros(1, Leaf.dtype),
+        "faces": np.zeros(faces, MovingFace.dtype),
+    }
+
+
 def placed(moving, node, interval):
     """The place of a node over an interval: what the kernel knows of it."""
-    halvings, s, e = interval
-    table, pads, place = np.empty((3, INSTANT)), np.empty((MOST_HALVINGS + 1, 2)), np.empty(PLACE)
-    for row, t in enumerate((s, 0.5 * (s + e), e)):
-        set_up_instant(moving.tree.motion, t, table, row)
-    set_up_pads(moving.tree.motion, pads)
-    volumes = moving.tree.volumes_t0, moving.tree.volumes_t1
-    set_up_node(*volumes, moving.tree.motion, pads, node, table, halvings, s, e, 0, 2, place)
-    set_up_axes(*volumes, moving.tree.motion, node, table, s, e, 1, place)
-    return place
+    scratch = scratch_of(moving, interval)
+    table = SweepScratch.table(**scratch)
+    set_up_place(moving.tree.table.table[0], table.table[0], node, *interval)
+    return scratch["place"]
+
+
+def axes_of(place):
+    return np.array([place[axis][0] for axis in "uvw"])
+
+
+def largest(moving):
+    return moving.tree.motion["largest"][0]
+
+
+def lack_of(moving):
+    return moving.tree.motion["lack"][0]
 
 
 def random_interval(rng):
@@ -98,12 +155,12 @@ def test_at_every_instant_a_rigid_body_is_an_affine_image_of_its_mesh(what):
     rng = np.random.default_rng(1)
     for _ in range(20):
         _tree, moving = random_mover(rng, "aabb", what)
-        local = np.linalg.solve(moving.tree.motion[:9].reshape(3, 3), (moving.surface.vertices_t0 - moving.tree.motion[9:12]).T).T
+        start = moving.tree.motion["start"]
+        local = np.linalg.solve(axes_of(start), (moving.surface.vertices_t0 - start["origin"][0]).T).T
         for t in (0.0, 1.0, *rng.random(5)):
-            table = np.empty((1, INSTANT))
-            set_up_instant(moving.tree.motion, t, table, 0)
-            image = local @ table[0, :9].reshape(3, 3).T + table[0, 9:12]
-            assert np.allclose(image, moving.surface.placed(t), rtol=0, atol=2e-14 * moving.tree.motion[LARGEST])
+            place = instant_of(moving.tree.motion, t)["place"]
+            image = local @ axes_of(place).T + place["origin"][0]
+            assert np.allclose(image, moving.surface.placed(t), rtol=0, atol=2e-14 * largest(moving))
 
 
 @pytest.mark.parametrize("volume", VOLUMES)
@@ -113,20 +170,20 @@ def test_swept_nodes_hold_all_their_vertices_at_200_instants(volume, what):
     for _ in range(12):
         tree, moving = random_mover(rng, volume, what)
         _halvings, s, e = interval = random_interval(rng)
-        slack = 1e-13 * moving.tree.motion[LARGEST]
+        slack = 1e-13 * largest(moving)
         nodes = rng.integers(0, len(tree.volumes), 3)
         held = [tree.vertex_list[tree.vertex_start[n] : tree.vertex_start[n + 1]] for n in nodes]
         places = [placed(moving, n, interval) for n in nodes]
         for share in np.linspace(0.0, 1.0, 200):
             world = moving.surface.placed(s + share * (e - s))
             for place, vertices in zip(places, held, strict=True):
-                offset = world[vertices] - (place[:3] + share * place[3:6])
-                assert (np.linalg.norm(offset, axis=1) <= place[6] * (1 + 1e-5) + place[7] + slack).all()
+                offset = world[vertices] - (place["centre"] + share * place["way"])
+                assert (np.linalg.norm(offset, axis=1) <= place["radius"] * (1 + 1e-5) + place["blur"] + slack).all()
                 if volume != "sphere":
-                    along = np.abs(offset @ place[8:17].reshape(3, 3).T)
+                    along = np.abs(offset @ axes_of(place).T)
                     # Axes of poses from files are not quite orthonormal: by as much as the kernel adds.
-                    lacking = 4.0 * moving.tree.motion[LACK] * np.abs(place[17:20]).sum()
-                    assert (along <= place[17:20] + place[7] + slack + lacking).all()
+                    lacking = 4.0 * lack_of(moving) * np.abs(place["half"]).sum()
+                    assert (along <= place["half"] + place["blur"] + slack + lacking).all()
 
 
 @pytest.mark.parametrize("volume", VOLUMES)
@@ -144,14 +201,16 @@ def test_no_contact_is_outside_of_the_window_of_its_nodes(volume, relative):
         time = s + share * (e - s)
         touching = a.surface.placed(time)[rng.choice(vertices_of(tree_a, node_a))]
         touched = b.surface.placed(time)[rng.choice(vertices_of(tree_b, node_b))]
-        size = a.tree.motion[LARGEST] + b.tree.motion[LARGEST] + np.abs(touching - touched).max()
-        padding, lack = sweep_search.ROUNDING * size, 4.0 * (a.tree.motion[LACK] + b.tree.motion[LACK])
+        size = largest(a) + largest(b) + np.abs(touching - touched).max()
+        padding, lack = sweep_search.ROUNDING * size, 4.0 * (lack_of(a) + lack_of(b))
         for shift in (touching - touched, rng.normal(size=3)):
             moved = place_b.copy()
-            moved[:3] += shift
-            low, high = window_of_centres(relative, volume == "sphere", place_a, moved, padding)
-            if volume != "sphere" and low <= high:
-                low, high = window_of_places(relative, low, high, place_a, moved, lack, padding)
+            moved["centre"] += shift
+            two = place_a.view(float), moved.view(float)
+            if volume == "sphere":
+                low, high = centres_meet(relative, True, *two, padding)
+            else:
+                low, high = places_meet(relative, False, *two, lack, padding)
             if np.array_equal(shift, touching - touched):
                 assert low <= share <= high, (k, kinds[k % len(kinds)], low, share, high)
             empty += low > high
@@ -160,6 +219,21 @@ def test_no_contact_is_outside_of_the_window_of_its_nodes(volume, relative):
 
 def vertices_of(tree, node):
     return tree.vertex_list[tree.vertex_start[node] : tree.vertex_start[node + 1]]
+
+
+def moving_leaf(moving, faces, world, interval):
+    """A leaf of these faces over an interval, of a body with these vertices at both ends."""
+    order = np.array(faces, np.int32)
+    one, scratch = np.zeros(1, np.int32), scratch_of(moving, interval, len(order))
+    volumes = np.zeros((1, 16))
+    shape = MovingShape.table(
+        volumes_t0=volumes, volumes_t1=volumes, first_child=one, child_count=one, first_face=one,
+        face_count=np.full(1, len(order), np.int32), order=order, faces=moving.surface.faces, vertices_t0=world[0],
+        vertices_t1=world[1], motion=moving.tree.motion,
+    )  # fmt: skip
+    table = SweepScratch.table(**scratch)
+    set_up_leaf(shape.table[0], table.table[0], 0, *interval)
+    return scratch["faces"]
 
 
 def test_no_contact_is_outside_of_the_window_of_its_faces():
@@ -177,22 +251,15 @@ def test_no_contact_is_outside_of_the_window_of_its_faces():
             weights = rng.dirichlet(np.ones(3)) if rng.random() < 0.7 else np.eye(3)[rng.integers(3)]
             points.append(weights @ moving.surface.placed(time)[moving.surface.faces[face]])
         shift = points[0] - points[1]
-        lanes = np.empty((2, 1, MOVING_FACE))
-        for lane, moving, face, by in ((lanes[0], a, faces[0], np.zeros(3)), (lanes[1], b, faces[1], shift)):
-            table, pads = np.empty((2, INSTANT)), np.empty((MOST_HALVINGS + 1, 2))
-            set_up_pads(moving.tree.motion, pads)
-            for row, t in enumerate((s, e)):
-                set_up_instant(moving.tree.motion, t, table, row)
+        found = []
+        for moving, face, by in ((a, faces[0], np.zeros(3)), (b, faces[1], shift)):
             world = moving.surface.vertices_t0 + by, moving.surface.vertices_t1 + by
-            fill_moving_leaf(
-                lane, moving.surface.faces, np.array([face], np.int32), 0, 1, *world, moving.tree.motion, table, 0, 1, s, e,
-                pads[halvings, 1],
-            )  # fmt: skip
-        padding = sweep_search.ROUNDING * (a.tree.motion[LARGEST] + b.tree.motion[LARGEST] + np.abs(shift).max())
-        low, high = window_of_faces(lanes[0], 0, lanes[1], 0, padding)
+            found.append(moving_leaf(moving, [face], world, (halvings, s, e)))
+        padding = sweep_search.ROUNDING * (largest(a) + largest(b) + np.abs(shift).max())
+        low, high = faces_meet(found[0].view(float), found[1].view(float), padding)
         assert low <= share <= high, (k, low, share, high)
-        lanes[1, 0, :30] += np.tile(rng.normal(size=3), 10)
-        low, high = window_of_faces(lanes[0], 0, lanes[1], 0, padding)
+        found[1].view(float)[:30] += np.tile(rng.normal(size=3), 10)  # all but the blur
+        low, high = faces_meet(found[0].view(float), found[1].view(float), padding)
         empty += low > high
     assert empty > 100
 
@@ -202,31 +269,12 @@ def test_the_blur_of_a_face_is_the_height_of_its_arcs():
     for _ in range(50):
         tree, moving = random_mover(rng, "aabb", "turns")
         halvings, s, e = random_interval(rng)
-        table, pads, lanes = np.empty((2, INSTANT)), np.empty((MOST_HALVINGS + 1, 2)), np.empty((12, MOVING_FACE))
-        set_up_pads(moving.tree.motion, pads)
-        for row, t in enumerate((s, e)):
-            set_up_instant(moving.tree.motion, t, table, row)
-        world = moving.surface.vertices_t0, moving.surface.vertices_t1
-        fill_moving_leaf(
-            lanes,
-            tree.faces,
-            np.arange(12, dtype=np.int32),
-            0,
-            12,
-            *world,
-            moving.tree.motion,
-            table,
-            0,
-            1,
-            s,
-            e,
-            pads[halvings, 1],
-        )
+        blur = moving_leaf(moving, range(12), (moving.surface.vertices_t0, moving.surface.vertices_t1), (halvings, s, e))["blur"]
         start, end, middle = (moving.surface.placed(t)[tree.faces] for t in (s, e, 0.5 * (s + e)))
         heights = np.linalg.norm(middle - 0.5 * (start + end), axis=2).max(axis=1)
-        assert (heights <= lanes[:, BLUR] + 1e-14).all()
+        assert (heights <= blur + 1e-14).all()
         # Half a turn, at most, makes the bound π²/8 times as large as it need be; this is what it may cost.
-        assert (lanes[:, BLUR] <= 1.25 * heights + 1e-12).all()
+        assert (blur <= 1.25 * heights + 1e-12).all()
 
 
 @pytest.mark.parametrize("volume", VOLUMES)
@@ -252,5 +300,5 @@ def test_a_flat_and_a_single_face():
     _tree, moving = mover(flat, build(flat), np.eye(4), end)
     place = placed(moving, 0, (0, 0.0, 1.0))
     for share in np.linspace(0.0, 1.0, 50):
-        offset = moving.surface.placed(share) - (place[:3] + share * place[3:6])
-        assert (np.abs(offset @ place[8:17].reshape(3, 3).T) <= place[17:20] + place[7]).all()
+        offset = moving.surface.placed(share) - (place["centre"] + share * place["way"])
+        assert (np.abs(offset @ axes_of(place).T) <= place["half"] + place["blur"]).all()

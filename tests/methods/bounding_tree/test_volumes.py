@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from jostle.geometry.vector import Vec3
 from jostle.methods.bounding_tree.tree import KINDS, SPHERE
 from jostle.methods.bounding_tree.volumes.quality import box_measure
 from tests.methods.bounding_tree.sets import degenerate_meshes, holds_exactly, object_of, random_rotations, soup_mesh
@@ -187,8 +188,11 @@ def test_sizes():
 @pytest.mark.small
 def test_flat_sets_have_a_volume_that_tells_them_apart():
     volume = 0
-    assert 0.0 < box_measure(1.0, 1.0, 0.0, volume) < box_measure(2.0, 1.0, 0.0, volume)
-    assert 0.0 < box_measure(1.0, 0.0, 0.0, volume) < box_measure(2.0, 0.0, 0.0, volume) < box_measure(1.0, 1.0, 0.0, volume)
+    short, long, square, wide = (
+        box_measure(Vec3(*sides, 0.0), volume) for sides in ((1.0, 0.0), (2.0, 0.0), (1.0, 1.0), (2.0, 1.0))
+    )
+    assert 0.0 < square < wide
+    assert 0.0 < short < long < square
 
 
 @pytest.mark.small

@@ -9,14 +9,18 @@ import pytest
 
 import jostle
 from jostle.geometry.gjk import hull_distance
-from jostle.geometry.rigid import solve_relative_pose
-from jostle.kernels.handles import AddressTable
+from jostle.geometry.rigid import pose_at, solve_relative_pose
+from jostle.geometry.triangle import Segment
+from jostle.geometry.vector import length, minus, point_from, write_point_from
+from jostle.kernels.jit import kernel
 from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.methods.closest_features import fallback, method
-from jostle.methods.closest_features.certificate import proven_gap, world_points
+from jostle.methods.closest_features.certificate import Body, proven_gap, world_points
 from jostle.methods.closest_features.method import ClosestFeatures
-from jostle.methods.closest_features.pairs import DONE, NEXT_PAIR, STATE, STEPS, UNPROVEN, USED
-from jostle.methods.closest_features.polyhedron import FACE, VERTEX
+from jostle.methods.closest_features.pairs import DONE, UNPROVEN, PairsToSettle, PlacedBodies, SettledPairs
+from jostle.methods.closest_features.polyhedron import FACE, VERTEX, Polytope, open_polytope, polytope_arrays
+from jostle.methods.closest_features.regions import Feature
+from jostle.methods.closest_features.walk import Side
 from jostle.motion.pose import rotation_about, translation
 from jostle.report import Kind
 from jostle.shapes import build
@@ -196,35 +200,59 @@ def test_edges_and_corners_that_meet_crosswise(gap, kind):
     assert report.pairs.kind[0] == kind
 
 
+@kernel
+def bodies_and_sides(shapes, poses, move):
+    one, other = open_polytope(shapes, 0), open_polytope(shapes, 1)
+    a, b = Body(one, pose_at(poses, 0)), Body(other, pose_at(poses, 1))
+    return a, b, Side(one, pose_at(move, 1)), Side(other, pose_at(move, 0))
+
+
+@kernel
+def points_of_features(shapes, poses, move, kind_a, index_a, kind_b, index_b, points):
+    """Write the closest points (6,) of two features, and return their distance."""
+    a, b, side_a, side_b = bodies_and_sides(shapes, poses, move)
+    closest = world_points(a, b, side_a, side_b, Feature(kind_a, index_a), Feature(kind_b, index_b))
+    write_point_from(points, 0, closest.p)
+    write_point_from(points, 3, closest.q)
+    return length(minus(closest.q, closest.p))
+
+
+@kernel
+def gap_of_features(shapes, poses, move, kind_a, index_a, kind_b, index_b, points, distance, error):
+    """Return the gap that is proven for two features and their closest points (6,)."""
+    a, b, _, _ = bodies_and_sides(shapes, poses, move)
+    closest = Segment(point_from(points, 0), point_from(points, 3))
+    return proven_gap(a, b, Feature(kind_a, index_a), Feature(kind_b, index_b), closest, distance, error)
+
+
 @SMALL
 def test_the_certificate_proves_the_closest_features_and_no_others():
-    shapes = [FINE.prepare_shape(mesh) for mesh in (box(), build.icosahedron(0.5))]
-    poses = [np.eye(4), translation((1.7, 0.5, 0.45))]
+    shapes = Polytope.tables([polytope_arrays(FINE.prepare_shape(mesh)) for mesh in (box(), build.icosahedron(0.5))])
+    poses = np.array([np.eye(4), translation((1.7, 0.5, 0.45))])
     move = np.array([solve_relative_pose(*poses), solve_relative_pose(*poses[::-1])])
-    (a, b), points = shapes, np.empty(6)
-    bodies = a.numbers, a.links, poses[0], b.numbers, b.links, poses[1]
+    points, bodies = np.empty(6), (shapes.table, poses, move)
     true = true_distance(*world_of(FINE, (box(), poses[0]), (build.icosahedron(0.5), poses[1])))
     proofs = 0
     for v, e in itertools.product(range(8), range(12)):
-        distance = world_points(*bodies, move, VERTEX, v, VERTEX, e, points)
-        gap = proven_gap(*bodies, VERTEX, v, VERTEX, e, points, distance, 1e-9)
+        distance = points_of_features(*bodies, VERTEX, v, VERTEX, e, points)
+        gap = gap_of_features(*bodies, VERTEX, v, VERTEX, e, points, distance, 1e-9)
         assert gap <= true + 1e-12
         assert (gap >= distance - 1e-9) == (distance <= true + 1e-9)
     for v, f in itertools.product(range(12), range(6)):
-        distance = world_points(*bodies, move, FACE, f, VERTEX, v, points)
-        gap = proven_gap(*bodies, FACE, f, VERTEX, v, points, distance, 1e-9)
+        distance = points_of_features(*bodies, FACE, f, VERTEX, v, points)
+        gap = gap_of_features(*bodies, FACE, f, VERTEX, v, points, distance, 1e-9)
         assert gap <= true + 1e-12
         proofs += gap >= distance - 1e-9 and distance >= true - 1e-9
     assert proofs == 1
     # So near that the points give no direction, the face does.
-    poses[1][0, 3] += 1e-13 - true
-    move = np.array([solve_relative_pose(*poses), solve_relative_pose(*poses[::-1])])
-    found = [(world_points(*bodies, move, FACE, f, VERTEX, v, points), f, v) for v, f in itertools.product(range(12), range(6))]
+    poses[1, 0, 3] += 1e-13 - true
+    move[:] = solve_relative_pose(*poses), solve_relative_pose(*poses[::-1])
+    found = [(points_of_features(*bodies, FACE, f, VERTEX, v, points), f, v) for v, f in itertools.product(range(12), range(6))]
     gaps = []
     for distance, f, v in found:
-        world_points(*bodies, move, FACE, f, VERTEX, v, points)
+        points_of_features(*bodies, FACE, f, VERTEX, v, points)
         points[3:] += (0.0, 1e-13, 0.0)
-        gaps.append(proven_gap(*bodies, FACE, f, VERTEX, v, points, distance + 1e-13, 1e-15))
+        gaps.append(gap_of_features(*bodies, FACE, f, VERTEX, v, points, distance + 1e-13, 1e-15))
     assert max(gaps) == pytest.approx(1e-13, abs=1e-15)
 
 
@@ -422,19 +450,24 @@ def test_a_flat_body_is_refused_by_name_and_with_a_cure(concave):
     assert world_of(jostle.SeparatingPlane(concave=concave), (sheet, None), (box(), None)).detect(rows="pairs")
 
 
+def settled(shape, bodies, poses, codes, operations):
+    """Settle a pair of bodies of one shape; returns (why it stopped, kind, (next pair, steps, operations))."""
+    table, state = Polytope.tables([polytope_arrays(shape)]), np.zeros(3, np.int64)
+    pairs = PairsToSettle(*np.array(bodies, np.int32).reshape(2, 1), np.array([codes]))
+    out = SettledPairs(np.zeros(1, np.uint8), np.empty(1), np.empty((1, 6)))
+    placed = PlacedBodies(np.zeros(len(poses), np.int32), poses)
+    why = method.settle_pairs(pairs, placed, table.table, 1e-6, 0.0, False, operations, state, np.empty((2, 4, 4)), out)
+    return why, out.kind[0], state.tolist()
+
+
 @SMALL
 def test_operations_count_the_faces_that_a_step_may_look_at():
     used = []
     for mesh in (box(), build.sphere(960)):
         shape = FINE.prepare_shape(mesh)
-        table, state = AddressTable([[shape.numbers, shape.links, shape.sphere]]), np.zeros(STATE, np.int64)
-        pair, of_body = (np.zeros(1, np.int32), np.ones(1, np.int32)), np.zeros(2, np.int32)
         poses = np.array([np.eye(4), translation((0.3, 0.2, 0.1))])
-        method.settle_pairs(
-            *pair, of_body, table.table, poses, np.full((1, 2), np.nan), 1e-6, 0.0, False, 10, state, np.empty((2, 4, 4)),
-            np.zeros(1, np.uint8), np.empty(1), np.empty((1, 6)),
-        )  # fmt: skip
-        used.append(state[USED] / state[STEPS])
+        _, _, (_, steps, operations) = settled(shape, (0, 1), poses, (np.nan, np.nan), 10)
+        used.append(operations / steps)
     assert used[0] == 1
     assert used[1] > 1
 
@@ -458,8 +491,8 @@ def test_settings_are_checked():
 
 def never_proven(*arguments):
     """The kernel as if every walk had gone astray."""
-    body_a, state = arguments[0], arguments[10]
-    return DONE if state[NEXT_PAIR] == len(body_a) else UNPROVEN
+    pairs, state = arguments[0], arguments[7]
+    return DONE if state[0] == len(pairs.body_a) else UNPROVEN
 
 
 @SMALL
@@ -514,17 +547,10 @@ def test_pauses_change_no_answer(monkeypatch):
 @SMALL
 def test_remembered_features_that_make_no_sense_are_forgotten():
     shape = FINE.prepare_shape(box())
-    table = AddressTable([[shape.numbers, shape.links, shape.sphere]])
-    pairs, of_body = np.zeros(1, np.int32), np.zeros(1, np.int32)
     for codes in ((np.nan, 0.0), (0.0, np.nan), (4e6, 0.0), (-8.0, 0.0), (3.0, 3.0), (2.0, 2.0), (1.0, 2.0)):
-        records, state, points = np.array([codes]), np.zeros(STATE, np.int64), np.empty((1, 6))
-        kind, distance = np.zeros(1, np.uint8), np.empty(1)
-        done = method.settle_pairs(
-            pairs, pairs, of_body, table.table, np.eye(4)[None], records, 1e-6, 0.0, False, 1000, state, np.empty((2, 4, 4)), kind,
-            distance, points,
-        )  # fmt: skip
+        done, kind, _ = settled(shape, (0, 0), np.eye(4)[None], codes, 1000)
         assert done == DONE
-        assert kind[0] == Kind.CROSSING
+        assert kind == Kind.CROSSING
 
 
 @SMALL

@@ -9,8 +9,19 @@ import pytest
 
 from jostle.errors import InputError
 from jostle.geometry.point_triangle import closest_point_on_triangle
+from jostle.geometry.vector import Vec3
+from jostle.kernels.jit import kernel
 from jostle.methods.closest_features.fallback import edges_of, vertices_of
-from jostle.methods.closest_features.polyhedron import EDGES, FACE_FIRST, FACES, VERTICES, polyhedron_of
+from jostle.methods.closest_features.polyhedron import (
+    EDGES,
+    FACE_FIRST,
+    FACES,
+    VERTICES,
+    Polytope,
+    open_polytope,
+    polyhedron_of,
+    polytope_arrays,
+)
 from jostle.methods.closest_features.regions import NONE, edge_beyond_face, edge_beyond_vertex, height_over
 from jostle.methods.closest_features.show import named_feature
 from jostle.shapes import build
@@ -20,6 +31,31 @@ from tests.tiny import box, random_pose, tetrahedron
 from tests.values import triangles, vec3s
 
 SMALL = pytest.mark.small
+
+
+def tables(shape):
+    """The address table of one shape; it is kept, and so the arrays, as long as the shape is."""
+    if id(shape) not in TABLES:
+        TABLES[id(shape)] = shape, Polytope.tables([polytope_arrays(shape)])
+    return TABLES[id(shape)][1].table
+
+
+TABLES = {}
+
+
+@kernel
+def height_at(table, f, x, y, z):
+    return height_over(open_polytope(table, 0), f, Vec3(x, y, z))
+
+
+@kernel
+def beyond_face(table, f, x, y, z):
+    return edge_beyond_face(open_polytope(table, 0), f, Vec3(x, y, z))
+
+
+@kernel
+def beyond_vertex(table, v, x, y, z):
+    return edge_beyond_vertex(open_polytope(table, 0), v, Vec3(x, y, z), 0.0)
 
 
 def counts(shape):
@@ -91,16 +127,16 @@ def test_features_are_linked_both_ways_and_planes_point_out():
         assert np.linalg.norm(vertices - shape.sphere[:3], axis=1).max() <= shape.sphere[3]
         centre = vertices.mean(axis=0)
         for f in range(int(shape.links[FACES])):
-            heights = [height_over(shape.numbers, shape.links, f, *vertex) for vertex in vertices]
+            heights = [height_at(tables(shape), f, *vertex) for vertex in vertices]
             assert max(heights) <= 1e-12
             assert sum(h > -1e-12 for h in heights) >= 3
-            assert height_over(shape.numbers, shape.links, f, *centre) < 0.0
+            assert height_at(tables(shape), f, *centre) < 0.0
             first = int(shape.links[FACE_FIRST]) + f
             for code in shape.links[shape.links[first] : shape.links[first + 1]].tolist():
                 assert edges[code >> 1, 2 + (code & 1)] == f
                 middle = 0.5 * (vertices[edges[code >> 1, 0]] + vertices[edges[code >> 1, 1]])
-                assert edge_beyond_face(shape.numbers, shape.links, f, *(0.9 * middle + 0.1 * face_centre(shape, f))) == NONE
-                assert edge_beyond_face(shape.numbers, shape.links, f, *(1.1 * middle - 0.1 * face_centre(shape, f))) == code >> 1
+                assert beyond_face(tables(shape), f, *(0.9 * middle + 0.1 * face_centre(shape, f))) == NONE
+                assert beyond_face(tables(shape), f, *(1.1 * middle - 0.1 * face_centre(shape, f))) == code >> 1
 
 
 def face_centre(shape, f):
@@ -124,17 +160,17 @@ def test_the_region_that_holds_a_point_is_that_of_the_nearest_feature(mesh):
     vertices, edges = vertices_of(shape), edges_of(shape)
     kinds = [0, 0, 0]
     for point in random.normal(size=(40, 3)) * mesh.size * 0.7 + mesh.bounds.mean(axis=0):
-        if max(height_over(shape.numbers, shape.links, f, *point) for f in range(int(shape.links[FACES]))) <= 0.0:
+        if max(height_at(tables(shape), f, *point) for f in range(int(shape.links[FACES]))) <= 0.0:
             continue
         squared = nearest(mesh, point)[3]
         distances = []
         for v in range(len(vertices)):
-            if edge_beyond_vertex(shape.numbers, shape.links, v, *point, 0.0) == NONE:
+            if beyond_vertex(tables(shape), v, *point) == NONE:
                 distances.append(np.linalg.norm(point - vertices[v]))
                 kinds[0] += 1
         for f in range(int(shape.links[FACES])):
-            height = height_over(shape.numbers, shape.links, f, *point)
-            if height > 0.0 and edge_beyond_face(shape.numbers, shape.links, f, *point) == NONE:
+            height = height_at(tables(shape), f, *point)
+            if height > 0.0 and beyond_face(tables(shape), f, *point) == NONE:
                 distances.append(height)
                 kinds[2] += 1
         for e in range(len(edges)):

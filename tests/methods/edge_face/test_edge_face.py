@@ -9,7 +9,7 @@ import jostle
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.methods.edge_face import edge_face_tests
-from jostle.methods.edge_face.edges import edges_with_their_faces
+from jostle.methods.edge_face.edges import EdgeShape, edges_with_their_faces
 from jostle.motion.pose import translation
 from jostle.shapes import build
 from tests.oracle import rational
@@ -61,11 +61,12 @@ def test_slices_of_one_test_and_no_room_give_the_same_rows():
     a, b = random_soup(rng, 4), random_soup(rng, 3)
     shape_a, shape_b = edges_with_their_faces(a.faces), edges_with_their_faces(b.faces)
     whole, tests = edge_face_tests.contacts_of_edges(shape_a, a.vertices, shape_b, b.vertices)
-    state, rows = np.zeros(edge_face_tests.STATE, np.int64), np.empty((1, 3), np.int32)
-    arrays = [read_only_view(array) for array in (a.vertices, *shape_a, b.vertices, b.faces)]
+    state, rows = np.zeros(edge_face_tests.PROGRESS, np.int64), np.empty((1, 3), np.int32)
+    edges = EdgeShape(*(read_only_view(array) for array in shape_a))
+    arrays = [read_only_view(array) for array in (a.vertices, b.faces, b.vertices)]
     stops = 0
     while True:
-        why = edge_face_tests.scan_edges(*arrays, 1, state, rows)
+        why = edge_face_tests.scan_edges(edges, *arrays, 1, state, rows)
         if why == edge_face_tests.DONE:
             break
         if why == edge_face_tests.FULL:
@@ -73,7 +74,7 @@ def test_slices_of_one_test_and_no_room_give_the_same_rows():
         stops += 1
     assert stops >= len(shape_a.edges) * len(b.faces) - 1
     assert len(whole) > 1
-    assert rows[: state[edge_face_tests.ROWS]].tolist() == whole.tolist()
+    assert rows[: state.view(edge_face_tests.Progress.dtype)["rows"][0]].tolist() == whole.tolist()
     assert tests == len(shape_a.edges) * len(b.faces) + len(whole)
 
 

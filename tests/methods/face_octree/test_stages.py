@@ -9,9 +9,9 @@ import jostle
 from jostle.methods.face_octree import walk as walking
 from jostle.methods.face_octree.bounding_boxes import find_overlap_regions
 from jostle.methods.face_octree.face_checklist import FaceChecklist
-from jostle.methods.face_octree.overlap_faces import AXES, BOXES, CLIP
-from jostle.methods.face_octree.subdivision import AUTO, CELLS_ALONG, DEPTH, LARGEST_LEVEL, cell_of
-from jostle.methods.face_octree.walk import NO_NODES, Tree, Walk, cells_of, find_face_pairs
+from jostle.methods.face_octree.subdivision import AUTO, CELLS_ALONG, LARGEST_LEVEL, cell_of
+from jostle.methods.face_octree.walk import NO_NODES, Walk, cells_of, find_face_pairs
+from jostle.methods.face_octree.work import AXES, BOXES, CLIP, Tree
 from jostle.methods.face_octree.world_cube import grow_to_hold, write_cube, write_cube_about
 from jostle.shapes import build
 from tests.tiny import random_pose, random_soup
@@ -227,11 +227,11 @@ def test_a_walk_in_small_steps_with_small_arrays_ends_where_one_in_one_go_does()
     walk = Walk(16)
     walk.start(faces, tree)
     steps = 0
-    while not walk.go_on(faces, tree, 10):
+    while not walk.resume(faces, tree, 10):
         steps += 1
     assert steps > 20
     assert walk.found().tolist() == expected.tolist()
-    assert len(walk.checks.keys) > 16
+    assert len(walk.array("checks")) > 16
 
 
 def test_subtrees_on_threads_find_the_same_pairs(monkeypatch):
@@ -248,7 +248,7 @@ def test_subtrees_on_threads_find_the_same_pairs(monkeypatch):
             monkeypatch.setattr(walking, "SOON", soon)
             walk = Walk()
             walk.start(faces, tree)
-            assert not walk.go_on(faces, tree, soon)
+            assert not walk.resume(faces, tree, soon)
             keys, _ = find_face_pairs(Walk(), faces, tree, 2)
             assert keys.tolist() == expected.tolist()
 
@@ -317,6 +317,6 @@ def test_a_walk_begins_in_the_smallest_node_that_holds_all_faces():
     far = Tree(cube, AUTO, False, BOXES, 0.0, NO_KEYS)
     walk = Walk()
     walk.start(faces, far)
-    assert walk.state[DEPTH] >= 3
+    assert walk.state["depth"] >= 3
     walk.finish(faces, far, NO_NODES)
     assert set(as_pairs(walk.found())) == pairs_with_meeting_boxes(faces)

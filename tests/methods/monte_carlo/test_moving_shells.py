@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jostle.methods.monte_carlo.moving_shells import check_bound, moved_facet, start_of_bound_check
+from jostle.methods.monte_carlo.moving_shells import FacetArrays, check_bound, moved_facet, start_of_bound_check
 from jostle.methods.monte_carlo.shape import prepare
 from jostle.shapes import build
 from jostle.shapes.mesh import Mesh
@@ -16,11 +16,11 @@ FIELDS = 8  # centre, normal, radius, thickness
 
 def moved(shape, vertices, deformation=0.0, facets=None):
     """What `moved_facet` says of the facets, (f, 8)."""
-    flat = [np.ascontiguousarray(a).reshape(-1) for a in (shape.corner, shape.anchor, shape.in_frame, vertices)]
+    arrays = FacetArrays(*(np.ascontiguousarray(a).reshape(-1) for a in (shape.corner, shape.anchor, shape.in_frame, vertices)))
     facets = range(len(shape.radius)) if facets is None else facets
     first = int(shape.level_first[1])
-    rows = [moved_facet(*flat, f, f < first, shape.radius[f], shape.thickness[f], deformation) for f in facets]
-    return np.array(rows).reshape(-1, FIELDS)
+    discs = [moved_facet(arrays, f, f < first, shape.radius[f], shape.thickness[f], deformation) for f in facets]
+    return np.array([(*disc.centre, *disc.normal, disc.radius, disc.thickness) for disc in discs]).reshape(-1, FIELDS)
 
 
 def rotation(rng):

@@ -10,8 +10,13 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.vector import Vec3
+from jostle.kernels.jit import kernel
+from jostle.methods.monte_carlo.average_planes import FacetCylinder
 from jostle.methods.monte_carlo.sharp_edges import gap_behind_planes
 from jostle.methods.monte_carlo.shells import PAD
+from jostle.methods.monte_carlo.work import EdgePlane, FacetPair, Link, open_work
+from jostle.methods.monte_carlo.workspace import Workspace
 from jostle.motion.pose import rotation_about, translation
 from tests.methods.monte_carlo.shell_meshes import MESHES, mesh_of, shape_of
 from tests.tiny import random_pose
@@ -48,9 +53,16 @@ def test_facets_around_edges_have_planes_and_those_of_smooth_surfaces_have_none(
     assert not len(shape_of("sphere").edge_plane)
 
 
-def row_of_facet(shape, facet):
-    middle = middle_of(shape, facet)
-    return np.concatenate([middle, shape.normal[facet], [shape.radius[facet], 0.5 * shape.thickness[facet]]])
+def cylinder_at(shape, facet, pose):
+    """The cylinder of a facet of a body with a pose."""
+    middle, axis = pose[:3, :3] @ middle_of(shape, facet) + pose[:3, 3], pose[:3, :3] @ shape.normal[facet]
+    return FacetCylinder(Vec3(*middle.tolist()), Vec3(*axis.tolist()), shape.radius[facet], 0.5 * shape.thickness[facet])
+
+
+@kernel
+def gap_at(addresses, pair, a, b):
+    """The gap by the planes of a pair with these cylinders."""
+    return gap_behind_planes(open_work(addresses), pair, a, b)
 
 
 def test_the_gap_behind_planes_is_never_more_than_the_distance():
@@ -58,18 +70,20 @@ def test_the_gap_behind_planes_is_never_more_than_the_distance():
     rng = np.random.default_rng(3)
     mesh, shape = mesh_of("horseshoe"), shape_of("horseshoe")
     facets = np.flatnonzero(shape.edge_row >= 0)
-    planes = shape.edge_plane.reshape(-1)
+    work, links = Workspace(1), np.zeros(2, Link.dtype)
+    work.put(planes=shape.edge_plane.reshape(-1).view(EdgePlane.dtype), links=links)
+    relative = work["relative"][0]
     parted = 0
     for trial in range(400):
         fa, fb = rng.choice(facets, 2)
         pose = random_pose(rng, 0.0)
         pose[:3, 3] = middle_of(shape, fa) - pose[:3, :3] @ middle_of(shape, fb) + rng.normal(size=3) * 1.5 * shape.radius[fa]
-        relative = np.concatenate([pose[:3].reshape(-1), [0.0, 0.0]])
-        data = row_of_facet(shape, fa)
-        axis = pose[:3, :3] @ shape.normal[fb]
-        d = pose[:3, :3] @ middle_of(shape, fb) + pose[:3, 3] - middle_of(shape, fa)
-        rows = [(shape.edge_row[fa], shape.edge_row[fb]), (shape.edge_row[fa], -1), (-1, shape.edge_row[fb])][trial % 3]
-        gap = gap_behind_planes(planes, *rows, *d, data, 0, *axis, shape.radius[fb], 0.5 * shape.thickness[fb], relative, 0)
+        for name, row in zip("xyz", pose[:3].tolist(), strict=True):
+            relative[name] = tuple(row)
+        links["edge_row"] = [(shape.edge_row[fa], shape.edge_row[fb]), (shape.edge_row[fa], -1), (-1, shape.edge_row[fb])][
+            trial % 3
+        ]
+        gap = gap_at(work.addresses, FacetPair(0, 0, 1), cylinder_at(shape, fa, np.eye(4)), cylinder_at(shape, fb, pose))
         one = vertices_under(mesh, shape, fa)
         other = vertices_under(mesh, shape, fb) @ pose[:3, :3].T + pose[:3, 3]
         least = min(np.linalg.norm(p - q) for p, q in itertools.product(one, other))
@@ -89,7 +103,7 @@ def test_planes_part_more_and_change_no_row():
         world.prepare()
         search = world._ready_detector()._ready_search()
         if not planes:
-            search._packed.links[:, 6] = -1
+            search._packed.links["edge_row"] = -1
         rng, tests, rows = np.random.default_rng(0), 0, []
         for _ in range(20):
             direction = rng.normal(size=3)

@@ -13,11 +13,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from jostle.geometry.vector import Vec3
 from jostle.methods.monte_carlo.frames import frame_of_corners
 from jostle.methods.monte_carlo.shape import prepare
 from jostle.methods.monte_carlo.shells import PAD, any_normal, disc_of_face, discs_of_groups, normal_of_corners
 from jostle.shapes import build
 from tests.methods.monte_carlo.shell_meshes import MESHES, ancestors, levels_of, mesh_of, shape_of
+from tests.values import triangles
 
 LONG = np.longdouble
 
@@ -179,12 +181,12 @@ def test_normals_of_slivers_keep_all_corners_in_the_plane():
         for _ in range(20):
             a, along = rng.uniform(5.0, 9.0, 3), rng.normal(size=3)
             b, c = a + along, a + 0.3 * along + thin * rng.normal(size=3)
-            normal = np.array(normal_of_corners(*a, *b, *c))
+            face = triangles([*a, *b, *c])[0]
+            normal = np.array(normal_of_corners(face))
             assert np.linalg.norm(normal) == pytest.approx(1.0, abs=1e-14)
             assert np.abs((np.array([b, c]) - a) @ normal).max() < 1e-14
-            disc = disc_of_face(*a, *b, *c)
-            assert disc[7] < 2e-13
-    assert normal_of_corners(*(3 * [1.0, 2.0, 3.0])) == (0.0, 0.0, 1.0)
+            assert disc_of_face(face).thickness < 2e-13
+    assert normal_of_corners(triangles(3 * [1.0, 2.0, 3.0])[0]) == (0.0, 0.0, 1.0)
 
 
 @pytest.mark.small
@@ -192,13 +194,13 @@ def test_frames_are_orthonormal_and_right_handed():
     rng = np.random.default_rng(3)
     for flat in (1.0, 1e-9, 0.0):
         corners = rng.normal(size=(3, 3)) * [1.0, flat, flat]
-        frame = np.array(frame_of_corners(*corners.ravel()))
-        axes = frame[3:].reshape(3, 3)
+        frame = frame_of_corners(triangles(corners)[0])
+        axes = np.array([frame.along, frame.across, frame.normal])
         np.testing.assert_allclose(axes @ axes.T, np.eye(3), atol=1e-14)
         assert np.linalg.det(axes) == pytest.approx(1.0)
-        np.testing.assert_allclose(frame[:3], corners.mean(axis=0), atol=1e-15)
+        np.testing.assert_allclose(frame.origin, corners.mean(axis=0), atol=1e-15)
     for vector in np.vstack([rng.normal(size=(20, 3)), np.eye(3), np.zeros((1, 3))]):
-        normal = np.array(any_normal(*vector))
+        normal = np.array(any_normal(Vec3(*vector)))
         assert abs(normal @ vector) < 1e-15
         assert np.linalg.norm(normal) == pytest.approx(1.0)
 

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.methods.monte_carlo import workspace as ws
+from jostle.kernels.jit import kernel
 from jostle.methods.monte_carlo.average_planes import gap_of_facets
 from jostle.methods.monte_carlo.moving_shells import check_bound, start_of_bound_check
-from jostle.methods.monte_carlo.packed import ALWAYS, EPOCH
+from jostle.methods.monte_carlo.packed import ALWAYS
 from jostle.methods.monte_carlo.shape import prepare
 from jostle.methods.monte_carlo.update import HYSTERESIS, coarsen, parents_of
+from jostle.methods.monte_carlo.work import FacetPair, open_work
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.tiny import random_pose
@@ -151,28 +152,46 @@ def test_the_list_is_bounded_and_what_is_followed_is_near():
     assert 0.0 < pairs.gap.min() <= pairs.gap.max() < 1.2 * pairs.gap.min() + 0.01 * size
 
 
+@kernel
+def gap_at(addresses, pair):
+    """The gap of a pair of facets."""
+    return gap_of_facets(open_work(addresses), pair)
+
+
+@kernel
+def parents_at(addresses, pair):
+    """The pair above a pair."""
+    return parents_of(open_work(addresses), pair)
+
+
+@kernel
+def coarsened_at(addresses, pair, gap):
+    """The pair that takes the place of one that is apart by a gap."""
+    return coarsen(open_work(addresses), pair, gap)[0]
+
+
 def test_what_was_refined_is_merged_only_where_it_would_not_be_refined_soon():
     """Hysteresis: parents that are apart by less than a share of their radius are neither refined nor replace their children."""
     tested, _ = worlds((build.icosphere(3), build.icosphere(3)))
     tested.detect()
-    packed = tested._detector._ready_search()._packed
-    data, links, bodies = packed.data, packed.links.reshape(-1), packed.bodies.reshape(-1)
-    fa, fb = 7, 400  # any two faces
-    pa, pb = parents_of(data, links, fa, fb)
-    radius = min(data[8 * pa + 6], data[8 * pb + 6])
-    direction = data[8 * pa + 3 : 8 * pa + 6]
+    work = tested._detector._ready_search()._work
+    facets, addresses = work["facets"], work.addresses
+    pair = FacetPair(0, 7, 400)  # any two faces
+    parents = parents_at(addresses, pair)
+    radius = min(facets["radius"][parents.a], facets["radius"][parents.b])
+    direction = facets["axis"][parents.a]
+    relative = work["relative"][0]
     decisions = []
     for way in np.linspace(0.0, 3.0, 600):
-        relative = np.concatenate([np.eye(4)[:3].reshape(-1), [0.0, 0.0]])
-        relative[[3, 7, 11]] = data[8 * fa : 8 * fa + 3] - data[8 * fb : 8 * fb + 3] + way * direction
-        wider = gap_of_facets(data, pa, pb, relative, 0)
-        gap = gap_of_facets(data, fa, fb, relative, 0)
+        shift = facets["middle"][pair.a] - facets["middle"][pair.b] + way * direction
+        for row, coordinate, unit in zip("xyz", shift, np.eye(3), strict=True):
+            relative[row] = (*unit, coordinate)
+        relative["eta"] = relative["slack"] = 0.0
+        wider, gap = gap_at(addresses, parents), gap_at(addresses, pair)
         if gap > 0.0:
-            to_a, to_b, _, _ = coarsen(
-                data, links, packed.neighbour, packed.stamp, bodies, relative, 0, 0.1, 0, 1, False, fa, fb, gap
-            )
-            decisions.append((wider > 0.0, (to_a, to_b) != (fa, fb)))
-            assert ((to_a, to_b) != (fa, fb)) == (wider > HYSTERESIS * radius)
+            to = coarsened_at(addresses, pair, gap)
+            decisions.append((wider > 0.0, to != pair))
+            assert (to != pair) == (wider > HYSTERESIS * radius)
     assert {(False, False), (True, False), (True, True)} == set(decisions)
 
 
@@ -270,8 +289,8 @@ def test_frame_number_two_to_the_31_is_like_any_other():
     for frame in range(6):
         if frame == 2:
             search = tested._detector._search
-            search._work.state[ws.STAMP] = 2**31 - 3
-            search._packed.bodies[:, EPOCH] = ALWAYS - 2
+            search._work.carried.stamp = 2**31 - 3
+            search._packed.bodies["epoch"] = ALWAYS - 2
         for world in (tested, true):
             world[1].pose = passing(28 + frame)
             world[0].vertices = bent(BLOBS[0].vertices, 0.02 * frame)

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from jostle.methods.monte_carlo import workspace as ws
 from jostle.methods.monte_carlo.what_is_told import order_of_rows, share_of_lone_seeds
+from jostle.methods.monte_carlo.work import NOT_DRAWN, RING_LENGTH
 
 
 @pytest.mark.small
@@ -24,14 +24,14 @@ def test_rows_are_sorted_by_couple_and_faces(count: int) -> None:
 def test_lone_seeds_are_those_whose_region_no_other_led_to(kinds: int) -> None:
     rng = np.random.default_rng(kinds)
     regions = rng.integers(0, 2**62, kinds)
-    ring = rng.choice(regions, ws.RING_LENGTH)
-    ring[rng.random(ws.RING_LENGTH) < 0.3] = -1  # led nowhere: drawn, and of no region
-    ring[:20] = ws.NOT_DRAWN
+    ring = rng.choice(regions, RING_LENGTH)
+    ring[rng.random(RING_LENGTH) < 0.3] = -1  # led nowhere: drawn, and of no region
+    ring[:20] = NOT_DRAWN
     counts = Counter(ring[ring >= 0].tolist())
-    expected = sum(1 for n in counts.values() if n == 1) / (ws.RING_LENGTH - 20)
+    expected = sum(1 for n in counts.values() if n == 1) / (RING_LENGTH - 20)
     assert share_of_lone_seeds(ring) == expected
 
 
 @pytest.mark.small
 def test_without_seeds_everything_is_undiscovered() -> None:
-    assert share_of_lone_seeds(np.full(ws.RING_LENGTH, ws.NOT_DRAWN, np.int64)) == 1.0
+    assert share_of_lone_seeds(np.full(RING_LENGTH, NOT_DRAWN, np.int64)) == 1.0

@@ -147,7 +147,8 @@ def test_the_checklist_of_pairs_of_faces_tells_new_from_old():
     entries = [(p, a, b) for p in range(10, 16) for a in (0, 3, 2**31 - 1) for b in (0, 3, 2**31 - 1)]
     assert all(face_pairs.put_on_checklist(pair, faces, *entry) for entry in entries)
     larger = face_pairs.empty_checklist(128)
-    face_pairs.copy_checklist(pair, faces, *larger)
+    for begin, end in ((0, 20), (20, 64)):
+        face_pairs.copy_checklist(pair, faces, begin, end, *larger)
     for held in ((pair, faces), larger):
         assert not any(face_pairs.put_on_checklist(*held, *entry) for entry in entries)
         assert face_pairs.put_on_checklist(*held, 1, 0, 3)

@@ -7,9 +7,12 @@ import pytest
 
 import jostle
 from jostle.broad_phase import UniformGrid
+from jostle.geometry.gjk import empty_search, found_by, open_search
+from jostle.geometry.vector import Vec3
+from jostle.kernels.jit import kernel
 from jostle.methods.separating_plane import method as module
 from jostle.methods.separating_plane.fallback import Triangles, surface_of
-from jostle.methods.separating_plane.planes import GAVE_UP, MEETING, NEXT_PAIR, RECORD, remember
+from jostle.methods.separating_plane.planes import RECORD, State, recall_simplex, remember, view_record
 from jostle.methods.separating_plane.vertices import leads_to_every_support, vertices_of
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
@@ -291,13 +294,14 @@ def test_pairs_that_the_search_gives_up_on_are_settled_by_their_triangles(monkey
 def test_a_pair_whose_triangles_are_apart_is_free_and_gets_their_plane(monkeypatch):
     """As if the search gave up on every pair."""
 
-    def gives_up(*arguments):
-        state, records, meeting, kinds, distances = arguments[10:15]
-        if state[NEXT_PAIR] < len(arguments[0]):
-            state[GAVE_UP] = 1
-            remember(records, state[NEXT_PAIR], 1.0, 0.0, 0.0, 0, 0, np.zeros((4, 2), np.int64), 1)
-            place = state[MEETING]
-            meeting[place], kinds[place], distances[place] = state[NEXT_PAIR], jostle.Kind.CROSSING, 0.0
+    def gives_up(pairs, *arguments):
+        state, out = arguments[-2].view(State.dtype)[0], arguments[-1]
+        pair = state["next_pair"]
+        if pair < len(pairs.body_a):
+            state["gave_up"] = 1
+            pairs.records[pair] = 1.0, 0.0, 0.0, 0.0, 0.0, -1.0, -1.0, -1.0
+            place = state["meeting"]
+            out.pair[place], out.kind[place], out.distance[place] = pair, jostle.Kind.CROSSING, 0.0
         return 1
 
     places = (0, 0, 0), (1.5, 0, 0), (1.5, 0.5, 1.0 + 3e-7), (0.2, 0.3, 0.1), (0, 0, 4.0)
@@ -381,13 +385,26 @@ def test_worlds_save_load_and_pickle(tmp_path):
 
 @pytest.mark.small
 def test_many_vertices_and_steps_are_packed_without_loss():
-    from jostle.methods.separating_plane.planes import TWO_IN_ONE, recall_simplex, unpacked
+    from jostle.methods.separating_plane.planes import TWO_IN_ONE, unpacked
 
-    records = np.full((1, RECORD), np.nan)
+    records = np.full(RECORD, np.nan)
     last = TWO_IN_ONE - 1
-    vertex = np.array([[last, 0], [0, last], [last, last], [5, 7]])
-    remember(records, 0, 0.6, 0.8, 0.0, last, last - 1, vertex, 3)
-    assert unpacked(records[0, 3]) == (last, last - 1)
-    back = np.zeros((4, 2), np.int64)
-    assert recall_simplex(records, 0, back) == 3
-    assert back[:3].tolist() == vertex[:3].tolist()
+    vertex = [(last, 0), (0, last), (last, last), (5, 7)]
+    search, again = empty_search(), empty_search()
+    found, corners = found_by(search), search.array(0, 0)
+    found["support_a"], found["support_b"], found["count"] = last, last - 1, 3
+    for corner, (i, j) in zip(corners, vertex, strict=True):
+        corner["vertex_a"], corner["vertex_b"] = i, j
+    remember_and_recall(records, search.table[0], again.table[0])
+    assert records[:3].tolist() == [0.6, 0.8, 0.0]
+    assert unpacked(records[3]) == (last, last - 1)
+    assert found_by(again)["count"] == 3
+    assert [(c["vertex_a"], c["vertex_b"]) for c in again.array(0, 0)[:3]] == vertex[:3]
+
+
+@kernel
+def remember_and_recall(numbers, search, again):
+    """Write a record after one search, and begin another with it."""
+    record = view_record(numbers)
+    remember(record, Vec3(0.6, 0.8, 0.0), open_search(search))
+    recall_simplex(record, open_search(again))

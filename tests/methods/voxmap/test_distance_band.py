@@ -74,7 +74,8 @@ class Ready:
 
     def at(self, place):
         """Distance and gradient at a place in voxels from the map's origin, in voxels."""
-        d, *gradient = band.distance_and_gradient(*place, self.first, self.values.reshape(-1), *self.blocks, self.step)
+        field = band.DistanceBand(self.first, self.values.reshape(-1), self.blocks, self.step)
+        d, gradient = band.distance_and_gradient(*vec3s(place), field)
         return d / self.voxel, np.array(gradient)
 
     def truth(self, place):
@@ -206,7 +207,7 @@ def test_points_that_may_stand_for_a_surface_inside_are_in_voxels_that_are_near(
     """Any point within √1.5 voxels of the inside: so far is a shell point from its foot; and no voxel that is far from it."""
     field = Ready(mesh, 24)
     words = band.near_words(field.first, field.values.reshape(-1, 512), field.cells)
-    x, y, _ = (2 * band.band_blocks(field.cells)).tolist()
+    x, y, _ = (2 * n for n in band.band_blocks(field.cells))
     rng = np.random.default_rng(13)
     near = far = 0
     for _ in range(1500):
@@ -226,7 +227,7 @@ def test_points_that_may_stand_for_a_surface_inside_are_in_voxels_that_are_near(
 
 @pytest.mark.small
 def test_the_way_out_is_along_a_gradient_that_can_be_trusted_and_else_against_the_normal():
-    assert band.way_out(0.0, 0.9, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 2.0) == (0.0, 0.9, 0.0)
-    assert band.way_out(0.0, 0.4, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 2.0) == (-1.0, 0.0, 0.0)
-    assert band.way_out(0.0, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0) == (0.0, 0.0, 2.0)
-    assert band.way_out(0.0, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0) == (1.0, 0.0, 0.0)
+    assert band.way_out(*vec3s((0.0, 0.9, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 2.0))) == (0.0, 0.9, 0.0)
+    assert band.way_out(*vec3s((0.0, 0.4, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 2.0))) == (-1.0, 0.0, 0.0)
+    assert band.way_out(*vec3s((0.0, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0))) == (0.0, 0.0, 2.0)
+    assert band.way_out(*vec3s((0.0, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))) == (1.0, 0.0, 0.0)

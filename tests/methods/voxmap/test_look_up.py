@@ -5,9 +5,11 @@ import pytest
 
 from jostle.kernels.handles import AddressTable
 from jostle.methods.voxmap import look_up
-from jostle.methods.voxmap.detector import _arrays_of, _numbers_of
+from jostle.methods.voxmap.detector import arrays_of
 from jostle.methods.voxmap.groups import CELL, FARTHEST, balls_of_groups, coarse_bounds, points_in_blocks
-from jostle.methods.voxmap.look_up import MOST_ACROSS, STATE, TASK
+from jostle.methods.voxmap.look_up import MOST_ACROSS, LookUpState
+from jostle.methods.voxmap.map import GridSize
+from jostle.methods.voxmap.shape_arrays import MAP_BODY, SHELL_BODY, TASK
 from jostle.motion.pose import rotation_about, translation
 from tests.methods.voxmap.by_hand import ball, filled_ball, shape_of
 from tests.tiny import random_pose
@@ -20,36 +22,33 @@ class Look:
 
     def __init__(self, shapes, poses, both=False):
         self.shapes, self.poses, self.both = shapes, np.array(poses, float), both
-        self.table = AddressTable([_arrays_of(shape, True) for shape in shapes])
-        self.numbers = np.array([_numbers_of(shape) for shape in shapes])
-        self.scratch = np.empty((4, 4))
+        arrays = [arrays_of(shape, True) for shape in shapes]
+        self.table, self.numbers = AddressTable(arrays), [numbers for *_, numbers in arrays]
 
     def place(self, body_a, body_b):
         count = len(body_a)
-        tasks, frames = np.full((2 * count, TASK), -9, np.int32), np.empty((2 * count + 1, 12))
+        tasks, frames = np.full((2 * count, TASK), -9, np.int32), np.empty((2 * count, 4, 3))
         shape_of_body = np.arange(len(self.shapes), dtype=np.int32)
         found = look_up.place_shells(
-            np.array(body_a, np.int32), np.array(body_b, np.int32), 0, count, shape_of_body, self.numbers, self.poses, self.both,
-            tasks, 0, frames, self.scratch,
+            np.array(body_a, np.int32), np.array(body_b, np.int32), 0, count, shape_of_body, self.table.table, self.poses,
+            self.both, tasks, 0, frames,
         )  # fmt: skip
         return tasks[:found], frames[:found]
 
-    def rows(self, tasks, frames, grouped=True, how_many=look_up.ALL, operations=1 << 40, capacity=None, pairs=1):
+    def rows(self, tasks, frames, grouped=True, row_mode=look_up.ALL, operations=1 << 40, capacity=None, pairs=1):
         """Rows [(task, point)], points looked up, marks of pairs; `capacity` and `operations` make it stop and go on."""
-        state, marks = np.zeros(STATE, np.int64), np.zeros(pairs, np.uint8)
+        state, marks = np.zeros(1, LookUpState.dtype), np.zeros(pairs, np.uint8)
         capacity = capacity or 16 * look_up.PIECE * max(1, len(tasks))
         rows = np.empty((3, capacity), np.int32)
         found = []
         while True:
-            look_up.look_up_shells(
-                tasks, frames, self.table.table, self.numbers, grouped, False, how_many, operations, state, marks, rows
-            )
-            if state[look_up.NEXT_TASK] == len(tasks):
-                n = state[look_up.ROWS]
+            look_up.look_up_shells(tasks, frames, self.table.table, grouped, False, row_mode, operations, state, marks, rows)
+            next_task, _, n, looked_up = state.item()
+            if next_task == len(tasks):
                 found += zip(rows[0, :n].tolist(), rows[1, :n].tolist(), strict=True)
                 assert (rows[2, :n] == 1).all()
-                return found, int(state[look_up.LOOK_UPS]), marks
-            if state[look_up.ROWS] > capacity - look_up.PIECE:
+                return found, looked_up, marks
+            if n > capacity - look_up.PIECE:
                 rows = np.concatenate([rows, np.empty_like(rows)], axis=1)
                 capacity *= 2
 
@@ -85,7 +84,7 @@ def test_hits_are_the_points_in_filled_voxels(grouped, offset):
         poses.append(poses[0] @ translation(middle_of_map) @ random_pose(rng, 3.0))
         look = Look([at, shape_of(filled[:4], cloud[order] * 0.5, 0.4)], poses)
         tasks, frames = look.place([0], [1])
-        assert tasks[:, look_up.SHELL_BODY].tolist() == [1]
+        assert tasks[:, SHELL_BODY].tolist() == [1]
         found, looked_up, marks = look.rows(tasks, frames, grouped)
         expected, margin = is_filled(filled, look.places(1, 0))
         hits = np.zeros(700, bool)
@@ -127,7 +126,7 @@ def test_groups_lose_no_hit_of_a_shell_that_is_huge_beside_the_map():
         shell = shape_of(filled, points @ turned[:3, :3], 1000.0, middle=middle @ turned[:3, :3])
         look = Look([shape_of(filled, np.zeros((1, 3))), shell], [np.eye(4), turned], both=True)
         tasks, frames = look.place([0], [1])
-        of_shell = tasks[:, look_up.SHELL_BODY] == 1
+        of_shell = tasks[:, SHELL_BODY] == 1
         every, some = (look.rows(tasks[of_shell], frames[of_shell], grouped)[0] for grouped in (False, True))
         assert some == every
         found += len(every)
@@ -155,9 +154,9 @@ def test_one_hit_is_the_first_one():
     every = look.rows(tasks, frames, pairs=3)[0]
     firsts = [next(row for row in every if row[0] == task) for task in sorted({task for task, _ in every})]
     for operations in (1 << 40, 1):
-        found, fewer, _ = look.rows(tasks, frames, how_many=look_up.ONE_PER_PAIR, pairs=3, operations=operations)
+        found, fewer, _ = look.rows(tasks, frames, row_mode=look_up.ONE_PER_PAIR, pairs=3, operations=operations)
         assert found == firsts
-        assert look.rows(tasks, frames, how_many=look_up.ONE, pairs=3, operations=operations)[0] == firsts[:1]
+        assert look.rows(tasks, frames, row_mode=look_up.ONE, pairs=3, operations=operations)[0] == firsts[:1]
     assert fewer < look.rows(tasks, frames, pairs=3)[1]
 
 
@@ -182,7 +181,7 @@ def test_rounding_is_within_the_slack_of_the_guarantee_on_the_largest_maps():
         assert np.linalg.norm(shell.points, axis=1).max() / at.voxel > 1700
         far = translation((1e6, -1e6, 3e5)) if trial % 2 else np.eye(4)
         look = Look([at, shell], [far, far @ relative])
-        look.numbers[1, look_up.ORIGIN : look_up.CELLS + 3] = [-1e4] * 3 + [1e5] * 3  # a map that holds the shell
+        look.numbers[1]["origin"], look.numbers[1]["cells"] = -1e4, 1e5  # a map that holds the shell
         tasks, frames = look.place([0], [1])
         assert len(tasks) == 1
         hits = np.zeros(2000, bool)
@@ -212,7 +211,7 @@ def test_pairs_that_are_left_out_have_no_hits_and_distant_ones_are():
 
 def test_who_gives_the_shell():
     def giver(a, b, both=False):
-        return Look([a, b], [np.eye(4), np.eye(4)], both).place([0], [1])[0][:, look_up.SHELL_BODY].tolist()
+        return Look([a, b], [np.eye(4), np.eye(4)], both).place([0], [1])[0][:, SHELL_BODY].tolist()
 
     fine, coarse, thin = ball(20), ball(10), ball(20, points=50)
     assert giver(fine, coarse) == [0]
@@ -230,10 +229,10 @@ def test_deep_points_are_looked_up_where_nothing_hits():
     silent = outer._replace(points=outer.points[:0], voxel=0.01, cells=cells, words=words)
     look = Look([inner, silent], [translation((5, 5, 5)), translation((5, 5.5, 5))])
     tasks, _ = look.place([0], [1])
-    assert tasks[:, look_up.MAP_BODY].tolist() == [0]
+    assert tasks[:, MAP_BODY].tolist() == [0]
     rows = np.empty((1, 2), np.int32)
     marks = np.zeros(1, np.uint8)
-    arguments = look.table.table, look.numbers, look.poses, marks, look.scratch, rows
+    arguments = look.table.table, look.poses, marks, rows
     assert look_up.look_up_deep_points(tasks, *arguments) == 1
     assert rows.tolist() == [[0, -1]]
     look.poses[0] = translation((5, 7.6, 5))
@@ -249,7 +248,7 @@ def test_coarse_bounds_are_below_every_distance():
         for place in rng.integers(0, shape, (count, 3)):
             filled[tuple(place)] = True
         of_it = shape_of(filled, np.zeros((1, 3)))
-        bounds = coarse_bounds(of_it.words, of_it.cells)
+        bounds = coarse_bounds(of_it.words, GridSize(*of_it.cells.tolist()))
         cells = [n // CELL + 1 for n in shape]
         assert len(bounds) == np.prod(cells)
         corners = np.argwhere(filled)
@@ -287,5 +286,5 @@ def test_a_shell_turned_by_a_pose_that_is_not_quite_orthonormal_is_placed_by_sol
     look.poses[:, :3, 3] += 1e4
     _, frames = look.place([0], [1])
     places = look.places(1, 0)
-    moved = look.shapes[1].points.astype(float) @ frames[0, :9].reshape(3, 3).T + frames[0, 9:]
+    moved = look.shapes[1].points.astype(float) @ frames[0, :3].T + frames[0, 3]
     assert np.abs(moved - places).max() < 1e-7

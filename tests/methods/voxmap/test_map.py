@@ -14,6 +14,7 @@ from jostle.methods.voxmap.shape import prepare
 from jostle.methods.voxmap.surface import surface_words
 from jostle.methods.voxmap.voxel_size import REACH, SURFACE_GROWTH, SURFACE_REACH, voxel_edge
 from jostle.shapes import build
+from tests import values
 from tests.methods.voxmap.settings import Settings, random_rotation
 from tests.values import triangles, vec3s
 
@@ -97,10 +98,11 @@ def test_voxels_of_faces_are_those_whose_grown_boxes_meet_one(growth):
         filled = filled_voxels(voxels_of_faces(corners, np.array([[0, 1, 2]], np.int32), lattice, growth), lattice.cells)
         for x, y, z in np.ndindex(9, 9, 9):
             low, high = np.array([x, y, z], float), np.array([x, y, z], float) + 1.0
-            if triangle_meets_box(*corners.ravel(), *(low - growth), *(high + growth)):
+            (face,) = values.triangles(corners)
+            if triangle_meets_box(face, *values.bounds([low - growth, high + growth])):
                 assert filled[x, y, z], (corners, x, y, z)
             elif filled[x, y, z]:
-                assert triangle_meets_box(*corners.ravel(), *(low - loose), *(high + loose)), (corners, x, y, z)
+                assert triangle_meets_box(face, *values.bounds([low - loose, high + loose])), (corners, x, y, z)
 
 
 def test_surfaces_that_share_a_point_share_a_shell_point_in_a_filled_voxel():

@@ -6,7 +6,7 @@ import pytest
 import jostle
 from jostle.broad_phase import BROAD_PHASES
 from jostle.kernels.pool import map_chunks
-from jostle.methods.voxmap import detector, look_up
+from jostle.methods.voxmap import detector, shape_arrays
 from jostle.methods.voxmap.voxel_size import REACH
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
@@ -196,21 +196,21 @@ def test_threads_give_the_same_bytes(both, pieces, rows_apart, monkeypatch):
 @pytest.mark.small
 def test_tasks_are_cut_where_the_look_up_stopped_and_every_piece_is_in_one_part(monkeypatch):
     monkeypatch.setattr(detector, "PIECES_APART", 4)
-    tasks = np.zeros((5, look_up.TASK), np.int32)
-    tasks[:, look_up.PAIR], tasks[:, look_up.END_PIECE] = range(5), (3, 9, 0, 4, 21)
+    tasks = np.zeros((5, shape_arrays.TASK), np.int32)
+    tasks[:, shape_arrays.PAIR], tasks[:, shape_arrays.END_PIECE] = range(5), (3, 9, 0, 4, 21)
     frames = np.arange(60.0).reshape(5, 12)
     every = [(pair, piece) for pair, *_, first, end in tasks.tolist() for piece in range(first, end)]
     for task in range(5):
-        for piece in range(max(1, tasks[task, look_up.END_PIECE])):
+        for piece in range(max(1, tasks[task, shape_arrays.END_PIECE])):
             cut, moved, begun = detector._cut(tasks, frames, task, piece)
             pieces = [(pair, piece) for pair, *_, first, end in cut.tolist() for piece in range(first, end)]
             assert pieces == every
             done = sum(end - first for *_, first, end in cut[:begun].tolist())
-            assert done == tasks[:task, look_up.END_PIECE].sum() + piece
-            assert np.array_equal(moved, frames[cut[:, look_up.PAIR]])
-            assert (cut[begun:, look_up.END_PIECE] - cut[begun:, look_up.FIRST_PIECE]).max() <= 4
+            assert done == tasks[:task, shape_arrays.END_PIECE].sum() + piece
+            assert np.array_equal(moved, frames[cut[:, shape_arrays.PAIR]])
+            assert (cut[begun:, shape_arrays.END_PIECE] - cut[begun:, shape_arrays.FIRST_PIECE]).max() <= 4
             # The deep points of a pair are looked up with the part that begins its shell: each has one.
-            assert cut[cut[:, look_up.FIRST_PIECE] == 0, look_up.PAIR].tolist() == list(range(5))
+            assert cut[cut[:, shape_arrays.FIRST_PIECE] == 0, shape_arrays.PAIR].tolist() == list(range(5))
 
 
 def test_pairs_are_placed_in_portions(monkeypatch):
@@ -230,8 +230,8 @@ def test_a_body_that_comes_or_goes_costs_no_work_on_the_shapes_of_others(monkeyp
         made.append(id(shape))
         return arrays_of(shape, grouped)
 
-    arrays_of = detector._arrays_of
-    monkeypatch.setattr(detector, "_arrays_of", counted)
+    arrays_of = detector.arrays_of
+    monkeypatch.setattr(detector, "arrays_of", counted)
     world = world_of(jostle.Voxmap(across=16), (BALL, None), (SMALL, translation((1.2, 0, 0))))
     world.detect()
     world.add(box(), translation((0, 1.3, 0)))

@@ -113,7 +113,7 @@ def test_areas_add_up_to_the_surface_of_turned_boxes_and_balls():
         (build.box((1.0, 1.0, 1.0)).moved(random_pose(np.random.default_rng(6))), 6.0),
     ):
         shape = Voxmap(across=60).prepare_shape(mesh)
-        assert sum(area_of_point(*normal, 0.5 * shape.voxel**2) for normal in shape.normals.tolist()) == pytest.approx(
+        assert sum(area_of_point(normal, 0.5 * shape.voxel**2) for normal in vec3s(shape.normals)) == pytest.approx(
             surface, rel=0.06
         )
 

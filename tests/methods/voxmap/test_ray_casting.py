@@ -20,6 +20,7 @@ from jostle.methods.voxmap.map import Lattice, filled_voxels, lattice_of
 from jostle.methods.voxmap.ray_casting import (
     INSERTION_SORTED,
     Crossings,
+    Screen,
     cast_faces,
     crossings_of_faces,
     filled_between,
@@ -242,9 +243,10 @@ def test_the_work_can_be_cut_anywhere():
     starts[1:] = whole.starts[:-1]
     starts[0] = 0
     positions, signs = np.empty_like(whole.positions), np.empty_like(whole.signs)
+    screen, crossings = Screen(u, v, 1, lattice.blocks[u]), Crossings(starts, positions, signs)
     face, steps = 0, 0
     while face < len(faces):
-        face, used = cast_faces(points, faces, u, v, 1, lattice.blocks[u], face, 1, False, starts, positions, signs)
+        face, used = cast_faces(points, faces, screen, face, 1, False, crossings)
         assert used >= 1
         steps += 1
     assert steps == len(faces)

@@ -213,14 +213,14 @@ def test_rows_do_not_depend_on_room_or_slices(monkeypatch):
         walk = itself._Walk(tree, mesh.welded_faces, NO_POSE, True, 0.05, ALL)
         steps, used, done = 0, 0, False
         while not done:
-            done, did = walk.go_on(operations)
+            done, did = walk.resume(operations)
             assert done or did >= operations
             steps, used = steps + 1, used + did
-        found = int(walk.state[itself.ROWS])
-        order = np.argsort(walk.rows[:found])
-        np.testing.assert_array_equal(walk.rows[:found][order], whole[0])
-        np.testing.assert_array_equal(walk.distances[:found][order], whole[1])
-        assert used == walk.state[itself.NODE_TESTS] + walk.state[itself.TRIANGLE_TESTS]
+        rows, distances = walk.found()
+        order = np.argsort(rows)
+        np.testing.assert_array_equal(rows[order], whole[0])
+        np.testing.assert_array_equal(distances[order], whole[1])
+        assert used == walk.progress.node_tests + walk.progress.triangle_tests
         assert operations > 1000 or steps > 3
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import jostle
 from jostle.methods.wide_tree import method as wide
+from jostle.methods.wide_tree import search
 from jostle.motion.pose import translation
 from jostle.shapes import build
 from tests.tiny import box, random_pose, random_soup
@@ -166,3 +167,20 @@ def test_settings_are_checked():
     with pytest.raises(jostle.InputError, match="build is 'fast'"):
         jostle.WideTree(build="fast")
     assert wide.WideTree() == jostle.WideTree(build="morton")
+
+
+def test_rows_of_pairs_with_few_and_with_many_rows_are_sorted():
+    lengths = [3, search.LONG_RUN + 1, 1, 50, 2 * search.LONG_RUN, search.LONG_RUN]
+    rng = np.random.default_rng(1)
+    pair = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    keys = rng.permutation(len(pair)).astype(np.int64)
+    distance = keys * 0.5
+    order = np.lexsort((keys, pair))
+    expected, before = keys[order], keys.copy()
+    search.sort_runs(keys, pair, distance)
+    long = np.repeat(np.array(lengths) > search.LONG_RUN, lengths)
+    assert (keys[long] == before[long]).all()  # a shell sort of a million rows takes half a second, in which no interrupt is heard
+    assert (keys[~long] == expected[~long]).all()
+    search.sort_long_runs(keys, pair, distance)
+    assert (keys == expected).all()
+    assert (distance == keys * 0.5).all()

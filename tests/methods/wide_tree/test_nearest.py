@@ -12,7 +12,7 @@ from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.methods.wide_tree import nearest
 from jostle.methods.wide_tree.build import build_tree
 from jostle.methods.wide_tree.nearest import closest_faces
-from jostle.methods.wide_tree.nearest_faces import MOST_TIES, TIES
+from jostle.methods.wide_tree.nearest_bounds import MOST_TIES
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.oracle import rational
@@ -162,7 +162,7 @@ def test_of_many_ties_the_lowest_faces():
 def test_more_ties_than_are_settled():
     plate, turned = grid(110), rotation_about([1.0, 2.0, 3.0], 0.7)
     found = by_tree(plate, plate, turned, turned @ translation([0.001, 0.002, 1.0]))
-    assert nearest._kept.room.state[TIES] > MOST_TIES
+    assert nearest._kept.room.counts["ties"][0] > MOST_TIES
     assert found.distance == pytest.approx(1.0, rel=2.0**-45)
     assert np.linalg.norm(found.point_b - found.point_a) == pytest.approx(1.0, rel=1e-13)
 

@@ -11,7 +11,8 @@ from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree import on_threads
 from jostle.methods.wide_tree.build import build_tree
 from jostle.methods.wide_tree.on_threads import find_rows_on_threads
-from jostle.methods.wide_tree.search import Forest, Placed, find_rows
+from jostle.methods.wide_tree.search import Placed, find_rows
+from jostle.methods.wide_tree.tree import Forest
 from jostle.motion.pose import translation
 from jostle.packed_rows import ALL, FIRST, WORST
 from jostle.shapes import build
@@ -97,10 +98,10 @@ def test_the_worst_and_the_first_row_of_each_pair():
     placed = Placed(a, b, a, b, read_only_view(poses))
     contacts = whole.contacts
     known = set(zip(contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b, contacts.kind, strict=True))
-    for how_many in (WORST, FIRST):
-        rows, _ = find_rows(forest, placed, 0.0, how_many)
+    for row_mode in (WORST, FIRST):
+        rows, _ = find_rows(forest, placed, 0.0, row_mode)
         body_a, body_b = a[rows.pair], b[rows.pair]
         assert list(zip(body_a.tolist(), body_b.tolist(), strict=True)) == list(whole.pairs)
         assert set(zip(body_a, body_b, rows.face_a, rows.face_b, rows.kind, strict=True)) <= known
-        if how_many == WORST:
+        if row_mode == WORST:
             assert np.array_equal(rows.kind, whole.pairs.kind)

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.handles import AddressTable
 from jostle.methods.wide_tree.build import build_tree, morton_nodes
-from jostle.methods.wide_tree.kd_order import order_block
+from jostle.methods.wide_tree.kd_order import BLOCK_ROOM, BlockWork, order_block
 from jostle.methods.wide_tree.refit import fit_frame, fit_tree, refit_tree
-from jostle.methods.wide_tree.sah import STACK_ROWS, cut_by_area, sah_nodes
-from jostle.methods.wide_tree.tree import LANES, LEAF_FACES, ROW, Tree, validate
+from jostle.methods.wide_tree.sah import SAH_ROOM, SahWork, cut_by_area, sah_nodes
+from jostle.methods.wide_tree.scratch import SCRATCH
+from jostle.methods.wide_tree.tree import LANES, LEAF_FACES, ROW, Forest, Tree, TreeArrays, validate
 from jostle.shapes.build import blob
 from jostle.shapes.mesh import Mesh
 
@@ -172,6 +174,14 @@ def test_refit_is_exact_where_float32_is():
 
 
 @pytest.mark.small
+def test_a_forest_holds_the_arrays_of_its_trees_in_the_order_of_the_struct():
+    trees = [build_tree(blob(count)) for count in (8, 20)]
+    checked = AddressTable([TreeArrays.arrays(**tree._asdict()) for tree in trees])
+    np.testing.assert_array_equal(Forest(trees).addresses, checked.table)
+    np.testing.assert_array_equal(Forest([trees[0], trees[0]]).with_trees({1: trees[1]}).addresses, checked.table)
+
+
+@pytest.mark.small
 def test_validate_sees_what_is_broken():
     sound = tree_by("morton", soup(70))
     validate(sound)
@@ -223,10 +233,7 @@ def test_blocks_are_cut_across_their_longest_side():
         middles = np.zeros((count, 3), np.float32)
         middles[:, count % 3] = at
         keys = np.arange(count)
-        room = 512
-        order_block(
-            keys, middles.ravel(), 0, count, np.empty(3 * room, np.float32), np.empty(room, np.int64), np.empty(4 * room, np.int64)
-        )
+        order_block(keys, middles.ravel(), 0, count, SCRATCH.addresses(BlockWork, **BLOCK_ROOM))
         assert sorted(keys.tolist()) == list(range(count))
         for begin in range(0, count, LEAF_FACES):
             leaf = at[keys[begin : begin + LEAF_FACES]]
@@ -236,16 +243,7 @@ def test_blocks_are_cut_across_their_longest_side():
 
 def test_a_block_of_equal_middles_stays_whole():
     keys = np.arange(100, 300)
-    room = 512
-    order_block(
-        keys,
-        np.ones(900, np.float32),
-        0,
-        200,
-        np.empty(3 * room, np.float32),
-        np.empty(room, np.int64),
-        np.empty(4 * room, np.int64),
-    )
+    order_block(keys, np.ones(900, np.float32), 0, 200, SCRATCH.addresses(BlockWork, **BLOCK_ROOM))
     assert sorted(keys.tolist()) == list(range(100, 300))
 
 
@@ -265,10 +263,11 @@ def test_the_stack_of_the_heuristic_is_high_enough():
     faces = np.arange(3 * count, dtype=np.int32).reshape(-1, 3)
     frame = np.empty(6)
     fit_frame(read_only_view(vertices), read_only_view(faces), True, frame)
-    stack = np.full((STACK_ROWS, 3), -1, np.int64)
+    scratch = {field.name: np.empty(SAH_ROOM[field.name], field.dtype) for field in SahWork.layout}
+    scratch["stack"]["node"] = -1
     first, count_of = np.empty(2 * count, np.int32), np.empty(2 * count, np.int32)
     boxes, order = np.empty(8 * count, np.float32), np.empty(count, np.int32)
-    scratch = (np.empty(8 * 17, np.float32), np.empty((16, 2)), np.empty((LANES, 3)))
     given = (read_only_view(vertices), read_only_view(faces), read_only_view(frame))
-    cut_by_area(*given, boxes, order, first, count_of, *scratch, stack)
-    assert np.count_nonzero(stack[:, 0] >= 0) <= 8 * np.ceil(np.log2(count / LEAF_FACES))
+    table = SahWork.table(**scratch)
+    cut_by_area(*given, boxes, order, first, count_of, table.table[0])
+    assert np.count_nonzero(scratch["stack"]["node"] >= 0) <= 8 * np.ceil(np.log2(count / LEAF_FACES))

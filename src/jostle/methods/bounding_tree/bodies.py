@@ -11,8 +11,9 @@ import numpy as np
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.aabb import box_of_points, world_boxes
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.handles import AddressTable
 from jostle.methods.bounding_tree.dynamic import Mover
-from jostle.methods.bounding_tree.motions import IDENTITY, moving_tree
+from jostle.methods.bounding_tree.motions import IDENTITY, moving_tree, resting_template
 from jostle.methods.bounding_tree.refit import refit, refit_ends
 from jostle.methods.bounding_tree.search import Shapes
 from jostle.methods.bounding_tree.tree import Tree
@@ -52,6 +53,7 @@ class BodyTrees:
         self._movers: dict[int, Mover] = {}
         # Those that did not move when they were last looked at: where they were, and the vertices, so that their id stays theirs.
         self._resting: dict[int, tuple[tuple[bytes, int], Mover, Floats]] = {}
+        self._templates: dict[int, AddressTable] = {}  # by number of the tree
         self._ends: dict[int, tuple[Floats, Floats]] = {}  # volumes of deforming bodies at both ends of a step
 
     def tree(self, body: int) -> Tree:
@@ -92,16 +94,21 @@ class BodyTrees:
         if not deforms and frame.bodies.deformable[body]:
             self._follow(frame, [body])
         surface, tree, largest = self.moving.of(frame, body), self.tree(body), self.shapes.faces_of_leaf
-        world = (surface.vertices_t0, surface.vertices_t1)
+        world, template = (surface.vertices_t0, surface.vertices_t1), self._template(int(self.of_body[body]))
         if not deforms:
-            motion = moving_tree(tree, (tree.volumes, tree.volumes), (start, end), surface.turn, world)
+            motion = moving_tree(template, (tree.volumes, tree.volumes), (start, end), surface.turn, world)
             found = Mover(motion, surface, True, largest)
             if key is not None:
                 self._resting[body] = (key, found, frame.vertices[body])
             return found
         # Only the movers of one frame are alive: their volumes take the place of those of the frame before.
         volumes = self._ends[body] = refit_ends(tree, *world, self._ends.get(body))
-        return Mover(moving_tree(tree, volumes, (IDENTITY, IDENTITY), surface.turn, world), surface, False, largest)
+        return Mover(moving_tree(template, volumes, (IDENTITY, IDENTITY), surface.turn, world), surface, False, largest)
+
+    def _template(self, number: int) -> AddressTable:
+        if number not in self._templates:
+            self._templates[number] = resting_template(self.trees[number], self.vertices[number])
+        return self._templates[number]
 
     def boxes(self, frame: Frame) -> tuple[Floats, Floats]:
         """Return lower and upper (n,3) of the world boxes of the bodies at this instant."""

@@ -21,15 +21,9 @@ from jostle.errors import InputError
 from jostle.frame import Bools, Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-from jostle.methods.bounding_tree.fit import Soup, enclose, in_slices, measure, nothing_gathered
-from jostle.methods.bounding_tree.splitting.split import (
-    LARGEST_DEGREE,
-    LEAST_DEGREE,
-    SPLITTINGS,
-    WITHOUT_OPTIMISATION,
-    one_list,
-    split_sets,
-)
+from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, LEAST_DEGREE, FaceSets
+from jostle.methods.bounding_tree.fit import enclose, in_slices, measure
+from jostle.methods.bounding_tree.splitting.split import SPLITTINGS, WITHOUT_OPTIMISATION, ToSplit, split_sets
 from jostle.methods.bounding_tree.tree import KINDS, OBB, ROW, Tree
 from jostle.methods.bounding_tree.volumes.quality import QUALITIES
 from jostle.protocol import Progress
@@ -117,11 +111,7 @@ class _Build:
 
     def __init__(self, mesh: Mesh, settings: Settings, progress: Progress | None) -> None:
         self.mesh, self.settings, self.progress = mesh, settings, progress
-        vertices, faces = read_only_view(mesh.vertices), read_only_view(mesh.faces)
-        centres = ((vertices[faces[:, 0]] + vertices[faces[:, 1]]) + vertices[faces[:, 2]]) / 3.0
-        self.soup = Soup(vertices, faces, centres)
-        self.lists = one_list(len(faces))
-        self.gathered = nothing_gathered(len(vertices))
+        self.sets = FaceSets(mesh.vertices, mesh.faces)
         self.done = 0.0  # sum over the faces of log(all faces / faces of their smallest set)
 
     def run(self) -> Tree:
@@ -170,8 +160,7 @@ class _Build:
             return nodes.volumes[waiting]
         begins, ends, boxes = nodes.begin[waiting], nodes.end[waiting], np.empty((len(waiting), ROW))
         for low, high in in_slices(ends - begins):
-            sets = self.lists.order, begins[low:high], ends[low:high]
-            enclose(OBB, self.settings.quality, self.soup, *sets, self.gathered, boxes[low:high])
+            enclose(OBB, self.settings.quality, self.sets, begins[low:high], ends[low:high], boxes[low:high])
             self._show()
         return boxes
 
@@ -183,8 +172,11 @@ class _Build:
         begins, ends = nodes.begin[waiting], nodes.end[waiting]
         starts, parts = np.empty((len(waiting), LARGEST_DEGREE + 1), np.int64), np.empty(len(waiting), np.int64)
         for low, high in in_slices((ends - begins) * degrees):
-            sets = (array[low:high] for array in (begins, ends, degrees, boxes, means, last, starts, parts))
-            split_sets(splitting, kind, quality, self.soup, self.lists, *sets)
+            some = slice(low, high)
+            these = ToSplit(
+                begins[some], ends[some], degrees[some], boxes[some], means[some], last[some], starts[some], parts[some]
+            )
+            split_sets(splitting, kind, quality, self.sets, these)
             self._show()
         return starts, parts
 
@@ -193,9 +185,9 @@ class _Build:
         kind, _, quality = self.settings[:3]
         volumes, measures = np.empty((len(begins), ROW)), np.empty(len(begins))
         for low, high in in_slices(ends - begins):
-            sets = self.lists.order, begins[low:high], ends[low:high]
-            enclose(kind, quality, self.soup, *sets, self.gathered, volumes[low:high])
-            measure(kind, quality, self.soup, *sets, volumes[low:high], measures[low:high])
+            ranges = begins[low:high], ends[low:high]
+            enclose(kind, quality, self.sets, *ranges, volumes[low:high])
+            measure(kind, quality, self.sets, *ranges, volumes[low:high], measures[low:high])
             self._show()
         return _Nodes(volumes, measures, begins, ends)
 
@@ -210,7 +202,7 @@ class _Build:
 
     def _tree(self, levels: list[_Nodes], first_child: Ints, child_count: Ints) -> Tree:
         begin, end = np.concatenate([nodes.begin for nodes in levels]), np.concatenate([nodes.end for nodes in levels])
-        vertex_start, vertex_list = vertices_of_sets(self.mesh, self.lists.order, begin, end)
+        vertex_start, vertex_list = vertices_of_sets(self.mesh, self.sets.order, begin, end)
         return Tree(
             kind=np.array(self.settings.kind),
             volumes=np.concatenate([nodes.volumes for nodes in levels]),
@@ -218,7 +210,7 @@ class _Build:
             child_count=child_count,
             first_face=begin.astype(np.int32),
             face_count=(end - begin).astype(np.int32),
-            order=self.lists.order,
+            order=self.sets.order,
             level=np.repeat(np.arange(len(levels), dtype=np.int32), [len(nodes.begin) for nodes in levels]),
             faces=self.mesh.faces,
             vertex_start=vertex_start,
@@ -249,7 +241,9 @@ def _ranges(starts: Numbers, parts: Numbers) -> tuple[Numbers, Numbers]:
 
 
 @kernel
-def list_vertices(faces, order, begins, ends, stamp, vertex_start, vertex_list):  # type: ignore[no-untyped-def]
+def list_vertices(
+    faces: Ints, order: Ints, begins: Numbers, ends: Numbers, stamp: Numbers, vertex_start: Numbers, vertex_list: Ints
+) -> None:
     """Write vertex_start (n+1,) from its first on, and vertex_list unless it is empty: the vertices of each set, each once."""
     count = vertex_start[0]
     for node in range(begins.shape[0]):

@@ -11,7 +11,7 @@ faces meet at one time along arcs or with a separation (`face_pairs.first_times`
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,10 @@ from jostle.continuous.moving_surface import MovingSurface
 from jostle.frame import Floats, Ints
 from jostle.geometry.moving_triangles import early, new_lead
 from jostle.kernels.buffers import doubled
+from jostle.kernels.handles import AddressTable
 from jostle.methods.bounding_tree import sweep_search
-from jostle.methods.bounding_tree.motions import INSTANT, INSTANTS, LARGEST, MOST_HALVINGS, MovingTree
-from jostle.methods.bounding_tree.moving_faces import MOVING_FACE
+from jostle.methods.bounding_tree.motions import INSTANTS, MOST_HALVINGS, Instant, MovingTree, Pad
+from jostle.methods.bounding_tree.swept_body import Leaf, MovingFace, Place, SweepScratch
 from jostle.motion_report import MovingRows
 from jostle.report import Counters
 
@@ -34,6 +35,8 @@ LARGEST_BATCH = 1 << 14
 OPERATIONS = 1 << 18  # pairs of nodes or of faces until Python looks up: about 50 ms
 # Of the largest coordinate: how much farther than the separation faces may be apart when they are said to meet.
 NOT_EXACT = 2.0**-36
+FIRST_QUEUE, FIRST_CANDIDATES = 1024, 1024
+PLACE_OF = {field.name: place for place, field in enumerate(sweep_search.SweepWork.layout)}
 
 
 class Sweep(NamedTuple):
@@ -60,14 +63,15 @@ class DynamicSearch:
     """The dynamic kernel with its scratch arrays, which stay from frame to frame. It belongs to one detector."""
 
     def __init__(self) -> None:
-        self._state = np.zeros(sweep_search.STATE, np.int64)
-        self._heads = np.empty(sweep_search.BUCKETS, np.int32)
-        self._entries, self._starts = np.empty((1024, 4), np.int32), np.empty(1024)
-        self._tables = np.empty((2, INSTANTS, INSTANT))
-        self._pads = np.empty((2, MOST_HALVINGS + 1, 2))
-        self._leaf_at = np.empty((2, 2), np.int64)
-        self._lanes = np.empty((2, 0, MOVING_FACE))
-        self._candidates, self._earliest = np.empty((1024, 2), np.int32), np.empty(1024)
+        self._state = np.zeros(1, sweep_search.SweepState.dtype)
+        self._leaf_faces = 0
+        self._scratch = _scratch(0)
+        self._table = sweep_search.SweepWork.table(
+            state=self._state,
+            heads=np.empty(sweep_search.BUCKETS, np.int32),
+            **_queue(FIRST_QUEUE),
+            **_candidates(FIRST_CANDIDATES),
+        )
 
     def find(
         self,
@@ -84,28 +88,28 @@ class DynamicSearch:
         With `welded` faces the pair is one body against itself.
         """
         straight = a.surface.is_straight and b.surface.is_straight
-        size = float(a.tree.motion[LARGEST] + b.tree.motion[LARGEST])
+        size = float(a.tree.motion["largest"][0] + b.tree.motion["largest"][0])
         # More than `face_pairs.slack`, which reads all vertices.
         apart = 0.0 if straight and how.separation == 0.0 else max(4e-6 * how.tolerance, NOT_EXACT) * size
         self._make_room(max(a.largest_leaf, b.largest_leaf))
         distance, tests_before = how.separation * (1.0 + 1e-12) + apart, 0
         if how.separation > 0.0:
             # They keep no more than what is asked for. Most pairs never come so near, and need not be asked what they keep.
-            self._state[sweep_search.BUCKET] = sweep_search.ANEW
-            self._go_on(a.tree, b.tree, how, distance, min(1.0, before + how.tolerance), 1, welded)
+            self._state["bucket"] = sweep_search.ANEW
+            self._resume(a.tree, b.tree, how, distance, min(1.0, before + how.tolerance), 1, welded)
             tests_before = self._tests()
-            if self._state[sweep_search.CANDIDATES] == 0:
+            if self._state["candidates"][0] == 0:
                 return NO_ROWS, Counters(body_pairs=1, box_tests=tests_before)
             how = how._replace(separation=self._kept_separation(a, b, how, WITHIN * how.separation + apart, welded))
             distance = how.separation * (1.0 + 1e-12) + apart
             tests_before += self._tests()
-        self._state[sweep_search.BUCKET] = sweep_search.ANEW
+        self._state["bucket"] = sweep_search.ANEW
         seen: Keys = np.empty(0, np.int64)
         found: list[MovingRows] = []
         best, enough, queries = before, LARGEST_BATCH if all_contacts else FIRST_BATCH, 0
         lead, done = None if all_contacts else new_lead(), False
         while not done:
-            done = self._go_on(a.tree, b.tree, how, distance, min(1.0, best + how.tolerance), enough, welded)
+            done = self._resume(a.tree, b.tree, how, distance, min(1.0, best + how.tolerance), enough, welded)
             keys, earliest = self._taken(seen)
             if len(keys):
                 face_a, face_b = _faces_of(keys)
@@ -133,50 +137,56 @@ class DynamicSearch:
         return rows, counters
 
     def _tests(self) -> int:
-        return int(self._state[sweep_search.NODE_TESTS] + self._state[sweep_search.FACE_TESTS])
+        return int(self._state["node_tests"][0] + self._state["face_tests"][0])
 
     def _kept_separation(self, a: Mover, b: Mover, how: Sweep, distance: float, welded: Ints | None) -> float:
         """Return what separation they must keep, by the distance of the faces that may be within it at the start."""
-        self._state[sweep_search.BUCKET] = sweep_search.ANEW
+        self._state["bucket"] = sweep_search.ANEW
         least, done = np.inf, False
         while not done:
-            done = self._go_on(a.tree, b.tree, how, distance, 0.0, LARGEST_BATCH, welded)
+            done = self._resume(a.tree, b.tree, how, distance, 0.0, LARGEST_BATCH, welded)
             keys, _ = self._taken(NO_KEYS)
             least = start_distance(a.surface, b.surface, *_faces_of(keys), least)
         return kept_separation(how.separation, least)
 
     def _make_room(self, faces: int) -> None:
-        if self._lanes.shape[1] < faces:
-            self._lanes = np.empty((2, faces, MOVING_FACE))
-        while len(self._earliest) < 2 * self._lanes.shape[1] ** 2:
-            self._candidates, self._earliest = doubled(self._candidates), doubled(self._earliest)
+        if self._leaf_faces < faces:
+            self._scratch, self._leaf_faces = _scratch(faces), faces
+        while len(self._array("earliest")) < 2 * self._leaf_faces**2:
+            self._double("candidates", "earliest")
 
-    def _go_on(
+    def _array(self, name: str) -> NDArray[Any]:
+        return self._table.array(0, PLACE_OF[name])
+
+    def _double(self, *names: str) -> None:
+        grown = {name: doubled(self._array(name)) for name in names}
+        self._table = self._table.with_arrays(0, sweep_search.SweepWork.places(**grown))
+
+    def _resume(
         self, a: MovingTree, b: MovingTree, how: Sweep, distance: float, limit: float, enough: int, welded: Ints | None
     ) -> bool:
-        """Run the kernel until it has enough candidates or is at the end; returns whether it is."""
-        state = self._state
+        """Run the kernel until it has enough candidates or is at the end; return whether it is."""
+        faces = NO_WELDED if welded is None else welded
         while True:
-            why = sweep_search.sweep(
-                how.kind, how.relative, how.most_halvings, welded is not None, *a, *b,
-                NO_WELDED if welded is None else welded, distance, limit, enough, OPERATIONS,
-                state, self._heads, self._entries, self._starts, self._tables, self._pads, self._lanes, self._leaf_at,
-                self._candidates, self._earliest,
+            status = sweep_search.sweep(
+                a.table.table[0], b.table.table[0], self._scratch.table, self._table.table[0],
+                how.kind, how.relative, how.most_halvings, faces, distance, limit, enough, OPERATIONS,
             )  # fmt: skip
-            if why == sweep_search.FULL_QUEUE:
-                self._entries, self._starts = doubled(self._entries), doubled(self._starts)
-            elif why == sweep_search.ENOUGH and state[sweep_search.CANDIDATES] < enough:
-                self._candidates, self._earliest = doubled(self._candidates), doubled(self._earliest)
-            elif why != sweep_search.OUT_OF_OPERATIONS:
-                return bool(why == sweep_search.DONE)
+            if status == sweep_search.FULL_QUEUE:
+                self._double("entries", "starts")
+            elif status == sweep_search.ENOUGH and self._state["candidates"][0] < enough:
+                self._double("candidates", "earliest")
+            elif status != sweep_search.OUT_OF_OPERATIONS:
+                return bool(status == sweep_search.DONE)
 
     def _taken(self, seen: Keys) -> tuple[Keys, Floats]:
         """Take the candidates out of the kernel's list: each once, without those seen, and their earliest times."""
-        count = int(self._state[sweep_search.CANDIDATES])
-        self._state[sweep_search.CANDIDATES] = 0
-        keys = (self._candidates[:count, 0].astype(np.int64) << 32) | self._candidates[:count, 1]
-        earliest = self._earliest[:count].copy()
-        if self._state[sweep_search.HALVED] > 0:
+        count = int(self._state["candidates"][0])
+        self._state["candidates"] = 0
+        candidates = self._array("candidates")[:count]
+        keys = (candidates["face_a"].astype(np.int64) << 32) | candidates["face_b"]
+        earliest = self._array("earliest")[:count].copy()
+        if self._state["halved"][0] > 0:
             order = np.lexsort((earliest, keys))
             keys, earliest = keys[order], earliest[order]
             new = np.ones(count, bool)
@@ -188,8 +198,31 @@ class DynamicSearch:
 
 NO_ROWS = MovingRows.joined([])
 NO_KEYS: Keys = np.empty(0, np.int64)
-NO_WELDED = np.empty(0, np.int32)
+NO_WELDED = np.empty((0, 3), np.int32)
 NO_WELDED.flags.writeable = False
+
+
+def _scratch(faces_of_leaf: int) -> AddressTable:
+    """Return a table of the scratch of two bodies."""
+    return SweepScratch.tables([_scratch_of_one(faces_of_leaf) for _ in range(2)])
+
+
+def _scratch_of_one(faces_of_leaf: int) -> dict[str, NDArray[Any]]:
+    return {
+        "instants": np.empty(INSTANTS, Instant.dtype),
+        "pads": np.empty(MOST_HALVINGS + 1, Pad.dtype),
+        "place": np.empty(1, Place.dtype),
+        "leaf": np.empty(1, Leaf.dtype),
+        "faces": np.empty(faces_of_leaf, MovingFace.dtype),
+    }
+
+
+def _queue(count: int) -> dict[str, NDArray[Any]]:
+    return {"entries": np.empty(count, sweep_search.Entry.dtype), "starts": np.empty(count)}
+
+
+def _candidates(count: int) -> dict[str, NDArray[Any]]:
+    return {"candidates": np.empty(count, sweep_search.Candidate.dtype), "earliest": np.empty(count)}
 
 
 def _faces_of(keys: Keys) -> tuple[Ints, Ints]:

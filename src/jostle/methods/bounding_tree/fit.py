@@ -5,46 +5,32 @@ may be anywhere, and a set of any size in it. The object found is then made cons
 (`settle`): half extents and radius are taken afresh about the rounded centre, and `MARGIN` is added.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.frame import Floats
+from jostle.geometry.vector import Vec3, absolute, cross, dot, length, minus, plus, times, write_point_from
 from jostle.kernels.jit import kernel
-from jostle.methods.bounding_tree.tree import AABB, AXES, CENTRE, HALF, MARGIN, OBB, RADIUS, SPHERE
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses
+from jostle.methods.bounding_tree.axes import along
+from jostle.methods.bounding_tree.face_sets import FaceSets, SetWork, open_sets, point_of, view_volume
+from jostle.methods.bounding_tree.tree import AABB, MARGIN, OBB, SPHERE, Volume, axes_of, centre_of
 from jostle.methods.bounding_tree.volumes.aabb import fit_in_axes, write_identity_axes
-from jostle.methods.bounding_tree.volumes.obb import FEW, FRAMES, NUMBERS, fit_obb
-from jostle.methods.bounding_tree.volumes.quality import HAUSDORFF, hausdorff, size_of
-from jostle.methods.bounding_tree.volumes.sphere import SUPPORT, smallest_sphere
+from jostle.methods.bounding_tree.volumes.obb import Moments, fit_obb
+from jostle.methods.bounding_tree.volumes.quality import HAUSDORFF, corners_of, hausdorff, size_of
+from jostle.methods.bounding_tree.volumes.sphere import smallest_sphere
 
-Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 FACES_AT_ONCE = 1 << 13  # in one call of a kernel, or one set: 0.09 s between two calls at most, for 60,000 faces on a busy machine
 
 
-class Soup(NamedTuple):
-    """The faces of a mesh."""
-
-    vertices: Floats  # (v,3) body coordinates
-    faces: NDArray[np.int32]  # (m,3)
-    centres: Floats  # (m,3) of faces
-
-
-class Gathered(NamedTuple):
-    """The vertices of the set at work."""
-
-    stamp: NDArray[np.int64]  # (v+1,) the last set that each vertex was listed for, and the number of sets so far
-    listed: NDArray[np.int32]  # (v,)
-    points: Floats  # (v,3) relative to the first of them
-
-
-def nothing_gathered(vertex_count: int) -> Gathered:
-    """Return scratch for a mesh with this many vertices."""
-    return Gathered(np.zeros(vertex_count + 1, np.int64), np.empty(vertex_count, np.int32), np.empty((vertex_count, 3)))
-
-
-def in_slices(counts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+def in_slices(counts: Numbers) -> Iterator[tuple[int, int]]:
     """Yield ranges of sets with `FACES_AT_ONCE` faces or one set each; between them Ctrl-C is heard."""
     ends = np.cumsum(counts)
     first, done = 0, 0
@@ -54,148 +40,141 @@ def in_slices(counts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         first, done = last, int(ends[last - 1])
 
 
-def enclose(kind, quality, soup, order, begins, ends, gathered, volumes):
-    """Write the bounding objects of sets order[begins:ends] of faces to volumes (s,16); begins and ends (s,) int64."""
-    sets = soup.vertices, soup.faces, order, begins, ends
+def enclose(kind: int, quality: int, sets: FaceSets, begins: Numbers, ends: Numbers, volumes: Floats) -> None:
+    """Write the bounding objects of sets, entries begins … ends - 1 (s,) of the list, to volumes (s,16)."""
     if kind == SPHERE:
-        enclose_by_spheres(*sets, *gathered, np.empty(SUPPORT, np.int64), volumes)
+        enclose_by_spheres(sets.addresses, begins, ends, volumes)
     elif kind == AABB:
-        enclose_by_aabbs(*sets, *gathered, volumes)
+        enclose_by_aabbs(sets.addresses, begins, ends, volumes)
     else:
-        scratch = np.empty((FEW, 6)), np.empty(NUMBERS, np.int64), np.empty((FRAMES, 9))
-        enclose_by_obbs(*sets, *gathered, quality, *scratch, volumes)
+        enclose_by_obbs(sets.addresses, begins, ends, quality, volumes)
 
 
-def measure(kind, quality, soup, order, begins, ends, volumes, measures):
-    """Write the measures of the bounding objects (s,16) of sets order[begins:ends] to measures (s,)."""
+def measure(kind: int, quality: int, sets: FaceSets, begins: Numbers, ends: Numbers, volumes: Floats, measures: Floats) -> None:
+    """Write the measures of the bounding objects (s,16) of sets to measures (s,)."""
     if quality == HAUSDORFF:
-        hausdorff_distances(kind, *soup, order, begins, ends, volumes, measures)
+        hausdorff_distances(kind, sets.addresses, begins, ends, volumes, measures)
     else:
         sizes(kind, quality, volumes, measures)
 
 
 @kernel
-def gather(vertices, faces, order, begin, end, stamp, listed, points):
-    """List the vertices of faces order[begin:end], each once, and their points relative to the first; returns how many."""
-    stamp[-1] += 1
-    now = stamp[-1]
-    o = faces[order[begin], 0]
-    ox, oy, oz = vertices[o, 0], vertices[o, 1], vertices[o, 2]
+def gather(work: SetWork, begin: int, end: int) -> int:
+    """List the vertices of the faces of a set, each once, and their points relative to the first; return how many."""
+    stamp, last = work.stamp, len(work.stamp) - 1
+    stamp[last] += 1
+    now = stamp[last]
+    origin = first_corner(work, begin)
     count = 0
     for entry in range(begin, end):
-        f = order[entry]
-        for corner in range(3):
-            v = faces[f, corner]
+        corners = work.faces[work.order[entry]]
+        for k in range(3):
+            v = as_int64(corners.vertex[k])
             if stamp[v] != now:
                 stamp[v] = now
-                listed[count] = v
-                points[count, 0], points[count, 1], points[count, 2] = vertices[v, 0] - ox, vertices[v, 1] - oy, vertices[v, 2] - oz
+                work.listed[count] = v
+                write_point_from(work.points[count].at, 0, minus(point_of(work.vertices, v), origin))
                 count += 1
     return count
 
 
+@kernel(forceinline=True)
+def first_corner(work: SetWork, entry: int) -> Vec3:
+    """Return the first corner of the face at an entry of the list."""
+    return point_of(work.vertices, as_int64(work.faces[work.order[entry]].vertex[0]))
+
+
 @kernel
-def enclose_by_spheres(vertices, faces, order, begins, ends, stamp, listed, points, support, volumes):
-    """Write the smallest spheres of sets order[begins:ends] to volumes (s,16); the arrays between are scratch."""
+def enclose_by_spheres(addresses: Addresses, begins: Numbers, ends: Numbers, volumes: Floats) -> None:
+    """Write the smallest spheres of sets to volumes (s,16)."""
+    work = open_sets(addresses)
     for s in range(volumes.shape[0]):
-        count = gather(vertices, faces, order, begins[s], ends[s], stamp, listed, points)
-        x, y, z = smallest_sphere(points, count, support)
-        volumes[s, CENTRE], volumes[s, CENTRE + 1], volumes[s, CENTRE + 2] = x, y, z
-        write_identity_axes(volumes[s])
-        settle(SPHERE, vertices, listed, count, volumes[s])
+        volume, count = view_volume(volumes[s]), gather(work, begins[s], ends[s])
+        write_point_from(volume.centre, 0, smallest_sphere(work.points, count, work.support))
+        write_identity_axes(volume)
+        settle(SPHERE, work, count, volume)
 
 
 @kernel
-def enclose_by_aabbs(vertices, faces, order, begins, ends, stamp, listed, points, volumes):
-    """Write the axis-aligned boxes of sets order[begins:ends] to volumes (s,16); the arrays between are scratch."""
+def enclose_by_aabbs(addresses: Addresses, begins: Numbers, ends: Numbers, volumes: Floats) -> None:
+    """Write the axis-aligned boxes of sets to volumes (s,16)."""
+    work = open_sets(addresses)
     for s in range(volumes.shape[0]):
-        count = gather(vertices, faces, order, begins[s], ends[s], stamp, listed, points)
-        write_identity_axes(volumes[s])
-        fit_in_axes(points, count, volumes[s])
-        settle(AABB, vertices, listed, count, volumes[s])
+        volume, count = view_volume(volumes[s]), gather(work, begins[s], ends[s])
+        write_identity_axes(volume)
+        fit_in_axes(work.points, count, volume)
+        settle(AABB, work, count, volume)
 
 
 @kernel
-def enclose_by_obbs(vertices, faces, order, begins, ends, stamp, listed, points, quality, few, numbers, frames, volumes):
-    """Write small oriented boxes of sets order[begins:ends] to volumes (s,16); the other arrays are scratch."""
+def enclose_by_obbs(addresses: Addresses, begins: Numbers, ends: Numbers, quality: int, volumes: Floats) -> None:
+    """Write small oriented boxes of sets to volumes (s,16)."""
+    work = open_sets(addresses)
     for s in range(volumes.shape[0]):
-        count = gather(vertices, faces, order, begins[s], ends[s], stamp, listed, points)
-        xx, xy, xz, yy, yz, zz = _moments_of_faces(vertices, faces, order, begins[s], ends[s])
-        fit_obb(points, count, xx, xy, xz, yy, yz, zz, quality, few, numbers, frames, volumes[s])
-        settle(OBB, vertices, listed, count, volumes[s])
+        volume, count = view_volume(volumes[s]), gather(work, begins[s], ends[s])
+        fit_obb(work, count, _moments_of_faces(work, begins[s], ends[s]), quality, volume)
+        settle(OBB, work, count, volume)
 
 
 @kernel
-def _moments_of_faces(vertices, faces, order, begin, end):
-    """Return the second moments of faces order[begin:end] about their common centre, as surfaces (Gottschalk's covariance)."""
-    o = faces[order[begin], 0]
-    ox, oy, oz = vertices[o, 0], vertices[o, 1], vertices[o, 2]
-    total, sx, sy, sz = 0.0, 0.0, 0.0, 0.0
+def _moments_of_faces(work: SetWork, begin: int, end: int) -> Moments:
+    """Return the second moments of the faces of a set about their common centre, as surfaces (Gottschalk's covariance)."""
+    origin = first_corner(work, begin)
+    total, weighted = 0.0, Vec3(0.0, 0.0, 0.0)
     xx, xy, xz, yy, yz, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for entry in range(begin, end):
-        f = order[entry]
-        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
-        ax, ay, az = vertices[a, 0] - ox, vertices[a, 1] - oy, vertices[a, 2] - oz
-        bx, by, bz = vertices[b, 0] - ox, vertices[b, 1] - oy, vertices[b, 2] - oz
-        cx, cy, cz = vertices[c, 0] - ox, vertices[c, 1] - oy, vertices[c, 2] - oz
-        ux, uy, uz = bx - ax, by - ay, bz - az
-        vx, vy, vz = cx - ax, cy - ay, cz - az
-        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        area = math.sqrt((nx * nx + ny * ny) + nz * nz)
-        mx, my, mz = (ax + bx) + cx, (ay + by) + cy, (az + bz) + cz
+        p, q, r = corners_of(work, as_int64(work.order[entry]))
+        a, b, c = minus(p, origin), minus(q, origin), minus(r, origin)
+        area = length(cross(minus(b, a), minus(c, a)))
+        m = plus(plus(a, b), c)
         total += area
-        sx, sy, sz = sx + area * mx, sy + area * my, sz + area * mz
+        weighted = plus(weighted, times(area, m))
         # The integral of xy over a triangle is area / 12 · (sum of the corners' x · sum of their y + sum of their xy).
-        xx += area * (mx * mx + ((ax * ax + bx * bx) + cx * cx))
-        xy += area * (mx * my + ((ax * ay + bx * by) + cx * cy))
-        xz += area * (mx * mz + ((ax * az + bx * bz) + cx * cz))
-        yy += area * (my * my + ((ay * ay + by * by) + cy * cy))
-        yz += area * (my * mz + ((ay * az + by * bz) + cy * cz))
-        zz += area * (mz * mz + ((az * az + bz * bz) + cz * cz))
+        xx += area * (m.x * m.x + ((a.x * a.x + b.x * b.x) + c.x * c.x))
+        xy += area * (m.x * m.y + ((a.x * a.y + b.x * b.y) + c.x * c.y))
+        xz += area * (m.x * m.z + ((a.x * a.z + b.x * b.z) + c.x * c.z))
+        yy += area * (m.y * m.y + ((a.y * a.y + b.y * b.y) + c.y * c.y))
+        yz += area * (m.y * m.z + ((a.y * a.z + b.y * b.z) + c.y * c.z))
+        zz += area * (m.z * m.z + ((a.z * a.z + b.z * b.z) + c.z * c.z))
     if not total > 0.0:
-        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    sx, sy, sz = sx / (3.0 * total), sy / (3.0 * total), sz / (3.0 * total)
+        return Moments(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    x, y, z = weighted.x / (3.0 * total), weighted.y / (3.0 * total), weighted.z / (3.0 * total)
     below = 12.0 * total
-    xx, xy, xz = xx / below - sx * sx, xy / below - sx * sy, xz / below - sx * sz
-    return xx, xy, xz, yy / below - sy * sy, yz / below - sy * sz, zz / below - sz * sz
+    xx, xy, xz = xx / below - x * x, xy / below - x * y, xz / below - x * z
+    return Moments(xx, xy, xz, yy / below - y * y, yz / below - y * z, zz / below - z * z)
 
 
 @kernel
-def settle(kind, vertices, listed, count, volume):
-    """Make volume (16,), with a centre relative to the first of the listed vertices, one in body coordinates that holds all."""
-    o = listed[0]
-    for k in range(3):
-        volume[CENTRE + k] += vertices[o, k]
-    cx, cy, cz = volume[CENTRE], volume[CENTRE + 1], volume[CENTRE + 2]
-    ax, ay, az = volume[AXES], volume[AXES + 1], volume[AXES + 2]
-    bx, by, bz = volume[AXES + 3], volume[AXES + 4], volume[AXES + 5]
-    gx, gy, gz = volume[AXES + 6], volume[AXES + 7], volume[AXES + 8]
-    far, first, second, third = 0.0, 0.0, 0.0, 0.0
+def settle(kind: int, work: SetWork, count: int, volume: Volume) -> None:
+    """Make a volume with a centre relative to the first of the listed vertices one in body coordinates that holds all."""
+    centre = plus(centre_of(volume), point_of(work.vertices, as_int64(work.listed[0])))
+    write_point_from(volume.centre, 0, centre)
+    axes = axes_of(volume)
+    far, half = 0.0, Vec3(0.0, 0.0, 0.0)
     for entry in range(count):
-        v = listed[entry]
-        x, y, z = vertices[v, 0] - cx, vertices[v, 1] - cy, vertices[v, 2] - cz
-        far = max(far, (x * x + y * y) + z * z)
-        if kind == OBB:
-            x, y, z = (ax * x + ay * y) + az * z, (bx * x + by * y) + bz * z, (gx * x + gy * y) + gz * z
-        first, second, third = max(first, abs(x)), max(second, abs(y)), max(third, abs(z))
+        offset = minus(point_of(work.vertices, as_int64(work.listed[entry])), centre)
+        far = max(far, dot(offset, offset))
+        reach = absolute(along(axes, offset) if kind == OBB else offset)
+        half = Vec3(max(half.x, reach.x), max(half.y, reach.y), max(half.z, reach.z))
     radius = math.sqrt(far)
     margin = MARGIN * radius
     radius += margin
-    volume[RADIUS] = radius
+    volume.radius = radius
     if kind == SPHERE:
-        first, second, third, margin = radius, radius, radius, 0.0
-    volume[HALF], volume[HALF + 1], volume[HALF + 2] = first + margin, second + margin, third + margin
+        half, margin = Vec3(radius, radius, radius), 0.0
+    write_point_from(volume.half, 0, Vec3(half.x + margin, half.y + margin, half.z + margin))
 
 
 @kernel
-def sizes(kind, quality, volumes, measures):
+def sizes(kind: int, quality: int, volumes: Floats, measures: Floats) -> None:
     """Write the sizes of volumes (s,16) to measures (s,)."""
     for s in range(volumes.shape[0]):
-        measures[s] = size_of(kind, volumes[s], quality)
+        measures[s] = size_of(kind, view_volume(volumes[s]), quality)
 
 
 @kernel
-def hausdorff_distances(kind, vertices, faces, centres, order, begins, ends, volumes, measures):
-    """Write the directed Hausdorff distances of volumes (s,16) to their faces to measures (s,)."""
+def hausdorff_distances(kind: int, addresses: Addresses, begins: Numbers, ends: Numbers, volumes: Floats, measures: Floats) -> None:
+    """Write the directed Hausdorff distances of volumes (s,16) to the faces of their sets to measures (s,)."""
+    work = open_sets(addresses)
     for s in range(volumes.shape[0]):
-        measures[s] = hausdorff(kind, volumes[s], vertices, faces, centres, order, begins[s], ends[s])
+        measures[s] = hausdorff(kind, view_volume(volumes[s]), work, begins[s], ends[s])

@@ -6,48 +6,77 @@ query) spares most of the transformations. Boxes of faces are exact, so they nee
 
 from __future__ import annotations
 
+from typing import Literal
+
 from jostle.geometry.rigid import rigid_coordinate
+from jostle.geometry.triangle import Bounds, Triangle, triangle_bounds, triangle_from
+from jostle.geometry.vector import Vec3, point_from, write_point_from
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int64
+from jostle.methods.bounding_tree.axes import Affine
+from jostle.methods.bounding_tree.tree import TreeShape
 
 SLOTS = 256  # a power of two
-FACE = 15  # nine coordinates of corners, lower and upper corner of the box
 
 
-@kernel
-def fill_leaf(lanes, base, faces, order, first, count, vertices, pose):
-    """Write the corners and boxes of the faces order[first … first + count - 1] to lanes[base …], FACE numbers for each.
+class WorldFace(Record):
+    """A face in the world, and its box."""
 
-    faces (3 m,) and vertices (3 n,) are flat; pose (4,4) body to world.
-    """
-    for i in range(count):
-        at, face = base + FACE * i, 3 * order[first + i]
-        for k in range(3):
-            v = 3 * faces[face + k]
-            x, y, z = vertices[v], vertices[v + 1], vertices[v + 2]
-            for c in range(3):
-                lanes[at + 3 * k + c] = rigid_coordinate(pose[c, 0], pose[c, 1], pose[c, 2], pose[c, 3], x, y, z)
-        for c in range(3):
-            p, q, r = lanes[at + c], lanes[at + 3 + c], lanes[at + 6 + c]
-            lanes[at + 9 + c] = min(p, q, r)
-            lanes[at + 12 + c] = max(p, q, r)
+    corners: Run[float64, Literal[9]]
+    lower: Run[float64, Literal[3]]
+    upper: Run[float64, Literal[3]]
+
+
+class LeafCache(Struct):
+    """The leaves of one body that were last in use."""
+
+    tags: Rows[int64]  # (SLOTS,) query and node of each slot
+    faces: Rows[WorldFace]  # as many for each slot as the largest leaf has
+    pose: One[Affine]  # body to world
 
 
 @kernel(forceinline=True)
-def face_boxes_meet(lanes_a, i, lanes_b, j):
-    """Whether the boxes of two faces in lanes, at i and j, share a point."""
-    return (
-        lanes_a[i + 9] <= lanes_b[j + 12]
-        and lanes_b[j + 9] <= lanes_a[i + 12]
-        and lanes_a[i + 10] <= lanes_b[j + 13]
-        and lanes_b[j + 10] <= lanes_a[i + 13]
-        and lanes_a[i + 11] <= lanes_b[j + 14]
-        and lanes_b[j + 11] <= lanes_a[i + 14]
+def cached_leaf(cache: LeafCache, shape: TreeShape, node: int, query: int, faces_of_leaf: int) -> int:
+    """Return where the faces of a leaf begin in the cache, after filling its slot if another one was there."""
+    slot = node & (SLOTS - 1)
+    first, tag = slot * faces_of_leaf, (query << 32) | node
+    if cache.tags[slot] != tag:
+        cache.tags[slot] = tag
+        fill_leaf(cache, first, shape, node)
+    return first
+
+
+@kernel
+def fill_leaf(cache: LeafCache, first: int, shape: TreeShape, node: int) -> None:
+    """Write the faces of a leaf to the cache, from its row `first` on."""
+    begin = as_int64(shape.first_face[node])
+    for i in range(shape.face_count[node]):
+        face, corners = cache.faces[first + i], shape.faces[shape.order[begin + i]]
+        for k in range(3):
+            write_point_from(face.corners, 3 * k, world_point(cache.pose, point_from(shape.vertices[corners.vertex[k]].at, 0)))
+        box = triangle_bounds(triangle_of(face))
+        write_point_from(face.lower, 0, box.lower)
+        write_point_from(face.upper, 0, box.upper)
+
+
+@kernel(forceinline=True)
+def world_point(pose: Affine, p: Vec3) -> Vec3:
+    """Return the world coordinates of a local point, by the formula of all exact methods."""
+    return Vec3(
+        rigid_coordinate(pose.u[0], pose.u[1], pose.u[2], pose.origin[0], p.x, p.y, p.z),
+        rigid_coordinate(pose.v[0], pose.v[1], pose.v[2], pose.origin[1], p.x, p.y, p.z),
+        rigid_coordinate(pose.w[0], pose.w[1], pose.w[2], pose.origin[2], p.x, p.y, p.z),
     )
 
 
 @kernel(forceinline=True)
-def share_a_vertex(welded, i, j):
-    """Whether faces i and j share a welded vertex; welded (3 m,) flat."""
-    p, q, r = welded[3 * i], welded[3 * i + 1], welded[3 * i + 2]
-    s, t, u = welded[3 * j], welded[3 * j + 1], welded[3 * j + 2]
-    return p in (s, t, u) or q in (s, t, u) or r in (s, t, u)
+def triangle_of(face: WorldFace) -> Triangle:
+    """Return the corners of a face."""
+    return triangle_from(face.corners, 0)
+
+
+@kernel(forceinline=True)
+def box_of(face: WorldFace) -> Bounds:
+    """Return the box of a face."""
+    return Bounds(point_from(face.lower, 0), point_from(face.upper, 0))

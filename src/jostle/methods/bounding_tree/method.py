@@ -166,8 +166,8 @@ class BoundingTreeDetector(Detector):
         self._trees.follow(frame)
         pairs = self._pairs_that_may_meet(frame, 0.0, False)
         # Solids and faces of the same body add rows: then what is wanted is taken from all rows at the end.
-        how_many = ALL if query.solid or query.itself else HOW_MANY[query.rows]
-        rows, counters = self._static.find(self._trees.shapes, self._kind, self._placed(frame, pairs), how_many)
+        row_mode = ALL if query.solid or query.itself else HOW_MANY[query.rows]
+        rows, counters = self._static.find(self._trees.shapes, self._kind, self._placed(frame, pairs), row_mode)
         contacts, touching = labelled(rows, pairs, frame)
         if query.solid:
             contacts, touching = with_solids(contacts, touching, pairs, frame)
@@ -224,7 +224,7 @@ class BoundingTreeDetector(Detector):
         how = Sweep(self._kind, relative, method.time_splits, method.roots, method.tolerance, query.separation)
         found, counters, before = [], Counters(), np.inf
         for number, (a, b) in enumerate(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True)):
-            welded = trees.welded[trees.of_body[a]].reshape(-1) if a == b else None
+            welded = trees.welded[trees.of_body[a]] if a == b else None
             movers = trees.mover(frame, a), trees.mover(frame, b)
             rows, work = self._dynamic.find(number, *movers, how, query.all_contacts, welded, before)
             counters += work

@@ -14,119 +14,217 @@ a rotation times each other, (L(t) - L(t')) E comes to that, L(t) being how much
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jostle.frame import Floats, Ints
+from jostle.frame import Floats
 from jostle.geometry.moving_point import arc_factors
+from jostle.geometry.vector import Vec3, absolute, cross, dot, minus, plus, point_from, times
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
-from jostle.methods.bounding_tree.tree import RADIUS, Tree
+from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int32, record_viewer
+from jostle.methods.bounding_tree.axes import Affine
+from jostle.methods.bounding_tree.overlap import write_pose
+from jostle.methods.bounding_tree.tree import Corners, Point, Tree, Volume
 
-# A motion: rotation and translation at the start (12), their change (12), axis and angle of the turn, how far the poses are from
-# a rotation times each other, how far rotations in between may be from orthonormal, the largest |coordinate| of the step, and
-# whether the volumes at both ends differ.
-MOTION = 32
-START, CHANGE, TURN, ANGLE, UNLIKE, LACK, LARGEST, DEFORMS = 0, 12, 24, 27, 28, 29, 30, 31
-# An instant: A (9), b (3), and the factors of the arc for single vertices.
-INSTANT = 14
-ALONG, ASIDE = 12, 13
 MOST_HALVINGS = 7
 INSTANTS = (2 << MOST_HALVINGS) + 1  # starts, ends and middles of all intervals
 IDENTITY = np.eye(4)
 IDENTITY.flags.writeable = False
 
 
-class MovingTree(NamedTuple):
-    """A tree within a step; all arrays read-only, flat where not said."""
+class Motion(Record):
+    """A body within a step."""
 
-    volumes_t0: Floats  # (n,16) in body coordinates; in the world for a deforming body
+    start: Affine
+    change: Affine  # of these numbers until the end
+    axis: Run[float64, Literal[3]]
+    angle: float64
+    unlike: float64  # how far the poses are from a rotation times each other
+    lack: float64  # how far rotations in between may be from orthonormal
+    largest: float64  # |coordinate| of the step, or more
+    deforms: float64  # whether the volumes at both ends differ
+
+
+class Instant(Record):
+    """A body at an instant: A and b, and the factors of the arc for single vertices."""
+
+    place: Affine
+    along: float64
+    aside: float64
+
+
+class Pad(Record):
+    """What to pad for a number of halvings: per radius, and per |k × way of the centre|."""
+
+    per_radius: float64
+    per_way: float64
+
+
+class MovingShape(Struct):
+    """A tree within a step, by address."""
+
+    volumes_t0: Rows[Volume]  # in body coordinates; in the world for a deforming body
+    volumes_t1: Rows[Volume]
+    first_child: Rows[int32]
+    child_count: Rows[int32]
+    first_face: Rows[int32]
+    face_count: Rows[int32]
+    order: Rows[int32]
+    faces: Rows[Corners]
+    vertices_t0: Rows[Point]  # in the world
+    vertices_t1: Rows[Point]
+    motion: One[Motion]
+
+
+WHAT_MOVES = tuple(
+    [field.name for field in MovingShape.layout].index(name)
+    for name in ("volumes_t0", "volumes_t1", "vertices_t0", "vertices_t1", "motion")
+)
+
+
+class MovingTree(NamedTuple):
+    """A tree within a step: what Python reads of it, and all of it by address."""
+
+    volumes_t0: Floats  # (n,16)
     volumes_t1: Floats
-    first_child: Ints
-    child_count: Ints
-    first_face: Ints
-    face_count: Ints
-    order: Ints
-    faces: Ints  # (m,3)
-    vertices_t0: Floats  # (v,3) in the world
-    vertices_t1: Floats
-    motion: Floats  # (MOTION,)
+    motion: NDArray[Any]  # (1,) of `Motion`
+    table: AddressTable  # of `MovingShape`
+
+
+def resting_template(tree: Tree, vertices: Floats) -> AddressTable:
+    """Return the table of a tree at rest, for `moving_tree`: to lay out all arrays anew takes 40 µs for each body and step."""
+    return MovingShape.table(
+        volumes_t0=tree.volumes,
+        volumes_t1=tree.volumes,
+        first_child=tree.first_child,
+        child_count=tree.child_count,
+        first_face=tree.first_face,
+        face_count=tree.face_count,
+        order=tree.order,
+        faces=tree.faces,
+        vertices_t0=vertices,
+        vertices_t1=vertices,
+        motion=np.zeros(1, Motion.dtype),
+    )
 
 
 def moving_tree(
-    tree: Tree,
+    template: AddressTable,
     volumes: tuple[Floats, Floats],
     poses: tuple[Floats, Floats],
     turn: Floats,
     world: tuple[Floats, Floats],
 ) -> MovingTree:
     """Put together a tree within a step: volumes, poses (the identity for a deforming body) and world vertices at both ends."""
-    motion = np.zeros(MOTION)
+    motion = np.zeros(1, Motion.dtype)
     roots = read_only_view(volumes[0][0]), read_only_view(volumes[1][0])
-    set_up_motion(read_only_view(poses[0]), read_only_view(poses[1]), read_only_view(turn), *roots, motion)
-    motion[DEFORMS] = float(volumes[0] is not volumes[1])
-    topology = (tree.first_child, tree.child_count, tree.first_face, tree.face_count, tree.order, tree.faces)
-    arrays = (*volumes, *topology, *world, motion)
-    return MovingTree(*(read_only_view(array) for array in arrays))
+    set_up_motion(read_only_view(poses[0]), read_only_view(poses[1]), read_only_view(turn), *roots, motion.view(np.float64))
+    motion["deforms"] = volumes[0] is not volumes[1]
+    moved = [volume.view(Volume.dtype) for volume in volumes] + [vertices.view(Point.dtype) for vertices in world] + [motion]
+    return MovingTree(*volumes, motion, template.with_arrays(0, dict(zip(WHAT_MOVES, moved, strict=True))))
+
+
+def instant_of(motion: NDArray[Any], t: float) -> NDArray[Any]:
+    """Return (1,) of `Instant`: where a body with a motion (1,) is at time t."""
+    instant = np.zeros(1, Instant.dtype)
+    write_instant(motion.view(np.float64), t, instant.view(np.float64))
+    return instant
+
+
+def pads_of(motion: NDArray[Any]) -> NDArray[Any]:
+    """Return (MOST_HALVINGS + 1,) of `Pad`."""
+    pads = np.zeros(MOST_HALVINGS + 1, Pad.dtype)
+    write_pads(motion.view(np.float64), pads.view(np.float64).reshape(-1, 2))
+    return pads
+
+
+view_volume, view_motion = record_viewer(Volume), record_viewer(Motion)
+view_instant, view_pad = record_viewer(Instant), record_viewer(Pad)
 
 
 @kernel
-def set_up_motion(pose_t0, pose_t1, turn, root_t0, root_t1, motion):  # type: ignore[no-untyped-def]
-    """Write the motion (MOTION,) between two poses (4,4) with a turn (4,), of a body with these root volumes (16,) at both ends."""
+def set_up_motion(pose_t0: Floats, pose_t1: Floats, turn: Floats, root_t0: Floats, root_t1: Floats, numbers: Floats) -> None:
+    """Write the `Motion` between two poses (4,4) with a turn (4,), of a body with these root volumes (16,) at both ends."""
+    motion = view_motion(numbers)
+    write_pose(pose_t0, motion.start)
+    write_change(pose_t0, pose_t1, motion.change)
+    axis, sine, cosine = point_from(turn, 0), math.sin(turn[3]), math.cos(turn[3])
     lack, unlike = 0.0, 0.0
-    sine, cosine = math.sin(turn[3]), math.cos(turn[3])
-    for j in range(4):
-        x, y, z = pose_t0[0, j], pose_t0[1, j], pose_t0[2, j]
-        axial = (1.0 - cosine) * (turn[0] * x + turn[1] * y + turn[2] * z)
+    for j in range(3):
+        # The column turned by Rodrigues' formula, against that of the pose at the end.
+        before = Vec3(pose_t0[0, j], pose_t0[1, j], pose_t0[2, j])
+        after = Vec3(pose_t1[0, j], pose_t1[1, j], pose_t1[2, j])
+        axial = (1.0 - cosine) * dot(axis, before)
+        turned = plus(plus(times(cosine, before), times(sine, cross(axis, before))), times(axial, axis))
+        off = absolute(minus(after, turned))
+        unlike = ((unlike + off.x) + off.y) + off.z
         for i in range(3):
-            at = START + (3 * i + j if j < 3 else 9 + i)
-            motion[at] = pose_t0[i, j]
-            motion[at + CHANGE] = pose_t1[i, j] - pose_t0[i, j]
-            if j == 3:
-                continue
-            # The column turned by Rodrigues' formula, against that of the pose at the end.
-            k, m = (i + 1) % 3, (i + 2) % 3
-            turned = cosine * pose_t0[i, j] + sine * (turn[k] * pose_t0[m, j] - turn[m] * pose_t0[k, j]) + axial * turn[i]
-            unlike += abs(pose_t1[i, j] - turned)
             product = -1.0 if i == j else 0.0
             for n in range(3):
                 product += pose_t0[n, i] * pose_t0[n, j]
             lack += abs(product)
-    for k in range(4):
-        motion[TURN + k] = turn[k]
-    motion[UNLIKE] = unlike
-    motion[LACK] = lack + 6.0 * unlike
+    motion.axis[0], motion.axis[1], motion.axis[2], motion.angle = turn[0], turn[1], turn[2], turn[3]
+    motion.unlike = unlike
+    motion.lack = lack + 6.0 * unlike
     # An upper bound of where it may be: on an arc a point is no farther from its chord than half of that is long.
+    first, second = view_volume(root_t0), view_volume(root_t1)
     local, world = 0.0, 0.0
     for k in range(3):
-        local = max(local, abs(root_t0[k]) + root_t0[RADIUS], abs(root_t1[k]) + root_t1[RADIUS])
+        local = max(local, abs(first.centre[k]) + first.radius, abs(second.centre[k]) + second.radius)
         world = max(world, abs(pose_t0[k, 3]), abs(pose_t1[k, 3]))
-    motion[LARGEST] = 3.0 * (world + 2.0 * local)
+    motion.largest = 3.0 * (world + 2.0 * local)
 
 
 @kernel
-def set_up_instant(motion, t, table, row):  # type: ignore[no-untyped-def]
-    """Write A, b and the factors of the arc at time t into a row of `table` (n, INSTANT)."""
-    along, aside = arc_factors(motion[ANGLE], t)
-    kx, ky, kz = motion[TURN], motion[TURN + 1], motion[TURN + 2]
-    for j in range(4):
-        at, step = (j, 3) if j < 3 else (9, 1)
-        dx, dy, dz = motion[CHANGE + at], motion[CHANGE + at + step], motion[CHANGE + at + 2 * step]
-        axial = kx * dx + ky * dy + kz * dz
-        mx, my, mz = dx - axial * kx, dy - axial * ky, dz - axial * kz
-        table[row, at] = motion[at] + (t * dx + (along * mx - aside * (ky * mz - kz * my)))
-        table[row, at + step] = motion[at + step] + (t * dy + (along * my - aside * (kz * mx - kx * mz)))
-        table[row, at + 2 * step] = motion[at + 2 * step] + (t * dz + (along * mz - aside * (kx * my - ky * mx)))
-    table[row, ALONG], table[row, ASIDE] = along, aside
+def write_change(pose_t0: Floats, pose_t1: Floats, out: Affine) -> None:
+    """Write the difference of two poses (4,4) to a record."""
+    for k in range(3):
+        out.u[k], out.v[k], out.w[k] = pose_t1[0, k] - pose_t0[0, k], pose_t1[1, k] - pose_t0[1, k], pose_t1[2, k] - pose_t0[2, k]
+        out.origin[k] = pose_t1[k, 3] - pose_t0[k, 3]
 
 
 @kernel
-def set_up_pads(motion, pads):  # type: ignore[no-untyped-def]
-    """Write for each number of halvings into pads (n,2): what to pad per radius, and per |k × way of the centre|."""
-    for halvings in range(pads.shape[0]):
-        span = 0.5**halvings
-        turned = motion[ANGLE] * span
-        # 1e-4 is for poses that stretch by 1e-5, and for roundings.
-        pads[halvings, 0] = (2.0 * math.sin(0.25 * turned) + span * motion[UNLIKE]) * (1.0 + 1e-4)
-        pads[halvings, 1] = 0.0 if turned == 0.0 else turned * turned / (16.0 * math.sin(0.5 * turned)) * (1.0 + 1e-4)
+def set_up_instant(motion: Motion, t: float, instant: Instant) -> None:
+    """Write A, b and the factors of the arc at time t."""
+    along, aside = arc_factors(motion.angle, t)
+    axis, start, change, place = point_from(motion.axis, 0), motion.start, motion.change, instant.place
+    for j in range(3):
+        before, by = Vec3(start.u[j], start.v[j], start.w[j]), Vec3(change.u[j], change.v[j], change.w[j])
+        place.u[j], place.v[j], place.w[j] = moved_by(before, by, axis, t, along, aside)
+    origin = moved_by(point_from(start.origin, 0), point_from(change.origin, 0), axis, t, along, aside)
+    place.origin[0], place.origin[1], place.origin[2] = origin
+    instant.along, instant.aside = along, aside
+
+
+@kernel(forceinline=True)
+def moved_by(start: Vec3, change: Vec3, axis: Vec3, t: float, along: float, aside: float) -> Vec3:
+    """Return the place at time t of what changes from its start, by the formula of `geometry/moving_point.py`."""
+    across = minus(change, times(dot(axis, change), axis))
+    return plus(start, plus(times(t, change), minus(times(along, across), times(aside, cross(axis, across)))))
+
+
+@kernel
+def set_up_pad(motion: Motion, halvings: int, pad: Pad) -> None:
+    """Write what to pad for a number of halvings."""
+    span = 0.5**halvings
+    turned = motion.angle * span
+    # 1e-4 is for poses that stretch by 1e-5, and for roundings.
+    pad.per_radius = (2.0 * math.sin(0.25 * turned) + span * motion.unlike) * (1.0 + 1e-4)
+    pad.per_way = 0.0 if turned == 0.0 else turned * turned / (16.0 * math.sin(0.5 * turned)) * (1.0 + 1e-4)
+
+
+@kernel
+def write_instant(motion: Floats, t: float, out: Floats) -> None:
+    """Write the `Instant` at time t of a `Motion`, both as flat arrays of numbers."""
+    set_up_instant(view_motion(motion), t, view_instant(out))
+
+
+@kernel
+def write_pads(motion: Floats, out: Floats) -> None:
+    """Write `Pad`s (n,2) of a `Motion`, both as arrays of numbers."""
+    for halvings in range(out.shape[0]):
+        set_up_pad(view_motion(motion), halvings, view_pad(out[halvings]))

@@ -9,117 +9,126 @@ edges of both is their window, as for boxes in `swept.py`.
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from jostle.geometry.moving_point import place_with_factors
+from jostle.geometry.moving_point import Arc, place_with_factors
+from jostle.geometry.triangle import triangle_bounds, triangle_from
+from jostle.geometry.vector import Vec3, cross, dot, length, minus, plus, point_from, write_point_from
 from jostle.kernels.jit import kernel
-from jostle.methods.bounding_tree.motions import ALONG, ASIDE, TURN
+from jostle.kernels.numbers import as_int64
+from jostle.methods.bounding_tree.motions import Instant
 from jostle.methods.bounding_tree.swept import OUTWARD
-
-# Nine coordinates of corners at the start, nine at the end; lower and upper corner of the box at the start, then at the end; blur.
-MOVING_FACE = 31
-BOX, BLUR = 18, 30
+from jostle.methods.bounding_tree.swept_body import EMPTY, Interval, MovingFace, SweptBody, Window
 
 
 @kernel
-def fill_moving_leaf(lanes, faces, order, first, count, w0, w1, motion, table, start, end, s, e, sagitta):  # type: ignore[no-untyped-def]
-    """Write `count` faces, from order[first] on, over [s, e] to lanes (n, MOVING_FACE); sagitta: as in pads, per |k × way|."""
-    kx, ky, kz = motion[TURN], motion[TURN + 1], motion[TURN + 2]
-    for i in range(count):
-        face = order[first + i]
+def fill_moving_leaf(body: SweptBody, node: int, interval: Interval) -> None:
+    """Set up the faces of a leaf over an interval."""
+    shape, scratch = body.shape, body.scratch
+    axis, sagitta = point_from(shape.motion.axis, 0), scratch.pads[interval.halvings].per_way
+    first, last = scratch.instants[interval.first], scratch.instants[interval.last]
+    begin = as_int64(shape.first_face[node])
+    for i in range(shape.face_count[node]):
+        face, corners = scratch.faces[i], shape.faces[shape.order[begin + i]]
         farthest = 0.0
         for k in range(3):
-            v = faces[face, k]
-            x0, y0, z0, x1, y1, z1 = w0[v, 0], w0[v, 1], w0[v, 2], w1[v, 0], w1[v, 1], w1[v, 2]
-            px, py, pz = x0, y0, z0
-            if s > 0.0:
-                px, py, pz = place_with_factors(x0, y0, z0, x1, y1, z1, kx, ky, kz, s, table[start, ALONG], table[start, ASIDE])
-            qx, qy, qz = x1, y1, z1
-            if e < 1.0:
-                qx, qy, qz = place_with_factors(x0, y0, z0, x1, y1, z1, kx, ky, kz, e, table[end, ALONG], table[end, ASIDE])
-            lanes[i, 3 * k], lanes[i, 3 * k + 1], lanes[i, 3 * k + 2] = px, py, pz
-            lanes[i, 9 + 3 * k], lanes[i, 9 + 3 * k + 1], lanes[i, 9 + 3 * k + 2] = qx, qy, qz
+            v = corners.vertex[k]
+            p, q = point_from(shape.vertices_t0[v].at, 0), point_from(shape.vertices_t1[v].at, 0)
+            start = corner_at(p, q, axis, interval.start, first) if interval.start > 0.0 else p
+            end = corner_at(p, q, axis, interval.end, last) if interval.end < 1.0 else q
+            write_point_from(face.start, 3 * k, start)
+            write_point_from(face.end, 3 * k, end)
             if sagitta > 0.0:
-                dx, dy, dz = qx - px, qy - py, qz - pz
-                x, y, z = ky * dz - kz * dy, kz * dx - kx * dz, kx * dy - ky * dx
-                farthest = max(farthest, (x * x + y * y) + z * z)
-        for c in range(3):
-            lanes[i, BOX + c] = min(lanes[i, c], lanes[i, 3 + c], lanes[i, 6 + c])
-            lanes[i, BOX + 3 + c] = max(lanes[i, c], lanes[i, 3 + c], lanes[i, 6 + c])
-            lanes[i, BOX + 6 + c] = min(lanes[i, 9 + c], lanes[i, 12 + c], lanes[i, 15 + c])
-            lanes[i, BOX + 9 + c] = max(lanes[i, 9 + c], lanes[i, 12 + c], lanes[i, 15 + c])
-        lanes[i, BLUR] = sagitta * math.sqrt(farthest)
+                across = cross(axis, minus(end, start))
+                farthest = max(farthest, dot(across, across))
+        write_bounds(face.start, face.lower_t0, face.upper_t0)
+        write_bounds(face.end, face.lower_t1, face.upper_t1)
+        face.blur = sagitta * math.sqrt(farthest)
 
 
 @kernel(forceinline=True)
-def until_no_gap(low, high, g0, g1, slack):
+def corner_at(p: Vec3, q: Vec3, axis: Vec3, t: float, instant: Instant) -> Vec3:
+    """Return where a corner is at time t that goes from p to q."""
+    return place_with_factors(p, q, axis, t, Arc(instant.along, instant.aside))
+
+
+@kernel(forceinline=True)
+def write_bounds(corners: Any, lower: Any, upper: Any) -> None:
+    """Write the box of nine numbers of corners."""
+    box = triangle_bounds(triangle_from(corners, 0))
+    write_point_from(lower, 0, box.lower)
+    write_point_from(upper, 0, box.upper)
+
+
+@kernel(forceinline=True)
+def until_no_gap(window: Window, g0: float, g1: float, slack: float) -> Window:
     """Shorten a window of λ to where a gap that is at least g0 + λ (g1 - g0) may be no larger than the slack."""
+    low, high = window
     if g0 > slack:
         if g1 > slack:
-            return 2.0, 0.0
-        return max(low, (g0 - slack) / (g0 - g1) * OUTWARD), high
+            return EMPTY
+        return Window(max(low, (g0 - slack) / (g0 - g1) * OUTWARD), high)
     if g1 > slack:
-        return low, min(high, 1.0 - (g1 - slack) / (g1 - g0) * OUTWARD)
-    return low, high
+        return Window(low, min(high, 1.0 - (g1 - slack) / (g1 - g0) * OUTWARD))
+    return window
 
 
 @kernel(forceinline=True)
-def extent(lanes, i, at, nx, ny, nz, ox, oy, oz):
-    """Least and greatest n · (corner - o) of the face in lane i, of the corners from column `at` on."""
-    p = nx * (lanes[i, at] - ox) + ny * (lanes[i, at + 1] - oy) + nz * (lanes[i, at + 2] - oz)
-    q = nx * (lanes[i, at + 3] - ox) + ny * (lanes[i, at + 4] - oy) + nz * (lanes[i, at + 5] - oz)
-    r = nx * (lanes[i, at + 6] - ox) + ny * (lanes[i, at + 7] - oy) + nz * (lanes[i, at + 8] - oz)
+def extent(corners: Any, n: Vec3, origin: Vec3) -> tuple[float, float]:
+    """Return the least and the greatest n · (corner - origin) of nine numbers of corners."""
+    p = dot(n, minus(point_from(corners, 0), origin))
+    q = dot(n, minus(point_from(corners, 3), origin))
+    r = dot(n, minus(point_from(corners, 6), origin))
     return min(p, q, r), max(p, q, r)
 
 
 @kernel(forceinline=True)
-def edge_at_middle(lanes, i, k):
-    """The edge from corner k to the next of the face in lane i, twice as it is in the middle between start and end."""
-    p, q = 3 * k, (3 * k + 3) % 9
-    return (
-        (lanes[i, q] - lanes[i, p]) + (lanes[i, q + 9] - lanes[i, p + 9]),
-        (lanes[i, q + 1] - lanes[i, p + 1]) + (lanes[i, q + 10] - lanes[i, p + 10]),
-        (lanes[i, q + 2] - lanes[i, p + 2]) + (lanes[i, q + 11] - lanes[i, p + 11]),
+def edge_at_middle(face: MovingFace, k: int) -> Vec3:
+    """Return the edge from corner k to the next, twice as it is in the middle between start and end."""
+    p, q = 3 * k, 3 * ((k + 1) % 3)
+    return plus(
+        minus(point_from(face.start, q), point_from(face.start, p)), minus(point_from(face.end, q), point_from(face.end, p))
     )
 
 
 @kernel(forceinline=True)
-def normal_at_middle(lanes, i):
-    """The normal, of no particular length, of the face in lane i in the middle between start and end."""
-    ux, uy, uz = edge_at_middle(lanes, i, 0)
-    vx, vy, vz = edge_at_middle(lanes, i, 1)
-    return uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+def normal_at_middle(face: MovingFace) -> Vec3:
+    """Return the normal, of no particular length, in the middle between start and end."""
+    return cross(edge_at_middle(face, 0), edge_at_middle(face, 1))
 
 
 @kernel
-def window_of_faces(lanes_a, i, lanes_b, j, padding):
-    """When the faces in two lanes may meet: the window (low, high) of λ in [0, 1], empty where low > high."""
-    slack = padding + (lanes_a[i, BLUR] + lanes_b[j, BLUR])
-    low, high = 0.0, 1.0
-    for c in range(BOX, BOX + 3):
-        low, high = until_no_gap(low, high, lanes_b[j, c] - lanes_a[i, c + 3], lanes_b[j, c + 6] - lanes_a[i, c + 9], slack)
-        low, high = until_no_gap(low, high, lanes_a[i, c] - lanes_b[j, c + 3], lanes_a[i, c + 6] - lanes_b[j, c + 9], slack)
-    if low > high:
-        return low, high
-    ox, oy, oz = lanes_a[i, 0], lanes_a[i, 1], lanes_a[i, 2]
-    ax, ay, az = normal_at_middle(lanes_a, i)
-    bx, by, bz = normal_at_middle(lanes_b, j)
+def window_of_faces(a: MovingFace, b: MovingFace, padding: float) -> Window:
+    """Return when two faces may meet."""
+    slack = padding + (a.blur + b.blur)
+    window = Window(0.0, 1.0)
+    for c in range(3):
+        window = until_no_gap(window, b.lower_t0[c] - a.upper_t0[c], b.lower_t1[c] - a.upper_t1[c], slack)
+        window = until_no_gap(window, a.lower_t0[c] - b.upper_t0[c], a.lower_t1[c] - b.upper_t1[c], slack)
+    if window.low > window.high:
+        return window
+    normal_a, normal_b = normal_at_middle(a), normal_at_middle(b)
     for axis in range(8):
         # The two normals; then, in the plane of each face, across its edges.
         if axis < 2:
-            nx, ny, nz = (ax, ay, az) if axis == 0 else (bx, by, bz)
+            n = normal_a if axis == 0 else normal_b
         elif axis < 5:
-            ex, ey, ez = edge_at_middle(lanes_a, i, axis - 2)
-            nx, ny, nz = ay * ez - az * ey, az * ex - ax * ez, ax * ey - ay * ex
+            n = cross(normal_a, edge_at_middle(a, axis - 2))
         else:
-            ex, ey, ez = edge_at_middle(lanes_b, j, axis - 5)
-            nx, ny, nz = by * ez - bz * ey, bz * ex - bx * ez, bx * ey - by * ex
-        least_a, most_a = extent(lanes_a, i, 0, nx, ny, nz, ox, oy, oz)
-        least_b, most_b = extent(lanes_b, j, 0, nx, ny, nz, ox, oy, oz)
-        lower_a, upper_a = extent(lanes_a, i, 9, nx, ny, nz, ox, oy, oz)
-        lower_b, upper_b = extent(lanes_b, j, 9, nx, ny, nz, ox, oy, oz)
-        apart = slack * math.sqrt((nx * nx + ny * ny) + nz * nz)
-        low, high = until_no_gap(low, high, least_b - most_a, lower_b - upper_a, apart)
-        low, high = until_no_gap(low, high, least_a - most_b, lower_a - upper_b, apart)
-        if low > high:
-            return low, high
-    return low, high
+            n = cross(normal_b, edge_at_middle(b, axis - 5))
+        window = window_on_axis(window, a, b, n, slack * length(n))
+        if window.low > window.high:
+            return window
+    return window
+
+
+@kernel(forceinline=True)
+def window_on_axis(window: Window, a: MovingFace, b: MovingFace, n: Vec3, slack: float) -> Window:
+    """Shorten a window to where two faces, seen along n, are no farther apart than the slack."""
+    origin = point_from(a.start, 0)
+    least_a, most_a = extent(a.start, n, origin)
+    least_b, most_b = extent(b.start, n, origin)
+    lower_a, upper_a = extent(a.end, n, origin)
+    lower_b, upper_b = extent(b.end, n, origin)
+    window = until_no_gap(window, least_b - most_a, lower_b - upper_a, slack)
+    return until_no_gap(window, least_a - most_b, lower_a - upper_b, slack)

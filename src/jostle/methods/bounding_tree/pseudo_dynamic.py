@@ -14,7 +14,7 @@ from jostle.continuous.features import Features
 from jostle.frame import Floats, Frame, Ints
 from jostle.methods.bounding_tree.bodies import BodyTrees
 from jostle.methods.bounding_tree.dynamic import Mover
-from jostle.methods.bounding_tree.motions import IDENTITY, INSTANT, set_up_instant
+from jostle.methods.bounding_tree.motions import IDENTITY, instant_of
 from jostle.methods.bounding_tree.search import Placed, Shapes, StaticSearch
 from jostle.methods.bounding_tree.tree import Tree
 from jostle.motion_report import MovingRows
@@ -75,9 +75,8 @@ def _pose_at(mover: Mover, frame: Frame, body: int, time: float) -> Floats:
     if time == 0.0 or time == 1.0 or mover.surface.is_at_rest:
         end: Floats = (frame.poses if time == 1.0 else frame.poses_t0)[body]
         return end
-    table, pose = np.empty((1, INSTANT)), IDENTITY.copy()
-    set_up_instant(mover.tree.motion, time, table, 0)
-    pose[:3, :3], pose[:3, 3] = table[0, :9].reshape(3, 3), table[0, 9:12]
+    place, pose = instant_of(mover.tree.motion, time)["place"][0], IDENTITY.copy()
+    pose[:3, :3], pose[:3, 3] = (place["u"], place["v"], place["w"]), place["origin"]
     return pose
 
 

@@ -15,21 +15,25 @@ from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.bounding_tree import static
-from jostle.methods.bounding_tree.leaves import FACE, SLOTS
-from jostle.methods.bounding_tree.tree import Tree
+from jostle.methods.bounding_tree.axes import Affine
+from jostle.methods.bounding_tree.leaves import SLOTS, LeafCache, WorldFace
+from jostle.methods.bounding_tree.overlap import PairFrame
+from jostle.methods.bounding_tree.tree import Point, Tree, TreeShape, Volume
 from jostle.packed_rows import ALL, unpacked
 from jostle.report import Counters
 from jostle.rows import Rows
 
 FIRST_SLICE = 1 << 19  # operations: 50 ms of pairs of nodes; later slices are sized by the clock
 LARGEST_KEPT = 1 << 20  # rows; longer outputs are given back after the call
+FIRST_STACK, FIRST_ROWS = 1024, 1024
+PLACE_OF = {field.name: place for place, field in enumerate(static.StaticWork.layout)}
+VOLUMES, VERTICES = (place for place, field in enumerate(TreeShape.layout) if field.name in ("volumes", "vertices"))
 
 
 class Shapes:
     """Trees with the vertices they stand for, by number, as the kernel wants them: a table of addresses."""
 
     def __init__(self, trees: list[Tree], vertices: list[Floats], welded: list[Ints]) -> None:
-        self._welded = welded
         self._table = AddressTable([_arrays(*three) for three in zip(trees, vertices, welded, strict=True)])
         self.addresses = self._table.table
         self.faces_of_leaf = max((_largest_leaf(tree) for tree in trees), default=1)
@@ -37,15 +41,29 @@ class Shapes:
     def with_shapes(self, changed: Mapping[int, tuple[Tree, Floats]]) -> Shapes:
         """Return shapes of which some have other volumes and other vertices; these stay as they are."""
         made = copy.copy(self)
-        rows = {number: _arrays(tree, vertices, self._welded[number]) for number, (tree, vertices) in changed.items()}
-        made._table = self._table.with_rows(rows)
+        made._table = self._table.with_rows({number: self._row(number, *pair) for number, pair in changed.items()})
         made.addresses = made._table.table
         return made
 
+    def _row(self, number: int, tree: Tree, vertices: Floats) -> list[NDArray[Any]]:
+        """Return the arrays of a shape, of which two are others. (`TreeShape.places` would take 10 µs more.)"""
+        arrays = [self._table.array(number, place) for place in range(len(TreeShape.layout))]
+        arrays[VOLUMES], arrays[VERTICES] = tree.volumes.view(Volume.dtype), vertices.view(Point.dtype)
+        return arrays
+
 
 def _arrays(tree: Tree, vertices: Floats, welded: Ints) -> list[NDArray[Any]]:
-    arrays: list[NDArray[Any]] = [tree.volumes, tree.first_child, tree.child_count, tree.first_face, tree.face_count]
-    return [*arrays, tree.order, tree.faces, vertices, welded]
+    return TreeShape.arrays(
+        volumes=tree.volumes,
+        first_child=tree.first_child,
+        child_count=tree.child_count,
+        first_face=tree.first_face,
+        face_count=tree.face_count,
+        order=tree.order,
+        faces=tree.faces,
+        vertices=vertices,
+        welded=welded,
+    )
 
 
 def _largest_leaf(tree: Tree) -> int:
@@ -67,65 +85,69 @@ class StaticSearch:
     """The static kernel with its scratch arrays, which stay from frame to frame. It belongs to one detector."""
 
     def __init__(self) -> None:
-        self._state = np.zeros(static.STATE, np.int64)
-        self._stack = np.empty((1024, 2), np.int32)
-        self._tags = np.zeros((2, SLOTS), np.int64)
-        self._lanes = np.empty((2, 0))
-        self._visited = np.empty((0, 3), np.int32)
-        self._start_rows()
-
-    def _start_rows(self) -> None:
-        self._keys, self._pair = np.empty(1024, np.int64), np.empty(1024, np.int32)
+        self._state = np.zeros(1, static.StaticState.dtype)
+        self._cached_faces = 0
+        self._caches = _empty_caches(0)
+        self._table = static.StaticWork.table(
+            state=self._state,
+            frame=np.zeros(1, PairFrame.dtype),
+            stack=np.empty(FIRST_STACK, static.StackRow.dtype),
+            visited=np.empty(0, static.Visit.dtype),
+            **_room_for_rows(FIRST_ROWS),
+        )
 
     def find(
-        self, shapes: Shapes, kind: int, placed: Placed, how_many: int = ALL, adjacent: bool = False, record: bool = False
+        self, shapes: Shapes, kind: int, placed: Placed, row_mode: int = ALL, adjacent: bool = False, record: bool = False
     ) -> tuple[Rows, Counters]:
         """Return the rows of pairs of bodies: all, or one for each pair, or one in all (`ALL`, `FIRST`, `WORST`, `ANY`)."""
-        state, query = self._state, int(self._state[static.QUERY])
-        state[:] = 0
-        state[static.QUERY] = query  # the leaf caches are tagged with it
-        self._visited = np.empty((1024 if record else 0, 3), np.int32)
-        per_leaf = shapes.faces_of_leaf
-        if self._lanes.shape[1] < SLOTS * per_leaf * FACE:
-            self._lanes = np.empty((2, SLOTS * per_leaf * FACE))
-            self._tags[:] = 0
-        while len(self._keys) < 2 * per_leaf * per_leaf:
+        state, per_leaf = self._state[0], shapes.faces_of_leaf
+        asked, begun = (kind, row_mode, adjacent, per_leaf), (0, 0, 0, 0)
+        self._state[0] = (*asked, *begun, state["query"], 0, 0, 0, 0)  # field by field it takes 1 µs more
+        if record or len(self._array("visited")):
+            self._replace(visited=np.empty(FIRST_ROWS if record else 0, static.Visit.dtype))
+        if self._cached_faces < per_leaf:
+            self._caches, self._cached_faces = _empty_caches(per_leaf), per_leaf
+        while len(self._array("keys")) < 2 * per_leaf * per_leaf:
             self._grow(static.FULL_ROWS)
         pairs = (placed.shape_a, placed.shape_b, placed.body_a, placed.body_b)
         poses = (read_only_view(placed.poses), read_only_view(placed.corner_poses))
 
+        def operations_so_far() -> int:
+            return int(state["node_tests"] + static.EXACT_TEST * state["triangle_tests"] + state["passed_over"])
+
         def step(search: StaticSearch, operations: int) -> tuple[bool, int]:
-            before = int(state[static.NODE_TESTS] + static.EXACT_TEST * state[static.TRIANGLE_TESTS])
-            why = static.touching_faces(
-                shapes.addresses, kind, *pairs, *poses, how_many, adjacent, per_leaf, operations, state, search._stack,
-                search._tags[0], search._lanes[0], search._tags[1], search._lanes[1], search._keys, search._pair, search._visited,
-            )  # fmt: skip
-            search._grow(why)
-            after = int(state[static.NODE_TESTS] + static.EXACT_TEST * state[static.TRIANGLE_TESTS])
-            return why == static.DONE, max(1, after - before)
+            before = operations_so_far()
+            tables = shapes.addresses, search._table.table[0], search._caches.table
+            status = static.touching_faces(*tables, operations, *pairs, *poses)
+            search._grow(status)
+            return status == static.DONE, max(1, operations_so_far() - before)
 
         try:
             run_in_slices(step, self, FIRST_SLICE)
             return self._rows(len(placed.shape_a)), self._counters()
         finally:
-            if len(self._keys) > LARGEST_KEPT:
-                self._start_rows()
+            if len(self._array("keys")) > LARGEST_KEPT:
+                self._replace(**_room_for_rows(FIRST_ROWS))
 
     def visited(self) -> Ints:
         """Return (n,3) the pair and the nodes of every pair of nodes that met in the last recorded search."""
-        return self._visited[: self._state[static.VISITED]].copy()
+        found: Ints = self._array("visited").view(np.int32).reshape(-1, 3)[: int(self._state["visited"][0])].copy()
+        return found
 
-    def _grow(self, why: int) -> None:
-        if why == static.FULL_ROWS:
-            self._keys, self._pair = doubled(self._keys), doubled(self._pair)
-        elif why == static.FULL_STACK:
-            self._stack = doubled(self._stack)
-        elif why == static.FULL_VISITED:
-            self._visited = doubled(self._visited)
+    def _grow(self, status: int) -> None:
+        grown = {static.FULL_ROWS: ("keys", "pair_of_key"), static.FULL_STACK: ("stack",), static.FULL_VISITED: ("visited",)}
+        if status in grown:
+            self._replace(**{name: doubled(self._array(name)) for name in grown[status]})
+
+    def _array(self, name: str) -> NDArray[Any]:
+        return self._table.array(0, PLACE_OF[name])
+
+    def _replace(self, **arrays: NDArray[Any]) -> None:
+        self._table = self._table.with_arrays(0, static.StaticWork.places(**arrays))
 
     def _rows(self, pairs: int) -> Rows:
-        count = int(self._state[static.ROWS])
-        keys, pair = self._keys[:count], self._pair[:count]
+        count = int(self._state["rows"][0])
+        keys, pair = self._array("keys")[:count], self._array("pair_of_key")[:count]
         if pairs == 1:
             keys, pair = np.sort(keys), pair.copy()
         else:
@@ -134,4 +156,21 @@ class StaticSearch:
         return Rows(pair, *unpacked(keys), np.zeros(count))
 
     def _counters(self) -> Counters:
-        return Counters(box_tests=int(self._state[static.NODE_TESTS]), triangle_tests=int(self._state[static.TRIANGLE_TESTS]))
+        return Counters(box_tests=int(self._state["node_tests"][0]), triangle_tests=int(self._state["triangle_tests"][0]))
+
+
+def _empty_caches(faces_of_leaf: int) -> AddressTable:
+    """Return a table of two empty leaf caches."""
+    return LeafCache.tables([_empty_cache(faces_of_leaf) for _ in range(2)])
+
+
+def _empty_cache(faces_of_leaf: int) -> dict[str, NDArray[Any]]:
+    return {
+        "tags": np.zeros(SLOTS, np.int64),
+        "faces": np.empty(SLOTS * faces_of_leaf, WorldFace.dtype),
+        "pose": np.zeros(1, Affine.dtype),
+    }
+
+
+def _room_for_rows(count: int) -> dict[str, NDArray[Any]]:
+    return {"keys": np.empty(count, np.int64), "pair_of_key": np.empty(count, np.int32)}

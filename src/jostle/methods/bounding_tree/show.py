@@ -11,7 +11,7 @@ from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.contact import describe_rows
 from jostle.methods.bounding_tree.bodies import BodyTrees
 from jostle.methods.bounding_tree.dynamic import Mover
-from jostle.methods.bounding_tree.motions import INSTANT, MOST_HALVINGS, set_up_instant, set_up_pads
+from jostle.methods.bounding_tree.motions import instant_of, pads_of
 from jostle.methods.bounding_tree.search import Placed, StaticSearch
 from jostle.methods.bounding_tree.tree import AXES, CENTRE, HALF, RADIUS, SPHERE, Tree
 from jostle.overlay import Overlay
@@ -71,19 +71,18 @@ def _volumes(tree: Tree, nodes: NDArray[np.integer], pose: Floats) -> Floats:
 
 def _swept(mover: Mover, nodes: Ints) -> Floats:
     """Return (n,16) world volumes that hold nodes over the whole step: those of "enclosing", without halvings of time."""
-    table, pads = np.empty((3, INSTANT)), np.empty((MOST_HALVINGS + 1, 2))
-    for row in range(3):
-        set_up_instant(mover.tree.motion, 0.5 * row, table, row)
-    set_up_pads(mover.tree.motion, pads)
+    places = [instant_of(mover.tree.motion, t)["place"][0] for t in (0.0, 0.5, 1.0)]
+    turned, origins = [np.array([place[row] for row in "uvw"]) for place in places], [place["origin"] for place in places]
+    pad = pads_of(mover.tree.motion)[0]
     start, end = mover.tree.volumes_t0[nodes], mover.tree.volumes_t1[nodes]
-    first = start[:, :3] @ table[0, :9].reshape(3, 3).T + table[0, 9:12]
-    way = end[:, :3] @ table[2, :9].reshape(3, 3).T + table[2, 9:12] - first
+    first = start[:, :3] @ turned[0].T + origins[0]
+    way = end[:, :3] @ turned[2].T + origins[2] - first
     volumes = np.maximum(start, end)
     volumes[:, CENTRE : CENTRE + 3] = first + 0.5 * way
-    axes = start[:, AXES : AXES + 9].reshape(-1, 3, 3) @ table[1, :9].reshape(3, 3).T
+    axes = start[:, AXES : AXES + 9].reshape(-1, 3, 3) @ turned[1].T
     volumes[:, AXES : AXES + 9] = axes.reshape(-1, 9)
     turn = np.asarray(mover.surface.turn)[:3]
-    blur = pads[0, 0] * volumes[:, RADIUS] + pads[0, 1] * np.linalg.norm(np.cross(turn, way), axis=1)
+    blur = pad["per_radius"] * volumes[:, RADIUS] + pad["per_way"] * np.linalg.norm(np.cross(turn, way), axis=1)
     volumes[:, HALF : HALF + 3] += 0.5 * np.abs(np.einsum("nij,nj->ni", axes, way)) + blur[:, None]
     volumes[:, RADIUS] += blur + 0.5 * np.linalg.norm(way, axis=1)
     return volumes

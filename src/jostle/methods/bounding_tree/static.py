@@ -4,182 +4,307 @@ A pair of nodes that meet is replaced by the children of the larger one, whateve
 their faces in the world and the exact test. A body against itself is the same walk: a node with itself becomes all pairs of its
 children, each once, and faces that share a welded vertex are left out (or asked whether they touch beyond what they share).
 
-The kernel works on a list of pairs of bodies and can be stopped anywhere: after a number of operations, so that Python hears
-Ctrl-C, or when an output or the stack is full. Called again with its state, it goes on. Exact: all culls are conservative for the
-world vertices, and the last test is the one of all exact methods.
+The kernel works on a list of pairs of bodies and can be stopped anywhere. Called again with its state, it resumes. Exact: all culls
+are conservative for the world vertices, and the last test is the one of all exact methods.
+
+| status | when | the caller |
+|---|---|---|
+| DONE | no pair of bodies is left | reads the rows |
+| OUT_OF_OPERATIONS | enough was tested since the call | hears Ctrl-C, calls again |
+| FULL_STACK, FULL_ROWS, FULL_VISITED | the next pair of nodes might not find room | doubles that array, calls again |
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from jostle.frame import Floats, Ints
 from jostle.geometry.contact_kind import CROSSING
 from jostle.geometry.rigid import solve_relative_pose_into
-from jostle.geometry.triangle import triangle_from
-from jostle.geometry.triangle_triangle import adjacent_faces_touch, triangles_touch
-from jostle.kernels.handles import float64_at, int32_at
+from jostle.geometry.triangle import bounds_meet
+from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vertex, triangles_touch
+from jostle.geometry.vector import point_from, write_point
 from jostle.kernels.jit import kernel
-from jostle.methods.bounding_tree.leaves import FACE, SLOTS, face_boxes_meet, fill_leaf, share_a_vertex
-from jostle.methods.bounding_tree.overlap import FRAME, descends_into_a, nodes_apart, reach_of, set_up_frame
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, borrowed, int32, int64, opener, row_opener
+from jostle.methods.bounding_tree.leaves import LeafCache, WorldFace, box_of, cached_leaf, triangle_of
+from jostle.methods.bounding_tree.overlap import PairFrame, nodes_apart, reach_of, set_up_frame, write_pose
+from jostle.methods.bounding_tree.tree import TreeShape
 from jostle.packed_rows import ALL, ANY, FACE_BITS, KIND_BITS, WORST
-
-# State: next pair, height of the stack, rows so far, rows of the present pair, query number, and counts of tests.
-STATE = 8
-NEXT_PAIR, HEIGHT, ROWS, ROWS_OF_PAIR, QUERY, NODE_TESTS, TRIANGLE_TESTS, VISITED = range(STATE)
-# Arrays of a shape, by address.
-VOLUMES, FIRST_CHILD, CHILD_COUNT, FIRST_FACE, FACE_COUNT, ORDER, FACES, VERTICES, WELDED = range(9)
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK, FULL_VISITED = range(5)
 MOST_NEW = 40  # pairs that one pair of nodes of degree 6 at most puts on the stack
 EXACT_TEST = 30  # what an exact test counts for in pairs of nodes
+KIND_MASK = (1 << KIND_BITS) - 1
+
+
+class StaticState(Record):
+    """What is asked for, where the search stands, and counts of tests."""
+
+    kind: int64  # of the volumes
+    row_mode: int64  # ALL, FIRST, WORST or ANY
+    adjacent: int64  # whether faces that share a vertex are asked what they have in common beside it
+    faces_of_leaf: int64
+    next_pair: int64
+    height: int64  # of the stack
+    rows: int64
+    rows_of_pair: int64
+    query: int64  # one for each pair of bodies, over all searches: the leaf caches are tagged with it
+    node_tests: int64
+    triangle_tests: int64
+    passed_over: int64  # faces that share a vertex and are not asked for
+    visited: int64
+
+
+class StackRow(Record):
+    """A pair of nodes that meet."""
+
+    a: int32
+    b: int32
+
+
+class Visit(Record):
+    """A pair of nodes that met, and the number of its pair of bodies."""
+
+    pair: int32
+    a: int32
+    b: int32
+
+
+class StaticWork(Struct):
+    """The arrays of a search."""
+
+    state: One[StaticState]
+    frame: One[PairFrame]
+    stack: Rows[StackRow]
+    keys: Rows[int64]  # packed rows
+    pair_of_key: Rows[int32]
+    visited: Rows[Visit]  # empty unless visits are recorded
+
+
+open_work, open_shape, open_cache = opener(StaticWork), row_opener(TreeShape), row_opener(LeafCache)
+
+
+class Side(NamedTuple):
+    """One of the two bodies."""
+
+    shape: TreeShape
+    cache: LeafCache
+
+
+class NodePair(NamedTuple):
+    """A node of each body."""
+
+    a: int
+    b: int
+
+
+class Range(NamedTuple):
+    """Numbers from `begin` to `end` - 1."""
+
+    begin: int
+    end: int
+
+
+class Neighbours(NamedTuple):
+    """The welded faces (m,3) of a body against itself; scratch for the corners (6,3) of two faces and for both as faces (4,3)."""
+
+    welded: Ints
+    corners: Floats
+    faces: Ints
 
 
 @kernel
-def touching_faces(  # type: ignore[no-untyped-def]
-    trees, kind, shape_a, shape_b, body_a, body_b, poses, corner_poses, how_many, adjacent, faces_of_leaf, operations,
-    state, stack, tags_a, lanes_a, tags_b, lanes_b, keys, pair_of_key, visited,
-):  # fmt: skip
-    """Go on with the pairs (shape_a[k] at body_a[k], shape_b[k] at body_b[k]); returns why it stopped.
+def touching_faces(
+    shapes: Addresses, addresses: Addresses, caches: Addresses, operations: int, shape_a: Ints, shape_b: Ints, body_a: Ints,
+    body_b: Ints, poses: Floats, corner_poses: Floats,
+) -> int:  # fmt: skip
+    """Resume the pairs (shape_a[k] at body_a[k], shape_b[k] at body_b[k]); return why it stopped.
 
-    trees: address table of the arrays named above; poses and corner_poses (bodies,4,4) of the volumes and of the vertices; stack
-    (n,2) int32; tags (SLOTS,) int64 and lanes of the two leaf caches, for `faces_of_leaf` faces each; keys (n,) int64 and
-    pair_of_key (n,) int32 are the rows; visited (n,3) int32 takes pair and nodes of every pair of nodes that meets, unless it has
-    no rows.
+    shapes: table of `TreeShape`; addresses: those of `StaticWork`; caches: table of two `LeafCache`; poses and corner_poses
+    (bodies,4,4) of the volumes and of the vertices.
     """
-    relative, frame = np.empty((4, 4)), np.empty(FRAME)
-    corners, two_faces = np.empty((6, 3)), np.empty((4, 3), np.int32)
-    total, spent, node_tests, triangle_tests = state[ROWS], 0, 0, 0
-    record = visited.shape[0] > 0
-    why = DONE
-    while state[NEXT_PAIR] < shape_a.shape[0]:
-        pair = state[NEXT_PAIR]
-        p, q = shape_a[pair], shape_b[pair]
-        itself = body_a[pair] == body_b[pair]
-        volumes_a, volumes_b = _floats(trees, p, VOLUMES), _floats(trees, q, VOLUMES)
-        pose_a, pose_b = poses[body_a[pair]], poses[body_b[pair]]
-        solve_relative_pose_into(pose_a, pose_b, relative)
-        set_up_frame(relative, pose_a, pose_b, reach_of(volumes_a), reach_of(volumes_b), frame)
-        height, rows_of_pair = state[HEIGHT], state[ROWS_OF_PAIR]
-        if height == 0:
-            state[QUERY] += 1
-            rows_of_pair = 0
-            stack[0, 0], stack[0, 1] = 0, 0
-            height = 1
-        query = state[QUERY]
-        first_child_a, first_child_b = _ints(trees, p, FIRST_CHILD), _ints(trees, q, FIRST_CHILD)
-        child_count_a, child_count_b = _ints(trees, p, CHILD_COUNT), _ints(trees, q, CHILD_COUNT)
-        first_face_a, first_face_b = _ints(trees, p, FIRST_FACE), _ints(trees, q, FIRST_FACE)
-        face_count_a, face_count_b = _ints(trees, p, FACE_COUNT), _ints(trees, q, FACE_COUNT)
-        order_a, order_b = _ints(trees, p, ORDER), _ints(trees, q, ORDER)
-        faces_a, faces_b = _ints(trees, p, FACES), _ints(trees, q, FACES)
-        vertices_a, vertices_b = _floats(trees, p, VERTICES), _floats(trees, q, VERTICES)
-        welded = _ints(trees, p, WELDED)
-        while height > 0:
-            if node_tests + spent >= operations:
-                why = OUT_OF_OPERATIONS
-                break
-            if height + MOST_NEW > stack.shape[0]:
-                why = FULL_STACK
-                break
-            if total + faces_of_leaf * faces_of_leaf > keys.shape[0]:
-                why = FULL_ROWS
-                break
-            if record:
-                row = state[VISITED]
-                if row == visited.shape[0]:
-                    why = FULL_VISITED
-                    break
-                visited[row, 0], visited[row, 1], visited[row, 2] = pair, stack[height - 1, 0], stack[height - 1, 1]
-                state[VISITED] += 1
-            height -= 1
-            a, b = np.int64(stack[height, 0]), np.int64(stack[height, 1])
-            children_a, children_b = np.int64(child_count_a[a]), np.int64(child_count_b[b])
-            if children_a > 0 or children_b > 0:
-                begin_a, end_a, begin_b, end_b = a, a + 1, b, b + 1
-                itself_again = itself and a == b
-                if itself_again or descends_into_a(volumes_a, children_a, a, volumes_b, children_b, b):
-                    begin_a = np.int64(first_child_a[a])
-                    end_a = begin_a + children_a
-                if itself_again or begin_a == a:
-                    begin_b = np.int64(first_child_b[b])
-                    end_b = begin_b + children_b
-                for i in range(begin_a, end_a):
-                    for j in range(i if itself_again else begin_b, end_b):
-                        node_tests += 1
-                        if (itself_again and i == j) or not nodes_apart(kind, volumes_a, i, volumes_b, j, frame):
-                            stack[height, 0], stack[height, 1] = i, j
-                            height += 1
-                continue
-            begin_a, begin_b = np.int64(first_face_a[a]), np.int64(first_face_b[b])
-            count_a, count_b = np.int64(face_count_a[a]), np.int64(face_count_b[b])
-            slot = a & (SLOTS - 1)
-            base_a = slot * faces_of_leaf * FACE
-            if tags_a[slot] != (query << 32) | a:
-                tags_a[slot] = (query << 32) | a
-                fill_leaf(lanes_a, base_a, faces_a, order_a, begin_a, count_a, vertices_a, corner_poses[body_a[pair]])
-            slot = b & (SLOTS - 1)
-            base_b = slot * faces_of_leaf * FACE
-            if tags_b[slot] != (query << 32) | b:
-                tags_b[slot] = (query << 32) | b
-                fill_leaf(lanes_b, base_b, faces_b, order_b, begin_b, count_b, vertices_b, corner_poses[body_b[pair]])
-            for k in range(count_a * count_b):
-                i, j = k // count_b, k % count_b
-                if (itself and a == b and j <= i) or not face_boxes_meet(lanes_a, base_a + FACE * i, lanes_b, base_b + FACE * j):
-                    continue
-                face_a, face_b = np.int64(order_a[begin_a + i]), np.int64(order_b[begin_b + j])
-                at, other = base_a + FACE * i, base_b + FACE * j
-                neighbours = itself and share_a_vertex(welded, face_a, face_b)
-                if neighbours and not adjacent:
-                    continue
-                triangle_tests += 1
-                spent += EXACT_TEST
-                if neighbours:
-                    found = neighbours_touch(lanes_a, at, lanes_b, other, welded, face_a, face_b, corners, two_faces)
-                else:
-                    found = triangles_touch(triangle_from(lanes_a, at), triangle_from(lanes_b, other))
-                if found == 0:
-                    continue
-                if how_many == WORST and rows_of_pair > 0:
-                    if (keys[total - 1] & ((1 << KIND_BITS) - 1)) >= found:
-                        continue
-                    total -= 1  # a worse one takes its place
-                if itself and face_a > face_b:
-                    face_a, face_b = face_b, face_a
-                keys[total] = (face_a << (FACE_BITS + KIND_BITS)) | (face_b << KIND_BITS) | found
-                pair_of_key[total] = pair
-                total += 1
-                rows_of_pair += 1
-                if how_many != ALL and (how_many != WORST or found == CROSSING):
-                    height = 0  # this pair is decided
-                    break
-        state[HEIGHT], state[ROWS_OF_PAIR] = height, rows_of_pair
-        if why != DONE:
-            break
-        state[NEXT_PAIR] += 1
-        if how_many == ANY and rows_of_pair > 0:
-            state[NEXT_PAIR] = shape_a.shape[0]
-    state[ROWS] = total
-    state[NODE_TESTS] += node_tests
-    state[TRIANGLE_TESTS] += triangle_tests
-    return why
+    work = open_work(addresses)
+    state, relative = work.state, np.empty((4, 4))
+    corners, faces = np.empty((6, 3)), np.empty((4, 3), np.int32)
+    limit = operations_so_far(state) + operations
+    while state.next_pair < shape_a.shape[0]:
+        pair = state.next_pair
+        i, j = as_int64(body_a[pair]), as_int64(body_b[pair])
+        a = Side(open_shape(shapes, as_int64(shape_a[pair])), open_cache(caches, 0))
+        b = Side(open_shape(shapes, as_int64(shape_b[pair])), open_cache(caches, 1))
+        solve_relative_pose_into(poses[i], poses[j], relative)
+        set_up_frame(relative, poses[i], poses[j], reach_of(a.shape.volumes[0]), reach_of(b.shape.volumes[0]), work.frame)
+        write_pose(corner_poses[i], a.cache.pose)
+        write_pose(corner_poses[j], b.cache.pose)
+        if state.height == 0:
+            begin_with_roots(work)
+        neighbours = Neighbours(in_threes(a.shape.welded), borrowed(corners), borrowed(faces))
+        status = walk_together(work, a, b, i == j, limit, neighbours)
+        if status != DONE:
+            return status
+        state.next_pair += 1
+        if state.row_mode == ANY and state.rows_of_pair > 0:
+            state.next_pair = shape_a.shape[0]
+    return DONE
 
 
 @kernel(forceinline=True)
-def _floats(trees, shape, which):  # type: ignore[no-untyped-def]
-    return float64_at(trees[shape, 2 * which], trees[shape, 2 * which + 1])
+def operations_so_far(state: StaticState) -> int:
+    """Return what was tested or passed over so far, in pairs of nodes."""
+    return state.node_tests + EXACT_TEST * state.triangle_tests + state.passed_over
 
 
 @kernel(forceinline=True)
-def _ints(trees, shape, which):  # type: ignore[no-untyped-def]
-    return int32_at(trees[shape, 2 * which], trees[shape, 2 * which + 1])
+def in_threes(numbers: Any) -> Ints:
+    """Return a flat array (3 n,) as rows (n,3)."""
+    rows: Ints = numbers.reshape((numbers.shape[0] // 3, 3))
+    return rows
+
+
+@kernel(forceinline=True)
+def begin_with_roots(work: StaticWork) -> None:
+    """Put the roots of the next pair of bodies on the empty stack."""
+    state = work.state
+    state.query += 1
+    state.rows_of_pair = 0
+    push(work, 0, 0, 0)
+    state.height = 1
+
+
+@kernel(forceinline=True)
+def push(work: StaticWork, height: int, a: int, b: int) -> None:
+    """Put a pair of nodes on the stack, which has this height."""
+    top = work.stack[height]
+    top.a, top.b = a, b
 
 
 @kernel
-def neighbours_touch(lanes_a, i, lanes_b, j, welded, face_a, face_b, corners, two_faces):  # type: ignore[no-untyped-def]
-    """Whether two neighbours in lanes, at i and j, touch beyond what they share; corners (6,3) and two_faces (4,3) are scratch."""
+def walk_together(work: StaticWork, a: Side, b: Side, itself: bool, limit: int, neighbours: Neighbours) -> int:
+    """Resume one pair of bodies; return why it stopped."""
+    state = work.state
+    kind = state.kind
+    while state.height > 0:
+        status = room_for_one_more(work, limit)
+        if status != DONE:
+            return status
+        state.height -= 1
+        top = work.stack[state.height]
+        nodes = NodePair(as_int64(top.a), as_int64(top.b))
+        if len(work.visited) > 0:
+            visit = work.visited[state.visited]
+            visit.pair, visit.a, visit.b = state.next_pair, nodes.a, nodes.b
+            state.visited += 1
+        if a.shape.child_count[nodes.a] > 0 or b.shape.child_count[nodes.b] > 0:
+            compare_children(work, kind, a.shape, b.shape, nodes, itself)
+        elif compare_leaves(work, a, b, nodes, itself, neighbours):
+            state.height = 0
+    return DONE
+
+
+@kernel(forceinline=True)
+def room_for_one_more(work: StaticWork, limit: int) -> int:
+    """Return DONE if there is room, and time, for whatever comes of the next pair of nodes; else what is missing."""
+    state = work.state
+    if operations_so_far(state) >= limit:
+        return OUT_OF_OPERATIONS
+    if state.height + MOST_NEW > len(work.stack):
+        return FULL_STACK
+    if state.rows + state.faces_of_leaf * state.faces_of_leaf > len(work.keys):
+        return FULL_ROWS
+    if 0 < len(work.visited) == state.visited:
+        return FULL_VISITED
+    return DONE
+
+
+@kernel(forceinline=True)
+def compare_children(work: StaticWork, kind: int, a: TreeShape, b: TreeShape, nodes: NodePair, itself: bool) -> None:
+    """Replace the larger of two nodes by its children, and put those on the stack that meet the other one."""
+    with_itself = itself and nodes.a == nodes.b
+    into_a = with_itself or descends_into_a(a, b, nodes)
+    of_a = children_of(a, nodes.a) if into_a else Range(nodes.a, nodes.a + 1)
+    of_b = children_of(b, nodes.b) if with_itself or not into_a else Range(nodes.b, nodes.b + 1)
+    height, tests = work.state.height, 0
+    for i in range(of_a.begin, of_a.end):
+        for j in range(i if with_itself else of_b.begin, of_b.end):
+            tests += 1
+            if (with_itself and i == j) or not nodes_apart(kind, a.volumes[i], b.volumes[j], work.frame):
+                push(work, height, i, j)
+                height += 1
+    work.state.height = height
+    work.state.node_tests += tests
+
+
+@kernel(forceinline=True)
+def descends_into_a(a: TreeShape, b: TreeShape, nodes: NodePair) -> bool:
+    """Return whether the node of A is the one to be replaced by its children: the larger of the two, unless it is a leaf."""
+    leaf_a, leaf_b = a.child_count[nodes.a] == 0, b.child_count[nodes.b] == 0
+    if leaf_a or leaf_b:
+        return leaf_b
+    return a.volumes[nodes.a].radius >= b.volumes[nodes.b].radius
+
+
+@kernel(forceinline=True)
+def children_of(shape: TreeShape, node: int) -> Range:
+    """Return the children of a node."""
+    first = as_int64(shape.first_child[node])
+    return Range(first, first + as_int64(shape.child_count[node]))
+
+
+@kernel(forceinline=True)
+def compare_leaves(work: StaticWork, a: Side, b: Side, nodes: NodePair, itself: bool, neighbours: Neighbours) -> bool:
+    """Write the rows of two leaves; return whether these decide the pair of bodies."""
+    state = work.state
+    cached_a = cached_leaf(a.cache, a.shape, nodes.a, state.query, state.faces_of_leaf)
+    cached_b = cached_leaf(b.cache, b.shape, nodes.b, state.query, state.faces_of_leaf)
+    first_a, first_b = as_int64(a.shape.first_face[nodes.a]), as_int64(b.shape.first_face[nodes.b])
+    count_a, count_b = as_int64(a.shape.face_count[nodes.a]), as_int64(b.shape.face_count[nodes.b])
+    for k in range(count_a * count_b):
+        i, j = k // count_b, k % count_b
+        world_a, world_b = a.cache.faces[cached_a + i], b.cache.faces[cached_b + j]
+        if (itself and nodes.a == nodes.b and j <= i) or not bounds_meet(box_of(world_a), box_of(world_b)):
+            continue
+        face_a, face_b = as_int64(a.shape.order[first_a + i]), as_int64(b.shape.order[first_b + j])
+        adjacent = itself and share_a_vertex(neighbours.welded, face_a, face_b)
+        if adjacent and state.adjacent == 0:
+            state.passed_over += 1
+            continue
+        state.triangle_tests += 1
+        if adjacent:
+            found = neighbours_touch(world_a, world_b, face_a, face_b, neighbours)
+        else:
+            found = triangles_touch(triangle_of(world_a), triangle_of(world_b))
+        if itself and face_a > face_b:
+            face_a, face_b = face_b, face_a
+        if found != 0 and write_row(work, face_a, face_b, found):
+            return True
+    return False
+
+
+@kernel(forceinline=True)
+def write_row(work: StaticWork, face_a: int, face_b: int, found: int) -> bool:
+    """Write a row, if it is wanted; return whether that decides the pair of bodies."""
+    state = work.state
+    if state.row_mode == WORST and state.rows_of_pair > 0:
+        if (work.keys[state.rows - 1] & KIND_MASK) >= found:
+            return False
+        state.rows -= 1  # a worse one takes its place
+    work.keys[state.rows] = (face_a << (FACE_BITS + KIND_BITS)) | (face_b << KIND_BITS) | found
+    work.pair_of_key[state.rows] = state.next_pair
+    state.rows += 1
+    state.rows_of_pair += 1
+    return state.row_mode != ALL and (state.row_mode != WORST or found == CROSSING)
+
+
+@kernel
+def neighbours_touch(world_a: WorldFace, world_b: WorldFace, face_a: int, face_b: int, neighbours: Neighbours) -> int:
+    """Return 0, TOUCHING or CROSSING: whether two faces that share a vertex touch beyond what they share."""
+    corners, faces = neighbours.corners, neighbours.faces
     for k in range(3):
-        for c in range(3):
-            corners[k, c], corners[3 + k, c] = lanes_a[i + 3 * k + c], lanes_b[j + 3 * k + c]
-        two_faces[0, k], two_faces[1, k] = k, 3 + k
-        two_faces[2, k], two_faces[3, k] = welded[3 * face_a + k], welded[3 * face_b + k]
-    return adjacent_faces_touch(corners, two_faces[:2], two_faces[2:], 0, 1)
+        write_point(corners, k, point_from(world_a.corners, 3 * k))
+        write_point(corners, 3 + k, point_from(world_b.corners, 3 * k))
+        faces[0, k], faces[1, k] = k, 3 + k
+        faces[2, k], faces[3, k] = neighbours.welded[face_a, k], neighbours.welded[face_b, k]
+    return adjacent_faces_touch(corners, faces[:2], faces[2:], 0, 1)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from jostle.array_file import checked
 from jostle.errors import InputError
 from jostle.methods.bounding_tree.build import vertices_of_sets
-from jostle.methods.bounding_tree.splitting.split import LARGEST_DEGREE
+from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE
 from jostle.methods.bounding_tree.tree import AXES, CENTRE, HALF, KINDS, MARGIN, OBB, RADIUS, ROW, SPHERE, Tree
 from jostle.shapes.mesh import Mesh
 

@@ -5,37 +5,43 @@ interval is halved, if what rotation adds to the volumes is large beside them, o
 Pairs wait in a queue: one stack for each 1024th of the step, by the earliest time at which they may meet, so that what is early
 comes first and within that what is deep. Pairs of leaves come down to pairs of faces: candidates with an earliest time.
 
-The kernel stops when it has enough candidates; Python finds their times (`jostle/continuous`) and hands the best one back as the
-limit: what may meet only later is never looked at. It stops as well when an array is full, and after a number of operations, so
-that Ctrl-C is heard. No contact is lost: windows are conservative, and pairs are dropped only when they start after the limit.
+Python finds the times of the candidates (`jostle/continuous`) and hands the best one back as the limit: what may meet only later is
+never looked at. No contact is lost: windows are conservative, and pairs are dropped only when they start after the limit.
+
+| status | when | the caller |
+|---|---|---|
+| DONE | nothing waits that may meet before the limit | takes the candidates |
+| OUT_OF_OPERATIONS | enough was tested since the call | hears Ctrl-C, calls again |
+| ENOUGH | there are as many candidates as wanted, or no room for more | takes them, or doubles their arrays, calls again |
+| FULL_QUEUE | what comes of the next pair might not find room | doubles the queue, calls again |
 """
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from typing import NamedTuple
 
+from jostle.frame import Ints
 from jostle.geometry.rigid import CULL_FLOOR
+from jostle.geometry.triangle_triangle import share_a_vertex
 from jostle.kernels.jit import kernel
-from jostle.methods.bounding_tree.leaves import share_a_vertex
-from jostle.methods.bounding_tree.motions import ANGLE, INSTANTS, LACK, LARGEST, MOST_HALVINGS, set_up_instant, set_up_pads
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener, row_opener
+from jostle.methods.bounding_tree.motions import INSTANTS, MOST_HALVINGS, MovingShape, set_up_instant, set_up_pad
 from jostle.methods.bounding_tree.moving_faces import fill_moving_leaf, window_of_faces
 from jostle.methods.bounding_tree.swept import (
     OUTWARD,
-    PLACE,
     set_up_axes,
     set_up_node,
     strayed,
     window_of_centres,
     window_of_places,
 )
-from jostle.methods.bounding_tree.tree import RADIUS, SPHERE
+from jostle.methods.bounding_tree.swept_body import EMPTY, Interval, SweepScratch, SweptBody, Window
+from jostle.methods.bounding_tree.tree import SPHERE
 
 BUCKETS = 1024
-# State: the bucket that is being emptied, entries ever used, first free entry, entries that wait, candidates, counts of tests.
-STATE = 8
-BUCKET, USED, FREE, WAITING, CANDIDATES, NODE_TESTS, FACE_TESTS, HALVED = range(STATE)
 ANEW = -1  # as the bucket: begin with the roots
-NEXT, NODE_A, NODE_B, INTERVAL = range(4)  # columns of an entry
 # An interval is 1 for the whole step, and 2 i and 2 i + 1 for the halves of i. With this bit it is to be halved.
 TO_HALVE = 1 << 20
 
@@ -45,196 +51,317 @@ BLURRED = 0.25  # an interval is halved when rotation adds more than this part o
 ROUNDING = 2.0**-43
 
 
-@kernel
-def sweep(  # type: ignore[no-untyped-def]
-    kind, relative, most_halvings, itself,
-    volumes_t0_a, volumes_t1_a, first_child_a, child_count_a, first_face_a, face_count_a, order_a, faces_a, vertices_t0_a,
-    vertices_t1_a, motion_a,
-    volumes_t0_b, volumes_t1_b, first_child_b, child_count_b, first_face_b, face_count_b, order_b, faces_b, vertices_t0_b,
-    vertices_t1_b, motion_b,
-    welded, distance, limit, enough, operations,
-    state, heads, entries, starts, tables, pads, lanes, leaf_at, candidates, earliest,
-):  # fmt: skip
-    """Go on with a pair of bodies; returns why it stopped.
+class SweepState(Record):
+    """Where a search stands, and counts of tests."""
 
-    volumes_t0_a … motion_a and the same of b: the fields of two `MovingTree`, which Numba would take 0.1 ms to recognise as tuples;
-    distance: faces that come so near are in contact; limit: the latest time of interest; heads (BUCKETS,) int32, entries (n,4)
-    int32, starts (n,): the queue; tables (2, INSTANTS, INSTANT), pads (2, MOST_HALVINGS + 1, 2), lanes (2, faces of a leaf,
-    MOVING_FACE), leaf_at (2,2) int64: scratch; candidates (n,2) int32 and earliest (n,): face pairs, some more than once.
+    bucket: int64  # that is being emptied
+    used: int64  # entries, ever
+    free: int64  # the first free entry of those used, or -1
+    waiting: int64  # entries
+    candidates: int64
+    node_tests: int64
+    face_tests: int64
+    halved: int64  # intervals
+
+
+class Entry(Record):
+    """A pair of nodes that waits, and the next in its bucket or the next free one."""
+
+    next: int32
+    a: int32
+    b: int32
+    interval: int32
+
+
+class Candidate(Record):
+    """Faces that may meet; they may come several times."""
+
+    face_a: int32
+    face_b: int32
+
+
+class SweepWork(Struct):
+    """The arrays of a search."""
+
+    state: One[SweepState]
+    heads: Rows[int32]  # (BUCKETS,) the first entry of each, or -1
+    entries: Rows[Entry]
+    starts: Rows[float64]  # of entries: the earliest time at which they may meet
+    candidates: Rows[Candidate]
+    earliest: Rows[float64]  # of candidates
+
+
+open_work, open_shape, open_scratch = opener(SweepWork), opener(MovingShape), row_opener(SweepScratch)
+
+
+class SweepOptions(NamedTuple):
+    """What is asked for, and how far roundings and poses may be off."""
+
+    kind: int
+    relative: bool
+    most_halvings: int
+    itself: bool
+    padding: float
+    lack: float
+    limit: float  # the latest time of interest
+
+
+class Waiting(NamedTuple):
+    """What was taken from the queue."""
+
+    a: int
+    b: int
+    interval: int
+    start: float
+
+
+class Successors(NamedTuple):
+    """What a pair of nodes is replaced by: intervals and nodes of both, the first and one beyond the last of each."""
+
+    first_interval: int
+    end_interval: int
+    begin_a: int
+    end_a: int
+    begin_b: int
+    end_b: int
+    with_itself: bool  # then each pair of children once
+
+
+@kernel
+def sweep(
+    shape_a: Addresses, shape_b: Addresses, scratch: Addresses, addresses: Addresses, kind: int, relative: bool,
+    most_halvings: int, welded: Ints, distance: float, limit: float, enough: int, operations: int,
+) -> int:  # fmt: skip
+    """Resume a pair of bodies; return why it stopped.
+
+    shape_a, shape_b: addresses of `MovingShape`; scratch: table of two `SweepScratch`; addresses: those of `SweepWork`;
+    welded: (m,3) of a body against itself, else without rows; distance: faces that come so near are in contact; enough: candidates.
     """
-    table_a, table_b, pads_a, pads_b, lanes_a, lanes_b = tables[0], tables[1], pads[0], pads[1], lanes[0], lanes[1]
-    place_a, place_b = np.empty(PLACE), np.empty(PLACE)
-    lack = 4.0 * (motion_a[LACK] + motion_b[LACK])
+    work = open_work(addresses)
+    state = work.state
+    a, b = SweptBody(open_shape(shape_a), open_scratch(scratch, 0)), SweptBody(open_shape(shape_b), open_scratch(scratch, 1))
+    if state.bucket == ANEW:
+        begin_with_roots(work, a, b, most_halvings)
     # World coordinates below 1e-30 are 0, which volumes do not know: the floor.
-    padding = distance + ROUNDING * (motion_a[LARGEST] + motion_b[LARGEST]) + CULL_FLOOR
-    if state[BUCKET] == ANEW:
-        _begin(motion_a, motion_b, most_halvings, state, heads, entries, starts, tables, pads, leaf_at)
-    bucket, used, free, waiting = state[BUCKET], state[USED], state[FREE], state[WAITING]
-    found, node_tests, face_tests = state[CANDIDATES], 0, 0
-    most_faces = lanes_a.shape[0] * lanes_b.shape[0]
-    why = DONE
-    while bucket < BUCKETS and bucket <= limit * BUCKETS:
-        entry = np.int64(heads[bucket])
+    padding = distance + ROUNDING * (a.shape.motion.largest + b.shape.motion.largest) + CULL_FLOOR
+    lack = 4.0 * (a.shape.motion.lack + b.shape.motion.lack)
+    options = SweepOptions(kind, relative, most_halvings, welded.shape[0] > 0, padding, lack, limit)
+    most_tests = (state.node_tests + state.face_tests) + operations
+    most_candidates = min(enough - 1, len(work.candidates) - len(a.scratch.faces) * len(b.scratch.faces))
+    while True:
+        entry = earliest_entry(work, limit)
         if entry < 0:
-            bucket += 1
+            return DONE
+        if state.node_tests + state.face_tests >= most_tests:
+            return OUT_OF_OPERATIONS
+        if state.waiting + MOST_NEW > len(work.entries):
+            return FULL_QUEUE
+        if state.candidates > most_candidates:
+            return ENOUGH
+        item = taken(work, entry)
+        if item.start > limit:
             continue
-        if node_tests + face_tests >= operations:
-            why = OUT_OF_OPERATIONS
-            break
-        if waiting + MOST_NEW > entries.shape[0]:
-            why = FULL_QUEUE
-            break
-        if found >= enough or found + most_faces > candidates.shape[0]:
-            why = ENOUGH
-            break
-        heads[bucket] = entries[entry, NEXT]
-        entries[entry, NEXT] = free
-        free = entry
-        waiting -= 1
-        start = starts[entry]
-        if start > limit:
-            continue
-        a, b, interval = np.int64(entries[entry, NODE_A]), np.int64(entries[entry, NODE_B]), np.int64(entries[entry, INTERVAL])
-        children_a, children_b = np.int64(child_count_a[a]), np.int64(child_count_b[b])
-        first_interval, last_interval = interval, interval
-        begin_a, end_a, begin_b, end_b = a, a + 1, b, b + 1
-        again = False
-        if interval & TO_HALVE:
-            interval ^= TO_HALVE
-            first_interval, last_interval = 2 * interval, 2 * interval + 1
-            state[HALVED] += 1
-        elif children_a > 0 or children_b > 0:
-            again = itself and a == b
-            larger = volumes_t0_a[a, RADIUS] >= volumes_t0_b[b, RADIUS]
-            if again or children_b == 0 or (children_a > 0 and larger):
-                begin_a = np.int64(first_child_a[a])
-                end_a = begin_a + children_a
-            if again or begin_a == a:
-                begin_b = np.int64(first_child_b[b])
-                end_b = begin_b + children_b
+        if item.interval & TO_HALVE or a.shape.child_count[item.a] > 0 or b.shape.child_count[item.b] > 0:
+            compare_nodes(work, a, b, item, options)
         else:
-            halvings, s, e, row, _, last = _instants(interval)
-            if leaf_at[0, 0] != a or leaf_at[0, 1] != interval:
-                leaf_at[0, 0], leaf_at[0, 1] = a, interval
-                fill_moving_leaf(
-                    lanes_a, faces_a, order_a, first_face_a[a], face_count_a[a], vertices_t0_a,
-                    vertices_t1_a, motion_a, table_a, row, last, s, e, pads_a[halvings, 1],
-                )  # fmt: skip
-            if leaf_at[1, 0] != b or leaf_at[1, 1] != interval:
-                leaf_at[1, 0], leaf_at[1, 1] = b, interval
-                fill_moving_leaf(
-                    lanes_b, faces_b, order_b, first_face_b[b], face_count_b[b], vertices_t0_b,
-                    vertices_t1_b, motion_b, table_b, row, last, s, e, pads_b[halvings, 1],
-                )  # fmt: skip
-            for i in range(face_count_a[a]):
-                face_a = np.int64(order_a[first_face_a[a] + i])
-                for j in range(face_count_b[b]):
-                    face_b = np.int64(order_b[first_face_b[b] + j])
-                    if itself and ((a == b and j <= i) or share_a_vertex(welded, face_a, face_b)):
-                        continue
-                    face_tests += 1
-                    low, high = window_of_faces(lanes_a, i, lanes_b, j, padding)
-                    time = max(start, s + low * (e - s) * OUTWARD)
-                    if low <= high and time <= limit:
-                        swapped = itself and face_a > face_b
-                        candidates[found, 0] = face_b if swapped else face_a
-                        candidates[found, 1] = face_a if swapped else face_b
-                        earliest[found] = time
-                        found += 1
-            continue
-        for part in range(first_interval, last_interval + 1):
-            halvings, s, e, row, middle, last = _instants(part)
-            _know_instants(motion_a, table_a, row, middle, last)
-            _know_instants(motion_b, table_b, row, middle, last)
-            known_b, axes_of_b = -1, False
-            for i in range(begin_a, end_a):
-                set_up_node(volumes_t0_a, volumes_t1_a, motion_a, pads_a, i, table_a, halvings, s, e, row, last, place_a)
-                axes_of_a = False
-                for j in range(i if again else begin_b, end_b):
-                    time, code = start, part
-                    if not again or i != j:
-                        node_tests += 1
-                        if known_b != j:
-                            known_b, axes_of_b = j, False
-                            set_up_node(
-                                volumes_t0_b, volumes_t1_b, motion_b, pads_b, j, table_b, halvings, s, e, row, last,
-                                place_b,
-                            )  # fmt: skip
-                        low, high = window_of_centres(relative, kind == SPHERE, place_a, place_b, padding)
-                        if low > high or s + low * (e - s) * OUTWARD > limit:
-                            continue
-                        if kind != SPHERE:
-                            if not axes_of_a:
-                                set_up_axes(volumes_t0_a, volumes_t1_a, motion_a, i, table_a, s, e, middle, place_a)
-                                axes_of_a = True
-                            if not axes_of_b:
-                                set_up_axes(volumes_t0_b, volumes_t1_b, motion_b, j, table_b, s, e, middle, place_b)
-                                axes_of_b = True
-                            low, high = window_of_places(relative, low, high, place_a, place_b, lack, padding)
-                        time = max(start, s + low * (e - s) * OUTWARD)
-                        if low > high or time > limit:
-                            continue
-                        if halvings < most_halvings and strayed(relative, place_a, place_b) > BLURRED * (place_a[6] + place_b[6]):
-                            code = part | TO_HALVE
-                    slot = free
-                    if slot >= 0:
-                        free = np.int64(entries[slot, NEXT])
-                    else:
-                        slot = used
-                        used += 1
-                    place = min(BUCKETS - 1, np.int64(time * BUCKETS))
-                    entries[slot, NEXT], entries[slot, NODE_A], entries[slot, NODE_B], entries[slot, INTERVAL] = (
-                        heads[place], i, j, code,
-                    )  # fmt: skip
-                    starts[slot] = time
-                    heads[place] = slot
-                    waiting += 1
-    state[BUCKET], state[USED], state[FREE], state[WAITING] = bucket, used, free, waiting
-    state[CANDIDATES] = found
-    state[NODE_TESTS] += node_tests
-    state[FACE_TESTS] += face_tests
-    return why
+            compare_leaves(work, a, b, item, options, welded)
 
 
 @kernel
-def _begin(motion_a, motion_b, most_halvings, state, heads, entries, starts, tables, pads, leaf_at):  # type: ignore[no-untyped-def]
+def begin_with_roots(work: SweepWork, a: SweptBody, b: SweptBody, most_halvings: int) -> None:
     """Put the roots in the empty queue, forget all instants."""
+    state = work.state
     for k in range(BUCKETS):
-        heads[k] = -1
+        work.heads[k] = -1
+    forget_instants(a)
+    forget_instants(b)
+    state.bucket, state.used, state.free, state.waiting = 0, 0, -1, 0
+    state.candidates, state.node_tests, state.face_tests, state.halved = 0, 0, 0, 0
+    turned = max(a.shape.motion.angle, b.shape.motion.angle)
+    push(work, 0.0, 0, 0, 1 | TO_HALVE if turned > 2.0 * BLURRED and most_halvings > 0 else 1)
+
+
+@kernel
+def forget_instants(body: SweptBody) -> None:
+    """Set up both ends of the step, and what to pad; mark all instants in between as unknown."""
+    scratch, motion = body.scratch, body.shape.motion
     for k in range(INSTANTS):
-        tables[0, k, 0], tables[1, k, 0] = np.nan, np.nan
-    set_up_pads(motion_a, pads[0])
-    set_up_pads(motion_b, pads[1])
-    for k in range(2):
-        leaf_at[k, 0], leaf_at[k, 1] = -1, -1
-        set_up_instant(motion_a, float(k), tables[0], k * (INSTANTS - 1))
-        set_up_instant(motion_b, float(k), tables[1], k * (INSTANTS - 1))
-    for k in range(STATE):
-        state[k] = 0
-    turned = max(motion_a[ANGLE], motion_b[ANGLE])
-    whole = 1 | TO_HALVE if turned > 2.0 * BLURRED and most_halvings > 0 else 1
-    entries[0, NEXT], entries[0, NODE_A], entries[0, NODE_B], entries[0, INTERVAL] = -1, 0, 0, whole
-    starts[0] = 0.0
-    heads[0] = 0
-    state[USED], state[FREE], state[WAITING] = 1, -1, 1
+        scratch.instants[k].place.u[0] = math.nan
+    for halvings in range(MOST_HALVINGS + 1):
+        set_up_pad(motion, halvings, scratch.pads[halvings])
+    scratch.leaf.node, scratch.leaf.interval = -1, -1
+    set_up_instant(motion, 0.0, scratch.instants[0])
+    set_up_instant(motion, 1.0, scratch.instants[INSTANTS - 1])
 
 
 @kernel(forceinline=True)
-def _instants(interval):  # type: ignore[no-untyped-def]
-    """How often the step was halved for an interval, its start and end, and the rows of start, middle and end in the tables."""
+def earliest_entry(work: SweepWork, limit: float) -> int:
+    """Return the first entry of the first bucket that has one, -1 if none is before the limit."""
+    bucket, entry = work.state.bucket, -1
+    while bucket < BUCKETS and bucket <= limit * BUCKETS:
+        entry = as_int64(work.heads[bucket])
+        if entry >= 0:
+            break
+        bucket += 1
+    work.state.bucket = bucket
+    return entry
+
+
+@kernel(forceinline=True)
+def taken(work: SweepWork, number: int) -> Waiting:
+    """Take the first entry out of its bucket."""
+    state, entry = work.state, work.entries[number]
+    work.heads[state.bucket] = entry.next
+    entry.next = state.free
+    state.free = number
+    state.waiting -= 1
+    return Waiting(as_int64(entry.a), as_int64(entry.b), as_int64(entry.interval), work.starts[number])
+
+
+@kernel(forceinline=True)
+def push(work: SweepWork, time: float, a: int, b: int, interval: int) -> None:
+    """Put a pair of nodes in the queue."""
+    state = work.state
+    number = state.free
+    if number >= 0:
+        state.free = as_int64(work.entries[number].next)
+    else:
+        number = state.used
+        state.used += 1
+    bucket, entry = min(BUCKETS - 1, int(time * BUCKETS)), work.entries[number]
+    entry.next, entry.a, entry.b, entry.interval = work.heads[bucket], a, b, interval
+    work.starts[number] = time
+    work.heads[bucket] = number
+    state.waiting += 1
+
+
+@kernel(forceinline=True)
+def compare_nodes(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, options: SweepOptions) -> None:
+    """Halve the interval of two nodes, or replace the larger one by its children; those that may meet go to the queue."""
+    new = successors(work, a.shape, b.shape, item, options.itself)
+    tests = 0
+    for part in range(new.first_interval, new.end_interval):
+        interval = interval_of(part)
+        know_instants(a, interval)
+        know_instants(b, interval)
+        b.scratch.place.node = -1
+        for i in range(new.begin_a, new.end_a):
+            set_up_node(a, i, interval)
+            for j in range(i if new.with_itself else new.begin_b, new.end_b):
+                if new.with_itself and i == j:
+                    push(work, item.start, i, j, part)
+                    continue
+                tests += 1
+                if b.scratch.place.node != j:
+                    set_up_node(b, j, interval)
+                window = window_of_nodes(a, b, interval, options)
+                time = max(item.start, time_of(interval, window.low))
+                if window.low <= window.high and time <= options.limit:
+                    push(work, time, i, j, part | TO_HALVE if is_blurred(a, b, interval, options) else part)
+    work.state.node_tests += tests
+
+
+@kernel(forceinline=True)
+def successors(work: SweepWork, a: MovingShape, b: MovingShape, item: Waiting, itself: bool) -> Successors:
+    """Return what a pair of nodes is replaced by."""
+    if item.interval & TO_HALVE:
+        work.state.halved += 1
+        whole = item.interval ^ TO_HALVE
+        return Successors(2 * whole, 2 * whole + 2, item.a, item.a + 1, item.b, item.b + 1, False)
+    children_a, children_b = as_int64(a.child_count[item.a]), as_int64(b.child_count[item.b])
+    with_itself = itself and item.a == item.b
+    larger = a.volumes_t0[item.a].radius >= b.volumes_t0[item.b].radius
+    begin_a, end_a, begin_b, end_b = item.a, item.a + 1, item.b, item.b + 1
+    into_a = with_itself or children_b == 0 or (children_a > 0 and larger)
+    if into_a:
+        begin_a = as_int64(a.first_child[item.a])
+        end_a = begin_a + children_a
+    if with_itself or not into_a:
+        begin_b = as_int64(b.first_child[item.b])
+        end_b = begin_b + children_b
+    return Successors(item.interval, item.interval + 1, begin_a, end_a, begin_b, end_b, with_itself)
+
+
+@kernel(forceinline=True)
+def interval_of(number: int) -> Interval:
+    """Return an interval by its number."""
     halvings = 0
-    while interval >> (halvings + 1):
+    while number >> (halvings + 1):
         halvings += 1
-    number = interval - (1 << halvings)
-    row = number << (MOST_HALVINGS + 1 - halvings)
+    place = number - (1 << halvings)
+    first = place << (MOST_HALVINGS + 1 - halvings)
     half = 1 << (MOST_HALVINGS - halvings)
     span = 1.0 / (1 << halvings)
-    return halvings, number * span, (number + 1) * span, row, row + half, row + 2 * half
+    return Interval(halvings, place * span, (place + 1) * span, first, first + half, first + 2 * half)
 
 
 @kernel(forceinline=True)
-def _know_instants(motion, table, row, middle, last):  # type: ignore[no-untyped-def]
-    """Fill rows of instants that were not needed before."""
-    for k in (row, middle, last):
-        if np.isnan(table[k, 0]):
-            set_up_instant(motion, k / (INSTANTS - 1), table, k)
+def know_instants(body: SweptBody, interval: Interval) -> None:
+    """Set up instants of an interval that were not needed before."""
+    for k in (interval.first, interval.middle, interval.last):
+        instant = body.scratch.instants[k]
+        if math.isnan(instant.place.u[0]):
+            set_up_instant(body.shape.motion, k / (INSTANTS - 1), instant)
+
+
+@kernel(forceinline=True)
+def time_of(interval: Interval, low: float) -> float:
+    """Return the time, or a little less, at which a window of an interval begins."""
+    return interval.start + low * (interval.end - interval.start) * OUTWARD
+
+
+@kernel(forceinline=True)
+def window_of_nodes(a: SweptBody, b: SweptBody, interval: Interval, options: SweepOptions) -> Window:
+    """Return when the nodes that are set up may meet: by spheres about them, and where these may meet by their boxes."""
+    place_a, place_b = a.scratch.place, b.scratch.place
+    window = window_of_centres(options.relative, options.kind == SPHERE, place_a, place_b, options.padding)
+    if window.low > window.high or time_of(interval, window.low) > options.limit:
+        return EMPTY
+    if options.kind == SPHERE:
+        return window
+    if place_a.has_axes == 0:
+        set_up_axes(a, interval)
+    if place_b.has_axes == 0:
+        set_up_axes(b, interval)
+    return window_of_places(options.relative, window, place_a, place_b, options.lack, options.padding)
+
+
+@kernel(forceinline=True)
+def is_blurred(a: SweptBody, b: SweptBody, interval: Interval, options: SweepOptions) -> bool:
+    """Return whether the interval is to be halved: motion adds much to the nodes that are set up."""
+    place_a, place_b = a.scratch.place, b.scratch.place
+    much = BLURRED * (place_a.radius + place_b.radius)
+    return interval.halvings < options.most_halvings and strayed(options.relative, place_a, place_b) > much
+
+
+@kernel(forceinline=True)
+def compare_leaves(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, options: SweepOptions, welded: Ints) -> None:
+    """Write the faces of two leaves that may meet to the candidates."""
+    state, interval = work.state, interval_of(item.interval)
+    set_up_leaf(a, item.a, item.interval, interval)
+    set_up_leaf(b, item.b, item.interval, interval)
+    first_a, first_b = as_int64(a.shape.first_face[item.a]), as_int64(b.shape.first_face[item.b])
+    for i in range(a.shape.face_count[item.a]):
+        face_a = as_int64(a.shape.order[first_a + i])
+        for j in range(b.shape.face_count[item.b]):
+            face_b = as_int64(b.shape.order[first_b + j])
+            if options.itself and ((item.a == item.b and j <= i) or share_a_vertex(welded, face_a, face_b)):
+                continue
+            state.face_tests += 1
+            window = window_of_faces(a.scratch.faces[i], b.scratch.faces[j], options.padding)
+            time = max(item.start, time_of(interval, window.low))
+            if window.low <= window.high and time <= options.limit:
+                swapped = options.itself and face_a > face_b
+                candidate = work.candidates[state.candidates]
+                candidate.face_a, candidate.face_b = (face_b, face_a) if swapped else (face_a, face_b)
+                work.earliest[state.candidates] = time
+                state.candidates += 1
+
+
+@kernel(forceinline=True)
+def set_up_leaf(body: SweptBody, node: int, number: int, interval: Interval) -> None:
+    """Set up the faces of a leaf over the interval of this number, unless they are."""
+    leaf = body.scratch.leaf
+    if leaf.node != node or leaf.interval != number:
+        leaf.node, leaf.interval = node, number
+        fill_moving_leaf(body, node, interval)

@@ -12,12 +12,16 @@ than the rounding of an evaluation of the same in float64.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
+from jostle.geometry.vector import Vec3, point_from
+from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Record, Rows, Run, Struct, float64, int32
+from jostle.methods.bounding_tree.axes import Axes
 
 SPHERE, AABB, OBB = 0, 1, 2
 KINDS = {"sphere": SPHERE, "aabb": AABB, "obb": OBB}
@@ -26,6 +30,61 @@ KINDS = {"sphere": SPHERE, "aabb": AABB, "obb": OBB}
 CENTRE, HALF, AXES, RADIUS = 0, 3, 6, 15
 ROW = 16
 MARGIN = 2.0**-48
+
+
+class Volume(Record):
+    """A volume as kernels see it: the same columns by name."""
+
+    centre: Run[float64, Literal[3]]
+    half: Run[float64, Literal[3]]
+    u: Run[float64, Literal[3]]
+    v: Run[float64, Literal[3]]
+    w: Run[float64, Literal[3]]
+    radius: float64
+
+
+class Point(Record):
+    """A row of vertices."""
+
+    at: Run[float64, Literal[3]]
+
+
+class Corners(Record):
+    """A row of faces."""
+
+    vertex: Run[int32, Literal[3]]
+
+
+class TreeShape(Struct):
+    """A tree with the vertices it stands for, by address; fields are those of `Tree`, welded faces those of `Mesh`."""
+
+    volumes: Rows[Volume]
+    first_child: Rows[int32]
+    child_count: Rows[int32]
+    first_face: Rows[int32]
+    face_count: Rows[int32]
+    order: Rows[int32]
+    faces: Rows[Corners]
+    vertices: Rows[Point]
+    welded: Rows[int32]
+
+
+@kernel(forceinline=True)
+def centre_of(volume: Volume) -> Vec3:
+    """Return the centre of a volume."""
+    return point_from(volume.centre, 0)
+
+
+@kernel(forceinline=True)
+def half_extents_of(volume: Volume) -> Vec3:
+    """Return the half extents of a volume."""
+    return point_from(volume.half, 0)
+
+
+@kernel(forceinline=True)
+def axes_of(volume: Volume) -> Axes:
+    """Return the axes of a volume."""
+    return Axes(point_from(volume.u, 0), point_from(volume.v, 0), point_from(volume.w, 0))
 
 
 class Tree(NamedTuple):

@@ -25,7 +25,8 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 from jostle.report import Counters
 
-FIRST_SLICE = 1 << 20  # box tests; later slices are sized by the clock
+FIRST_SLICE = 1 << 20  # operations: box tests, or exact ones times their weight; later slices are sized by the clock
+EXACT_TEST, DISTANCE_TEST = 30, 60  # what they count for in box tests
 BOX_TESTS, TRIANGLE_TESTS, DISTANCE_TESTS = range(3)
 
 
@@ -59,13 +60,19 @@ class RowsOut(NamedTuple):
 
 
 @kernel
-def _scan_faces(a: PlacedFaces, b: PlacedFaces, first: int, last: int, clearance: float, out: RowsOut) -> int:
-    """Write rows of faces first … last-1 of a against all of b; return how many there are.
+def _scan_faces(
+    a: PlacedFaces, b: PlacedFaces, first: int, operations: int, clearance: float, out: RowsOut
+) -> tuple[int, int, int]:
+    """Write rows of faces of a, from the first on, against all of b.
 
+    Returns how many rows there are, the face to continue with, and the operations used; it stops at a face, once these are enough.
     Rows that do not fit into the outputs are counted but not written.
     """
-    found = 0
-    for i in range(first, last):
+    found, spent = 0, 0
+    before = operations_of(out.tests)
+    for i in range(first, a.faces.shape[0]):
+        if spent >= operations:
+            return found, i, spent
         out.tests[BOX_TESTS] += b.faces.shape[0]
         for j in range(b.faces.shape[0]):
             if boxes_apart(a, i, b, j, clearance):
@@ -73,18 +80,30 @@ def _scan_faces(a: PlacedFaces, b: PlacedFaces, first: int, last: int, clearance
             kind, distance = faces_meet(a, i, b, j, clearance, out.tests)
             if kind != 0:
                 found = write_row(out, found, i, j, kind, distance)
-    return found
+        spent = operations_of(out.tests) - before
+    return found, a.faces.shape[0], spent
+
+
+@kernel(forceinline=True)
+def operations_of(tests: NDArray[np.int64]) -> int:
+    """Return the tests so far in units of box tests."""
+    return tests[BOX_TESTS] + EXACT_TEST * tests[TRIANGLE_TESTS] + DISTANCE_TEST * tests[DISTANCE_TESTS]
 
 
 @kernel
-def _scan_faces_of_one(a: PlacedFaces, welded: Ints, first: int, last: int, adjacent: bool, clearance: float, out: RowsOut) -> int:
-    """Write rows of faces first … last-1 of a body against its later faces, as `_scan_faces` does.
+def _scan_faces_of_one(
+    a: PlacedFaces, welded: Ints, first: int, operations: int, adjacent: bool, clearance: float, out: RowsOut
+) -> tuple[int, int, int]:
+    """Write rows of faces of a body, from the first on, against its later faces, as `_scan_faces` does.
 
     Faces that share a welded vertex are left out, or with `adjacent` asked what they have in common beside it: they are at
     distance 0 by construction, so there is no question of clearance.
     """
-    found = 0
-    for i in range(first, last):
+    found, spent = 0, 0
+    before = operations_of(out.tests)
+    for i in range(first, a.faces.shape[0]):
+        if spent >= operations:
+            return found, i, spent
         out.tests[BOX_TESTS] += a.faces.shape[0] - (i + 1)
         for j in range(i + 1, a.faces.shape[0]):
             if boxes_apart(a, i, a, j, clearance):
@@ -97,7 +116,8 @@ def _scan_faces_of_one(a: PlacedFaces, welded: Ints, first: int, last: int, adja
                 kind = adjacent_faces_touch(a.vertices, a.faces, welded, i, j)
             if kind != 0:
                 found = write_row(out, found, i, j, kind, distance)
-    return found
+        spent = operations_of(out.tests) - before
+    return found, a.faces.shape[0], spent
 
 
 @kernel(forceinline=True)
@@ -148,23 +168,21 @@ def find_face_rows(
     search = _Search(0, np.empty((256, 2), np.int32), np.empty(256, np.uint8), np.empty(256))
 
     def scan(state: _Search, operations: int) -> tuple[bool, int]:
-        first = state.next_face
-        last = min(len(faces_a), first + max(1, operations // len(faces_b)))
         while True:
             before = tests.copy()
             room = slice(state.found, None)
             out = RowsOut(state.face_pairs[room], state.kind[room], state.distance[room], tests)
             if welding is None:
-                needed = _scan_faces(a, b, first, last, clearance, out)
+                needed, next_face, spent = _scan_faces(a, b, state.next_face, operations, clearance, out)
             else:
-                needed = _scan_faces_of_one(a, welding, first, last, adjacent, clearance, out)
+                needed, next_face, spent = _scan_faces_of_one(a, welding, state.next_face, operations, adjacent, clearance, out)
             if state.found + needed <= len(state.kind):
                 break
             tests[:] = before
             _grow(state, state.found + needed)
         state.found += needed
-        state.next_face = last
-        return last == len(faces_a), (last - first) * len(faces_b)
+        state.next_face = next_face
+        return next_face == len(faces_a), max(1, spent)
 
     run_in_slices(scan, search, FIRST_SLICE)
     found = slice(search.found)

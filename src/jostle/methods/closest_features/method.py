@@ -9,7 +9,7 @@ farther apart than it; every distance is within it (or within the rounding of wo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,27 +19,28 @@ from jostle.broad_phase.volumes import CandidatePairs
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.kernels.arrays import read_only_view
-from jostle.kernels.handles import AddressTable
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.closest_features.fallback import feature_at, settle_otherwise
 from jostle.methods.closest_features.pairs import (
     DONE,
-    NEXT_PAIR,
-    STATE,
-    STEPS,
+    PROGRESS,
     UNPROVEN,
-    USED,
+    PairsToSettle,
+    PlacedBodies,
+    Progress,
+    SettledPairs,
     cubes_into,
     feature_code,
-    rounding_of,
+    rounding_of_pair,
     settle_pairs,
 )
-from jostle.methods.closest_features.polyhedron import Polyhedron, polyhedron_of
+from jostle.methods.closest_features.polyhedron import Polyhedron, Polytope, polyhedron_of, polytope_arrays
 from jostle.methods.closest_features.show import face_that_holds, named_feature, overlay_of
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
 from jostle.pairwise import FrameVolumes, allowed_pairs, broad_phase_of
-from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder, Progress
+from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder
+from jostle.protocol import Progress as ProgressReport
 from jostle.query import Query
 from jostle.report import Closest, Counters, Pairs, Report, unknown_column
 from jostle.shapes.mesh import Mesh
@@ -97,7 +98,7 @@ class ClosestFeatures:
         """Polyhedron."""
         return Polyhedron
 
-    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Polyhedron:
+    def prepare_shape(self, mesh: Mesh, progress: ProgressReport | None = None) -> Polyhedron:
         """Find the features of a mesh, or of its hull, and their Voronoi regions."""
         return polyhedron_of(mesh, self.resolution)
 
@@ -131,8 +132,7 @@ class ClosestFeaturesDetector(Detector):
         distinct = {id(shape): shape for shape in shapes}
         number = {key: k for k, key in enumerate(distinct)}
         self._shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
-        arrays: list[list[NDArray[Any]]] = [[shape.numbers, shape.links, shape.sphere] for shape in distinct.values()]
-        self._table = AddressTable(arrays)
+        self._polytopes = Polytope.tables([polytope_arrays(shape) for shape in distinct.values()])
         self._spheres = read_only_view(np.array([shape.sphere for shape in shapes]).reshape(-1, 4))
 
     def change(self, bodies: Bodies, shapes: tuple[Polyhedron, ...], old_to_new: OldToNew) -> None:
@@ -165,48 +165,38 @@ class ClosestFeaturesDetector(Detector):
         """Walk to the closest features of pairs; with `only_one` until the first that is to be reported."""
         count = len(pairs.body_a)
         features = self._memory.recall(pairs) if self._method.warm_start else np.full((count, 2), np.nan)
-        kind, distance, points = np.zeros(count, np.uint8), np.full(count, np.nan), np.full((count, 6), np.nan)
-        state, move = np.zeros(STATE, np.int64), np.empty((2, 4, 4))
-        body_a, body_b, poses = read_only_view(pairs.body_a), read_only_view(pairs.body_b), read_only_view(frame.poses)
+        out = SettledPairs(np.zeros(count, np.uint8), np.full(count, np.nan), np.full((count, 6), np.nan))
+        asked = PairsToSettle(read_only_view(pairs.body_a), read_only_view(pairs.body_b), features)
+        bodies = PlacedBodies(self._shape_of_body, read_only_view(frame.poses))
+        numbers, move = np.zeros(PROGRESS, np.int64), np.empty((2, 4, 4))
         touch, fallbacks = 0.5 * self._method.resolution, 0
 
-        def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
+        def step(numbers: NDArray[np.int64], operations: int) -> tuple[bool, int]:
             nonlocal fallbacks
-            before = int(state[USED])
-            why = settle_pairs(
-                body_a, body_b, self._shape_of_body, self._table.table, poses, features, touch, clearance, only_one,
-                operations, state, move, kind, distance, points,
-            )  # fmt: skip
+            _, _, before = numbers.tolist()
+            why = settle_pairs(asked, bodies, self._polytopes.table, touch, clearance, only_one, operations, numbers, move, out)
+            pair, _, used = numbers.tolist()
             if why == UNPROVEN:
-                p = int(state[NEXT_PAIR])
-                self._settle_otherwise(p, int(body_a[p]), int(body_b[p]), frame, clearance, features, kind, distance, points)
+                self._settle_otherwise(pair, frame, clearance, asked, out)
                 fallbacks += 1
-                state[NEXT_PAIR] = count if only_one and kind[p] else p + 1
-            return why == DONE, max(1, int(state[USED]) - before)
+                numbers.view(Progress.dtype)["next_pair"] = count if only_one and out.kind[pair] else pair + 1
+            return why == DONE, max(1, used - before)
 
-        run_in_slices(step, state, FIRST_SLICE)
-        return Settled(kind, distance, points, features, int(state[STEPS]), fallbacks)
+        run_in_slices(step, numbers, FIRST_SLICE)
+        _, steps, _ = numbers.tolist()
+        return Settled(*out, features, steps, fallbacks)
 
-    def _settle_otherwise(
-        self,
-        p: int,
-        a: int,
-        b: int,
-        frame: Frame,
-        clearance: float,
-        features: Floats,
-        kind: NDArray[np.uint8],
-        distance: Floats,
-        points: Floats,
-    ) -> None:
-        """Settle pair number p by the fallback; its features are those that hold the closest points."""
+    def _settle_otherwise(self, pair: int, frame: Frame, clearance: float, pairs: PairsToSettle, out: SettledPairs) -> None:
+        """Settle a pair by the fallback; its features are those that hold the closest points."""
+        a, b = int(pairs.body_a[pair]), int(pairs.body_b[pair])
         shape_a, shape_b, pose_a, pose_b = self._shapes[a], self._shapes[b], frame.poses[a], frame.poses[b]
         views = [read_only_view(array) for array in (shape_a.sphere, pose_a, shape_b.sphere, pose_b)]
-        touch = max(0.5 * self._method.resolution, rounding_of(*views))
+        touch = max(0.5 * self._method.resolution, rounding_of_pair(*views))
         gap, point_a, point_b = settle_otherwise(shape_a, shape_b, pose_a, pose_b, 0.5 * touch)
-        distance[p], points[p] = gap, [*point_a, *point_b]
-        kind[p] = CROSSING if gap == 0.0 else TOUCHING if gap <= touch else NEAR if gap < clearance else 0
-        features[p] = feature_code(*feature_at(shape_a, pose_a, point_a)), feature_code(*feature_at(shape_b, pose_b, point_b))
+        out.distance[pair], out.points[pair] = gap, [*point_a, *point_b]
+        out.kind[pair] = CROSSING if gap == 0.0 else TOUCHING if gap <= touch else NEAR if gap < clearance else 0
+        at_a, at_b = feature_at(shape_a, pose_a, point_a), feature_at(shape_b, pose_b, point_b)
+        pairs.features[pair] = feature_code(*at_a), feature_code(*at_b)
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Return the closest points of two bodies, and the features that hold them; 0.0 and a common point where they meet."""

@@ -4,20 +4,29 @@ A pair without features of last frame begins at the vertices that lie farthest t
 whose end is not proven stops the kernel; `fallback.py` settles that pair by other means, and the kernel goes on with the next.
 """
 
-import numpy as np
+from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Ints
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
-from jostle.geometry.rigid import rigid_coordinate, solve_relative_pose_into
-from jostle.kernels.handles import float64_at, int32_at
+from jostle.geometry.rigid import RigidPose, pose_at, pose_of, solve_relative_pose_into, turned_back, world_point
+from jostle.geometry.triangle import Segment
+from jostle.geometry.triangle_box import largest_coordinate
+from jostle.geometry.vector import Vec3, length, minus, point_at, point_from, write_point_from
 from jostle.kernels.jit import kernel
-from jostle.methods.closest_features.certificate import common_point, proven_gap, turned_back, world_points
+from jostle.kernels.numbers import as_float64, as_int64
+from jostle.kernels.structs import Addresses, Record, borrowed, int64, record_viewer
+from jostle.methods.closest_features.certificate import Body, common_point, proven_gap, world_points
 from jostle.methods.closest_features.contact import gap_at_features, lowest_feature
-from jostle.methods.closest_features.polyhedron import EDGE, EDGES, FACE, FACES, VERTEX, VERTICES
-from jostle.methods.closest_features.regions import climb
-from jostle.methods.closest_features.walk import APART, INSIDE, walk
+from jostle.methods.closest_features.polyhedron import EDGE, FACE, VERTEX, Polytope, open_polytope
+from jostle.methods.closest_features.regions import NONE, Feature, climb
+from jostle.methods.closest_features.walk import APART, INSIDE, Side, walk
 
 DONE, UNPROVEN, PAUSED = 0, 1, 2
-NEXT_PAIR, STEPS, USED, STATE = 0, 1, 2, 3
 FACES_OF_A_STEP = 512  # faces that `highest_face` looks at in the time of one step
 SLACK = 2.0**-48  # of the sizes of both bodies and of their offset
 ROUNDING = 2.0**-48  # of the largest world coordinates of both bodies: what distances may be off by
@@ -25,147 +34,210 @@ STEPS_OF_ANY_WALK = 64
 STRETCH = 3e-5  # an accepted pose may lengthen a vector by half of 3e-5
 
 
+class Progress(Record):
+    """How far the pairs of a frame have come: the next one, the steps of all walks, and the operations."""
+
+    next_pair: int64
+    steps: int64
+    used: int64
+
+
+view_progress, PROGRESS = record_viewer(Progress), Progress.dtype.itemsize // 8
+
+
+class PairsToSettle(NamedTuple):
+    """Pairs of bodies (k,), and codes of the features (k,2) to begin with, then of the closest ones."""
+
+    body_a: Ints
+    body_b: Ints
+    features: Floats
+
+
+class PlacedBodies(NamedTuple):
+    """The shape of each body, and its pose (n,4,4)."""
+
+    shape: Ints
+    poses: Floats
+
+
+class SettledPairs(NamedTuple):
+    """Room for what is found out about pairs: kind or 0, distance, and closest points (k,6)."""
+
+    kind: NDArray[np.uint8]
+    distance: Floats
+    points: Floats
+
+
+class Settled(NamedTuple):
+    """What is found out about one pair."""
+
+    kind: int
+    distance: float
+    at_a: Feature
+    at_b: Feature
+    closest: Segment
+    steps: int
+    proven: bool
+
+
 @kernel
-def feature_code(kind, index):
-    """One number for a feature, as it is remembered."""
+def feature_code(kind: int, index: int) -> int:
+    """Return one number for a feature, as it is remembered."""
     return 4 * index + kind
 
 
-@kernel
-def known_feature(links, record):
-    """Kind and index of a remembered feature; a kind of -1 where there is none."""
-    if np.isnan(record):
-        return -1, 0
-    code = int(record)
-    kind, index = code & 3, code >> 2
-    most = links[VERTICES] if kind == VERTEX else (links[EDGES] if kind == EDGE else links[FACES])
+@kernel(forceinline=True)
+def known_feature(shape: Polytope, code: float) -> Feature:
+    """Return a remembered feature; its kind is NONE where it makes no sense."""
+    if np.isnan(code):
+        return Feature(NONE, 0)
+    kind, index = int(code) & 3, int(code) >> 2
+    most = len(shape.planes)
+    if kind == VERTEX:
+        most = len(shape.vertices) // 3
+    elif kind == EDGE:
+        most = len(shape.edges)
     if kind > FACE or index < 0 or index >= most:
-        return -1, 0
-    return kind, index
-
-
-@kernel
-def world_centre(sphere, pose, k):
-    """One world coordinate of the centre of a body."""
-    return rigid_coordinate(pose[k, 0], pose[k, 1], pose[k, 2], pose[k, 3], sphere[0], sphere[1], sphere[2])
-
-
-@kernel
-def rounding_of(sphere_a, pose_a, sphere_b, pose_b):
-    """By how much a distance of world vertices may be rounded."""
-    farthest = 0.0
-    for k in range(3):
-        farthest = max(farthest, abs(world_centre(sphere_a, pose_a, k)), abs(world_centre(sphere_b, pose_b, k)))
-    # Sizes of local coordinates count too: a mesh far from its own origin is rounded there.
-    for k in range(3):
-        farthest = max(farthest, abs(sphere_a[k]), abs(sphere_b[k]))
-    return ROUNDING * (2.0 * farthest + (sphere_a[3] + sphere_b[3]))
-
-
-@kernel
-def towards(numbers, links, pose, sphere, pose_of_other, sphere_of_other):
-    """The vertex of a body that lies farthest towards the centre of another."""
-    x = world_centre(sphere_of_other, pose_of_other, 0) - world_centre(sphere, pose, 0)
-    y = world_centre(sphere_of_other, pose_of_other, 1) - world_centre(sphere, pose, 1)
-    z = world_centre(sphere_of_other, pose_of_other, 2) - world_centre(sphere, pose, 2)
-    x, y, z = turned_back(pose, x, y, z)
-    return climb(numbers, links, 0, x, y, z)
+        return Feature(NONE, 0)
+    return Feature(kind, index)
 
 
 @kernel(forceinline=True)
-def settle_pair(numbers_a, links_a, sphere_a, pose_a, numbers_b, links_b, sphere_b, pose_b, move, record, touch, wanted, points):
-    """The distance of one pair, with closest points (6,): (kind or 0, distance, steps, whether it is proven).
+def world_centre(sphere: Any, pose: RigidPose) -> Vec3:
+    """Return the world centre of a body; sphere (4,)."""
+    return world_point(pose, point_from(sphere, 0))
 
-    `record` (2,) has the features to begin with, and then the closest ones. Up to `touch` apart the bodies are in contact, below
-    `wanted` they are near.
+
+@kernel(forceinline=True)
+def rounding_of(sphere_a: Any, pose_a: RigidPose, sphere_b: Any, pose_b: RigidPose) -> float:
+    """Return by how much a distance of world vertices may be rounded."""
+    farthest = max(largest_coordinate(world_centre(sphere_a, pose_a)), largest_coordinate(world_centre(sphere_b, pose_b)))
+    # Sizes of local coordinates count too: a mesh far from its own origin is rounded there.
+    farthest = max(farthest, largest_coordinate(point_from(sphere_a, 0)), largest_coordinate(point_from(sphere_b, 0)))
+    return ROUNDING * (2.0 * farthest + as_float64(sphere_a[3] + sphere_b[3]))
+
+
+@kernel
+def rounding_of_pair(sphere_a: Floats, pose_a: Floats, sphere_b: Floats, pose_b: Floats) -> float:
+    """Return the same for poses (4,4)."""
+    return rounding_of(sphere_a, pose_of(pose_a), sphere_b, pose_of(pose_b))
+
+
+@kernel
+def vertex_towards(body: Body, other: Body) -> Feature:
+    """Return the vertex of a body that lies farthest towards the centre of another."""
+    direction = minus(world_centre(other.shape.sphere, other.pose), world_centre(body.shape.sphere, body.pose))
+    return Feature(VERTEX, climb(body.shape, 0, turned_back(body.pose, direction)))
+
+
+@kernel(forceinline=True)
+def is_walkable(at_a: Feature, at_b: Feature) -> bool:
+    """Return whether a walk may begin at two features: known ones, and a face only with a vertex."""
+    if at_a.kind == NONE or at_b.kind == NONE:
+        return False
+    return (at_a.kind != FACE or at_b.kind == VERTEX) and (at_b.kind != FACE or at_a.kind == VERTEX)
+
+
+@kernel
+def settle_pair(a: Body, b: Body, side_a: Side, side_b: Side, at_a: Feature, at_b: Feature, touch: float, wanted: float) -> Settled:
+    """Return the distance of one pair, walking from two features.
+
+    Up to `touch` apart the bodies are in contact, below `wanted` they are near.
     """
-    kind_a, a = known_feature(links_a, record[0])
-    kind_b, b = known_feature(links_b, record[1])
-    if kind_a < 0 or kind_b < 0 or (kind_a == FACE and kind_b != VERTEX) or (kind_b == FACE and kind_a != VERTEX):
-        kind_a, a = VERTEX, towards(numbers_a, links_a, pose_a, sphere_a, pose_b, sphere_b)
-        kind_b, b = VERTEX, towards(numbers_b, links_b, pose_b, sphere_b, pose_a, sphere_a)
-    solve_relative_pose_into(pose_a, pose_b, move[0])
-    solve_relative_pose_into(pose_b, pose_a, move[1])
-    rounding = rounding_of(sphere_a, pose_a, sphere_b, pose_b)
+    if not is_walkable(at_a, at_b):
+        at_a, at_b = vertex_towards(a, b), vertex_towards(b, a)
+    rounding = rounding_of(a.shape.sphere, a.pose, b.shape.sphere, b.pose)
     touch = max(touch, rounding)
-    most = STEPS_OF_ANY_WALK + (links_a[VERTICES] + links_b[VERTICES]) // 2
-    status, kind_a, a, kind_b, b, steps, share, depth = walk(
-        numbers_a, links_a, numbers_b, links_b, move, kind_a, a, kind_b, b, rounding * (SLACK / ROUNDING), most
-    )
-    record[0], record[1] = feature_code(kind_a, a), feature_code(kind_b, b)
-    distance = 0.0
-    if status == INSIDE:
-        common_point(numbers_a, links_a, pose_a, numbers_b, links_b, pose_b, kind_a, a, kind_b, b, share, points)
-        if depth > 2.0 * touch and (kind_a == VERTEX or kind_b == VERTEX):
-            return CROSSING, 0.0, steps, True
-    elif status != APART and (kind_a == FACE or kind_b == FACE):
-        return 0, np.inf, steps, False
+    most = STEPS_OF_ANY_WALK + (len(a.shape.vertices) // 3 + len(b.shape.vertices) // 3) // 2
+    end = walk(side_a, side_b, at_a, at_b, rounding * (SLACK / ROUNDING), most)
+    at_a, at_b, steps = end.a, end.b, end.steps
+    nowhere = Vec3(np.nan, np.nan, np.nan)
+    if end.status == INSIDE:
+        point = common_point(a, b, at_a, at_b, end.share)
+        closest, distance = Segment(point, point), 0.0
+        if end.depth > 2.0 * touch and (at_a.kind == VERTEX or at_b.kind == VERTEX):
+            return Settled(CROSSING, 0.0, at_a, at_b, closest, steps, True)
+    elif end.status != APART and (at_a.kind == FACE or at_b.kind == FACE):
+        return Settled(0, np.inf, at_a, at_b, Segment(nowhere, nowhere), steps, False)
     else:
-        distance = world_points(numbers_a, links_a, pose_a, numbers_b, links_b, pose_b, move, kind_a, a, kind_b, b, points)
+        closest = world_points(a, b, side_a, side_b, at_a, at_b)
+        distance = length(minus(closest.q, closest.p))
     if distance <= touch:
-        overlap = -2.0 * touch
-        kind_a, a = lowest_feature(numbers_a, links_a, pose_a, kind_a, a, points[0], points[1], points[2], touch)
-        kind_b, b = lowest_feature(numbers_b, links_b, pose_b, kind_b, b, points[3], points[4], points[5], touch)
-        gap = gap_at_features(numbers_a, links_a, pose_a, numbers_b, links_b, pose_b, kind_a, a, kind_b, b, overlap)
-        return (TOUCHING if gap >= overlap else CROSSING), (distance if distance > rounding else 0.0), steps, True
+        kind = contact_kind(a, b, lowest_feature(a, at_a, closest.p, touch), lowest_feature(b, at_b, closest.q, touch), touch)
+        return Settled(kind, distance if distance > rounding else 0.0, at_a, at_b, closest, steps, True)
     error = max(0.5 * touch, rounding)
-    gap = proven_gap(numbers_a, links_a, pose_a, numbers_b, links_b, pose_b, kind_a, a, kind_b, b, points, distance, error)
-    return (NEAR if distance < wanted else 0), distance, steps, gap >= distance - error
+    gap = proven_gap(a, b, at_a, at_b, closest, distance, error)
+    return Settled(NEAR if distance < wanted else 0, distance, at_a, at_b, closest, steps, gap >= distance - error)
+
+
+@kernel(forceinline=True)
+def contact_kind(a: Body, b: Body, at_a: Feature, at_b: Feature, touch: float) -> int:
+    """Return whether bodies in contact only touch, or cross."""
+    overlap = -2.0 * touch
+    return TOUCHING if gap_at_features(a, b, at_a, at_b, overlap) >= overlap else CROSSING
 
 
 @kernel
 def settle_pairs(
-    body_a, body_b, shape_of_body, table, poses, records, touch, wanted, only_one, operations, state, move, kind, distance,
-    points,
-):  # fmt: skip
-    """Settle the pairs (k,) from state[NEXT_PAIR] on; write kind, distance, points (k,6) and, to records (k,2), features of each.
+    pairs: PairsToSettle,
+    bodies: PlacedBodies,
+    shapes: Addresses,
+    touch: float,
+    wanted: float,
+    only_one: bool,
+    operations: int,
+    numbers: NDArray[np.int64],
+    move: Floats,
+    out: SettledPairs,
+) -> int:
+    """Settle the pairs from the next one on; write what is found out, and the closest features of each.
 
-    Returns DONE, or UNPROVEN for the pair state[NEXT_PAIR], or PAUSED after so many operations, which it adds to state[USED]:
-    steps, each counted as if it looked at all faces once. With `only_one` the search ends at the first pair with a kind. `table`
-    has the arrays of each shape by address.
+    Returns DONE, or UNPROVEN for the next pair, or PAUSED after so many operations: steps, each counted as if it looked at all
+    faces once. With `only_one` the search ends at the first pair with a kind. `shapes` is a table of `Polytope`, `numbers` are a
+    `Progress`, `move` (2,4,4) is scratch.
     """
-    steps, used = 0, 0
-    for p in range(state[NEXT_PAIR], body_a.shape[0]):
+    state, used, why = view_progress(numbers), 0, DONE
+    poses, features, points, move = borrowed(bodies.poses), borrowed(pairs.features), borrowed(out.points), borrowed(move)
+    while state.next_pair < pairs.body_a.shape[0]:
         if used >= operations:
-            state[NEXT_PAIR] = p
-            state[STEPS] += steps
-            state[USED] += used
-            return PAUSED
-        a, b = body_a[p], body_b[p]
-        s, t = shape_of_body[a], shape_of_body[b]
-        numbers_a, links_a = float64_at(table[s, 0], table[s, 1]), int32_at(table[s, 2], table[s, 3])
-        numbers_b, links_b = float64_at(table[t, 0], table[t, 1]), int32_at(table[t, 2], table[t, 3])
-        sphere_a, sphere_b = float64_at(table[s, 4], table[s, 5]), float64_at(table[t, 4], table[t, 5])
-        kind[p], distance[p], walked, proven = settle_pair(
-            numbers_a, links_a, sphere_a, poses[a], numbers_b, links_b, sphere_b, poses[b], move, records[p], touch, wanted,
-            points[p],
-        )  # fmt: skip
-        steps += walked
-        used += walked * (1 + (links_a[FACES] + links_b[FACES]) // FACES_OF_A_STEP)
-        if not proven:
-            state[NEXT_PAIR] = p
-            state[STEPS] += steps
-            state[USED] += used
-            return UNPROVEN
-        if only_one and kind[p] != 0:
+            why = PAUSED
             break
-    state[NEXT_PAIR] = body_a.shape[0]
-    state[STEPS] += steps
-    state[USED] += used
-    return DONE
+        pair = state.next_pair
+        i, j = as_int64(pairs.body_a[pair]), as_int64(pairs.body_b[pair])
+        a = Body(open_polytope(shapes, as_int64(bodies.shape[i])), pose_at(poses, i))
+        b = Body(open_polytope(shapes, as_int64(bodies.shape[j])), pose_at(poses, j))
+        solve_relative_pose_into(poses[i], poses[j], move[0])
+        solve_relative_pose_into(poses[j], poses[i], move[1])
+        side_a, side_b = Side(a.shape, pose_at(move, 1)), Side(b.shape, pose_at(move, 0))
+        at_a, at_b = known_feature(a.shape, features[pair, 0]), known_feature(b.shape, features[pair, 1])
+        settled = settle_pair(a, b, side_a, side_b, at_a, at_b, touch, wanted)
+        out.kind[pair], out.distance[pair] = settled.kind, settled.distance
+        features[pair, 0] = feature_code(settled.at_a.kind, settled.at_a.number)
+        features[pair, 1] = feature_code(settled.at_b.kind, settled.at_b.number)
+        write_point_from(points[pair], 0, settled.closest.p)
+        write_point_from(points[pair], 3, settled.closest.q)
+        state.steps += settled.steps
+        used += settled.steps * (1 + (len(a.shape.planes) + len(b.shape.planes)) // FACES_OF_A_STEP)
+        if not settled.proven:
+            why = UNPROVEN
+            break
+        state.next_pair += 1
+        if only_one and settled.kind != 0:
+            state.next_pair = pairs.body_a.shape[0]
+    state.used += used
+    return why
 
 
 @kernel
-def cubes_into(poses, spheres, larger, lower, upper):
+def cubes_into(poses: Floats, spheres: Floats, larger: float, lower: Floats, upper: Floats) -> None:
     """Write the cubes (n,3) about the centres of bodies that hold them however they are turned, grown by the length `larger`.
 
     Padded for poses that are not quite rigid, for the rounding of the centre and for that of world vertices.
     """
     for body in range(poses.shape[0]):
-        farthest = 0.0
-        for k in range(3):
-            farthest = max(farthest, abs(world_centre(spheres[body], poses[body], k)), abs(spheres[body, k]))
+        local = point_at(spheres, body)
+        centre = world_point(pose_at(poses, body), local)
+        farthest = max(largest_coordinate(centre), largest_coordinate(local))
         half = (spheres[body, 3] * (1.0 + STRETCH) + larger) + ROUNDING * farthest
-        for k in range(3):
-            centre = world_centre(spheres[body], poses[body], k)
-            lower[body, k], upper[body, k] = centre - half, centre + half
+        lower[body, 0], lower[body, 1], lower[body, 2] = centre.x - half, centre.y - half, centre.z - half
+        upper[body, 0], upper[body, 1], upper[body, 2] = centre.x + half, centre.y + half, centre.z + half

@@ -11,14 +11,17 @@ quarter of the resolution, within that; corners in its middle are no features.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.errors import InputError
 from jostle.frame import Floats, Ints
+from jostle.geometry.triangle import Triangle, face_at
+from jostle.geometry.vector import Vec3, dot, minus, point_at
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Record, Rows, Run, Struct, float64, int32, row_opener
 from jostle.shapes.hull import hull_faces
 from jostle.shapes.mesh import Mesh, unit_normals
 
@@ -43,6 +46,66 @@ class Polyhedron(NamedTuple):
     links: Ints
     vertex_ids: Ints  # (v,) the vertex of the mesh
     sphere: Floats  # (4,) centre and radius of a sphere that holds all vertices
+
+
+class EdgeVectors(Record):
+    """The unit direction of an edge from tail to head, and the unit vectors across it into its left and its right face."""
+
+    along: Run[float64, Literal[3]]
+    into: Run[float64, Literal[6]]
+
+
+class FacePlane(Record):
+    """The outward unit normal of a face, and the height of its plane over the centre."""
+
+    normal: Run[float64, Literal[3]]
+    height: float64
+
+
+class EdgeLinks(Record):
+    """Tail and head of an edge, its left and its right face."""
+
+    ends: Run[int32, Literal[2]]
+    faces: Run[int32, Literal[2]]
+
+
+class Polytope(Struct):
+    """A `Polyhedron` in kernels.
+
+    The edges of vertex v are codes[vertex_first[v] : vertex_first[v + 1]], as 2·edge, plus 1 where it is the head; those of face f
+    codes[face_first[f] : face_first[f + 1]], plus 1 where it is the right face.
+    """
+
+    vertices: Rows[float64]  # (3v,)
+    vectors: Rows[EdgeVectors]
+    planes: Rows[FacePlane]
+    centre: Rows[float64]  # (3,)
+    edges: Rows[EdgeLinks]
+    codes: Rows[int32]
+    vertex_first: Rows[int32]
+    face_first: Rows[int32]
+    sphere: Rows[float64]  # (4,)
+
+
+open_polytope = row_opener(Polytope)
+
+
+def polytope_arrays(shape: Polyhedron) -> dict[str, NDArray[Any]]:
+    """Return the parts of a polyhedron by the names that they have in kernels: views of its arrays."""
+    numbers, links = shape.numbers, shape.links
+    vertices, edges, faces, vertex_first, _, face_first, _ = links[:HEADER].tolist()
+    vectors, planes = 3 * vertices, 3 * vertices + 9 * edges
+    return {
+        "vertices": numbers[:vectors],
+        "vectors": numbers[vectors:planes],
+        "planes": numbers[planes:-3],
+        "centre": numbers[-3:],
+        "edges": links[HEADER : HEADER + 4 * edges],
+        "codes": links,
+        "vertex_first": links[vertex_first : vertex_first + vertices + 1],
+        "face_first": links[face_first : face_first + faces + 1],
+        "sphere": shape.sphere,
+    }
 
 
 def polyhedron_of(mesh: Mesh, resolution: float = np.inf) -> Polyhedron:
@@ -130,7 +193,15 @@ def _merged_faces(
 
 
 @kernel
-def grow_faces(points, triangles, across, normals, order, flatness, group):  # type: ignore[no-untyped-def]
+def grow_faces(
+    points: Floats,
+    triangles: NDArray[np.int64],
+    across: NDArray[np.int64],
+    normals: Floats,
+    order: NDArray[np.int64],
+    flatness: float,
+    group: NDArray[np.int64],
+) -> None:
     """Give each triangle the number of its face in group (m,): from each that has none yet, in this order, grow over neighbours."""
     waiting = np.empty(3 * triangles.shape[0] + 1, np.int64)
     count = 0
@@ -138,9 +209,7 @@ def grow_faces(points, triangles, across, normals, order, flatness, group):  # t
         seed = order[k]
         if group[seed] >= 0:
             continue
-        nx, ny, nz = normals[seed, 0], normals[seed, 1], normals[seed, 2]
-        o = triangles[seed, 0]
-        ox, oy, oz = points[o, 0], points[o, 1], points[o, 2]
+        normal, origin = point_at(normals, seed), point_at(points, triangles[seed, 0])
         group[seed] = count
         waiting[0] = seed
         left = 1
@@ -149,21 +218,21 @@ def grow_faces(points, triangles, across, normals, order, flatness, group):  # t
             t = waiting[left]
             for side in range(3):
                 other = across[t, side]
-                if group[other] >= 0:
+                # Turned by more than a right angle: the other side of a thin plate.
+                if group[other] >= 0 or dot(normal, point_at(normals, other)) < 0.0:
                     continue
-                turned = (nx * normals[other, 0] + ny * normals[other, 1]) + nz * normals[other, 2]
-                if turned < 0.0:  # the other side of a thin plate
-                    continue
-                highest = 0.0
-                for m in range(3):
-                    p = triangles[other, m]
-                    height = (nx * (points[p, 0] - ox) + ny * (points[p, 1] - oy)) + nz * (points[p, 2] - oz)
-                    highest = max(highest, abs(height))
-                if highest <= flatness:
+                if height_of_corners(face_at(points, triangles, other), origin, normal) <= flatness:
                     group[other] = count
                     waiting[left] = other
                     left += 1
         count += 1
+
+
+@kernel(forceinline=True)
+def height_of_corners(t: Triangle, origin: Vec3, normal: Vec3) -> float:
+    """Return how far the corners of a triangle are from a plane, at most."""
+    p, q, r = dot(normal, minus(t.p, origin)), dot(normal, minus(t.q, origin)), dot(normal, minus(t.r, origin))
+    return max(abs(p), abs(q), abs(r))
 
 
 def _normals_of_loops(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.frame import Floats, Frame
+from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.point_triangle import closest_point_on_triangle
 from jostle.geometry.triangle import face_at
 from jostle.geometry.vector import Vec3
@@ -44,8 +44,8 @@ def face_that_holds(mesh: Mesh, pose: Floats, point: Floats) -> int:
 
 
 @kernel
-def nearest_face(vertices, faces, x, y, z, near):  # type: ignore[no-untyped-def]
-    """The lowest face no farther than `near` from a point, or -1."""
+def nearest_face(vertices: Floats, faces: Ints, x: float, y: float, z: float, near: float) -> int:
+    """Return the lowest face no farther than `near` from a point, or -1."""
     for f in range(faces.shape[0]):
         if closest_point_on_triangle(Vec3(x, y, z), face_at(vertices, faces, f)).squared <= near * near:
             return f

@@ -9,28 +9,43 @@ distance still falls at the cut, the walk goes on behind it (Mirtich 1998, V-Cli
 are not unique and where the original walk runs in circles, need no special case so; and an edge through a face, or a vertex
 behind all faces, is a witness of penetration. Points of one body are brought into the frame of the other, whose planes stay as they
 were prepared: right for poses that are not quite orthonormal, too. After `most` steps the walk gives up and says so.
+
+| features | stage | goes to |
+|---|---|---|
+| vertex, vertex | `vertex_and_vertex` | an edge of either; or is at the end |
+| vertex, edge | `vertex_and_edge` | an end or a face of the edge, an edge of the vertex; or is at the end |
+| vertex, face | `vertex_and_face` | an edge of either, a higher face; or is at the end, apart or inside |
+| edge, edge | `edge_and_edge` | an end or a face of either; or is at the end |
+| edge, face | `edge_and_face` | an edge of the face, an end of the edge; or is at the end, inside |
 """
 
-import math
+from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
+from jostle.geometry.rigid import RigidPose, moved_point, turned_back
 from jostle.geometry.segment_segment import closest_points_of_segments
 from jostle.geometry.triangle import Segment
-from jostle.geometry.vector import Vec3
+from jostle.geometry.vector import Vec3, dot, minus, negative, plus, times
 from jostle.kernels.jit import kernel
-from jostle.methods.closest_features.polyhedron import EDGE, FACE, FACE_FIRST, HEADER, VERTEX, VERTEX_FIRST
+from jostle.kernels.numbers import as_int64
+from jostle.methods.closest_features.polyhedron import EDGE, FACE, VERTEX, Polytope
 from jostle.methods.closest_features.regions import (
     NONE,
-    along,
+    Feature,
+    direction_of,
     edge_beyond_face,
     edge_beyond_vertex,
-    edge_place,
     ends_of_edge,
+    head_of,
     height_over,
     highest_face,
-    links_of_edge,
-    moved,
-    normal_place,
+    into_face,
+    normal_of,
+    point_of,
     region_of_edge,
+    tail_of,
     vertex_at,
 )
 
@@ -38,208 +53,236 @@ WALKING, APART, INSIDE, LOST = 0, 1, 2, 3
 PARALLEL = 2.0**-46  # an edge that falls less towards a face is parallel to it, as far as rounding tells
 
 
-@kernel
-def vertex_and_vertex(nx, lx, ny, ly, move, to_x, v, w, slack):
-    """One step from two vertices: the next features, or the same ones where the walk is at its end."""
-    x, y, z = vertex_at(ny, w)
-    x, y, z = moved(move, to_x, x, y, z)
-    e = edge_beyond_vertex(nx, lx, v, x, y, z, slack)
-    if e != NONE:
-        return WALKING, EDGE, e, VERTEX, w
-    x, y, z = vertex_at(nx, v)
-    x, y, z = moved(move, 1 - to_x, x, y, z)
-    e = edge_beyond_vertex(ny, ly, w, x, y, z, slack)
-    if e != NONE:
-        return WALKING, VERTEX, v, EDGE, e
-    return APART, VERTEX, v, VERTEX, w
+class Side(NamedTuple):
+    """A body of a walk, and the relative pose that brings its points into the frame of the other."""
+
+    shape: Polytope
+    to_other: RigidPose
+
+
+class Step(NamedTuple):
+    """Where a step leads: the features of X and Y; of a witness of penetration the share of the edge and the depth."""
+
+    status: int
+    x: Feature
+    y: Feature
+    share: float
+    depth: float
+
+
+class WalkEnd(NamedTuple):
+    """Where a walk ends: the features of A and B; of a witness of penetration the share of the edge and the depth."""
+
+    status: int
+    a: Feature
+    b: Feature
+    share: float
+    depth: float
+    steps: int
+
+
+@kernel(forceinline=True)
+def step_to(status: int, x: Feature, y: Feature) -> Step:
+    """Return a step without a witness."""
+    return Step(status, x, y, 0.0, 0.0)
+
+
+@kernel(forceinline=True)
+def moved_edge(side: Side, e: int) -> Segment:
+    """Return an edge in the frame of the other body."""
+    edge = ends_of_edge(side.shape, e)
+    return Segment(moved_point(side.to_other, edge.p), moved_point(side.to_other, edge.q))
 
 
 @kernel
-def vertex_and_edge(nx, lx, ny, ly, move, to_x, v, e, slack):
-    """One step from a vertex of X and an edge of Y."""
-    x, y, z = vertex_at(nx, v)
-    x, y, z = moved(move, 1 - to_x, x, y, z)
-    tail, head = links_of_edge(ly, e)
-    tx, ty, tz = vertex_at(ny, tail)
-    hx, hy, hz = vertex_at(ny, head)
-    place = edge_place(ly, e)
-    from_tail = along(ny, place, x - tx, y - ty, z - tz)
+def vertex_and_vertex(x: Side, y: Side, v: int, w: int, slack: float) -> Step:
+    """Step from two vertices."""
+    e = edge_beyond_vertex(x.shape, v, moved_point(y.to_other, vertex_at(y.shape, w)), slack)
+    if e != NONE:
+        return step_to(WALKING, Feature(EDGE, e), Feature(VERTEX, w))
+    e = edge_beyond_vertex(y.shape, w, moved_point(x.to_other, vertex_at(x.shape, v)), slack)
+    if e != NONE:
+        return step_to(WALKING, Feature(VERTEX, v), Feature(EDGE, e))
+    return step_to(APART, Feature(VERTEX, v), Feature(VERTEX, w))
+
+
+@kernel
+def vertex_and_edge(x: Side, y: Side, v: int, e: int, slack: float) -> Step:
+    """Step from a vertex of X and an edge of Y."""
+    point, vertex = moved_point(x.to_other, vertex_at(x.shape, v)), Feature(VERTEX, v)
+    edge, along = ends_of_edge(y.shape, e), direction_of(y.shape, e)
+    from_tail = dot(along, minus(point, edge.p))
     if from_tail < 0.0:
-        return WALKING, VERTEX, v, VERTEX, tail
-    if along(ny, place, x - hx, y - hy, z - hz) > 0.0:
-        return WALKING, VERTEX, v, VERTEX, head
-    left = along(ny, place + 3, x - tx, y - ty, z - tz)
-    right = along(ny, place + 6, x - tx, y - ty, z - tz)
+        return step_to(WALKING, vertex, Feature(VERTEX, tail_of(y.shape, e)))
+    if dot(along, minus(point, edge.q)) > 0.0:
+        return step_to(WALKING, vertex, Feature(VERTEX, head_of(y.shape, e)))
+    left = dot(into_face(y.shape, e, 0), minus(point, edge.p))
+    right = dot(into_face(y.shape, e, 1), minus(point, edge.p))
     if left > 0.0 or right > 0.0:
-        return WALKING, VERTEX, v, FACE, int(ly[HEADER + 4 * e + (2 if left >= right else 3)])
-    # The point of the edge nearest to the vertex.
-    x, y, z = tx + from_tail * ny[place], ty + from_tail * ny[place + 1], tz + from_tail * ny[place + 2]
-    x, y, z = moved(move, to_x, x, y, z)
-    other = edge_beyond_vertex(nx, lx, v, x, y, z, slack)
+        return step_to(WALKING, vertex, Feature(FACE, as_int64(y.shape.edges[e].faces[0 if left >= right else 1])))
+    nearest = plus(edge.p, times(from_tail, along))
+    other = edge_beyond_vertex(x.shape, v, moved_point(y.to_other, nearest), slack)
     if other != NONE:
-        return WALKING, EDGE, other, EDGE, e
-    return APART, VERTEX, v, EDGE, e
+        return step_to(WALKING, Feature(EDGE, other), Feature(EDGE, e))
+    return step_to(APART, vertex, Feature(EDGE, e))
 
 
-@kernel
-def vertex_and_face(nx, lx, ny, ly, move, to_x, v, f, look):
-    """One step from a vertex of X and a face of Y; with the depth where the vertex is inside of Y.
-
-    With `look` a vertex under the face is compared with all faces at once: one that was inside in the last frame mostly still is.
-    """
-    x, y, z = vertex_at(nx, v)
-    x, y, z = moved(move, 1 - to_x, x, y, z)
-    height = height_over(ny, ly, f, x, y, z)
-    if look and height <= 0.0:
-        found, highest = highest_face(ny, ly, x, y, z)
-        if highest <= 0.0:
-            return INSIDE, VERTEX, v, FACE, found, -highest
-    e = edge_beyond_face(ny, ly, f, x, y, z)
-    if e != NONE:
-        return WALKING, VERTEX, v, EDGE, e, 0.0
-    # Towards the face, in X's frame: a product with the transpose, right for any linear map.
-    place = normal_place(ly, f)
-    px, py, pz = ny[place], ny[place + 1], ny[place + 2]
-    k = 1 - to_x
-    mx = (move[k, 0, 0] * px + move[k, 1, 0] * py) + move[k, 2, 0] * pz
-    my = (move[k, 0, 1] * px + move[k, 1, 1] * py) + move[k, 2, 1] * pz
-    mz = (move[k, 0, 2] * px + move[k, 1, 2] * py) + move[k, 2, 2] * pz
-    if height < 0.0:
-        mx, my, mz = -mx, -my, -mz
+@kernel(forceinline=True)
+def steepest_edge(shape: Polytope, v: int, towards: Vec3) -> int:
+    """Return the edge of a vertex that falls most against a direction, or NONE where none falls."""
     steepest, found = -PARALLEL, NONE
-    first = lx[VERTEX_FIRST] + v
-    for k in range(lx[first], lx[first + 1]):
-        fall = along(nx, edge_place(lx, lx[k] >> 1), mx, my, mz)
-        if lx[k] & 1:
+    for k in range(shape.vertex_first[v], shape.vertex_first[v + 1]):
+        code = as_int64(shape.codes[k])
+        fall = dot(direction_of(shape, code >> 1), towards)
+        if code & 1:
             fall = -fall
         if fall < steepest:
             steepest = fall
-            found = lx[k] >> 1
-    if found != NONE:
-        return WALKING, EDGE, found, FACE, f, 0.0
-    if height > 0.0:
-        return APART, VERTEX, v, FACE, f, 0.0
-    # Under the face and no way up: inside of Y, unless it is in front of another face.
-    found, highest = highest_face(ny, ly, x, y, z)
-    if highest > 0.0:
-        return WALKING, VERTEX, v, FACE, found, 0.0
-    return INSIDE, VERTEX, v, FACE, found, -highest
-
-
-@kernel
-def edge_and_edge(nx, lx, ny, ly, move, to_x, d, e):
-    """One step from two edges."""
-    tx, ty, tz, hx, hy, hz = ends_of_edge(ny, ly, e, move, to_x)
-    kind, index = region_of_edge(nx, lx, d, tx, ty, tz, hx, hy, hz)
-    if kind != NONE:
-        return WALKING, kind, index, EDGE, e
-    tx, ty, tz, hx, hy, hz = ends_of_edge(nx, lx, d, move, 1 - to_x)
-    kind, index = region_of_edge(ny, ly, e, tx, ty, tz, hx, hy, hz)
-    if kind != NONE:
-        return WALKING, EDGE, d, kind, index
-    return APART, EDGE, d, EDGE, e
-
-
-@kernel
-def edge_that_excludes(numbers, links, f, wholly, tx, ty, tz, hx, hy, hz):
-    """Of the edges of face f that have the segment from t to h outside, wholly or in part, the nearest."""
-    best, found = math.inf, NONE
-    first = links[FACE_FIRST] + f
-    for k in range(links[first], links[first + 1]):
-        e = links[k] >> 1
-        tail, head = links_of_edge(links, e)
-        ax, ay, az = vertex_at(numbers, tail)
-        place = edge_place(links, e) + 3 + 3 * (links[k] & 1)
-        t, h = along(numbers, place, tx - ax, ty - ay, tz - az), along(numbers, place, hx - ax, hy - ay, hz - az)
-        if (t < 0.0 and h < 0.0) or (not wholly and (t < 0.0 or h < 0.0)):
-            bx, by, bz = vertex_at(numbers, head)
-            edge = Segment(Vec3(ax, ay, az), Vec3(bx, by, bz))
-            squared = closest_points_of_segments(edge, Segment(Vec3(tx, ty, tz), Vec3(hx, hy, hz))).squared
-            if squared < best or found == NONE:
-                best = squared
-                found = e
+            found = code >> 1
     return found
 
 
 @kernel
-def edge_and_face(nx, lx, ny, ly, move, to_x, d, f):
-    """One step from an edge of X and a face of Y; with the share of the edge and the depth where it passes through the face."""
-    tx, ty, tz, hx, hy, hz = ends_of_edge(nx, lx, d, move, 1 - to_x)
-    low, high, low_edge, high_edge = 0.0, 1.0, NONE, NONE
-    first = ly[FACE_FIRST] + f
-    excluded = False
-    for k in range(ly[first], ly[first + 1]):
-        e = ly[k] >> 1
-        vx, vy, vz = vertex_at(ny, ly[HEADER + 4 * e])
-        place = edge_place(ly, e) + 3 + 3 * (ly[k] & 1)
-        t, h = along(ny, place, tx - vx, ty - vy, tz - vz), along(ny, place, hx - vx, hy - vy, hz - vz)
-        if t < 0.0 and h < 0.0:
-            excluded = True
-            break
-        if t < 0.0:
-            cut = t / (t - h)
-            if cut > low or low_edge == NONE:
-                low, low_edge = cut, e
-        elif h < 0.0:
-            cut = t / (t - h)
-            if cut < high or high_edge == NONE:
-                high, high_edge = cut, e
-    if excluded or low > high:
-        return WALKING, EDGE, d, EDGE, int(edge_that_excludes(ny, ly, f, excluded, tx, ty, tz, hx, hy, hz)), 0.0, 0.0
-    wx, wy, wz = hx - tx, hy - ty, hz - tz
-    at_low = height_over(ny, ly, f, tx + low * wx, ty + low * wy, tz + low * wz)
-    at_high = height_over(ny, ly, f, tx + high * wx, ty + high * wy, tz + high * wz)
-    if at_low == 0.0:
-        return INSIDE, EDGE, d, FACE, f, low, 0.0
-    if at_high == 0.0:
-        return INSIDE, EDGE, d, FACE, f, high, 0.0
-    if (at_low > 0.0) != (at_high > 0.0):
-        share = low + (high - low) * (at_low / (at_low - at_high))
-        return INSIDE, EDGE, d, FACE, f, share, min(abs(at_low), abs(at_high))
-    slope = along(ny, normal_place(ly, f), wx, wy, wz)
-    if at_low < 0.0:
-        slope = -slope
-    tail, head = links_of_edge(lx, d)
-    if slope >= 0.0:
-        if low_edge != NONE:
-            return WALKING, EDGE, d, EDGE, int(low_edge), 0.0, 0.0
-        return WALKING, VERTEX, tail, FACE, f, 0.0, 0.0
-    if high_edge != NONE:
-        return WALKING, EDGE, d, EDGE, int(high_edge), 0.0, 0.0
-    return WALKING, VERTEX, head, FACE, f, 0.0, 0.0
+def vertex_and_face(x: Side, y: Side, v: int, f: int, look: bool) -> Step:
+    """Step from a vertex of X and a face of Y; with the depth where the vertex is inside of Y.
+
+    With `look` a vertex under the face is compared with all faces at once: one that was inside in the last frame mostly still is.
+    """
+    point, vertex = moved_point(x.to_other, vertex_at(x.shape, v)), Feature(VERTEX, v)
+    height = height_over(y.shape, f, point)
+    if look and height <= 0.0:
+        found, highest = highest_face(y.shape, point)
+        if highest <= 0.0:
+            return Step(INSIDE, vertex, Feature(FACE, found), 0.0, -highest)
+    e = edge_beyond_face(y.shape, f, point)
+    if e != NONE:
+        return step_to(WALKING, vertex, Feature(EDGE, e))
+    away = turned_back(x.to_other, normal_of(y.shape, f))
+    e = steepest_edge(x.shape, v, negative(away) if height < 0.0 else away)
+    if e != NONE:
+        return step_to(WALKING, Feature(EDGE, e), Feature(FACE, f))
+    if height > 0.0:
+        return step_to(APART, vertex, Feature(FACE, f))
+    # Under the face and no way up: inside of Y, unless it is in front of another face.
+    found, highest = highest_face(y.shape, point)
+    if highest > 0.0:
+        return step_to(WALKING, vertex, Feature(FACE, found))
+    return Step(INSIDE, vertex, Feature(FACE, found), 0.0, -highest)
+
+
+@kernel
+def edge_and_edge(x: Side, y: Side, d: int, e: int) -> Step:
+    """Step from two edges."""
+    feature = region_of_edge(x.shape, d, moved_edge(y, e))
+    if feature.kind != NONE:
+        return step_to(WALKING, feature, Feature(EDGE, e))
+    feature = region_of_edge(y.shape, e, moved_edge(x, d))
+    if feature.kind != NONE:
+        return step_to(WALKING, Feature(EDGE, d), feature)
+    return step_to(APART, Feature(EDGE, d), Feature(EDGE, e))
+
+
+@kernel
+def edge_that_excludes(shape: Polytope, f: int, wholly: bool, segment: Segment) -> int:
+    """Return the nearest of the edges of face f that have a segment outside, wholly or in part."""
+    best, found = math.inf, NONE
+    for k in range(shape.face_first[f], shape.face_first[f + 1]):
+        code = as_int64(shape.codes[k])
+        edge, inwards = ends_of_edge(shape, code >> 1), into_face(shape, code >> 1, code & 1)
+        p, q = dot(inwards, minus(segment.p, edge.p)), dot(inwards, minus(segment.q, edge.p))
+        if (p < 0.0 and q < 0.0) or (not wholly and (p < 0.0 or q < 0.0)):
+            squared = closest_points_of_segments(edge, segment).squared
+            if squared < best or found == NONE:
+                best = squared
+                found = code >> 1
+    return found
+
+
+class EdgeOverFace(NamedTuple):
+    """The part of a segment over or under a face, as shares, and the edges of the face that cut it there, or NONE."""
+
+    excluded: bool
+    low: float
+    high: float
+    low_edge: int
+    high_edge: int
 
 
 @kernel(forceinline=True)
-def walk(numbers_a, links_a, numbers_b, links_b, move, kind_a, a, kind_b, b, slack, most):
-    """Walk from features a and b to the closest ones; move (2,4,4) brings points of B into A's frame and points of A into B's.
+def cut_by_face(shape: Polytope, f: int, segment: Segment) -> EdgeOverFace:
+    """Cut a segment by the planes of a face through its edges."""
+    low, high, low_edge, high_edge = 0.0, 1.0, NONE, NONE
+    for k in range(shape.face_first[f], shape.face_first[f + 1]):
+        code = as_int64(shape.codes[k])
+        origin, inwards = vertex_at(shape, tail_of(shape, code >> 1)), into_face(shape, code >> 1, code & 1)
+        p, q = dot(inwards, minus(segment.p, origin)), dot(inwards, minus(segment.q, origin))
+        if p < 0.0 and q < 0.0:
+            return EdgeOverFace(True, low, high, low_edge, high_edge)
+        if p < 0.0:
+            cut = p / (p - q)
+            if cut > low or low_edge == NONE:
+                low, low_edge = cut, code >> 1
+        elif q < 0.0:
+            cut = p / (p - q)
+            if cut < high or high_edge == NONE:
+                high, high_edge = cut, code >> 1
+    return EdgeOverFace(False, low, high, low_edge, high_edge)
 
-    Returns (APART | INSIDE | LOST, kind_a, a, kind_b, b, steps, share of the edge at which it passes through a face, depth of the
-    witness of penetration). `slack` is a length below which a vertex does not give way to its edges.
+
+@kernel
+def edge_and_face(x: Side, y: Side, d: int, f: int) -> Step:
+    """Step from an edge of X and a face of Y; with the share of the edge and the depth where it passes through the face."""
+    edge, face, segment = Feature(EDGE, d), Feature(FACE, f), moved_edge(x, d)
+    over = cut_by_face(y.shape, f, segment)
+    if over.excluded or over.low > over.high:
+        return step_to(WALKING, edge, Feature(EDGE, edge_that_excludes(y.shape, f, over.excluded, segment)))
+    at_low = height_over(y.shape, f, point_of(segment, over.low))
+    at_high = height_over(y.shape, f, point_of(segment, over.high))
+    if at_low == 0.0:
+        return Step(INSIDE, edge, face, over.low, 0.0)
+    if at_high == 0.0:
+        return Step(INSIDE, edge, face, over.high, 0.0)
+    if (at_low > 0.0) != (at_high > 0.0):
+        share = over.low + (over.high - over.low) * (at_low / (at_low - at_high))
+        return Step(INSIDE, edge, face, share, min(abs(at_low), abs(at_high)))
+    slope = dot(normal_of(y.shape, f), minus(segment.q, segment.p))
+    if at_low < 0.0:
+        slope = -slope
+    nearer = over.low_edge if slope >= 0.0 else over.high_edge
+    if nearer != NONE:
+        return step_to(WALKING, edge, Feature(EDGE, nearer))
+    end = tail_of(x.shape, d) if slope >= 0.0 else head_of(x.shape, d)
+    return step_to(WALKING, Feature(VERTEX, end), face)
+
+
+@kernel
+def step_from(x: Side, y: Side, at_x: Feature, at_y: Feature, slack: float, look: bool) -> Step:
+    """Step from features of X and Y, that of X being of no higher dimension."""
+    if at_y.kind == VERTEX:
+        return vertex_and_vertex(x, y, at_x.number, at_y.number, slack)
+    if at_x.kind == VERTEX and at_y.kind == EDGE:
+        return vertex_and_edge(x, y, at_x.number, at_y.number, slack)
+    if at_x.kind == VERTEX:
+        return vertex_and_face(x, y, at_x.number, at_y.number, look)
+    if at_y.kind == EDGE:
+        return edge_and_edge(x, y, at_x.number, at_y.number)
+    return edge_and_face(x, y, at_x.number, at_y.number)
+
+
+@kernel(forceinline=True)
+def walk(a: Side, b: Side, at_a: Feature, at_b: Feature, slack: float, most: int) -> WalkEnd:
+    """Walk from two features to the closest ones: APART, INSIDE, or LOST after `most` steps.
+
+    `slack` is a length below which a vertex does not give way to its edges.
     """
-    steps, share, depth, status, looked = 0, 0.0, 0.0, WALKING, False
+    steps, share, depth, status, look = 0, 0.0, 0.0, WALKING, True
     while status == WALKING and steps < most:
         steps += 1
-        # X has the feature of lower dimension.
-        swapped = kind_a > kind_b
-        if swapped:
-            nx, lx, ny, ly, to_x = numbers_b, links_b, numbers_a, links_a, 1
-            kind_x, x, kind_y, y = kind_b, b, kind_a, a
-        else:
-            nx, lx, ny, ly, to_x = numbers_a, links_a, numbers_b, links_b, 0
-            kind_x, x, kind_y, y = kind_a, a, kind_b, b
-        if kind_y == VERTEX:
-            status, kind_x, x, kind_y, y = vertex_and_vertex(nx, lx, ny, ly, move, to_x, x, y, slack)
-        elif kind_x == VERTEX and kind_y == EDGE:
-            status, kind_x, x, kind_y, y = vertex_and_edge(nx, lx, ny, ly, move, to_x, x, y, slack)
-        elif kind_x == VERTEX:
-            status, kind_x, x, kind_y, y, depth = vertex_and_face(nx, lx, ny, ly, move, to_x, x, y, not looked)
-            looked = True
-        elif kind_x == EDGE and kind_y == EDGE:
-            status, kind_x, x, kind_y, y = edge_and_edge(nx, lx, ny, ly, move, to_x, x, y)
-        else:
-            status, kind_x, x, kind_y, y, share, depth = edge_and_face(nx, lx, ny, ly, move, to_x, x, y)
-        if swapped:
-            kind_b, b, kind_a, a = kind_x, x, kind_y, y
-        else:
-            kind_a, a, kind_b, b = kind_x, x, kind_y, y
-    return (LOST if status == WALKING else status), kind_a, a, kind_b, b, steps, share, depth
+        swapped = at_a.kind > at_b.kind
+        vertex_over_face = (at_a.kind == VERTEX and at_b.kind == FACE) or (at_a.kind == FACE and at_b.kind == VERTEX)
+        step = step_from(b, a, at_b, at_a, slack, look) if swapped else step_from(a, b, at_a, at_b, slack, look)
+        if vertex_over_face:
+            look = False
+        status, share, depth = step.status, step.share, step.depth
+        at_a, at_b = (step.y, step.x) if swapped else (step.x, step.y)
+    return WalkEnd(LOST if status == WALKING else status, at_a, at_b, share, depth, steps)

@@ -23,15 +23,27 @@ from jostle.geometry.vector import point_at
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.kernels.slices import run_in_slices
+from jostle.kernels.structs import Record, borrowed, int64, record_viewer
 from jostle.methods.edge_face.edges import EdgeShape
 
 FIRST_SLICE = 1 << 20  # edge–face tests; later slices are sized by the clock
 
 FULL, PAUSED, DONE = 0, 1, 2
-# Places in the state of a scan.
-EDGE, FACE, ROWS, KIND_TESTS, SPENT = range(5)
-STATE = 5
+
+
+class Progress(Record):
+    """How far a scan has come: the edge and the face to come, the rows, the tests of kinds, and the tests of the last call."""
+
+    edge: int64
+    face: int64
+    rows: int64
+    kind_tests: int64
+    used: int64
+
+
+view_progress, PROGRESS = record_viewer(Progress), Progress.dtype.itemsize // 8
 
 
 @kernel
@@ -45,35 +57,43 @@ def edge_meets_face(edge: Segment, face: Triangle) -> bool:
 
 
 @kernel
-def scan_edges(vertices, faces, edges, edge_start, edge_faces, other_vertices, other_faces, operations, state, rows):  # type: ignore[no-untyped-def]
-    """Test edges against faces from `state` (edge, face) on; write rows (n,3) of face, other face and kind, some of them repeated.
+def scan_edges(
+    shape: EdgeShape,
+    vertices: Floats,
+    other_faces: Ints,
+    other_vertices: Floats,
+    operations: int,
+    numbers: NDArray[np.int64],
+    rows: Ints,
+) -> int:
+    """Test edges against faces from where `numbers`, a `Progress`, stand; write rows (n,3) of face, other face and kind.
 
-    Returns FULL when the rows of one edge and face may not fit any more, PAUSED after so many tests (`state` counts those of
-    this call), DONE at the end.
+    Some rows are repeated. Returns FULL when the rows of one edge and face may not fit any more, PAUSED after so many tests, DONE
+    at the end.
     """
-    spent = 0
-    edge, face = state[EDGE], state[FACE]
-    while edge < edges.shape[0]:
-        segment = Segment(point_at(vertices, edges[edge, 0]), point_at(vertices, edges[edge, 1]))
-        first, last = edge_start[edge], edge_start[edge + 1]
+    state = view_progress(numbers)
+    faces, edge_faces = borrowed(shape.faces), borrowed(shape.edge_faces)
+    used, edge, face = 0, state.edge, state.face
+    while edge < shape.edges.shape[0]:
+        segment = Segment(point_at(vertices, shape.edges[edge, 0]), point_at(vertices, shape.edges[edge, 1]))
+        first, last = shape.edge_start[edge], shape.edge_start[edge + 1]
         while face < other_faces.shape[0]:
-            full = state[ROWS] + (last - first) > rows.shape[0]
-            if full or spent >= operations:
-                state[EDGE], state[FACE], state[SPENT] = edge, face, spent
+            full = state.rows + (last - first) > rows.shape[0]
+            if full or used >= operations:
+                state.edge, state.face, state.used = edge, face, used
                 return FULL if full else PAUSED
-            spent += 1
+            used += 1
             if edge_meets_face(segment, face_at(other_vertices, other_faces, face)):
                 for k in range(first, last):
-                    row = state[ROWS]
-                    rows[row, 0] = edge_faces[k]
-                    rows[row, 1] = face
-                    rows[row, 2] = faces_touch(vertices, faces, edge_faces[k], other_vertices, other_faces, face)
-                    state[ROWS] += 1
-                    state[KIND_TESTS] += 1
+                    row, own = state.rows, as_int64(edge_faces[k])
+                    rows[row, 0], rows[row, 1] = own, face
+                    rows[row, 2] = faces_touch(vertices, faces, own, other_vertices, other_faces, face)
+                    state.rows += 1
+                    state.kind_tests += 1
             face += 1
         face = 0
         edge += 1
-    state[EDGE], state[FACE], state[SPENT] = edge, face, spent
+    state.edge, state.face, state.used = edge, face, used
     return DONE
 
 
@@ -81,25 +101,26 @@ def scan_edges(vertices, faces, edges, edge_start, edge_faces, other_vertices, o
 class _Scan:
     """Where a scan stands, and its rows."""
 
-    state: NDArray[np.int64]
+    numbers: NDArray[np.int64]
     rows: Ints
 
 
 def contacts_of_edges(shape: EdgeShape, vertices: Floats, other: EdgeShape, other_vertices: Floats) -> tuple[Ints, int]:
     """Return rows (n,3) of face, other face and kind, unsorted and with repetitions, and how many exact tests were done."""
-    arrays = [read_only_view(array) for array in (vertices, *shape, other_vertices, other.faces)]
-    scan = _Scan(np.zeros(STATE, np.int64), np.empty((256, 3), np.int32))
+    edges = EdgeShape(*(read_only_view(array) for array in shape))
+    own, faces, others = read_only_view(vertices), read_only_view(other.faces), read_only_view(other_vertices)
+    scan = _Scan(np.zeros(PROGRESS, np.int64), np.empty((256, 3), np.int32))
 
     def step(scan: _Scan, operations: int) -> tuple[bool, int]:
-        arguments = (*arrays, operations, scan.state, scan.rows)
-        why = scan_edges(*arguments)
+        why = scan_edges(edges, own, faces, others, operations, scan.numbers, scan.rows)
         if why == FULL:
             scan.rows = doubled(scan.rows)
-        return why == DONE, max(1, int(scan.state[SPENT]))
+        *_, used = scan.numbers.tolist()
+        return why == DONE, max(1, used)
 
     run_in_slices(step, scan, FIRST_SLICE)
-    tests = len(shape.edges) * len(other.faces) + int(scan.state[KIND_TESTS])
-    return scan.rows[: scan.state[ROWS]], tests
+    _, _, rows, kind_tests, _ = scan.numbers.tolist()
+    return scan.rows[:rows], len(shape.edges) * len(other.faces) + kind_tests
 
 
 def rows_of_pair(shape_a: EdgeShape, world_a: Floats, shape_b: EdgeShape, world_b: Floats) -> tuple[Ints, int]:

@@ -7,43 +7,43 @@ other's box, grown by it. Regions are listed by body: those of body k of the lis
 
 from __future__ import annotations
 
-from jostle.geometry.rigid import rigid_coordinate
-from jostle.kernels.handles import float64_at
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Bools, Floats, Ints
+from jostle.geometry.rigid import pose_at, world_point
+from jostle.geometry.vector import point_from, write_point
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses
+from jostle.methods.face_octree.work import open_mesh
 
 
 @kernel
-def place_bodies(bodies, addresses, poses, offset, world, boxes):
+def place_bodies(bodies: Ints, meshes: Addresses, poses: Floats, offset: NDArray[np.int64], world: Floats, boxes: Floats) -> None:
     """Write the world vertices of bodies (k,) into world, from vertex offset[i] on, and their bounding boxes (k,6).
 
-    addresses (n,4): vertices and faces of every body, as `AddressTable` has them; poses (n,4,4).
+    meshes: a table of `BodyMesh`, a row for each body; poses (n,4,4).
     """
     for i in range(bodies.shape[0]):
-        body = bodies[i]
-        local = float64_at(addresses[body, 0], addresses[body, 1])
-        p = poses[body]
-        r00, r01, r02, t0 = p[0, 0], p[0, 1], p[0, 2], p[0, 3]
-        r10, r11, r12, t1 = p[1, 0], p[1, 1], p[1, 2], p[1, 3]
-        r20, r21, r22, t2 = p[2, 0], p[2, 1], p[2, 2], p[2, 3]
+        body = as_int64(bodies[i])
+        vertices, pose = open_mesh(meshes, body).vertices, pose_at(poses, body)
         lx = ly = lz = 1e300
         ux = uy = uz = -1e300
         start = offset[i]
-        for v in range(local.shape[0] // 3):
-            x, y, z = local[3 * v], local[3 * v + 1], local[3 * v + 2]
-            wx = rigid_coordinate(r00, r01, r02, t0, x, y, z)
-            wy = rigid_coordinate(r10, r11, r12, t1, x, y, z)
-            wz = rigid_coordinate(r20, r21, r22, t2, x, y, z)
-            world[start + v, 0] = wx
-            world[start + v, 1] = wy
-            world[start + v, 2] = wz
-            lx, ly, lz = min(lx, wx), min(ly, wy), min(lz, wz)
-            ux, uy, uz = max(ux, wx), max(uy, wy), max(uz, wz)
+        for v in range(len(vertices) // 3):
+            p = world_point(pose, point_from(vertices, 3 * v))
+            write_point(world, start + v, p)
+            lx, ly, lz = min(lx, p.x), min(ly, p.y), min(lz, p.z)
+            ux, uy, uz = max(ux, p.x), max(uy, p.y), max(uz, p.z)
         boxes[i, 0], boxes[i, 1], boxes[i, 2] = lx, ly, lz
         boxes[i, 3], boxes[i, 4], boxes[i, 5] = ux, uy, uz
 
 
 @kernel
-def find_overlap_regions(pair_a, pair_b, boxes, grown, meets, first, regions):
+def find_overlap_regions(
+    pair_a: Ints, pair_b: Ints, boxes: Floats, grown: float, meets: Bools, first: NDArray[np.int64], regions: Floats
+) -> int:
     """Mark the pairs (p,) of bodies whose boxes meet, and list the overlap regions of each body; returns how many there are.
 
     Pairs are given by places in the list of bodies. first (k+1,), regions (2p,6).
@@ -53,12 +53,9 @@ def find_overlap_regions(pair_a, pair_b, boxes, grown, meets, first, regions):
         first[i] = 0
     found = 0
     for k in range(pair_a.shape[0]):
-        a, b = pair_a[k], pair_b[k]
-        meet = True
-        for axis in range(3):
-            meet &= boxes[a, axis] - grown <= boxes[b, axis + 3] and boxes[b, axis] - grown <= boxes[a, axis + 3]
-        meets[k] = meet
-        if meet:
+        a, b = as_int64(pair_a[k]), as_int64(pair_b[k])
+        meets[k] = grown_boxes_meet(boxes, a, b, grown)
+        if meets[k]:
             found += 2
             first[a + 1] += 1
             first[b + 1] += 1
@@ -67,14 +64,29 @@ def find_overlap_regions(pair_a, pair_b, boxes, grown, meets, first, regions):
     # Filled from the end of each body's part backwards, by which `first` comes to stand at the beginnings.
     for k in range(pair_a.shape[0] - 1, -1, -1):
         if meets[k]:
-            for turn in range(2):
-                one, other = (pair_a[k], pair_b[k]) if turn == 0 else (pair_b[k], pair_a[k])
-                first[one + 1] -= 1
-                place = first[one + 1]
-                for axis in range(3):
-                    regions[place, axis] = max(boxes[one, axis], boxes[other, axis] - grown)
-                    regions[place, axis + 3] = min(boxes[one, axis + 3], boxes[other, axis + 3] + grown)
+            a, b = as_int64(pair_a[k]), as_int64(pair_b[k])
+            first[a + 1] -= 1
+            write_region(boxes, a, b, grown, regions, first[a + 1])
+            first[b + 1] -= 1
+            write_region(boxes, b, a, grown, regions, first[b + 1])
     for i in range(count):
         first[i] = first[i + 1]
     first[count] = found
     return found
+
+
+@kernel(forceinline=True)
+def grown_boxes_meet(boxes: Floats, a: int, b: int, grown: float) -> bool:
+    """Return whether the boxes of two bodies meet, one of them grown."""
+    meet = True
+    for axis in range(3):
+        meet &= boxes[a, axis] - grown <= boxes[b, axis + 3] and boxes[b, axis] - grown <= boxes[a, axis + 3]
+    return meet
+
+
+@kernel(forceinline=True)
+def write_region(boxes: Floats, one: int, other: int, grown: float, regions: Floats, place: int) -> None:
+    """Write the region of one body: what its box has in common with the grown box of the other."""
+    for axis in range(3):
+        regions[place, axis] = max(boxes[one, axis], boxes[other, axis] - grown)
+        regions[place, axis + 3] = min(boxes[one, axis + 3], boxes[other, axis + 3] + grown)

@@ -12,13 +12,21 @@ from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs
 from jostle.frame import Bodies, Floats, Frame, Ints
-from jostle.geometry.triangle_box import CLIP_WORKSPACE_SHAPE
+from jostle.geometry.triangle_box import CLIP_WORKSPACE
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
-from jostle.kernels.handles import AddressTable
 from jostle.methods.face_octree.bounding_boxes import find_overlap_regions, place_bodies
-from jostle.methods.face_octree.overlap_faces import BOX_TESTS, CODED, DONE, FACES, FULL, MANY_REGIONS, STATE, list_faces
-from jostle.methods.face_octree.walk import Checklist
+from jostle.methods.face_octree.overlap_faces import (
+    DONE,
+    FULL,
+    MANY_REGIONS,
+    NOTHING_CODED,
+    Listing,
+    PlacedBodies,
+    Regions,
+    list_faces,
+)
+from jostle.methods.face_octree.work import BodyMesh, Checklist
 from jostle.shapes.mesh import Mesh
 
 SLACK = 2.0**-40  # of the extent: more than a computed distance can be too small
@@ -45,12 +53,12 @@ class FaceChecklist:
         self._parts = [_used_part(mesh) for mesh in bodies.meshes]
         self._seen = [mesh.vertices for mesh in bodies.meshes]
         arrays = zip(self._parts, self._seen, strict=True)
-        self._table = AddressTable([[part.of(vertices), part.faces] for part, vertices in arrays])
+        self._table = BodyMesh.tables([{"vertices": part.of(vertices), "faces": part.faces} for part, vertices in arrays])
         self._vertex_count = np.array([part.size for part in self._parts], np.int64)
         self._offset = np.zeros(1, np.int64)
         self._room = np.empty((0, 3)), np.empty(0, np.uint8)  # vertices in the world, and their outcodes
         self._columns = _room_for(1024)
-        self._polygon = np.zeros(CLIP_WORKSPACE_SHAPE)
+        self._polygon = np.zeros(CLIP_WORKSPACE)
         self.box_tests = 0
 
     def follow(self, frame: Frame) -> None:
@@ -60,7 +68,7 @@ class FaceChecklist:
             vertices = frame.vertices[body]
             if vertices is not self._seen[body]:
                 part = self._parts[body]
-                changed[body] = [part.of(vertices), part.faces]
+                changed[body] = BodyMesh.arrays(vertices=part.of(vertices), faces=part.faces)
                 self._seen[body] = vertices
         if changed:
             self._table = self._table.with_rows(changed)
@@ -108,22 +116,23 @@ class FaceChecklist:
     def faces_that_meet_regions(self, placed: Placed, how: int, operations: int = OPERATIONS) -> Checklist:
         """Return the faces that meet an overlap region of their body: views. `operations` until Python looks up."""
         world, codes = self._room
-        state = np.zeros(STATE, np.int64)
-        state[CODED] = -1
+        bodies, regions = PlacedBodies(placed.bodies, self._offset, codes), Regions(placed.first, placed.regions)
+        numbers = np.zeros(1, Listing.dtype).view(np.int64)
+        state = numbers.view(Listing.dtype)[0]
+        state["coded"] = NOTHING_CODED
         while True:
-            why = list_faces(
-                placed.bodies, self._table.table, self._offset, world, placed.first, placed.regions, how, operations, codes,
-                self._polygon, state, *self._columns,
-            )  # fmt: skip
+            out = Checklist(world, *self._columns)
+            why = list_faces(self._table.table, bodies, regions, how, operations, self._polygon, numbers, out)
             if why == DONE:
                 break
             if why == FULL:
                 corner, owner, face = self._columns
                 self._columns = doubled(corner), doubled(owner), doubled(face)
-        self.box_tests = int(state[BOX_TESTS])
-        return Checklist(world, *(column[: state[FACES]] for column in self._columns))
+        self.box_tests = int(state["box_tests"])
+        corner, owner, face = (column[: state["faces"]] for column in self._columns)
+        return Checklist(world, corner, owner, face)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Give very long arrays back."""
         if len(self._room[1]) + len(self._columns[1]) > LARGEST_KEPT:
             self._room, self._columns = (np.empty((0, 3)), np.empty(0, np.uint8)), _room_for(1024)

@@ -9,33 +9,45 @@ exactly, coplanar and degenerate faces included.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats
 from jostle.geometry.contact_kind import NEAR
 from jostle.geometry.triangle import face_at
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.kernels.jit import kernel
+from jostle.methods.face_octree.work import Checklist, Keys
 
 TRIANGLE_TESTS, DISTANCE_TESTS = range(2)
 
 
-@kernel
-def check_pairs(checks, begin, end, clearance, only_one, world, corner, kind, distance, work):
-    """Write kind (0 where they are apart) and distance of the pairs begin … end-1 of a checklist; returns where it stopped.
+class Checked(NamedTuple):
+    """What is found out about the pairs of a checklist: kind (0 where they are apart) and distance; and the tests (2,) made."""
 
-    With `only_one` that is behind the first pair that meets.
-    """
+    kind: NDArray[np.uint8]
+    distance: Floats
+    tests: NDArray[np.int64]
+
+
+@kernel
+def check_pairs(checks: Keys, begin: int, end: int, clearance: float, only_one: bool, faces: Checklist, out: Checked) -> int:
+    """Check the pairs begin … end-1 of a checklist; returns where it stopped. With `only_one` behind the first that meets."""
     for k in range(begin, end):
         f, g = checks[k] >> 32, checks[k] & 0xFFFFFFFF
-        face_a, face_b = face_at(world, corner, f), face_at(world, corner, g)
-        work[TRIANGLE_TESTS] += 1
-        how = triangles_touch(face_a, face_b)
-        distance[k] = 0.0
-        if how == 0 and clearance > 0.0:
-            work[DISTANCE_TESTS] += 1
-            distance[k] = distance_if_nearer(face_a, face_b, clearance)
-            if distance[k] < clearance:
-                how = NEAR
-        kind[k] = how
-        if only_one and how != 0:
+        face_a, face_b = face_at(faces.world, faces.corner, f), face_at(faces.world, faces.corner, g)
+        out.tests[TRIANGLE_TESTS] += 1
+        kind = triangles_touch(face_a, face_b)
+        out.distance[k] = 0.0
+        if kind == 0 and clearance > 0.0:
+            out.tests[DISTANCE_TESTS] += 1
+            out.distance[k] = distance_if_nearer(face_a, face_b, clearance)
+            if out.distance[k] < clearance:
+                kind = NEAR
+        out.kind[k] = kind
+        if only_one and kind != 0:
             return k + 1
     return end

@@ -18,10 +18,10 @@ from jostle.errors import InputError
 from jostle.frame import Bodies, Frame
 from jostle.kernels.pool import map_chunks
 from jostle.methods.face_octree.face_checklist import FaceChecklist, Placed
-from jostle.methods.face_octree.face_pairs import DISTANCE_TESTS, TRIANGLE_TESTS, check_pairs
-from jostle.methods.face_octree.overlap_faces import AXES, BOXES, CLIP
+from jostle.methods.face_octree.face_pairs import DISTANCE_TESTS, TRIANGLE_TESTS, Checked, check_pairs
 from jostle.methods.face_octree.subdivision import AUTO
-from jostle.methods.face_octree.walk import Checklist, Keys, Tree, Walk, cells_of, find_face_pairs
+from jostle.methods.face_octree.walk import Walk, cells_of, find_face_pairs
+from jostle.methods.face_octree.work import AXES, BOXES, CLIP, Checklist, Keys, Tree
 from jostle.methods.face_octree.world_cube import grow_to_hold, write_cube, write_cube_about
 from jostle.overlay import Overlay
 from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
@@ -155,8 +155,8 @@ class FaceOctreeDetector(Detector):
         keys, tests = find_face_pairs(self._walk, faces, self._tree(placed, volumes, frame.unfiltered), workers)
         rows, met, work = _check(keys, faces, placed, query, workers)
         counters += work + Counters(box_tests=tests + self._checklist.box_tests)
-        self._walk.let_go()
-        self._checklist.let_go()
+        self._walk.release()
+        self._checklist.release()
         return report_of(rows, met, frame, query, counters)
 
     def _without_boxes(self, frame: Frame, query: Query) -> bool:
@@ -226,7 +226,7 @@ def _check(
 
     def portion(begin: int, end: int) -> Keys:
         work = np.zeros(2, np.int64)
-        check_pairs(keys, begin, end, query.clearance, only_one, faces.world, faces.corner, kind, distance, work)
+        check_pairs(keys, begin, end, query.clearance, only_one, faces, Checked(kind, distance, work))
         return work
 
     work = np.zeros(2, np.int64)

@@ -8,43 +8,87 @@ and `BOXES` that is the whole test.
 
 from __future__ import annotations
 
-from jostle.geometry.triangle import Bounds, bounds_meet, triangle_bounds, triangle_of_points
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Ints
+from jostle.geometry.triangle import Bounds, Triangle, bounds_meet, triangle_bounds, triangle_of_points
 from jostle.geometry.triangle_box import triangle_meets_box_clip, triangle_meets_box_sat
 from jostle.geometry.vector import Vec3
-from jostle.kernels.handles import int32_at
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses, Record, borrowed, int64, record_viewer
+from jostle.methods.face_octree.work import AXES, BOXES, CLIP, Checklist, borrowed_faces, open_mesh
 
-# How a face is tested against a box (§3.7 and §2.3): by its box, exactly by the paper's clipping, exactly by separating axes.
-BOXES, CLIP, AXES = 0, 1, 2
-# The state of the search, so that it can go on after the arrays have grown.
-NEXT_BODY, NEXT_FACE, FACES, BOX_TESTS, CODED = range(5)
-STATE = 5
-# Why it has stopped.
-DONE, FULL, ENOUGH = range(3)
+DONE, FULL, ENOUGH = range(3)  # why a search has stopped
+NOTHING_CODED = -1
 MANY_REGIONS = 8  # of a body: more than these come in the order of their lower x, and are searched
 
 
-@kernel
-def face_meets_box(world, a, b, c, lx, ly, lz, ux, uy, uz, how, polygon):
-    """Whether the face of vertices a, b, c of world (n,3) meets a box: never wrongly no."""
-    ax, ay, az = world[a, 0], world[a, 1], world[a, 2]
-    bx, by, bz = world[b, 0], world[b, 1], world[b, 2]
-    cx, cy, cz = world[c, 0], world[c, 1], world[c, 2]
+class PlacedBodies(NamedTuple):
+    """Bodies in the world: body k of the list has the vertices offset[k] … offset[k + 1]-1 of `Checklist.world`."""
+
+    bodies: Ints  # (k,)
+    offset: NDArray[np.int64]  # (k+1,)
+    codes: NDArray[np.uint8]  # (v,) room for the outcodes of vertices
+
+
+class Regions(NamedTuple):
+    """The overlap regions of body k of the list are boxes[first[k] : first[k + 1]]."""
+
+    first: NDArray[np.int64]  # (k+1,)
+    boxes: Floats  # (r,6)
+
+
+class BodyRegions(NamedTuple):
+    """The regions first … last-1 of a body, of which none is wider in x than `widest`."""
+
+    first: int
+    last: int
+    widest: float
+
+
+class Listing(Record):
+    """How far the checklist has come, so that a search can resume after the arrays have grown."""
+
+    next_body: int64
+    next_face: int64
+    faces: int64  # listed
+    box_tests: int64
+    coded: int64  # the body whose vertices have outcodes
+
+
+view_listing = record_viewer(Listing)
+
+
+@kernel(forceinline=True)
+def face_meets_box(face: Triangle, box: Bounds, how: int, polygon: Any) -> bool:
+    """Return whether a face meets a box: never wrongly no."""
     if how == CLIP:
-        return triangle_meets_box_clip(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz, polygon)
+        return triangle_meets_box_clip(face, box, polygon)
     if how == AXES:
-        return triangle_meets_box_sat(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz)
-    return bounds_meet(triangle_bounds(triangle_of_points(world, a, b, c)), Bounds(Vec3(lx, ly, lz), Vec3(ux, uy, uz)))
+        return triangle_meets_box_sat(face, box)
+    return bounds_meet(triangle_bounds(face), box)
+
+
+@kernel(forceinline=True)
+def region_at(regions: Floats, r: int) -> Bounds:
+    """Return a region."""
+    lower, upper = Vec3(regions[r, 0], regions[r, 1], regions[r, 2]), Vec3(regions[r, 3], regions[r, 4], regions[r, 5])
+    return Bounds(lower, upper)
 
 
 @kernel
-def write_outcodes(world, start, stop, first_region, last_region, regions, codes):
-    """Write for each vertex which sides of the hull of some regions it is beyond, one bit for each side."""
+def write_outcodes(world: Floats, start: int, stop: int, regions: Regions, body: int, codes: NDArray[np.uint8]) -> None:
+    """Write for each vertex which sides of the hull of a body's regions it is beyond, one bit for each side."""
     lx = ly = lz = 1e300
     ux = uy = uz = -1e300
-    for r in range(first_region, last_region):
-        lx, ly, lz = min(lx, regions[r, 0]), min(ly, regions[r, 1]), min(lz, regions[r, 2])
-        ux, uy, uz = max(ux, regions[r, 3]), max(uy, regions[r, 4]), max(uz, regions[r, 5])
+    for r in range(regions.first[body], regions.first[body + 1]):
+        region = region_at(regions.boxes, r)
+        lx, ly, lz = min(lx, region.lower.x), min(ly, region.lower.y), min(lz, region.lower.z)
+        ux, uy, uz = max(ux, region.upper.x), max(uy, region.upper.y), max(uz, region.upper.z)
     for v in range(start, stop):
         x, y, z = world[v, 0], world[v, 1], world[v, 2]
         low = (x < lx) | ((y < ly) << 1) | ((z < lz) << 2)
@@ -53,11 +97,11 @@ def write_outcodes(world, start, stop, first_region, last_region, regions, codes
 
 
 @kernel
-def first_region(regions, first, last, x):
+def first_region(boxes: Floats, first: int, last: int, x: float) -> int:
     """Return the first of the regions first … last-1 whose lower x is not below x; they are in the order of it."""
     while first < last:
         middle = (first + last) >> 1
-        if regions[middle, 0] < x:
+        if boxes[middle, 0] < x:
             first = middle + 1
         else:
             last = middle
@@ -65,69 +109,78 @@ def first_region(regions, first, last, x):
 
 
 @kernel
-def meets_a_region(world, a, b, c, first, last, widest, regions, how, polygon, state):
-    """Whether a face meets one of the regions first … last-1, of which none is wider in x than `widest`."""
-    highest = max(world[a, 0], world[b, 0], world[c, 0])
-    many = last - first > MANY_REGIONS
+def meets_a_region(face: Triangle, own: BodyRegions, boxes: Floats, how: int, polygon: Floats, state: Listing) -> bool:
+    """Return whether a face meets one of the regions of its body."""
+    first, many = own.first, own.last - own.first > MANY_REGIONS
+    highest = max(face.p.x, face.q.x, face.r.x)
     if many:
-        lowest = min(world[a, 0], world[b, 0], world[c, 0])
-        first = first_region(regions, first, last, lowest - widest)
-    for r in range(first, last):
-        if many and regions[r, 0] > highest:
+        first = first_region(boxes, first, own.last, min(face.p.x, face.q.x, face.r.x) - own.widest)
+    for r in range(first, own.last):
+        if many and boxes[r, 0] > highest:
             return False
-        state[BOX_TESTS] += 1
-        if face_meets_box(
-            world, a, b, c, regions[r, 0], regions[r, 1], regions[r, 2], regions[r, 3], regions[r, 4], regions[r, 5], how, polygon
-        ):
+        state.box_tests += 1
+        if face_meets_box(face, region_at(boxes, r), how, polygon):
             return True
     return False
 
 
 @kernel
-def widest_region(regions, first, last):
-    """Return how wide the widest of some regions is in x, rounded up."""
-    widest = 0.0
-    largest = 0.0
+def regions_of(regions: Regions, body: int) -> BodyRegions:
+    """Return the regions of a body, and how wide the widest is in x, rounded up."""
+    first, last = regions.first[body], regions.first[body + 1]
+    widest, largest = 0.0, 0.0
     for r in range(first, last):
-        widest = max(widest, regions[r, 3] - regions[r, 0])
-        largest = max(largest, abs(regions[r, 0]), abs(regions[r, 3]))
-    return widest + 2.0**-50 * largest
+        low, high = regions.boxes[r, 0], regions.boxes[r, 3]
+        widest = max(widest, high - low)
+        largest = max(largest, abs(low), abs(high))
+    return BodyRegions(first, last, widest + 2.0**-50 * largest)
 
 
 @kernel
-def list_faces(bodies, addresses, offset, world, first, regions, how, operations, codes, polygon, state, corner, owner, face):
-    """Write the checklist: corners (c,3) as vertices of world, owner (place in the list of bodies), face; say why it stopped."""
-    count = state[FACES]
-    room = owner.shape[0]
-    limit = state[BOX_TESTS] + operations
-    for i in range(state[NEXT_BODY], bodies.shape[0]):
-        if first[i] == first[i + 1]:
+def list_faces(
+    meshes: Addresses,
+    placed: PlacedBodies,
+    regions: Regions,
+    how: int,
+    operations: int,
+    polygon: Floats,
+    numbers: NDArray[np.int64],
+    out: Checklist,
+) -> int:
+    """Write the checklist of the vertices in out.world; resume from `numbers`, a `Listing`, and return why it stopped."""
+    state, out = view_listing(numbers), borrowed_faces(out)
+    offset, codes = borrowed(placed.offset), borrowed(placed.codes)
+    regions = Regions(borrowed(regions.first), borrowed(regions.boxes))
+    count, room = state.faces, out.owner.shape[0]
+    limit = state.box_tests + operations
+    for i in range(state.next_body, placed.bodies.shape[0]):
+        own = regions_of(regions, i)
+        if own.first == own.last:
             continue
-        faces = int32_at(addresses[bodies[i], 2], addresses[bodies[i], 3])
-        start = offset[i]
-        if state[CODED] != i:
-            write_outcodes(world, start, offset[i + 1], first[i], first[i + 1], regions, codes)
-            state[CODED] = i
-        decided = how == BOXES and first[i] + 1 == first[i + 1]
-        widest = widest_region(regions, first[i], first[i + 1])
-        body_codes = codes[start : offset[i + 1]]
-        begin, end = state[NEXT_FACE], faces.shape[0] // 3
-        state[BOX_TESTS] += end - begin
+        faces, start = open_mesh(meshes, as_int64(placed.bodies[i])).faces, offset[i]
+        if state.coded != i:
+            write_outcodes(out.world, start, offset[i + 1], regions, i, codes)
+            state.coded = i
+        decided = how == BOXES and own.first + 1 == own.last
+        begin, end = state.next_face, len(faces)
+        state.box_tests += end - begin
         for f in range(begin, end):
-            a, b, c = faces[3 * f], faces[3 * f + 1], faces[3 * f + 2]
-            if body_codes[a] & body_codes[b] & body_codes[c] != 0:
+            corners = faces[f]
+            p, q, r = start + corners.p, start + corners.q, start + corners.r
+            if codes[p] & codes[q] & codes[r] != 0:
                 continue
-            if count == room or state[BOX_TESTS] > limit + (end - begin):
-                state[NEXT_BODY], state[NEXT_FACE], state[FACES] = i, f, count
-                state[BOX_TESTS] -= end - f
+            if count == room or state.box_tests > limit + (end - begin):
+                state.next_body, state.next_face, state.faces = i, f, count
+                state.box_tests -= end - f
                 return FULL if count == room else ENOUGH
-            a, b, c = start + a, start + b, start + c
-            if not decided and not meets_a_region(world, a, b, c, first[i], first[i + 1], widest, regions, how, polygon, state):
-                continue
-            corner[count, 0], corner[count, 1], corner[count, 2] = a, b, c
-            owner[count] = i
-            face[count] = f
+            if not decided:
+                face = triangle_of_points(out.world, p, q, r)
+                if not meets_a_region(face, own, regions.boxes, how, polygon, state):
+                    continue
+            out.corner[count, 0], out.corner[count, 1], out.corner[count, 2] = p, q, r
+            out.owner[count] = i
+            out.face[count] = f
             count += 1
-        state[NEXT_FACE] = 0
-    state[NEXT_BODY], state[FACES] = bodies.shape[0], count
+        state.next_face = 0
+    state.next_body, state.faces = placed.bodies.shape[0], count
     return DONE

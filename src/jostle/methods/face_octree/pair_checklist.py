@@ -6,35 +6,47 @@ faces are compared, which stand in the voxel's list, and after it their boxes (t
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+from jostle.frame import Ints
+from jostle.geometry.vector import Points
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.methods.face_octree.work import Checklist, Keys, Work
+
+EMPTY = -1
+
+
+@kernel(forceinline=True)
+def key_of(a: int, b: int) -> int:
+    """Return one sortable number for two."""
+    return (a << 32) | b
 
 
 @kernel
-def look_up(table, key):
-    """Return the place of a key in a table of a power of two of places, or of the empty one (-1) where it belongs."""
-    mask = table.shape[0] - 1
+def look_up(pair_table: Any, key: int) -> int:
+    """Return the place of a key in a table of a power of two of places, or of the empty one where it belongs."""
+    mask = len(pair_table) - 1
     mixed = ((key >> 32) * 73_856_093) ^ ((key & 0xFFFFFFFF) * 19_349_663)
     place = (mixed ^ (mixed >> 17)) & mask
-    while table[place] != -1 and table[place] != key:
+    while pair_table[place] != EMPTY and pair_table[place] != key:
         place = (place + 1) & mask
     return place
 
 
 @kernel
-def enter_again(checks, count, table):
-    """Enter the checklist into an empty table."""
-    for k in range(count):
-        table[look_up(table, checks[k])] = checks[k]
+def enter_again(checks: Keys, begin: int, end: int, pair_table: Keys) -> None:
+    """Enter a piece of the checklist into a table."""
+    for k in range(begin, end):
+        pair_table[look_up(pair_table, checks[k])] = checks[k]
 
 
 @kernel
-def may_meet(allowed, a, b):
-    """Whether the sorted keys have the pair of bodies (a, b); no keys at all let all pairs meet."""
+def may_meet(allowed: Keys, a: int, b: int) -> bool:
+    """Return whether the sorted keys have the pair of bodies (a, b); no keys at all let all pairs meet."""
     if allowed.shape[0] == 0:
         return True
-    key = (np.int64(a) << 32) | b
+    key = key_of(a, b)
     low, high = 0, allowed.shape[0]
     while low < high:
         middle = (low + high) >> 1
@@ -42,12 +54,12 @@ def may_meet(allowed, a, b):
             low = middle + 1
         else:
             high = middle
-    return low < allowed.shape[0] and allowed[low] == key
+    return low < allowed.shape[0] and bool(allowed[low] == key)
 
 
-@kernel
-def face_boxes_meet(world, corner, f, g, apart):
-    """Whether the boxes of two faces of the checklist meet, or come nearer than `apart` along each axis."""
+@kernel(forceinline=True)
+def face_boxes_meet(world: Points, corner: Ints, f: int, g: int, apart: float) -> bool:
+    """Return whether the boxes of two faces of the checklist meet, or come nearer than `apart` along each axis."""
     a, b, c = corner[f, 0], corner[f, 1], corner[f, 2]
     p, q, r = corner[g, 0], corner[g, 1], corner[g, 2]
     for k in range(3):
@@ -59,31 +71,32 @@ def face_boxes_meet(world, corner, f, g, apart):
 
 
 @kernel
-def check_face(k, begin, end, apart, world, corner, owner, cells, numbers, allowed, table, checks, count):
-    """Put face k and each one from `begin` to `end` of a voxel's list on the checklist, if boxes meet and it is not there yet.
+def check_face(work: Work, faces: Checklist, allowed: Keys, apart: float, k: int, end: int) -> None:
+    """Put the face of entry k and each of another body behind it on the checklist, if boxes meet and it is not there yet.
 
-    Returns the length of the checklist, which must have room for all of them.
+    Entries of other bodies are those from `run_end` to `end`. The checklist must have room for all of them.
     """
-    f = numbers[4 * k + 3]
-    lx, ly, lz = cells[8 * k], cells[8 * k + 1], cells[8 * k + 2]
-    ux, uy, uz = cells[8 * k + 3], cells[8 * k + 4], cells[8 * k + 5]
-    body = owner[f]
+    entries, state = work.entries, work.state
+    f = as_int64(entries[k].face)
+    lx, ly, lz = entries[k].lower[0], entries[k].lower[1], entries[k].lower[2]
+    ux, uy, uz = entries[k].upper[0], entries[k].upper[1], entries[k].upper[2]
+    body = as_int64(faces.owner[f])
     last, good = body, False
-    for m in range(begin, end):
-        meet = (lx <= cells[8 * m + 3]) & (cells[8 * m] <= ux) & (ly <= cells[8 * m + 4]) & (cells[8 * m + 1] <= uy)
-        meet &= (lz <= cells[8 * m + 5]) & (cells[8 * m + 2] <= uz)
+    for m in range(state.run_end, end):
+        lower, upper = entries[m].lower, entries[m].upper
+        meet = (lx <= upper[0]) & (lower[0] <= ux) & (ly <= upper[1]) & (lower[1] <= uy)
+        meet &= (lz <= upper[2]) & (lower[2] <= uz)
         if not meet:
             continue
-        g = numbers[4 * m + 3]
-        if owner[g] != last:
-            last = owner[g]
+        g = as_int64(entries[m].face)
+        if faces.owner[g] != last:
+            last = as_int64(faces.owner[g])
             good = may_meet(allowed, body, last)
         if not good:
             continue
-        key = (np.int64(f) << 32) | g
-        place = look_up(table, key)
-        if table[place] == -1 and face_boxes_meet(world, corner, f, g, apart):
-            table[place] = key
-            checks[count] = key
-            count += 1
-    return count
+        key = key_of(f, g)
+        place = look_up(work.pair_table, key)
+        if work.pair_table[place] == EMPTY and face_boxes_meet(faces.world, faces.corner, f, g, apart):
+            work.pair_table[place] = key
+            work.checks[state.checks] = key
+            state.checks += 1

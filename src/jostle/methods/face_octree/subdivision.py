@@ -13,16 +13,43 @@ Deviations. The first rejection of §3.6, boxes of two faces that do not meet, i
 which then holds a tenth of the pairs. A face whose box meets one child only is put there without another test: it
 meets its parent, so it meets this child. With `AUTO` (§7, in the spirit of the PM-octree) a node is a voxel when it has few
 pairs left, or when it is not larger than its faces, which its children would then share. With bintrees (§7) a node is halved
-along one axis after the other. The walk can stop after some operations and go on.
+along one axis after the other. The walk can stop after some operations and resume. What comes next is told by the node's `next`:
+
+| `next` | enters when | leaves to |
+|---|---|---|
+| NOT_DIVIDED | the walk comes to the node | IS_VOXEL, or NOT_DEALT with its children marked and counted |
+| IS_VOXEL | the node is not to be divided further | the node above, when all pairs of its faces are on the checklist |
+| NOT_DEALT | it is divided | child 0, when there is room for the lists of its children and they are written |
+| 0 … 7 | the child to come | that child, NOT_DIVIDED, if it has pairs; the next child if not |
+| ALL_CHILDREN | no child is left | the node above |
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Ints
+from jostle.geometry.triangle import Bounds, triangle_bounds, triangle_of_points
+from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
-from jostle.methods.face_octree.overlap_faces import BOXES, face_meets_box
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses
+from jostle.methods.face_octree.overlap_faces import face_meets_box
 from jostle.methods.face_octree.pair_checklist import check_face
+from jostle.methods.face_octree.work import (
+    BOXES,
+    Checklist,
+    Node,
+    Tallies,
+    Tree,
+    Work,
+    borrowed_faces,
+    borrowed_tree,
+    open_work,
+)
 
 AUTO = -1
 LARGEST_LEVEL = 16
@@ -32,54 +59,48 @@ MARGIN = 2.0**-30  # of the edge of the world cube: far more than rounding, far 
 FEW_PAIRS = 128  # AUTO: a node with no more is a voxel
 LARGE_FACES = 0.35  # AUTO: and one whose faces are on average longer than this share of its longest edge
 
-# What a walk keeps in `state`.
-DEPTH, VOXEL_FACE, RUN_END, CHECKS, BOX_TESTS, NODES = range(6)
-STATE = 6
-# What it keeps of each node on its way: where its list begins and ends, where those of its children may begin, its pairs, the
-# child to come, the cells of its lower and upper corner, and of each child its pairs and where its list begins and ends.
-BEGIN, END, TOP, PAIRS, NEXT, CORNER = range(6)
-CHILD_PAIRS = CORNER + 6
-CHILD_BEGIN = CHILD_PAIRS + 8
-CHILD_END = CHILD_BEGIN + 8
-NODE = CHILD_END + 8
-NOT_DIVIDED, NOT_DEALT, IS_VOXEL = -1, -2, -3  # of NEXT
+ALL_CHILDREN, NOT_DIVIDED, NOT_DEALT, IS_VOXEL = 8, -1, -2, -3  # of `next`
 # Why a walk has stopped.
 DONE, FULL_LISTS, FULL_CHECKS, ENOUGH = range(4)
 
-# An entry of a list is 16 bytes: the cells of the lower and the upper corner of its box (6 x uint16), and the face (int32).
-# Kernels get the lists three times, as what they read: 8 cells, 4 numbers or 2 words for each entry.
 FIRST_BIT = np.array([0] + [(k & -k).bit_length() - 1 for k in range(1, 256)], np.uint8)
 # One in each byte whose bit is set: up to 255 masks are counted by adding these.
 ONE_PER_BIT = np.array([sum(1 << (8 * bit) for bit in range(8) if k >> bit & 1) for k in range(256)], np.uint64)
 
 
+class Middle(NamedTuple):
+    """The first cells of the upper halves of a node."""
+
+    x: int
+    y: int
+    z: int
+
+
 @kernel
-def cell_of(x, origin, scale):
+def cell_of(x: float, origin: float, scale: float) -> int:
     """Return the cell that a coordinate belongs to, the nearest one where it is outside of the cube."""
-    return min(max((x - origin) * scale, 0.0), CELLS_ALONG - 1.0)
+    return int(min(max((x - origin) * scale, 0.0), CELLS_ALONG - 1.0))
 
 
-@kernel
-def list_all_faces(world, corner, cube, grown, cells, numbers):
-    """Write the list of all faces of the checklist; grown: half of how far apart faces may be."""
+@kernel(forceinline=True)
+def list_all_faces(work: Work, faces: Checklist, tree: Tree) -> None:
+    """Write the list of all faces of the checklist."""
+    cube, grown = tree.cube, tree.grown
     scale = CELLS_ALONG / (cube[3] - cube[0])
-    x0, y0, z0 = cube[0], cube[1], cube[2]
-    for f in range(corner.shape[0]):
-        a, b, c = corner[f, 0], corner[f, 1], corner[f, 2]
-        ax, ay, az = world[a, 0], world[a, 1], world[a, 2]
-        bx, by, bz = world[b, 0], world[b, 1], world[b, 2]
-        cx, cy, cz = world[c, 0], world[c, 1], world[c, 2]
-        cells[8 * f] = cell_of(min(ax, bx, cx) - grown, x0, scale)
-        cells[8 * f + 1] = cell_of(min(ay, by, cy) - grown, y0, scale)
-        cells[8 * f + 2] = cell_of(min(az, bz, cz) - grown, z0, scale)
-        cells[8 * f + 3] = cell_of(max(ax, bx, cx) + grown, x0, scale)
-        cells[8 * f + 4] = cell_of(max(ay, by, cy) + grown, y0, scale)
-        cells[8 * f + 5] = cell_of(max(az, bz, cz) + grown, z0, scale)
-        numbers[4 * f + 3] = f
+    for f in range(faces.corner.shape[0]):
+        box = triangle_bounds(triangle_of_points(faces.world, faces.corner[f, 0], faces.corner[f, 1], faces.corner[f, 2]))
+        entry = work.entries[f]
+        entry.lower[0] = cell_of(box.lower.x - grown, cube[0], scale)
+        entry.lower[1] = cell_of(box.lower.y - grown, cube[1], scale)
+        entry.lower[2] = cell_of(box.lower.z - grown, cube[2], scale)
+        entry.upper[0] = cell_of(box.upper.x + grown, cube[0], scale)
+        entry.upper[1] = cell_of(box.upper.y + grown, cube[1], scale)
+        entry.upper[2] = cell_of(box.upper.z + grown, cube[2], scale)
+        entry.face = f
 
 
 @kernel
-def count_pairs(owner):
+def count_pairs(owner: Ints) -> int:
     """Return how many pairs of faces of different bodies there are; owner is sorted."""
     pairs = before = 0
     for k in range(1, owner.shape[0]):
@@ -89,271 +110,334 @@ def count_pairs(owner):
     return pairs
 
 
-@kernel
-def middles(node, depth, bintree):
-    """Return the first cells of the upper halves of a node; beyond all cells for axes along which a bintree does not halve it."""
-    x = (node[depth, CORNER] + node[depth, CORNER + 3]) >> 1
-    y = (node[depth, CORNER + 1] + node[depth, CORNER + 4]) >> 1
-    z = (node[depth, CORNER + 2] + node[depth, CORNER + 5]) >> 1
+@kernel(forceinline=True)
+def middle_of(node: Node, depth: int, bintree: bool) -> Middle:
+    """Return where a node is halved; beyond all cells for axes along which a bintree does not halve it."""
+    x = (node.lower[0] + node.upper[0]) >> 1
+    y = (node.lower[1] + node.upper[1]) >> 1
+    z = (node.lower[2] + node.upper[2]) >> 1
     if bintree:
         axis = depth % 3
         x = x if axis == 0 else CELLS_ALONG
         y = y if axis == 1 else CELLS_ALONG
         z = z if axis == 2 else CELLS_ALONG
-    return x, y, z
+    return Middle(x, y, z)
 
 
 @kernel
-def write_child(node, depth, child, x, y, z):
-    """Write the corners of a child into the row below; a bit of `child` says low or high for each axis."""
-    for k in range(6):
-        node[depth + 1, CORNER + k] = node[depth, CORNER + k]
-    if x < CELLS_ALONG:
-        node[depth + 1, CORNER + (0 if child & 1 else 3)] = x
-    if y < CELLS_ALONG:
-        node[depth + 1, CORNER + (1 if child & 2 else 4)] = y
-    if z < CELLS_ALONG:
-        node[depth + 1, CORNER + (2 if child & 4 else 5)] = z
+def write_child(node: Node, middle: Middle, number: int, child: Node) -> None:
+    """Write the corners of a child; a bit of its number says low or high for each axis."""
+    for k in range(3):
+        child.lower[k], child.upper[k] = node.lower[k], node.upper[k]
+    if middle.x < CELLS_ALONG:
+        if number & 1:
+            child.lower[0] = middle.x
+        else:
+            child.upper[0] = middle.x
+    if middle.y < CELLS_ALONG:
+        if number & 2:
+            child.lower[1] = middle.y
+        else:
+            child.upper[1] = middle.y
+    if middle.z < CELLS_ALONG:
+        if number & 4:
+            child.lower[2] = middle.z
+        else:
+            child.upper[2] = middle.z
 
 
 @kernel
-def start_walk(world, corner, owner, cube, level, bintree, grown, node, cells, numbers, state):
+def start_walk(addresses: Addresses, faces: Checklist, tree: Tree) -> None:
     """Set a walk up for all faces of a checklist in a cube (6,), which must hold them.
 
     It begins in the smallest node that holds them all: on the way there nothing is decided.
     """
-    count = corner.shape[0]
-    list_all_faces(world, corner, cube, grown, cells, numbers)
+    work, faces, tree = open_work(addresses), borrowed_faces(faces), borrowed_tree(tree)
+    state = work.state
+    count = faces.corner.shape[0]
+    list_all_faces(work, faces, tree)
     lx = ly = lz = CELLS_ALONG
     ux = uy = uz = 0
     for f in range(count):
-        lx, ly, lz = min(lx, cells[8 * f]), min(ly, cells[8 * f + 1]), min(lz, cells[8 * f + 2])
-        ux, uy, uz = max(ux, cells[8 * f + 3]), max(uy, cells[8 * f + 4]), max(uz, cells[8 * f + 5])
+        lower, upper = work.entries[f].lower, work.entries[f].upper
+        lx, ly, lz = min(lx, as_int64(lower[0])), min(ly, as_int64(lower[1])), min(lz, as_int64(lower[2]))
+        ux, uy, uz = max(ux, as_int64(upper[0])), max(uy, as_int64(upper[1])), max(uz, as_int64(upper[2]))
     for k in range(3):
-        node[0, CORNER + k], node[0, CORNER + 3 + k] = 0, CELLS_ALONG
-    for k in range(STATE):
-        state[k] = 0
+        work.nodes[0].lower[k], work.nodes[0].upper[k] = 0, CELLS_ALONG
+    state.voxel_face, state.run_end, state.checks, state.box_tests, state.visited = 0, 0, 0, 0, 0
     depth = 0
-    deepest = level
-    if level == AUTO:
-        deepest = DEEPEST if bintree else LARGEST_LEVEL
+    deepest = tree.level
+    if tree.level == AUTO:
+        deepest = deepest_level(tree.bintree)
     while depth < deepest:
-        node[depth, NEXT] = 8
-        x, y, z = middles(node, depth, bintree)
+        work.nodes[depth].next = ALL_CHILDREN
+        middle = middle_of(work.nodes[depth], depth, tree.bintree)
+        x, y, z = middle
         if (lx < x and ux >= x) or (ly < y and uy >= y) or (lz < z and uz >= z):
             break
-        write_child(node, depth, (lx >= x) | ((ly >= y) << 1) | ((lz >= z) << 2), x, y, z)
+        number = int(lx >= x) | (int(ly >= y) << 1) | (int(lz >= z) << 2)
+        write_child(work.nodes[depth], middle, number, work.nodes[depth + 1])
         depth += 1
-    node[depth, BEGIN], node[depth, END], node[depth, TOP], node[depth, NEXT] = 0, count, count, NOT_DIVIDED
-    node[depth, PAIRS] = count_pairs(owner)
-    state[DEPTH] = depth if node[depth, PAIRS] > 0 else -1
+    begin_node(work.nodes[depth], 0, count, count, count_pairs(faces.owner))
+    state.depth = depth if work.nodes[depth].pairs > 0 else -1
+
+
+@kernel(forceinline=True)
+def deepest_level(bintree: bool) -> int:
+    """Return the level at which nodes are single cells."""
+    return DEEPEST if bintree else LARGEST_LEVEL
+
+
+@kernel(forceinline=True)
+def begin_node(node: Node, begin: int, end: int, top: int, pairs: int) -> None:
+    """Set a node up: its list, where those of its children may begin, and its pairs."""
+    node.begin, node.end, node.top, node.pairs, node.next = begin, end, top, pairs, NOT_DIVIDED
 
 
 @kernel
-def mark_children(cells, node, depth, bintree, masks):
+def start_below(addresses: Addresses, depth: int, number: int, bintree: bool) -> None:
+    """Set a walk up for one child of the node at `depth`; the list of the child is there, and nothing is left to do above it."""
+    work = open_work(addresses)
+    parent, state = work.nodes[depth], work.state
+    count = parent.child_end[number] - parent.child_begin[number]
+    state.voxel_face, state.run_end, state.checks, state.box_tests, state.visited = 0, 0, 0, 0, 0
+    state.depth = depth + 1
+    for above in range(depth + 1):
+        work.nodes[above].next = ALL_CHILDREN
+    write_child(parent, middle_of(parent, depth, bintree), number, work.nodes[depth + 1])
+    begin_node(work.nodes[depth + 1], 0, count, count, parent.child_pairs[number])
+
+
+@kernel(forceinline=True)
+def mark_children(work: Work, node: Node, middle: Middle) -> int:
     """Write for each entry of a node's list which children its box meets; returns the sum of the lengths of the boxes, in cells."""
-    x, y, z = middles(node, depth, bintree)
+    x, y, z = middle
     length = 0
-    for k in range(masks.shape[0]):
-        lx, ly, lz = np.int32(cells[8 * k]), np.int32(cells[8 * k + 1]), np.int32(cells[8 * k + 2])
-        ux, uy, uz = np.int32(cells[8 * k + 3]), np.int32(cells[8 * k + 4]), np.int32(cells[8 * k + 5])
+    for k in range(node.begin, node.end):
+        lower, upper = work.entries[k].lower, work.entries[k].upper
+        lx, ly, lz = np.int32(lower[0]), np.int32(lower[1]), np.int32(lower[2])
+        ux, uy, uz = np.int32(upper[0]), np.int32(upper[1]), np.int32(upper[2])
         mask = ((lx < x) * 0x55) | ((ux >= x) * 0xAA)
         mask &= ((ly < y) * 0x33) | ((uy >= y) * 0xCC)
         mask &= ((lz < z) * 0x0F) | ((uz >= z) * 0xF0)
-        masks[k] = mask
-        length += max(ux - lx, uy - ly, uz - lz)
+        work.masks[k] = as_int64(mask)
+        length += as_int64(max(ux - lx, uy - ly, uz - lz))
     return length
 
 
-@kernel
-def unmark_children(world, corner, numbers, node, depth, bintree, cube, grown, how, masks, polygon):
+class Cells(NamedTuple):
+    """The world cube as real coordinates: where it begins, the edge of a cell, and how much larger than its cells a node is."""
+
+    corner: Vec3
+    edge: float
+    more: float
+
+
+@kernel(forceinline=True)
+def cells_of_cube(tree: Tree) -> Cells:
+    """Set up the cells of an octree's cube."""
+    cube = tree.cube
+    more = tree.grown + MARGIN * (cube[3] - cube[0]) + 2.0**-50 * max(abs(cube[0]), abs(cube[1]), abs(cube[2]))
+    return Cells(Vec3(cube[0], cube[1], cube[2]), (cube[3] - cube[0]) / CELLS_ALONG, more)
+
+
+@kernel(forceinline=True)
+def child_bounds(node: Node, middle: Middle, number: int, cells: Cells) -> Bounds:
+    """Return the box of a child for the exact tests of §3.7."""
+    x, y, z = middle
+    qx, sx = (x, node.upper[0]) if number & 1 else (node.lower[0], min(x, node.upper[0]))
+    qy, sy = (y, node.upper[1]) if number & 2 else (node.lower[1], min(y, node.upper[1]))
+    qz, sz = (z, node.upper[2]) if number & 4 else (node.lower[2], min(z, node.upper[2]))
+    o, edge, more = cells.corner, cells.edge, cells.more
+    return Bounds(
+        Vec3(o.x + qx * edge - more, o.y + qy * edge - more, o.z + qz * edge - more),
+        Vec3(o.x + sx * edge + more, o.y + sy * edge + more, o.z + sz * edge + more),
+    )
+
+
+@kernel(forceinline=True)
+def unmark_children(work: Work, faces: Checklist, tree: Tree, node: Node, middle: Middle) -> int:
     """Take the marks of children away that a face does not meet, though its box does (§3.7); returns the tests made."""
-    x, y, z = middles(node, depth, bintree)
-    edge = (cube[3] - cube[0]) / CELLS_ALONG
-    more = grown + MARGIN * (cube[3] - cube[0]) + 2.0**-50 * max(abs(cube[0]), abs(cube[1]), abs(cube[2]))
-    lx, ly, lz = node[depth, CORNER], node[depth, CORNER + 1], node[depth, CORNER + 2]
-    ux, uy, uz = node[depth, CORNER + 3], node[depth, CORNER + 4], node[depth, CORNER + 5]
-    tests = 0
-    for k in range(masks.shape[0]):
-        left = np.int64(masks[k])
+    cells, tests = cells_of_cube(tree), 0
+    for k in range(node.begin, node.end):
+        left = as_int64(work.masks[k])
         if left & (left - 1) == 0:
             continue
-        f = numbers[4 * k + 3]
+        f = work.entries[k].face
+        face = triangle_of_points(faces.world, faces.corner[f, 0], faces.corner[f, 1], faces.corner[f, 2])
         mask = left
         while left != 0:
-            child = np.int64(FIRST_BIT[left])
+            child = as_int64(FIRST_BIT[left])
             left &= left - 1
             tests += 1
-            qx, sx = (x, ux) if child & 1 else (lx, min(x, ux))
-            qy, sy = (y, uy) if child & 2 else (ly, min(y, uy))
-            qz, sz = (z, uz) if child & 4 else (lz, min(z, uz))
-            if not face_meets_box(
-                world, corner[f, 0], corner[f, 1], corner[f, 2],
-                cube[0] + qx * edge - more, cube[1] + qy * edge - more, cube[2] + qz * edge - more,
-                cube[0] + sx * edge + more, cube[1] + sy * edge + more, cube[2] + sz * edge + more, how, polygon,
-            ):  # fmt: skip
+            if not face_meets_box(face, child_bounds(node, middle, child, cells), tree.how, work.polygon):
                 mask ^= 1 << child
-        masks[k] = mask
+        work.masks[k] = mask
     return tests
 
 
-@kernel
-def add_to(tallies, sums):
-    """Add eight counts, a byte each, to the tallies of a body."""
+@kernel(forceinline=True)
+def add_to(tallies: Tallies, sums: np.uint64) -> None:
+    """Add eight counts, a byte each, to the tallies of the present body."""
     for child in range(8):
-        tallies[child] += np.int64((sums >> np.uint64(8 * child)) & np.uint64(255))
+        tallies.here[child] += as_int64((sums >> np.uint64(8 * child)) & np.uint64(255))
 
 
-@kernel
-def end_body(tallies, node, depth):
+@kernel(forceinline=True)
+def end_body(tallies: Tallies, node: Node) -> None:
     """Count the pairs that the faces of a body make with those of the bodies before it."""
     for child in range(8):
-        node[depth, CHILD_PAIRS + child] += tallies[child] * tallies[8 + child]
-        tallies[8 + child] += tallies[child]
-        tallies[child] = 0
+        node.child_pairs[child] += tallies.here[child] * tallies.before[child]
+        tallies.before[child] += tallies.here[child]
+        tallies.here[child] = 0
 
 
 @kernel
-def count_children(numbers, owner, masks, tallies, node, depth):
-    """Count the pairs and the faces of each child; tallies (16,): faces of the present body, and of those before it."""
+def count_children(work: Work, owner: Ints, node: Node) -> None:
+    """Count the pairs and the faces of each child."""
+    tallies = work.tallies
     for child in range(8):
-        tallies[child], tallies[child + 8] = 0, 0
-        node[depth, CHILD_PAIRS + child] = 0
-    last = owner[numbers[3]]
+        tallies.here[child], tallies.before[child], node.child_pairs[child] = 0, 0, 0
+    last = owner[work.entries[node.begin].face]
     sums, added = np.uint64(0), 0
-    for k in range(masks.shape[0]):
-        body = owner[numbers[4 * k + 3]]
+    for k in range(node.begin, node.end):
+        body = owner[work.entries[k].face]
         if body != last or added == 255:
             add_to(tallies, sums)
             sums, added = np.uint64(0), 0
             if body != last:
-                end_body(tallies, node, depth)
+                end_body(tallies, node)
                 last = body
-        sums += ONE_PER_BIT[masks[k]]
+        sums += ONE_PER_BIT[work.masks[k]]
         added += 1
     add_to(tallies, sums)
-    end_body(tallies, node, depth)
+    end_body(tallies, node)
 
 
-@kernel
-def lay_out_children(tallies, node, depth):
+@kernel(forceinline=True)
+def lay_out_children(tallies: Tallies, node: Node) -> tuple[int, int]:
     """Give each child with pairs a place for its list behind all others; returns the end of the last, and a mask of them."""
-    place = node[depth, TOP]
-    living = 0
+    place, living = node.top, 0
     for child in range(8):
-        node[depth, CHILD_BEGIN + child] = place
-        if node[depth, CHILD_PAIRS + child] > 0:
+        node.child_begin[child] = place
+        if node.child_pairs[child] > 0:
             living |= 1 << child
-            place += tallies[8 + child]
-        node[depth, CHILD_END + child] = place
+            place += tallies.before[child]
+        node.child_end[child] = place
     return place, living
 
 
-@kernel
-def deal_out(node, depth, living, masks, words):
+@kernel(forceinline=True)
+def deal_out(work: Work, node: Node, living: int) -> None:
     """Write the lists of the children with pairs."""
-    for k in range(node[depth, BEGIN], node[depth, END]):
-        left = np.int64(masks[k]) & living
-        one, two = words[2 * k], words[2 * k + 1]
+    for k in range(node.begin, node.end):
+        left = as_int64(work.masks[k]) & living
+        one, two = work.words[k].one, work.words[k].two
         while left != 0:
-            child = np.int64(FIRST_BIT[left])
+            child = as_int64(FIRST_BIT[left])
             left &= left - 1
-            place = node[depth, CHILD_BEGIN + child]
-            words[2 * place], words[2 * place + 1] = one, two
-            node[depth, CHILD_BEGIN + child] = place + 1
-    place = node[depth, TOP]
+            place = node.child_begin[child]
+            work.words[place].one, work.words[place].two = one, two
+            node.child_begin[child] = place + 1
+    place = node.top
     for child in range(8):
-        node[depth, CHILD_BEGIN + child] = place
-        place = node[depth, CHILD_END + child]
+        node.child_begin[child] = place
+        place = node.child_end[child]
 
 
 @kernel
-def is_voxel(world, corner, owner, level, bintree, how, grown, cube, node, depth, cells, numbers, masks, tallies, polygon, state):
+def is_voxel(work: Work, faces: Checklist, tree: Tree, node: Node, depth: int) -> bool:
     """Decide whether a node is a voxel; where it is not, its children are marked and counted."""
-    if depth == level or depth == (DEEPEST if bintree else LARGEST_LEVEL) or (level == AUTO and node[depth, PAIRS] <= FEW_PAIRS):
+    if depth == tree.level or depth == deepest_level(tree.bintree) or (tree.level == AUTO and node.pairs <= FEW_PAIRS):
         return True
-    begin, end = node[depth, BEGIN], node[depth, END]
-    here_cells, here_numbers, here_masks = cells[8 * begin : 8 * end], numbers[4 * begin : 4 * end], masks[begin:end]
-    state[BOX_TESTS] += end - begin
-    length = mark_children(here_cells, node, depth, bintree, here_masks)
-    if level == AUTO:
+    count, middle = node.end - node.begin, middle_of(node, depth, tree.bintree)
+    work.state.box_tests += count
+    length = mark_children(work, node, middle)
+    if tree.level == AUTO:
         edge = 0
         for axis in range(3):
-            edge = max(edge, node[depth, CORNER + 3 + axis] - node[depth, CORNER + axis])
-        if length > LARGE_FACES * edge * (end - begin):
+            edge = max(edge, node.upper[axis] - node.lower[axis])
+        if length > LARGE_FACES * edge * count:
             return True
-    if how != BOXES:
-        state[BOX_TESTS] += unmark_children(
-            world, corner, here_numbers, node, depth, bintree, cube, grown, how, here_masks, polygon
-        )
-    count_children(here_numbers, owner, here_masks, tallies, node, depth)
+    if tree.how != BOXES:
+        work.state.box_tests += unmark_children(work, faces, tree, node, middle)
+    count_children(work, faces.owner, node)
     return False
 
 
 @kernel
-def subdivide(
-    world, corner, owner, allowed, cube, level, bintree, how, grown, operations,
-    node, cells, numbers, words, masks, tallies, polygon, table, checks, nodes, state,
-):  # fmt: skip
-    """Walk the octree from where `state` stands; returns why it stopped. `level` counts halvings of a bintree's node.
-
-    nodes (c,6): the corners of the nodes, as far as there is room.
-    """
-    depth = state[DEPTH]
-    limit = state[BOX_TESTS] + operations
-    while depth >= 0:
-        begin, end = node[depth, BEGIN], node[depth, END]
-        if node[depth, NEXT] == NOT_DIVIDED:
-            if state[NODES] < nodes.shape[0]:
-                for k in range(6):
-                    nodes[state[NODES], k] = node[depth, CORNER + k]
-            state[NODES] += 1
-            voxel = is_voxel(
-                world, corner, owner, level, bintree, how, grown, cube, node, depth, cells, numbers, masks, tallies, polygon, state
-            )
-            node[depth, NEXT] = IS_VOXEL if voxel else NOT_DEALT
-            state[VOXEL_FACE], state[RUN_END] = begin, begin
-        if node[depth, NEXT] == NOT_DEALT:
-            place, living = lay_out_children(tallies, node, depth)
-            if place > masks.shape[0]:
-                state[DEPTH] = depth
+def subdivide(addresses: Addresses, faces: Checklist, tree: Tree, visited: NDArray[np.int64], operations: int) -> int:
+    """Resume a walk; returns why it stopped. visited (c,6): the corners of the nodes, as far as there is room."""
+    work, faces, tree = open_work(addresses), borrowed_faces(faces), borrowed_tree(tree)
+    state = work.state
+    limit = state.box_tests + operations
+    while state.depth >= 0:
+        node = work.nodes[state.depth]
+        if node.next == NOT_DIVIDED:
+            note_visited(work, node, visited)
+            node.next = IS_VOXEL if is_voxel(work, faces, tree, node, state.depth) else NOT_DEALT
+            state.voxel_face, state.run_end = node.begin, node.begin
+        if node.next == NOT_DEALT:
+            place, living = lay_out_children(work.tallies, node)
+            if place > len(work.masks):
                 return FULL_LISTS
-            deal_out(node, depth, living, masks, words)
-            node[depth, NEXT] = 0
-        if node[depth, NEXT] == IS_VOXEL:
-            while state[VOXEL_FACE] < end:
-                k = state[VOXEL_FACE]
-                while state[RUN_END] < end and owner[numbers[4 * state[RUN_END] + 3]] == owner[numbers[4 * k + 3]]:
-                    state[RUN_END] += 1
-                if state[CHECKS] + (end - state[RUN_END]) > checks.shape[0]:
-                    state[DEPTH] = depth
-                    return FULL_CHECKS
-                if state[BOX_TESTS] > limit:
-                    state[DEPTH] = depth
-                    return ENOUGH
-                state[CHECKS] = check_face(
-                    k, state[RUN_END], end, 2.0 * grown, world, corner, owner, cells, numbers, allowed, table, checks, state[CHECKS]
-                )
-                state[BOX_TESTS] += end - state[RUN_END]
-                state[VOXEL_FACE] += 1
-            depth -= 1
+            deal_out(work, node, living)
+            node.next = 0
+        if node.next == IS_VOXEL:
+            why = check_voxel(work, faces, tree, node, limit)
+            if why != DONE:
+                return why
+            state.depth -= 1
             continue
-        child = node[depth, NEXT]
-        while child < 8 and node[depth, CHILD_PAIRS + child] == 0:
-            child += 1
-        node[depth, NEXT] = child
-        if child == 8:
-            depth -= 1
-            continue
-        if state[BOX_TESTS] > limit:
-            state[DEPTH] = depth
+        while node.next < ALL_CHILDREN and node.child_pairs[node.next] == 0:
+            node.next += 1
+        if node.next == ALL_CHILDREN:
+            state.depth -= 1
+        elif state.box_tests > limit:
             return ENOUGH
-        x, y, z = middles(node, depth, bintree)
-        write_child(node, depth, child, x, y, z)
-        node[depth, NEXT] = child + 1
-        depth += 1
-        node[depth, BEGIN], node[depth, END] = node[depth - 1, CHILD_BEGIN + child], node[depth - 1, CHILD_END + child]
-        node[depth, TOP] = node[depth - 1, CHILD_END + 7]
-        node[depth, PAIRS], node[depth, NEXT] = node[depth - 1, CHILD_PAIRS + child], NOT_DIVIDED
-    state[DEPTH] = -1
+        else:
+            descend(work, tree.bintree)
     return DONE
+
+
+@kernel(forceinline=True)
+def note_visited(work: Work, node: Node, visited: NDArray[np.int64]) -> None:
+    """Write the corners of a node, if there is room, for a picture."""
+    row = work.state.visited
+    if row < visited.shape[0]:
+        for k in range(3):
+            visited[row, k], visited[row, k + 3] = node.lower[k], node.upper[k]
+    work.state.visited += 1
+
+
+@kernel(forceinline=True)
+def check_voxel(work: Work, faces: Checklist, tree: Tree, node: Node, limit: int) -> int:
+    """Put the pairs of faces of a voxel on the checklist; DONE, FULL_CHECKS, or ENOUGH."""
+    state, end = work.state, node.end
+    while state.voxel_face < end:
+        k = state.voxel_face
+        body = faces.owner[work.entries[k].face]
+        while state.run_end < end and faces.owner[work.entries[state.run_end].face] == body:
+            state.run_end += 1
+        others = end - state.run_end
+        if state.checks + others > len(work.checks):
+            return FULL_CHECKS
+        if state.box_tests > limit:
+            return ENOUGH
+        check_face(work, faces, tree.allowed, 2.0 * tree.grown, k, end)
+        state.box_tests += others
+        state.voxel_face += 1
+    return DONE
+
+
+@kernel(forceinline=True)
+def descend(work: Work, bintree: bool) -> None:
+    """Go from the node at work to the child that comes next."""
+    depth = work.state.depth
+    parent, child = work.nodes[depth], work.nodes[depth + 1]
+    number = parent.next
+    write_child(parent, middle_of(parent, depth, bintree), number, child)
+    parent.next = number + 1
+    pairs = parent.child_pairs[number]
+    begin_node(child, parent.child_begin[number], parent.child_end[number], parent.child_end[7], pairs)
+    work.state.depth = depth + 1

@@ -6,6 +6,7 @@ centre until it holds everything that is left to check, and the level grows with
 
 from __future__ import annotations
 
+from jostle.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.methods.face_octree.subdivision import AUTO, LARGEST_LEVEL
 
@@ -13,7 +14,7 @@ ROOM = 1.0 + 2.0**-40  # for the rounding of centre and edge
 
 
 @kernel
-def write_cube(cube, x, y, z, edge):
+def write_cube(cube: Floats, x: float, y: float, z: float, edge: float) -> None:
     """Write the cube (6,) of a centre and an edge, a little larger."""
     half = 0.5 * edge * ROOM + 2.0**-50 * max(abs(x), abs(y), abs(z)) + 1e-30
     cube[0], cube[1], cube[2] = x - half, y - half, z - half
@@ -21,7 +22,7 @@ def write_cube(cube, x, y, z, edge):
 
 
 @kernel
-def write_cube_about(cube, lower, upper):
+def write_cube_about(cube: Floats, lower: Floats, upper: Floats) -> None:
     """Write the cube (6,) that holds boxes lower and upper (k,3), with the same centre as all of them together."""
     lx, ly, lz = lower[0, 0], lower[0, 1], lower[0, 2]
     ux, uy, uz = upper[0, 0], upper[0, 1], upper[0, 2]
@@ -32,7 +33,7 @@ def write_cube_about(cube, lower, upper):
 
 
 @kernel
-def grow_to_hold(cube, level, boxes, margin):
+def grow_to_hold(cube: Floats, level: int, boxes: Floats, margin: float) -> int:
     """Double the cube until it holds boxes (k,6) and a margin; returns the level of voxels as large as before."""
     for k in range(boxes.shape[0]):
         for axis in range(3):

@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Bools, Floats, Frame, Ints
-from jostle.geometry.gjk import APART, CORNER, FOUND, NORMAL, search_plane
+from jostle.geometry.gjk import APART, Limits, PlacedHull, empty_search, open_search, search_plane
 from jostle.geometry.gjk import ROUNDING as SEARCH_ROUNDING
+from jostle.geometry.rigid import pose_at
+from jostle.geometry.support import ScannedHull
 from jostle.geometry.triangle import Bounds
 from jostle.geometry.vector import Vec3, divided, dot, length, minus, point_at, point_from, write_point, write_point_from
 from jostle.kernels.arrays import read_only_view
@@ -200,12 +202,11 @@ def remember_separations(views: Views, missed: Bools, frame: Frame, shapes: Shap
     if not chosen.any():
         return
     pairs = PairRows(*(read_only_view(column[chosen]) for column in (views.pair, views.body_a, views.body_b)))
-    poses, direction = read_only_view(frame.poses), read_only_view(views.direction[chosen])
-    plane = PlaneSearch(np.empty(0, np.int32), np.empty((4, CORNER)), np.empty((4, 2), np.int64), np.empty(4), np.empty(FOUND))
+    poses, direction, search = read_only_view(frame.poses), read_only_view(views.direction[chosen]), empty_search()
 
     def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
         following, used = separate_convex_pairs(
-            pairs, int(state[0]), shapes.addresses, poses, direction, plane, operations, memory.records
+            pairs, int(state[0]), shapes.addresses, poses, direction, search.table[0], operations, memory.records
         )
         state[0] = following
         return bool(following == len(pairs.number)), max(1, int(used))
@@ -221,19 +222,9 @@ class PairRows(NamedTuple):
     body_b: Ints
 
 
-class PlaneSearch(NamedTuple):
-    """What `search_plane` works on: no neighbours of vertices, and its simplex."""
-
-    none: Ints
-    corner: Floats
-    vertex: NDArray[np.int64]
-    weight: Floats
-    found: Floats
-
-
 @kernel
 def separate_convex_pairs(
-    pairs: PairRows, first: int, addresses: Addresses, poses: Floats, direction: Floats, plane: PlaneSearch, operations: int,
+    pairs: PairRows, first: int, addresses: Addresses, poses: Floats, direction: Floats, of_search: Addresses, operations: int,
     records: Floats,
 ) -> tuple[int, int]:  # fmt: skip
     """Write the normal of a plane between the bodies of each of k pairs, where there is one, into its row of records.
@@ -241,20 +232,21 @@ def separate_convex_pairs(
     Begins with pair `first`, and ends after so many operations, points that are looked at; returns the pair to go on with, and the
     operations used.
     """
-    shapes, pair, used = open_shapes(addresses), as_int64(first), 0
-    none, corner, vertex, weight, found = plane.none, plane.corner, plane.vertex, plane.weight, plane.found
+    shapes, search, pair, used = open_shapes(addresses), open_search(of_search), as_int64(first), 0
+    none = np.empty(0, np.int32)
     while pair < pairs.number.shape[0] and used < operations:
         a, b = as_int64(pairs.body_a[pair]), as_int64(pairs.body_b[pair])
-        points_a, points_b = mesh_of_body(shapes, a).points, mesh_of_body(shapes, b).points
+        points_a: Any = mesh_of_body(shapes, a).points
+        points_b: Any = mesh_of_body(shapes, b).points
         rounding = SEARCH_ROUNDING * (reach_of(points_a, poses[a]) + reach_of(points_b, poses[b]))
-        write_point_from(found, NORMAL, point_at(direction, pair))
-        status, _, steps, _, _ = search_plane(
-            points_a, none, none, poses[a], points_b, none, none, poses[b], np.int64(0), np.int64(0), np.int64(0), rounding, WIDE,
-            rounding, corner, vertex, weight, found,
-        )  # fmt: skip
-        if status == APART:
-            write_point(records, as_int64(pairs.number[pair]), point_from(found, NORMAL))
-        used += (points_a.shape[0] + points_b.shape[0]) // 3 * (steps + 1)
+        write_point_from(search.found.normal, 0, point_at(direction, pair))
+        search.found.count, search.found.support_a, search.found.support_b = 0, 0, 0
+        hull_a: Any = ScannedHull(points_a, none, none)
+        hull_b: Any = ScannedHull(points_b, none, none)
+        placed_a, placed_b = PlacedHull(hull_a, pose_at(poses, a)), PlacedHull(hull_b, pose_at(poses, b))
+        if search_plane(placed_a, placed_b, Limits(rounding, WIDE, rounding), search) == APART:
+            write_point(records, as_int64(pairs.number[pair]), point_from(search.found.normal, 0))
+        used += (points_a.shape[0] + points_b.shape[0]) // 3 * (search.found.steps + 1)
         pair += 1
     return pair, used
 

@@ -5,123 +5,188 @@ quite orthonormal: what they lack is allowed for in proportion to the sizes of f
 kept as long as the broad phase finds it; a new couple begins at a random one.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
 
+from jostle.frame import Floats, Ints
 from jostle.geometry.rigid import cull_padding, solve_relative_pose_into
+from jostle.geometry.vector import Vec3, minus, point_from
 from jostle.kernels.jit import kernel
-from jostle.kernels.random import below
-from jostle.methods.monte_carlo import workspace as ws
-from jostle.methods.monte_carlo.packed import COARSEST, COARSEST_END, MOVING
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.random import Words, below
+from jostle.kernels.structs import Addresses
+from jostle.methods.monte_carlo.work import Aim, Couple, PoseRow, Work, open_work
 
 ROUNDING = 64.0 * 2.0**-52  # of directions: a dozen operations on numbers below 2
 BY_MOTION, BY_CAMERA = 1, 2
+LAST_STAMP = 2**31 - 1  # keys have 31 bits for it
+
+
+class Motion(NamedTuple):
+    """Poses (n,4,4) of bodies at the end and at the beginning of a frame."""
+
+    poses: Floats
+    poses_t0: Floats
 
 
 @kernel
-def lack_of_orthonormality(poses, body):  # type: ignore[no-untyped-def]
-    """The largest entry of RᵀR - I; poses (n,4,4)."""
-    worst = 0.0
+def begin_frame(work: Work) -> None:
+    """Give the frame its stamp, and forget what was looked at, and where faces were."""
+    work.carried.stamp += 1
+    if work.carried.stamp >= LAST_STAMP:
+        for k in range(len(work.keys)):
+            work.keys[k].tag = 0
+        work.carried.stamp = 1
+    for k in range(len(work.tags)):
+        work.tags[k] = -1
+    for k in range(work.ends.all):
+        work.looked_at[k] = 0
+
+
+@kernel
+def set_up_couples(addresses: Addresses, body_a: Ints, body_b: Ints, poses: Floats, poses_t0: Floats, random: Words) -> None:
+    """Begin a frame with the couples (body_a[k], body_b[k]), sorted.
+
+    poses, poses_t0: (n,4,4) at its end and at its beginning; random: the state of the generator, which moves on.
+    """
+    work = open_work(addresses)
+    begin_frame(work)
+    scratch = np.empty((4, 4))
+    known = 0
+    for k in range(body_a.shape[0]):
+        a, b, couple = as_int64(body_a[k]), as_int64(body_b[k]), work.couples[k]
+        couple.body[0], couple.body[1], couple.rows, couple.decided = a, b, 0, 0
+        couple.moving = work.bodies[a].moving + work.bodies[b].moving > 0
+        set_relative_pose(work, k, poses, scratch)
+        # Couples of this frame and of the last are sorted alike.
+        while known < work.task.known_couples and is_before(work.known[known], couple):
+            known += 1
+        place_seeds(work, k, known, random)
+        if work.task.order != 0:
+            aim_seeds(work, k, Motion(poses, poses_t0))
+
+
+@kernel(forceinline=True)
+def is_before(one: Couple, other: Couple) -> bool:
+    """Return whether a couple comes before another."""
+    return one.body[0] < other.body[0] or (one.body[0] == other.body[0] and one.body[1] < other.body[1])
+
+
+@kernel
+def set_relative_pose(work: Work, k: int, poses: Floats, scratch: Floats) -> None:
+    """Write where the second body of couple k is in the frame of the first, and what rounding takes."""
+    couple, relative, task = work.couples[k], work.relative[k], work.task
+    a, b = as_int64(couple.body[0]), as_int64(couple.body[1])
+    lack = lack_of_orthonormality(poses, a)
+    if a == b:
+        for i in range(3):
+            for j in range(4):
+                scratch[i, j] = 1.0 if i == j else 0.0
+    else:
+        solve_relative_pose_into(poses[a], poses[b], scratch)
+        lack += lack_of_orthonormality(poses, b)
+    for i in range(3):
+        row = relative.x if i == 0 else (relative.y if i == 1 else relative.z)
+        write_pose_row(row, scratch, i)
+    one, other = work.bodies[a], work.bodies[b]
+    padding = cull_padding(
+        reach_in_world(poses, a, one.farthest), reach_in_world(poses, b, other.farthest), max(one.farthest, other.farthest)
+    )
+    relative.eta, relative.slack = ROUNDING + 8.0 * lack, 4.0 * padding + task.clearance * (1.0 + 8.0 * lack + 1e-9)
+    relative.epsilon, relative.nearest = task.epsilon * max(one.size, other.size), np.inf
+
+
+@kernel(forceinline=True)
+def write_pose_row(row: PoseRow, pose: Floats, i: int) -> None:
+    """Write row i of a pose (4,4)."""
+    row.x, row.y, row.z, row.shift = pose[i, 0], pose[i, 1], pose[i, 2], pose[i, 3]
+
+
+@kernel
+def lack_of_orthonormality(poses: Floats, body: int) -> float:
+    """Return the largest entry of RᵀR - I; poses (n,4,4)."""
+    r, worst = poses[body], 0.0
     for i in range(3):
         for j in range(i, 3):
-            product = (poses[body, 0, i] * poses[body, 0, j] + poses[body, 1, i] * poses[body, 1, j]) + poses[body, 2, i] * poses[
-                body, 2, j
-            ]
+            product = (r[0, i] * r[0, j] + r[1, i] * r[1, j]) + r[2, i] * r[2, j]
             worst = max(worst, abs(product - (1.0 if i == j else 0.0)))
     return worst
 
 
 @kernel
-def reach_in_world(poses, body, farthest):  # type: ignore[no-untyped-def]
-    """A bound of the world coordinates of a body whose own are at most `farthest`."""
-    return max(abs(poses[body, 0, 3]), abs(poses[body, 1, 3]), abs(poses[body, 2, 3])) + 1.7321 * (1.0 + 1e-5) * farthest
+def reach_in_world(poses: Floats, body: int, farthest: float) -> float:
+    """Return a bound of the world coordinates of a body whose own are at most `farthest`."""
+    shift: float = max(abs(poses[body, 0, 3]), abs(poses[body, 1, 3]), abs(poses[body, 2, 3]))
+    return shift + 1.7321 * (1.0 + 1e-5) * farthest
 
 
 @kernel
-def set_up_couples(  # type: ignore[no-untyped-def]
-    body_a,
-    body_b,
-    bodies,
-    poses,
-    poses_t0,
-    farthest,
-    size,
-    middle,
-    clearance,
-    epsilon,
-    order,
-    camera,
-    old,
-    couples,
-    relative,
-    random,
-):
-    """Fill in the couples (body_a[k], body_b[k]) of a frame, sorted; old, couples, relative flat as in `workspace`."""
-    scratch = np.empty((4, 4))
-    towards = np.empty(3)
-    known = 0
-    for k in range(body_a.shape[0]):
-        a, b = body_a[k], body_b[k]
-        at, to = ws.COUPLE_FLOAT * k, ws.COUPLE * k
-        lack = 0.0
-        if a == b:
-            for i in range(3):
-                for j in range(4):
-                    relative[at + 4 * i + j] = 1.0 if i == j else 0.0
-            lack = lack_of_orthonormality(poses, a)
+def place_seeds(work: Work, k: int, known: int, random: Words) -> None:
+    """Let the seeds of couple k go on where they had come to in the last frame, or begin at random ones."""
+    couple = work.couples[k]
+    kept = known < work.task.known_couples and not is_before(couple, work.known[known])
+    couple.drawn = work.known[known].drawn if kept else 0
+    for side in range(2):
+        body = work.bodies[couple.body[side]]
+        count = body.coarsest_end - body.coarsest
+        if kept:
+            couple.cursor[side] = work.known[known].cursor[side]
         else:
-            solve_relative_pose_into(poses[a], poses[b], scratch)
-            for i in range(3):
-                for j in range(4):
-                    relative[at + 4 * i + j] = scratch[i, j]
-            lack = lack_of_orthonormality(poses, a) + lack_of_orthonormality(poses, b)
-        eta = ROUNDING + 8.0 * lack
-        padding = cull_padding(
-            reach_in_world(poses, a, farthest[a]), reach_in_world(poses, b, farthest[b]), max(farthest[a], farthest[b])
-        )
-        relative[at + ws.ETA], relative[at + ws.SLACK] = eta, 4.0 * padding + clearance * (1.0 + 8.0 * lack + 1e-9)
-        relative[at + ws.EPSILON], relative[at + ws.NEAREST] = epsilon * max(size[a], size[b]), np.inf
-        # The place where seeds go on: couples of this frame and of the last are sorted alike.
-        while known < old.shape[0] // ws.COUPLE and (
-            old[ws.COUPLE * known + ws.BODY_A] < a
-            or (old[ws.COUPLE * known + ws.BODY_A] == a and old[ws.COUPLE * known + ws.BODY_B] < b)
-        ):
-            known += 1
-        of = ws.COUPLE * known
-        kept = known < old.shape[0] // ws.COUPLE and old[of + ws.BODY_A] == a and old[of + ws.BODY_B] == b
-        couples[to + ws.BODY_A], couples[to + ws.BODY_B], couples[to + ws.COUPLE_ROWS], couples[to + ws.DECIDED] = a, b, 0, 0
-        couples[to + ws.COUPLE_MOVING] = bodies[a, MOVING] + bodies[b, MOVING] > 0
-        couples[to + ws.DRAWN] = old[of + ws.DRAWN] if kept else 0
-        for side in range(2):
-            body = a if side == 0 else b
-            count = bodies[body, COARSEST_END] - bodies[body, COARSEST]
-            if kept:
-                couples[to + ws.CURSOR_A + side] = old[of + ws.CURSOR_A + side]
-            else:
-                couples[to + ws.CURSOR_A + side] = below(random, count) if count > 0 else 0
-            if count == 0:
-                couples[to + ws.DECIDED] = 1  # nothing to meet
-            if order != 0:
-                other = b if side == 0 else a
-                share = _towards(poses, poses_t0, middle, order, camera, body, other, towards)
-                for i in range(3):
-                    # In the frame of the body: the transposed rotation.
-                    turned = poses[body, 0, i] * towards[0] + poses[body, 1, i] * towards[1] + poses[body, 2, i] * towards[2]
-                    relative[at + ws.TOWARDS_A + 4 * side + i] = turned
-                relative[at + ws.TOWARDS_A + 4 * side + 3] = share
+            couple.cursor[side] = as_int64(below(random, count)) if count > 0 else 0
+        if count == 0:
+            couple.decided = 1  # nothing to meet
 
 
 @kernel
-def _towards(poses, poses_t0, middle, order, camera, body, other, out):  # type: ignore[no-untyped-def]
-    """Write how a body moves relative to another, or where the camera is from its origin; 0 for a direction, 1 for a place."""
+def aim_seeds(work: Work, k: int, motion: Motion) -> None:
+    """Write for either body of couple k where its first seeds face, in its own frame."""
+    couple, relative = work.couples[k], work.relative[k]
+    for side in range(2):
+        body, other = as_int64(couple.body[side]), as_int64(couple.body[1 - side])
+        aim = relative.aim_b if side else relative.aim_a
+        if work.task.order == BY_CAMERA:
+            towards = minus(point_from(work.task.camera, 0), origin_of(motion.poses, body))
+            aim.share = 1.0
+        else:
+            towards = minus(path_of(work, motion, body), path_of(work, motion, other))
+            aim.share = 0.0
+        turn_back(aim, motion.poses, body, towards)
+
+
+@kernel(forceinline=True)
+def origin_of(poses: Floats, body: int) -> Vec3:
+    """Return where the origin of a body is; poses (n,4,4)."""
+    return Vec3(poses[body, 0, 3], poses[body, 1, 3], poses[body, 2, 3])
+
+
+@kernel
+def path_of(work: Work, motion: Motion, body: int) -> Vec3:
+    """Return how far the middle of a body has moved in a frame."""
+    middle = point_from(work.bodies[body].middle, 0)
+    pose, before = motion.poses[body], motion.poses_t0[body]
+    path = Vec3(0.0, 0.0, 0.0)
     for i in range(3):
-        out[i] = camera[i] - poses[body, i, 3]
-    if order == BY_CAMERA:
-        return 1.0
-    for i in range(3):
-        out[i] = 0.0
-        for which, sign in ((body, 1.0), (other, -1.0)):
-            moved = poses[which, i, 3] - poses_t0[which, i, 3]
-            for j in range(3):
-                moved += (poses[which, i, j] - poses_t0[which, i, j]) * middle[which, j]
-            out[i] += sign * moved
-    return 0.0
+        path = Vec3(path.y, path.z, path_along(pose, before, middle, i))
+    return path
+
+
+@kernel(forceinline=True)
+def path_along(pose: Floats, before: Floats, a: Vec3, i: int) -> float:
+    """Return one coordinate of the way of a point between two poses (4,4)."""
+    moved: float = pose[i, 3] - before[i, 3]
+    moved += (pose[i, 0] - before[i, 0]) * a.x
+    moved += (pose[i, 1] - before[i, 1]) * a.y
+    moved += (pose[i, 2] - before[i, 2]) * a.z
+    return moved
+
+
+@kernel(forceinline=True)
+def turn_back(aim: Aim, poses: Floats, body: int, a: Vec3) -> None:
+    """Write a direction of the world in the frame of a body: by the transposed rotation."""
+    r = poses[body]
+    aim.x = r[0, 0] * a.x + r[1, 0] * a.y + r[2, 0] * a.z
+    aim.y = r[0, 1] * a.x + r[1, 1] * a.y + r[2, 1] * a.z
+    aim.z = r[0, 2] * a.x + r[1, 2] * a.y + r[2, 2] * a.z

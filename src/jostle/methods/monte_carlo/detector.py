@@ -93,9 +93,9 @@ class MonteCarloDetector(Detector):
         self._search = None  # until all is done: see the module's docstring
         couples = self._couples(frame, query, search.near)
         # With a clearance a row that is near must not end the search for one that touches.
-        how_many = ALL if query.clearance > 0.0 and query.rows != "any" else HOW_MANY[query.rows]
+        row_mode = ALL if query.clearance > 0.0 and query.rows != "any" else HOW_MANY[query.rows]
         error = 0.0 if query.clearance > 0.0 else self._tolerated(query.budget)
-        search.begin_frame(couples, frame, self._boxes.of(frame), query.clearance, how_many, error)
+        search.begin_frame(couples, frame, self._boxes.of(frame), query.clearance, row_mode, error)
         complete = self._run(search, query.budget, began) and search.complete()
         searched, worked = (0.0, 0.0) if seconds is None else (perf_counter(), thread_time())
         if query.budget is not None:

@@ -7,271 +7,284 @@ stack, and here is the one place where a pair is refined, or tested exactly.
 
 The kernel stops after a number of operations (one is about a test of two facets, an exact test counts as four), or where an array
 is full, and goes on from there: where a search is cut depends on the number of operations alone. While a single row is looked
-for, what is on the stack when it is found is put off (pending); while new places are looked for, what is below known ones is. A
+for, what is on the stack when it is found is postponed; while new places are looked for, what is below known ones is. A
 pair bears the stamp of the frame in a hash table once it is refined or tested, so that nothing is done twice, from wherever it is
 reached.
 """
 
-import numpy as np
+from __future__ import annotations
+
+from typing import NamedTuple
 
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.geometry.rigid import rigid_coordinate
-from jostle.geometry.triangle import triangle_from
+from jostle.geometry.triangle import Triangle, triangle_bounds, triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.triangles_distance import distance_if_nearer
-from jostle.kernels.handles import float64_at, int32_at, int64_at
+from jostle.geometry.vector import Vec3, point_from, write_point_from
+from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
-from jostle.methods.monte_carlo import workspace as ws
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses
 from jostle.methods.monte_carlo.average_planes import spread_of
-from jostle.methods.monte_carlo.flood import flood, queue_root
-from jostle.methods.monte_carlo.next_item import FINISHED, next_item
-from jostle.methods.monte_carlo.packed import (
-    BODY,
-    CELL,
-    CORNER,
-    FIRST,
-    LEVEL,
-    LINKS,
-    PARENT,
-    ROOT,
-    VERTICES,
-    share_a_vertex,
-)
+from jostle.methods.monte_carlo.flood import flood, postpone, queue_root, slot_of_root
+from jostle.methods.monte_carlo.next_item import FINISHED, NOTHING, next_item
+from jostle.methods.monte_carlo.packed import faces_share_a_vertex, first_face
 from jostle.methods.monte_carlo.refine import refine, refine_itself
 from jostle.methods.monte_carlo.sampling import PORTION
-from jostle.methods.monte_carlo.what_is_told import first_face
+from jostle.methods.monte_carlo.work import (
+    DONE,
+    FULL_PENDING,
+    FULL_ROWS,
+    FULL_STACK,
+    FULL_TABLE,
+    FULL_TRACKERS,
+    HOT,
+    OF_CELL,
+    OF_PAIR,
+    ONE_ROW,
+    OUT_OF_OPERATIONS,
+    PLACE_BY_PLACE,
+    SLOTS,
+    BodyPose,
+    FacetPair,
+    Key,
+    PoseRow,
+    Work,
+    are_coarsest,
+    are_faces,
+    cells_of,
+    in_order,
+    is_of_one_body,
+    open_work,
+    pair_of,
+    roots_of,
+    write_entry,
+)
+from jostle.methods.monte_carlo.workspace import find_slot, is_known, put_key
 from jostle.packed_rows import ALL, ANY, WORST
 
 EXACT_OPERATIONS = 4
 
 
-@kernel
-def place_face(tags, corners, side, bodies, body, face, poses):  # type: ignore[no-untyped-def]
-    """Return where in `corners` the nine world coordinates of a face stand; faces of the last tests are kept."""
-    slot = side * ws.SLOTS + (face & (ws.SLOTS - 1))
-    tag = (np.int64(body) << 32) | np.int64(face)
-    to = 9 * slot
-    if tags[slot] != tag:
-        tags[slot] = tag
-        at = BODY * body
-        faces = int32_at(bodies[at + CORNER], bodies[at + CORNER + 1])
-        vertices = float64_at(bodies[at + VERTICES], bodies[at + VERTICES + 1])
-        for k in range(3):
-            v = 3 * faces[3 * face + k]
-            x, y, z = vertices[v], vertices[v + 1], vertices[v + 2]
-            for row in range(3):
-                p = 16 * body + 4 * row
-                corners[to + 3 * k + row] = rigid_coordinate(poses[p], poses[p + 1], poses[p + 2], poses[p + 3], x, y, z)
-    return to
+class Room(NamedTuple):
+    """What arrays may hold before a step; one step adds no more than what they have beside that."""
+
+    height: int
+    pending: int
+    keys: int
+    rows: int
+    trackers: int
 
 
-@kernel(forceinline=True)
-def boxes_apart(corners, p, q, by):  # type: ignore[no-untyped-def]
-    """Whether the boxes of two faces, nine numbers each from p and q on, are farther apart than `by` along an axis."""
-    for k in range(3):
-        low_p = min(corners[p + k], corners[p + k + 3], corners[p + k + 6])
-        high_q = max(corners[q + k], corners[q + k + 3], corners[q + k + 6])
-        low_q = min(corners[q + k], corners[q + k + 3], corners[q + k + 6])
-        high_p = max(corners[p + k], corners[p + k + 3], corners[p + k + 6])
-        if low_p - by > high_q or low_q - by > high_p:
-            return True
-    return False
+class SideFacet(NamedTuple):
+    """A facet of the body on one side of a couple."""
 
-
-@kernel(forceinline=True)
-def register(links, couples, relative, table, payload, pending, cells, state, couple, a, b, fa, fb, row):  # type: ignore[no-untyped-def]
-    """Enter a new row in its cell, and have all below its roots looked at."""
-    stamp = state[ws.STAMP]
-    ca, cb = links[LINKS * fa + CELL], links[LINKS * fb + CELL]
-    slot, found = ws.find_slot(table, stamp, couple, ws.OF_CELL, ca, cb)
-    if not found:
-        cell = state[ws.CELLS]
-        ws.put_key(table, payload, slot, stamp, couple, ws.OF_CELL, ca, cb, cell, state)
-        to = ws.CELL_INT * cell
-        cells[to], cells[to + 1], cells[to + 2], cells[to + 3] = couple, ca, cb, row
-        state[ws.CELLS] += 1
-        ra, rb = links[LINKS * fa + ROOT], links[LINKS * fb + ROOT]
-        if a == b:
-            ra, rb = min(ra, rb), max(ra, rb)
-        slot, found = ws.find_slot(table, stamp, couple, ws.OF_ROOT, ra, rb)
-        if not found:
-            ws.put_key(table, payload, slot, stamp, couple, ws.OF_ROOT, ra, rb, ws.SEEN, state)
-        payload[slot] |= ws.HOT
-        queue_root(table, payload, pending, state, couple, ra, rb)
-    couples[ws.COUPLE * couple + ws.COUPLE_ROWS] += 1
-    relative[ws.COUPLE_FLOAT * couple + ws.NEAREST] = 0.0
-
-
-@kernel(forceinline=True)
-def put_off(stack, begin, end, pending, state):  # type: ignore[no-untyped-def]
-    """Move entries of the stack to those that are pending."""
-    to = ws.ENTRY * (state[ws.TAIL] - begin)
-    for k in range(ws.ENTRY * begin, ws.ENTRY * end):
-        pending[to + k] = stack[k]
-    state[ws.TAIL] += end - begin
+    side: int
+    body: int
+    facet: int
 
 
 @kernel
-def examine(addresses, state, numbers, operations):  # type: ignore[no-untyped-def]
-    """Go on with the search for so many operations; returns why it stopped and the operations used. Arrays as in `workspace`.
-
-    Long on purpose: it holds the only call of each exact test, and Numba optimises what is below a kernel again at each level of
-    calls.
-    """
-    data = float64_at(addresses[0, 2 * ws.DATA], addresses[0, 2 * ws.DATA + 1])
-    links = int32_at(addresses[0, 2 * ws.LINK], addresses[0, 2 * ws.LINK + 1])
-    child = int32_at(addresses[0, 2 * ws.CHILD], addresses[0, 2 * ws.CHILD + 1])
-    neighbour = int32_at(addresses[0, 2 * ws.AROUND_FACET], addresses[0, 2 * ws.AROUND_FACET + 1])
-    stamps = int32_at(addresses[0, 2 * ws.STAMPS], addresses[0, 2 * ws.STAMPS + 1])
-    bodies = int64_at(addresses[0, 2 * ws.BODIES], addresses[0, 2 * ws.BODIES + 1])
-    planes = float64_at(addresses[0, 2 * ws.PLANES], addresses[0, 2 * ws.PLANES + 1])
-    seeds = int32_at(addresses[0, 2 * ws.SEED_ORDER], addresses[0, 2 * ws.SEED_ORDER + 1])
-    poses = float64_at(addresses[0, 2 * ws.POSES], addresses[0, 2 * ws.POSES + 1])
-    couples = int32_at(addresses[0, 2 * ws.COUPLE_INTS], addresses[0, 2 * ws.COUPLE_INTS + 1])
-    relative = float64_at(addresses[0, 2 * ws.COUPLE_FLOATS], addresses[0, 2 * ws.COUPLE_FLOATS + 1])
-    table = int64_at(addresses[0, 2 * ws.TABLE], addresses[0, 2 * ws.TABLE + 1])
-    payload = int32_at(addresses[0, 2 * ws.PAYLOAD], addresses[0, 2 * ws.PAYLOAD + 1])
-    stack = int32_at(addresses[0, 2 * ws.STACK], addresses[0, 2 * ws.STACK + 1])
-    pending = int32_at(addresses[0, 2 * ws.PENDING], addresses[0, 2 * ws.PENDING + 1])
-    rows = int32_at(addresses[0, 2 * ws.ROW_INTS], addresses[0, 2 * ws.ROW_INTS + 1])
-    row_floats = float64_at(addresses[0, 2 * ws.ROW_FLOATS], addresses[0, 2 * ws.ROW_FLOATS + 1])
-    cells = int32_at(addresses[0, 2 * ws.CELL_INTS], addresses[0, 2 * ws.CELL_INTS + 1])
-    listed = int32_at(addresses[0, 2 * ws.LIST_INTS], addresses[0, 2 * ws.LIST_INTS + 1])
-    looked_at = int32_at(addresses[0, 2 * ws.LOOKED_AT], addresses[0, 2 * ws.LOOKED_AT + 1])
-    trackers = int32_at(addresses[0, 2 * ws.TRACKER_INTS], addresses[0, 2 * ws.TRACKER_INTS + 1])
-    gaps = float64_at(addresses[0, 2 * ws.TRACKER_FLOATS], addresses[0, 2 * ws.TRACKER_FLOATS + 1])
-    lost = int32_at(addresses[0, 2 * ws.LOST_REPS], addresses[0, 2 * ws.LOST_REPS + 1])
-    ring = int64_at(addresses[0, 2 * ws.RING], addresses[0, 2 * ws.RING + 1])
-    tags = int64_at(addresses[0, 2 * ws.TAGS], addresses[0, 2 * ws.TAGS + 1])
-    corners = float64_at(addresses[0, 2 * ws.CORNERS], addresses[0, 2 * ws.CORNERS + 1])
-
-    around, widest = state[ws.MOST_NEIGHBOURS], state[ws.MOST_CHILDREN]
-    most_height = stack.shape[0] // ws.ENTRY - widest * (widest + 1) // 2 - 1
-    most_keys = payload.shape[0] // 2 - (PORTION + 2 * around + 8)
-    most_pending = pending.shape[0] // ws.ENTRY - (PORTION + 2 * around + 8)
-    most_rows, most_trackers = rows.shape[0] // ws.ROW_INT - 1, gaps.shape[0] - 2
-    stamp, how_many = state[ws.STAMP], state[ws.HOW_MANY]
-    clearance, deformation, error = numbers[ws.CLEARANCE], numbers[ws.DEFORMATION], numbers[ws.ERROR]
-    best_gap, best_a, best_b = numbers[ws.BEST_GAP], state[ws.ITEM_A], state[ws.ITEM_B]
-    height, used, why = state[ws.HEIGHT], 0, ws.DONE
-    while height > 0 or state[ws.PHASE] != FINISHED or state[ws.ITEM] != 0:
-        if used >= operations:
-            why = ws.OUT_OF_OPERATIONS
+def examine(addresses: Addresses, operations: int) -> tuple[int, int]:
+    """Go on with the search for so many operations; returns why it stopped and the operations used."""
+    work = open_work(addresses)
+    state, room = work.state, room_of(work)
+    used, why = 0, DONE
+    while state.height > 0 or state.phase != FINISHED or state.item != NOTHING:
+        why = OUT_OF_OPERATIONS if used >= operations else what_is_full(work, room)
+        if why != DONE:
             break
-        if height > most_height:
-            why = ws.FULL_STACK
-            break
-        if state[ws.TAIL] + height > most_pending:
-            why = ws.FULL_PENDING
-            break
-        if state[ws.KEYS] > most_keys:
-            why = ws.FULL_TABLE
-            break
-        if state[ws.ROWS] > most_rows:
-            why = ws.FULL_ROWS
-            break
-        if state[ws.TRACKERS] > most_trackers:
-            why = ws.FULL_TRACKERS
-            break
-        if height == 0:
-            numbers[ws.BEST_GAP], state[ws.ITEM_A], state[ws.ITEM_B] = best_gap, best_a, best_b
-            height, more = next_item(
-                data, links, neighbour, stamps, bodies, seeds, couples, relative, table, payload, stack, pending, row_floats,
-                listed, looked_at, trackers, gaps, lost, ring, state, numbers,
-            )  # fmt: skip
-            used += more
-            best_gap, best_a, best_b = numbers[ws.BEST_GAP], state[ws.ITEM_A], state[ws.ITEM_B]
-            continue
-        height -= 1
-        used += 1
-        couple = np.int64(stack[ws.ENTRY * height])
-        fa, fb = np.int64(stack[ws.ENTRY * height + 1]), np.int64(stack[ws.ENTRY * height + 2])
-        at_couple, at = ws.COUPLE * couple, ws.COUPLE_FLOAT * couple
-        if couples[at_couple + ws.DECIDED] != 0:
-            continue
-        a, b = np.int64(couples[at_couple + ws.BODY_A]), np.int64(couples[at_couple + ws.BODY_B])
-        moving = couples[at_couple + ws.COUPLE_MOVING] != 0
-        if a == b and fa > fb:
-            fa, fb = fb, fa
-        slot, found = ws.find_slot(table, stamp, couple, ws.OF_PAIR, fa, fb)
-        if found:
-            if payload[slot] >= 0:
-                state[ws.ITEM_HIT], state[ws.ITEM_ROW] = 1, payload[slot]
-            continue
-        if state[ws.EARLY] == ws.PLACE_BY_PLACE:
-            _, known = ws.find_slot(table, stamp, couple, ws.OF_CELL, links[LINKS * fa + CELL], links[LINKS * fb + CELL])
-            if known:
-                state[ws.ITEM_HIT] = 1
-                stack[ws.ENTRY * height + 1], stack[ws.ENTRY * height + 2] = fa, fb
-                put_off(stack, height, height + 1, pending, state)
-                continue
-        # Faces are entered when they touch: a second test of others costs less than room for all that were ever tested.
-        if links[LINKS * fa + LEVEL] > 0 or links[LINKS * fb + LEVEL] > 0:
-            ws.put_key(table, payload, slot, stamp, couple, ws.OF_PAIR, fa, fb, -1, state)
-        if links[LINKS * fa + PARENT] < 0 and links[LINKS * fb + PARENT] < 0:
-            used += flood(
-                data, links, neighbour, stamps, bodies, relative, at, deformation, a, b, moving, couple, fa, fb, table, payload,
-                pending, state,
-            )  # fmt: skip
-        # A body against itself always goes down to the faces: its neighbouring facets are never apart.
-        fine_enough = a != b and error > 0.0 and spread_of(data, fa, fb, relative, at) <= error
-        if not fine_enough and (links[LINKS * fa + LEVEL] > 0 or links[LINKS * fb + LEVEL] > 0):
-            if fa == fb and a == b:
-                height, more = refine_itself(
-                    data, links, child, stamps, bodies, relative, at, deformation, a, moving, couple, fa, stack, height
-                )
-                used += more
-            else:
-                height, best_gap, best_a, best_b, more = refine(
-                    data, links, child, planes, stamps, bodies, relative, at, deformation, a, b, moving, couple, fa, fb, stack,
-                    height, best_gap, best_a, best_b,
-                )  # fmt: skip
-                used += more
-            state[ws.FACET_TESTS] += more
-            continue
-        if a == b and (fa == fb or share_a_vertex(bodies, a, fa, fb)):
-            continue
-        face_a, face_b = (
-            first_face(links, child, fa) - bodies[BODY * a + FIRST],
-            first_face(links, child, fb) - bodies[BODY * b + FIRST],
-        )
-        p, q = place_face(tags, corners, 0, bodies, a, face_a, poses), place_face(tags, corners, 1, bodies, b, face_b, poses)
-        used += 1
-        near = error if fine_enough else clearance
-        if boxes_apart(corners, p, q, near):
-            continue
-        used += EXACT_OPERATIONS - 1
-        state[ws.EXACT_TESTS] += 1
-        triangle_a, triangle_b = triangle_from(corners, p), triangle_from(corners, q)
-        kind, distance = triangles_touch(triangle_a, triangle_b), 0.0
-        if kind == 0 and near > 0.0:
-            state[ws.DISTANCE_TESTS] += 1
-            used += EXACT_OPERATIONS
-            distance = distance_if_nearer(triangle_a, triangle_b, near)
-            if distance < near:
-                kind = TOUCHING if fine_enough else NEAR
-        if kind == 0:
-            continue
-        row = state[ws.ROWS]
-        state[ws.ROWS] = row + 1
-        to = ws.ROW_INT * row
-        rows[to], rows[to + 1], rows[to + 2], rows[to + 3] = couple, fa, fb, kind
-        row_floats[ws.ROW_FLOAT * row], row_floats[ws.ROW_FLOAT * row + 1] = distance, -1.0
-        if links[LINKS * fa + LEVEL] > 0 or links[LINKS * fb + LEVEL] > 0:
-            payload[slot] = row
-        else:
-            ws.put_key(table, payload, slot, stamp, couple, ws.OF_PAIR, fa, fb, row, state)
-        state[ws.ITEM_HIT], state[ws.ITEM_ROW] = 1, row
-        register(links, couples, relative, table, payload, pending, cells, state, couple, a, b, fa, fb, row)
-        if how_many != ALL and (how_many != WORST or kind == CROSSING or fine_enough):
-            couples[at_couple + ws.DECIDED] = 1
-            if how_many == ANY:
-                height, state[ws.ITEM], state[ws.PHASE], state[ws.COMPLETE] = 0, 0, FINISHED, 1
-                state[ws.HEAD], state[ws.TAIL] = 0, 0
-        if state[ws.EARLY] == ws.ONE_ROW:
-            put_off(stack, 0, height, pending, state)
-            height = 0
-    numbers[ws.BEST_GAP], state[ws.ITEM_A], state[ws.ITEM_B] = best_gap, best_a, best_b
-    state[ws.HEIGHT] = height
-    state[ws.OPERATIONS] += used
+        used += examine_top(work) if state.height > 0 else next_item(work)
+    work.counts.operations += used
     return why, used
+
+
+@kernel(forceinline=True)
+def room_of(work: Work) -> Room:
+    """Return how far arrays may be filled."""
+    widest = work.task.most_children
+    step = PORTION + 2 * work.task.most_neighbours + 8
+    return Room(
+        len(work.stack) - widest * (widest + 1) // 2 - 1,
+        len(work.pending) - step,
+        len(work.payload) // 2 - step,
+        len(work.rows) - 1,
+        len(work.trackers) - 2,
+    )
+
+
+@kernel(forceinline=True)
+def what_is_full(work: Work, room: Room) -> int:
+    """Return which array has no room for another step; `DONE` where all have."""
+    state = work.state
+    if state.height > room.height:
+        return FULL_STACK
+    if state.tail + state.height > room.pending:
+        return FULL_PENDING
+    if state.keys > room.keys:
+        return FULL_TABLE
+    if state.rows > room.rows:
+        return FULL_ROWS
+    return FULL_TRACKERS if state.trackers > room.trackers else DONE
+
+
+@kernel(forceinline=True)
+def examine_top(work: Work) -> int:
+    """Take the topmost pair off the stack, and refine or test it if it is new in this frame; returns the operations."""
+    state = work.state
+    state.height -= 1
+    pair = pair_of(work.stack[state.height])
+    if work.couples[pair.couple].decided != 0:
+        return 1
+    one_body = is_of_one_body(work, pair)
+    if one_body:
+        pair = in_order(pair)
+    key = Key(OF_PAIR, pair)
+    slot, found = find_slot(work, key)
+    if found:
+        if work.payload[slot] >= 0:
+            state.item_hit, state.item_row = 1, work.payload[slot]
+        return 1
+    if state.early == PLACE_BY_PLACE and is_known(work, Key(OF_CELL, cells_of(work, pair))):
+        state.item_hit = 1
+        postpone(work, pair)
+        return 1
+    # Faces are entered when they touch: a second test of others costs less than room for all that were ever tested.
+    finest = are_faces(work, pair)
+    if not finest:
+        put_key(work, slot, key)
+        work.payload[slot] = -1
+    used = 1
+    if are_coarsest(work, pair):
+        used += flood(work, pair)
+    # A body against itself always goes down to the faces: its neighbouring facets are never apart.
+    fine_enough = not one_body and work.task.error > 0.0 and spread_of(work, pair) <= work.task.error
+    if not (fine_enough or finest):
+        more = refine_itself(work, pair) if one_body and pair.a == pair.b else refine(work, pair)
+        work.counts.facet_tests += more
+        return used + more
+    if one_body and (pair.a == pair.b or faces_share_a_vertex(work, pair)):
+        return used
+    return used + test_faces(work, pair, slot, fine_enough)
+
+
+@kernel(forceinline=True)
+def test_faces(work: Work, pair: FacetPair, slot: int, fine_enough: bool) -> int:
+    """Test two faces exactly, or those that stand for two facets; where they touch, write a row. Returns the operations."""
+    near = work.task.error if fine_enough else work.task.clearance
+    bodies = work.couples[pair.couple].body
+    face_a = placed_face(work, SideFacet(0, as_int64(bodies[0]), pair.a))
+    face_b = placed_face(work, SideFacet(1, as_int64(bodies[1]), pair.b))
+    if boxes_apart(face_a, face_b, near):
+        return 1
+    used = EXACT_OPERATIONS
+    work.counts.exact_tests += 1
+    kind, distance = triangles_touch(face_a, face_b), 0.0
+    if kind == 0 and near > 0.0:
+        work.counts.distance_tests += 1
+        used += EXACT_OPERATIONS
+        distance = distance_if_nearer(face_a, face_b, near)
+        if distance < near:
+            kind = TOUCHING if fine_enough else NEAR
+    if kind != 0:
+        row = add_row(work, pair, slot, kind, distance)
+        register(work, pair, row)
+        if work.task.row_mode != ALL and (work.task.row_mode != WORST or kind == CROSSING or fine_enough):
+            decide(work, pair)
+        if work.state.early == ONE_ROW:
+            postpone_stack(work)
+    return used
+
+
+@kernel(forceinline=True)
+def placed_face(work: Work, of: SideFacet) -> Triangle:
+    """Return the face that stands for a facet in the world; faces of the last tests are kept, those of each side apart."""
+    body = work.bodies[of.body]
+    face = first_face(work, of.facet) - body.first
+    slot = of.side * SLOTS + (face & (SLOTS - 1))
+    tag, placed = (of.body << 32) | face, work.placed[slot]
+    if work.tags[slot] != tag:
+        work.tags[slot] = tag
+        corner = int32_at(body.corner.address, body.corner.length)
+        vertices = float64_at(body.vertices.address, body.vertices.length)
+        for k in range(3):
+            vertex = point_from(vertices, 3 * corner[3 * face + k])
+            write_point_from(placed.corners, 3 * k, in_world(work.poses[of.body], vertex))
+    return triangle_from(placed.corners, 0)
+
+
+@kernel(forceinline=True)
+def in_world(pose: BodyPose, a: Vec3) -> Vec3:
+    """Return a point of a body in the world."""
+    return Vec3(world_coordinate(pose.x, a), world_coordinate(pose.y, a), world_coordinate(pose.z, a))
+
+
+@kernel(forceinline=True)
+def world_coordinate(row: PoseRow, a: Vec3) -> float:
+    """Return one world coordinate of a point."""
+    coordinate: float = rigid_coordinate(row.x, row.y, row.z, row.shift, a.x, a.y, a.z)
+    return coordinate
+
+
+@kernel(forceinline=True)
+def boxes_apart(a: Triangle, b: Triangle, by: float) -> bool:
+    """Return whether the boxes of two faces are farther apart than `by` along an axis."""
+    p, q = triangle_bounds(a), triangle_bounds(b)
+    return (
+        p.lower.x - by > q.upper.x or q.lower.x - by > p.upper.x
+        or p.lower.y - by > q.upper.y or q.lower.y - by > p.upper.y
+        or p.lower.z - by > q.upper.z or q.lower.z - by > p.upper.z
+    )  # fmt: skip
+
+
+@kernel(forceinline=True)
+def add_row(work: Work, pair: FacetPair, slot: int, kind: int, distance: float) -> int:
+    """Write a row and enter it in the hash table, at the slot of its pair; returns its number."""
+    state = work.state
+    row = state.rows
+    found = work.rows[row]
+    write_entry(found.pair, pair)
+    found.kind, found.sample, found.distance = kind, -1, distance
+    if are_faces(work, pair):
+        put_key(work, slot, Key(OF_PAIR, pair))
+    work.payload[slot] = row
+    state.item_hit, state.item_row, state.rows = 1, row, row + 1
+    return row
+
+
+@kernel
+def register(work: Work, pair: FacetPair, row: int) -> None:
+    """Enter a new row in its cell, and have all below its roots looked at."""
+    state, key = work.state, Key(OF_CELL, cells_of(work, pair))
+    slot, found = find_slot(work, key)
+    if not found:
+        put_key(work, slot, key)
+        work.payload[slot] = state.cells
+        cell = work.cells[state.cells]
+        write_entry(cell.pair, key.pair)
+        cell.row = row
+        state.cells += 1
+        roots = roots_of(work, pair)
+        work.payload[slot_of_root(work, roots)] |= HOT
+        queue_root(work, roots)
+    work.couples[pair.couple].rows += 1
+    work.relative[pair.couple].nearest = 0.0
+
+
+@kernel(forceinline=True)
+def decide(work: Work, pair: FacetPair) -> None:
+    """Look for no further row of a couple; where any row is enough, end the search."""
+    state = work.state
+    work.couples[pair.couple].decided = 1
+    if work.task.row_mode == ANY:
+        state.height, state.item, state.phase, state.complete = 0, NOTHING, FINISHED, 1
+        state.head, state.tail = 0, 0
+
+
+@kernel(forceinline=True)
+def postpone_stack(work: Work) -> None:
+    """Move the stack to the end of what is pending."""
+    for k in range(work.state.height):
+        postpone(work, pair_of(work.stack[k]))
+    work.state.height = 0

@@ -5,49 +5,75 @@ Here the area is covered by refinement below pairs of coarsest facets, which lea
 next there is flooding, over vertices and edges, on either side. With one level (the mesh alone) that is the paper's.
 """
 
+from __future__ import annotations
+
 from jostle.kernels.jit import kernel
 from jostle.methods.monte_carlo.average_planes import gap_of_facets
-from jostle.methods.monte_carlo.packed import AROUND, LINKS, are_neighbours, make_fresh
-from jostle.methods.monte_carlo.workspace import ENTRY, OF_ROOT, QUEUED, SEEN, STAMP, TAIL, find_slot, put_key
+from jostle.methods.monte_carlo.packed import are_neighbours, make_fresh
+from jostle.methods.monte_carlo.work import (
+    OF_ROOT,
+    QUEUED,
+    SEEN,
+    FacetPair,
+    Key,
+    Work,
+    in_order,
+    is_of_one_body,
+    with_neighbour,
+    write_entry,
+)
+from jostle.methods.monte_carlo.workspace import find_slot, put_key
 
 
 @kernel(forceinline=True)
-def queue_root(table, payload, pending, state, couple, fa, fb):  # type: ignore[no-untyped-def]
-    """Have a pair of coarsest facets refined to the end, if it is not to be already."""
-    slot, found = find_slot(table, state[STAMP], couple, OF_ROOT, fa, fb)
-    if not found:
-        put_key(table, payload, slot, state[STAMP], couple, OF_ROOT, fa, fb, SEEN, state)
-    if payload[slot] & QUEUED == 0:
-        payload[slot] |= QUEUED
-        to = ENTRY * state[TAIL]
-        pending[to], pending[to + 1], pending[to + 2] = couple, fa, fb
-        state[TAIL] += 1
+def postpone(work: Work, pair: FacetPair) -> None:
+    """Put a pair at the end of what is pending."""
+    write_entry(work.pending[work.state.tail], pair)
+    work.state.tail += 1
 
 
 @kernel
-def flood(  # type: ignore[no-untyped-def]
-    data, links, neighbour, stamps, bodies, relative, at, deformation, a, b, moving, couple, fa, fb, table, payload, pending, state
-):
+def slot_of_root(work: Work, pair: FacetPair) -> int:
+    """Return where a pair of coarsest facets stands in the hash table, from now on."""
+    key = Key(OF_ROOT, pair)
+    slot, found = find_slot(work, key)
+    if not found:
+        put_key(work, slot, key)
+        work.payload[slot] = SEEN
+    return slot
+
+
+@kernel
+def queue_root(work: Work, pair: FacetPair) -> None:
+    """Have a pair of coarsest facets refined to the end, if it is not to be already."""
+    slot = slot_of_root(work, pair)
+    if work.payload[slot] & QUEUED == 0:
+        work.payload[slot] |= QUEUED
+        postpone(work, pair)
+
+
+@kernel
+def flood(work: Work, pair: FacetPair) -> int:
     """Queue the pairs of coarsest facets around one that are not parted (in one body no neighbours); returns the tests."""
+    one_body = is_of_one_body(work, pair)
     tests = 0
     for side in range(2):
-        f = fb if side else fa
-        for k in range(links[LINKS * f + AROUND], links[LINKS * (f + 1) + AROUND]):
-            g, h = (fa, neighbour[k]) if side else (neighbour[k], fb)
-            if a == b:
-                if are_neighbours(links, neighbour, g, h):
+        f = pair.b if side else pair.a
+        for k in range(work.links[f].around, work.links[f + 1].around):
+            beside = with_neighbour(work, pair, side, k)
+            if one_body:
+                if are_neighbours(work, beside):
                     continue
-                g, h = min(g, h), max(g, h)
-            slot, found = find_slot(table, state[STAMP], couple, OF_ROOT, g, h)
+                beside = in_order(beside)
+            key = Key(OF_ROOT, beside)
+            slot, found = find_slot(work, key)
             if found:
                 continue
-            put_key(table, payload, slot, state[STAMP], couple, OF_ROOT, g, h, SEEN, state)
-            if moving:
-                make_fresh(bodies, a, b, g, h, data, links, stamps, deformation)
+            put_key(work, slot, key)
+            work.payload[slot] = SEEN
+            make_fresh(work, beside)
             tests += 1
-            if gap_of_facets(data, g, h, relative, at) <= 0.0:
-                payload[slot] |= QUEUED
-                to = ENTRY * state[TAIL]
-                pending[to], pending[to + 1], pending[to + 2] = couple, g, h
-                state[TAIL] += 1
+            if gap_of_facets(work, beside) <= 0.0:
+                work.payload[slot] |= QUEUED
+                postpone(work, beside)
     return tests

@@ -8,15 +8,30 @@ normal rigidly, up to rounding.
 
 from __future__ import annotations
 
-import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
+from jostle.geometry.triangle import Triangle
+from jostle.geometry.vector import Points, Vec3, cross, dot, length, minus, plus, point_at, point_from, times, write_point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-from jostle.methods.monte_carlo.shells import any_normal, normal_of_corners
+from jostle.kernels.structs import Rows
+from jostle.methods.monte_carlo.shells import Ints, any_normal, barycentre, normal_of_corners, over
+
+FlatInts = Ints | Rows[int]
+FlatFloats = Floats | Rows[float]
+
+
+class Axes(NamedTuple):
+    """An orthonormal frame: its origin, and three unit vectors."""
+
+    origin: Vec3
+    along: Vec3
+    across: Vec3
+    normal: Vec3
 
 
 def in_frames(vertices: Floats, anchor: NDArray[np.int32], centre: Floats, normal: Floats) -> tuple[Floats, Floats]:
@@ -32,66 +47,65 @@ def in_frames(vertices: Floats, anchor: NDArray[np.int32], centre: Floats, norma
     """
     corners, in_frame = np.zeros((len(anchor), 3, 3)), np.zeros((len(anchor), 6))
     flat, anchors = read_only_view(vertices).reshape(-1), read_only_view(anchor).reshape(-1)
-    fill_frames(flat, anchors, read_only_view(centre), read_only_view(normal), corners, in_frame)
+    fill_frames(flat, anchors, read_only_view(centre), read_only_view(normal), corners.reshape(-1), in_frame.reshape(-1))
     return corners, in_frame
 
 
-@kernel
-def corner_of_facet(anchor, vertices, at):  # type: ignore[no-untyped-def]
-    """Where a corner of a coarser facet is: the mean of four vertices, anchor[at …]; anchor (12 F,), vertices (3 n,)."""
-    a, b, c, d = 3 * anchor[at], 3 * anchor[at + 1], 3 * anchor[at + 2], 3 * anchor[at + 3]
-    return (
-        0.25 * ((vertices[a] + vertices[b]) + (vertices[c] + vertices[d])),
-        0.25 * ((vertices[a + 1] + vertices[b + 1]) + (vertices[c + 1] + vertices[d + 1])),
-        0.25 * ((vertices[a + 2] + vertices[b + 2]) + (vertices[c + 2] + vertices[d + 2])),
-    )
+@kernel(forceinline=True)
+def mean_of_four(anchor: FlatInts, vertices: Floats, at: int) -> Vec3:
+    """Return the mean of four vertices, anchor[at …]; anchor (12 F,), vertices (3 n,)."""
+    a, b = point_from(vertices, 3 * anchor[at]), point_from(vertices, 3 * anchor[at + 1])
+    c, d = point_from(vertices, 3 * anchor[at + 2]), point_from(vertices, 3 * anchor[at + 3])
+    return times(0.25, plus(plus(a, b), plus(c, d)))
 
 
 @kernel
-def frame_of_corners(ax, ay, az, bx, by, bz, cx, cy, cz):  # type: ignore[no-untyped-def]
-    """Barycentre of a triangle and an orthonormal frame: along ab, across, normal. Twelve numbers."""
-    nx, ny, nz = normal_of_corners(ax, ay, az, bx, by, bz, cx, cy, cz)
-    ux, uy, uz = bx - ax, by - ay, bz - az
-    along = (nx * ux + ny * uy) + nz * uz
-    ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
-    size = math.sqrt((ux * ux + uy * uy) + uz * uz)
-    if size > 0.0:
-        ux, uy, uz = ux / size, uy / size, uz / size
-    else:
-        ux, uy, uz = any_normal(nx, ny, nz)
-    x, y, z = ((ax + bx) + cx) / 3.0, ((ay + by) + cy) / 3.0, ((az + bz) + cz) / 3.0
-    return x, y, z, ux, uy, uz, ny * uz - nz * uy, nz * ux - nx * uz, nx * uy - ny * ux, nx, ny, nz
+def corners_of_facet(anchor: FlatInts, vertices: Floats, f: int) -> Triangle:
+    """Return where the corners of coarser facet f are; anchor (12 F,), vertices (3 n,)."""
+    at = 12 * f
+    p, q = mean_of_four(anchor, vertices, at), mean_of_four(anchor, vertices, at + 4)
+    return Triangle(p, q, mean_of_four(anchor, vertices, at + 8))
 
 
 @kernel
-def carried_disc(anchor, in_frame, vertices, f):  # type: ignore[no-untyped-def]
-    """Centre and normal of coarser facet f's disc at rest, carried along with its corners. Six numbers; in_frame (6 F,)."""
-    ax, ay, az = corner_of_facet(anchor, vertices, 12 * f)
-    bx, by, bz = corner_of_facet(anchor, vertices, 12 * f + 4)
-    cx, cy, cz = corner_of_facet(anchor, vertices, 12 * f + 8)
-    x, y, z, ux, uy, uz, vx, vy, vz, wx, wy, wz = frame_of_corners(ax, ay, az, bx, by, bz, cx, cy, cz)
-    p, q, r = in_frame[6 * f], in_frame[6 * f + 1], in_frame[6 * f + 2]
-    x, y, z = x + ((p * ux + q * vx) + r * wx), y + ((p * uy + q * vy) + r * wy), z + ((p * uz + q * vz) + r * wz)
-    p, q, r = in_frame[6 * f + 3], in_frame[6 * f + 4], in_frame[6 * f + 5]
-    return x, y, z, (p * ux + q * vx) + r * wx, (p * uy + q * vy) + r * wy, (p * uz + q * vz) + r * wz
+def frame_of_corners(t: Triangle) -> Axes:
+    """Return the barycentre of a triangle and an orthonormal frame: along its first side, across, normal."""
+    n = normal_of_corners(t)
+    u = minus(t.q, t.p)
+    u = minus(u, times(dot(n, u), n))
+    size = length(u)
+    u = over(u, size) if size > 0.0 else any_normal(n)
+    return Axes(barycentre(t), u, cross(n, u), n)
+
+
+@kernel(forceinline=True)
+def out_of_frame(axes: Axes, a: Vec3) -> Vec3:
+    """Return a direction that is given in a frame."""
+    return plus(plus(times(a.x, axes.along), times(a.y, axes.across)), times(a.z, axes.normal))
+
+
+@kernel(forceinline=True)
+def into_frame(axes: Axes, a: Vec3) -> Vec3:
+    """Return a direction in a frame."""
+    return Vec3(dot(a, axes.along), dot(a, axes.across), dot(a, axes.normal))
 
 
 @kernel
-def fill_frames(vertices, anchor, centre, normal, corners, in_frame):  # type: ignore[no-untyped-def]
-    """Write corners (f,3,3), and the coordinates (f,6) of centre and normal (f,3) in their frames; vertices, anchor flat."""
-    for f in range(corners.shape[0]):
-        ax, ay, az = corner_of_facet(anchor, vertices, 12 * f)
-        bx, by, bz = corner_of_facet(anchor, vertices, 12 * f + 4)
-        cx, cy, cz = corner_of_facet(anchor, vertices, 12 * f + 8)
-        corners[f, 0, 0], corners[f, 0, 1], corners[f, 0, 2] = ax, ay, az
-        corners[f, 1, 0], corners[f, 1, 1], corners[f, 1, 2] = bx, by, bz
-        corners[f, 2, 0], corners[f, 2, 1], corners[f, 2, 2] = cx, cy, cz
-        x, y, z, ux, uy, uz, vx, vy, vz, wx, wy, wz = frame_of_corners(ax, ay, az, bx, by, bz, cx, cy, cz)
-        x, y, z = centre[f, 0] - x, centre[f, 1] - y, centre[f, 2] - z
-        in_frame[f, 0] = (x * ux + y * uy) + z * uz
-        in_frame[f, 1] = (x * vx + y * vy) + z * vz
-        in_frame[f, 2] = (x * wx + y * wy) + z * wz
-        x, y, z = normal[f, 0], normal[f, 1], normal[f, 2]
-        in_frame[f, 3] = (x * ux + y * uy) + z * uz
-        in_frame[f, 4] = (x * vx + y * vy) + z * vz
-        in_frame[f, 5] = (x * wx + y * wy) + z * wz
+def carried_disc(anchor: FlatInts, in_frame: FlatFloats, vertices: Floats, f: int) -> tuple[Vec3, Vec3]:
+    """Return centre and normal of coarser facet f's disc at rest, carried along with its corners; in_frame (6 F,)."""
+    axes = frame_of_corners(corners_of_facet(anchor, vertices, f))
+    centre = plus(axes.origin, out_of_frame(axes, point_from(in_frame, 6 * f)))
+    return centre, out_of_frame(axes, point_from(in_frame, 6 * f + 3))
+
+
+@kernel
+def fill_frames(vertices: Floats, anchor: Ints, centre: Points, normal: Points, corners: Floats, in_frame: Floats) -> None:
+    """Write corners (9 f,), and the coordinates (6 f,) of centre and normal (f,3) in their frames; vertices, anchor flat."""
+    for f in range(centre.shape[0]):
+        t = corners_of_facet(anchor, vertices, f)
+        write_point_from(corners, 9 * f, t.p)
+        write_point_from(corners, 9 * f + 3, t.q)
+        write_point_from(corners, 9 * f + 6, t.r)
+        axes = frame_of_corners(t)
+        write_point_from(in_frame, 6 * f, into_frame(axes, minus(point_at(centre, f), axes.origin)))
+        write_point_from(in_frame, 6 * f + 3, into_frame(axes, point_at(normal, f)))

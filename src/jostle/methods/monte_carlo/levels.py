@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
+from jostle.geometry.vector import dot, minus, point_at
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.protocol import Progress
 from jostle.shapes.mesh import Mesh
 
@@ -38,6 +40,24 @@ DIRECTION = 2.0  # how much turning away by 90 degrees counts, in areas of the c
 
 # The simplifier keeps its mesh in global variables. A caller who uses it in another thread may spoil shells, not answers.
 _one_at_a_time = threading.Lock()
+
+
+class FineFacets(NamedTuple):
+    """Facets that look for a parent."""
+
+    corner: Ints  # (f, 3) vertices of the coarser mesh, or -1
+    middle: Floats  # (f, 3)
+    direction: Floats  # (f, 3)
+
+
+class CoarseFacets(NamedTuple):
+    """Those they choose from: triangles of the coarser mesh, and which of them are at each vertex."""
+
+    first: Ints
+    around: Ints
+    middle: Floats  # (c, 3)
+    direction: Floats  # (c, 3)
+    area: Floats  # (c,)
 
 
 class Simplified(NamedTuple):
@@ -190,7 +210,7 @@ def _nearest_parents(patches: Patches, corner: Ints, coarser: Simplified) -> Int
     area = np.maximum(np.sqrt((towards**2).sum(axis=1)), 1e-12 * SCALE**2)
     middle, direction = (p + q + r) / 3.0, _unit(towards)
     first, around = faces_around(coarser.faces, len(coarser.points))
-    fine_middle, fine_direction = patches.middle(), patches.direction()
+    fine, coarse = FineFacets(corner, patches.middle(), patches.direction()), CoarseFacets(first, around, middle, direction, area)
     parent = np.full(len(corner), -1, np.int32)
     for again in range(ROUNDS):
         if again:
@@ -203,7 +223,7 @@ def _nearest_parents(patches: Patches, corner: Ints, coarser: Simplified) -> Int
             direction[filled] = _unit(sums.towards[filled])
         for begin in range(0, len(corner), ROWS):
             end = min(begin + ROWS, len(corner))
-            choose_parents(begin, end, corner, first, around, fine_middle, fine_direction, middle, direction, area, parent)
+            choose_parents(begin, end, fine, coarse, parent)
     return parent
 
 
@@ -257,51 +277,43 @@ def _unit(vectors: Floats) -> Floats:
     return unit
 
 
+@kernel(forceinline=True)
+def lowest_connected(root: Ints, v: int) -> int:
+    """Return the vertex that stands for the component of a vertex; paths are halved."""
+    while root[v] != v:
+        root[v] = root[root[v]]
+        v = as_int64(root[v])
+    return v
+
+
 @kernel
-def join_components(faces, root):  # type: ignore[no-untyped-def]
+def join_components(faces: Ints, root: Ints) -> None:
     """Write in root (n,) int32, which holds 0 … n-1, the lowest vertex that each vertex is connected to by faces (m,3)."""
     for f in range(faces.shape[0]):
-        a = faces[f, 0]
-        while root[a] != a:
-            root[a] = root[root[a]]
-            a = root[a]
+        a = lowest_connected(root, as_int64(faces[f, 0]))
         for k in range(1, 3):
-            b = faces[f, k]
-            while root[b] != b:
-                root[b] = root[root[b]]
-                b = root[b]
-            if a < b:
-                root[b] = a
-            else:
-                root[a] = b
-                a = b
+            b = lowest_connected(root, as_int64(faces[f, k]))
+            root[max(a, b)] = min(a, b)
+            a = min(a, b)
     for v in range(root.shape[0]):
         root[v] = root[root[v]]
 
 
 @kernel
-def choose_parents(begin, end, corner, first, around, fine_middle, fine_direction, middle, direction, area, parent):  # type: ignore[no-untyped-def]
-    """Write parent (f,) of the facets begin … end-1: the triangle around their corners that is nearest in place and direction.
-
-    corner (f,3) vertices of the coarser mesh or -1; first, around: its faces at each vertex; middle, direction (·,3), area (c,).
-    """
+def choose_parents(begin: int, end: int, fine: FineFacets, coarse: CoarseFacets, parent: Ints) -> None:
+    """Write parent (f,) of the facets begin … end-1: the triangle around their corners that is nearest in place and direction."""
     for f in range(begin, end):
+        middle, direction = point_at(fine.middle, f), point_at(fine.direction, f)
         best, chosen = np.inf, -1
         for k in range(3):
-            v = corner[f, k]
+            v = fine.corner[f, k]
             if v < 0:
                 continue
-            for at in range(first[v], first[v + 1]):
-                c = around[at]
-                x = fine_middle[f, 0] - middle[c, 0]
-                y = fine_middle[f, 1] - middle[c, 1]
-                z = fine_middle[f, 2] - middle[c, 2]
-                along = (
-                    fine_direction[f, 0] * direction[c, 0]
-                    + fine_direction[f, 1] * direction[c, 1]
-                    + fine_direction[f, 2] * direction[c, 2]
-                )
-                cost = ((x * x + y * y) + z * z) + DIRECTION * area[c] * (1.0 - along)
+            for at in range(coarse.first[v], coarse.first[v + 1]):
+                c = as_int64(coarse.around[at])
+                d = minus(middle, point_at(coarse.middle, c))
+                along = dot(direction, point_at(coarse.direction, c))
+                cost = dot(d, d) + DIRECTION * coarse.area[c] * (1.0 - along)
                 if cost < best or (cost == best and c < chosen):
                     best, chosen = cost, c
         parent[f] = chosen

@@ -12,29 +12,69 @@ and says where the bound is broken. Rounding counts towards δ.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle.frame import Floats
-from jostle.kernels.arrays import read_only_view
+from jostle.geometry.triangle import Triangle
+from jostle.geometry.vector import Vec3, cross, dot, length, minus, plus, point_from, times
+from jostle.kernels.handles import AddressTable, float64_at
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener
 from jostle.methods.monte_carlo.frames import carried_disc
 from jostle.methods.monte_carlo.shape import ShellShape
-from jostle.methods.monte_carlo.shells import disc_of_face
+from jostle.methods.monte_carlo.shells import FacetDisc, Ints, disc_of_face
 
 FRAME_OPERATIONS = 8  # a frame costs about as much as looking at this many vertices
+AT_REST = ("anchor", "in_frame", "under_first", "under", "radius", "thickness")  # what the check takes of a shape
 SLACK = 1e-9  # share of the radius that rounding may take beyond the bound before it counts as broken
 
 
-class BoundState(NamedTuple):
-    """How far `check_bound` has got with one body."""
+class BoundProgress(Record):
+    """How far the check has got with one body."""
 
-    at: NDArray[np.int64]  # (4,) facet, place among the vertices under it, broken facets, rounds over all facets
-    worst: Floats  # (3,) excess: of the facet at hand as a length, of this round and of the last one as shares of the radius
-    excess: Floats  # (F,) the last known excess of each facet
+    facet: int64
+    place: int64  # among the vertices under it
+    broken: int64  # facets of which the bound is known to be broken
+    rounds: int64  # over all facets
+    here: float64  # largest excess of the facet at hand, a length
+    this_round: float64  # largest excess as a share of the radius
+    last_round: float64
+
+
+class BoundCheck(Struct):
+    """What the check works on: the shape at rest, flat, and what is known of its deformation."""
+
+    anchor: Rows[int32]  # (12 F,)
+    in_frame: Rows[float64]  # (6 F,)
+    under_first: Rows[int32]  # (F + 1,)
+    under: Rows[int32]
+    radius: Rows[float64]  # (F,)
+    thickness: Rows[float64]  # (F,)
+    excess: Rows[float64]  # (F,) the last known excess of each facet
+    progress: One[BoundProgress]
+
+
+open_bound_check = opener(BoundCheck)
+
+
+class BoundState(NamedTuple):
+    """How far `check_bound` has got with one body, and the table for its kernel."""
+
+    progress: BoundProgress
+    excess: Floats  # (F,)
+    table: AddressTable
+
+
+class FacetArrays(NamedTuple):
+    """What moves the discs of F facets, flat."""
+
+    corner: Ints  # (3 F,)
+    anchor: Ints  # (12 F,)
+    in_frame: Floats  # (6 F,)
+    vertices: Floats  # (3 n,) where they are now
 
 
 class BoundReport(NamedTuple):
@@ -47,7 +87,11 @@ class BoundReport(NamedTuple):
 
 def start_of_bound_check(shape: ShellShape) -> BoundState:
     """Return the state before the first slice of `check_bound`."""
-    return BoundState(np.array([_first_coarser(shape), 0, 0, 0], np.int64), np.zeros(3), np.zeros(len(shape.radius)))
+    excess, progress = np.zeros(len(shape.radius)), np.zeros(1, BoundProgress.dtype)
+    progress["facet"] = _first_coarser(shape)
+    at_rest = {name: np.ascontiguousarray(getattr(shape, name)) for name in AT_REST}
+    table = BoundCheck.table(excess=excess, progress=progress, **at_rest)
+    return BoundState(BoundProgress(progress[0]), excess, table)
 
 
 def check_bound(state: BoundState, shape: ShellShape, vertices: Floats, deformation: float, operations: int = 2000) -> BoundReport:
@@ -66,70 +110,80 @@ def check_bound(state: BoundState, shape: ShellShape, vertices: Floats, deformat
     operations : int
         How many vertices to look at; each facet's frame counts as 8.
     """
-    flat = [read_only_view(array).reshape(-1) for array in (vertices, shape.anchor, shape.in_frame)]
-    rows = [read_only_view(array) for array in (shape.under_first, shape.under, shape.radius, shape.thickness)]
-    arguments = [int(operations), _first_coarser(shape), float(deformation), *flat, *rows, *state]
-    bound_check(*arguments)
-    return BoundReport(int(state.at[2]), float(max(state.worst[1], state.worst[2])), int(state.at[3]))
+    now = np.ascontiguousarray(vertices)
+    bound_check(state.table.table[0], now.ctypes.data, now.size, int(operations), _first_coarser(shape), float(deformation))
+    progress = state.progress
+    return BoundReport(int(progress.broken), float(max(progress.this_round, progress.last_round)), int(progress.rounds))
 
 
 def _first_coarser(shape: ShellShape) -> int:
     return int(shape.level_first[1])
 
 
-@kernel
-def moved_facet(corner, anchor, in_frame, vertices, f, at_level_0, radius, thickness, deformation):  # type: ignore[no-untyped-def]
-    """Centre, normal, radius and thickness of facet f's disc where the vertices are now, larger by δ above level 0.
+@kernel(forceinline=True)
+def corner_at(arrays: FacetArrays, place: int) -> Vec3:
+    """Return where a corner of the mesh is."""
+    return point_from(arrays.vertices, 3 * arrays.corner[place])
 
-    corner (3 F,), anchor (12 F,), in_frame (6 F,), vertices (3 n,) flat; radius, thickness: of the facet at rest.
+
+@kernel
+def moved_facet(arrays: FacetArrays, f: int, at_level_0: bool, radius: float, thickness: float, deformation: float) -> FacetDisc:
+    """Return facet f's disc where the vertices are now, larger by δ above level 0; its reach there is not known.
+
+    radius, thickness: of the facet at rest.
     """
     if at_level_0:
-        a, b, c = 3 * corner[3 * f], 3 * corner[3 * f + 1], 3 * corner[3 * f + 2]
-        x, y, z, nx, ny, nz, wide, thick, _ = disc_of_face(
-            vertices[a], vertices[a + 1], vertices[a + 2],
-            vertices[b], vertices[b + 1], vertices[b + 2],
-            vertices[c], vertices[c + 1], vertices[c + 2],
-        )  # fmt: skip
-        return x, y, z, nx, ny, nz, wide, thick
-    x, y, z, nx, ny, nz = carried_disc(anchor, in_frame, vertices, f)
+        return disc_of_face(Triangle(corner_at(arrays, 3 * f), corner_at(arrays, 3 * f + 1), corner_at(arrays, 3 * f + 2)))
+    centre, normal = carried_disc(arrays.anchor, arrays.in_frame, arrays.vertices, f)
     growth = deformation * radius
-    return x + growth * nx, y + growth * ny, z + growth * nz, nx, ny, nz, radius + growth, thickness + 2.0 * growth
+    return FacetDisc(plus(centre, times(growth, normal)), normal, radius + growth, thickness + 2.0 * growth, np.inf)
 
 
 @kernel
-def bound_check(  # type: ignore[no-untyped-def]
-    operations, first_facet, share, vertices, anchor, in_frame, under_first, under, radius, thickness, at, worst, excess,
-):  # fmt: skip
-    """Go on with the round over (facet, vertex under it) for about `operations` vertices; arrays of a shape and a BoundState."""
-    facet, place, count = at[0], at[1], radius.shape[0]
+def bound_check(addresses: Addresses, address: int, size: int, operations: int, first_facet: int, share: float) -> None:
+    """Go on with the round over (facet, vertex under it) for about `operations` vertices, which are at an address."""
+    check, vertices = open_bound_check(addresses), float64_at(address, size)
+    progress, count = check.progress, len(check.radius)
     if first_facet >= count:
         return
     while operations > 0:
-        x, y, z, nx, ny, nz = carried_disc(anchor, in_frame, vertices, facet)
-        operations -= FRAME_OPERATIONS
-        low, many = under_first[facet], under_first[facet + 1] - under_first[facet]
-        most = worst[0] if place > 0 else 0.0
-        last = min(many, place + max(operations, 1))
-        operations -= last - place
-        while place < last:
-            v = 3 * under[low + place]
-            px, py, pz = vertices[v] - x, vertices[v + 1] - y, vertices[v + 2] - z
-            height = (nx * px + ny * py) + nz * pz
-            cx, cy, cz = ny * pz - nz * py, nz * px - nx * pz, nx * py - ny * px
-            aside = math.sqrt((cx * cx + cy * cy) + cz * cz) - radius[facet]
-            most = max(most, height, -height - thickness[facet], aside)
-            place += 1
-        worst[0] = most
-        if place == many:
-            part = 0.0
-            if most > 0.0:
-                part = most / radius[facet] if radius[facet] > 0.0 else np.inf
-            at[2] += int(part > share + SLACK) - int(excess[facet] > share + SLACK)
-            excess[facet] = part
-            worst[1] = max(worst[1], part)
-            facet, place = facet + 1, 0
-            if facet == count:
-                facet = first_facet
-                at[3] += 1
-                worst[2], worst[1] = worst[1], 0.0
-    at[0], at[1] = facet, place
+        facet, place = progress.facet, progress.place
+        many = as_int64(check.under_first[facet + 1]) - as_int64(check.under_first[facet])
+        last = min(many, place + max(operations - FRAME_OPERATIONS, 1))
+        operations -= FRAME_OPERATIONS + (last - place)
+        excess = excess_of(check, vertices, place, last)
+        progress.here = max(progress.here, excess) if place > 0 else excess
+        progress.place = last
+        if last == many:
+            end_facet(check, share)
+            if progress.facet == count:
+                progress.facet = first_facet
+                progress.rounds += 1
+                progress.last_round, progress.this_round = progress.this_round, 0.0
+
+
+@kernel
+def excess_of(check: BoundCheck, vertices: Floats, begin: int, end: int) -> float:
+    """Return by how much some of the vertices under the facet at hand leave its cylinder at rest, carried along; 0 for none."""
+    facet = check.progress.facet
+    centre, normal = carried_disc(check.anchor, check.in_frame, vertices, facet)
+    radius, thickness = check.radius[facet], check.thickness[facet]
+    first, most = check.under_first[facet], 0.0
+    for place in range(begin, end):
+        d = minus(point_from(vertices, 3 * check.under[first + place]), centre)
+        height = dot(normal, d)
+        most = max(most, height, -height - thickness, length(cross(normal, d)) - radius)
+    return most
+
+
+@kernel(forceinline=True)
+def end_facet(check: BoundCheck, share: float) -> None:
+    """Take in the excess of the facet at hand, and come to the next."""
+    progress = check.progress
+    facet, part = progress.facet, 0.0
+    if progress.here > 0.0:
+        part = progress.here / check.radius[facet] if check.radius[facet] > 0.0 else np.inf
+    progress.broken += int(part > share + SLACK) - int(check.excess[facet] > share + SLACK)
+    check.excess[facet] = part
+    progress.this_round = max(progress.this_round, part)
+    progress.facet, progress.place = facet + 1, 0

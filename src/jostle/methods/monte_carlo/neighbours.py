@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.methods.monte_carlo.levels import faces_around
 
 Ints = NDArray[np.int32]
@@ -35,18 +36,34 @@ class Neighbours(NamedTuple):
     across_edges: Ints  # (f,)
 
 
+class FacesAround(NamedTuple):
+    """Faces (m, 3), and those at vertex v, which rise: ``around[first[v]:first[v + 1]]``."""
+
+    faces: Ints
+    first: Ints
+    around: Ints
+
+
+class Window(NamedTuple):
+    """Some of the faces at a vertex, in a circle: `steps` of the `crowd` from place `start` on."""
+
+    low: int
+    crowd: int
+    start: int
+    steps: int
+
+
 def neighbours_of_faces(welded_faces: Ints, vertex_count: int) -> Neighbours:
     """Return the neighbours of faces (m, 3) by shared vertices."""
     count = len(welded_faces)
-    first_around, around = (read_only_view(array) for array in faces_around(welded_faces, vertex_count))
-    faces = read_only_view(welded_faces)
+    mesh = FacesAround(read_only_view(welded_faces), *(read_only_view(array) for array in faces_around(welded_faces, vertex_count)))
     first, across = np.zeros(count + 1, np.int32), np.zeros(count, np.int32)
     seen = np.full(count, -1, np.int32)
     neighbour = np.zeros(0, np.int32)
     for writing in (False, True):
         for begin in range(0, count, ROWS):
             end = min(begin + ROWS, count)
-            gather_neighbours(begin, end, writing, faces, first_around, around, seen, first, across, neighbour)
+            gather_neighbours(begin, end, writing, mesh, seen, Neighbours(first, neighbour, across))
         if not writing:
             np.cumsum(first, out=first)
             neighbour = np.zeros(int(first[-1]), np.int32)
@@ -82,58 +99,69 @@ def first_of_equals(rising: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 @kernel
-def gather_neighbours(begin, end, writing, faces, first_around, around, seen, first, across, neighbour):  # type: ignore[no-untyped-def]
-    """Count in first[f + 1] and across[f] the neighbours of faces begin … end-1, or write them at neighbour[first[f]], edges first.
+def gather_neighbours(begin: int, end: int, writing: bool, mesh: FacesAround, seen: Ints, out: Neighbours) -> None:
+    """Count in out.first[f + 1] and out.across_edges[f] the neighbours of faces begin … end-1, or write them at their places.
 
     seen (m,) int32: the face that last met this one, -1 at first.
     """
     for f in range(begin, end):
         total, edges = 0, 0
-        base = first[f]
+        base = as_int64(out.first[f])
         for k in range(3):
-            v = faces[f, k]
-            low, crowd = first_around[v], first_around[v + 1] - first_around[v]
-            start, steps = 0, crowd
-            if crowd > CROWD:
-                place = 0
-                high = crowd  # the faces at a vertex rise: find this one by halving
-                while high - place > 1:
-                    half = (place + high) // 2
-                    if around[low + half] <= f:
-                        place = half
-                    else:
-                        high = half
-                start, steps = place - WINDOW + crowd, 2 * WINDOW + 1
-            for step in range(steps):
-                g = around[low + (start + step) % crowd]
+            window = window_at(mesh, f, k)
+            for step in range(window.steps):
+                g = as_int64(mesh.around[window.low + (window.start + step) % window.crowd])
                 if g == f or seen[g] == f:
                     continue
                 seen[g] = f
-                shared = 0
-                for i in range(3):
-                    w = faces[f, i]
-                    again = (i > 0 and w == faces[f, 0]) or (i > 1 and w == faces[f, 1])
-                    if not again and (w == faces[g, 0] or w == faces[g, 1] or w == faces[g, 2]):
-                        shared += 1
+                across_an_edge = shared_vertices(mesh.faces, f, g) > 1
                 if writing:
                     at = base + total
-                    if shared > 1:  # make room at the end of the edges
-                        neighbour[at] = neighbour[base + edges]
+                    if across_an_edge:  # make room at the end of the edges
+                        out.neighbour[at] = out.neighbour[base + edges]
                         at = base + edges
-                        edges += 1
-                    neighbour[at] = g
-                elif shared > 1:
-                    edges += 1
+                    out.neighbour[at] = g
+                edges += int(across_an_edge)
                 total += 1
         if writing:
-            _sort(neighbour, base, base + edges)
-            _sort(neighbour, base + edges, base + total)
+            _sort(out.neighbour, base, base + edges)
+            _sort(out.neighbour, base + edges, base + total)
         else:
-            first[f + 1], across[f] = total, edges
+            out.first[f + 1], out.across_edges[f] = total, edges
+
+
+@kernel(forceinline=True)
+def window_at(mesh: FacesAround, f: int, k: int) -> Window:
+    """Return which faces at corner k of face f are its neighbours: all of them, or those before and after it in a crowd."""
+    v = mesh.faces[f, k]
+    low = as_int64(mesh.first[v])
+    crowd = as_int64(mesh.first[v + 1]) - low
+    if crowd <= CROWD:
+        return Window(low, crowd, 0, crowd)
+    place, high = 0, crowd
+    while high - place > 1:
+        half = (place + high) // 2
+        if mesh.around[low + half] <= f:
+            place = half
+        else:
+            high = half
+    return Window(low, crowd, place - WINDOW + crowd, 2 * WINDOW + 1)
+
+
+@kernel(forceinline=True)
+def shared_vertices(faces: Ints, f: int, g: int) -> int:
+    """Return how many different vertices of face f are vertices of face g."""
+    shared = 0
+    for i in range(3):
+        v = faces[f, i]
+        again = (i > 0 and v == faces[f, 0]) or (i > 1 and v == faces[f, 1])
+        if not again and (v == faces[g, 0] or v == faces[g, 1] or v == faces[g, 2]):
+            shared += 1
+    return shared
 
 
 @kernel
-def _sort(values, begin, end):  # type: ignore[no-untyped-def]
+def _sort(values: Ints, begin: int, end: int) -> None:
     """Sort the few values[begin … end-1] by insertion."""
     for i in range(begin + 1, end):
         value = values[i]

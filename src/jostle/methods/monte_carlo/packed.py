@@ -4,10 +4,8 @@ Rigid bodies with equal shapes share a range of facets; a deforming body has its
 it is first looked at after its vertices changed (Guy and Debunne §5.1: "those that belong to the facet list"). Nothing passes
 over all facets or vertices in a frame, but for the largest coordinate of bodies that deformed.
 
-A facet has eight float64 (see `average_planes`) and eight int32: its parent, where its children and its neighbours begin (they
-end where the next facet's begin), its level, its ancestor of the coarsest level (the root) and that of a level between (the cell),
-and the row of its further planes, if it has some.
-Places of other arrays (vertices, corners, averages) stand in the row of the body, as addresses.
+A facet has a row of `Facet` and one of `Link` (`work.py`). Places of other arrays (vertices, corners, averages) stand in the row of
+the body, as addresses.
 """
 
 from __future__ import annotations
@@ -18,20 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Bodies, Floats, Frame, Ints
+from jostle.geometry.vector import minus, times, write_point_from
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
-from jostle.methods.monte_carlo.average_planes import ROW
-from jostle.methods.monte_carlo.moving_shells import moved_facet
+from jostle.kernels.numbers import as_int64
+from jostle.methods.monte_carlo.moving_shells import FacetArrays, moved_facet
 from jostle.methods.monte_carlo.shape import ShellShape
+from jostle.methods.monte_carlo.work import EdgePlane, Facet, FacetPair, Link, PackedBody, Work
 from jostle.shapes.mesh import Mesh
 
-LINKS = 8
-PARENT, CHILDREN, AROUND, LEVEL, ROOT, CELL, EDGES = range(7)
-
-# Columns of a body: its facets, those of the coarsest level, where its seeds begin, what changed when; then (address, length).
-FIRST, COARSEST, COARSEST_END, SEEDS, EPOCH, MOVING = range(6)
-VERTICES, CORNER, WELDED, ANCHOR, IN_FRAME, RADIUS, THICKNESS, CENTRE = range(6, 22, 2)
-BODY = 22
+RANGES = ["first", "coarsest", "coarsest_end", "seeds", "epoch", "moving"]  # what bodies with equal shapes have in common
 ALWAYS = np.iinfo(np.int32).max  # the stamp of a rigid facet
 
 
@@ -47,11 +41,8 @@ class Packed:
 
     def __init__(self, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
         self.shapes = shapes
-        self.bodies: NDArray[np.int64] = np.zeros((max(1, len(bodies)), BODY), np.int64)
-        self.size = np.array([float(shape.size) for shape in shapes])
-        self.farthest = np.array([float(np.abs(mesh.vertices).max(initial=0.0)) for mesh in bodies.meshes])
-        self.middle = np.array([np.mean(mesh.bounds, axis=0) for mesh in bodies.meshes]).reshape(-1, 3)
-        self._kept: list[Any] = [None] * len(bodies)  # arrays whose addresses stand in the rows
+        self.bodies: NDArray[Any] = np.zeros(max(1, len(bodies)), PackedBody.dtype)
+        self._kept: list[dict[str, NDArray[Any]]] = [{} for _ in shapes]  # arrays whose addresses stand in the rows
         self._seen: list[Floats | None] = [None] * len(bodies)
         known: dict[int, int] = {}
         parts: list[tuple[NDArray[Any], ...]] = []
@@ -59,36 +50,44 @@ class Packed:
         for body, shape in enumerate(shapes):
             moving = bool(bodies.deformable[body])
             twin = None if moving else known.get(id(shape))
+            row = self.bodies[body]
             if twin is None:
                 parts.append(_facets(shape, first, children, neighbours, edges, moving))
-                level_first = first + shape.level_first.astype(np.int64)
-                row = (first, level_first[-2], level_first[-1], seeds, 0, moving)
-                self.bodies[body, :VERTICES] = row
+                coarsest, coarsest_end = (first + int(number) for number in shape.level_first[-2:])
+                for name, number in zip(RANGES, (first, coarsest, coarsest_end, seeds, 0, moving), strict=True):
+                    row[name] = number
                 if not moving:
                     known[id(shape)] = body
                 first += len(shape.corner)
                 children, neighbours = children + len(shape.child), neighbours + len(shape.neighbour)
-                seeds += int(level_first[-1] - level_first[-2])
+                seeds += coarsest_end - coarsest
                 edges += len(shape.edge_plane)
             else:
-                self.bodies[body, :VERTICES] = self.bodies[twin, :VERTICES]
-            self._tell(body, bodies.meshes[body], shape, bodies.meshes[body].vertices)
-        self.data, links, self.child, self.neighbour, self.seeds, self.stamp, self.planes = (
+                for name in RANGES:
+                    row[name] = self.bodies[twin][name]
+            self._describe(body, bodies.meshes[body], shape)
+        self.facets, links, self.child, self.neighbour, self.seeds, self.stamp, self.planes = (
             (np.ascontiguousarray(np.concatenate(column)) for column in zip(*parts, strict=True)) if parts else _no_facets()
         )
-        end = np.zeros((1, LINKS), np.int32)
-        end[0, CHILDREN], end[0, AROUND] = children, neighbours
+        end = np.zeros(1, Link.dtype)
+        end["children"], end["around"] = children, neighbours
         self.links = np.concatenate([links, end])
-        self.most_children = int(np.diff(self.links[:, CHILDREN]).max(initial=1))
-        self.most_neighbours = int(np.diff(self.links[:, AROUND]).max(initial=1))
+        self.most_children = int(np.diff(self.links["children"]).max(initial=1))
+        self.most_neighbours = int(np.diff(self.links["around"]).max(initial=1))
+        self.largest = float(self.bodies["size"].max())
 
-    def _tell(self, body: int, mesh: Mesh, shape: ShellShape, vertices: Floats) -> None:
-        """Write where the arrays of a body are."""
-        arrays: tuple[NDArray[Any], ...] = (vertices, shape.corner, mesh.welded_faces, shape.anchor)
-        arrays += shape.in_frame, shape.radius, shape.thickness, shape.centre
-        arrays = tuple(np.ascontiguousarray(array) for array in arrays)
-        self._kept[body] = arrays
-        self.bodies[body, VERTICES:] = [number for array in arrays for number in (array.ctypes.data, array.size)]
+    def _describe(self, body: int, mesh: Mesh, shape: ShellShape) -> None:
+        """Write the size of a body and where its arrays are."""
+        row = self.bodies[body]
+        row["size"], row["farthest"] = float(shape.size), float(np.abs(mesh.vertices).max(initial=0.0))
+        row["middle"] = np.mean(mesh.bounds, axis=0)
+        arrays = {
+            "vertices": mesh.vertices, "corner": shape.corner, "welded": mesh.welded_faces, "anchor": shape.anchor,
+            "in_frame": shape.in_frame, "radius": shape.radius, "thickness": shape.thickness, "centre": shape.centre,
+        }  # fmt: skip
+        self._kept[body] = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        for name, array in self._kept[body].items():
+            row[name] = array.ctypes.data, array.size
 
     def follow(self, frame: Frame, boxes: tuple[Floats, Floats]) -> None:
         """Take in the vertices of bodies that deformed; boxes (n,3) each: those of the bodies in their own frames, now."""
@@ -96,43 +95,43 @@ class Packed:
             vertices = frame.vertices[body]
             if vertices is not self._seen[body]:
                 self._seen[body] = vertices
-                kept = np.ascontiguousarray(vertices)
-                self._kept[body] = (kept, *self._kept[body][1:])
-                self.bodies[body, VERTICES] = kept.ctypes.data
-                self.bodies[body, EPOCH] += 1
-                if self.bodies[body, EPOCH] >= ALWAYS:
-                    self.bodies[body, EPOCH] = 0
-                    begin = int(self.bodies[body, FIRST])
+                kept, row = np.ascontiguousarray(vertices), self.bodies[body]
+                self._kept[body]["vertices"] = kept
+                row["vertices"]["address"] = kept.ctypes.data
+                row["epoch"] += 1
+                if row["epoch"] >= ALWAYS:
+                    row["epoch"] = 0
+                    begin = int(row["first"])
                     self.stamp[begin : begin + len(self.shapes[body].corner)] = -1
-                self.farthest[body] = max(map(abs, (*boxes[0][body].tolist(), *boxes[1][body].tolist())))
+                row["farthest"] = max(map(abs, (*boxes[0][body].tolist(), *boxes[1][body].tolist())))
 
 
 def _no_facets() -> tuple[NDArray[Any], ...]:
     none = np.empty(0, np.int32)
-    return np.empty(0), np.empty((0, LINKS), np.int32), none, none, none, none, np.empty(0)
+    return np.empty(0, Facet.dtype), np.empty(0, Link.dtype), none, none, none, none, np.empty(0, EdgePlane.dtype)
 
 
 def _facets(shape: ShellShape, first: int, children: int, neighbours: int, edges: int, moving: bool) -> tuple[NDArray[Any], ...]:
     """Facets, links, children, neighbours, seeds of the coarsest level, stamps and planes of a shape, numbered from `first` on."""
     count = len(shape.corner)
     half = 0.5 * shape.thickness
-    data = np.empty((count, ROW))
-    data[:, :3] = shape.centre - half[:, None] * shape.normal
-    data[:, 3:6], data[:, 6], data[:, 7] = shape.normal, shape.radius, half
+    facets = np.empty(count, Facet.dtype)
+    facets["middle"] = shape.centre - half[:, None] * shape.normal
+    facets["axis"], facets["radius"], facets["half"] = shape.normal, shape.radius, half
     begin, end = (int(number) for number in shape.level_first[-2:])
     levels = len(shape.level_first) - 1
-    links = np.zeros((count, LINKS), np.int32)
-    links[:, PARENT] = np.where(shape.parent >= 0, shape.parent + first, -1)
-    links[:, CHILDREN] = shape.child_first[:-1] + children
-    links[:, AROUND] = shape.neighbour_first[:-1] + neighbours
-    links[:, LEVEL] = np.repeat(np.arange(levels), np.diff(shape.level_first))
-    links[:, ROOT] = _ancestors(shape, levels - 1) + first
-    links[:, CELL] = _ancestors(shape, cell_level(levels)) + first
-    links[:, EDGES] = -1 if moving else np.where(shape.edge_row >= 0, shape.edge_row + edges, -1)
+    links = np.zeros(count, Link.dtype)
+    links["parent"] = np.where(shape.parent >= 0, shape.parent + first, -1)
+    links["children"] = shape.child_first[:-1] + children
+    links["around"] = shape.neighbour_first[:-1] + neighbours
+    links["level"] = np.repeat(np.arange(levels), np.diff(shape.level_first))
+    links["root"] = _ancestors(shape, levels - 1) + first
+    links["cell"] = _ancestors(shape, cell_level(levels)) + first
+    links["edge_row"] = -1 if moving else np.where(shape.edge_row >= 0, shape.edge_row + edges, -1)
     seeds = (shape.seed_order[begin:end] + first).astype(np.int32)
     stamp = np.full(count, -1 if moving else ALWAYS, np.int32)
     child, neighbour = (shape.child + first).astype(np.int32), (shape.neighbour + first).astype(np.int32)
-    return data.reshape(-1), links, child, neighbour, seeds, stamp, shape.edge_plane.reshape(-1)
+    return facets, links, child, neighbour, seeds, stamp, np.ascontiguousarray(shape.edge_plane).reshape(-1).view(EdgePlane.dtype)
 
 
 def cell_level(levels: int) -> int:
@@ -150,53 +149,66 @@ def _ancestors(shape: ShellShape, level: int) -> Ints:
 
 
 @kernel
-def refresh_facet(bodies, body, f, data, links, stamp, deformation):  # type: ignore[no-untyped-def]
-    """Bring a facet of a deforming body up to date; bodies flat, rows of BODY."""
-    at, i = BODY * body, ROW * f
-    g = f - bodies[at + FIRST]
-    x, y, z, u, v, w, radius, thickness = moved_facet(
-        int32_at(bodies[at + CORNER], bodies[at + CORNER + 1]),
-        int32_at(bodies[at + ANCHOR], bodies[at + ANCHOR + 1]),
-        float64_at(bodies[at + IN_FRAME], bodies[at + IN_FRAME + 1]),
-        float64_at(bodies[at + VERTICES], bodies[at + VERTICES + 1]),
-        g,
-        links[LINKS * f + LEVEL] == 0,
-        float64_at(bodies[at + RADIUS], bodies[at + RADIUS + 1])[g],
-        float64_at(bodies[at + THICKNESS], bodies[at + THICKNESS + 1])[g],
-        deformation,
+def refresh_facet(work: Work, body: PackedBody, f: int) -> None:
+    """Bring facet f of a deforming body up to date."""
+    g = f - body.first
+    arrays = FacetArrays(
+        int32_at(body.corner.address, body.corner.length),
+        int32_at(body.anchor.address, body.anchor.length),
+        float64_at(body.in_frame.address, body.in_frame.length),
+        float64_at(body.vertices.address, body.vertices.length),
     )
-    half = 0.5 * thickness
-    data[i], data[i + 1], data[i + 2] = x - half * u, y - half * v, z - half * w
-    data[i + 3], data[i + 4], data[i + 5], data[i + 6], data[i + 7] = u, v, w, radius, half
-    stamp[f] = bodies[at + EPOCH]
+    radius = float64_at(body.radius.address, body.radius.length)[g]
+    thickness = float64_at(body.thickness.address, body.thickness.length)[g]
+    disc = moved_facet(arrays, g, work.links[f].level == 0, radius, thickness, work.task.deformation)
+    facet, half = work.facets[f], 0.5 * disc.thickness
+    write_point_from(facet.middle, 0, minus(disc.centre, times(half, disc.normal)))
+    write_point_from(facet.axis, 0, disc.normal)
+    facet.radius, facet.half = disc.radius, half
+    work.stamps[f] = body.epoch
+
+
+@kernel(forceinline=True)
+def make_fresh(work: Work, pair: FacetPair) -> None:
+    """Bring two facets up to date, where a body deforms."""
+    couple = work.couples[pair.couple]
+    if couple.moving != 0:
+        make_one_fresh(work, work.bodies[couple.body[0]], pair.a)
+        make_one_fresh(work, work.bodies[couple.body[1]], pair.b)
 
 
 @kernel
-def make_fresh(bodies, a, b, fa, fb, data, links, stamp, deformation):  # type: ignore[no-untyped-def]
-    """Bring two facets up to date, fa of body a and fb of body b, where a body deforms."""
-    if stamp[fa] != ALWAYS and stamp[fa] != bodies[BODY * a + EPOCH]:
-        refresh_facet(bodies, a, fa, data, links, stamp, deformation)
-    if stamp[fb] != ALWAYS and stamp[fb] != bodies[BODY * b + EPOCH]:
-        refresh_facet(bodies, b, fb, data, links, stamp, deformation)
+def make_one_fresh(work: Work, body: PackedBody, f: int) -> None:
+    """Bring facet f of a body up to date, where it deforms."""
+    if work.stamps[f] != ALWAYS and work.stamps[f] != body.epoch:
+        refresh_facet(work, body, f)
 
 
 @kernel
-def are_neighbours(links, neighbour, f, g):  # type: ignore[no-untyped-def]
-    """Whether two facets of one body and level are equal or share a vertex."""
-    if f == g:
+def are_neighbours(work: Work, pair: FacetPair) -> bool:
+    """Return whether two facets of one body and level are equal or share a vertex."""
+    if pair.a == pair.b:
         return True
     found = False
-    for k in range(links[LINKS * f + AROUND], links[LINKS * (f + 1) + AROUND]):
-        found = found or neighbour[k] == g
+    for k in range(work.links[pair.a].around, work.links[pair.a + 1].around):
+        found = found or work.neighbour[k] == pair.b
     return found
 
 
 @kernel(forceinline=True)
-def share_a_vertex(bodies, body, f, g):  # type: ignore[no-untyped-def]
-    """Whether two faces of one body share a welded vertex; facets of level 0."""
-    at = BODY * body
-    welded = int32_at(bodies[at + WELDED], bodies[at + WELDED + 1])
-    i, j = 3 * (f - bodies[at + FIRST]), 3 * (g - bodies[at + FIRST])
+def faces_share_a_vertex(work: Work, pair: FacetPair) -> bool:
+    """Return whether two faces of one body share a welded vertex."""
+    body = work.bodies[work.couples[pair.couple].body[0]]
+    welded = int32_at(body.welded.address, body.welded.length)
+    i, j = 3 * (pair.a - body.first), 3 * (pair.b - body.first)
     p, q, r = welded[i], welded[i + 1], welded[i + 2]
     s, t, u = welded[j], welded[j + 1], welded[j + 2]
     return p in (s, t, u) or q in (s, t, u) or r in (s, t, u)
+
+
+@kernel(forceinline=True)
+def first_face(work: Work, f: int) -> int:
+    """Return the face that stands for a facet: the first one below it, a facet of level 0 itself."""
+    while work.links[f].level > 0:
+        f = as_int64(work.child[work.links[f].children])
+    return f

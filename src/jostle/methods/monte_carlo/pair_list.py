@@ -16,11 +16,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
-from jostle.kernels.handles import float64_at, int32_at, int64_at
+from jostle.geometry.vector import dot, length, minus, point_from, write_point_from
 from jostle.kernels.jit import kernel
-from jostle.methods.monte_carlo import workspace as ws
-from jostle.methods.monte_carlo.average_planes import ROW, in_frame
-from jostle.methods.monte_carlo.packed import AROUND, CELL, LINKS, make_fresh
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses, Rows
+from jostle.methods.monte_carlo.average_planes import placed_by
+from jostle.methods.monte_carlo.packed import make_fresh
+from jostle.methods.monte_carlo.work import (
+    OF_CELL,
+    OF_PAIR,
+    OF_TRACKER,
+    FacetPair,
+    Key,
+    ListedPair,
+    Work,
+    cells_of,
+    open_work,
+    pair_of,
+    with_neighbour,
+)
+from jostle.methods.monte_carlo.workspace import couple_of, find_slot, is_known
 
 
 class SamplePairs(NamedTuple):
@@ -39,152 +54,179 @@ class SamplePairs(NamedTuple):
     touching: NDArray[np.bool_]
 
 
-@kernel
-def write_pair(data, links, stamps, bodies, couples, relative, deformation, ints, floats, to, couple, fa, fb, touches, region, gap):  # type: ignore[no-untyped-def]
-    """Write row `to` of a list: bodies, facets, gap, distance and the place of b's middle relative to a's; age 0."""
-    a, b = couples[ws.COUPLE * couple + ws.BODY_A], couples[ws.COUPLE * couple + ws.BODY_B]
-    if couples[ws.COUPLE * couple + ws.COUPLE_MOVING] != 0:
-        make_fresh(bodies, a, b, fa, fb, data, links, stamps, deformation)
-    at, of, i = ws.PAIR * to, ws.PAIR_FLOAT * to, ROW * fa
-    ints[at + ws.OF_A], ints[at + ws.OF_B], ints[at + ws.FACET_A], ints[at + ws.FACET_B] = a, b, fa, fb
-    ints[at + ws.TOUCHES], ints[at + ws.REGION] = touches, region
-    x, y, z, _, _, _ = in_frame(data, fb, relative, ws.COUPLE_FLOAT * couple)
-    x, y, z = x - data[i], y - data[i + 1], z - data[i + 2]
-    floats[of + ws.GAP], floats[of + ws.DISTANCE], floats[of + ws.AGE] = gap, np.sqrt((x * x + y * y) + z * z), 0.0
-    floats[of + ws.BETWEEN], floats[of + ws.BETWEEN + 1], floats[of + ws.BETWEEN + 2] = x, y, z
+class PairStatus(NamedTuple):
+    """What a frame found of a pair: the kind of its row (0 for none), its region (-1 for none), its gap."""
+
+    kind: int
+    region: int
+    gap: float
+
+
+class ListPart(NamedTuple):
+    """A part of the list of the last frame, and what the hash table says of pairs that this frame has come to."""
+
+    what: int
+    begin: int
+    end: int
 
 
 @kernel
-def grow_older(old, i, floats, to, still, dt):  # type: ignore[no-untyped-def]
-    """Let pair `to` be as old as pair i of the last list and dt, if it has not moved by more than `still`."""
-    p, q = ws.PAIR_FLOAT * i + ws.BETWEEN, ws.PAIR_FLOAT * to + ws.BETWEEN
-    x, y, z = floats[q] - old[p], floats[q + 1] - old[p + 1], floats[q + 2] - old[p + 2]
-    if (x * x + y * y) + z * z <= still * still:
-        floats[ws.PAIR_FLOAT * to + ws.AGE] = old[ws.PAIR_FLOAT * i + ws.AGE] + dt
+def make_list(addresses: Addresses, dt: float) -> None:
+    """Write the list for the next frame to `next_listed`, and number the regions; dt seconds have passed since the last frame."""
+    work = open_work(addresses)
+    ends = work.ends
+    work.counts.regions = join_cells(work)
+    ends.written = 0
+    keep_unseen(work, ListPart(OF_CELL, 0, ends.representatives))
+    for k in range(work.state.cells):
+        list_row(work, as_int64(work.cells[k].row), k, dt)
+    representatives = ends.written
+    keep_unseen(work, ListPart(OF_TRACKER, ends.representatives, ends.followed))
+    list_trackers(work)
+    followed = ends.written
+    keep_unseen(work, ListPart(OF_PAIR, ends.followed, ends.all))
+    for row in range(work.state.rows):
+        # Representatives are the first rows of their cells; the others come last.
+        slot, _ = find_slot(work, Key(OF_CELL, cells_of(work, pair_of(work.rows[row].pair))))
+        cell = as_int64(work.payload[slot])
+        if work.cells[cell].row != row:
+            list_row(work, row, cell, dt)
+    ends.representatives, ends.followed, ends.all = representatives, followed, ends.written
+    keep_couples(work)
 
 
 @kernel(forceinline=True)
-def root_of(cells, k):  # type: ignore[no-untyped-def]
-    """The cell that stands for the region of cell k; paths are halved."""
-    while cells[k] != k:
-        cells[k] = cells[cells[k]]
-        k = cells[k]
+def keep_couples(work: Work) -> None:
+    """Keep the couples: in the next frame their seeds go on where they are."""
+    work.task.known_couples = work.task.couples
+    for k in range(work.task.couples):
+        couple, known = work.couples[k], work.known[k]
+        known.drawn = couple.drawn
+        for side in range(2):
+            known.body[side], known.cursor[side] = couple.body[side], couple.cursor[side]
+
+
+@kernel(forceinline=True)
+def is_full(work: Work) -> bool:
+    """Return whether the next list has no room left."""
+    return work.ends.written >= len(work.next_listed)
+
+
+@kernel
+def keep_unseen(work: Work, part: ListPart) -> None:
+    """Keep what was not looked at, unless the frame has come to it in another way, or its bodies are apart."""
+    for i in range(part.begin, part.end):
+        if work.looked_at[i] != 0 or is_full(work):
+            continue
+        sample = work.listed[i]
+        couple = couple_of(work, sample)
+        if couple < 0:
+            continue
+        work.counts.last_couple = couple
+        pair = FacetPair(couple, as_int64(sample.facet_a), as_int64(sample.facet_b))
+        if part.what == OF_CELL:
+            pair = cells_of(work, pair)
+        if not is_known(work, Key(part.what, pair)):
+            copy_pair(work.next_listed[work.ends.written], sample)
+            work.ends.written += 1
+
+
+@kernel
+def list_trackers(work: Work) -> None:
+    """List the pairs that are apart and near enough: d < k * dmin + ε (§3.4)."""
+    for k in range(work.state.trackers):
+        tracker = work.trackers[k]
+        relative = work.relative[tracker.pair.couple]
+        if not is_full(work) and tracker.gap < work.task.follow * relative.nearest + relative.epsilon:
+            write_pair(work, pair_of(tracker.pair), PairStatus(0, -1, tracker.gap))
+
+
+@kernel
+def list_row(work: Work, row: int, cell: int, dt: float) -> None:
+    """List the pair of a row of a cell, if there is room."""
+    if is_full(work):
+        return
+    found, to = work.rows[row], work.ends.written
+    write_pair(work, pair_of(found.pair), PairStatus(as_int64(found.kind), as_int64(work.region[cell]), found.distance))
+    if found.sample >= 0:
+        grow_older(work.listed[found.sample], work.next_listed[to], work.task.still * dt, dt)
+
+
+@kernel
+def write_pair(work: Work, pair: FacetPair, status: PairStatus) -> None:
+    """Write the next row of the list: bodies, facets, gap, distance and the place of b's middle relative to a's; age 0."""
+    make_fresh(work, pair)
+    bodies, sample = work.couples[pair.couple].body, work.next_listed[work.ends.written]
+    sample.body_a, sample.body_b, sample.facet_a, sample.facet_b = bodies[0], bodies[1], pair.a, pair.b
+    sample.kind, sample.region = status.kind, status.region
+    b = placed_by(work.relative[pair.couple], point_from(work.facets[pair.b].middle, 0))
+    between = minus(b, point_from(work.facets[pair.a].middle, 0))
+    sample.gap, sample.distance, sample.age = status.gap, length(between), 0.0
+    write_point_from(sample.between, 0, between)
+    work.ends.written += 1
+
+
+@kernel(forceinline=True)
+def copy_pair(to: ListedPair, sample: ListedPair) -> None:
+    """Copy a row of the list."""
+    to.body_a, to.body_b, to.facet_a, to.facet_b = sample.body_a, sample.body_b, sample.facet_a, sample.facet_b
+    to.kind, to.region = sample.kind, sample.region
+    to.gap, to.distance, to.age = sample.gap, sample.distance, sample.age
+    write_point_from(to.between, 0, point_from(sample.between, 0))
+
+
+@kernel(forceinline=True)
+def grow_older(old: ListedPair, new: ListedPair, still: float, dt: float) -> None:
+    """Let a pair be as old as it was in the last list and dt, if it has not moved by more than `still` (§5.5)."""
+    d = minus(point_from(new.between, 0), point_from(old.between, 0))
+    if dot(d, d) <= still * still:
+        new.age = old.age + dt
+
+
+@kernel(forceinline=True)
+def first_of_region(region: Rows[int], k: int) -> int:
+    """Return the cell that stands for the region of cell k; paths are halved."""
+    while region[k] != k:
+        region[k] = region[region[k]]
+        k = as_int64(region[k])
     return k
 
 
 @kernel
-def join_cells(links, neighbour, table, payload, cells, region, state):  # type: ignore[no-untyped-def]
-    """Number the regions: cells that hang together over neighbours on one side. Writes region (cells,); returns their number."""
-    count, stamp = state[ws.CELLS], state[ws.STAMP]
-    for k in range(count):
+def join_cells(work: Work) -> int:
+    """Number the regions: cells that hang together over neighbours on one side. Writes `region`; returns their number."""
+    region = work.region
+    for k in range(work.state.cells):
         region[k] = k
-    for k in range(count):
-        couple, ca, cb = cells[ws.CELL_INT * k], cells[ws.CELL_INT * k + 1], cells[ws.CELL_INT * k + 2]
+    for k in range(work.state.cells):
+        pair = pair_of(work.cells[k].pair)
         for side in range(2):
-            f = cb if side else ca
-            for n in range(links[LINKS * f + AROUND], links[LINKS * (f + 1) + AROUND]):
-                g = neighbour[n]
+            f = pair.b if side else pair.a
+            for place in range(work.links[f].around, work.links[f + 1].around):
                 # Each pair of neighbouring cells once.
-                if g < f:
+                if work.neighbour[place] < f:
                     continue
-                fa, fb = (ca, g) if side else (g, cb)
-                slot, found = ws.find_slot(table, stamp, couple, ws.OF_CELL, fa, fb)
+                slot, found = find_slot(work, Key(OF_CELL, with_neighbour(work, pair, side, place)))
                 if found:
-                    p, q = root_of(region, k), root_of(region, payload[slot])
+                    p, q = first_of_region(region, k), first_of_region(region, as_int64(work.payload[slot]))
                     region[max(p, q)] = min(p, q)
-    regions = 0
-    for k in range(count):
-        # The root of a region is its first cell, and so has its number already.
+    return number_regions(work)
+
+
+@kernel
+def number_regions(work: Work) -> int:
+    """Replace the cells in `region` by numbers 0, 1, …; returns how many there are."""
+    region, regions = work.region, 0
+    for k in range(work.state.cells):
+        # The first cell of a region stands for it, and so has its number already.
         if region[k] == k:
             region[k] = -1 - regions
             regions += 1
         else:
-            p = region[k]
+            p = as_int64(region[k])
             while p >= 0 and region[p] >= 0:
-                p = region[p]
+                p = as_int64(region[p])
             region[k] = region[p]
-    for k in range(count):
+    for k in range(work.state.cells):
         region[k] = -1 - region[k]
     return regions
-
-
-@kernel
-def make_list(addresses, state, numbers, ints, floats, region, most, dt):  # type: ignore[no-untyped-def]
-    """Write the list for the next frame to ints and floats (most pairs); sets OLD_REPS, OLD_TRACKERS, OLD_PAIRS, REGIONS."""
-    data = float64_at(addresses[0, 2 * ws.DATA], addresses[0, 2 * ws.DATA + 1])
-    links = int32_at(addresses[0, 2 * ws.LINK], addresses[0, 2 * ws.LINK + 1])
-    neighbour = int32_at(addresses[0, 2 * ws.AROUND_FACET], addresses[0, 2 * ws.AROUND_FACET + 1])
-    stamps = int32_at(addresses[0, 2 * ws.STAMPS], addresses[0, 2 * ws.STAMPS + 1])
-    bodies = int64_at(addresses[0, 2 * ws.BODIES], addresses[0, 2 * ws.BODIES + 1])
-    couples = int32_at(addresses[0, 2 * ws.COUPLE_INTS], addresses[0, 2 * ws.COUPLE_INTS + 1])
-    relative = float64_at(addresses[0, 2 * ws.COUPLE_FLOATS], addresses[0, 2 * ws.COUPLE_FLOATS + 1])
-    table = int64_at(addresses[0, 2 * ws.TABLE], addresses[0, 2 * ws.TABLE + 1])
-    payload = int32_at(addresses[0, 2 * ws.PAYLOAD], addresses[0, 2 * ws.PAYLOAD + 1])
-    rows = int32_at(addresses[0, 2 * ws.ROW_INTS], addresses[0, 2 * ws.ROW_INTS + 1])
-    row_floats = float64_at(addresses[0, 2 * ws.ROW_FLOATS], addresses[0, 2 * ws.ROW_FLOATS + 1])
-    cells = int32_at(addresses[0, 2 * ws.CELL_INTS], addresses[0, 2 * ws.CELL_INTS + 1])
-    old = int32_at(addresses[0, 2 * ws.LIST_INTS], addresses[0, 2 * ws.LIST_INTS + 1])
-    old_floats = float64_at(addresses[0, 2 * ws.LIST_FLOATS], addresses[0, 2 * ws.LIST_FLOATS + 1])
-    looked_at = int32_at(addresses[0, 2 * ws.LOOKED_AT], addresses[0, 2 * ws.LOOKED_AT + 1])
-    trackers = int32_at(addresses[0, 2 * ws.TRACKER_INTS], addresses[0, 2 * ws.TRACKER_INTS + 1])
-    gaps = float64_at(addresses[0, 2 * ws.TRACKER_FLOATS], addresses[0, 2 * ws.TRACKER_FLOATS + 1])
-    deformation, stamp = numbers[ws.DEFORMATION], state[ws.STAMP]
-    state[ws.REGIONS] = join_cells(links, neighbour, table, payload, cells, region, state)
-    count = 0
-    ends = (state[ws.OLD_REPS], state[ws.OLD_REPS] + state[ws.OLD_TRACKERS], state[ws.OLD_PAIRS])
-    begin = 0
-    for part in range(3):
-        # What was not looked at stays, unless the frame has come to it in another way, or its bodies are apart.
-        for i in range(begin, ends[part]):
-            if looked_at[i] != 0 or count >= most:
-                continue
-            at = ws.PAIR * i
-            couple = ws.couple_of(couples, state[ws.COUPLES], state[ws.LAST_COUPLE], old[at + ws.OF_A], old[at + ws.OF_B])
-            if couple < 0:
-                continue
-            state[ws.LAST_COUPLE] = couple
-            fa, fb = old[at + ws.FACET_A], old[at + ws.FACET_B]
-            what = ws.OF_CELL if part == 0 else (ws.OF_TRACKER if part == 1 else ws.OF_PAIR)
-            if part == 0:
-                fa, fb = links[LINKS * fa + CELL], links[LINKS * fb + CELL]
-            _, found = ws.find_slot(table, stamp, couple, what, fa, fb)
-            if not found:
-                for k in range(ws.PAIR):
-                    ints[ws.PAIR * count + k] = old[at + k]
-                for k in range(ws.PAIR_FLOAT):
-                    floats[ws.PAIR_FLOAT * count + k] = old_floats[ws.PAIR_FLOAT * i + k]
-                count += 1
-        begin = ends[part]
-        if part == 1:
-            for t in range(state[ws.TRACKERS]):
-                couple = trackers[ws.TRACKER * t]
-                at = ws.COUPLE_FLOAT * couple
-                if count < most and gaps[t] < numbers[ws.FOLLOW] * relative[at + ws.NEAREST] + relative[at + ws.EPSILON]:
-                    write_pair(
-                        data, links, stamps, bodies, couples, relative, deformation, ints, floats, count, couple,
-                        trackers[ws.TRACKER * t + 1], trackers[ws.TRACKER * t + 2], 0, -1, gaps[t],
-                    )  # fmt: skip
-                    count += 1
-            state[ws.OLD_TRACKERS] = count - state[ws.OLD_REPS]
-            continue
-        # Representatives are the first rows of their cells; those of a cell that has none left are the others.
-        for k in range(state[ws.CELLS] if part == 0 else state[ws.ROWS]):
-            row = cells[ws.CELL_INT * k + 3] if part == 0 else k
-            if count >= most:
-                break
-            couple, fa, fb = rows[ws.ROW_INT * row], rows[ws.ROW_INT * row + 1], rows[ws.ROW_INT * row + 2]
-            slot, _ = ws.find_slot(table, stamp, couple, ws.OF_CELL, links[LINKS * fa + CELL], links[LINKS * fb + CELL])
-            cell = payload[slot]
-            if part == 2 and cells[ws.CELL_INT * cell + 3] == row:
-                continue
-            write_pair(
-                data, links, stamps, bodies, couples, relative, deformation, ints, floats, count, couple, fa, fb,
-                rows[ws.ROW_INT * row + 3], region[cell], row_floats[ws.ROW_FLOAT * row],
-            )  # fmt: skip
-            before = int(row_floats[ws.ROW_FLOAT * row + 1])
-            if before >= 0:
-                grow_older(old_floats, before, floats, count, numbers[ws.STILL] * dt, dt)
-            count += 1
-        if part == 0:
-            state[ws.OLD_REPS] = count
-    state[ws.OLD_PAIRS] = count

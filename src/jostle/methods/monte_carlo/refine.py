@@ -8,106 +8,91 @@ kept: it is followed when nothing touches (§3.4).
 In one body, a facet against itself is replaced by all pairs of its children, each child with itself among them.
 """
 
-import numpy as np
+from __future__ import annotations
 
 from jostle.kernels.jit import kernel
-from jostle.methods.monte_carlo.average_planes import ROW, gap_of_cylinders, gap_of_facets, in_frame
-from jostle.methods.monte_carlo.packed import CHILDREN, EDGES, LEVEL, LINKS, make_fresh
+from jostle.kernels.numbers import as_int64
+from jostle.methods.monte_carlo.average_planes import cylinder_of, gap_of_cylinders, gap_of_facets, in_first_frame
+from jostle.methods.monte_carlo.packed import make_fresh
 from jostle.methods.monte_carlo.sharp_edges import gap_behind_planes
-from jostle.methods.monte_carlo.workspace import ENTRY, ETA, SLACK
+from jostle.methods.monte_carlo.work import FacetPair, Work, in_order, pair_of, write_entry
 
 
 @kernel(forceinline=True)
-def refine(  # type: ignore[no-untyped-def]
-    data,
-    links,
-    child,
-    planes,
-    stamps,
-    bodies,
-    relative,
-    at,
-    deformation,
-    a,
-    b,
-    moving,
-    couple,
-    fa,
-    fb,
-    stack,
-    height,
-    best_gap,
-    best_a,
-    best_b,
-):
-    """Push pairs of children that are not parted; returns the height, the least gap so far, its facets and the number of tests."""
-    finest_a, finest_b = links[LINKS * fa + LEVEL] == 0, links[LINKS * fb + LEVEL] == 0
-    i, j = ROW * fa, ROW * fb
-    split_a = not finest_a and (finest_b or data[i + 6] >= data[j + 6])
-    f = fa if split_a else fb
-    first, least = height, 0.0
-    eta, slack = relative[at + ETA], relative[at + SLACK]
-    x, y, z, u, v, w = in_frame(data, fb, relative, at)
-    px, py, pz, pu, pv, pw, pr, pe = (
-        data[i], data[i + 1], data[i + 2], data[i + 3], data[i + 4], data[i + 5], data[i + 6], data[i + 7],
-    )  # fmt: skip
-    qr, qe = data[j + 6], data[j + 7]
-    for k in range(links[LINKS * f + CHILDREN], links[LINKS * (f + 1) + CHILDREN]):
-        g = np.int64(child[k])
-        if moving:
-            make_fresh(bodies, a, b, g if split_a else fa, fb if split_a else g, data, links, stamps, deformation)
-        m = ROW * g
+def push(work: Work, pair: FacetPair) -> None:
+    """Put a pair on the stack."""
+    write_entry(work.stack[work.state.height], pair)
+    work.state.height += 1
+
+
+@kernel(forceinline=True)
+def exchange(work: Work, i: int, j: int) -> None:
+    """Exchange two entries of the stack."""
+    one, other = pair_of(work.stack[i]), pair_of(work.stack[j])
+    write_entry(work.stack[i], other)
+    write_entry(work.stack[j], one)
+
+
+@kernel(forceinline=True)
+def splits_first(work: Work, pair: FacetPair) -> bool:
+    """Return whether the first facet is the one to be replaced by its children: the larger one that has some."""
+    if work.links[pair.a].level == 0:
+        return False
+    return work.links[pair.b].level == 0 or work.facets[pair.a].radius >= work.facets[pair.b].radius
+
+
+@kernel(forceinline=True)
+def has_edge_planes(work: Work, pair: FacetPair) -> bool:
+    """Return whether either facet has further planes."""
+    return work.links[pair.a].edge_row >= 0 or work.links[pair.b].edge_row >= 0
+
+
+@kernel(forceinline=True)
+def refine(work: Work, pair: FacetPair) -> int:
+    """Push pairs of children that are not parted, and note the least gap of the others; returns the number of tests."""
+    state, relative = work.state, work.relative[pair.couple]
+    split_a = splits_first(work, pair)
+    f = pair.a if split_a else pair.b
+    a, b = cylinder_of(work.facets[pair.a]), in_first_frame(relative, cylinder_of(work.facets[pair.b]))
+    first, deepest = state.height, 0.0
+    begin, end = as_int64(work.links[f].children), as_int64(work.links[f + 1].children)
+    for k in range(begin, end):
+        g = as_int64(work.child[k])
+        finer = FacetPair(pair.couple, g, pair.b) if split_a else FacetPair(pair.couple, pair.a, g)
+        make_fresh(work, finer)
         if split_a:
-            px, py, pz, pu, pv, pw, pr, pe = (
-                data[m], data[m + 1], data[m + 2], data[m + 3], data[m + 4], data[m + 5], data[m + 6], data[m + 7],
-            )  # fmt: skip
+            a = cylinder_of(work.facets[g])
         else:
-            x, y, z, u, v, w = in_frame(data, g, relative, at)
-            qr, qe = data[m + 6], data[m + 7]
-        gap = gap_of_cylinders(x - px, y - py, z - pz, pu, pv, pw, pr, pe, u, v, w, qr, qe, eta, slack)
-        ga, gb = (g, fb) if split_a else (fa, g)
-        if gap <= 0.0:
-            row_a, row_b = links[LINKS * ga + EDGES], links[LINKS * gb + EDGES]
-            if row_a >= 0 or row_b >= 0:
-                gap = max(
-                    gap, gap_behind_planes(planes, row_a, row_b, x - px, y - py, z - pz, data, ga, u, v, w, qr, qe, relative, at)
-                )
+            b = in_first_frame(relative, cylinder_of(work.facets[g]))
+        gap = gap_of_cylinders(a, b, relative)
+        if gap <= 0.0 and has_edge_planes(work, finer):
+            gap = max(gap, gap_behind_planes(work, finer, a, b))
         if gap > 0.0:
-            if gap < best_gap:
-                best_gap, best_a, best_b = gap, ga, gb
+            if gap < state.best_gap:
+                state.best_gap, state.item_a, state.item_b = gap, finer.a, finer.b
             continue
-        to = ENTRY * height
-        stack[to], stack[to + 1], stack[to + 2] = couple, ga, gb
-        if gap < least:
+        push(work, finer)
+        if gap < deepest:
             # The deepest comes first: where one row is enough it is found sooner.
-            least = gap
-            stack[to + 1], stack[to + 2] = stack[ENTRY * first + 1], stack[ENTRY * first + 2]
-            stack[ENTRY * first + 1], stack[ENTRY * first + 2] = ga, gb
-        height += 1
-    if height > first + 1:
-        last = ENTRY * (height - 1)
-        stack[last + 1], stack[ENTRY * first + 1] = stack[ENTRY * first + 1], stack[last + 1]
-        stack[last + 2], stack[ENTRY * first + 2] = stack[ENTRY * first + 2], stack[last + 2]
-    return height, best_gap, best_a, best_b, links[LINKS * (f + 1) + CHILDREN] - links[LINKS * f + CHILDREN]
+            deepest = gap
+            exchange(work, first, state.height - 1)
+    if state.height > first + 1:
+        exchange(work, first, state.height - 1)
+    return end - begin
 
 
 @kernel
-def refine_itself(data, links, child, stamps, bodies, relative, at, deformation, body, moving, couple, f, stack, height):  # type: ignore[no-untyped-def]
-    """Push the pairs of children of one facet of one body that are not parted; returns the height and the number of tests."""
-    begin, end = links[LINKS * f + CHILDREN], links[LINKS * (f + 1) + CHILDREN]
+def refine_itself(work: Work, pair: FacetPair) -> int:
+    """Push the pairs of children of one facet of one body that are not parted; returns the number of tests."""
+    begin, end = as_int64(work.links[pair.a].children), as_int64(work.links[pair.a + 1].children)
     tests = 0
     for k in range(begin, end):
-        g = child[k]
-        to = ENTRY * height
-        stack[to], stack[to + 1], stack[to + 2] = couple, g, g
-        height += 1
+        g = as_int64(work.child[k])
+        push(work, FacetPair(pair.couple, g, g))
         for m in range(k + 1, end):
-            h = child[m]
-            if moving:
-                make_fresh(bodies, body, body, g, h, data, links, stamps, deformation)
+            children = FacetPair(pair.couple, g, as_int64(work.child[m]))
+            make_fresh(work, children)
             tests += 1
-            if gap_of_facets(data, g, h, relative, at) <= 0.0:
-                to = ENTRY * height
-                stack[to], stack[to + 1], stack[to + 2] = couple, min(g, h), max(g, h)
-                height += 1
-    return height, tests
+            if gap_of_facets(work, children) <= 0.0:
+                push(work, in_order(children))
+    return tests

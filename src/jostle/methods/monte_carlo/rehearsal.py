@@ -14,9 +14,9 @@ import numpy as np
 from jostle.body_table import BodyTable, NewBody
 from jostle.frame import Bodies
 from jostle.kernels.arrays import read_only_view
-from jostle.kernels.random import random_state
-from jostle.methods.monte_carlo import workspace as ws
 from jostle.methods.monte_carlo.shape import ShellShape, prepare
+from jostle.methods.monte_carlo.work import FULL_TABLE
+from jostle.methods.monte_carlo.workspace import Workspace
 from jostle.protocol import Detector
 from jostle.query import Budget, Query
 from jostle.report import replaced
@@ -47,4 +47,4 @@ def rehearse(start: Callable[[Bodies, tuple[ShellShape, ...]], Detector]) -> Non
         if frame > 0:
             table = replaced(table.deform(1, read_only_view(1.01 * mesh.vertices)), time=float(frame))
         detector.detect(table.frame(), Query(budget=Budget(seconds=LONG)))
-    ws.Workspace(1, random_state(0)).grow(ws.FULL_TABLE)
+    Workspace(1).grow(FULL_TABLE)

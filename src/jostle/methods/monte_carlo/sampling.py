@@ -4,123 +4,114 @@ Samples are the facets of the coarsest level. Seeds come in an order in which su
 other's by turns, and go on in the next frame where they stopped; the first of a couple is drawn at random. With a priority (§3.2)
 those come first that face the direction of motion, or a camera.
 
+| stage | the pass goes over | leaves to |
+|---|---|---|
+| `NO_PASS` | nothing: no seed is on its way | `THERE` (`draw_seed`), `SWEEP` (`next_item.begin_sweep`) |
+| `THERE` | the other body, for the sample closest to the seed | `BACK`, or `NO_PASS` where there is none |
+| `BACK` | the seed's body, for the sample closest to that | `NO_PASS`: the two are the new pair |
+| `SWEEP` | the other body, for all that is not parted from the seed | `NO_PASS` |
+
 Deviation: a pass does not only look for the closest sample. It also tests each pair that it meets, and what is not parted is
 refined to the end later on. So when all samples of one body have been seeds, every pair of coarsest facets was tested, and
 nothing that touches can be left out: a search that ends is exact. In one body (§5.1) closest means: not adjacent, and facing, or
 nearer than at rest.
 """
 
+from __future__ import annotations
+
 import math
 
+from jostle.geometry.vector import Vec3, dot, minus, point_from, times
 from jostle.kernels.handles import float64_at
 from jostle.kernels.jit import kernel
-from jostle.methods.monte_carlo.average_planes import ROW, gap_of_facets, squared_distance
+from jostle.kernels.numbers import as_int64
+from jostle.methods.monte_carlo.average_planes import farthest_middles, gap_of_facets, squared_distance
 from jostle.methods.monte_carlo.flood import queue_root
-from jostle.methods.monte_carlo.packed import BODY, CENTRE, COARSEST, COARSEST_END, FIRST, MOVING, SEEDS, are_neighbours, make_fresh
-from jostle.methods.monte_carlo.workspace import (
-    BODY_A,
-    BODY_B,
-    CLOSEST,
-    COUPLE,
-    COUPLE_FLOAT,
-    CURSOR_A,
-    DRAWN,
-    ETA,
-    ORDERED,
-    PLACE,
-    PLACE_END,
-    SEED_BEST,
-    SEED_COUPLE,
-    SEED_FACET,
-    SIDE,
-    SLACK,
-    STAGE,
-    TOWARDS_A,
-)
+from jostle.methods.monte_carlo.packed import are_neighbours, make_fresh
+from jostle.methods.monte_carlo.work import Aim, Facet, FacetPair, Work, in_order
 
-THERE, BACK, SWEEP = 1, 2, 3  # stages: over the other body, back over the first, over the other body for all that is not parted
+NO_PASS, THERE, BACK, SWEEP = range(4)
 PORTION = 256  # facets that a step of a pass looks at
 FACING, NEARER = 0.3, 0.7  # n_a · n_b, and the share of the distance at rest, below which facets of one body may be a pair
 
 
 @kernel(forceinline=True)
-def over(bodies, couples, state, side):  # type: ignore[no-untyped-def]
-    """Let the next pass go over the coarsest level of the body on a side."""
-    body = couples[COUPLE * state[SEED_COUPLE] + BODY_A + side]
-    state[PLACE], state[PLACE_END] = bodies[BODY * body + COARSEST], bodies[BODY * body + COARSEST_END]
-    state[CLOSEST] = -1
+def begin_pass(work: Work, side: int) -> None:
+    """Let the seed's next pass go over the coarsest level of the body on a side."""
+    state = work.state
+    body = work.bodies[work.couples[state.seed_couple].body[side]]
+    state.place, state.place_end = body.coarsest, body.coarsest_end
+    state.closest, state.seed_best = -1, math.inf
+
+
+@kernel(forceinline=True)
+def faces_towards(facet: Facet, aim: Aim) -> bool:
+    """Return whether a facet faces the direction of motion, or the camera."""
+    d = minus(Vec3(aim.x, aim.y, aim.z), times(aim.share, point_from(facet.middle, 0)))
+    return dot(point_from(facet.axis, 0), d) > 0.0
 
 
 @kernel
-def draw_seed(data, bodies, seeds, couples, relative, state, numbers, couple):  # type: ignore[no-untyped-def]
+def draw_seed(work: Work, number: int) -> None:
     """Take the next seed of a couple and begin its pass."""
-    at = COUPLE * couple
-    side = couples[at + DRAWN] & 1
-    couples[at + DRAWN] += 1
-    body = couples[at + BODY_A + side]
-    count = bodies[BODY * body + COARSEST_END] - bodies[BODY * body + COARSEST]
-    towards = COUPLE_FLOAT * couple + TOWARDS_A + 4 * side
-    f = 0
+    state, couple, relative = work.state, work.couples[number], work.relative[number]
+    side = as_int64(couple.drawn) & 1
+    couple.drawn += 1
+    body = work.bodies[couple.body[side]]
+    aim = relative.aim_b if side else relative.aim_a
+    count = body.coarsest_end - body.coarsest
+    f = as_int64(body.first)
     for _ in range(count):
-        cursor = couples[at + CURSOR_A + side] % count
-        couples[at + CURSOR_A + side] = cursor + 1
-        f = seeds[bodies[BODY * body + SEEDS] + cursor]
-        if state[ORDERED] == 0:
+        cursor = couple.cursor[side] % count
+        couple.cursor[side] = cursor + 1
+        f = as_int64(work.seed_order[body.seeds + cursor])
+        if work.task.order == 0 or faces_towards(work.facets[f], aim):
             break
-        i, share = ROW * f, relative[towards + 3]
-        facing = data[i + 3] * (relative[towards] - share * data[i]) + data[i + 4] * (relative[towards + 1] - share * data[i + 1])
-        if facing + data[i + 5] * (relative[towards + 2] - share * data[i + 2]) > 0.0:
-            break
-    state[SEED_COUPLE], state[SIDE], state[SEED_FACET], state[STAGE] = couple, side, f, THERE
-    numbers[SEED_BEST] = math.inf
-    over(bodies, couples, state, 1 - side)
+    state.seed_couple, state.side, state.seed_facet, state.stage = number, side, f, THERE
+    begin_pass(work, 1 - side)
 
 
 @kernel
-def go_on_passing(  # type: ignore[no-untyped-def]
-    data, links, neighbour, stamps, bodies, couples, relative, deformation, table, payload, pending, state, numbers
-):
+def resume_pass(work: Work) -> int:
     """Compare the seed with the next portion of facets, and turn back at the end; returns the number of tests."""
-    couple, side, f, stage = state[SEED_COUPLE], state[SIDE], state[SEED_FACET], state[STAGE]
-    a, b = couples[COUPLE * couple + BODY_A], couples[COUPLE * couple + BODY_B]
-    moving = bodies[BODY * a + MOVING] + bodies[BODY * b + MOVING] > 0
-    at = COUPLE_FLOAT * couple
-    best, closest = numbers[SEED_BEST], state[CLOSEST]
-    begin, end = state[PLACE], min(state[PLACE] + PORTION, state[PLACE_END])
+    state = work.state
+    stage, side, couple = state.stage, state.side, work.couples[state.seed_couple]
+    one_body = couple.body[0] == couple.body[1]
+    begin, end = state.place, min(state.place + PORTION, state.place_end)
+    best, closest = state.seed_best, state.closest
     for g in range(begin, end):
-        fa, fb = (f, g) if side == 0 else (g, f)
-        if a == b:
-            if stage == SWEEP:
-                if g < f:
-                    continue
-            elif are_neighbours(links, neighbour, f, g):
+        pair = pair_with_seed(work, g)
+        if one_body:
+            if (g < state.seed_facet) if stage == SWEEP else are_neighbours(work, pair):
                 continue
-            fa, fb = min(f, g), max(f, g)
-        if moving:
-            make_fresh(bodies, a, b, fa, fb, data, links, stamps, deformation)
-        distance = squared_distance(data, fa, fb, relative, at)
-        i, j = ROW * fa, ROW * fb
-        total = (data[i + 6] + data[i + 7]) + (data[j + 6] + data[j + 7])
-        far = total + (relative[at + SLACK] + relative[at + ETA] * total)
-        if distance <= far * far and gap_of_facets(data, fa, fb, relative, at) <= 0.0:
-            queue_root(table, payload, pending, state, couple, fa, fb)
-        if distance < best and (a != b or may_meet_itself(data, bodies, a, fa, fb, distance)):
+            pair = in_order(pair)
+        make_fresh(work, pair)
+        distance, far = squared_distance(work, pair), farthest_middles(work, pair)
+        if distance <= far * far and gap_of_facets(work, pair) <= 0.0:
+            queue_root(work, pair)
+        if distance < best and (not one_body or may_meet_itself(work, pair, distance)):
             best, closest = distance, g
-    numbers[SEED_BEST], state[CLOSEST], state[PLACE] = best, closest, end
-    if end == state[PLACE_END] and stage == THERE and closest >= 0:
-        state[SIDE], state[SEED_FACET], state[STAGE] = 1 - side, closest, BACK
-        numbers[SEED_BEST] = math.inf
-        over(bodies, couples, state, side)
+    state.seed_best, state.closest, state.place = best, closest, end
+    if end == state.place_end and stage == THERE and closest >= 0:
+        state.side, state.seed_facet, state.stage = 1 - side, closest, BACK
+        begin_pass(work, side)
     return end - begin
 
 
+@kernel(forceinline=True)
+def pair_with_seed(work: Work, g: int) -> FacetPair:
+    """Return the pair of the seed and a facet of the other side."""
+    state = work.state
+    f, couple = state.seed_facet, state.seed_couple
+    return FacetPair(couple, f, g) if state.side == 0 else FacetPair(couple, g, f)
+
+
 @kernel
-def may_meet_itself(data, bodies, body, fa, fb, distance):  # type: ignore[no-untyped-def]
-    """Whether two facets of one body face each other, or are nearer than they were at rest; `distance` is squared."""
-    i, j = ROW * fa, ROW * fb
-    if (data[i + 3] * data[j + 3] + data[i + 4] * data[j + 4]) + data[i + 5] * data[j + 5] < FACING:
+def may_meet_itself(work: Work, pair: FacetPair, distance: float) -> bool:
+    """Return whether two facets of one body face each other, or are nearer than they were at rest; `distance` is squared."""
+    if dot(point_from(work.facets[pair.a].axis, 0), point_from(work.facets[pair.b].axis, 0)) < FACING:
         return True
-    rest = float64_at(bodies[BODY * body + CENTRE], bodies[BODY * body + CENTRE + 1])
-    p, q = 3 * (fa - bodies[BODY * body + FIRST]), 3 * (fb - bodies[BODY * body + FIRST])
-    x, y, z = rest[q] - rest[p], rest[q + 1] - rest[p + 1], rest[q + 2] - rest[p + 2]
-    return distance < NEARER * NEARER * ((x * x + y * y) + z * z)
+    body = work.bodies[work.couples[pair.couple].body[0]]
+    rest = float64_at(body.centre.address, body.centre.length)
+    d = minus(point_from(rest, 3 * (pair.b - body.first)), point_from(rest, 3 * (pair.a - body.first)))
+    return distance < NEARER * NEARER * dot(d, d)

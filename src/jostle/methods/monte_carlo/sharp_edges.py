@@ -13,20 +13,22 @@ deformation speaks of cylinders.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
+from jostle.geometry.vector import Points, Vec3, cross, dot, length, minus, negative, point_at, point_from, times, write_point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-from jostle.methods.monte_carlo.average_planes import ROW
-from jostle.methods.monte_carlo.shells import PAD
+from jostle.kernels.numbers import as_int64
+from jostle.methods.monte_carlo.average_planes import FacetCylinder, turned_by
+from jostle.methods.monte_carlo.shells import PAD, Ints, VertexGroups
+from jostle.methods.monte_carlo.work import EdgePlane, FacetPair, Work
 
-Ints = NDArray[np.int32]
-
-PLANES = 8  # float64 numbers of a facet with planes: two times normal (3) and height
+PLANES = 2  # of a facet that needs some
+NUMBERS = 4  # float64 of a plane: normal and height
 SHARP = 0.25  # thickness of a facet, in radii, above which it gets planes
 TURNED = math.cos(math.radians(25.0))  # … if a child is turned away from it by more than this
 
@@ -36,6 +38,21 @@ class EdgePlanes(NamedTuple):
 
     row: Ints  # (F,) of `plane`, -1 where a facet has only its disc
     plane: Floats  # (n, 8)
+
+
+class CylinderArrays(NamedTuple):
+    """Of all facets."""
+
+    centre: Floats  # (F, 3) of the disc
+    normal: Floats  # (F, 3)
+    thickness: Floats  # (F,)
+
+
+class Children(NamedTuple):
+    """Those of facet f are ``child[first[f]:first[f + 1]]``."""
+
+    first: Ints
+    child: Ints
 
 
 def edge_planes(
@@ -54,73 +71,92 @@ def edge_planes(
     """
     centre, normal, radius, thickness = discs
     thick = np.flatnonzero((np.diff(children[0]) > 0) & (thickness > SHARP * radius)).astype(np.int32)
-    plane = np.zeros((len(thick), PLANES))
+    plane = np.zeros((len(thick), PLANES * NUMBERS))
     turned = np.zeros(len(thick), np.bool_)
     pad = PAD * float(np.abs(vertices).max(initial=0.0))
-    arguments: list[Any] = [read_only_view(array) for array in (thick, vertices, centre, normal, thickness, *children)]
-    arguments += read_only_view(under_first), read_only_view(under), pad, plane, turned
-    fit_edge_planes(*arguments)
+    cylinders = CylinderArrays(*(read_only_view(array) for array in (centre, normal, thickness)))
+    groups = VertexGroups(*(read_only_view(array) for array in (vertices, under_first, under)))
+    tree = Children(*(read_only_view(array) for array in children))
+    fit_edge_planes(read_only_view(thick), groups, cylinders, tree, pad, plane.reshape(-1), turned)
     row = np.full(len(radius), -1, np.int32)
     row[thick[turned]] = np.arange(int(turned.sum()), dtype=np.int32)
     return EdgePlanes(row, np.ascontiguousarray(plane[turned]))
 
 
 @kernel
-def fit_edge_planes(  # type: ignore[no-untyped-def]
-    facets, vertices, centre, normal, thickness, child_first, child, under_first, under, pad, plane, turned
-):
-    """Write the planes (n,8) of facets (n,) and whether any child of theirs is turned away; the others as in `edge_planes`."""
+def fit_edge_planes(
+    facets: Ints,
+    groups: VertexGroups,
+    cylinders: CylinderArrays,
+    tree: Children,
+    pad: float,
+    plane: Floats,
+    turned: NDArray[np.bool_],
+) -> None:
+    """Write the planes (8 n,) of facets (n,) and whether any child of theirs is turned away."""
     for k in range(facets.shape[0]):
-        f = facets[k]
-        x, y, z = normal[f, 0], normal[f, 1], normal[f, 2]
-        half = 0.5 * thickness[f]
-        mx, my, mz = centre[f, 0] - half * x, centre[f, 1] - half * y, centre[f, 2] - half * z
-        for side in range(2):
-            least, g = 2.0, f
-            for c in range(child_first[f], child_first[f + 1]):
-                along = (x * normal[child[c], 0] + y * normal[child[c], 1]) + z * normal[child[c], 2]
-                if along < least:
-                    least, g = along, child[c]
+        f = as_int64(facets[k])
+        n = point_at(cylinders.normal, f)
+        middle = minus(point_at(cylinders.centre, f), times(0.5 * cylinders.thickness[f], n))
+        for side in range(PLANES):
+            least, g = most_turned_child(cylinders.normal, tree, f, n)
             if side == 0:
                 turned[k] = least < TURNED
-            x, y, z = normal[g, 0], normal[g, 1], normal[g, 2]
-            height = -math.inf
-            for u in range(under_first[f], under_first[f + 1]):
-                v = under[u]
-                height = max(height, (x * (vertices[v, 0] - mx) + y * (vertices[v, 1] - my)) + z * (vertices[v, 2] - mz))
-            at = 4 * side
-            plane[k, at], plane[k, at + 1], plane[k, at + 2], plane[k, at + 3] = x, y, z, height + pad
-
-
-@kernel(forceinline=True)
-def height_before(x, y, z, height, dx, dy, dz, bx, by, bz, rb, eb):  # type: ignore[no-untyped-def]
-    """How far a cylinder (middle at d, axis b, radius and half thickness) is before the plane with a normal and a height."""
-    cos = (x * bx + y * by) + z * bz
-    px, py, pz = y * bz - z * by, z * bx - x * bz, x * by - y * bx
-    sin = math.sqrt((px * px + py * py) + pz * pz)
-    return (((x * dx + y * dy) + z * dz) - height) - (rb * sin + eb * abs(cos))
+            n = point_at(cylinders.normal, g)
+            at = NUMBERS * (PLANES * k + side)
+            write_point_from(plane, at, n)
+            plane[at + 3] = highest_under(groups, f, n, middle) + pad
 
 
 @kernel
-def gap_behind_planes(planes, row_a, row_b, dx, dy, dz, data, fa, bx, by, bz, rb, eb, relative, at):  # type: ignore[no-untyped-def]
-    """A lower bound of the distance of what two facets hold, less the slack, by the planes of either; not positive where none
-    parts.
+def most_turned_child(normal: Points, tree: Children, f: int, n: Vec3) -> tuple[float, int]:
+    """Return the child of facet f whose normal turns away most from a direction: the cosine, and the child."""
+    least, g = 2.0, f
+    for c in range(tree.first[f], tree.first[f + 1]):
+        along = dot(n, point_at(normal, tree.child[c]))
+        if along < least:
+            least, g = along, as_int64(tree.child[c])
+    return least, g
 
-    planes flat, rows of eight, row -1 for none; d from the middle of fa to that of fb, b the axis of fb in a's frame; radius and
-    half thickness of fb; relative[at:] holds the pose of b in a's frame (12), eta and the slack.
+
+@kernel
+def highest_under(groups: VertexGroups, f: int, n: Vec3, middle: Vec3) -> float:
+    """Return how high the vertices under facet f reach above a point, along a direction."""
+    height = -math.inf
+    for u in range(groups.first[f], groups.first[f + 1]):
+        height = max(height, dot(n, minus(point_at(groups.vertices, groups.under[u]), middle)))
+    return height
+
+
+@kernel(forceinline=True)
+def height_before(n: Vec3, height: float, d: Vec3, b: FacetCylinder) -> float:
+    """Return how far a cylinder with its middle at d is before the plane with a normal and a height."""
+    cos, sin = dot(n, b.axis), length(cross(n, b.axis))
+    return (dot(n, d) - height) - (b.radius * sin + b.half * abs(cos))
+
+
+@kernel(forceinline=True)
+def normal_of_plane(plane: EdgePlane) -> Vec3:
+    """Return the normal of a plane in the frame of its body."""
+    return point_from(plane.normal, 0)
+
+
+@kernel
+def gap_behind_planes(work: Work, pair: FacetPair, a: FacetCylinder, b: FacetCylinder) -> float:
+    """Return a lower bound of the distance of what two facets hold, less the slack, by the planes of either.
+
+    Not positive where none parts them. a, b: their cylinders, in the frame of the first body.
     """
-    i = ROW * fa
-    ra, ea = data[i + 6], data[i + 7]
+    relative = work.relative[pair.couple]
+    row_a, row_b = work.links[pair.a].edge_row, work.links[pair.b].edge_row
+    d = minus(b.middle, a.middle)
     gap = -math.inf
     if row_a >= 0:
-        for p in range(PLANES * row_a, PLANES * row_a + PLANES, 4):
-            x, y, z = planes[p], planes[p + 1], planes[p + 2]
-            gap = max(gap, height_before(x, y, z, planes[p + 3], dx, dy, dz, bx, by, bz, rb, eb))
+        for k in range(PLANES * row_a, PLANES * row_a + PLANES):
+            plane = work.planes[k]
+            gap = max(gap, height_before(normal_of_plane(plane), plane.height, d, b))
     if row_b >= 0:
-        for p in range(PLANES * row_b, PLANES * row_b + PLANES, 4):
-            u, v, w = planes[p], planes[p + 1], planes[p + 2]
-            x = (relative[at] * u + relative[at + 1] * v) + relative[at + 2] * w
-            y = (relative[at + 4] * u + relative[at + 5] * v) + relative[at + 6] * w
-            z = (relative[at + 8] * u + relative[at + 9] * v) + relative[at + 10] * w
-            gap = max(gap, height_before(x, y, z, planes[p + 3], -dx, -dy, -dz, data[i + 3], data[i + 4], data[i + 5], ra, ea))
-    return gap - (relative[at + 13] + relative[at + 12] * ((ra + ea) + (rb + eb)))
+        for k in range(PLANES * row_b, PLANES * row_b + PLANES):
+            plane = work.planes[k]
+            gap = max(gap, height_before(turned_by(relative, normal_of_plane(plane)), plane.height, negative(d), a))
+    return gap - (relative.slack + relative.eta * ((a.radius + a.half) + (b.radius + b.half)))

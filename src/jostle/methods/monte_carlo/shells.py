@@ -23,8 +23,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
+from jostle.geometry.triangle import Triangle, face_at
+from jostle.geometry.vector import (
+    Points,
+    Vec2,
+    Vec3,
+    absolute,
+    cross,
+    dot,
+    is_zero,
+    length,
+    minus,
+    plus,
+    point_at,
+    times,
+    write_point,
+)
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 
 Ints = NDArray[np.int32]
 
@@ -47,10 +64,51 @@ class Discs(NamedTuple):
     reach: Floats  # radius of a ball about the centre that holds what is under the disc
 
 
+class FacetDisc(NamedTuple):
+    """One disc with its cylinder."""
+
+    centre: Vec3
+    normal: Vec3
+    radius: float
+    thickness: float
+    reach: float
+
+
+class VertexGroups(NamedTuple):
+    """Vertices (n, 3), and which of them are in each group: ``under[first[k]:first[k + 1]]``."""
+
+    vertices: Points
+    first: Ints
+    under: Ints
+
+
+class Group(NamedTuple):
+    """The part of `under` that is one group."""
+
+    first: int
+    size: int
+
+
+class Beyond(NamedTuple):
+    """Where a point is from a disc: how far behind its plane, from its axis, and from its centre."""
+
+    depth: float
+    aside: float
+    away: float
+
+
+class EnclosingCircle(NamedTuple):
+    """Middle, squared radius, and which of three points it can do without."""
+
+    middle: Vec2
+    square: float
+    without: int
+
+
 def discs_of_faces(vertices: Floats, faces: Ints) -> Discs:
     """Return the discs of faces (m, 3): about the barycentre, as thick as rounding."""
     discs = _empty(len(faces))
-    fit_faces(read_only_view(vertices), read_only_view(faces), *discs)
+    fit_faces(read_only_view(vertices), read_only_view(faces), discs)
     return discs
 
 
@@ -75,10 +133,11 @@ def discs_of_groups(vertices: Floats, first: Ints, under: Ints, towards: Floats)
     discs.normal[:] = towards
     pad = PAD * float(np.abs(vertices[under]).max())
     scratch = np.empty((int(np.diff(first).max()), 2))
+    groups = VertexGroups(read_only_view(vertices), read_only_view(first), read_only_view(under))
     begin = 0
     while begin < count:
         end = max(begin + 1, int(np.searchsorted(first, first[begin] + POINTS, side="right")) - 1)
-        fit_groups(begin, end, read_only_view(vertices), read_only_view(first), read_only_view(under), pad, scratch, *discs, anchor)
+        fit_groups(begin, end, groups, pad, scratch, discs, anchor)
         begin = end
     return discs, anchor
 
@@ -88,273 +147,282 @@ def _empty(count: int) -> Discs:
 
 
 @kernel
-def any_normal(x, y, z):  # type: ignore[no-untyped-def]
-    """A unit vector at right angles to (x, y, z); (0, 0, 1) if that is zero."""
-    ax, ay, az = abs(x), abs(y), abs(z)
-    if ax == 0.0 and ay == 0.0 and az == 0.0:
-        return 0.0, 0.0, 1.0
-    if ax <= ay and ax <= az:
-        size = math.sqrt(y * y + z * z)
-        return 0.0, z / size, -y / size
-    if ay <= az:
-        size = math.sqrt(x * x + z * z)
-        return -z / size, 0.0, x / size
-    size = math.sqrt(x * x + y * y)
-    return y / size, -x / size, 0.0
+def any_normal(a: Vec3) -> Vec3:
+    """Return a unit vector at right angles to another; (0, 0, 1) if that is zero."""
+    if is_zero(a):
+        return Vec3(0.0, 0.0, 1.0)
+    size = absolute(a)
+    if size.x <= size.y and size.x <= size.z:
+        across = math.sqrt(a.y * a.y + a.z * a.z)
+        return Vec3(0.0, a.z / across, -a.y / across)
+    if size.y <= size.z:
+        across = math.sqrt(a.x * a.x + a.z * a.z)
+        return Vec3(-a.z / across, 0.0, a.x / across)
+    across = math.sqrt(a.x * a.x + a.y * a.y)
+    return Vec3(a.y / across, -a.x / across, 0.0)
+
+
+@kernel(forceinline=True)
+def over(a: Vec3, size: float) -> Vec3:
+    """Return a vector divided by a number."""
+    return Vec3(a.x / size, a.y / size, a.z / size)
 
 
 @kernel
-def normal_of_corners(ax, ay, az, bx, by, bz, cx, cy, cz):  # type: ignore[no-untyped-def]
-    """The unit normal of a triangle; of one without area some unit vector at right angles to its longest edge.
+def normal_of_corners(t: Triangle) -> Vec3:
+    """Return the unit normal of a triangle; of one without area some unit vector at right angles to its longest edge.
 
     A sliver's cross product is mostly rounding; at right angles to the longest edge its corners are in the plane all the same.
     """
-    ux, uy, uz = bx - ax, by - ay, bz - az
-    vx, vy, vz = cx - ax, cy - ay, cz - az
-    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-    ex, ey, ez, longest = ux, uy, uz, (ux * ux + uy * uy) + uz * uz
-    other = (vx * vx + vy * vy) + vz * vz
-    if other > longest:
-        ex, ey, ez, longest = vx, vy, vz, other
-    wx, wy, wz = cx - bx, cy - by, cz - bz
-    other = (wx * wx + wy * wy) + wz * wz
-    if other > longest:
-        ex, ey, ez, longest = wx, wy, wz, other
+    u, v, w = minus(t.q, t.p), minus(t.r, t.p), minus(t.r, t.q)
+    n = cross(u, v)
+    edge, longest = u, dot(u, u)
+    if dot(v, v) > longest:
+        edge, longest = v, dot(v, v)
+    if dot(w, w) > longest:
+        edge, longest = w, dot(w, w)
     if longest == 0.0:
-        return 0.0, 0.0, 1.0
+        return Vec3(0.0, 0.0, 1.0)
     for _ in range(2):
-        along = ((nx * ex + ny * ey) + nz * ez) / longest
-        nx, ny, nz = nx - along * ex, ny - along * ey, nz - along * ez
-        size = math.sqrt((nx * nx + ny * ny) + nz * nz)
+        n = minus(n, times(dot(n, edge) / longest, edge))
+        size = length(n)
         if size == 0.0:
-            return any_normal(ex, ey, ez)
-        nx, ny, nz = nx / size, ny / size, nz / size
-    return nx, ny, nz
+            return any_normal(edge)
+        n = over(n, size)
+    return n
+
+
+@kernel(forceinline=True)
+def barycentre(t: Triangle) -> Vec3:
+    """Return the mean of the corners; the sum overflows nowhere near 1e30."""
+    return over(plus(plus(t.p, t.q), t.r), 3.0)
+
+
+@kernel(forceinline=True)
+def largest_coordinate(a: Vec3) -> float:
+    """Return the largest absolute value of a point's coordinates."""
+    return max(abs(a.x), abs(a.y), abs(a.z))
 
 
 @kernel
-def disc_of_face(ax, ay, az, bx, by, bz, cx, cy, cz):  # type: ignore[no-untyped-def]
-    """Centre, normal, radius, thickness and reach of a face's disc, from its corners a, b, c; rounded outward."""
-    nx, ny, nz = normal_of_corners(ax, ay, az, bx, by, bz, cx, cy, cz)
-    largest = max(abs(ax), abs(ay), abs(az), abs(bx), abs(by), abs(bz))
-    pad = PAD * max(largest, abs(cx), abs(cy), abs(cz))
-    # Halves of the sum would overflow nowhere near 1e30; a third is rounded once more, which the pad covers.
-    x, y, z = ((ax + bx) + cx) / 3.0, ((ay + by) + cy) / 3.0, ((az + bz) + cz) / 3.0
-    front = (nx * (ax - x) + ny * (ay - y)) + nz * (az - z)
-    front = max(front, (nx * (bx - x) + ny * (by - y)) + nz * (bz - z))
-    front = max(front, (nx * (cx - x) + ny * (cy - y)) + nz * (cz - z)) + pad
-    x, y, z = x + front * nx, y + front * ny, z + front * nz
-    ha, ra, da = _behind(ax - x, ay - y, az - z, nx, ny, nz)
-    hb, rb, db = _behind(bx - x, by - y, bz - z, nx, ny, nz)
-    hc, rc, dc = _behind(cx - x, cy - y, cz - z, nx, ny, nz)
-    return x, y, z, nx, ny, nz, max(ra, rb, rc) + pad, max(ha, hb, hc) + pad, max(da, db, dc) + pad
+def disc_of_face(t: Triangle) -> FacetDisc:
+    """Return the disc of a face, rounded outward."""
+    n = normal_of_corners(t)
+    pad = PAD * max(largest_coordinate(t.p), largest_coordinate(t.q), largest_coordinate(t.r))
+    c = barycentre(t)
+    front = max(dot(n, minus(t.p, c)), dot(n, minus(t.q, c)), dot(n, minus(t.r, c))) + pad
+    c = plus(c, times(front, n))
+    p, q, r = beyond(minus(t.p, c), n), beyond(minus(t.q, c), n), beyond(minus(t.r, c), n)
+    thickness = max(p.depth, q.depth, r.depth) + pad
+    return FacetDisc(c, n, max(p.aside, q.aside, r.aside) + pad, thickness, max(p.away, q.away, r.away) + pad)
 
 
 @kernel
-def _behind(x, y, z, nx, ny, nz):  # type: ignore[no-untyped-def]
-    """How far (x, y, z) is behind the plane through 0, from the axis n, and from 0."""
+def beyond(a: Vec3, n: Vec3) -> Beyond:
+    """Return where a point is from a disc at 0 with normal n."""
     # The distance from the axis by a product of vectors: a difference of squares would lose half of the digits.
-    px, py, pz = ny * z - nz * y, nz * x - nx * z, nx * y - ny * x
-    return -((nx * x + ny * y) + nz * z), math.sqrt((px * px + py * py) + pz * pz), math.sqrt((x * x + y * y) + z * z)
+    return Beyond(-dot(n, a), length(cross(n, a)), length(a))
 
 
 @kernel
-def fit_faces(vertices, faces, centre, normal, radius, thickness, reach):  # type: ignore[no-untyped-def]
+def fit_faces(vertices: Points, faces: Ints, discs: Discs) -> None:
     """Write the discs of all faces (m,3)."""
     for f in range(faces.shape[0]):
-        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
-        x, y, z, nx, ny, nz, r, h, d = disc_of_face(
-            vertices[a, 0], vertices[a, 1], vertices[a, 2],
-            vertices[b, 0], vertices[b, 1], vertices[b, 2],
-            vertices[c, 0], vertices[c, 1], vertices[c, 2],
-        )  # fmt: skip
-        centre[f, 0], centre[f, 1], centre[f, 2] = x, y, z
-        normal[f, 0], normal[f, 1], normal[f, 2] = nx, ny, nz
-        radius[f], thickness[f], reach[f] = r, h, d
+        write_disc(discs, f, disc_of_face(face_at(vertices, faces, f)))
+
+
+@kernel(forceinline=True)
+def write_disc(discs: Discs, f: int, disc: FacetDisc) -> None:
+    """Write row f."""
+    write_point(discs.centre, f, disc.centre)
+    write_point(discs.normal, f, disc.normal)
+    discs.radius[f], discs.thickness[f], discs.reach[f] = disc.radius, disc.thickness, disc.reach
+
+
+@kernel(forceinline=True)
+def vertex_of(groups: VertexGroups, group: Group, k: int) -> Vec3:
+    """Return the kth vertex of a group."""
+    return point_at(groups.vertices, groups.under[group.first + k])
 
 
 @kernel
-def fit_groups(begin, end, vertices, first, under, pad, scratch, centre, normal, radius, thickness, reach, anchor):  # type: ignore[no-untyped-def]
-    """Write the discs of the groups begin … end-1; `normal` holds where they should point. scratch: (largest group, 2)."""
+def fit_groups(begin: int, end: int, groups: VertexGroups, pad: float, scratch: Points, discs: Discs, anchor: Ints) -> None:
+    """Write the discs of the groups begin … end-1; `discs.normal` holds where they should point. scratch: (largest group, 2)."""
     for f in range(begin, end):
-        low, count = first[f], first[f + 1] - first[f]
-        ox, oy, oz = vertices[under[low], 0], vertices[under[low], 1], vertices[under[low], 2]
-        nx, ny, nz = _starting_normal(vertices, under, low, count, normal[f, 0], normal[f, 1], normal[f, 2])
-        nx, ny, nz = _tilted(vertices, under, low, count, nx, ny, nz)
-        ux, uy, uz = any_normal(nx, ny, nz)
-        vx, vy, vz = ny * uz - nz * uy, nz * ux - nx * uz, nx * uy - ny * ux
-        front = -np.inf
-        for k in range(count):
-            i = under[low + k]
-            x, y, z = vertices[i, 0] - ox, vertices[i, 1] - oy, vertices[i, 2] - oz
-            scratch[k, 0] = (ux * x + uy * y) + uz * z
-            scratch[k, 1] = (vx * x + vy * y) + vz * z
-            front = max(front, (nx * x + ny * y) + nz * z)
-        p, q = _middle_of_circle(scratch, count)
-        front += pad
-        x, y, z = ox + (p * ux + q * vx + front * nx), oy + (p * uy + q * vy + front * ny), oz + (p * uz + q * vz + front * nz)
-        deepest, widest, farthest = 0.0, 0.0, 0.0
-        for k in range(count):
-            i = under[low + k]
-            h, r, d = _behind(vertices[i, 0] - x, vertices[i, 1] - y, vertices[i, 2] - z, nx, ny, nz)
-            deepest, widest, farthest = max(deepest, h), max(widest, r), max(farthest, d)
-        centre[f, 0], centre[f, 1], centre[f, 2] = x, y, z
-        normal[f, 0], normal[f, 1], normal[f, 2] = nx, ny, nz
-        radius[f], thickness[f], reach[f] = widest + pad, deepest + pad, farthest + pad
-        _outermost(scratch, under, low, count, anchor, f)
-        keep_corners_apart(vertices, under, low, count, anchor, f)
+        group = Group(as_int64(groups.first[f]), as_int64(groups.first[f + 1]) - as_int64(groups.first[f]))
+        n = starting_normal(groups, group, point_at(discs.normal, f))
+        n = tilted(groups, group, n)
+        write_disc(discs, f, disc_of_group(groups, group, n, pad, scratch))
+        outermost(scratch, groups, group, anchor, f)
+        keep_corners_apart(groups, group, anchor, f)
 
 
 @kernel
-def _starting_normal(vertices, under, low, count, nx, ny, nz):  # type: ignore[no-untyped-def]
-    """The direction (nx, ny, nz) at length 1, or if it is zero the normal of three vertices that are far apart."""
-    size = math.sqrt((nx * nx + ny * ny) + nz * nz)
+def disc_of_group(groups: VertexGroups, group: Group, n: Vec3, pad: float, scratch: Points) -> FacetDisc:
+    """Return the disc with a normal; writes the places of the vertices in its plane to scratch (count,2)."""
+    origin = vertex_of(groups, group, 0)
+    u = any_normal(n)
+    v = cross(n, u)
+    front = -np.inf
+    for k in range(group.size):
+        a = minus(vertex_of(groups, group, k), origin)
+        scratch[k, 0] = dot(u, a)
+        scratch[k, 1] = dot(v, a)
+        front = max(front, dot(n, a))
+    middle = middle_of_circle(scratch, group.size)
+    front += pad
+    c = plus(origin, plus(plus(times(middle.x, u), times(middle.y, v)), times(front, n)))
+    deepest, widest, farthest = 0.0, 0.0, 0.0
+    for k in range(group.size):
+        place = beyond(minus(vertex_of(groups, group, k), c), n)
+        deepest, widest, farthest = max(deepest, place.depth), max(widest, place.aside), max(farthest, place.away)
+    return FacetDisc(c, n, widest + pad, deepest + pad, farthest + pad)
+
+
+@kernel
+def starting_normal(groups: VertexGroups, group: Group, towards: Vec3) -> Vec3:
+    """Return a direction at length 1, or if it is zero the normal of three vertices that are far apart."""
+    size = length(towards)
     if size > 0.0:
-        nx, ny, nz = nx / size, ny / size, nz / size
-        size = math.sqrt((nx * nx + ny * ny) + nz * nz)  # once more: the length of a small vector is rounded coarsely
-        return nx / size, ny / size, nz / size
-    a = under[low]
-    b, c = a, a
-    for _ in range(2):  # from any vertex to the farthest from it, and to the farthest from that
-        a, best = b, -1.0
-        for k in range(count):
-            i = under[low + k]
-            x, y, z = vertices[i, 0] - vertices[a, 0], vertices[i, 1] - vertices[a, 1], vertices[i, 2] - vertices[a, 2]
-            square = (x * x + y * y) + z * z
-            if square > best:
-                best, b = square, i
-    ex, ey, ez = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1], vertices[b, 2] - vertices[a, 2]
-    best = -1.0
-    for k in range(count):
-        i = under[low + k]
-        x, y, z = vertices[i, 0] - vertices[a, 0], vertices[i, 1] - vertices[a, 1], vertices[i, 2] - vertices[a, 2]
-        px, py, pz = ey * z - ez * y, ez * x - ex * z, ex * y - ey * x
-        square = (px * px + py * py) + pz * pz
-        if square > best:
-            best, c = square, i
-    return normal_of_corners(
-        vertices[a, 0], vertices[a, 1], vertices[a, 2],
-        vertices[b, 0], vertices[b, 1], vertices[b, 2],
-        vertices[c, 0], vertices[c, 1], vertices[c, 2],
-    )  # fmt: skip
+        n = over(towards, size)
+        return over(n, length(n))  # once more: the length of a small vector is rounded coarsely
+    a = as_int64(groups.under[group.first])
+    b = farthest_from(groups, group, a, a)  # from any vertex to the farthest from it, and to the farthest from that
+    a, b = b, farthest_from(groups, group, b, b)
+    p, q = point_at(groups.vertices, a), point_at(groups.vertices, b)
+    edge = minus(q, p)
+    r, best = p, -1.0
+    for k in range(group.size):
+        v = vertex_of(groups, group, k)
+        aside = cross(edge, minus(v, p))
+        if dot(aside, aside) > best:
+            best, r = dot(aside, aside), v
+    return normal_of_corners(Triangle(p, q, r))
 
 
 @kernel
-def _tilted(vertices, under, low, count, nx, ny, nz):  # type: ignore[no-untyped-def]
+def tilted(groups: VertexGroups, group: Group, n: Vec3) -> Vec3:
     """Tilt the normal, step by step, so that the foremost and the hindmost vertex come closer to one height."""
     step, width = 0.5, np.inf
-    bx, by, bz = nx, ny, nz  # the best so far, and the way between its outermost vertices
-    gx, gy, gz = 0.0, 0.0, 0.0
+    best, slope = n, Vec3(0.0, 0.0, 0.0)  # the best so far, and the way between its outermost vertices
     for _ in range(TILTS + 1):
         top, bottom = -np.inf, np.inf
-        i, j = under[low], under[low]
-        for k in range(count):
-            v = under[low + k]
-            height = (nx * vertices[v, 0] + ny * vertices[v, 1]) + nz * vertices[v, 2]
+        p, q = n, n
+        for k in range(group.size):
+            v = vertex_of(groups, group, k)
+            height = dot(n, v)
             if height > top:
-                top, i = height, v
+                top, p = height, v
             if height < bottom:
-                bottom, j = height, v
+                bottom, q = height, v
         if top - bottom < width:
             width = top - bottom
-            bx, by, bz = nx, ny, nz
-            gx, gy, gz = vertices[i, 0] - vertices[j, 0], vertices[i, 1] - vertices[j, 1], vertices[i, 2] - vertices[j, 2]
-            gx, gy, gz = gx - width * nx, gy - width * ny, gz - width * nz
+            best = n
+            slope = minus(minus(p, q), times(width, n))
         else:
             step *= 0.5
-        square = (gx * gx + gy * gy) + gz * gz
+        square = dot(slope, slope)
         if square <= width * width:  # steeper than 45 degrees: this is no longer a tilt
             break
-        turn = step * width / square
-        nx, ny, nz = bx - turn * gx, by - turn * gy, bz - turn * gz
-        size = math.sqrt((nx * nx + ny * ny) + nz * nz)
-        nx, ny, nz = nx / size, ny / size, nz / size
-    return bx, by, bz
+        n = minus(best, times(step * width / square, slope))
+        n = over(n, length(n))
+    return best
+
+
+@kernel(forceinline=True)
+def square_between(p: Vec2, q: Vec2) -> float:
+    """Return the squared distance of two points."""
+    return (p.x - q.x) ** 2 + (p.y - q.y) ** 2
+
+
+@kernel(forceinline=True)
+def halfway(p: Vec2, q: Vec2) -> Vec2:
+    """Return the point in the middle."""
+    return Vec2(0.5 * (p.x + q.x), 0.5 * (p.y + q.y))
 
 
 @kernel
-def _middle_of_circle(scratch, count):  # type: ignore[no-untyped-def]
-    """The middle of about the smallest circle around the points scratch (count,2).
+def middle_of_circle(scratch: Points, count: int) -> Vec2:
+    """Return the middle of about the smallest circle around the points scratch (count,2).
 
     A few points on the circle are kept; the farthest point outside joins them, and the smallest circle about those replaces it.
     """
-    ax, ay = scratch[0, 0], scratch[0, 1]
-    bx, by, cx, cy = ax, ay, ax, ay
-    x, y, square = ax, ay, 0.0
+    a = Vec2(scratch[0, 0], scratch[0, 1])
+    b, c = a, a
+    middle, square = a, 0.0
     for _ in range(PIVOTS):
         far, at = -1.0, 0
         for k in range(count):
-            p, q = scratch[k, 0] - x, scratch[k, 1] - y
-            if p * p + q * q > far:
-                far, at = p * p + q * q, k
+            x, y = scratch[k, 0] - middle.x, scratch[k, 1] - middle.y
+            if x * x + y * y > far:
+                far, at = x * x + y * y, k
         if far <= square * (1.0 + 1e-9):
             break
-        dx, dy = scratch[at, 0], scratch[at, 1]
-        x, y, square, leave = _circle_with(dx, dy, ax, ay, bx, by, cx, cy)
-        if leave == 0:
-            ax, ay = dx, dy
-        elif leave == 1:
-            bx, by = dx, dy
+        d = Vec2(scratch[at, 0], scratch[at, 1])
+        circle = circle_with(d, a, b, c)
+        middle, square = circle.middle, circle.square
+        if circle.without == 0:
+            a = d
+        elif circle.without == 1:
+            b = d
         else:
-            cx, cy = dx, dy
-    return x, y
+            c = d
+    return middle
 
 
 @kernel
-def _circle_with(dx, dy, ax, ay, bx, by, cx, cy):  # type: ignore[no-untyped-def]
-    """The smallest circle through d that holds a, b and c: its middle, squared radius, and which of a, b, c it can do without."""
-    best, leave = np.inf, 0
-    mx, my = dx, dy
+def circle_with(d: Vec2, a: Vec2, b: Vec2, c: Vec2) -> EnclosingCircle:
+    """Return the smallest circle through d that holds a, b and c.
+
+    Two points: d and one other. Three: d and two others. The one left out first is the one that is not needed.
+    """
+    best, without, middle = np.inf, 0, d
     for k in range(6):
-        # Two points: d and one other. Three: d and two others. The one left out first is the one that is not needed.
         if k == 0:
-            x, y, without = 0.5 * (dx + ax), 0.5 * (dy + ay), 1
+            m, spare = halfway(d, a), 1
         elif k == 1:
-            x, y, without = 0.5 * (dx + bx), 0.5 * (dy + by), 2
+            m, spare = halfway(d, b), 2
         elif k == 2:
-            x, y, without = 0.5 * (dx + cx), 0.5 * (dy + cy), 0
+            m, spare = halfway(d, c), 0
         elif k == 3:
-            x, y = _circumcentre(dx, dy, ax, ay, bx, by)
-            without = 2
+            m, spare = circumcentre(d, a, b), 2
         elif k == 4:
-            x, y = _circumcentre(dx, dy, bx, by, cx, cy)
-            without = 0
+            m, spare = circumcentre(d, b, c), 0
         else:
-            x, y = _circumcentre(dx, dy, cx, cy, ax, ay)
-            without = 1
-        square = (x - dx) ** 2 + (y - dy) ** 2
-        most = max((x - ax) ** 2 + (y - ay) ** 2, (x - bx) ** 2 + (y - by) ** 2, (x - cx) ** 2 + (y - cy) ** 2)
+            m, spare = circumcentre(d, c, a), 1
+        square = square_between(m, d)
+        most = max(square_between(m, a), square_between(m, b), square_between(m, c))
         if most <= square * (1.0 + 1e-9) and square < best:
-            best, leave, mx, my = square, without, x, y
-    if best == np.inf:  # rounding left no circle that holds all: take the farthest across, and let the next round mend it
-        to_a, to_b, to_c = (dx - ax) ** 2 + (dy - ay) ** 2, (dx - bx) ** 2 + (dy - by) ** 2, (dx - cx) ** 2 + (dy - cy) ** 2
-        if to_a >= to_b and to_a >= to_c:
-            mx, my, best, leave = 0.5 * (dx + ax), 0.5 * (dy + ay), 0.25 * to_a, 1
-        elif to_b >= to_c:
-            mx, my, best, leave = 0.5 * (dx + bx), 0.5 * (dy + by), 0.25 * to_b, 2
-        else:
-            mx, my, best, leave = 0.5 * (dx + cx), 0.5 * (dy + cy), 0.25 * to_c, 0
-    return mx, my, best, leave
+            best, without, middle = square, spare, m
+    if best < np.inf:
+        return EnclosingCircle(middle, best, without)
+    # Rounding left no circle that holds all: take the farthest across, and let the next round mend it.
+    to_a, to_b, to_c = square_between(d, a), square_between(d, b), square_between(d, c)
+    if to_a >= to_b and to_a >= to_c:
+        return EnclosingCircle(halfway(d, a), 0.25 * to_a, 1)
+    if to_b >= to_c:
+        return EnclosingCircle(halfway(d, b), 0.25 * to_b, 2)
+    return EnclosingCircle(halfway(d, c), 0.25 * to_c, 0)
 
 
 @kernel
-def _circumcentre(ax, ay, bx, by, cx, cy):  # type: ignore[no-untyped-def]
-    """The middle of the circle through a, b and c; infinitely far away when they are in line."""
-    ux, uy, vx, vy = bx - ax, by - ay, cx - ax, cy - ay
+def circumcentre(a: Vec2, b: Vec2, c: Vec2) -> Vec2:
+    """Return the middle of the circle through three points; infinitely far away when they are in line."""
+    ux, uy, vx, vy = b.x - a.x, b.y - a.y, c.x - a.x, c.y - a.y
     twice = 2.0 * (ux * vy - uy * vx)
     if twice == 0.0:
-        return np.inf, np.inf
+        return Vec2(np.inf, np.inf)
     p, q = ux * ux + uy * uy, vx * vx + vy * vy
-    return ax + (vy * p - uy * q) / twice, ay + (ux * q - vx * p) / twice
+    return Vec2(a.x + (vy * p - uy * q) / twice, a.y + (ux * q - vx * p) / twice)
 
 
 @kernel
-def _outermost(scratch, under, low, count, anchor, f):  # type: ignore[no-untyped-def]
+def outermost(scratch: Points, groups: VertexGroups, group: Group, anchor: Ints, f: int) -> None:
     """Write the anchors of group f: the outermost vertices in twelve directions, the longest side of their triangle first."""
     x, y = 1.0, 0.0
     for d in range(DIRECTIONS):
         best, at = -np.inf, 0
-        for k in range(count):
+        for k in range(group.size):
             along = x * scratch[k, 0] + y * scratch[k, 1]
             if along > best:
                 best, at = along, k
@@ -375,51 +443,53 @@ def _outermost(scratch, under, low, count, anchor, f):  # type: ignore[no-untype
             anchor[f, k], anchor[f, 4 + k], anchor[f, 8 + k] = anchor[f, 4 + k], anchor[f, 8 + k], first
         turn -= 1
     for d in range(DIRECTIONS):
-        anchor[f, d] = under[low + anchor[f, d]]
+        anchor[f, d] = groups.under[group.first + anchor[f, d]]
 
 
 @kernel
-def keep_corners_apart(vertices, under, low, count, anchor, f):  # type: ignore[no-untyped-def]
+def keep_corners_apart(groups: VertexGroups, group: Group, anchor: Ints, f: int) -> None:
     """Anchor group f to three single vertices where its corners, means of four, are in line: their frame would be rounding."""
-    if _spread_of_corners(vertices, anchor, f) > IN_LINE:
+    if spread_of_corners(groups.vertices, anchor, f) > IN_LINE:
         return
-    a = _farthest_from(vertices, under, low, count, under[low], under[low])
-    b = _farthest_from(vertices, under, low, count, a, a)
-    c = _farthest_from(vertices, under, low, count, a, b)
+    start = as_int64(groups.under[group.first])
+    a = farthest_from(groups, group, start, start)
+    b = farthest_from(groups, group, a, a)
+    c = farthest_from(groups, group, a, b)
     for k in range(4):
         anchor[f, k], anchor[f, 4 + k], anchor[f, 8 + k] = a, b, c
 
 
-@kernel
-def _spread_of_corners(vertices, anchor, f):  # type: ignore[no-untyped-def]
-    """The height of the triangle of a facet's corners over its longest side, as a share of that; 0 for a point."""
-    x, y, z = np.zeros(3), np.zeros(3), np.zeros(3)
-    for j in range(3):
-        for k in range(4):
-            v = anchor[f, 4 * j + k]
-            x[j] += 0.25 * vertices[v, 0]
-            y[j] += 0.25 * vertices[v, 1]
-            z[j] += 0.25 * vertices[v, 2]
-    longest = 0.0
-    for j in range(3):
-        i = (j + 1) % 3
-        longest = max(longest, ((x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2) + (z[i] - z[j]) ** 2)
-    ux, uy, uz, vx, vy, vz = x[1] - x[0], y[1] - y[0], z[1] - z[0], x[2] - x[0], y[2] - y[0], z[2] - z[0]
-    px, py, pz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-    return math.sqrt((px * px + py * py) + pz * pz) / longest if longest > 0.0 else 0.0
+@kernel(forceinline=True)
+def mean_of_anchors(vertices: Points, anchor: Ints, f: int, j: int) -> Vec3:
+    """Return corner j of facet f, as a sum of quarters."""
+    corner = Vec3(0.0, 0.0, 0.0)
+    for k in range(4):
+        corner = plus(corner, times(0.25, point_at(vertices, anchor[f, 4 * j + k])))
+    return corner
 
 
 @kernel
-def _farthest_from(vertices, under, low, count, a, b):  # type: ignore[no-untyped-def]
-    """The vertex of a group that is farthest from the line through the vertices a and b, or from the point where they are one."""
-    ux, uy, uz = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1], vertices[b, 2] - vertices[a, 2]
-    size = math.sqrt((ux * ux + uy * uy) + uz * uz)
+def spread_of_corners(vertices: Points, anchor: Ints, f: int) -> float:
+    """Return the height of the triangle of a facet's corners over its longest side, as a share of that; 0 for a point."""
+    p = q = r = Vec3(0.0, 0.0, 0.0)
+    for j in range(3):
+        p, q, r = q, r, mean_of_anchors(vertices, anchor, f, j)
+    u, v, w = minus(q, p), minus(r, q), minus(p, r)
+    longest = max(0.0, dot(u, u), dot(v, v), dot(w, w))
+    return length(cross(u, minus(r, p))) / longest if longest > 0.0 else 0.0
+
+
+@kernel
+def farthest_from(groups: VertexGroups, group: Group, a: int, b: int) -> int:
+    """Return the vertex of a group that is farthest from the line through vertices a and b, or from a where they are one."""
+    p = point_at(groups.vertices, a)
+    line = minus(point_at(groups.vertices, b), p)
+    size = length(line)
     best, far = a, -1.0
-    for k in range(count):
-        v = under[low + k]
-        x, y, z = vertices[v, 0] - vertices[a, 0], vertices[v, 1] - vertices[a, 1], vertices[v, 2] - vertices[a, 2]
+    for k in range(group.size):
+        d = minus(vertex_of(groups, group, k), p)
         if size > 0.0:
-            x, y, z = (uy * z - uz * y) / size, (uz * x - ux * z) / size, (ux * y - uy * x) / size
-        if (x * x + y * y) + z * z > far:
-            best, far = v, (x * x + y * y) + z * z
+            d = over(cross(line, d), size)
+        if dot(d, d) > far:
+            best, far = as_int64(groups.under[group.first + k]), dot(d, d)
     return best

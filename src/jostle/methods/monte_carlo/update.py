@@ -9,86 +9,87 @@ is the smaller one of the two, so that coarsening undoes refinement step by step
 that a pair which hovers where its parents are just apart is not merged and refined in turns.
 """
 
+from __future__ import annotations
+
 import math
 
 from jostle.kernels.jit import kernel
-from jostle.methods.monte_carlo.average_planes import ROW, gap_of_facets, spread_of, squared_distance
-from jostle.methods.monte_carlo.packed import AROUND, LINKS, PARENT, are_neighbours, make_fresh
+from jostle.kernels.numbers import as_int64
+from jostle.methods.monte_carlo.average_planes import gap_of_facets, spread_of, squared_distance
+from jostle.methods.monte_carlo.packed import are_neighbours, make_fresh
+from jostle.methods.monte_carlo.work import FacetPair, Work, is_of_one_body, with_neighbour
 
 MOST_STEPS = 3
 HYSTERESIS = 0.1  # radii of the smaller parent that a merged pair must be apart by
-RADIUS_PLACE, HALF_PLACE = 6, 7
 
 
 @kernel
-def walk(data, links, neighbour, stamps, bodies, relative, at, deformation, a, b, moving, fa, fb):  # type: ignore[no-untyped-def]
-    """Go from a pair of facets to neighbours that are closer; returns facets and the number of distances.
+def walk(work: Work, pair: FacetPair) -> tuple[FacetPair, int]:
+    """Go from a pair of facets to neighbours that are closer; returns the pair and the number of distances.
 
-    Arrays flat; a, b bodies of the couple whose relative pose stands at `at`; in one body neighbours are no pair.
+    In one body neighbours are no pair.
     """
+    one_body = is_of_one_body(work, pair)
     tests = 1
-    if moving:
-        make_fresh(bodies, a, b, fa, fb, data, links, stamps, deformation)
-    best = squared_distance(data, fa, fb, relative, at)
+    make_fresh(work, pair)
+    best = squared_distance(work, pair)
     for _ in range(MOST_STEPS):
-        to_a, to_b = fa, fb
+        closest = pair
         for side in range(2):
-            f = fb if side else fa
-            for k in range(links[LINKS * f + AROUND], links[LINKS * (f + 1) + AROUND]):
-                g, h = (fa, neighbour[k]) if side else (neighbour[k], fb)
-                if a == b and are_neighbours(links, neighbour, g, h):
+            f = pair.b if side else pair.a
+            for k in range(work.links[f].around, work.links[f + 1].around):
+                beside = with_neighbour(work, pair, side, k)
+                if one_body and are_neighbours(work, beside):
                     continue
-                if moving:
-                    make_fresh(bodies, a, b, g, h, data, links, stamps, deformation)
-                distance = squared_distance(data, g, h, relative, at)
+                make_fresh(work, beside)
+                distance = squared_distance(work, beside)
                 tests += 1
                 if distance < best:
-                    best, to_a, to_b = distance, g, h
-        if to_a == fa and to_b == fb:
+                    best, closest = distance, beside
+        if closest.a == pair.a and closest.b == pair.b:
             break
-        fa, fb = to_a, to_b
-    return fa, fb, tests
+        pair = closest
+    return pair, tests
 
 
 @kernel(forceinline=True)
-def parents_of(data, links, fa, fb):  # type: ignore[no-untyped-def]
-    """Return the pair from which refinement comes to this one: the smaller parent and the other facet; fa < 0: none."""
-    pa, pb = links[LINKS * fa + PARENT], links[LINKS * fb + PARENT]
-    if pa < 0 and pb < 0:
-        return -1, -1
-    size_a = data[ROW * pa + RADIUS_PLACE] if pa >= 0 else math.inf
-    size_b = data[ROW * pb + RADIUS_PLACE] if pb >= 0 else math.inf
+def parents_of(work: Work, pair: FacetPair) -> FacetPair:
+    """Return the pair from which refinement comes to this one: the smaller parent and the other facet; a < 0: none."""
+    a, b = as_int64(work.links[pair.a].parent), as_int64(work.links[pair.b].parent)
+    if a < 0 and b < 0:
+        return FacetPair(pair.couple, -1, -1)
+    size_a = work.facets[a].radius if a >= 0 else math.inf
+    size_b = work.facets[b].radius if b >= 0 else math.inf
     if size_a <= size_b:
-        return pa, fb
-    return fa, pb
+        return FacetPair(pair.couple, a, pair.b)
+    return FacetPair(pair.couple, pair.a, b)
 
 
 @kernel
-def coarsen(data, links, neighbour, stamps, bodies, relative, at, deformation, a, b, moving, fa, fb, gap):  # type: ignore[no-untyped-def]
-    """Go to the coarsest ancestors that are still apart; returns facets, their gap and the number of tests."""
+def coarsen(work: Work, pair: FacetPair, gap: float) -> tuple[FacetPair, float, int]:
+    """Go to the coarsest ancestors that are still apart; returns the pair, its gap and the number of tests."""
+    one_body = is_of_one_body(work, pair)
     tests = 0
     while True:
-        pa, pb = parents_of(data, links, fa, fb)
-        if pa < 0 or (a == b and are_neighbours(links, neighbour, pa, pb)):
-            return fa, fb, gap, tests
-        if moving:
-            make_fresh(bodies, a, b, pa, pb, data, links, stamps, deformation)
-        wider = gap_of_facets(data, pa, pb, relative, at)
+        coarser = parents_of(work, pair)
+        if coarser.a < 0 or (one_body and are_neighbours(work, coarser)):
+            return pair, gap, tests
+        make_fresh(work, coarser)
+        wider = gap_of_facets(work, coarser)
         tests += 1
-        if wider <= HYSTERESIS * min(data[ROW * pa + RADIUS_PLACE], data[ROW * pb + RADIUS_PLACE]):
-            return fa, fb, gap, tests
-        fa, fb, gap = pa, pb, wider
+        if wider <= HYSTERESIS * min(work.facets[coarser.a].radius, work.facets[coarser.b].radius):
+            return pair, gap, tests
+        pair, gap = coarser, wider
 
 
 @kernel
-def coarsest_within(data, links, stamps, bodies, relative, at, deformation, a, b, moving, fa, fb, error):  # type: ignore[no-untyped-def]
-    """Go to the coarsest ancestors whose points are all within `error` of each other, should they not be parted."""
+def coarsest_within(work: Work, pair: FacetPair) -> FacetPair:
+    """Go to the coarsest ancestors whose points are all within the error of each other, should they not be parted."""
     while True:
-        pa, pb = parents_of(data, links, fa, fb)
-        if pa < 0:
-            return fa, fb
-        if moving:
-            make_fresh(bodies, a, b, pa, pb, data, links, stamps, deformation)
-        if spread_of(data, pa, pb, relative, at) > error:
-            return fa, fb
-        fa, fb = pa, pb
+        coarser = parents_of(work, pair)
+        if coarser.a < 0:
+            return pair
+        make_fresh(work, coarser)
+        if spread_of(work, coarser) > work.task.error:
+            return pair
+        pair = coarser

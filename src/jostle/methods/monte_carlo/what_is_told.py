@@ -3,26 +3,24 @@
 One kernel each: NumPy's dozen calls for as much take as long as a tenth of a small budget, and twice that with cold caches.
 """
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import NDArray
 
-from jostle.kernels.handles import float64_at, int32_at, int64_at
+from jostle.frame import Floats, Ints
 from jostle.kernels.jit import kernel
-from jostle.methods.monte_carlo import workspace as ws
-from jostle.methods.monte_carlo.packed import BODY, CHILDREN, FIRST, LEVEL, LINKS
+from jostle.kernels.structs import Addresses
+from jostle.methods.monte_carlo.packed import first_face
+from jostle.methods.monte_carlo.work import NOT_DRAWN, RING_LENGTH, Work, open_work, pair_of
 
-SEATS = 2 * ws.RING_LENGTH  # a power of two
+Longs = NDArray[np.int64]
 
-
-@kernel(forceinline=True)
-def first_face(links, child, f):  # type: ignore[no-untyped-def]
-    """The face that stands for a facet: the first one below it, a facet of level 0 itself."""
-    while links[LINKS * f + LEVEL] > 0:
-        f = np.int64(child[links[LINKS * f + CHILDREN]])
-    return f
+SEATS = 2 * RING_LENGTH  # a power of two
 
 
 @kernel
-def order_of_rows(couple, faces, order, other):  # type: ignore[no-untyped-def]
+def order_of_rows(couple: Ints, faces: Longs, order: Longs, other: Longs) -> None:
     """Sort rows by (couple, faces), by merging; writes their numbers to `order`. Both are (n,), and `other` is room for as many."""
     count = order.shape[0]
     for k in range(count):
@@ -49,33 +47,32 @@ def order_of_rows(couple, faces, order, other):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def told_rows(addresses, state, couple, face_a, face_b, kind, distance):  # type: ignore[no-untyped-def]
-    """Write the rows of a frame, sorted: place of the couple, faces, kind and distance, (rows,) each. Arrays as in `workspace`."""
-    links = int32_at(addresses[0, 2 * ws.LINK], addresses[0, 2 * ws.LINK + 1])
-    child = int32_at(addresses[0, 2 * ws.CHILD], addresses[0, 2 * ws.CHILD + 1])
-    bodies = int64_at(addresses[0, 2 * ws.BODIES], addresses[0, 2 * ws.BODIES + 1])
-    couples = int32_at(addresses[0, 2 * ws.COUPLE_INTS], addresses[0, 2 * ws.COUPLE_INTS + 1])
-    rows = int32_at(addresses[0, 2 * ws.ROW_INTS], addresses[0, 2 * ws.ROW_INTS + 1])
-    floats = float64_at(addresses[0, 2 * ws.ROW_FLOATS], addresses[0, 2 * ws.ROW_FLOATS + 1])
-    count = state[ws.ROWS]
+def write_rows(addresses: Addresses, couple: Ints, face_a: Ints, face_b: Ints, kind: NDArray[np.uint8], distance: Floats) -> None:
+    """Write the rows of a frame, sorted: place of the couple, faces, kind and distance, (rows,) each."""
+    work = open_work(addresses)
+    count = work.state.rows
     of, faces = np.empty(count, np.int32), np.empty(count, np.int64)
     for k in range(count):
-        at = ws.ROW_INT * k
-        of[k] = rows[at]
-        a, b = couples[ws.COUPLE * rows[at] + ws.BODY_A], couples[ws.COUPLE * rows[at] + ws.BODY_B]
-        fa = first_face(links, child, np.int64(rows[at + 1])) - bodies[BODY * a + FIRST]
-        fb = first_face(links, child, np.int64(rows[at + 2])) - bodies[BODY * b + FIRST]
-        faces[k] = (fa << 32) | fb
+        of[k], faces[k] = work.rows[k].pair.couple, faces_of_row(work, k)
     order = np.empty(count, np.int64)
     order_of_rows(of, faces, order, np.empty(count, np.int64))
     for k in range(count):
         p = order[k]
         couple[k], face_a[k], face_b[k] = of[p], faces[p] >> 32, faces[p] & 0xFFFFFFFF
-        kind[k], distance[k] = rows[ws.ROW_INT * p + 3], floats[ws.ROW_FLOAT * p]
+        kind[k], distance[k] = work.rows[p].kind, work.rows[p].distance
+
+
+@kernel(forceinline=True)
+def faces_of_row(work: Work, row: int) -> int:
+    """Return the faces that stand for a row, in one number: face a << 32 | face b."""
+    pair = pair_of(work.rows[row].pair)
+    bodies = work.couples[pair.couple].body
+    face_a = first_face(work, pair.a) - work.bodies[bodies[0]].first
+    return (face_a << 32) | (first_face(work, pair.b) - work.bodies[bodies[1]].first)
 
 
 @kernel
-def share_of_lone_seeds(ring):  # type: ignore[no-untyped-def]
+def share_of_lone_seeds(ring: Longs) -> float:
     """Of the last seeds, the share that led to a region to which no other did; 1 where none was drawn.
 
     That is the estimate of Good and Turing of the chance that the next seed leads to a region that none of these has led to.
@@ -84,7 +81,7 @@ def share_of_lone_seeds(ring):  # type: ignore[no-untyped-def]
     drawn = 0
     for k in range(ring.shape[0]):
         key = ring[k]
-        drawn += int(key != ws.NOT_DRAWN)
+        drawn += int(key != NOT_DRAWN)
         if key < 0:
             continue
         seat = (key ^ (key >> 17) ^ (key >> 40)) & (SEATS - 1)

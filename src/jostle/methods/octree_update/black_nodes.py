@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from jostle.frame import Floats, Ints
 from jostle.geometry.triangle import face_at
 from jostle.geometry.triangle_box import triangle_meets_box
+from jostle.geometry.vector import point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
-from jostle.methods.octree_update.cubes import cube_about
+from jostle.methods.octree_update.cubes import Cell, cell_bounds, child_cell, cube_about
 from jostle.protocol import Progress
 from jostle.shapes.mesh import Mesh
 
@@ -38,26 +39,42 @@ class FaceOctree(NamedTuple):
     node_faces: Ints  # ascending within a node
 
 
+class Entries(NamedTuple):
+    """Nodes of a level, their cell numbers packed, and a face that meets each."""
+
+    nodes: NDArray[np.int64]
+    faces: Ints
+
+
+@kernel(forceinline=True)
+def packed(cell: Cell) -> int:
+    """Return the numbers of a cell as one."""
+    return (cell.i << (2 * CELL_BITS)) | (cell.j << CELL_BITS) | cell.k
+
+
+@kernel(forceinline=True)
+def unpacked(node: int) -> Cell:
+    """Return the numbers of a packed cell."""
+    return Cell(node >> (2 * CELL_BITS), (node >> CELL_BITS) & CELL_MASK, node & CELL_MASK)
+
+
 @kernel
-def split_nodes(vertices, faces, cube, level, nodes, node_faces, first, last, out_nodes, out_faces):  # type: ignore[no-untyped-def]
+def split_nodes(
+    vertices: Floats, faces: Ints, cube: Floats, level: int, entries: Entries, first: int, last: int, out: Entries
+) -> int:
     """Write the children of entries first … last-1 that their faces meet, and the faces; return how many entries these are.
 
-    An entry is a node of `level` (its cell numbers packed) and a face that meets it. The outputs have room for eight times as many.
+    The entries are of `level`. The output has room for eight times as many.
     """
     written = 0
-    side = cube[3] / 2.0 ** (level + 1)
+    corner, side = point_from(cube, 0), cube[3] / 2.0 ** (level + 1)
     for entry in range(first, last):
-        node, face = nodes[entry], node_faces[entry]
-        (ax, ay, az), (bx, by, bz), (cx, cy, cz) = face_at(vertices, faces, face)
-        for child in range(8):
-            i = 2 * (node >> (2 * CELL_BITS)) + (child >> 2)
-            j = 2 * ((node >> CELL_BITS) & CELL_MASK) + ((child >> 1) & 1)
-            k = 2 * (node & CELL_MASK) + (child & 1)
-            lx, ly, lz = cube[0] + i * side, cube[1] + j * side, cube[2] + k * side
-            ux, uy, uz = cube[0] + (i + 1) * side, cube[1] + (j + 1) * side, cube[2] + (k + 1) * side
-            if triangle_meets_box(ax, ay, az, bx, by, bz, cx, cy, cz, lx, ly, lz, ux, uy, uz):
-                out_nodes[written] = (i << (2 * CELL_BITS)) | (j << CELL_BITS) | k
-                out_faces[written] = face
+        face = entries.faces[entry]
+        triangle = face_at(vertices, faces, face)
+        for number in range(8):
+            child = child_cell(unpacked(entries.nodes[entry]), number)
+            if triangle_meets_box(triangle, cell_bounds(corner, side, child)):
+                out.nodes[written], out.faces[written] = packed(child), face
                 written += 1
     return written
 
@@ -67,10 +84,9 @@ class _Building:
     """How far the octree has come: the entries of a level, and those of the next in portions."""
 
     level: int
-    nodes: NDArray[np.int64]
-    faces: Ints
+    entries: Entries
     next_entry: int
-    portions: list[tuple[NDArray[np.int64], Ints]]
+    portions: list[Entries]
 
 
 def complete_face_octree(mesh: Mesh, level: int, progress: Progress | None = None) -> FaceOctree:
@@ -78,26 +94,26 @@ def complete_face_octree(mesh: Mesh, level: int, progress: Progress | None = Non
     cube = cube_about(*mesh.bounds)
     arrays = read_only_view(mesh.vertices), read_only_view(mesh.faces), read_only_view(cube)
     count = len(mesh.faces)
-    building = _Building(0, np.zeros(count, np.int64), np.arange(count, dtype=np.int32), 0, [])
+    building = _Building(0, Entries(np.zeros(count, np.int64), np.arange(count, dtype=np.int32)), 0, [])
 
     def step(state: _Building, operations: int) -> tuple[bool, int]:
         if state.level == level:
             return True, 1
         first = state.next_entry
-        last = min(len(state.nodes), first + operations)
-        nodes, faces = np.empty(8 * (last - first), np.int64), np.empty(8 * (last - first), np.int32)
-        written = split_nodes(*arrays, state.level, state.nodes, state.faces, first, last, nodes, faces)
-        state.portions.append((nodes[:written].copy(), faces[:written].copy()))
+        last = min(len(state.entries.nodes), first + operations)
+        out = Entries(np.empty(8 * (last - first), np.int64), np.empty(8 * (last - first), np.int32))
+        written = split_nodes(*arrays, state.level, state.entries, first, last, out)
+        state.portions.append(Entries(out.nodes[:written].copy(), out.faces[:written].copy()))
         state.next_entry = last
-        if last == len(state.nodes):
-            state.nodes, state.faces = (np.concatenate(column) for column in zip(*state.portions, strict=True))
-            state.level, state.next_entry, state.portions = state.level + 1, 0, []
+        if last == len(state.entries.nodes):
+            nodes, faces = (np.concatenate(column) for column in zip(*state.portions, strict=True))
+            state.entries, state.level, state.next_entry, state.portions = Entries(nodes, faces), state.level + 1, 0, []
             if progress is not None:
                 progress(state.level / level, "face octree")
         return state.level == level, max(1, last - first)
 
     run_in_slices(step, building, FIRST_SLICE)
-    return _in_order(cube, level, building.nodes, building.faces)
+    return _in_order(cube, level, *building.entries)
 
 
 def _in_order(cube: Floats, level: int, nodes: NDArray[np.int64], faces: Ints) -> FaceOctree:

@@ -6,131 +6,155 @@ cheaper than looking up, and the list stays as short as the number of exact test
 `triangles_touch`, on world vertices by `rigid_coordinate`.
 """
 
-import numpy as np
+from __future__ import annotations
 
-from jostle.geometry.rigid import rigid_coordinate
-from jostle.geometry.triangle import Bounds, bounds_meet, triangle_of_row
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Ints
+from jostle.geometry.rigid import pose_at, world_point
+from jostle.geometry.triangle import Bounds, Triangle, bounds_meet, triangle_bounds, triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
-from jostle.geometry.vector import Vec3
-from jostle.kernels.handles import float64_at, int32_at
+from jostle.geometry.vector import point_from, write_point_from
+from jostle.kernels.buffers import full
 from jostle.kernels.jit import kernel
-from jostle.methods.octree_update.node_checklist import FACES, NODE_FACES, NODE_START, VERTICES
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses
+from jostle.methods.octree_update.node_checklist import ListedNodes, PlacedOctrees, open_octree
+from jostle.methods.octree_update.work import PlacedFace, Work
 
 FACE_BITS = 31  # of each of the two faces of a key
+NOT_TESTED = -1
 
 
-@kernel
-def list_faces(octrees, octree_of, poses, nodes, entries, begin, end, voxel, stamps, stamp_start, listed, corners):
-    """List the faces of the nodes entries[begin:end], each once: listed (n,3), corners (n,15) as nine coordinates and a box.
+class BodyPairs(NamedTuple):
+    """Which bodies are tested: those with body k are partner[start[k] : start[k + 1]], ascending."""
 
-    A row of `listed` is body, face, and where the rows of the next body begin. `stamps` has an entry for each face of each body,
-    from stamp_start[body] on, and none of them is `voxel` yet. Returns the number of rows, or minus the room that is needed.
-    """
-    needed = 0
-    for entry in range(begin, end):
-        octree, node = octree_of[nodes[entries[entry], 0]], nodes[entries[entry], 1]
-        start = int32_at(octrees[octree, NODE_START], octrees[octree, NODE_START + 1])
-        needed += start[node + 1] - start[node]
-    if min(needed, stamps.shape[0]) > listed.shape[0]:
-        return -min(needed, stamps.shape[0])
-    count = 0
-    for entry in range(begin, end):
-        body, node = nodes[entries[entry], 0], nodes[entries[entry], 1]
-        octree = octree_of[body]
-        start = int32_at(octrees[octree, NODE_START], octrees[octree, NODE_START + 1])
-        node_faces = int32_at(octrees[octree, NODE_FACES], octrees[octree, NODE_FACES + 1])
-        for k in range(start[node], start[node + 1]):
-            face = node_faces[k]
-            if stamps[stamp_start[body] + face] != voxel:
-                stamps[stamp_start[body] + face] = voxel
-                listed[count, 0] = body
-                listed[count, 1] = face
-                _place_face(octrees, octree, poses, body, face, corners, count)
-                count += 1
-    following = count
-    for row in range(count - 1, -1, -1):
-        if row + 1 < count and listed[row, 0] != listed[row + 1, 0]:
-            following = row + 1
-        listed[row, 2] = following
-    return count
-
-
-@kernel
-def _place_face(octrees, octree, poses, body, face, corners, row):
-    """Write the world corners of a face and their box into a row."""
-    vertices = float64_at(octrees[octree, VERTICES], octrees[octree, VERTICES + 1])
-    faces = int32_at(octrees[octree, FACES], octrees[octree, FACES + 1])
-    for corner in range(3):
-        vertex = 3 * faces[3 * face + corner]
-        x, y, z = vertices[vertex], vertices[vertex + 1], vertices[vertex + 2]
-        for k in range(3):
-            pose = poses[body, k]
-            corners[row, 3 * corner + k] = rigid_coordinate(pose[0], pose[1], pose[2], pose[3], x, y, z)
-    for k in range(3):
-        a, b, c = corners[row, k], corners[row, k + 3], corners[row, k + 6]
-        corners[row, 9 + k] = min(a, b, c)
-        corners[row, 12 + k] = max(a, b, c)
-
-
-@kernel
-def pair_of(pair_start, partner, body_a, body_b):
-    """Return the number of the pair of two bodies, or -1 if it is not to be tested."""
-    low, high = pair_start[body_a], pair_start[body_a + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if partner[middle] < body_b:
-            low = middle + 1
-        else:
-            high = middle
-    if low < pair_start[body_a + 1] and partner[low] == body_b:
-        return low
-    return -1
-
-
-@kernel
-def rows_boxes_overlap(corners, i, j):
-    """Whether the boxes of two listed faces share a point; exact."""
-    return bounds_meet(_bounds_of_row(corners, i), _bounds_of_row(corners, j))
+    start: Ints
+    partner: Ints
 
 
 @kernel(forceinline=True)
-def _bounds_of_row(corners, i):
-    return Bounds(Vec3(corners[i, 9], corners[i, 10], corners[i, 11]), Vec3(corners[i, 12], corners[i, 13], corners[i, 14]))
+def list_faces(
+    work: Work, octrees: Addresses, placed: PlacedOctrees, checklist: ListedNodes, stamp_start: NDArray[np.int64]
+) -> int:
+    """List the faces of the black nodes of the voxel at work, each once, with their world corners and boxes.
+
+    `stamps` has an entry for each face of each body, from stamp_start[body] on, and none of them is the number of this voxel yet.
+    Returns how many faces there are, or minus the room that is needed.
+    """
+    node, voxel = work.stack[work.state.depth], work.state.voxels
+    needed = 0
+    for entry in range(node.begin, node.end):
+        listed = work.entries[entry]
+        start = open_octree(octrees, as_int64(placed.octree_of[checklist.nodes[listed, 0]])).node_start
+        black = checklist.nodes[listed, 1]
+        needed += start[black + 1] - start[black]
+    needed = min(needed, len(work.stamps))
+    if needed > len(work.listed):
+        return -needed
+    count = 0
+    for entry in range(node.begin, node.end):
+        listed = work.entries[entry]
+        body, black = as_int64(checklist.nodes[listed, 0]), checklist.nodes[listed, 1]
+        octree = open_octree(octrees, as_int64(placed.octree_of[body]))
+        for k in range(octree.node_start[black], octree.node_start[black + 1]):
+            face = as_int64(octree.node_faces[k])
+            if work.stamps[stamp_start[body] + face] != voxel:
+                work.stamps[stamp_start[body] + face] = voxel
+                work.listed[count].body = body
+                work.listed[count].face = face
+                place_face(octrees, placed, body, face, work.placed[count])
+                count += 1
+    mark_next_bodies(work, count)
+    return count
+
+
+@kernel(forceinline=True)
+def mark_next_bodies(work: Work, count: int) -> None:
+    """Write for each listed face where the faces of the next body begin."""
+    following = count
+    for row in range(count - 1, -1, -1):
+        if row + 1 < count and work.listed[row].body != work.listed[row + 1].body:
+            following = row + 1
+        work.listed[row].following = following
+
+
+@kernel(forceinline=True)
+def place_face(octrees: Addresses, placed: PlacedOctrees, body: int, face: int, out: PlacedFace) -> None:
+    """Write the world corners of a face and their box."""
+    octree, pose = open_octree(octrees, as_int64(placed.octree_of[body])), pose_at(placed.poses, body)
+    corners = octree.faces[face]
+    p = world_point(pose, point_from(octree.vertices, 3 * as_int64(corners.p)))
+    q = world_point(pose, point_from(octree.vertices, 3 * as_int64(corners.q)))
+    r = world_point(pose, point_from(octree.vertices, 3 * as_int64(corners.r)))
+    write_point_from(out.corners, 0, p)
+    write_point_from(out.corners, 3, q)
+    write_point_from(out.corners, 6, r)
+    box = triangle_bounds(Triangle(p, q, r))
+    write_point_from(out.lower, 0, box.lower)
+    write_point_from(out.upper, 0, box.upper)
 
 
 @kernel
-def rows_touch(corners, i, j):
+def pair_of(pairs: BodyPairs, body_a: int, body_b: int) -> int:
+    """Return the number of the pair of two bodies, or NOT_TESTED."""
+    low, high = as_int64(pairs.start[body_a]), as_int64(pairs.start[body_a + 1])
+    last = high
+    while low < high:
+        middle = (low + high) // 2
+        if pairs.partner[middle] < body_b:
+            low = middle + 1
+        else:
+            high = middle
+    if low < last and pairs.partner[low] == body_b:
+        return low
+    return NOT_TESTED
+
+
+@kernel(forceinline=True)
+def boxes_overlap(a: PlacedFace, b: PlacedFace) -> bool:
+    """Return whether the boxes of two listed faces share a point; exact."""
+    box_a = Bounds(point_from(a.lower, 0), point_from(a.upper, 0))
+    return bounds_meet(box_a, Bounds(point_from(b.lower, 0), point_from(b.upper, 0)))
+
+
+@kernel(forceinline=True)
+def placed_faces_touch(a: PlacedFace, b: PlacedFace) -> int:
     """Return `triangles_touch` of two listed faces."""
-    return triangles_touch(triangle_of_row(corners, i), triangle_of_row(corners, j))
+    return triangles_touch(triangle_from(a.corners, 0), triangle_from(b.corners, 0))
 
 
 @kernel
-def put_on_checklist(checklist_pair, checklist_faces, pair, face_a, face_b):
+def put_on_checklist(checklist_pair: Any, checklist_faces: Any, pair: int, face_a: int, face_b: int) -> bool:
     """Enter a pair of faces of a pair of bodies; return whether it is new. A power of two of places, an empty one has pair -1."""
-    a, b, p = int(face_a), int(face_b), int(pair)
-    key = (a << FACE_BITS) | b
+    key = (face_a << FACE_BITS) | face_b
     mask = checklist_pair.shape[0] - 1
     # Products below 2^58: nothing overflows.
-    place = (a * 73856093) ^ (b * 19349663) ^ (p * 83492791)
+    place = (face_a * 73856093) ^ (face_b * 19349663) ^ (pair * 83492791)
     place = (place ^ (place >> 17)) & mask
     while checklist_pair[place] >= 0:
-        if checklist_faces[place] == key and checklist_pair[place] == p:
+        if checklist_faces[place] == key and checklist_pair[place] == pair:
             return False
         place = (place + 1) & mask
-    checklist_pair[place] = p
+    checklist_pair[place] = pair
     checklist_faces[place] = key
     return True
 
 
 @kernel
-def copy_checklist(old_pair, old_faces, new_pair, new_faces):
-    """Enter all that is on one checklist on another, larger one."""
-    for place in range(old_pair.shape[0]):
+def copy_checklist(
+    old_pair: Ints, old_faces: NDArray[np.int64], begin: int, end: int, new_pair: Ints, new_faces: NDArray[np.int64]
+) -> None:
+    """Enter what is on one checklist from `begin` to `end` on another, larger one."""
+    for place in range(begin, end):
         if old_pair[place] >= 0:
-            key = old_faces[place]
-            put_on_checklist(new_pair, new_faces, old_pair[place], key >> FACE_BITS, key & ((1 << FACE_BITS) - 1))
+            key, pair = old_faces[place], as_int64(old_pair[place])
+            put_on_checklist(new_pair, new_faces, pair, key >> FACE_BITS, key & ((1 << FACE_BITS) - 1))
 
 
-def empty_checklist(places):
+def empty_checklist(places: int) -> tuple[Ints, NDArray[np.int64]]:
     """Return a checklist of pairs of faces with a power of two of places."""
-    return np.full(places, -1, np.int32), np.empty(places, np.int64)
+    return full(places, -1, np.int32), np.empty(places, np.int64)

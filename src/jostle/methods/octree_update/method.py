@@ -110,7 +110,7 @@ class OctreeUpdateDetector(Detector):
             rows, work = self._search.touching_faces(regions, checklist, frame, first_only)
             return report_of(rows, pairs, frame, query, counters + work + Counters(box_tests=checklist.tests))
         finally:
-            self._search.let_go()
+            self._search.release()
 
     def _overlap_regions(self, frame: Frame) -> tuple[CandidatePairs, OverlapRegions | None]:
         volumes = world_volumes(self._boxes, frame, 0.0)

@@ -4,22 +4,95 @@ Nodes are transformed by the pose of their body, so that they become oriented cu
 regions. Every oriented cube is padded for the rounding of world vertices: `place_octrees` says by how much and why.
 """
 
-from jostle.geometry.box_box import oriented_box_meets_box, set_up_oriented_box
-from jostle.geometry.rigid import cull_padding
-from jostle.geometry.triangle_box import centre_and_half
-from jostle.kernels.handles import int32_at
-from jostle.kernels.jit import kernel
+from __future__ import annotations
 
-# A row of the table of octrees: (address, length) of each of these arrays.
-CELLS, NODE_START, NODE_FACES, VERTICES, FACES = 0, 2, 4, 6, 8
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Ints
+from jostle.geometry.box_box import oriented_box_meets_box, set_up_oriented_box
+from jostle.geometry.rigid import cull_padding, moved_point, pose_at
+from jostle.geometry.triangle import bounds_at
+from jostle.geometry.triangle_box import CentredBox, centred
+from jostle.geometry.vector import Vec3, minus, point_at, write_point
+from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses, Record, Rows, Struct, borrowed, float64, int32, int64, record_viewer, row_opener
 
 FULL, PAUSED, DONE = 0, 1, 2
-BODY, NODE, LISTED, TESTS = range(4)
-STATE = 4
+
+
+class NodeCell(Record):
+    """The cell numbers of a black node."""
+
+    i: int32
+    j: int32
+    k: int32
+
+
+class FaceCorners(Record):
+    """The vertices of a face."""
+
+    p: int32
+    q: int32
+    r: int32
+
+
+class Octree(Struct):
+    """A face octree and its mesh: the faces of node k are node_faces[node_start[k] : node_start[k + 1]]."""
+
+    cells: Rows[NodeCell]
+    node_start: Rows[int32]
+    node_faces: Rows[int32]
+    vertices: Rows[float64]
+    faces: Rows[FaceCorners]
+
+
+open_octree = row_opener(Octree)
+
+
+class PlacedOctrees(NamedTuple):
+    """The octrees of bodies at their poses."""
+
+    octree_of: Ints  # (n,)
+    poses: Floats  # (n,4,4)
+    cubes: Floats  # (n,4) lower corner and side, in body coordinates
+    levels: NDArray[np.int64]  # (n,)
+    half_axes: Floats  # (n, box_box.WIDTH) the oriented cubes of the finest nodes
+
+
+class RegionsOfBodies(NamedTuple):
+    """The overlap regions of body k are lower and upper (p,3) of pairs[start[k] : start[k + 1]]."""
+
+    start: Ints
+    pairs: Ints
+    lower: Floats
+    upper: Floats
+
+
+class ListedNodes(NamedTuple):
+    """Room for the checklist: body and node (n,2), and the centres of the nodes in the world (n,3)."""
+
+    nodes: Ints
+    centres: Floats
+
+
+class Listing(Record):
+    """How far the checklist has come: the body and the node to come, the nodes listed, and the tests of nodes and regions."""
+
+    body: int64
+    node: int64
+    listed: int64
+    tests: int64
+
+
+view_listing = record_viewer(Listing)
 
 
 @kernel
-def place_octrees(poses, cubes, levels, half_axes):
+def place_octrees(poses: Floats, cubes: Floats, levels: NDArray[np.int64], half_axes: Floats) -> None:
     """Set up the oriented cubes of the finest nodes of every body in `half_axes` (n, box_box.WIDTH).
 
     poses (n,4,4); cubes (n,4) in body coordinates; levels (n,).
@@ -36,58 +109,85 @@ def place_octrees(poses, cubes, levels, half_axes):
             largest = max(largest, abs(cubes[body, k]), abs(cubes[body, k] + cubes[body, 3]))
             farthest = max(farthest, abs(poses[body, k, 3]))
         half = 0.5 * cubes[body, 3] / 2.0 ** levels[body]
+        x, y, z = pose_at(poses, body)
         set_up_oriented_box(
             half_axes, body,
-            half * poses[body, 0, 0], half * poses[body, 1, 0], half * poses[body, 2, 0],
-            half * poses[body, 0, 1], half * poses[body, 1, 1], half * poses[body, 2, 1],
-            half * poses[body, 0, 2], half * poses[body, 1, 2], half * poses[body, 2, 2],
+            half * x.x, half * y.x, half * z.x,
+            half * x.y, half * y.y, half * z.y,
+            half * x.z, half * y.z, half * z.z,
             cull_padding(farthest + 2.0 * largest, 0.0, largest),
         )  # fmt: skip
 
 
 @kernel
 def nodes_meeting_regions(
-    octrees, octree_of, poses, cubes, levels, half_axes, region_start, region, lower, upper, operations, state, listed, centres
-):
-    """Write the nodes that meet a region of their body, in order: listed (n,2) body and node, centres (n,3) in the world.
+    octrees: Addresses,
+    placed: PlacedOctrees,
+    regions: RegionsOfBodies,
+    operations: int,
+    numbers: NDArray[np.int64],
+    out: ListedNodes,
+) -> int:
+    """Write the nodes that meet a region of their body, in order.
 
-    Goes on from `state`; returns FULL when there is no more room, PAUSED after so many tests of a node and a region, or DONE.
+    Goes on from `numbers`, a `Listing`; returns FULL when there is no more room, PAUSED after so many tests of a node and a region,
+    or DONE.
     """
-    end = state[TESTS] + operations
-    count = state[LISTED]
-    while state[BODY] < poses.shape[0]:
-        body = state[BODY]
-        octree = octree_of[body]
-        cells = int32_at(octrees[octree, CELLS], octrees[octree, CELLS + 1])
-        side = cubes[body, 3] / 2.0 ** levels[body]
-        first, last = region_start[body], region_start[body + 1]
-        for node in range(state[NODE], cells.shape[0] // 3):
-            if count == listed.shape[0] or state[TESTS] >= end:
-                state[NODE] = node
-                state[LISTED] = count
-                return FULL if count == listed.shape[0] else PAUSED
-            x = cubes[body, 0] + (cells[3 * node] + 0.5) * side
-            y = cubes[body, 1] + (cells[3 * node + 1] + 0.5) * side
-            z = cubes[body, 2] + (cells[3 * node + 2] + 0.5) * side
-            for k in range(3):
-                moved = (poses[body, k, 0] * x + poses[body, k, 1] * y) + poses[body, k, 2] * z
-                centres[count, k] = moved + poses[body, k, 3]
-            for k in range(first, last):
-                state[TESTS] += 1
-                if _meets_region(half_axes, body, centres, count, lower, upper, region[k]):
-                    listed[count, 0] = body
-                    listed[count, 1] = node
-                    count += 1
-                    break
-        state[NODE] = 0
-        state[BODY] += 1
-    state[LISTED] = count
+    state = view_listing(numbers)
+    end = state.tests + operations
+    placed, nodes, centres = without_owners(placed), borrowed(out.nodes), borrowed(out.centres)
+    regions = RegionsOfBodies(borrowed(regions.start), borrowed(regions.pairs), borrowed(regions.lower), borrowed(regions.upper))
+    while state.body < placed.poses.shape[0]:
+        body = state.body
+        cells = open_octree(octrees, as_int64(placed.octree_of[body])).cells
+        corner, side = point_at(placed.cubes, body), placed.cubes[body, 3] / 2.0 ** placed.levels[body]
+        pose = pose_at(placed.poses, body)
+        for node in range(state.node, len(cells)):
+            full = state.listed == nodes.shape[0]
+            if full or state.tests >= end:
+                state.node = node
+                return FULL if full else PAUSED
+            centre = moved_point(pose, centre_of_cell(corner, side, cells[node]))
+            if meets_a_region(placed.half_axes, body, centre, regions, state):
+                nodes[state.listed, 0], nodes[state.listed, 1] = body, node
+                write_point(centres, state.listed, centre)
+                state.listed += 1
+        state.node = 0
+        state.body += 1
     return DONE
 
 
 @kernel(forceinline=True)
-def _meets_region(half_axes, body, centres, row, lower, upper, pair):
-    ox, hx = centre_and_half(lower[pair, 0], upper[pair, 0])
-    oy, hy = centre_and_half(lower[pair, 1], upper[pair, 1])
-    oz, hz = centre_and_half(lower[pair, 2], upper[pair, 2])
-    return oriented_box_meets_box(half_axes, body, centres[row, 0] - ox, centres[row, 1] - oy, centres[row, 2] - oz, hx, hy, hz)
+def without_owners(placed: PlacedOctrees) -> PlacedOctrees:
+    """Return the same arrays without counted references: a search took twice as long with them."""
+    return PlacedOctrees(
+        borrowed(placed.octree_of),
+        borrowed(placed.poses),
+        borrowed(placed.cubes),
+        borrowed(placed.levels),
+        borrowed(placed.half_axes),
+    )
+
+
+@kernel(forceinline=True)
+def centre_of_cell(corner: Vec3, side: float, cell: NodeCell) -> Vec3:
+    """Return the centre of a node in body coordinates; corner: of the cube, side: of its nodes."""
+    return Vec3(corner.x + (cell.i + 0.5) * side, corner.y + (cell.j + 0.5) * side, corner.z + (cell.k + 0.5) * side)
+
+
+@kernel(forceinline=True)
+def meets_a_region(half_axes: Floats, body: int, centre: Vec3, regions: RegionsOfBodies, state: Listing) -> bool:
+    """Return whether the node with this centre meets a region of its body."""
+    for k in range(regions.start[body], regions.start[body + 1]):
+        state.tests += 1
+        region = centred(bounds_at(regions.lower, regions.upper, as_int64(regions.pairs[k])))
+        if node_meets_box(half_axes, body, centre, region):
+            return True
+    return False
+
+
+@kernel(forceinline=True)
+def node_meets_box(half_axes: Floats, body: int, centre: Vec3, box: CentredBox) -> bool:
+    """Return whether a node of a body, an oriented cube, meets a box; never wrongly no."""
+    d, half = minus(centre, box.centre), box.half
+    return bool(oriented_box_meets_box(half_axes, body, d.x, d.y, d.z, half.x, half.y, half.z))

@@ -6,27 +6,40 @@ cost more than many a frame; very long ones are given back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.box_box import WIDTH
-from jostle.kernels.buffers import doubled
+from jostle.kernels.buffers import doubled, pieces
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.octree_update import face_pairs, node_checklist, standard_octree
 from jostle.methods.octree_update.black_nodes import FaceOctree
 from jostle.methods.octree_update.cubes import GREATEST_LEVEL, cube_about
+from jostle.methods.octree_update.face_pairs import BodyPairs
+from jostle.methods.octree_update.node_checklist import ListedNodes, Listing, Octree, PlacedOctrees, RegionsOfBodies
 from jostle.methods.octree_update.overlap_regions import OverlapRegions
+from jostle.methods.octree_update.work import (
+    ListedFace,
+    Options,
+    PlacedFace,
+    SeenCell,
+    StackNode,
+    State,
+    TouchingFaces,
+    Work,
+)
 from jostle.report import Counters
 from jostle.rows import Rows
 from jostle.shapes.mesh import Mesh
 
 FIRST_SLICE = 1 << 20  # operations; later slices are sized by the clock
 LONGEST_KEPT = 1 << 20  # rows of an array
+PLACES = {field.name: place for place, field in enumerate(Work.layout)}
+FULL = {standard_octree.FULL_ENTRIES: "entries", standard_octree.FULL_ROWS: "rows", standard_octree.FULL_SEEN: "seen"}
 
 
 class Octrees:
@@ -41,13 +54,21 @@ class Octrees:
                 number_of[id(shape)] = len(different)
                 different.append((shape, mesh))
             self.of_body[body] = number_of[id(shape)]
-        self._table = AddressTable(
-            [[shape.cells, shape.node_start, shape.node_faces, mesh.vertices, mesh.faces] for shape, mesh in different]
-        )
+        self._table = Octree.tables([_arrays_of(shape, mesh) for shape, mesh in different])
         self.addresses = self._table.table
         self.cubes = np.array([shape.cube for shape, _ in different]).reshape(-1, 4)
         self.levels = np.array([int(shape.level) for shape, _ in different], np.int64)
         self.face_counts = np.array([len(mesh.faces) for _, mesh in different], np.int64)
+
+
+def _arrays_of(shape: FaceOctree, mesh: Mesh) -> dict[str, NDArray[Any]]:
+    return {
+        "cells": shape.cells,
+        "node_start": shape.node_start,
+        "node_faces": shape.node_faces,
+        "vertices": mesh.vertices,
+        "faces": mesh.faces,
+    }
 
 
 class NodeChecklist(NamedTuple):
@@ -59,57 +80,63 @@ class NodeChecklist(NamedTuple):
     tests: int  # of nodes and regions
 
 
-class Placed(NamedTuple):
-    """The bodies of the overlap regions at their poses."""
-
-    octree_of: Ints
-    poses: Floats
-    cubes: Floats
-    levels: NDArray[np.int64]
-
-    @staticmethod
-    def of(octrees: Octrees, regions: OverlapRegions, frame: Frame) -> Placed:
-        """Collect them from a frame."""
-        number = octrees.of_body[regions.bodies]
-        return Placed(number, np.ascontiguousarray(frame.poses[regions.bodies]), octrees.cubes[number], octrees.levels[number])
-
-
-@dataclass
 class Room:
-    """The arrays that grow: the checklist of nodes, and what the search through the standard octree needs."""
+    """The arrays that grow: the checklist of nodes, and what the search through the standard octree needs.
 
-    nodes: Ints
-    centres: Floats
-    entries: Ints
-    stamps: NDArray[np.int64]
-    listed: Ints
-    corners: Floats
-    checklist_pair: Ints
-    checklist_faces: NDArray[np.int64]
-    rows: Ints
-    seen: Ints
+    Those of the search are in one table: an interrupt cannot part them.
+    """
+
+    def __init__(self, nodes: ListedNodes, table: AddressTable) -> None:
+        self.nodes, self.table = nodes, table
 
     @staticmethod
     def empty(size: int = 1024) -> Room:
         """Return small arrays."""
         checklist_pair, checklist_faces = face_pairs.empty_checklist(size)
-        return Room(
-            np.empty((size, 2), np.int32),
-            np.empty((size, 3)),
-            np.empty(size, np.int32),
-            np.zeros(0, np.int64),
-            np.empty((size, 3), np.int32),
-            np.empty((size, 15)),
-            checklist_pair,
-            checklist_faces,
-            np.empty((size, 4), np.int32),
-            np.empty((size, 4), np.int32),
+        table = Work.table(
+            options=np.zeros(1, Options.dtype),
+            state=np.zeros(1, State.dtype),
+            stack=np.zeros(GREATEST_LEVEL + 1, StackNode.dtype),
+            entries=np.empty(size, np.int32),
+            stamps=np.zeros(0, np.int64),
+            listed=np.empty(size, ListedFace.dtype),
+            placed=np.empty(size, PlacedFace.dtype),
+            checklist_pair=checklist_pair,
+            checklist_faces=checklist_faces,
+            rows=np.empty(size, TouchingFaces.dtype),
+            seen=np.empty(size, SeenCell.dtype),
         )
+        return Room(ListedNodes(np.empty((size, 2), np.int32), np.empty((size, 3))), table)
 
-    def let_go(self) -> None:
-        """Give very long arrays back, except the stamps: what is in them must stay."""
-        if max(len(self.nodes), len(self.entries), len(self.listed), len(self.checklist_pair), len(self.rows)) > LONGEST_KEPT:
-            self.__dict__.update(Room.empty().__dict__, stamps=self.stamps)
+    def array(self, name: str) -> NDArray[Any]:
+        """Return an array of the search."""
+        return self.table.array(0, PLACES[name])
+
+    def replace(self, **arrays: NDArray[Any]) -> None:
+        """Put other arrays in the places of some."""
+        self.table = self.table.with_arrays(0, Work.places(**arrays))
+
+    def grow(self, why: int) -> None:
+        """Make longer what was full."""
+        if why == standard_octree.FULL_FACES:
+            # Between voxels nothing in these has to be kept.
+            size = 2 * int(self.array("state")["needed"][0])
+            self.replace(listed=np.empty(size, ListedFace.dtype), placed=np.empty(size, PlacedFace.dtype))
+        elif why == standard_octree.FULL_CHECKLIST:
+            pair, faces = self.array("checklist_pair"), self.array("checklist_faces")
+            larger_pair, larger_faces = face_pairs.empty_checklist(2 * len(pair))
+            for begin, end in pieces(len(pair)):
+                face_pairs.copy_checklist(pair, faces, begin, end, larger_pair, larger_faces)
+            self.replace(checklist_pair=larger_pair, checklist_faces=larger_faces)
+        elif why in FULL:
+            self.replace(**{FULL[why]: doubled(self.array(FULL[why]))})
+
+    def release(self) -> None:
+        """Give very long arrays back, except the stamps: what is in them must stay, with the number of voxels."""
+        lengths = [len(self.array(name)) for name in ("entries", "listed", "checklist_pair", "rows")]
+        if max(len(self.nodes.nodes), *lengths) > LONGEST_KEPT:
+            small, kept = Room.empty(), {name: self.array(name) for name in ("state", "stamps")}
+            self.nodes, self.table = small.nodes, small.table.with_arrays(0, Work.places(**kept))
 
 
 class Search:
@@ -119,8 +146,6 @@ class Search:
         self._octrees = octrees
         self._level = level
         self._room = Room.empty()
-        self._state = np.zeros(standard_octree.STATE, np.int64)
-        self._stack = np.empty((GREATEST_LEVEL + 1, standard_octree.STACK_WIDTH), np.int64)
 
     def follow(self, octrees: Octrees) -> None:
         """Take other bodies."""
@@ -128,23 +153,28 @@ class Search:
 
     def node_checklist(self, regions: OverlapRegions, frame: Frame, operations: int = FIRST_SLICE) -> NodeChecklist:
         """Return the black nodes that meet overlap regions: views of arrays that the next call overwrites."""
-        placed = Placed.of(self._octrees, regions, frame)
-        half_axes = np.empty((len(placed.poses), WIDTH))
-        node_checklist.place_octrees(*placed[1:], half_axes)
-        state = np.zeros(node_checklist.STATE, np.int64)
-        bodies = (self._octrees.addresses, *placed, half_axes)
-        boxes = (regions.region_start, regions.region, regions.lower, regions.upper)
+        placed = self._placed(regions, frame, np.empty((len(regions.bodies), WIDTH)))
+        node_checklist.place_octrees(placed.poses, placed.cubes, placed.levels, placed.half_axes)
+        numbers = np.zeros(1, Listing.dtype).view(np.int64)
+        state = numbers.view(Listing.dtype)[0]
+        boxes = RegionsOfBodies(regions.region_start, regions.region, regions.lower, regions.upper)
 
         def step(room: Room, operations: int) -> tuple[bool, int]:
-            before = int(state[node_checklist.TESTS])
-            why = node_checklist.nodes_meeting_regions(*bodies, *boxes, operations, state, room.nodes, room.centres)
+            before = int(state["tests"])
+            why = node_checklist.nodes_meeting_regions(self._octrees.addresses, placed, boxes, operations, numbers, room.nodes)
             if why == node_checklist.FULL:
-                room.nodes, room.centres = doubled(room.nodes), doubled(room.centres)
-            return why == node_checklist.DONE, max(1, int(state[node_checklist.TESTS]) - before)
+                room.nodes = ListedNodes(doubled(room.nodes.nodes), doubled(room.nodes.centres))
+            return why == node_checklist.DONE, max(1, int(state["tests"]) - before)
 
         run_in_slices(step, self._room, operations)
-        count = int(state[node_checklist.LISTED])
-        return NodeChecklist(self._room.nodes[:count], self._room.centres[:count], half_axes, int(state[node_checklist.TESTS]))
+        found, count = self._room.nodes, int(state["listed"])
+        return NodeChecklist(found.nodes[:count], found.centres[:count], placed.half_axes, int(state["tests"]))
+
+    def _placed(self, regions: OverlapRegions, frame: Frame, half_axes: Floats) -> PlacedOctrees:
+        """The octrees of the bodies with overlap regions, at their poses."""
+        octrees, number = self._octrees, self._octrees.of_body[regions.bodies]
+        poses = np.ascontiguousarray(frame.poses[regions.bodies])
+        return PlacedOctrees(number, poses, octrees.cubes[number], octrees.levels[number], half_axes)
 
     def touching_faces(
         self,
@@ -156,31 +186,37 @@ class Search:
         operations: int = FIRST_SLICE,
     ) -> tuple[Rows, Counters]:
         """Return the touching faces of the nodes of a checklist, sorted; with `first_only` one of them at most."""
-        room, state = self._room, self._state
-        placed = Placed.of(self._octrees, regions, frame)
+        room, placed = self._room, self._placed(regions, frame, checklist.half_axes)
         counts = self._octrees.face_counts[placed.octree_of]
         stamp_start = np.cumsum(counts) - counts
-        if counts.sum() > len(room.stamps):
-            room.stamps = np.zeros(counts.sum(), np.int64)
-        if len(checklist.nodes) > len(room.entries):
-            room.entries = np.empty(2 * len(checklist.nodes), np.int32)
-        room.checklist_pair.fill(-1)
-        standard_octree.start(state, self._stack, room.entries, len(checklist.nodes))
-        bodies = (self._octrees.addresses, placed.octree_of, placed.poses, checklist.half_axes, checklist.nodes, checklist.centres)
-        pairs = (regions.pair_start, regions.partner)
-        settings = (self.world_cube(regions), self._level, first_only, record)
+        if counts.sum() > len(room.array("stamps")):
+            room.replace(stamps=np.zeros(counts.sum(), np.int64))
+        if len(checklist.nodes) > len(room.array("entries")):
+            room.replace(entries=np.empty(2 * len(checklist.nodes), np.int32))
+        self._begin_at_root(self.world_cube(regions), len(checklist.nodes), first_only, record)
+        nodes, pairs = ListedNodes(checklist.nodes, checklist.centres), BodyPairs(regions.pair_start, regions.partner)
+        state = room.array("state")[0]
 
         def step(room: Room, operations: int) -> tuple[bool, int]:
-            before = standard_octree.spent(state)
             why = standard_octree.touching_faces(
-                *bodies, *pairs, *settings, operations, state, self._stack, room.entries, room.stamps, stamp_start,
-                room.listed, room.corners, room.checklist_pair, room.checklist_faces, room.rows, room.seen,
-            )  # fmt: skip
-            _grow(room, why, int(state[standard_octree.NEEDED]))
-            return why == standard_octree.DONE, max(1, standard_octree.spent(state) - before)
+                room.table.table[0], self._octrees.addresses, placed, nodes, stamp_start, pairs, operations
+            )
+            room.grow(why)
+            return why == standard_octree.DONE, max(1, int(state["used"]))
 
         run_in_slices(step, room, operations)
-        return _in_order(room.rows[: state[standard_octree.ROWS]]), _counters(state)
+        return _in_order(room.array("rows")[: state["rows"]]), _counters(state)
+
+    def _begin_at_root(self, cube: Floats, node_count: int, first_only: bool, record: bool) -> None:
+        """Set the search up: the root is on the stack, with all nodes of the checklist."""
+        room = self._room
+        room.array("options")[0] = cube[:3], cube[3], self._level, first_only, record
+        voxels = room.array("state")["voxels"][0]
+        room.array("state").fill(0)
+        room.array("state")["voxels"] = voxels
+        room.array("stack")[0] = 0, 0, 0, standard_octree.NOT_LOOKED_AT, 0, node_count
+        room.array("entries")[:node_count] = np.arange(node_count)
+        room.array("checklist_pair").fill(-1)
 
     def world_cube(self, regions: OverlapRegions) -> Floats:
         """Return (4,) lower corner and side of the cube that bounds all bodies with overlap regions."""
@@ -188,36 +224,19 @@ class Search:
 
     def cells_with_two_bodies(self) -> Ints:
         """Return (n,4) level and cell numbers of what the last recorded search subdivided, its voxels included."""
-        return self._room.seen[: self._state[standard_octree.SEEN]].copy()
+        seen = self._room.array("seen")[: self._room.array("state")["seen"][0]]
+        return np.stack([seen[name] for name in ("level", "i", "j", "k")], axis=1)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Give very long arrays back."""
-        self._room.let_go()
+        self._room.release()
 
 
-def _grow(room: Room, why: int, needed: int) -> None:
-    """Make longer what was full."""
-    if why == standard_octree.FULL_ENTRIES:
-        room.entries = doubled(room.entries)
-    elif why == standard_octree.FULL_FACES:
-        # Between voxels nothing in these has to be kept.
-        room.listed, room.corners = np.empty((2 * needed, 3), np.int32), np.empty((2 * needed, 15))
-    elif why == standard_octree.FULL_CHECKLIST:
-        larger = face_pairs.empty_checklist(2 * len(room.checklist_pair))
-        face_pairs.copy_checklist(room.checklist_pair, room.checklist_faces, *larger)
-        room.checklist_pair, room.checklist_faces = larger
-    elif why == standard_octree.FULL_ROWS:
-        room.rows = doubled(room.rows)
-    elif why == standard_octree.FULL_SEEN:
-        room.seen = doubled(room.seen)
+def _in_order(found: NDArray[np.void]) -> Rows:
+    found = found[np.lexsort((found["face_b"], found["face_a"], found["pair"]))]
+    pair, face_a, face_b = (np.ascontiguousarray(found[name]) for name in ("pair", "face_a", "face_b"))
+    return Rows(pair, face_a, face_b, found["kind"].astype(np.uint8), np.zeros(len(found)))
 
 
-def _in_order(found: Ints) -> Rows:
-    order = np.lexsort((found[:, 2], found[:, 1], found[:, 0]))
-    pair, face_a, face_b, kind = np.ascontiguousarray(found[order].T)
-    return Rows(pair, face_a, face_b, kind.astype(np.uint8), np.zeros(len(order)))
-
-
-def _counters(state: NDArray[np.int64]) -> Counters:
-    box_tests = int(state[standard_octree.NODE_TESTS] + state[standard_octree.BOX_TESTS])
-    return Counters(box_tests=box_tests, triangle_tests=int(state[standard_octree.TRIANGLE_TESTS]))
+def _counters(state: np.void) -> Counters:
+    return Counters(box_tests=int(state["node_tests"] + state["box_tests"]), triangle_tests=int(state["triangle_tests"]))

@@ -3,168 +3,224 @@
 Subdivision ends where black nodes of a single body are left, and a child is compared with no others than those of its parent
 (§3.5). No octree is stored: the nodes on the way down are a stack of lists. At a voxel, a node of the finest level, the faces
 of its black nodes are paired and checked (`face_pairs.py`). The kernel stops when an array is full, or after a number of
-operations, and goes on where it stopped.
+operations, and resumes where it stopped. What comes next:
+
+| state | enters when | leaves to |
+|---|---|---|
+| voxel: `faces` > 0 | its faces were listed | the node above, when all pairs of them are checked |
+| `child` is NOT_LOOKED_AT | the node was put on the stack | the node above, if it holds one body only; voxel; child 0 |
+| `child` is 0 … 7 | it holds two bodies and is no voxel | a child that black nodes meet, not looked at; the next child |
+| `child` is CHILDREN | all children were looked at | the node above |
 """
 
-import numpy as np
+from __future__ import annotations
 
-from jostle.geometry.box_box import oriented_box_meets_box
-from jostle.geometry.triangle_box import centre_and_half
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.geometry.triangle_box import centred
+from jostle.geometry.vector import point_at, point_from
 from jostle.kernels.jit import kernel
-from jostle.methods.octree_update.face_pairs import list_faces, pair_of, put_on_checklist, rows_boxes_overlap, rows_touch
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses, borrowed
+from jostle.methods.octree_update.cubes import Cell, cell_bounds, child_cell
+from jostle.methods.octree_update.face_pairs import (
+    NOT_TESTED,
+    BodyPairs,
+    boxes_overlap,
+    list_faces,
+    pair_of,
+    placed_faces_touch,
+    put_on_checklist,
+)
+from jostle.methods.octree_update.node_checklist import ListedNodes, PlacedOctrees, node_meets_box, without_owners
+from jostle.methods.octree_update.work import StackNode, State, Work, open_work
 
 PAUSED, DONE, FULL_ENTRIES, FULL_FACES, FULL_CHECKLIST, FULL_ROWS, FULL_SEEN = range(7)
-
-# Places in the state. DEPTH: of the node at work, -1 at the end. FACES: listed ones of the voxel at work, 0 when none is; FIRST and
-# SECOND: the pair of them that comes next. VOXELS: never set back, since stamps of faces outlive a search.
-DEPTH, VOXELS, FACES, FIRST, SECOND, NEEDED, ROWS, CHECKED, NODE_TESTS, BOX_TESTS, TRIANGLE_TESTS, SEEN = range(12)
-STATE = 12
-# Columns of the stack: cell numbers, child that comes next (-1: not looked at yet), and its range of entries.
-CELL, CHILD, BEGIN, END = 0, 3, 4, 5
-STACK_WIDTH = 6
+NOT_LOOKED_AT, CHILDREN = -1, 8
 TRIANGLE_WEIGHT = 32  # operations that an exact test counts as
-
-
-def start(state, stack, entries, node_count):
-    """Begin at the root, with all nodes of the checklist."""
-    state[[DEPTH, FACES, NEEDED, ROWS, CHECKED, NODE_TESTS, BOX_TESTS, TRIANGLE_TESTS, SEEN]] = 0
-    stack[0] = (0, 0, 0, -1, 0, node_count)
-    entries[:node_count] = np.arange(node_count)
 
 
 @kernel
 def touching_faces(
-    octrees, octree_of, poses, half_axes, nodes, centres, pair_start, partner, cube, finest, first_only, record, operations,
-    state, stack, entries, stamps, stamp_start, listed, corners, checklist_pair, checklist_faces, rows, seen,
-):  # fmt: skip
-    """Go on with the search; write rows (n,4) of pair, face_a, face_b and kind, unsorted, and return why it stopped.
+    addresses: Addresses,
+    octrees: Addresses,
+    placed: PlacedOctrees,
+    checklist: ListedNodes,
+    stamp_start: NDArray[np.int64],
+    pairs: BodyPairs,
+    operations: int,
+) -> int:
+    """Resume a search: write rows, unsorted, and return why it stopped; `state.used` has the operations that it took."""
+    work = open_work(addresses)
+    placed, checklist = without_owners(placed), ListedNodes(borrowed(checklist.nodes), borrowed(checklist.centres))
+    pairs, stamp_start = BodyPairs(borrowed(pairs.start), borrowed(pairs.partner)), borrowed(stamp_start)
+    before = spent(work.state)
+    why = walk(work, octrees, placed, checklist, stamp_start, pairs, before + operations)
+    work.state.used = spent(work.state) - before
+    return why
 
-    With `record` the cells that hold two bodies are written to `seen` (n,4), level first.
-    """
-    end = spent(state) + operations
-    while state[DEPTH] >= 0 or state[FACES] > 0:
-        if state[FACES] > 0:
-            why = _check_pairs(pair_start, partner, first_only, end, state, listed, corners, checklist_pair, checklist_faces, rows)
+
+@kernel(forceinline=True)
+def walk(
+    work: Work,
+    octrees: Addresses,
+    placed: PlacedOctrees,
+    checklist: ListedNodes,
+    stamp_start: NDArray[np.int64],
+    pairs: BodyPairs,
+    end: int,
+) -> int:
+    """Walk the standard octree until `end` operations are spent; return why it stopped."""
+    state = work.state
+    while state.depth >= 0 or state.faces > 0:
+        if state.faces > 0:
+            why = check_pairs(work, pairs, end)
             if why != DONE:
                 return why
-            if first_only and state[ROWS] > 0:
-                state[DEPTH] = -1
+            if work.options.first_only != 0 and state.rows > 0:
+                state.depth = -1
             continue
         if spent(state) >= end:
             return PAUSED
-        depth = state[DEPTH]
-        if stack[depth, CHILD] < 0:
-            if nodes.shape[0] == 0 or nodes[entries[stack[depth, BEGIN]], 0] == nodes[entries[stack[depth, END] - 1], 0]:
-                state[DEPTH] -= 1  # entries are in the order of bodies: all are of one
-                continue
-            if record and state[SEEN] == seen.shape[0]:
-                return FULL_SEEN
-            if depth == finest:
-                state[VOXELS] += 1
-                count = list_faces(
-                    octrees, octree_of, poses, nodes, entries, stack[depth, BEGIN], stack[depth, END], state[VOXELS], stamps,
-                    stamp_start, listed, corners,
-                )  # fmt: skip
-                if count < 0:
-                    state[NEEDED] = -count
-                    return FULL_FACES
-                state[FACES], state[FIRST], state[SECOND] = count, 0, listed[0, 2]
-                state[DEPTH] -= 1
-            stack[depth, CHILD] = 0
-            if record:
-                seen[state[SEEN], 0] = depth
-                for k in range(3):
-                    seen[state[SEEN], k + 1] = stack[depth, CELL + k]
-                state[SEEN] += 1
-            continue
-        if stack[depth, CHILD] == 8:
-            state[DEPTH] -= 1
-            continue
-        if 2 * stack[depth, END] - stack[depth, BEGIN] > entries.shape[0]:
+        node = work.stack[state.depth]
+        if node.child == NOT_LOOKED_AT:
+            why = look_at_node(work, octrees, placed, checklist, stamp_start)
+            if why != DONE:
+                return why
+        elif node.child == CHILDREN:
+            state.depth -= 1
+        elif 2 * node.end - node.begin > len(work.entries):
             return FULL_ENTRIES
-        _descend(half_axes, nodes, centres, cube, state, stack, entries)
+        else:
+            descend(work, placed, checklist)
     return DONE
 
 
-@kernel
-def spent(state):
+@kernel(forceinline=True)
+def spent(state: State) -> int:
     """Return the operations so far."""
-    return state[NODE_TESTS] + state[BOX_TESTS] + TRIANGLE_WEIGHT * state[TRIANGLE_TESTS]
+    return state.node_tests + state.box_tests + TRIANGLE_WEIGHT * state.triangle_tests
 
 
-@kernel
-def _descend(half_axes, nodes, centres, cube, state, stack, entries):
+@kernel(forceinline=True)
+def look_at_node(
+    work: Work, octrees: Addresses, placed: PlacedOctrees, checklist: ListedNodes, stamp_start: NDArray[np.int64]
+) -> int:
+    """Leave a node that holds one body only, list the faces of a voxel, or begin with the children; DONE, or what is full."""
+    state, record = work.state, work.options.record != 0
+    depth = state.depth
+    node = work.stack[depth]
+    if holds_one_body(work, node, checklist):
+        state.depth -= 1
+        return DONE
+    if record and state.seen == len(work.seen):
+        return FULL_SEEN
+    if depth == work.options.finest:
+        state.voxels += 1
+        count = list_faces(work, octrees, placed, checklist, stamp_start)
+        if count < 0:
+            state.needed = -count
+            return FULL_FACES
+        state.faces, state.first, state.second = count, 0, work.listed[0].following
+        state.depth -= 1
+    node.child = 0
+    if record:
+        seen = work.seen[state.seen]
+        seen.level, seen.i, seen.j, seen.k = depth, node.i, node.j, node.k
+        state.seen += 1
+    return DONE
+
+
+@kernel(forceinline=True)
+def holds_one_body(work: Work, node: StackNode, checklist: ListedNodes) -> bool:
+    """Return whether all black nodes in a node are of one body: they are in the order of bodies."""
+    nodes = checklist.nodes
+    return nodes.shape[0] == 0 or bool(nodes[work.entries[node.begin], 0] == nodes[work.entries[node.end - 1], 0])
+
+
+@kernel(forceinline=True)
+def descend(work: Work, placed: PlacedOctrees, checklist: ListedNodes) -> None:
     """Put the next child on the stack, with those of its parent's black nodes that meet it."""
-    depth = state[DEPTH]
-    child = stack[depth, CHILD]
-    stack[depth, CHILD] += 1
-    side = cube[3] / 2.0 ** (depth + 1)
-    i = 2 * stack[depth, CELL] + (child >> 2)
-    j = 2 * stack[depth, CELL + 1] + ((child >> 1) & 1)
-    k = 2 * stack[depth, CELL + 2] + (child & 1)
-    ox, hx = centre_and_half(cube[0] + i * side, cube[0] + (i + 1) * side)
-    oy, hy = centre_and_half(cube[1] + j * side, cube[1] + (j + 1) * side)
-    oz, hz = centre_and_half(cube[2] + k * side, cube[2] + (k + 1) * side)
-    begin, end = stack[depth, BEGIN], stack[depth, END]
-    written = end
-    for entry in range(begin, end):
-        node = entries[entry]
-        x, y, z = centres[node, 0] - ox, centres[node, 1] - oy, centres[node, 2] - oz
-        if oriented_box_meets_box(half_axes, nodes[node, 0], x, y, z, hx, hy, hz):
-            entries[written] = node
+    state, options = work.state, work.options
+    parent = work.stack[state.depth]
+    cell = child_cell(Cell(parent.i, parent.j, parent.k), parent.child)
+    parent.child += 1
+    side = options.side / 2.0 ** (state.depth + 1)
+    box = centred(cell_bounds(point_from(options.corner, 0), side, cell))
+    written = parent.end
+    for entry in range(parent.begin, parent.end):
+        listed = work.entries[entry]
+        if node_meets_box(placed.half_axes, as_int64(checklist.nodes[listed, 0]), point_at(checklist.centres, listed), box):
+            work.entries[written] = listed
             written += 1
-    state[NODE_TESTS] += end - begin
-    if written == end:
+    state.node_tests += parent.end - parent.begin
+    if written == parent.end:
         return
-    depth += 1
-    state[DEPTH] = depth
-    stack[depth, CELL], stack[depth, CELL + 1], stack[depth, CELL + 2] = i, j, k
-    stack[depth, CHILD], stack[depth, BEGIN], stack[depth, END] = -1, end, written
+    state.depth += 1
+    node = work.stack[state.depth]
+    node.i, node.j, node.k = cell.i, cell.j, cell.k
+    node.child, node.begin, node.end = NOT_LOOKED_AT, parent.end, written
 
 
-@kernel
-def _check_pairs(pair_start, partner, first_only, end, state, listed, corners, checklist_pair, checklist_faces, rows):
-    """Check the pairs of faces of the voxel at work, from FIRST and SECOND on; DONE when it has no more."""
-    count = state[FACES]
-    while state[FIRST] < count:
-        i = state[FIRST]
-        body = -1
-        pair = -1
-        while state[SECOND] < count:
-            j = state[SECOND]
-            if listed[j, 0] != body:
-                body = listed[j, 0]
-                pair = pair_of(pair_start, partner, listed[i, 0], body)
-            if pair < 0:
-                state[SECOND] = listed[j, 2]
-                continue
-            if rows_boxes_overlap(corners, i, j):
-                if 2 * state[CHECKED] >= checklist_pair.shape[0]:
-                    return FULL_CHECKLIST
-                if state[ROWS] == rows.shape[0]:
-                    return FULL_ROWS
-                if spent(state) >= end:
-                    return PAUSED
-                if put_on_checklist(checklist_pair, checklist_faces, pair, listed[i, 1], listed[j, 1]):
-                    state[CHECKED] += 1
-                    state[TRIANGLE_TESTS] += 1
-                    kind = rows_touch(corners, i, j)
-                    if kind != 0:
-                        row = state[ROWS]
-                        rows[row, 0] = pair
-                        rows[row, 1] = listed[i, 1]
-                        rows[row, 2] = listed[j, 1]
-                        rows[row, 3] = kind
-                        state[ROWS] += 1
-                        if first_only:
-                            state[FACES] = 0
-                            return DONE
-            state[BOX_TESTS] += 1
-            state[SECOND] += 1
-        state[FIRST] += 1
-        if state[FIRST] < count:
-            state[SECOND] = listed[state[FIRST], 2]
+@kernel(forceinline=True)
+def check_pairs(work: Work, pairs: BodyPairs, end: int) -> int:
+    """Check the pairs of faces of the voxel at work, from `first` and `second` on; DONE when it has no more."""
+    state = work.state
+    while state.first < state.faces:
+        why = check_face(work, pairs, end)
+        if why != DONE:
+            return why
+        if work.options.first_only != 0 and state.rows > 0:
+            break
+        state.first += 1
+        if state.first < state.faces:
+            state.second = work.listed[state.first].following
             if spent(state) >= end:
                 return PAUSED
-    state[FACES] = 0
+    state.faces = 0
     return DONE
+
+
+@kernel(forceinline=True)
+def check_face(work: Work, pairs: BodyPairs, end: int) -> int:
+    """Check the first face with all of other bodies, from `second` on; DONE when there are no more, or one is enough."""
+    state, i = work.state, work.state.first
+    body, pair = -1, NOT_TESTED
+    while state.second < state.faces:
+        j = state.second
+        if work.listed[j].body != body:
+            body = as_int64(work.listed[j].body)
+            pair = pair_of(pairs, as_int64(work.listed[i].body), body)
+        if pair == NOT_TESTED:
+            state.second = work.listed[j].following
+            continue
+        if boxes_overlap(work.placed[i], work.placed[j]):
+            if 2 * state.checked >= len(work.checklist_pair):
+                return FULL_CHECKLIST
+            if state.rows == len(work.rows):
+                return FULL_ROWS
+            if spent(state) >= end:
+                return PAUSED
+            if check_pair(work, pair, i, j) and work.options.first_only != 0:
+                return DONE
+        state.box_tests += 1
+        state.second += 1
+    return DONE
+
+
+@kernel(forceinline=True)
+def check_pair(work: Work, pair: int, i: int, j: int) -> bool:
+    """Check two listed faces exactly if they are not on the checklist yet; write a row and return whether they touch."""
+    state, face_a, face_b = work.state, as_int64(work.listed[i].face), as_int64(work.listed[j].face)
+    if not put_on_checklist(work.checklist_pair, work.checklist_faces, pair, face_a, face_b):
+        return False
+    state.checked += 1
+    state.triangle_tests += 1
+    kind = placed_faces_touch(work.placed[i], work.placed[j])
+    if kind == 0:
+        return False
+    row = work.rows[state.rows]
+    row.pair, row.face_a, row.face_b, row.kind = pair, face_a, face_b, kind
+    state.rows += 1
+    return True

@@ -18,23 +18,23 @@ from jostle import cast
 from jostle.broad_phase.volumes import CandidatePairs, every_pair
 from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.contact_kind import TOUCHING
-from jostle.geometry.gjk import CORNER, FOUND, ROUNDING, closest_points
+from jostle.geometry.gjk import ROUNDING, closest_points, empty_search
+from jostle.geometry.support import Hull
 from jostle.kernels.arrays import read_only_view
-from jostle.kernels.handles import AddressTable
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.separating_plane.fallback import Triangles
 from jostle.methods.separating_plane.planes import (
     FLOOR,
-    GAVE_UP,
-    HELD,
-    MEETING,
-    NEXT_PAIR,
     PLACE,
     REACH,
     RECORD,
-    SEARCHED,
-    STATE,
+    MeetingPairs,
+    PairsToTest,
+    PlacedBodies,
+    State,
+    StateValues,
     place_bodies,
+    read_state,
     separate_pairs,
 )
 from jostle.methods.separating_plane.show import discs_of_planes
@@ -116,7 +116,8 @@ class SeparatingPlaneDetector(Detector):
         self._method = method
         self._memory = PairMemory(RECORD)
         self._finder = None if method.broad is None else broad_phase_of(method.broad).start(len(bodies))
-        self._scratch = np.empty((4, CORNER)), np.zeros((4, 2), np.int64), np.empty(4), np.zeros(FOUND)
+        self._search = empty_search()
+        self._search_row = self._search.table[0]
         self._take(bodies, shapes)
 
     def _take(self, bodies: Bodies, shapes: tuple[Vertices, ...]) -> None:
@@ -124,7 +125,7 @@ class SeparatingPlaneDetector(Detector):
         number = {id(shape): k for k, shape in enumerate(distinct)}
         self._shapes = shapes
         self._shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
-        self._table = AddressTable([[shape.points, shape.first, shape.near] for shape in distinct])
+        self._hulls = Hull.tables([{"points": shape.points, "first": shape.first, "near": shape.near} for shape in distinct])
         self._spheres = read_only_view(np.array([shape.sphere for shape in distinct]).reshape(-1, 4))
         self._triangles = Triangles()
         self._every_pair: CandidatePairs | None = None
@@ -169,53 +170,48 @@ class SeparatingPlaneDetector(Detector):
     ) -> tuple[Pairs, Floats, Counters]:
         """Run the kernel over the pairs; returns those that meet, and the records, brought up to date in place."""
         count = len(pairs.body_a)
-        poses, places = read_only_view(frame.poses), self._places(frame)
-        meeting, kinds, distances = np.empty(count, np.int32), np.empty(count, np.uint8), np.empty(count)
         limit = count if most is None else most
-        body_a, body_b = read_only_view(pairs.body_a), read_only_view(pairs.body_b)
+        bodies = PlacedBodies(self._shape_of_body, self._places(frame), read_only_view(frame.poses))
+        tested = PairsToTest(read_only_view(pairs.body_a), read_only_view(pairs.body_b), records)
+        meeting = MeetingPairs(np.empty(count, np.int32), np.empty(count, np.uint8), np.empty(count))
+        numbers = np.zeros(len(StateValues._fields), np.int64)
 
-        def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
+        def step(numbers: NDArray[np.int64], operations: int) -> tuple[bool, int]:
             used = separate_pairs(
-                body_a, body_b, self._shape_of_body, self._table.table, places, poses, self._method.resolution, share, limit,
-                operations, state, records, meeting, kinds, distances, *self._scratch,
+                tested, bodies, self._hulls.table, self._search_row, self._method.resolution, share, limit, operations, numbers,
+                meeting,
             )  # fmt: skip
-            if state[GAVE_UP]:
-                self._settle_otherwise(pairs, frame, places, state, records, kinds, distances)
-            return bool(state[NEXT_PAIR] == count or state[MEETING] >= limit), max(1, int(used))
+            state = read_state(numbers)
+            if state.gave_up:
+                self._settle_otherwise(tested, frame, bodies.places, numbers, meeting)
+                state = read_state(numbers)
+            return state.next_pair == count or state.meeting >= limit, max(1, int(used))
 
-        state = np.zeros(STATE, np.int64)
-        run_in_slices(step, state, FIRST_SLICE)
-        n = int(state[MEETING])
-        rows = meeting[:n]
-        found = Pairs(
-            pairs.body_a[rows], pairs.body_b[rows], kinds[:n].copy(), np.zeros(n, np.int32), distances[:n].copy(), unknown_column(n)
-        )
+        run_in_slices(step, numbers, FIRST_SLICE)
+        state = read_state(numbers)
+        n = state.meeting
+        rows, kinds, distances = meeting.pair[:n], meeting.kind[:n].copy(), meeting.distance[:n].copy()
+        found = Pairs(pairs.body_a[rows], pairs.body_b[rows], kinds, np.zeros(n, np.int32), distances, unknown_column(n))
         boxes = 0 if self._finder is None else self._finder.counters.get("box_tests", 0)
-        work = Counters(body_pairs=count, box_tests=boxes, look_ups=int(state[HELD]), distance_tests=int(state[SEARCHED]))
+        work = Counters(body_pairs=count, box_tests=boxes, look_ups=state.held, distance_tests=state.searched)
         return found, records, work
 
     def _settle_otherwise(
-        self,
-        pairs: CandidatePairs,
-        frame: Frame,
-        places: Floats,
-        state: NDArray[np.int64],
-        records: Floats,
-        kinds: NDArray[np.uint8],
-        distances: Floats,
+        self, pairs: PairsToTest, frame: Frame, places: Floats, numbers: NDArray[np.int64], meeting: MeetingPairs
     ) -> None:
         """Settle the pair that the kernel stopped at, and pass over it; the plane between its closest points is kept."""
-        pair, place = int(state[NEXT_PAIR]), int(state[MEETING])
+        state = numbers.view(State.dtype)[0]
+        pair, row = int(state["next_pair"]), int(state["meeting"])
         a, b = int(pairs.body_a[pair]), int(pairs.body_b[pair])
         wanted, rounding = self._wanted_and_rounding(places, a, b)
         gap, point_a, point_b = self._triangles.distance(self._shapes[a], self._shapes[b], frame.poses[a], frame.poses[b])
         if gap > rounding:
-            kinds[place] = TOUCHING
-            records[pair, :3] = (point_b - point_a) / gap
-        distances[place] = gap if gap > rounding else 0.0
-        state[GAVE_UP] = 0
-        state[MEETING] += gap <= wanted
-        state[NEXT_PAIR] += 1
+            meeting.kind[row] = TOUCHING
+            pairs.records[pair, :3] = (point_b - point_a) / gap
+        meeting.distance[row] = gap if gap > rounding else 0.0
+        state["gave_up"] = 0
+        state["meeting"] += gap <= wanted
+        state["next_pair"] += 1
 
     def _wanted_and_rounding(self, places: Floats, a: int, b: int) -> tuple[float, float]:
         """The distance up to which a pair is reported, and what rounding may make of a distance."""
@@ -228,7 +224,7 @@ class SeparatingPlaneDetector(Detector):
         pair = CandidatePairs(np.array([a], np.int32), np.array([b], np.int32))
         self._separate(pair, frame, np.full((1, RECORD), np.nan), share=1.0)
         wanted, rounding = self._wanted_and_rounding(self._places(frame), a, b)
-        distance, point_a, point_b, error = closest_points(self._scratch[3], rounding)
+        distance, point_a, point_b, error = closest_points(self._search, rounding)
         if error > wanted:
             found = self._triangles.distance(self._shapes[a], self._shapes[b], frame.poses[a], frame.poses[b])
             distance, point_a, point_b = found

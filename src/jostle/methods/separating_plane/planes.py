@@ -10,167 +10,266 @@ Deviation: a plane is tried on the spheres around the bodies before it is tried 
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Ints
 from jostle.geometry.contact_kind import CROSSING, TOUCHING
 from jostle.geometry.gjk import (
     APART,
     INSIDE,
-    LOWER,
-    NORMAL,
     ROUNDING,
     UNDECIDED,
-    UPPER,
+    Limits,
+    PlacedHull,
+    PlaneSearch,
+    open_hull,
+    open_search,
     place_corner,
     search_plane,
     support_along,
+    y_of,
 )
-from jostle.geometry.rigid import rigid_coordinate
-from jostle.geometry.scalar_vector import dot
-from jostle.kernels.handles import float64_at, int32_at
+from jostle.geometry.rigid import pose_at, world_point
+from jostle.geometry.support import Hull
+from jostle.geometry.triangle_box import largest_coordinate
+from jostle.geometry.vector import Vec3, dot, is_zero, minus, negative, point_at, point_from, write_point, write_point_from
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_float64, as_int64
+from jostle.kernels.structs import Addresses, Record, Run, borrowed, float64, int64, record_viewer
 
-RECORD = 8  # normal (3), vertices of the plane (1), corners of the simplex (4); two vertex numbers in each of the latter
-PLANE_VERTICES, SIMPLEX = 3, 4
-TWO_IN_ONE = 1 << 26
+TWO_IN_ONE = 1 << 26  # two vertex numbers share one float64 of a record
+NO_CORNER = -1.0
 FLOOR = 2.0**-46  # of the largest world coordinates of a pair: the least resolution that rounding leaves
 CLIMB = 16  # operations that a support by climbing counts for
 
 # Columns of `places`: the world centre, the radius, and the largest world coordinate of each body.
 RADIUS, REACH, PLACE = 3, 4, 5
-# Entries of `state`.
-NEXT_PAIR, MEETING, HELD, SEARCHED, STEPS, GAVE_UP, STATE = 0, 1, 2, 3, 4, 5, 6
+
+
+class PairRecord(Record):
+    """What is kept of a pair of bodies."""
+
+    normal: Run[float64, Literal[3]]  # of its plane; NaN where there is none yet
+    plane_vertices: float64  # two vertex numbers
+    simplex: Run[float64, Literal[4]]  # corners, two vertex numbers each, or NO_CORNER
+
+
+RECORD = PairRecord.dtype.itemsize // 8
+
+
+class State(Record):
+    """How far the pairs of a frame have come."""
+
+    next_pair: int64
+    meeting: int64  # pairs that meet
+    held: int64  # pairs whose plane still separates
+    searched: int64
+    steps: int64
+    gave_up: int64  # 1 where the search gave up on the pair at work
+
+
+class StateValues(NamedTuple):
+    """The same, read by Python."""
+
+    next_pair: int
+    meeting: int
+    held: int
+    searched: int
+    steps: int
+    gave_up: int
+
+
+def read_state(numbers: NDArray[np.int64]) -> StateValues:
+    """Return a `State` as numbers of Python: a microsecond faster than one field at a time."""
+    return StateValues(*numbers.tolist())
+
+
+view_record, view_state = record_viewer(PairRecord), record_viewer(State)
+
+
+class PairsToTest(NamedTuple):
+    """Pairs of bodies, and their records (k, RECORD)."""
+
+    body_a: Ints
+    body_b: Ints
+    records: Floats
+
+
+class PlacedBodies(NamedTuple):
+    """The shape of each body, its world sphere and largest world coordinate (n, PLACE), and its pose (n,4,4)."""
+
+    shape: Ints
+    places: Floats
+    poses: Floats
+
+
+class MeetingPairs(NamedTuple):
+    """Room for the pairs that meet: which, their kinds and distances."""
+
+    pair: Ints
+    kind: NDArray[np.uint8]
+    distance: Floats
+
+
+class Decision(NamedTuple):
+    """What was decided of a pair: its kind, or 0; a distance; and the operations that it took."""
+
+    kind: int
+    distance: float
+    operations: int
 
 
 @kernel
-def place_bodies(spheres, shape_of_body, poses, places):  # type: ignore[no-untyped-def]
+def place_bodies(spheres: Floats, shape_of_body: Ints, poses: Floats, places: Floats) -> None:
     """Write the world sphere of every body, and its largest world coordinate, into places (n, PLACE)."""
     for body in range(poses.shape[0]):
-        shape = shape_of_body[body]
-        x, y, z, radius = spheres[shape, 0], spheres[shape, 1], spheres[shape, 2], spheres[shape, 3]
-        farthest = 0.0
-        for k in range(3):
-            places[body, k] = rigid_coordinate(poses[body, k, 0], poses[body, k, 1], poses[body, k, 2], poses[body, k, 3], x, y, z)
-            farthest = max(farthest, abs(places[body, k]))
+        shape = as_int64(shape_of_body[body])
+        centre, radius = world_point(pose_at(poses, body), point_at(spheres, shape)), spheres[shape, 3]
+        write_point(places, body, centre)
         places[body, RADIUS] = radius
-        places[body, REACH] = farthest + radius
+        places[body, REACH] = largest_coordinate(centre) + radius
 
 
-@kernel
-def spheres_gap(places, a, b, nx, ny, nz):  # type: ignore[no-untyped-def]
-    """By how much a plane with this normal separates the spheres of two bodies."""
-    x, y, z = places[b, 0] - places[a, 0], places[b, 1] - places[a, 1], places[b, 2] - places[a, 2]
-    return dot(x, y, z, nx, ny, nz) - (places[a, RADIUS] + places[b, RADIUS])
+@kernel(forceinline=True)
+def spheres_gap(places: Floats, a: int, b: int, normal: Vec3) -> float:
+    """Return by how much a plane with this normal separates the spheres of two bodies."""
+    return dot(minus(point_at(places, b), point_at(places, a)), normal) - as_float64(places[a, RADIUS] + places[b, RADIUS])
 
 
-@kernel
-def unpacked(number):  # type: ignore[no-untyped-def]
-    """The two vertex numbers in one entry of a record."""
-    whole = np.int64(number)
+@kernel(forceinline=True)
+def packed(i: int, j: int) -> float:
+    """Return two vertex numbers as one number of a record."""
+    return as_float64(i * TWO_IN_ONE + j)
+
+
+@kernel(forceinline=True)
+def unpacked(number: float) -> tuple[int, int]:
+    """Return the two vertex numbers in one number of a record."""
+    whole = int(number)
     return whole // TWO_IN_ONE, whole % TWO_IN_ONE
 
 
-@kernel
-def recall_simplex(records, pair, vertex):  # type: ignore[no-untyped-def]
-    """Write the corners of the last simplex of a pair into vertex (4,2) and return how many there are."""
+@kernel(forceinline=True)
+def recall_simplex(record: PairRecord, search: PlaneSearch) -> None:
+    """Begin a search with the vertices of the last simplex of a pair."""
     count = 0
-    while count < 4 and records[pair, SIMPLEX + count] >= 0.0:
-        vertex[count, 0], vertex[count, 1] = unpacked(records[pair, SIMPLEX + count])
+    while count < 4 and record.simplex[count] >= 0.0:
+        i, j = unpacked(record.simplex[count])
+        search.corners[count].vertex_a, search.corners[count].vertex_b = i, j
         count += 1
-    return count
+    search.found.count = count
 
 
-@kernel
-def remember(records, pair, nx, ny, nz, i, j, vertex, count):  # type: ignore[no-untyped-def]
+@kernel(forceinline=True)
+def remember(record: PairRecord, normal: Vec3, search: PlaneSearch) -> None:
     """Write the record of a pair."""
-    records[pair, 0], records[pair, 1], records[pair, 2] = nx, ny, nz
-    records[pair, PLANE_VERTICES] = np.float64(i * TWO_IN_ONE + j)
+    write_point_from(record.normal, 0, normal)
+    record.plane_vertices = packed(search.found.support_a, search.found.support_b)
     for k in range(4):
-        records[pair, SIMPLEX + k] = np.float64(vertex[k, 0] * TWO_IN_ONE + vertex[k, 1]) if k < count else -1.0
+        corner = search.corners[k]
+        record.simplex[k] = packed(corner.vertex_a, corner.vertex_b) if k < search.found.count else NO_CORNER
+
+
+@kernel(forceinline=True)
+def work_of_support(hull: Hull) -> int:
+    """Return the operations that a support point counts for."""
+    return CLIMB if len(hull.near) > 0 else len(hull.points)
+
+
+@kernel(forceinline=True)
+def gap_of_plane(a: PlacedHull, b: PlacedHull, normal: Vec3, record: PairRecord, search: PlaneSearch) -> float:
+    """Return the gap along the normal of the cached plane; supports are looked for from those of the last time on."""
+    found = search.found
+    i, j = unpacked(record.plane_vertices)
+    found.support_a, found.support_b = support_along(a, normal, i), support_along(b, negative(normal), j)
+    place_corner(a, b, found.support_a, found.support_b, search.corners[0])
+    return dot(normal, y_of(search.corners[0]))
+
+
+@kernel(forceinline=True)
+def begin_at_centres(places: Floats, a: int, b: int, search: PlaneSearch) -> None:
+    """Begin a search without a simplex, along the line of centres; along x where the centres are one."""
+    along = minus(point_at(places, b), point_at(places, a))
+    write_point_from(search.found.normal, 0, Vec3(1.0, 0.0, 0.0) if is_zero(along) else along)
+    search.found.count, search.found.support_a, search.found.support_b = 0, 0, 0
 
 
 @kernel
-def decide_pair(  # type: ignore[no-untyped-def]
-    a, b, row_a, row_b, addresses, places, poses, wanted, share, pair, records, state, corner, vertex, weight, found
-):
-    """Decide one pair by its cached plane or by a new one; returns (kind or 0, distance, operations); sets state[GAVE_UP]."""
-    points_a = float64_at(addresses[row_a, 0], addresses[row_a, 1])
-    first_a, near_a = int32_at(addresses[row_a, 2], addresses[row_a, 3]), int32_at(addresses[row_a, 4], addresses[row_a, 5])
-    points_b = float64_at(addresses[row_b, 0], addresses[row_b, 1])
-    first_b, near_b = int32_at(addresses[row_b, 2], addresses[row_b, 3]), int32_at(addresses[row_b, 4], addresses[row_b, 5])
-    pose_a, pose_b = poses[a], poses[b]
-    supports = (CLIMB if near_a.shape[0] else points_a.shape[0]) + (CLIMB if near_b.shape[0] else points_b.shape[0])
-    nx, ny, nz = records[pair, 0], records[pair, 1], records[pair, 2]
-    i, j, count, cached = np.int64(0), np.int64(0), np.int64(0), -np.inf
-    if nx == nx:
-        i, j = unpacked(records[pair, PLANE_VERTICES])
-        i = support_along(points_a, first_a, near_a, pose_a, nx, ny, nz, i)
-        j = support_along(points_b, first_b, near_b, pose_b, -nx, -ny, -nz, j)
-        place_corner(points_a, pose_a, points_b, pose_b, i, j, corner, np.int64(0))
-        cached = dot(nx, ny, nz, corner[0, 0], corner[0, 1], corner[0, 2])
-        if cached > wanted:
-            state[HELD] += 1
-            records[pair, PLANE_VERTICES] = np.float64(i * TWO_IN_ONE + j)
-            return 0, cached, supports
-        count = recall_simplex(records, pair, vertex)
-    else:
-        found[NORMAL], found[NORMAL + 1], found[NORMAL + 2] = 1.0, 0.0, 0.0
-        x, y, z = places[b, 0] - places[a, 0], places[b, 1] - places[a, 1], places[b, 2] - places[a, 2]
-        if x != 0.0 or y != 0.0 or z != 0.0:
-            found[NORMAL], found[NORMAL + 1], found[NORMAL + 2] = x, y, z
-    rounding = ROUNDING * (places[a, REACH] + places[b, REACH])
-    status, count, steps, i, j = search_plane(
-        points_a, first_a, near_a, pose_a, points_b, first_b, near_b, pose_b, i, j, count, wanted, share, rounding, corner, vertex,
-        weight, found,
-    )  # fmt: skip
-    state[SEARCHED] += 1
-    state[STEPS] += steps
-    lower = found[LOWER]
-    if lower > cached:
-        nx, ny, nz = found[NORMAL], found[NORMAL + 1], found[NORMAL + 2]
-    remember(records, pair, nx, ny, nz, i, j, vertex, count)
+def decide_pair(
+    a: PlacedHull, b: PlacedHull, limits: Limits, has_plane: bool, record: PairRecord, search: PlaneSearch, state: State
+) -> Decision:
+    """Decide one pair by its cached plane or by a new one; the search is set up where it has no plane. May set `gave_up`."""
+    supports, found = work_of_support(a.hull) + work_of_support(b.hull), search.found
+    normal, cached = point_from(record.normal, 0), -np.inf
+    if has_plane:
+        cached = gap_of_plane(a, b, normal, record, search)
+        if cached > limits.wanted:
+            state.held += 1
+            record.plane_vertices = packed(found.support_a, found.support_b)
+            return Decision(0, cached, supports)
+        recall_simplex(record, search)
+    status = search_plane(a, b, limits, search)
+    state.searched += 1
+    state.steps += found.steps
+    operations = (1 + found.steps) * supports
+    remember(record, point_from(found.normal, 0) if found.lower > cached else normal, search)
     if status == APART:
-        return 0, lower, (1 + steps) * supports
+        return Decision(0, found.lower, operations)
     # Touching is a proof: there is a plane along which they overlap by no more than the resolution. Crossing is the lack of one.
-    kind = TOUCHING if max(lower, cached) >= -2.0 * wanted else CROSSING
+    kind = TOUCHING if max(found.lower, cached) >= -2.0 * limits.wanted else CROSSING
     if status == UNDECIDED:
-        state[GAVE_UP] = 1
-    distance = 0.0 if status == INSIDE or kind == CROSSING or found[UPPER] <= rounding else found[UPPER]
-    return kind, distance, (1 + steps) * supports
+        state.gave_up = 1
+    at_once = status == INSIDE or kind == CROSSING or found.upper <= limits.rounding
+    return Decision(kind, 0.0 if at_once else found.upper, operations)
 
 
 @kernel
-def separate_pairs(  # type: ignore[no-untyped-def]
-    body_a, body_b, shape_of_body, addresses, places, poses, resolution, share, most, operations, state, records, meeting, kinds,
-    distances, corner, vertex, weight, found,
-):  # fmt: skip
-    """Decide pairs from state[NEXT_PAIR] on, for so many operations or until `most` meet; returns the operations used.
+def separate_pairs(
+    pairs: PairsToTest,
+    bodies: PlacedBodies,
+    hulls: Addresses,
+    addresses: Addresses,
+    resolution: float,
+    share: float,
+    most: int,
+    operations: int,
+    numbers: NDArray[np.int64],
+    out: MeetingPairs,
+) -> int:
+    """Decide pairs from the next one on, for so many operations or until `most` meet; returns the operations used.
 
-    Pairs that meet are written into meeting, kinds and distances (k,), from state[MEETING] on; records (k, RECORD) is brought
-    up to date. It also returns at a pair that the search gives up on: state[GAVE_UP] is 1 then, and the pair is written as if it
-    met, but neither counted nor passed over.
+    Pairs that meet are written to `out`; records are brought up to date. It also returns at a pair that the search gives up on:
+    `gave_up` is 1 then, and the pair is written as if it met, but neither counted nor passed over. `hulls` is a table of `Hull`,
+    `addresses` are those of a `PlaneSearch`, `numbers` a `State`.
     """
+    search, state = open_search(addresses), view_state(numbers)
+    places, poses, records = borrowed(bodies.places), borrowed(bodies.poses), borrowed(pairs.records)
     used = 0
-    pair = state[NEXT_PAIR]
-    while pair < body_a.shape[0] and used < operations and state[MEETING] < most:
-        a, b = np.int64(body_a[pair]), np.int64(body_b[pair])
+    while state.next_pair < pairs.body_a.shape[0] and used < operations and state.meeting < most:
+        pair = state.next_pair
+        a, b, record = as_int64(pairs.body_a[pair]), as_int64(pairs.body_b[pair]), view_record(records[pair])
         used += 1
-        wanted = 0.5 * max(resolution, FLOOR * (places[a, REACH] + places[b, REACH]))
+        reach, normal = places[a, REACH] + places[b, REACH], point_from(record.normal, 0)
+        limits = Limits(0.5 * max(resolution, FLOOR * reach), share, ROUNDING * reach)
         # NaN, where there is no plane, is never above.
-        if spheres_gap(places, a, b, records[pair, 0], records[pair, 1], records[pair, 2]) > wanted:
-            state[HELD] += 1
+        if spheres_gap(places, a, b, normal) > limits.wanted:
+            state.held += 1
         else:
-            shape_a, shape_b = np.int64(shape_of_body[a]), np.int64(shape_of_body[b])
-            kind, distance, did = decide_pair(
-                a, b, shape_a, shape_b, addresses, places, poses, wanted, share, pair, records, state, corner, vertex, weight, found
-            )
-            used += did
-            if kind != 0:
-                place = state[MEETING]
-                meeting[place], kinds[place], distances[place] = pair, kind, distance
-                if state[GAVE_UP] != 0:
+            has_plane = normal.x == normal.x
+            if not has_plane:
+                begin_at_centres(places, a, b, search)
+            placed_a = PlacedHull(open_hull(hulls, as_int64(bodies.shape[a])), pose_at(poses, a))
+            placed_b = PlacedHull(open_hull(hulls, as_int64(bodies.shape[b])), pose_at(poses, b))
+            decided = decide_pair(placed_a, placed_b, limits, has_plane, record, search, state)
+            used += decided.operations
+            if decided.kind != 0:
+                row = state.meeting
+                out.pair[row], out.kind[row], out.distance[row] = pair, decided.kind, decided.distance
+                if state.gave_up != 0:
                     break
-                state[MEETING] = place + 1
-        pair += 1
-    state[NEXT_PAIR] = pair
+                state.meeting += 1
+        state.next_pair += 1
     return used

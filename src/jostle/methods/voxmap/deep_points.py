@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle.frame import Floats
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.kernels.slices import run_in_slices
-from jostle.methods.voxmap.map import Lattice, Words
+from jostle.methods.voxmap.map import GridSize, Lattice, Words, cell_number
 from jostle.methods.voxmap.surface import (
     FORTY_EIGHT,
     FOUR,
@@ -30,18 +32,21 @@ from jostle.methods.voxmap.surface import (
     SIXTEEN,
     THREE,
     TWELVE,
+    Word,
     with_both_x,
     with_both_y,
     with_both_z,
     word_or_none,
 )
 
+Int32s = NDArray[np.int32]
+
 FIRST_SLICE = 1 << 20  # words
 
 
 @kernel(forceinline=True)
-def piece_with(word, seed):  # type: ignore[no-untyped-def]
-    """The voxels of a word that are connected to those of `seed` inside the word."""
+def piece_with(word: Word, seed: Word) -> Word:
+    """Return the voxels of a word that are connected to those of `seed` inside the word."""
     piece = seed
     while True:
         grown = piece | ((piece & ~HIGH_X) << ONE) | ((piece & ~LOW_X) >> ONE) | (piece << SIXTEEN) | (piece >> SIXTEEN)
@@ -52,80 +57,85 @@ def piece_with(word, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel(forceinline=True)
-def lowest_bit(word):  # type: ignore[no-untyped-def]
-    """The lowest voxel of a word that is not empty, as a word."""
+def lowest_voxel(word: Word) -> Word:
+    """Return the lowest voxel of a word that is not empty, as a word."""
     return word & (~word + ONE)
 
 
+@kernel(forceinline=True)
+def interior_of(words: Words, size: GridSize, x: int, y: int, z: int) -> Word:
+    """Return the filled voxels of a word whose six face neighbours are filled."""
+    word = words[cell_number(size, x, y, z)]
+    along_x = with_both_x(word, word_or_none(words, size, x - 1, y, z), word_or_none(words, size, x + 1, y, z))
+    along_y = with_both_y(word, word_or_none(words, size, x, y - 1, z), word_or_none(words, size, x, y + 1, z))
+    along_z = with_both_z(word, word_or_none(words, size, x, y, z - 1), word_or_none(words, size, x, y, z + 1))
+    return along_x & along_y & along_z
+
+
+@kernel(forceinline=True)
+def piece_count(word: Word) -> int:
+    """Return the number of pieces of a word."""
+    if word == FULL:
+        return 1
+    pieces = 0
+    rest = word
+    while rest != NONE:
+        rest &= ~piece_with(word, lowest_voxel(rest))
+        pieces += 1
+    return pieces
+
+
 @kernel
-def find_interior(words, bx, by, bz, first, budget, inside, nodes):  # type: ignore[no-untyped-def]
+def find_interior(words: Words, size: GridSize, first: int, budget: int, inside: Words, nodes: Int32s) -> tuple[int, int]:
     """Write the interior voxels of each word into inside, its number of pieces into nodes[word + 1], by rows from `first` on.
 
-    inside (n,) uint64 and nodes (n + 1,) int32 are of the map's size. Returns the next row and the words looked at.
+    inside (n,) and nodes (n + 1,) are of the map's size. Returns the next row and the words looked at.
     """
     used = 0
     row = first
-    while row < by * bz and used < budget:
-        y, z = row % by, row // by
-        used += bx
-        for x in range(bx):
-            place = row * bx + x
-            word = words[place]
-            pieces = 0
-            if word != NONE:
-                along_x = with_both_x(
-                    word, word_or_none(words, bx, by, bz, x - 1, y, z), word_or_none(words, bx, by, bz, x + 1, y, z)
-                )
-                along_y = with_both_y(
-                    word, word_or_none(words, bx, by, bz, x, y - 1, z), word_or_none(words, bx, by, bz, x, y + 1, z)
-                )
-                along_z = with_both_z(
-                    word, word_or_none(words, bx, by, bz, x, y, z - 1), word_or_none(words, bx, by, bz, x, y, z + 1)
-                )
-                word = along_x & along_y & along_z
-                if word == FULL:
-                    pieces = 1
-                else:
-                    rest = word
-                    while rest != NONE:
-                        rest &= ~piece_with(word, lowest_bit(rest))
-                        pieces += 1
+    while row < size.y * size.z and used < budget:
+        used += size.x
+        for x in range(size.x):
+            place = row * size.x + x
+            word = NONE
+            if words[place] != NONE:
+                word = interior_of(words, size, x, row % size.y, row // size.y)
             inside[place] = word
-            nodes[place + 1] = pieces
+            nodes[place + 1] = piece_count(word)
         row += 1
     return row, used
 
 
 @kernel
-def number_nodes(nodes, parents):  # type: ignore[no-untyped-def]
-    """Turn numbers of pieces into first nodes, or make every node its own parent when parents (n,) int32 has room; their number."""
+def number_nodes(nodes: Int32s, parents: Int32s) -> int:
+    """Turn numbers of pieces into first nodes, or make every node its own parent when parents (n,) has room; return how many."""
     if parents.shape[0] == 0:
         for place in range(nodes.shape[0] - 1):
             nodes[place + 1] += nodes[place]
     for node in range(parents.shape[0]):
         parents[node] = node
-    return nodes[nodes.shape[0] - 1]
+    return as_int64(nodes[nodes.shape[0] - 1])
 
 
 @kernel(forceinline=True)
-def root_of(parents, node):  # type: ignore[no-untyped-def]
-    """The lowest node of a component so far; ways to it are halved."""
+def root_of(parents: Int32s, node: int) -> int:
+    """Return the lowest node of a component so far; ways to it are halved."""
     while parents[node] != node:
         parents[node] = parents[parents[node]]
-        node = parents[node]
+        node = as_int64(parents[node])
     return node
 
 
 @kernel
-def join_with(inside, nodes, parents, node, touched, other):  # type: ignore[no-untyped-def]
+def join_with(inside: Words, nodes: Int32s, parents: Int32s, node: int, touched: Word, other: int) -> None:
     """Join a node with the pieces of the word `other` that hold voxels of `touched`."""
     word = inside[other]
     touched &= word
-    piece_node = nodes[other]
+    piece_node = as_int64(nodes[other])
     single = nodes[other + 1] - piece_node == 1
     rest = word
     while touched != NONE:
-        piece = word if single else piece_with(word, lowest_bit(rest))
+        piece = word if single else piece_with(word, lowest_voxel(rest))
         if piece & touched != NONE:
             a, b = root_of(parents, node), root_of(parents, piece_node)
             if a < b:
@@ -138,36 +148,47 @@ def join_with(inside, nodes, parents, node, touched, other):  # type: ignore[no-
 
 
 @kernel
-def join_pieces(inside, nodes, bx, by, bz, first, budget, parents):  # type: ignore[no-untyped-def]
-    """Join the pieces of words with those of the next lower words along x, y and z; the next row and the words looked at."""
+def join_pieces(inside: Words, nodes: Int32s, size: GridSize, first: int, budget: int, parents: Int32s) -> tuple[int, int]:
+    """Join the pieces of words with those of the next lower words along x, y and z; return the next row and the words looked at."""
     used = 0
     row = first
-    while row < by * bz and used < budget:
-        y, z = row % by, row // by
-        used += bx
-        for x in range(bx):
-            place = row * bx + x
+    while row < size.y * size.z and used < budget:
+        y, z = row % size.y, row // size.y
+        used += size.x
+        for x in range(size.x):
+            place = row * size.x + x
             word = inside[place]
             rest = word
-            node = nodes[place]
+            node = as_int64(nodes[place])
             single = nodes[place + 1] - node == 1
             while rest != NONE:
-                piece = word if single else piece_with(word, lowest_bit(rest))
+                piece = word if single else piece_with(word, lowest_voxel(rest))
                 if x > 0 and piece & LOW_X != NONE:
                     join_with(inside, nodes, parents, node, (piece & LOW_X) << THREE, place - 1)
                 if y > 0 and piece & LOW_Y != NONE:
-                    join_with(inside, nodes, parents, node, (piece & LOW_Y) << TWELVE, place - bx)
+                    join_with(inside, nodes, parents, node, (piece & LOW_Y) << TWELVE, place - size.x)
                 if z > 0:
-                    join_with(inside, nodes, parents, node, piece << FORTY_EIGHT, place - by * bx)
+                    join_with(inside, nodes, parents, node, piece << FORTY_EIGHT, place - size.y * size.x)
                 rest &= ~piece
                 node += 1
         row += 1
     return row, used
 
 
+@kernel(forceinline=True)
+def write_voxel(voxels: NDArray[np.int64], row: int, size: GridSize, place: int, seed: Word) -> None:
+    """Write the coordinates of the one voxel of `seed` in the word at a place."""
+    bit = 0
+    while (seed >> np.uint64(bit)) & ONE == NONE:
+        bit += 1
+    voxels[row, 0] = 4 * (place % size.x) + (bit & 3)
+    voxels[row, 1] = 4 * ((place // size.x) % size.y) + ((bit >> 2) & 3)
+    voxels[row, 2] = 4 * (place // (size.x * size.y)) + (bit >> 4)
+
+
 @kernel
-def lowest_voxels(inside, nodes, parents, bx, by, voxels):  # type: ignore[no-untyped-def]
-    """Write the lowest voxel of each component into voxels (k, 3) int64 as far as they fit; the number of components."""
+def lowest_voxels(inside: Words, nodes: Int32s, parents: Int32s, size: GridSize, voxels: NDArray[np.int64]) -> int:
+    """Write the lowest voxel of each component into voxels (k, 3) as far as they fit; return the number of components."""
     count = 0
     for place in range(inside.shape[0]):
         if nodes[place] == nodes[place + 1]:
@@ -175,15 +196,10 @@ def lowest_voxels(inside, nodes, parents, bx, by, voxels):  # type: ignore[no-un
         word = inside[place]
         rest = word
         for node in range(nodes[place], nodes[place + 1]):
-            seed = lowest_bit(rest)
+            seed = lowest_voxel(rest)
             if parents[node] == node:
                 if count < voxels.shape[0]:
-                    bit = 0
-                    while (seed >> np.uint64(bit)) & ONE == NONE:
-                        bit += 1
-                    voxels[count, 0] = 4 * (place % bx) + (bit & 3)
-                    voxels[count, 1] = 4 * ((place // bx) % by) + ((bit >> 2) & 3)
-                    voxels[count, 2] = 4 * (place // (bx * by)) + (bit >> 4)
+                    write_voxel(voxels, count, size, place, seed)
                 count += 1
             if node + 1 < nodes[place + 1]:
                 rest &= ~piece_with(word, seed)
@@ -192,21 +208,21 @@ def lowest_voxels(inside, nodes, parents, bx, by, voxels):  # type: ignore[no-un
 
 def deep_points(words: Words, lattice: Lattice, progress: Callable[[float], None] | None = None) -> Floats:
     """Return the (k, 3) deep points of a map in body coordinates, in the map's order."""
-    bx, by, bz = lattice.blocks
-    rows = by * bz
+    size = lattice.blocks
+    rows = size.y * size.z
     words = read_only_view(words)
     inside = np.empty(len(words), np.uint64)
     nodes = np.zeros(len(words) + 1, np.int32)
     parents = np.empty(0, np.int32)
 
     def search(place: list[int], operations: int) -> tuple[bool, int]:
-        place[0], used = find_interior(words, bx, by, bz, place[0], operations, inside, nodes)
+        place[0], used = find_interior(words, size, place[0], operations, inside, nodes)
         if progress is not None:
             progress(0.5 * place[0] / rows)
         return place[0] == rows, used
 
     def join(place: list[int], operations: int) -> tuple[bool, int]:
-        place[0], used = join_pieces(inside, nodes, bx, by, bz, place[0], operations, parents)
+        place[0], used = join_pieces(inside, nodes, size, place[0], operations, parents)
         if progress is not None:
             progress(0.5 + 0.5 * place[0] / rows)
         return place[0] == rows, used
@@ -216,9 +232,9 @@ def deep_points(words: Words, lattice: Lattice, progress: Callable[[float], None
     number_nodes(nodes, parents)
     run_in_slices(join, [0], FIRST_SLICE)
     voxels = np.empty((8, 3), np.int64)
-    found = lowest_voxels(inside, nodes, parents, bx, by, voxels)
+    found = lowest_voxels(inside, nodes, parents, size, voxels)
     if found > len(voxels):
         voxels = np.empty((found, 3), np.int64)
-        lowest_voxels(inside, nodes, parents, bx, by, voxels)
+        lowest_voxels(inside, nodes, parents, size, voxels)
     points: Floats = lattice.origin + lattice.voxel * (voxels[:found] + 0.5)
     return points

@@ -26,27 +26,27 @@ from jostle.kernels.pool import map_chunks
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.voxmap.distance_band import band_blocks
 from jostle.methods.voxmap.groups import balls_of_groups, coarse_bounds, points_in_blocks
-from jostle.methods.voxmap.hits import deepest_of_each_pair, describe_hits, keep_hits, measure_hits
+from jostle.methods.voxmap.hits import (
+    DescribedHits,
+    MeasuredHits,
+    deepest_of_each_pair,
+    describe_hits,
+    keep_hits,
+    measure_hits,
+)
 from jostle.methods.voxmap.look_up import (
     ALL,
-    END_PIECE,
-    FIRST_PIECE,
-    LOOK_UPS,
-    NEXT_PIECE,
-    NEXT_TASK,
     ONE,
     ONE_PER_PAIR,
-    PAIR,
     PIECE,
-    ROWS,
-    SHAPE_NUMBERS,
-    STATE,
-    TASK,
+    LookUpState,
     look_up_deep_points,
     look_up_shells,
     place_shells,
 )
+from jostle.methods.voxmap.map import GridSize
 from jostle.methods.voxmap.shape import VoxelShape
+from jostle.methods.voxmap.shape_arrays import END_PIECE, FIRST_PIECE, PAIR, TASK, ShapeArrays, numbers_record
 from jostle.methods.voxmap.show import shown_hits, shown_shells, shown_voxels
 from jostle.methods.voxmap.voxel_size import reach_of
 from jostle.overlay import Overlay
@@ -64,14 +64,14 @@ PAIRS_AT_ONCE = 1 << 20  # pairs that are placed between two looks at the keyboa
 PIECES_APART = 1024  # of 256 points each: what a thread takes of a large shell at a time, about 0.5 ms
 MOST_CHUNKS = 64  # the most portions that many pairs are dealt out in
 ROWS_APART = 16384  # hits that a thread measures or describes at a time, about 0.8 ms
-HOW_MANY = {"faces": ALL, "first": ALL, "pairs": ONE_PER_PAIR, "any": ONE}
+ROW_MODES = {"faces": ALL, "first": ALL, "pairs": ONE_PER_PAIR, "any": ONE}
 OVERLAYS = ("", "voxels", "shell", "hits")
 
 Marks = NDArray[np.uint8]
 
 
 class Hits(NamedTuple):
-    """Hits in order: rows (2,n) of task and point (-1 - k: the deep point k), and the tasks (m,TASK) with their frames (m,12)."""
+    """Hits in order: rows (2,n) of task and point (-1 - k: the deep point k), and the tasks (m,TASK) with their frames (m,4,3)."""
 
     tasks: Ints
     frames: Floats
@@ -111,7 +111,6 @@ class VoxmapDetector(Detector):
         self._shapes = shapes
         self._shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
         self._table = AddressTable([arrays for arrays, _ in self._made.values()])
-        self._numbers = read_only_view(np.array([_numbers_of(shape) for shape in distinct]).reshape(-1, SHAPE_NUMBERS))
         self._has_near = any(len(shape.near) for shape in distinct)
         self._every_pair: CandidatePairs | None = None
         if self._finder is not None:
@@ -120,7 +119,7 @@ class VoxmapDetector(Detector):
 
     def _make(self, shape: VoxelShape, mesh: Mesh) -> tuple[list[NDArray[Any]], float]:
         """The arrays of a shape, and how far it reaches out of its mesh."""
-        return _arrays_of(shape, self._method.grouped), _beyond(shape, mesh, reach_of(self._method))
+        return arrays_of(shape, self._method.grouped), _beyond(shape, mesh, reach_of(self._method))
 
     def change(self, bodies: Bodies, shapes: tuple[VoxelShape, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went."""
@@ -131,7 +130,7 @@ class VoxmapDetector(Detector):
     def detect(self, frame: Frame, query: Query) -> Report:
         """Prune the pairs of bodies and look up the shells of the others."""
         pairs = self._pairs_to_test(frame)
-        hits = self._hits(pairs, frame, HOW_MANY[query.rows])
+        hits = self._hits(pairs, frame, ROW_MODES[query.rows])
         finder = self._finder_for(frame)
         boxes = 0 if finder is None else finder.counters.get("box_tests", 0)
         counters = Counters(body_pairs=len(pairs.body_a), box_tests=boxes, look_ups=hits.look_ups)
@@ -162,39 +161,39 @@ class VoxmapDetector(Detector):
                 return found
         return _for_kernels(allowed_pairs(found, frame))
 
-    def _hits(self, pairs: CandidatePairs, frame: Frame, how_many: int) -> Hits:
+    def _hits(self, pairs: CandidatePairs, frame: Frame, row_mode: int) -> Hits:
         """Look up the shells of all pairs, and where nothing hits the deep points."""
         count, poses = len(pairs.body_a), read_only_view(frame.poses)
         most = 2 * count if self._method.both else count
-        tasks, frames, scratch = np.empty((most, TASK), np.int32), np.empty((most + 1, 12)), np.empty((4, 4))
+        tasks, frames = np.empty((most, TASK), np.int32), np.empty((most, 4, 3))
         near = 0
         for begin in range(0, count, PAIRS_AT_ONCE):
             near = place_shells(
-                pairs.body_a, pairs.body_b, begin, min(begin + PAIRS_AT_ONCE, count), self._shape_of_body, self._numbers, poses,
-                self._method.both, tasks, near, frames, scratch,
+                pairs.body_a, pairs.body_b, begin, min(begin + PAIRS_AT_ONCE, count), self._shape_of_body, self._table.table, poses,
+                self._method.both, tasks, near, frames,
             )  # fmt: skip
+        if near == 0:
+            return Hits(tasks[:0], frames[:0], np.empty((2, 0), np.int32), 0)
         tasks, frames, marks = tasks[:near], frames[:near], np.zeros(count, np.uint8)
-        if frame.workers == 1 or how_many == ONE:
-            hits, _ = self._looked_up(tasks, frames, how_many, marks)
+        if frame.workers == 1 or row_mode == ONE:
+            hits, _ = self._looked_up(tasks, frames, row_mode, marks)
         else:
-            hits = self._on_threads(tasks, frames, how_many, marks, frame.workers)
-        if how_many != ALL and not (how_many == ONE and hits.rows.shape[1]):
-            hits = self._with_feet(hits, how_many, marks)
-        if near == 0 or (how_many == ONE and hits.rows.shape[1]) or marks.all():
+            hits = self._on_threads(tasks, frames, row_mode, marks, frame.workers)
+        if row_mode != ALL and not (row_mode == ONE and hits.rows.shape[1]):
+            hits = self._with_feet(hits, row_mode, marks)
+        if (row_mode == ONE and hits.rows.shape[1]) or marks.all():
             return hits
         tasks = hits.tasks
-        deep = self._deep_rows.fill(
-            lambda rows: look_up_deep_points(tasks, self._table.table, self._numbers, poses, marks, scratch, rows)
-        )
+        deep = self._deep_rows.fill(lambda rows: look_up_deep_points(tasks, self._table.table, poses, marks, rows))
         if len(deep) == 0:
             return hits
         hits = hits._replace(rows=np.concatenate([hits.rows, deep.T], axis=1))
         hits = hits.select(np.argsort(hits.pair, kind="stable"))
-        if how_many == ALL:
+        if row_mode == ALL:
             return hits
-        return hits.select(_firsts(hits, how_many))
+        return hits.select(_firsts(hits, row_mode))
 
-    def _with_feet(self, hits: Hits, how_many: int, marks: Marks) -> Hits:
+    def _with_feet(self, hits: Hits, row_mode: int, marks: Marks) -> Hits:
         """Add a row for pairs that have none, where a foot is inside though no point is in a voxel."""
         left = np.flatnonzero(marks[hits.tasks[:, PAIR]] == 0)
         if len(left) == 0 or not self._has_near:
@@ -204,54 +203,55 @@ class VoxmapDetector(Detector):
             return hits
         more.rows[0] = left[more.rows[0]]
         hits = hits._replace(rows=np.concatenate([hits.rows, more.rows], axis=1), look_ups=hits.look_ups + more.look_ups)
-        return hits.select(_firsts(hits, how_many))
+        return hits.select(_firsts(hits, row_mode))
 
     def _looked_up(
-        self, tasks: Ints, frames: Floats, how_many: int, marks: Marks, most: int | None = None
-    ) -> tuple[Hits, NDArray[np.int64]]:
+        self, tasks: Ints, frames: Floats, row_mode: int, marks: Marks, most: int | None = None
+    ) -> tuple[Hits, NDArray[np.void]]:
         """Look up the shells of some tasks, about so many points at most; marks pairs that are hit. Returns the state as well."""
         rows: Ints = self._kept.rows if hasattr(self._kept, "rows") else np.empty((3, 4 * PIECE), np.int32)
         table = self._table.table
 
-        def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
+        def step(state: NDArray[np.void], operations: int) -> tuple[bool, int]:
             nonlocal rows
             used = look_up_shells(
-                tasks, frames, table, self._numbers, self._method.grouped, how_many == ALL, how_many, operations,
-                state, marks, rows,
-            )  # fmt: skip
-            done = bool(state[NEXT_TASK] == len(tasks))
-            if not done and state[ROWS] > rows.shape[1] - PIECE:
+                tasks, frames, table, self._method.grouped, row_mode == ALL, row_mode, operations, state, marks, rows
+            )
+            next_task, _, found, _ = state.item()
+            done = next_task == len(tasks)
+            if not done and found > rows.shape[1] - PIECE:
                 rows = np.concatenate([rows, np.empty_like(rows)], axis=1)
             return done, max(1, int(used))
 
-        state = np.zeros(STATE, np.int64)
+        state = np.zeros(1, LookUpState.dtype)
         run_in_slices(step, state, FIRST_SLICE, total_operations=most)
         if rows.nbytes <= KEPT_BYTES:
             self._kept.rows = rows
-        count = int(state[ROWS])
-        if how_many == ALL and self._has_near:
-            count = int(keep_hits(tasks, frames, table, self._numbers, rows[:, :count], marks))
-        return Hits(tasks, frames, rows[:2, :count].copy(), int(state[LOOK_UPS])), state
+        _, _, count, look_ups = state.item()
+        if row_mode == ALL and self._has_near:
+            count = int(keep_hits(tasks, frames, table, rows[:, :count], marks))
+        return Hits(tasks, frames, rows[:2, :count].copy(), look_ups), state
 
-    def _on_threads(self, tasks: Ints, frames: Floats, how_many: int, marks: Marks, workers: int | None) -> Hits:
+    def _on_threads(self, tasks: Ints, frames: Floats, row_mode: int, marks: Marks, workers: int | None) -> Hits:
         """Do the same on threads, where there is enough to do; large shells are cut into parts. Nothing depends on their number."""
         if int(tasks[:, END_PIECE].sum()) < 4 * PIECES_APART:
-            return self._looked_up(tasks, frames, how_many, marks)[0]
+            return self._looked_up(tasks, frames, row_mode, marks)[0]
         begun, found = 0, []
-        if how_many == ALL:  # else a part would not know whether one before it has hit
+        if row_mode == ALL:  # else a part would not know whether one before it has hit
             # Threads take 0.2 ms to start. Where groups are passed over, this much may be all that there is to do.
-            first, state = self._looked_up(tasks, frames, how_many, marks, PIECES_APART * PIECE)
-            if state[NEXT_TASK] == len(tasks):
+            first, state = self._looked_up(tasks, frames, row_mode, marks, PIECES_APART * PIECE)
+            next_task, next_piece, _, _ = state.item()
+            if next_task == len(tasks):
                 return first
-            tasks, frames, begun = _cut(tasks, frames, int(state[NEXT_TASK]), int(state[NEXT_PIECE]))
+            tasks, frames, begun = _cut(tasks, frames, next_task, next_piece)
             found = [first]
         left = len(tasks) - begun
         # An even number, so that the two shells of a pair stay together where one hit is enough.
-        chunk = 1 if how_many == ALL and left <= MOST_CHUNKS else 2 * -(-left // (2 * MOST_CHUNKS))
+        chunk = 1 if row_mode == ALL and left <= MOST_CHUNKS else 2 * -(-left // (2 * MOST_CHUNKS))
 
         def part(start: int, stop: int) -> tuple[Hits, Marks]:
             own, start, stop = np.zeros_like(marks), begun + start, begun + stop
-            hits, _ = self._looked_up(tasks[start:stop], frames[start:stop], how_many, own)
+            hits, _ = self._looked_up(tasks[start:stop], frames[start:stop], row_mode, own)
             hits.rows[0] += start
             return hits, own
 
@@ -264,33 +264,30 @@ class VoxmapDetector(Detector):
     def _contacts(self, pairs: CandidatePairs, frame: Frame, hits: Hits) -> Contacts:
         """Return hits as contacts; where they are is computed when it is asked for."""
         count = hits.rows.shape[1]
-        bodies, kind = np.empty((2, count), np.int32), np.empty(count, np.uint8)
-        distance, depth, gradient = np.empty(count), np.empty(count), np.empty((count, 3))
+        bodies: Ints = np.empty((2, count), np.int32)
+        measured = MeasuredHits(bodies, np.empty(count, np.uint8), np.empty(count), np.empty(count), np.empty((count, 3)))
         # What details are made of stays as it is: nobody writes into a frame that was handed out, or into a shape.
-        table, numbers, poses, (pair_a, pair_b) = self._table, self._numbers, read_only_view(frame.poses), pairs
+        table, poses, (pair_a, pair_b) = self._table, read_only_view(frame.poses), pairs
         workers = frame.workers
 
         def measure(begin: int, end: int) -> None:
-            measure_hits(
-                hits.tasks, hits.frames, table.table, numbers, poses, pair_a, pair_b, hits.rows, begin, end, *_scratch(),
-                bodies, kind, distance, depth, gradient,
-            )  # fmt: skip
+            measure_hits(hits.tasks, hits.frames, table.table, poses, pair_a, pair_b, hits.rows, begin, end, measured)
 
         def details() -> Details:
-            segment, normal, area, at = np.empty((count, 2, 3)), np.empty((count, 3)), np.empty(count), np.empty((count, 3))
+            described = DescribedHits(np.empty((count, 2, 3)), np.empty((count, 3)), np.empty(count), np.empty((count, 3)))
 
             def describe(begin: int, end: int) -> None:
                 describe_hits(
-                    hits.tasks, hits.frames, table.table, numbers, poses, pair_a, hits.rows, begin, end, *_scratch(), gradient,
-                    segment, normal, area, at,
-                )  # fmt: skip
+                    hits.tasks, hits.frames, table.table, poses, pair_a, hits.rows, begin, end, measured.gradient, described
+                )
 
             _in_portions(describe, count, workers)
-            return Details(segment, normal, area, at)
+            return Details(*described)
 
         _in_portions(measure, count, workers)
 
         faces: Ints = np.full(count, -1, np.int32)
+        kind, distance, depth = measured.kind, measured.distance, measured.depth
         return Contacts(bodies[0], bodies[1], faces, faces, kind, distance, depth, unknown_column(count), details)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
@@ -309,11 +306,6 @@ def _for_kernels(pairs: CandidatePairs) -> CandidatePairs:
     return CandidatePairs(read_only_view(pairs.body_a), read_only_view(pairs.body_b))
 
 
-def _scratch() -> tuple[Floats, Floats]:
-    """What a kernel needs to place the giver of hits; each call has its own, so that threads may describe one report at once."""
-    return np.empty((4, 4)), np.empty((1, 12))
-
-
 def _in_portions(work: Callable[[int, int], None], count: int, workers: int | None) -> None:
     """Call work(begin, end) for all rows, on threads where there are many. Each row is written by itself."""
     if count <= ROWS_APART:
@@ -322,36 +314,39 @@ def _in_portions(work: Callable[[int, int], None], count: int, workers: int | No
         map_chunks(work, count, ROWS_APART, workers)
 
 
-def _firsts(hits: Hits, how_many: int) -> NDArray[np.int64]:
+def _firsts(hits: Hits, row_mode: int) -> NDArray[np.int64]:
     """The first row of each pair, or of the first pair."""
     firsts = np.unique(hits.pair, return_index=True)[1]
-    return firsts[:1] if how_many == ONE else firsts
+    return firsts[:1] if row_mode == ONE else firsts
 
 
-def _arrays_of(shape: VoxelShape, grouped: bool) -> list[NDArray[Any]]:
-    """The arrays of a shape in the order of the columns of the table."""
+def arrays_of(shape: VoxelShape, grouped: bool) -> list[NDArray[Any]]:
+    """Return what kernels see of a shape, in the order of `ShapeArrays`."""
     none = np.empty(0, np.float32)
     near = shape.near
-    return [
-        points_in_blocks(shape.points),
-        shape.words.view(np.int32),
-        balls_of_groups(shape.points) if grouped else none,
-        coarse_bounds(shape.words, shape.cells) if grouped else none,
-        shape.deep.reshape(-1),
-        shape.band_first,
-        shape.band_values.reshape(-1),
-        shape.points.reshape(-1),
-        shape.feet.reshape(-1),
-        shape.normals.reshape(-1),
-        near.view(np.int32),
-        coarse_bounds(near, 8 * band_blocks(shape.cells)) if grouped and len(near) else none,
-    ]
-
-
-def _numbers_of(shape: VoxelShape) -> list[float]:
-    """The numbers of a shape in the order of their columns."""
-    places = (*shape.origin, *shape.cells, *shape.middle)
-    return [float(x) for x in (shape.voxel, *places, shape.radius, len(shape.points), shape.band_step)]
+    return ShapeArrays.arrays(
+        blocks=points_in_blocks(shape.points),
+        words=shape.words.view(np.int32),
+        balls=balls_of_groups(shape.points) if grouped else none,
+        coarse=coarse_bounds(shape.words, GridSize(*shape.cells.tolist())) if grouped else none,
+        deep=shape.deep,
+        band_first=shape.band_first,
+        band_values=shape.band_values,
+        points=shape.points,
+        feet=shape.feet,
+        normals=shape.normals,
+        near=near.view(np.int32),
+        near_coarse=coarse_bounds(near, GridSize(*(8 * n for n in band_blocks(shape.cells)))) if grouped and len(near) else none,
+        numbers=numbers_record(
+            voxel=shape.voxel,
+            origin=shape.origin,
+            cells=shape.cells,
+            middle=shape.middle,
+            radius=shape.radius,
+            point_count=len(shape.points),
+            band_step=shape.band_step,
+        ),
+    )
 
 
 def _beyond(shape: VoxelShape, mesh: Mesh, reach: float) -> float:

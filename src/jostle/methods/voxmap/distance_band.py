@@ -14,17 +14,20 @@ the cell, and by v²/8 · (κ₁ + κ₂) on a smooth surface of curvatures κ; 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
-from jostle.geometry.point_triangle import in_frame
-from jostle.geometry.vector import Vec3
+from jostle.geometry.point_triangle import TriangleFrame, in_frame
+from jostle.geometry.triangle import Triangle, triangle_bounds, triangle_of_row
+from jostle.geometry.vector import Vec2, Vec3, cross, dot, minus, negative
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-from jostle.methods.voxmap.face_bins import all_faces, bin_faces, face_reach, narrow, whole_frame
+from jostle.kernels.numbers import as_int64
+from jostle.methods.voxmap.face_bins import Range, all_faces, bin_faces, reached_cells, reached_in_row, whole_frame
+from jostle.methods.voxmap.map import GridSize, Words, cell_number
 from jostle.protocol import Progress
 from jostle.shapes.mesh import Mesh
 
@@ -38,11 +41,42 @@ ABSENT, DEEP = -1, -2  # entries of band_first for blocks beyond the band: outsi
 
 Numbers = NDArray[np.int64]
 
+CENTRES = 512  # of a block, x fastest
+ROW, LAYER = 8, 64  # from one centre of a block to the next along y and along z
+BLOCK_BITS = 9
 
-def band_blocks(cells: NDArray[np.integer[Any]]) -> Numbers:
-    """(3,) blocks of the band along x, y, z for a map of so many voxels."""
-    blocks: Numbers = (np.asarray(cells, np.int64) + (2 * MARGIN + 7)) >> 3
-    return blocks
+
+class DistanceBand(NamedTuple):
+    """The band of a shape: see `distance_band`."""
+
+    first: NDArray[np.int32]
+    values: NDArray[np.int16]  # flat
+    blocks: GridSize
+    step: float
+
+
+class GrowingBand(NamedTuple):
+    """A band while faces are entered: distances and crossings (m,CENTRES)."""
+
+    first: NDArray[np.int32]
+    blocks: GridSize
+    values: NDArray[np.int16]
+    crossings: NDArray[np.int16]
+
+
+class FlatFace(NamedTuple):
+    """A triangle (0,0), (base,0), (foot,height) in its plane, and 1 / squares of its other two sides, 0 without height."""
+
+    base: float
+    foot: float
+    height: float
+    left: float
+    right: float
+
+
+def band_blocks(cells: NDArray[np.integer[Any]]) -> GridSize:
+    """Return the blocks of the band along x, y, z for a map of (3,) voxels."""
+    return GridSize(*((np.asarray(cells, np.int64) + (2 * MARGIN + 7)) >> 3).tolist())
 
 
 def distance_band(
@@ -79,29 +113,23 @@ def distance_band(
     """
     blocks = band_blocks(cells)
     corners = read_only_view((((mesh.vertices - origin) / voxel) + (MARGIN - 0.5))[mesh.faces].reshape(-1, 9))
-    if corners.min() < 0.0 or (corners.reshape(-1, 3).max(axis=0) > 8 * blocks - 2).any():
+    if corners.min() < 0.0 or (corners.reshape(-1, 3).max(axis=0) > 8 * np.array(blocks) - 2).any():
         raise ValueError(f"mesh {mesh.name!r} reaches {MARGIN - 1} voxels beyond its map; the map must hold it")
     first, rows = _blocks_near(corners, blocks)
-    values = np.full((rows, 512), LARGEST, np.int16)
-    crossings = np.zeros((rows, 512), np.int16)
-    all_faces(
-        lambda begin, end: spread_faces(corners, begin, end, first, blocks[0], blocks[1], blocks[2], values, crossings),
-        len(corners),
-        progress,
-        f"distances to {mesh.name}",
-    )
+    band = GrowingBand(first, blocks, np.full((rows, CENTRES), LARGEST, np.int16), np.zeros((rows, CENTRES), np.int16))
+    all_faces(lambda begin, end: spread_faces(corners, begin, end, band), len(corners), progress, f"distances to {mesh.name}")
     if mesh.is_closed:
-        give_signs(read_only_view(words), cells[0], cells[1], cells[2], first, blocks[0], blocks[1], blocks[2], values, crossings)
-    return first, values, voxel / UNITS
+        give_signs(band, read_only_view(words), GridSize(*np.asarray(cells).tolist()))
+    return first, band.values, voxel / UNITS
 
 
-def _blocks_near(corners: Floats, blocks: Numbers) -> tuple[NDArray[np.int32], int]:
-    """(blocks,) the rows of blocks that may hold a centre within WIDTH of a face, ABSENT for others; and how many there are."""
-    count, none = np.zeros(int(blocks.prod()), np.int64), np.empty(0, np.int32)
+def _blocks_near(corners: Floats, blocks: GridSize) -> tuple[NDArray[np.int32], int]:
+    """Return the rows of blocks that may hold a centre within WIDTH of a face, ABSENT for others; and how many there are."""
+    count, none = np.zeros(math.prod(blocks), np.int64), np.empty(0, np.int32)
     # The middle of block k is at 8 k + 3.5, its centres up to 3.5 from that.
     bins = read_only_view((corners - 3.5) / 8.0)
     all_faces(
-        lambda begin, end: bin_faces(bins, begin, end, 3.5 / 8.0, WIDTH / 8.0, blocks[0], blocks[1], blocks[2], False, count, none),
+        lambda begin, end: bin_faces(bins, begin, end, 3.5 / 8.0, WIDTH / 8.0, blocks, False, count, none),
         len(corners),
     )
     first = np.full(len(count), ABSENT, np.int32)
@@ -116,8 +144,8 @@ def near_words(first: NDArray[np.int32], values: NDArray[np.int16], cells: NDArr
     A shell point in any other voxel has its foot outside. There are 2 x 2 x 2 words to a block, `band_blocks(cells)` of them.
     """
     blocks = band_blocks(cells)
-    words = np.zeros(8 * int(blocks.prod()), np.uint64)
-    mark_near(first, read_only_view(values.reshape(-1)), blocks[0], blocks[1], blocks[2], int(NEAR * UNITS), words)
+    words = np.zeros(8 * math.prod(blocks), np.uint64)
+    mark_near(DistanceBand(first, read_only_view(values.reshape(-1)), blocks, 1.0), int(NEAR * UNITS), words)
     return words
 
 
@@ -125,214 +153,292 @@ def near_words(first: NDArray[np.int32], values: NDArray[np.int16], cells: NDArr
 
 
 @kernel(forceinline=True)
-def beside_squared(x, y, base, foot, height, left, right):  # type: ignore[no-untyped-def]
-    """Squared distance in the plane of (x, y) to the triangle (0,0), (base,0), (foot,height); left, right: 1 / squared sides."""
+def centre_in_block(x: int, y: int, z: int) -> int:
+    """Return the number of a centre in its block."""
+    return ((z & 7) << 6) | ((y & 7) << 3) | (x & 7)
+
+
+@kernel(forceinline=True)
+def block_of(blocks: GridSize, x: int, y: int, z: int) -> int:
+    """Return the number of the block of a centre."""
+    return cell_number(blocks, x >> 3, y >> 3, z >> 3)
+
+
+@kernel(forceinline=True)
+def flat_face(frame: TriangleFrame) -> FlatFace:
+    """Return a face in the plane of its frame."""
+    base, foot, height = frame.base, frame.foot, frame.height
+    left = right = 0.0
+    if height > 0.0:
+        left = 1.0 / (foot * foot + height * height)
+        right = 1.0 / ((base - foot) * (base - foot) + height * height)
+    return FlatFace(base, foot, height, left, right)
+
+
+@kernel(forceinline=True)
+def beside_squared(face: FlatFace, at: Vec2) -> float:
+    """Return the squared distance in the plane of a point to a face."""
+    base, foot, height = face.base, face.foot, face.height
+    x, y = at.x, at.y
     if height > 0.0 and y >= 0.0 and height * x >= foot * y and height * (base - x) >= (base - foot) * y:
         return 0.0
     dx = x - min(max(x, 0.0), base)
     least = dx * dx + y * y
     if height > 0.0:
-        t = min(max((x * foot + y * height) * left, 0.0), 1.0)
+        t = min(max((x * foot + y * height) * face.left, 0.0), 1.0)
         dx, dy = x - t * foot, y - t * height
         least = min(least, dx * dx + dy * dy)
-        t = min(max(((x - base) * (foot - base) + y * height) * right, 0.0), 1.0)
+        t = min(max(((x - base) * (foot - base) + y * height) * face.right, 0.0), 1.0)
         dx, dy = x - base - t * (foot - base), y - t * height
         least = min(least, dx * dx + dy * dy)
     return least
 
 
 @kernel
-def spread_distances(corners, face, first, bx, by, bz, values):  # type: ignore[no-untyped-def]
+def spread_distances(corners: Floats, face: int, band: GrowingBand) -> None:
     """Lower the values of all centres to which a face is nearer than what is there."""
     frame = whole_frame(corners, face)
-    _, (ux, uy, uz), (vx, vy, vz), base, foot, height = frame
-    nx = uy * vz - uz * vy
-    left = right = 0.0
-    if height > 0.0:
-        left = 1.0 / (foot * foot + height * height)
-        right = 1.0 / ((base - foot) * (base - foot) + height * height)
-    x_low, x_high = face_reach(corners, face, 0, WIDTH, 8 * bx)
-    y_low, y_high = face_reach(corners, face, 1, WIDTH, 8 * by)
-    z_low, z_high = face_reach(corners, face, 2, WIDTH, 8 * bz)
-    for z in range(z_low, z_high + 1):
-        for y in range(y_low, y_high + 1):
-            u, v, n = in_frame(frame, Vec3(0.0, float(y), float(z)))
-            low, high = narrow(x_low, x_high, n, nx, -WIDTH, WIDTH)
-            low, high = narrow(low, high, v, vx, -WIDTH, height + WIDTH)
-            low, high = narrow(low, high, u, ux, -WIDTH, base + WIDTH)
-            row = ((z >> 3) * by + (y >> 3)) * bx
-            inner = ((z & 7) << 6) | ((y & 7) << 3)
-            for x in range(low, high + 1):
-                block = first[row + (x >> 3)]
-                if block < 0:  # beyond the band in truth, within it by rounding
-                    continue
-                place = inner | (x & 7)
-                best = values[block, place] * (1.0 / UNITS)
-                off = n + nx * x
-                if off * off >= best * best:
-                    continue
-                squared = off * off + beside_squared(u + ux * x, v + vx * x, base, foot, height, left, right)
-                if squared < best * best:
-                    values[block, place] = int(math.sqrt(squared) * UNITS + 0.5)
+    flat = flat_face(frame)
+    slopes = Vec3(frame.u.x, frame.v.x, cross(frame.u, frame.v).x)
+    blocks, width = band.blocks, Vec3(WIDTH, WIDTH, WIDTH)
+    cells = reached_cells(corners, face, WIDTH, GridSize(8 * blocks.x, 8 * blocks.y, 8 * blocks.z))
+    for z in range(cells.z.low, cells.z.high + 1):
+        for y in range(cells.y.low, cells.y.high + 1):
+            at = in_frame(frame, Vec3(0.0, float(y), float(z)))
+            row = reached_in_row(cells.x, at, slopes, frame, width)
+            lower_row(band, row, y, z, flat, at, slopes)
 
 
 @kernel(forceinline=True)
-def passes_right(py, pz, ay, az, by, bz):  # type: ignore[no-untyped-def]
-    """How an edge passes a ray on its right: 1 upwards, -1 downwards, 0 not; both faces of an edge get the same answer."""
-    if (az > pz) == (bz > pz):
+def lower_row(band: GrowingBand, row: Range, y: int, z: int, face: FlatFace, at: Vec3, slopes: Vec3) -> None:
+    """Lower the values of a row of centres, which in the face's frame begins `at` and goes on by `slopes`."""
+    first_block, first_centre = block_of(band.blocks, 0, y, z), centre_in_block(0, y, z)
+    for x in range(row.low, row.high + 1):
+        block = band.first[first_block + (x >> 3)]
+        if block < 0:  # beyond the band in truth, within it by rounding
+            continue
+        place = first_centre | (x & 7)
+        best = band.values[block, place] * (1.0 / UNITS)
+        off = at.z + slopes.z * x
+        if off * off >= best * best:
+            continue
+        squared = off * off + beside_squared(face, Vec2(at.x + slopes.x * x, at.y + slopes.y * x))
+        if squared < best * best:
+            band.values[block, place] = int(math.sqrt(squared) * UNITS + 0.5)
+
+
+@kernel(forceinline=True)
+def passes_right(at: Vec2, a: Vec2, b: Vec2) -> int:
+    """Return how an edge passes a ray on its right: 1 upwards, -1 downwards, 0 not; both faces of an edge get the same answer."""
+    if (a.y > at.y) == (b.y > at.y):
         return 0
-    if az > bz:
-        return -1 if (ay - by) * (pz - bz) > (py - by) * (az - bz) else 0
-    return 1 if (by - ay) * (pz - az) > (py - ay) * (bz - az) else 0
+    if a.y > b.y:
+        return -1 if (a.x - b.x) * (at.y - b.y) > (at.x - b.x) * (a.y - b.y) else 0
+    return 1 if (b.x - a.x) * (at.y - a.y) > (at.x - a.x) * (b.y - a.y) else 0
+
+
+@kernel(forceinline=True)
+def winding_of_shadow(at: Vec2, t: Triangle) -> int:
+    """Return how a face, seen along x, winds around a point."""
+    p, q, r = Vec2(t.p.y, t.p.z), Vec2(t.q.y, t.q.z), Vec2(t.r.y, t.r.z)
+    return passes_right(at, p, q) + passes_right(at, q, r) + passes_right(at, r, p)
 
 
 @kernel
-def spread_crossings(corners, face, first, bx, by, crossings):  # type: ignore[no-untyped-def]
+def spread_crossings(corners: Floats, face: int, band: GrowingBand) -> None:
     """Count at the first centre beyond it each crossing of a face with the rays along x through the centres."""
-    ax, ay, az = corners[face, 0], corners[face, 1], corners[face, 2]
-    cx, cy, cz = corners[face, 3], corners[face, 4], corners[face, 5]
-    ex, ey, ez = corners[face, 6], corners[face, 7], corners[face, 8]
-    nx = (cy - ay) * (ez - az) - (cz - az) * (ey - ay)
-    ny = (cz - az) * (ex - ax) - (cx - ax) * (ez - az)
-    nz = (cx - ax) * (ey - ay) - (cy - ay) * (ex - ax)
-    x_least, x_most = min(ax, cx, ex), max(ax, cx, ex)
-    for z in range(math.ceil(min(az, cz, ez)), math.floor(max(az, cz, ez)) + 1):
-        for y in range(math.ceil(min(ay, cy, ey)), math.floor(max(ay, cy, ey)) + 1):
-            around = passes_right(y, z, ay, az, cy, cz) + passes_right(y, z, cy, cz, ey, ez) + passes_right(y, z, ey, ez, ay, az)
+    t = triangle_of_row(corners, face)
+    n = cross(minus(t.q, t.p), minus(t.r, t.p))
+    lower, upper = triangle_bounds(t)
+    for z in range(math.ceil(lower.z), math.floor(upper.z) + 1):
+        for y in range(math.ceil(lower.y), math.floor(upper.y) + 1):
+            around = winding_of_shadow(Vec2(float(y), float(z)), t)
             if around == 0:
                 continue
-            x = x_least
-            if nx != 0.0:  # clamped: a face nearly along the ray has no good height of its own
-                x = min(max(ax - (ny * (y - ay) + nz * (z - az)) / nx, x_least), x_most)
+            x = lower.x
+            if n.x != 0.0:  # clamped: a face nearly along the ray has no good height of its own
+                x = min(max(t.p.x - (n.y * (y - t.p.y) + n.z * (z - t.p.z)) / n.x, lower.x), upper.x)
             after = math.floor(x) + 1
-            block = first[((z >> 3) * by + (y >> 3)) * bx + (after >> 3)]
-            crossings[block, ((z & 7) << 6) | ((y & 7) << 3) | (after & 7)] += around
+            block = band.first[block_of(band.blocks, after, y, z)]
+            band.crossings[block, centre_in_block(after, y, z)] += around
 
 
 @kernel
-def spread_faces(corners, begin, end, first, bx, by, bz, values, crossings):  # type: ignore[no-untyped-def]
-    """Enter distances (m,512) and crossings (m,512) of the faces begin … end - 1 of corners (k,9)."""
+def spread_faces(corners: Floats, begin: int, end: int, band: GrowingBand) -> None:
+    """Enter distances and crossings of the faces begin … end - 1 of corners (k,9)."""
     for face in range(begin, end):
-        spread_distances(corners, face, first, bx, by, bz, values)
-        spread_crossings(corners, face, first, bx, by, crossings)
+        spread_distances(corners, face, band)
+        spread_crossings(corners, face, band)
+
+
+@kernel(forceinline=True)
+def is_deep(words: Words, cells: GridSize, x: int, y: int, z: int) -> bool:
+    """Return whether a block beyond the band is inside: all of its centres are on one side, its first voxel in the map decides."""
+    x, y, z = 8 * x - MARGIN, 8 * y - MARGIN, 8 * z - MARGIN
+    if not (0 <= x < cells.x and 0 <= y < cells.y and 0 <= z < cells.z):
+        return False
+    size = GridSize((cells.x + 3) >> 2, (cells.y + 3) >> 2, (cells.z + 3) >> 2)
+    return words[cell_number(size, x >> 2, y >> 2, z >> 2)] & np.uint64(1) != 0
+
+
+@kernel(forceinline=True)
+def give_signs_in_block(band: GrowingBand, block: int, winding: Numbers) -> None:
+    """Negate the values inside in a block; winding (64,) of its rows before it, and after it."""
+    for row in range(LAYER):
+        sum_along = winding[row]
+        for k in range(ROW * row, ROW * (row + 1)):
+            sum_along += band.crossings[block, k]
+            if sum_along != 0:
+                band.values[block, k] = -band.values[block, k]
+        winding[row] = sum_along
 
 
 @kernel
-def give_signs(words, cells_x, cells_y, cells_z, first, bx, by, bz, values, crossings):  # type: ignore[no-untyped-def]
+def give_signs(band: GrowingBand, words: Words, cells: GridSize) -> None:
     """Negate the values of centres inside, by the sums of crossings along x; blocks beyond the band in the map become DEEP."""
-    winding = np.zeros(64, np.int64)
-    wx, wy = (cells_x + 3) >> 2, (cells_y + 3) >> 2
-    for z in range(bz):
-        for y in range(by):
-            for k in range(64):
+    winding = np.zeros(LAYER, np.int64)
+    blocks = band.blocks
+    for z in range(blocks.z):
+        for y in range(blocks.y):
+            for k in range(LAYER):
                 winding[k] = 0
-            for x in range(bx):
-                block = first[(z * by + y) * bx + x]
-                if block < 0:
-                    # All of its centres are on one side; that of its first voxel in the map decides.
-                    mx, my, mz = 8 * x - MARGIN, 8 * y - MARGIN, 8 * z - MARGIN
-                    if 0 <= mx < cells_x and 0 <= my < cells_y and 0 <= mz < cells_z:
-                        word = words[((mz >> 2) * wy + (my >> 2)) * wx + (mx >> 2)]
-                        if word & np.uint64(1):
-                            first[(z * by + y) * bx + x] = DEEP
-                    continue
-                for row in range(64):
-                    sum_along = winding[row]
-                    for k in range(8 * row, 8 * row + 8):
-                        sum_along += crossings[block, k]
-                        if sum_along != 0:
-                            values[block, k] = -values[block, k]
-                    winding[row] = sum_along
+            for x in range(blocks.x):
+                number = cell_number(blocks, x, y, z)
+                block = as_int64(band.first[number])
+                if block >= 0:
+                    give_signs_in_block(band, block, winding)
+                elif is_deep(words, cells, x, y, z):
+                    band.first[number] = DEEP
+
+
+@kernel(forceinline=True)
+def near_in_word(band: DistanceBand, block: int, part: GridSize, limit: int) -> np.uint64:
+    """Return the bits of a part, 4 x 4 x 4 centres, of a block where values are at most the limit."""
+    word = np.uint64(0)
+    for bit in range(LAYER):
+        centre = centre_in_block(4 * part.x + (bit & 3), 4 * part.y + ((bit >> 2) & 3), 4 * part.z + (bit >> 4))
+        if block == DEEP or band.values[(block << BLOCK_BITS) | centre] <= limit:
+            word |= np.uint64(1) << np.uint64(bit)
+    return word
 
 
 @kernel
-def mark_near(first, values, bx, by, bz, limit, words):  # type: ignore[no-untyped-def]
-    """Set the bits of words (8*bz*by*bx,) where values (m*512,) are at most the limit."""
-    for z in range(bz):
-        for y in range(by):
-            for x in range(bx):
-                block = first[(z * by + y) * bx + x]
-                if block == ABSENT:
-                    continue
-                for part in range(8):
-                    i, j, k = part & 1, (part >> 1) & 1, part >> 2
-                    word = np.uint64(0)
-                    for bit in range(64):
-                        place = ((4 * k + (bit >> 4)) << 6) | ((4 * j + ((bit >> 2) & 3)) << 3) | (4 * i + (bit & 3))
-                        if block == DEEP or values[(block << 9) | place] <= limit:
-                            word |= np.uint64(1) << np.uint64(bit)
-                    words[((2 * z + k) * (2 * by) + (2 * y + j)) * (2 * bx) + (2 * x + i)] = word
+def mark_near(band: DistanceBand, limit: int, words: Words) -> None:
+    """Set the bits of words (8*bz*by*bx,) where values are at most the limit."""
+    blocks = band.blocks
+    size = GridSize(2 * blocks.x, 2 * blocks.y, 2 * blocks.z)
+    for z in range(size.z):
+        for y in range(size.y):
+            for x in range(size.x):
+                block = as_int64(band.first[cell_number(blocks, x >> 1, y >> 1, z >> 1)])
+                if block != ABSENT:
+                    words[cell_number(size, x, y, z)] = near_in_word(band, block, GridSize(x & 1, y & 1, z & 1), limit)
 
 
 # ---------------------------------------------------------------------- asking
-# Here `values` is the array in one dimension, which is what a table of addresses gives.
+
+
+class Corners(NamedTuple):
+    """Numbers at the eight corners of a cell; the digits are x, y, z."""
+
+    v000: float
+    v100: float
+    v010: float
+    v110: float
+    v001: float
+    v101: float
+    v011: float
+    v111: float
 
 
 @kernel(forceinline=True)
-def value_at(first, values, block_number, place):  # type: ignore[no-untyped-def]
-    """The value at a centre, by its block and its place there; beyond the band that of its nearer end."""
-    block = first[block_number]
+def value_at(band: DistanceBand, number: int, centre: int) -> float:
+    """Return the value at a centre, by its block and its place there; beyond the band that of its nearer end."""
+    block = as_int64(band.first[number])
     if block < 0:
         return float(LARGEST) if block == ABSENT else -float(LARGEST)
-    return float(values[(block << 9) | place])
+    return float(band.values[(block << BLOCK_BITS) | centre])
 
 
-@kernel
-def distance_and_gradient(px, py, pz, first, values, bx, by, bz, step):  # type: ignore[no-untyped-def]
-    """The interpolated signed distance at a point and its gradient (d, gx, gy, gz), which is about 1 long within the band.
+@kernel(forceinline=True)
+def corners_in_block(values: NDArray[np.int16], k: int) -> Corners:
+    """Return the values at the corners of a cell that lies in one block, by the first of them."""
+    above = k + LAYER
+    return Corners(
+        float(values[k]), float(values[k + 1]), float(values[k + ROW]), float(values[k + ROW + 1]),
+        float(values[above]), float(values[above + 1]), float(values[above + ROW]), float(values[above + ROW + 1]),
+    )  # fmt: skip
 
-    The point is in voxels from the map's origin; first (bz*by*bx,), values (m*512,), (bx, by, bz) as of `band_blocks`. d is in the
-    mesh's units, ± WIDTH voxels beyond the band, where the gradient is 0.
-    """
-    px, py, pz = px + (MARGIN - 0.5), py + (MARGIN - 0.5), pz + (MARGIN - 0.5)
-    if not (px >= 0.0 and py >= 0.0 and pz >= 0.0 and px < 8 * bx - 1 and py < 8 * by - 1 and pz < 8 * bz - 1):
-        return LARGEST * step, 0.0, 0.0, 0.0
-    x, y, z = int(px), int(py), int(pz)
-    tx, ty, tz = px - x, py - y, pz - z
-    number = ((z >> 3) * by + (y >> 3)) * bx + (x >> 3)
-    place = ((z & 7) << 6) | ((y & 7) << 3) | (x & 7)
-    if (x & 7) != 7 and (y & 7) != 7 and (z & 7) != 7:  # all eight in one block: two of three points
-        block = first[number]
-        if block < 0:
-            return (1.0 if block == ABSENT else -1.0) * LARGEST * step, 0.0, 0.0, 0.0
-        k = (block << 9) | place
-        v000, v100, v010, v110 = float(values[k]), float(values[k + 1]), float(values[k + 8]), float(values[k + 9])
-        v001, v101, v011, v111 = float(values[k + 64]), float(values[k + 65]), float(values[k + 72]), float(values[k + 73])
-    else:
-        # To the next centre along each axis: in the block as it goes, or back by seven in the next one.
-        nx, ax = (1, -7) if (x & 7) == 7 else (0, 1)
-        ny, ay = (bx, -56) if (y & 7) == 7 else (0, 8)
-        nz, az = (bx * by, -448) if (z & 7) == 7 else (0, 64)
-        v000, v100 = value_at(first, values, number, place), value_at(first, values, number + nx, place + ax)
-        v010, v110 = value_at(first, values, number + ny, place + ay), value_at(first, values, number + nx + ny, place + ax + ay)
-        number, place = number + nz, place + az
-        v001, v101 = value_at(first, values, number, place), value_at(first, values, number + nx, place + ax)
-        v011, v111 = value_at(first, values, number + ny, place + ay), value_at(first, values, number + nx + ny, place + ax + ay)
-    x00, x10, x01, x11 = v100 - v000, v110 - v010, v101 - v001, v111 - v011
-    v00, v10, v01, v11 = v000 + tx * x00, v010 + tx * x10, v001 + tx * x01, v011 + tx * x11
-    y0, y1 = v10 - v00, v11 - v01
-    v0, v1 = v00 + ty * y0, v01 + ty * y1
-    gx0, gx1 = x00 + ty * (x10 - x00), x01 + ty * (x11 - x01)
-    return (
-        (v0 + tz * (v1 - v0)) * step,
-        (gx0 + tz * (gx1 - gx0)) * (1.0 / UNITS),
-        (y0 + tz * (y1 - y0)) * (1.0 / UNITS),
-        (v1 - v0) * (1.0 / UNITS),
+
+@kernel(forceinline=True)
+def corners_of_blocks(band: DistanceBand, x: int, y: int, z: int) -> Corners:
+    """Return the values at the corners of a cell that lies in several blocks."""
+    blocks = band.blocks
+    number, centre = block_of(blocks, x, y, z), centre_in_block(x, y, z)
+    # To the next centre along each axis: in the block as it goes, or back by seven in the next one.
+    nx, ax = (1, -7) if (x & 7) == 7 else (0, 1)
+    ny, ay = (blocks.x, -7 * ROW) if (y & 7) == 7 else (0, ROW)
+    nz, az = (blocks.x * blocks.y, -7 * LAYER) if (z & 7) == 7 else (0, LAYER)
+    above, centre_above = number + nz, centre + az
+    return Corners(
+        value_at(band, number, centre),
+        value_at(band, number + nx, centre + ax),
+        value_at(band, number + ny, centre + ay),
+        value_at(band, number + nx + ny, centre + ax + ay),
+        value_at(band, above, centre_above),
+        value_at(band, above + nx, centre_above + ax),
+        value_at(band, above + ny, centre_above + ay),
+        value_at(band, above + nx + ny, centre_above + ax + ay),
     )
 
 
 @kernel(forceinline=True)
-def way_out(gx, gy, gz, nx, ny, nz, ox, oy, oz):  # type: ignore[no-untyped-def]
-    """The direction out of the map's body at a foot, of any length: along the band's gradient g, where it can be trusted.
+def interpolated(v: Corners, t: Vec3, step: float) -> tuple[float, Vec3]:
+    """Return the distance and its gradient at a place t of a cell, by the values at its corners."""
+    x00, x10, x01, x11 = v.v100 - v.v000, v.v110 - v.v010, v.v101 - v.v001, v.v111 - v.v011
+    v00, v10, v01, v11 = v.v000 + t.x * x00, v.v010 + t.x * x10, v.v001 + t.x * x01, v.v011 + t.x * x11
+    y0, y1 = v10 - v00, v11 - v01
+    v0, v1 = v00 + t.y * y0, v01 + t.y * y1
+    gx0, gx1 = x00 + t.y * (x10 - x00), x01 + t.y * (x11 - x01)
+    gradient = Vec3((gx0 + t.z * (gx1 - gx0)) * (1.0 / UNITS), (y0 + t.z * (y1 - y0)) * (1.0 / UNITS), (v1 - v0) * (1.0 / UNITS))
+    return (v0 + t.z * (v1 - v0)) * step, gradient
+
+
+@kernel
+def distance_and_gradient(at: Vec3, band: DistanceBand) -> tuple[float, Vec3]:
+    """Return the interpolated signed distance at a point and its gradient, which is about 1 long within the band.
+
+    The point is in voxels from the map's origin. The distance is in the mesh's units, ± WIDTH voxels beyond the band, where the
+    gradient is 0.
+    """
+    blocks = band.blocks
+    px, py, pz = at.x + (MARGIN - 0.5), at.y + (MARGIN - 0.5), at.z + (MARGIN - 0.5)
+    end_x, end_y, end_z = 8 * blocks.x - 1, 8 * blocks.y - 1, 8 * blocks.z - 1
+    if not (0.0 <= px < end_x and 0.0 <= py < end_y and 0.0 <= pz < end_z):
+        return LARGEST * band.step, Vec3(0.0, 0.0, 0.0)
+    x, y, z = int(px), int(py), int(pz)
+    t = Vec3(px - x, py - y, pz - z)
+    if (x & 7) == 7 or (y & 7) == 7 or (z & 7) == 7:
+        return interpolated(corners_of_blocks(band, x, y, z), t, band.step)
+    # All eight in one block: two of three points.
+    block = as_int64(band.first[block_of(blocks, x, y, z)])
+    if block < 0:
+        return (1.0 if block == ABSENT else -1.0) * LARGEST * band.step, Vec3(0.0, 0.0, 0.0)
+    return interpolated(corners_in_block(band.values, (block << BLOCK_BITS) | centre_in_block(x, y, z)), t, band.step)
+
+
+@kernel(forceinline=True)
+def way_out(gradient: Vec3, normal: Vec3, from_middle: Vec3) -> Vec3:
+    """Return the direction out of the map's body at a foot, of any length: along the band's gradient, where it can be trusted.
 
     Forces along the gradient come from a potential, so that going round in a circle gains nothing. It is short where the nearest
-    face changes (the middle of a thin part) and 0 beyond the band: there it is the way into the shell's body, against its normal n,
-    or where there is none away from the middle of the map's body (o). Not made a unit: roots are what takes the time.
+    face changes (the middle of a thin part) and 0 beyond the band: there it is the way into the shell's body, against its normal,
+    or where there is none away from the middle of the map's body. Not made a unit: roots are what takes the time.
     """
-    if gx * gx + gy * gy + gz * gz >= TRUSTED * TRUSTED:
-        return gx, gy, gz
-    if nx * nx + ny * ny + nz * nz >= 0.25:
-        return -nx, -ny, -nz
-    if ox * ox + oy * oy + oz * oz >= 1e-12:
-        return ox, oy, oz
-    return 1.0, 0.0, 0.0
+    if dot(gradient, gradient) >= TRUSTED * TRUSTED:
+        return gradient
+    if dot(normal, normal) >= 0.25:
+        return negative(normal)
+    if dot(from_middle, from_middle) >= 1e-12:
+        return from_middle
+    return Vec3(1.0, 0.0, 0.0)

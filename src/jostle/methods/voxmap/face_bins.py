@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Ints
 from jostle.geometry.point_triangle import TriangleFrame, in_frame, triangle_frame
 from jostle.geometry.triangle import triangle_of_row
-from jostle.geometry.vector import Vec3
+from jostle.geometry.vector import Vec3, cross, dot, length, minus, times
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
+from jostle.methods.voxmap.map import GridSize, cell_number
 from jostle.protocol import Progress
+
+Longs = NDArray[np.int64]
 
 FIRST_SLICE = 64
 
@@ -33,13 +41,29 @@ def all_faces(work: Callable[[int, int], None], faces: int, progress: Progress |
     run_in_slices(step, [0], FIRST_SLICE, progress=tell)
 
 
+class Range(NamedTuple):
+    """Whole numbers low … high; none where low > high."""
+
+    low: int
+    high: int
+
+
+class ReachedCells(NamedTuple):
+    """The cells about a face along each axis."""
+
+    x: Range
+    y: Range
+    z: Range
+
+
 @kernel(forceinline=True)
-def narrow(low, high, at_zero, slope, lower, upper):  # type: ignore[no-untyped-def]
-    """The part of [low, high] on which lower <= at_zero + slope * x <= upper, in whole numbers; empty when low > high."""
+def narrow(within: Range, at_zero: float, slope: float, lower: float, upper: float) -> Range:
+    """Return the part of a range on which lower <= at_zero + slope * x <= upper."""
+    low, high = within
     if abs(slope) < 1e-9:
         if at_zero + slope * low < lower - 1e-3 or at_zero + slope * low > upper + 1e-3:
-            return low, low - 1
-        return low, high
+            return Range(low, low - 1)
+        return within
     x0, x1 = (lower - at_zero) / slope, (upper - at_zero) / slope
     if x0 > x1:
         x0, x1 = x1, x0
@@ -48,39 +72,67 @@ def narrow(low, high, at_zero, slope, lower, upper):  # type: ignore[no-untyped-
         low = math.ceil(x0 - 1e-6) if x0 <= high + 1.0 else high + 1
     if x1 < high:
         high = math.floor(x1 + 1e-6) if x1 >= low - 1.0 else low - 1
-    return low, high
+    return Range(low, high)
 
 
 @kernel
-def whole_frame(corners, face):  # type: ignore[no-untyped-def]
-    """The frame of a face of corners (m,9) as `triangle_frame` has it, completed to three unit axes where there is no area."""
-    origin, (ux, uy, uz), (vx, vy, vz), base, foot, height = triangle_frame(triangle_of_row(corners, face))
-    if base == 0.0:
-        ux = 1.0
-    if height == 0.0:
+def whole_frame(corners: Floats, face: int) -> TriangleFrame:
+    """Return the frame of a face of corners (m,9) as `triangle_frame` has it, with three unit axes also where there is no area."""
+    frame = triangle_frame(triangle_of_row(corners, face))
+    u, v = frame.u, frame.v
+    if frame.base == 0.0:
+        u = Vec3(1.0, u.y, u.z)
+    if frame.height == 0.0:
         # Perpendicular to u: the axis along which u is shortest, less its part along u.
-        vx, vy, vz = 0.0, 0.0, 1.0
-        if abs(ux) <= abs(uy) and abs(ux) <= abs(uz):
-            vx, vz = 1.0, 0.0
-        elif abs(uy) <= abs(uz):
-            vy, vz = 1.0, 0.0
-        along = vx * ux + vy * uy + vz * uz
-        vx, vy, vz = vx - along * ux, vy - along * uy, vz - along * uz
-        shrink = 1.0 / math.sqrt(vx * vx + vy * vy + vz * vz)
-        vx, vy, vz = shrink * vx, shrink * vy, shrink * vz
-    return TriangleFrame(origin, Vec3(ux, uy, uz), Vec3(vx, vy, vz), base, foot, height)
+        v = Vec3(0.0, 0.0, 1.0)
+        if abs(u.x) <= abs(u.y) and abs(u.x) <= abs(u.z):
+            v = Vec3(1.0, 0.0, 0.0)
+        elif abs(u.y) <= abs(u.z):
+            v = Vec3(0.0, 1.0, 0.0)
+        v = minus(v, times(dot(v, u), u))
+        v = times(1.0 / length(v), v)
+    return TriangleFrame(frame.o, u, v, frame.base, frame.foot, frame.height)
 
 
-@kernel
-def face_reach(corners, face, axis, reach, cells):  # type: ignore[no-untyped-def]
-    """The first and last whole coordinate along an axis that may be within a reach of a face, within 0 … cells - 1."""
+@kernel(forceinline=True)
+def face_reach(corners: Floats, face: int, axis: int, reach: float, cells: int) -> Range:
+    """Return the whole coordinates along an axis that may be within a reach of a face, within 0 … cells - 1."""
     a, b, c = corners[face, axis], corners[face, 3 + axis], corners[face, 6 + axis]
     low, high = math.ceil(min(a, b, c) - reach), math.floor(max(a, b, c) + reach)
-    return max(low, 0), min(high, cells - 1)
+    return Range(max(low, 0), min(high, cells - 1))
 
 
 @kernel
-def bin_faces(corners, begin, end, half, reach, nx, ny, nz, fill, count, faces):  # type: ignore[no-untyped-def]
+def reached_cells(corners: Floats, face: int, reach: float, size: GridSize) -> ReachedCells:
+    """Return the cells of a grid about a face of corners (m,9), in units of cells, that may be within a reach."""
+    return ReachedCells(
+        face_reach(corners, face, 0, reach, size.x),
+        face_reach(corners, face, 1, reach, size.y),
+        face_reach(corners, face, 2, reach, size.z),
+    )
+
+
+@kernel(forceinline=True)
+def reached_in_row(within: Range, at: Vec3, slopes: Vec3, frame: TriangleFrame, reach: Vec3) -> Range:
+    """Return the x of a row of cells that may be within reach of a face along each axis of its frame.
+
+    The cell at x = 0 has the coordinates `at` in the frame, and they change by `slopes` from one to the next.
+    """
+    within = narrow(within, at.z, slopes.z, -reach.z, reach.z)
+    within = narrow(within, at.y, slopes.y, -reach.y, frame.height + reach.y)
+    return narrow(within, at.x, slopes.x, -reach.x, frame.base + reach.x)
+
+
+@kernel(forceinline=True)
+def half_width(axis: Vec3, half: float) -> float:
+    """Return half the width, along a unit vector, of a cube with edges of twice `half`."""
+    return half * (abs(axis.x) + abs(axis.y) + abs(axis.z))
+
+
+@kernel
+def bin_faces(
+    corners: Floats, begin: int, end: int, half: float, reach: float, size: GridSize, fill: bool, count: Longs, faces: Ints
+) -> None:
     """Count (nz*ny*nx,) for each bin the faces begin … end - 1 within reach of it, or enter them.
 
     corners (m,9) in units of bins, whole numbers at their middles; a bin is a cube of ± half about its middle. With `fill`, `count`
@@ -88,24 +140,22 @@ def bin_faces(corners, begin, end, half, reach, nx, ny, nz, fill, count, faces):
     """
     for face in range(begin, end):
         frame = whole_frame(corners, face)
-        _, (ux, uy, uz), (vx, vy, vz), base, _, height = frame
-        wx, wy, wz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        u_reach = reach + half * (abs(ux) + abs(uy) + abs(uz))
-        v_reach = reach + half * (abs(vx) + abs(vy) + abs(vz))
-        w_reach = reach + half * (abs(wx) + abs(wy) + abs(wz))
-        x_low, x_high = face_reach(corners, face, 0, reach + half, nx)
-        y_low, y_high = face_reach(corners, face, 1, reach + half, ny)
-        z_low, z_high = face_reach(corners, face, 2, reach + half, nz)
-        for z in range(z_low, z_high + 1):
-            for y in range(y_low, y_high + 1):
-                u, v, w = in_frame(frame, Vec3(0.0, float(y), float(z)))
-                low, high = narrow(x_low, x_high, w, wx, -w_reach, w_reach)
-                low, high = narrow(low, high, v, vx, -v_reach, height + v_reach)
-                low, high = narrow(low, high, u, ux, -u_reach, base + u_reach)
-                for x in range(low, high + 1):
-                    k = (z * ny + y) * nx + x
-                    if fill:
-                        count[k] -= 1
-                        faces[count[k]] = face
-                    else:
-                        count[k] += 1
+        w = cross(frame.u, frame.v)
+        slopes = Vec3(frame.u.x, frame.v.x, w.x)
+        widths = Vec3(reach + half_width(frame.u, half), reach + half_width(frame.v, half), reach + half_width(w, half))
+        cells = reached_cells(corners, face, reach + half, size)
+        for z in range(cells.z.low, cells.z.high + 1):
+            for y in range(cells.y.low, cells.y.high + 1):
+                row = reached_in_row(cells.x, in_frame(frame, Vec3(0.0, float(y), float(z))), slopes, frame, widths)
+                for x in range(row.low, row.high + 1):
+                    enter_face(cell_number(size, x, y, z), face, fill, count, faces)
+
+
+@kernel(forceinline=True)
+def enter_face(cell: int, face: int, fill: bool, count: Longs, faces: Ints) -> None:
+    """Count a face for a bin, or with `fill` enter it at the end of the bin's list."""
+    if fill:
+        count[cell] -= 1
+        faces[count[cell]] = face
+    else:
+        count[cell] += 1

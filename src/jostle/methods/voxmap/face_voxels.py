@@ -10,22 +10,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
-from jostle.methods.voxmap.map import ROUNDING, Lattice, Words
+from jostle.methods.voxmap.map import ROUNDING, GridSize, Lattice, Words, cell_number
+
+Longs = NDArray[np.int64]
 
 FIRST_SLICE = 1 << 17  # columns
 LARGEST_POLYGON = 16  # a triangle clipped four times has at most 7 corners; rounding that breaks convexity could make it 13
 
 
+class Cut(NamedTuple):
+    """The half space sign * x[axis] <= bound."""
+
+    axis: int
+    sign: float
+    bound: float
+
+
+class FaceAxes(NamedTuple):
+    """Columns run along w, rows of them along u, one row after the other along v."""
+
+    u: int
+    v: int
+    w: int
+
+
 @kernel
-def clip(polygons, source, count, target, axis, sign, bound):  # type: ignore[no-untyped-def]
-    """Clip polygons[source, :count] by sign * x[axis] <= bound into polygons[target]; its count of corners."""
+def clip(polygons: Floats, source: int, count: int, target: int, cut: Cut) -> int:
+    """Clip polygons[source, :count] by a half space into polygons[target]; return its count of corners."""
+    axis, sign, bound = cut
     kept = 0
     for i in range(count):
         j = i + 1 if i + 1 < count else 0
@@ -44,60 +65,85 @@ def clip(polygons, source, count, target, axis, sign, bound):  # type: ignore[no
     return kept
 
 
+@kernel
+def clip_to_cell(polygons: Floats, source: int, count: int, axis: int, cell: int, growth: float) -> int:
+    """Clip polygons[source, :count] to a grown cell along an axis into polygons[source + 2]; return its count of corners."""
+    kept = clip(polygons, source, count, source + 1, Cut(axis, 1.0, cell + 1 + growth))
+    return clip(polygons, source + 1, kept, source + 2, Cut(axis, -1.0, growth - cell))
+
+
 @kernel(forceinline=True)
-def cells_met(polygons, source, count, axis, growth, cells):  # type: ignore[no-untyped-def]
-    """The range first … last - 1 of cells along an axis whose grown extent the polygon meets."""
+def cells_met(polygons: Floats, source: int, count: int, axis: int, growth: float, cells: int) -> tuple[int, int]:
+    """Return the range first … last - 1 of cells along an axis whose grown extent the polygon meets."""
     low, high = math.inf, -math.inf
     for i in range(count):
         low, high = min(low, polygons[source, i, axis]), max(high, polygons[source, i, axis])
     return max(math.ceil(low - 1.0 - growth), 0), min(math.floor(high + growth) + 1, cells)
 
 
+@kernel(forceinline=True)
+def face_axes(polygons: Floats) -> FaceAxes:
+    """Return columns along the axis in which the first polygon, a triangle, is longest: the fewest of them."""
+    w, longest = 0, -1.0
+    for k in range(3):
+        p, q, r = polygons[0, 0, k], polygons[0, 1, k], polygons[0, 2, k]
+        if max(p, q, r) - min(p, q, r) > longest:
+            w, longest = k, max(p, q, r) - min(p, q, r)
+    return FaceAxes((w + 1) % 3, (w + 2) % 3, w)
+
+
+@kernel(forceinline=True)
+def fill_voxel(words: Words, size: GridSize, w: int, i: int, j: int, k: int) -> None:
+    """Fill voxel k of the column along w at (i, j) along u and v."""
+    if w == 0:
+        x, y, z = k, i, j
+    elif w == 1:
+        x, y, z = j, k, i
+    else:
+        x, y, z = i, j, k
+    bit = np.uint64(((z & 3) << 4) | ((y & 3) << 2) | (x & 3))
+    words[cell_number(size, x >> 2, y >> 2, z >> 2)] |= np.uint64(1) << bit
+
+
 @kernel
-def fill_faces(points, faces, cells, growth, first, budget, polygons, words):  # type: ignore[no-untyped-def]
-    """Fill the voxels of the faces from `first` on; the next face and the columns looked at.
+def fill_face(polygons: Floats, cells: Longs, size: GridSize, growth: float, words: Words) -> int:
+    """Fill the voxels of the triangle in the first polygon; return the rows and columns looked at."""
+    used = 0
+    axes = face_axes(polygons)
+    begin_v, end_v = cells_met(polygons, 0, 3, axes.v, growth, cells[axes.v])
+    for j in range(begin_v, end_v):
+        used += 1
+        row = clip_to_cell(polygons, 0, 3, axes.v, j, growth)
+        if row == 0:
+            continue
+        begin_u, end_u = cells_met(polygons, 2, row, axes.u, growth, cells[axes.u])
+        for i in range(begin_u, end_u):
+            used += 1
+            column = clip_to_cell(polygons, 2, row, axes.u, i, growth)
+            if column == 0:
+                continue
+            begin_w, end_w = cells_met(polygons, 4, column, axes.w, growth, cells[axes.w])
+            for k in range(begin_w, end_w):
+                fill_voxel(words, size, axes.w, i, j, k)
+    return used
+
+
+@kernel
+def fill_faces(
+    points: Floats, faces: Ints, cells: Longs, growth: float, first: int, budget: int, polygons: Floats, words: Words
+) -> tuple[int, int]:
+    """Fill the voxels of the faces from `first` on; return the next face and the columns looked at.
 
     points (n, 3) in voxels, faces (m, 3), cells (3,); polygons (5, 16, 3) is scratch.
     """
-    bx, by = (cells[0] + 3) >> 2, (cells[1] + 3) >> 2
+    size = GridSize((cells[0] + 3) >> 2, (cells[1] + 3) >> 2, (cells[2] + 3) >> 2)
     used = 0
     face = first
-    one = np.uint64(1)
     while face < faces.shape[0] and used < budget:
         for i in range(3):
             for k in range(3):
                 polygons[0, i, k] = points[faces[face, i], k]
-        # Columns along the axis in which the face is longest: the fewest of them.
-        w, longest = 0, -1.0
-        for k in range(3):
-            p, q, r = polygons[0, 0, k], polygons[0, 1, k], polygons[0, 2, k]
-            if max(p, q, r) - min(p, q, r) > longest:
-                w, longest = k, max(p, q, r) - min(p, q, r)
-        u, v = (w + 1) % 3, (w + 2) % 3
-        begin_v, end_v = cells_met(polygons, 0, 3, v, growth, cells[v])
-        for j in range(begin_v, end_v):
-            used += 1
-            row = clip(polygons, 0, 3, 1, v, 1.0, j + 1 + growth)
-            row = clip(polygons, 1, row, 2, v, -1.0, growth - j)
-            if row == 0:
-                continue
-            begin_u, end_u = cells_met(polygons, 2, row, u, growth, cells[u])
-            for i in range(begin_u, end_u):
-                used += 1
-                column = clip(polygons, 2, row, 3, u, 1.0, i + 1 + growth)
-                column = clip(polygons, 3, column, 4, u, -1.0, growth - i)
-                if column == 0:
-                    continue
-                begin_w, end_w = cells_met(polygons, 4, column, w, growth, cells[w])
-                for k in range(begin_w, end_w):
-                    if w == 0:
-                        x, y, z = k, i, j
-                    elif w == 1:
-                        x, y, z = j, k, i
-                    else:
-                        x, y, z = i, j, k
-                    bit = np.uint64(((z & 3) << 4) | ((y & 3) << 2) | (x & 3))
-                    words[((z >> 2) * by + (y >> 2)) * bx + (x >> 2)] |= one << bit
+        used += fill_face(polygons, cells, size, growth, words)
         face += 1
     return face, used
 

@@ -10,13 +10,12 @@ as it has to be.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.kernels.jit import kernel
 from jostle.methods.voxmap.look_up import BLOCK, CELL, GROUP, PIECE
+from jostle.methods.voxmap.map import GridSize
 
 Floats32 = NDArray[np.float32]
 
@@ -50,52 +49,50 @@ def balls_of_groups(points: Floats32) -> Floats32:
     return np.ascontiguousarray(balls.reshape(-1, 8, 4).transpose(0, 2, 1)).reshape(-1)
 
 
-def coarse_bounds(map_words: NDArray[np.uint64], cells: NDArray[np.integer[Any]]) -> Floats32:
-    """Return for each cell of 8×8×8 voxels a lower bound of the distance of its points from filled voxels, in voxels.
+def coarse_bounds(map_words: NDArray[np.uint64], cells: GridSize) -> Floats32:
+    """Return for each cell of 8×8×8 of the voxels of a map a lower bound of the distance from filled voxels, in voxels.
 
     Flat, x fastest. There is a cell for points on the upper faces of the map, too.
     """
-    nx, ny, nz = (int(cells) for cells in cells)
+    nx, ny, nz = cells
     words = map_words.reshape((nz + 3) >> 2, (ny + 3) >> 2, (nx + 3) >> 2) != 0
     filled = np.zeros(((nz + CELL) // CELL, (ny + CELL) // CELL, (nx + CELL) // CELL), bool)
     for k, j, i in np.ndindex(2, 2, 2):
         part = words[k::2, j::2, i::2]
         filled[: part.shape[0], : part.shape[1], : part.shape[2]] |= part
-    bounds = np.empty(filled.shape, np.float32)
-    squared_gaps(filled, bounds, np.empty_like(bounds))
-    return np.sqrt(bounds).reshape(-1)
+    bounds = np.empty(filled.size, np.float32)
+    squared_gaps(filled.reshape(-1), GridSize(*filled.shape[::-1]), bounds, np.empty_like(bounds))
+    return np.sqrt(bounds)
 
 
 @kernel
-def squared_gaps(filled, bounds, other):  # type: ignore[no-untyped-def]
-    """Write the squared distances, in voxels, from each cell to the nearest filled one, both closed boxes; axis by axis."""
-    depth, height, width = filled.shape
-    far = np.float32((CELL * FARTHEST) ** 2)
-    for k in range(depth):
-        for j in range(height):
-            for i in range(width):
-                bounds[k, j, i] = np.float32(0.0) if filled[k, j, i] else far
+def squared_gaps(filled: NDArray[np.bool_], size: GridSize, bounds: Floats32, other: Floats32) -> None:
+    """Write the squared distances, in voxels, from each cell to the nearest filled one, both closed boxes; axis by axis.
+
+    All are flat, x fastest; `other` is scratch.
+    """
+    for k in range(filled.shape[0]):
+        bounds[k] = np.float32(0.0) if filled[k] else np.float32((CELL * FARTHEST) ** 2)
+    stride = 1
     for axis in range(3):
-        for k in range(depth):
-            for j in range(height):
-                for i in range(width):
-                    place, end = (i, width) if axis == 0 else ((j, height) if axis == 1 else (k, depth))
-                    best = bounds[k, j, i]
-                    step = 1
-                    while step <= FARTHEST and np.float32((CELL * (step - 1)) ** 2) < best:
-                        gap = np.float32((CELL * (step - 1)) ** 2)
-                        for side in range(2):
-                            at = place - step if side == 0 else place + step
-                            if at >= 0 and at < end:
-                                if axis == 0:
-                                    best = min(best, bounds[k, j, at] + gap)
-                                elif axis == 1:
-                                    best = min(best, bounds[k, at, i] + gap)
-                                else:
-                                    best = min(best, bounds[at, j, i] + gap)
-                        step += 1
-                    other[k, j, i] = best
-        for k in range(depth):
-            for j in range(height):
-                for i in range(width):
-                    bounds[k, j, i] = other[k, j, i]
+        end = size.x if axis == 0 else (size.y if axis == 1 else size.z)
+        for k in range(filled.shape[0]):
+            other[k] = least_along(bounds, k, stride, (k // stride) % end, end)
+        for k in range(filled.shape[0]):
+            bounds[k] = other[k]
+        stride *= end
+
+
+@kernel(forceinline=True)
+def least_along(bounds: Floats32, k: int, stride: int, place: int, end: int) -> np.float32:
+    """Return the least of the squared distances of a row of cells, each with its gap from cell k; that one's place is given."""
+    best = bounds[k]
+    step = 1
+    while step <= FARTHEST and np.float32((CELL * (step - 1)) ** 2) < best:
+        gap = np.float32((CELL * (step - 1)) ** 2)
+        if place >= step:
+            best = min(best, bounds[k - step * stride] + gap)
+        if place + step < end:
+            best = min(best, bounds[k + step * stride] + gap)
+        step += 1
+    return best

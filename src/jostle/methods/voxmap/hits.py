@@ -9,224 +9,269 @@ that it leads from body a into body b. The area is what a point stands for as se
 A deep point (a body inside another) is measured in the same way, as deep as the band reaches; it has no area.
 """
 
-# Kernels are typed by Numba when they compile.
-# mypy: ignore-errors
-
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Ints
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, CROSSING, TOUCHING
 from jostle.geometry.rigid import solve_relative_pose_into
-from jostle.kernels.handles import float32_at, float64_at, int16_at, int32_at
+from jostle.geometry.vector import Vec3, dot, minus, plus, point_at, point_from, times, write_point
 from jostle.kernels.jit import kernel
-from jostle.methods.voxmap.distance_band import MARGIN, distance_and_gradient, way_out
-from jostle.methods.voxmap.look_up import (
-    BAND_FIRST,
-    BAND_STEP,
-    BAND_VALUES,
-    CELLS,
-    DEEP,
-    FEET,
-    MAP,
-    MAP_BODY,
-    MIDDLE,
-    NORMALS,
-    ORIGIN,
-    PAIR,
-    POINTS,
-    SHELL,
-    SHELL_BODY,
-    SLACK,
-    VOXEL,
-    WORDS,
-    choose_shell,
-    is_filled,
-    to_map,
-)
+from jostle.kernels.numbers import as_float64, as_int64
+from jostle.kernels.structs import Addresses, Rows, borrowed, float32
+from jostle.methods.voxmap.distance_band import MARGIN, DistanceBand, distance_and_gradient, way_out
+from jostle.methods.voxmap.look_up import FOUND_HIT, FOUND_POINT, FOUND_TASK, SLACK, Marks, choose_shell
+from jostle.methods.voxmap.map import GridSize
 from jostle.methods.voxmap.normals import area_of_point
+from jostle.methods.voxmap.shape_arrays import (
+    MapFrame,
+    ShapeArrays,
+    frame_at,
+    frame_in_map,
+    is_filled,
+    map_size,
+    open_shape,
+    placed_by,
+    rows_of,
+    task_at,
+    turned_by,
+)
+
+
+class HitSource(NamedTuple):
+    """Who gives the points of hits, of a shell or deep ones, and who has the map: shapes, bodies, and how one lies in the other."""
+
+    pair: int
+    giver: int
+    giver_body: int
+    taker: int
+    taker_body: int
+    is_deep: bool
+    frame: MapFrame
+
+
+class MeasuredHits(NamedTuple):
+    """Bodies (2,n), kind (n,), signed distance (n,), depth (n,) and the gradient of the distance (n,3)."""
+
+    bodies: Ints
+    kind: NDArray[np.uint8]
+    distance: Floats
+    depth: Floats
+    gradient: Floats
+
+
+class DescribedHits(NamedTuple):
+    """Segment (n,2,3) from body a to body b, unit normal (n,3) from a into b, area (n,) and place (n,3)."""
+
+    segment: Floats
+    normal: Floats
+    area: Floats
+    place: Floats
+
+
+class DescribedSource(NamedTuple):
+    """What the hits of one source have in common."""
+
+    middle: Vec3  # of the shell
+    map_middle: Vec3  # of the map's body, in voxels
+    square: float  # of the shell voxel's edge, or 0 where areas do not count
+    giver_pose: MapFrame
+    taker_pose: MapFrame
+    gives_a: bool
 
 
 @kernel(forceinline=True)
-def in_frame(frames, row, x, y, z):
-    """A point about the middle of a shell in voxels of a map, in float64."""
-    return (
-        ((frames[row, 0] * x + frames[row, 1] * y) + frames[row, 2] * z) + frames[row, 9],
-        ((frames[row, 3] * x + frames[row, 4] * y) + frames[row, 5] * z) + frames[row, 10],
-        ((frames[row, 6] * x + frames[row, 7] * y) + frames[row, 8] * z) + frames[row, 11],
-    )
-
-
-@kernel
-def place_giver(tasks, task, point, frames, numbers, poses, scratch, placed):
-    """Who gives the points of a hit, of a shell or deep, and who has the map: shapes and bodies; and how the one lies in the other.
-
-    `placed` (1,12) becomes the frame: that of the task, or for deep points the way back.
-    """
-    if point >= 0:
-        for k in range(12):
-            placed[0, k] = frames[task, k]
-        return tasks[task, SHELL], tasks[task, SHELL_BODY], tasks[task, MAP], tasks[task, MAP_BODY]
-    solve_relative_pose_into(poses[tasks[task, SHELL_BODY]], poses[tasks[task, MAP_BODY]], scratch)
-    to_map(scratch, numbers, tasks[task, MAP], tasks[task, SHELL], placed, 0)
-    return tasks[task, MAP], tasks[task, MAP_BODY], tasks[task, SHELL], tasks[task, SHELL_BODY]
+def band_of(shape: ShapeArrays, step: float) -> DistanceBand:
+    """Return the distance band of a shape, its distances in units of `band_step` / `step`."""
+    size, more = map_size(shape), 2 * MARGIN + 7
+    blocks = GridSize((size.x + more) >> 3, (size.y + more) >> 3, (size.z + more) >> 3)
+    return DistanceBand(shape.band_first, shape.band_values, blocks, step)
 
 
 @kernel(forceinline=True)
-def point_of_hit(points, deep, point, mx, my, mz):
-    """The point of a hit, or with feet for points its foot, about the middle of its shell."""
+def shell_point(points: Rows[float32], point: int) -> Vec3:
+    """Return a point, foot or normal of a shell in float64."""
+    return Vec3(as_float64(points[3 * point]), as_float64(points[3 * point + 1]), as_float64(points[3 * point + 2]))
+
+
+@kernel(forceinline=True)
+def point_of_hit(points: Rows[float32], giver: ShapeArrays, point: int) -> Vec3:
+    """Return the point of a hit, or with feet for points its foot, about the middle of its shell."""
     if point >= 0:
-        return float(points[3 * point]), float(points[3 * point + 1]), float(points[3 * point + 2])
-    k = -3 * (point + 1)
-    return deep[k] - mx, deep[k + 1] - my, deep[k + 2] - mz
+        return shell_point(points, point)
+    return minus(point_from(giver.deep, -3 * (point + 1)), point_from(giver.numbers.middle, 0))
 
 
 @kernel
-def keep_hits(tasks, frames, table, numbers, rows, pair_hit):
+def keep_hits(tasks: Ints, frames: Floats, shapes: Addresses, rows: Ints, pair_hit: Marks) -> int:
     """Keep the rows (task, point, hit) (3,n) with a hit or a foot inside of the map's body; mark their pairs; return how many."""
     row, count, kept = 0, rows.shape[1], 0
     while row < count:
-        task = rows[0, row]
-        shell, at = tasks[task, SHELL], tasks[task, MAP]
-        feet = float32_at(table[shell, FEET], table[shell, FEET + 1])
-        first = int32_at(table[at, BAND_FIRST], table[at, BAND_FIRST + 1])
-        values = int16_at(table[at, BAND_VALUES], table[at, BAND_VALUES + 1])
-        bx = (int(numbers[at, CELLS]) + (2 * MARGIN + 7)) >> 3
-        by = (int(numbers[at, CELLS + 1]) + (2 * MARGIN + 7)) >> 3
-        bz = (int(numbers[at, CELLS + 2]) + (2 * MARGIN + 7)) >> 3
-        while row < count and rows[0, row] == task:
-            point, hit = rows[1, row], rows[2, row]
-            if hit == 0:
-                x, y, z = float(feet[3 * point]), float(feet[3 * point + 1]), float(feet[3 * point + 2])
-                u, v, w = in_frame(frames, task, x, y, z)
-                d, _, _, _ = distance_and_gradient(u, v, w, first, values, bx, by, bz, 1.0)
-                if d < 0.0:
-                    hit = 1
-                    pair_hit[tasks[task, PAIR]] = 1
-            if hit != 0:
-                rows[0, kept], rows[1, kept] = task, point
+        number = as_int64(rows[FOUND_TASK, row])
+        task = task_at(tasks, number)
+        feet, band = open_shape(shapes, task.shell).feet, band_of(open_shape(shapes, task.map), 1.0)
+        frame = frame_at(frames, number)
+        while row < count and rows[FOUND_TASK, row] == number:
+            point, hit = as_int64(rows[FOUND_POINT, row]), rows[FOUND_HIT, row] != 0
+            if not hit:
+                hit = distance_and_gradient(placed_by(frame, shell_point(feet, point)), band)[0] < 0.0
+                if hit:
+                    pair_hit[task.pair] = 1
+            if hit:
+                rows[FOUND_TASK, kept], rows[FOUND_POINT, kept] = number, point
                 kept += 1
             row += 1
     return kept
 
 
 @kernel
-def measure_hits(
-    tasks, frames, table, numbers, poses, pairs_a, pairs_b, rows, begin, end, scratch, placed,
-    bodies, kind, distance, depth, gradient,
-):  # fmt: skip
-    """Write bodies (2,n), kind, signed distance, depth and its gradient (n,3) of the hits begin … end - 1 of rows (2,n)."""
-    row = begin
-    while row < end:
-        task = rows[0, row]
-        inside = rows[1, row] < 0
-        giver, giver_body, at, _ = place_giver(tasks, task, rows[1, row], frames, numbers, poses, scratch, placed)
-        feet = float32_at(table[giver, FEET], table[giver, FEET + 1])
-        deep = float64_at(table[giver, DEEP], table[giver, DEEP + 1])
-        first = int32_at(table[at, BAND_FIRST], table[at, BAND_FIRST + 1])
-        values = int16_at(table[at, BAND_VALUES], table[at, BAND_VALUES + 1])
-        bx = (int(numbers[at, CELLS]) + (2 * MARGIN + 7)) >> 3
-        by = (int(numbers[at, CELLS + 1]) + (2 * MARGIN + 7)) >> 3
-        bz = (int(numbers[at, CELLS + 2]) + (2 * MARGIN + 7)) >> 3
-        mx, my, mz = numbers[giver, MIDDLE], numbers[giver, MIDDLE + 1], numbers[giver, MIDDLE + 2]
-        step, banded = numbers[at, BAND_STEP], first.shape[0] > 0
-        a, b = pairs_a[tasks[task, PAIR]], pairs_b[tasks[task, PAIR]]
-        contained = B_IN_A if giver_body == b else A_IN_B
-        while row < end and rows[0, row] == task and (rows[1, row] < 0) == inside:
-            d, gx, gy, gz = math.nan, 0.0, 0.0, 0.0
-            if banded:
-                x, y, z = point_of_hit(feet, deep, rows[1, row], mx, my, mz)
-                u, v, w = in_frame(placed, 0, x, y, z)
-                d, gx, gy, gz = distance_and_gradient(u, v, w, first, values, bx, by, bz, step)
-            bodies[0, row], bodies[1, row] = a, b
-            distance[row] = d
-            depth[row] = max(0.0, -d) if banded else d
-            gradient[row, 0], gradient[row, 1], gradient[row, 2] = gx, gy, gz
-            kind[row] = contained if inside else (TOUCHING if d >= 0.0 else CROSSING)
-            row += 1
-
-
-@kernel
-def voxel_of_hit(words, numbers, at, u, v, w, fu, fv, fw):
-    """The filled voxel that holds a point, or one within the slack, since the look-up rounds to float32; else that of its foot."""
-    i, j, k = math.floor(u), math.floor(v), math.floor(w)
-    if is_filled(words, numbers, at, u, v, w):
-        return i, j, k
-    if min(u - i, v - j, w - k) <= SLACK or max(u - i, v - j, w - k) >= 1.0 - SLACK:
-        for n in range(27):
-            x, y, z = u + SLACK * (n % 3 - 1), v + SLACK * (n // 3 % 3 - 1), w + SLACK * (n // 9 - 1)
-            if is_filled(words, numbers, at, x, y, z):
-                return math.floor(x), math.floor(y), math.floor(z)
-    return math.floor(fu), math.floor(fv), math.floor(fw)
+def source_of_hit(tasks: Ints, frames: Floats, shapes: Addresses, poses: Floats, number: int, point: int) -> HitSource:
+    """Return the source of a hit, with the frame of its task, or for deep points that of the way back."""
+    task = task_at(tasks, number)
+    if point >= 0:
+        return HitSource(task.pair, task.shell, task.shell_body, task.map, task.map_body, False, frame_at(frames, number))
+    relative = np.empty((4, 4))
+    solve_relative_pose_into(poses[task.shell_body], poses[task.map_body], relative)
+    frame = frame_in_map(relative, open_shape(shapes, task.map), open_shape(shapes, task.shell))
+    return HitSource(task.pair, task.map, task.map_body, task.shell, task.shell_body, True, frame)
 
 
 @kernel(forceinline=True)
-def in_world(pose, k, x, y, z):
-    """One world coordinate of a point of a body."""
-    return ((pose[k, 0] * x + pose[k, 1] * y) + pose[k, 2] * z) + pose[k, 3]
+def end_of_source(rows: Ints, first: int, end: int) -> int:
+    """Return where the rows of one source end that begin with `first`."""
+    row = first + 1
+    while row < end and rows[0, row] == rows[0, first] and (rows[1, row] < 0) == (rows[1, first] < 0):
+        row += 1
+    return row
+
+
+@kernel
+def measure_hits(
+    tasks: Ints, frames: Floats, shapes: Addresses, poses: Floats, pair_a: Ints, pair_b: Ints, rows: Ints, begin: int, end: int,
+    out: MeasuredHits,
+) -> None:  # fmt: skip
+    """Measure the hits begin … end - 1 of rows (2,n): bodies, kinds, distances, depths and gradients."""
+    row = begin
+    while row < end:
+        source = source_of_hit(tasks, frames, shapes, poses, as_int64(rows[0, row]), as_int64(rows[1, row]))
+        giver, taker = open_shape(shapes, source.giver), open_shape(shapes, source.taker)
+        band = band_of(taker, taker.numbers.band_step)
+        a, b = pair_a[source.pair], pair_b[source.pair]
+        contained = B_IN_A if source.giver_body == b else A_IN_B
+        banded = band.first.shape[0] > 0
+        stop = end_of_source(rows, row, end)
+        while row < stop:
+            d, gradient = math.nan, Vec3(0.0, 0.0, 0.0)
+            if banded:
+                foot = point_of_hit(giver.feet, giver, as_int64(rows[1, row]))
+                d, gradient = distance_and_gradient(placed_by(source.frame, foot), band)
+            out.bodies[0, row], out.bodies[1, row] = a, b
+            out.distance[row] = d
+            out.depth[row] = max(0.0, -d) if banded else d
+            write_point(out.gradient, row, gradient)
+            out.kind[row] = contained if source.is_deep else (TOUCHING if d >= 0.0 else CROSSING)
+            row += 1
+
+
+@kernel(forceinline=True)
+def voxel_corner(at: Vec3) -> Vec3:
+    """Return the lower corner of the voxel that holds a point, in voxels."""
+    return Vec3(float(math.floor(at.x)), float(math.floor(at.y)), float(math.floor(at.z)))
+
+
+@kernel
+def voxel_of_hit(target: ShapeArrays, at: Vec3, foot: Vec3) -> Vec3:
+    """Return the corner of the filled voxel that holds a point, or one within the slack, since the look-up rounds to float32.
+
+    Else that of the voxel of its foot.
+    """
+    corner = voxel_corner(at)
+    if is_filled(target, at):
+        return corner
+    within = minus(at, corner)
+    if min(within.x, within.y, within.z) <= SLACK or max(within.x, within.y, within.z) >= 1.0 - SLACK:
+        for n in range(27):
+            beside = Vec3(at.x + SLACK * (n % 3 - 1), at.y + SLACK * (n // 3 % 3 - 1), at.z + SLACK * (n // 9 - 1))
+            if is_filled(target, beside):
+                return voxel_corner(beside)
+    return voxel_corner(foot)
+
+
+@kernel(forceinline=True)
+def described_source(source: HitSource, giver: ShapeArrays, taker: ShapeArrays, poses: Floats, gives_a: bool) -> DescribedSource:
+    """Return what all hits of a source need. Of two shells only the one that would be looked up alone has areas."""
+    counts = choose_shell(giver, taker) if gives_a else not choose_shell(taker, giver)
+    voxel, edge = giver.numbers.voxel, taker.numbers.voxel
+    from_corner = minus(point_from(taker.numbers.middle, 0), point_from(taker.numbers.origin, 0))
+    return DescribedSource(
+        point_from(giver.numbers.middle, 0),
+        Vec3(from_corner.x / edge, from_corner.y / edge, from_corner.z / edge),
+        0.5 * voxel * voxel if counts else 0.0,
+        rows_of(poses[source.giver_body]),
+        rows_of(poses[source.taker_body]),
+        gives_a,
+    )
+
+
+@kernel(forceinline=True)
+def describe_hit(
+    source: HitSource, common: DescribedSource, giver: ShapeArrays, taker: ShapeArrays, point: int, gradient: Vec3, row: int,
+    out: DescribedHits,
+) -> None:  # fmt: skip
+    """Write segment, normal, area and place of one hit."""
+    edge = taker.numbers.voxel
+    foot = point_of_hit(giver.feet, giver, point)
+    at = placed_by(source.frame, foot)
+    corner = voxel_of_hit(taker, placed_by(source.frame, point_of_hit(giver.points, giver, point)), at)
+    origin = point_from(taker.numbers.origin, 0)
+    centre = plus(origin, times(edge, Vec3(corner.x + 0.5, corner.y + 0.5, corner.z + 0.5)))
+    normal = in_map = Vec3(0.0, 0.0, 0.0)
+    if not source.is_deep:  # for all, wanted or not: to ask first takes longer
+        normal = shell_point(giver.normals, point)
+        in_map = times(edge, turned_by(source.frame, normal))
+    out_of_map = way_out(gradient, in_map, minus(at, common.map_middle))
+    # Out of the taker is out of b where the giver is a: the other way round from a into b.
+    mine, sign = (0, -1.0) if common.gives_a else (1, 1.0)
+    in_world = times(sign, turned_by(common.taker_pose, out_of_map))
+    shrink = 1.0 / math.sqrt(dot(in_world, in_world))
+    write_point(out.normal, row, times(shrink, in_world))
+    out.area[row] = area_of_point(normal, common.square) * max(0.0, -shrink * dot(in_map, out_of_map))
+    place = placed_by(common.giver_pose, plus(foot, common.middle))
+    write_point(out.place, row, place)
+    write_point(out.segment[row], mine, place)
+    write_point(out.segment[row], 1 - mine, placed_by(common.taker_pose, centre))
 
 
 @kernel
 def describe_hits(
-    tasks, frames, table, numbers, poses, pairs_a, rows, begin, end, scratch, placed, gradient,
-    segment, normal, area, place,
-):  # fmt: skip
-    """Write segment (2,3) from body a to body b, unit normal from a into b, area and place of the hits begin … end - 1.
+    tasks: Ints, frames: Floats, shapes: Addresses, poses: Floats, pair_a: Ints, rows: Ints, begin: int, end: int, gradient: Floats,
+    out: DescribedHits,
+) -> None:  # fmt: skip
+    """Describe the hits begin … end - 1 of rows (2,n), with the gradients (n,3) of `measure_hits`.
 
-    The ends of a segment are the foot and the centre of the voxel; the place is the foot. Of two shells only the one that would be
-    looked up alone has areas, so that no overlap counts twice.
+    The ends of a segment are the foot and the centre of the voxel; the place is the foot. Areas count for one of two shells, so
+    that no overlap counts twice.
     """
+    # Without owners: counting references to them in the loop would take longer than the rest of it.
+    written = DescribedHits(borrowed(out.segment), borrowed(out.normal), borrowed(out.area), borrowed(out.place))
     row = begin
     while row < end:
-        task = rows[0, row]
-        inside = rows[1, row] < 0
-        giver, giver_body, at, taker_body = place_giver(tasks, task, rows[1, row], frames, numbers, poses, scratch, placed)
-        points = float32_at(table[giver, POINTS], table[giver, POINTS + 1])
-        feet = float32_at(table[giver, FEET], table[giver, FEET + 1])
-        normals = float32_at(table[giver, NORMALS], table[giver, NORMALS + 1])
-        deep = float64_at(table[giver, DEEP], table[giver, DEEP + 1])
-        words = int32_at(table[at, WORDS], table[at, WORDS + 1])
-        mx, my, mz = numbers[giver, MIDDLE], numbers[giver, MIDDLE + 1], numbers[giver, MIDDLE + 2]
-        gives_a = giver_body == pairs_a[tasks[task, PAIR]]
-        counts = choose_shell(giver, at, numbers) if gives_a else not choose_shell(at, giver, numbers)
-        square = 0.5 * numbers[giver, VOXEL] * numbers[giver, VOXEL] if counts else 0.0
-        edge, ex, ey, ez = numbers[at, VOXEL], numbers[at, ORIGIN], numbers[at, ORIGIN + 1], numbers[at, ORIGIN + 2]
-        # The middle of the map's body, in voxels.
-        hx, hy, hz = (numbers[at, MIDDLE] - ex) / edge, (numbers[at, MIDDLE + 1] - ey) / edge, (numbers[at, MIDDLE + 2] - ez) / edge
-        giver_pose, pose = poses[giver_body], poses[taker_body]
-        # Out of the taker is out of b where the giver is a: the other way round from a into b.
-        mine, sign = (0, -1.0) if gives_a else (1, 1.0)
-        while row < end and rows[0, row] == task and (rows[1, row] < 0) == inside:
-            point = rows[1, row]
-            x, y, z = point_of_hit(points, deep, point, mx, my, mz)
-            pu, pv, pw = in_frame(placed, 0, x, y, z)
-            x, y, z = point_of_hit(feet, deep, point, mx, my, mz)
-            u, v, w = in_frame(placed, 0, x, y, z)
-            i, j, k = voxel_of_hit(words, numbers, at, pu, pv, pw, u, v, w)
-            cx, cy, cz = ex + edge * (i + 0.5), ey + edge * (j + 0.5), ez + edge * (k + 0.5)
-            nx, ny, nz, px, py, pz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-            if not inside:  # for all, wanted or not: to ask first takes longer
-                px, py, pz = float(normals[3 * point]), float(normals[3 * point + 1]), float(normals[3 * point + 2])
-                nx = edge * (placed[0, 0] * px + placed[0, 1] * py + placed[0, 2] * pz)
-                ny = edge * (placed[0, 3] * px + placed[0, 4] * py + placed[0, 5] * pz)
-                nz = edge * (placed[0, 6] * px + placed[0, 7] * py + placed[0, 8] * pz)
-            ox, oy, oz = way_out(gradient[row, 0], gradient[row, 1], gradient[row, 2], nx, ny, nz, u - hx, v - hy, w - hz)
-            x, y, z = x + mx, y + my, z + mz
-            sx = sign * (pose[0, 0] * ox + pose[0, 1] * oy + pose[0, 2] * oz)
-            sy = sign * (pose[1, 0] * ox + pose[1, 1] * oy + pose[1, 2] * oz)
-            sz = sign * (pose[2, 0] * ox + pose[2, 1] * oy + pose[2, 2] * oz)
-            shrink = 1.0 / math.sqrt(sx * sx + sy * sy + sz * sz)
-            normal[row, 0], normal[row, 1], normal[row, 2] = shrink * sx, shrink * sy, shrink * sz
-            area[row] = area_of_point(px, py, pz, square) * max(0.0, -shrink * (nx * ox + ny * oy + nz * oz))
-            for axis in range(3):
-                place[row, axis] = in_world(giver_pose, axis, x, y, z)
-                segment[row, mine, axis] = place[row, axis]
-                segment[row, 1 - mine, axis] = in_world(pose, axis, cx, cy, cz)
+        source = source_of_hit(tasks, frames, shapes, poses, as_int64(rows[0, row]), as_int64(rows[1, row]))
+        giver, taker = open_shape(shapes, source.giver), open_shape(shapes, source.taker)
+        common = described_source(source, giver, taker, poses, source.giver_body == pair_a[source.pair])
+        stop = end_of_source(rows, row, end)
+        while row < stop:
+            describe_hit(source, common, giver, taker, as_int64(rows[1, row]), point_at(gradient, row), row, written)
             row += 1
 
 
 @kernel
-def deepest_of_each_pair(row_pair, distance, chosen):
+def deepest_of_each_pair(row_pair: Ints, distance: Floats, chosen: NDArray[np.int64]) -> int:
     """Write the row with the least distance of each run of one pair, the first of equal ones, and return how many there are."""
     found = 0
     for row in range(row_pair.shape[0]):

@@ -14,15 +14,20 @@ Beyond the paper: groups of points that are certain to hit nothing are passed ov
 hits, the deep points of the map's body are looked up in the map of the shell's (`look_up_deep_points`): it may lie inside.
 """
 
-# Kernels are typed by Numba when they compile.
-# mypy: ignore-errors
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from jostle.frame import Floats, Ints
 from jostle.geometry.rigid import solve_relative_pose_into
-from jostle.kernels.handles import float32_at, float64_at, int32_at
+from jostle.geometry.vector import Vec3, dot, minus, point_from, times
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import (
+    f32x8_add,
     f32x8_less_equal,
     f32x8_load,
     f32x8_max,
@@ -35,264 +40,390 @@ from jostle.kernels.simd import (
     without_lowest_bit,
 )
 from jostle.kernels.simd_grid import bits_at, numbers_at
+from jostle.kernels.structs import Addresses, Record, Rows, borrowed, float32, int32, int64, record_viewer
 from jostle.methods.voxmap.distance_band import MARGIN
+from jostle.methods.voxmap.map import GridSize
+from jostle.methods.voxmap.shape_arrays import (
+    LookUpTask,
+    MapFrame,
+    ShapeArrays,
+    frame_at,
+    frame_in_map,
+    is_filled,
+    map_size,
+    open_shape,
+    rows_of,
+    task_at,
+    write_frame,
+    write_task,
+)
+
+Lanes = NDArray[np.float32]
+Marks = NDArray[np.uint8]
 
 MOST_ACROSS = 2048  # voxels along an edge of a map: what float32 leaves of 0.0028 voxels
 BLOCK = 8  # points that are looked up at once
 GROUP = 32  # points with a ball about them
 PIECE = 256  # points: eight groups, whose balls are tried at once
 CELL = 8  # voxels along an edge of a cell of the coarse map
+POINT_BLOCK = 3 * BLOCK  # numbers of eight points
+BALL_BLOCK = 4 * BLOCK  # numbers of eight balls
 
-# Columns of the table of shapes: arrays, each by its address and its length.
-LANES, WORDS, BALLS, COARSE, DEEP, BAND_FIRST, BAND_VALUES, POINTS, FEET, NORMALS, NEAR, NEAR_COARSE = range(0, 24, 2)
-# Numbers of a shape.
-VOXEL, ORIGIN, CELLS, MIDDLE, RADIUS, POINT_COUNT, BAND_STEP, SHAPE_NUMBERS = 0, 1, 4, 7, 10, 11, 12, 13
-# Columns of a task: which pair, the bodies and shapes of the shell and of the map, the pieces of the shell.
-PAIR, SHELL_BODY, MAP_BODY, SHELL, MAP, FIRST_PIECE, END_PIECE, TASK = range(8)
-# State of a look-up.
-NEXT_TASK, NEXT_PIECE, ROWS, LOOK_UPS, STATE = range(5)
-# How many hits are wanted.
+# Which hits are wanted.
 ALL, ONE_PER_PAIR, ONE = range(3)
+# Rows of what is found.
+FOUND_TASK, FOUND_POINT, FOUND_HIT = range(3)
 
 SLACK = 0.01  # voxels
 STRETCH = 1.0 + 4e-5  # poses that are not quite orthonormal may stretch a ball by this share
 ROUNDING = 1.5e-6  # of the radius of a shell: what float32 takes of a point and of the middle of its ball, 2⁻²⁴·√3·7 each
 
 
-@kernel
-def choose_shell(shape_a, shape_b, numbers):
-    """Whether the first of two bodies gives the shell: the smaller voxel, then the fewer points, then the lower number."""
-    if numbers[shape_a, VOXEL] != numbers[shape_b, VOXEL]:
-        return numbers[shape_a, VOXEL] < numbers[shape_b, VOXEL]
-    return numbers[shape_a, POINT_COUNT] <= numbers[shape_b, POINT_COUNT]
+class LookUpState(Record):
+    """Where a look-up stands."""
+
+    next_task: int64
+    next_piece: int64
+    rows: int64
+    look_ups: int64
 
 
-@kernel
-def outside_by(numbers, shape, x, y, z):
-    """Squared distance of a point, in voxels from the corner of a map, from the box of the map."""
-    dx = max(0.0, -x, x - numbers[shape, CELLS])
-    dy = max(0.0, -y, y - numbers[shape, CELLS + 1])
-    dz = max(0.0, -z, z - numbers[shape, CELLS + 2])
+view_state = record_viewer(LookUpState)
+
+
+class Lanes3(NamedTuple):
+    """Eight points, or one in all lanes."""
+
+    x: Lanes
+    y: Lanes
+    z: Lanes
+
+
+class LaneFrame(NamedTuple):
+    """A frame, each of its numbers in all lanes."""
+
+    x: Lanes3
+    y: Lanes3
+    z: Lanes3
+    shift: Lanes3
+
+
+class PlacedShell(NamedTuple):
+    """A shell in the voxels of a map: its points and balls, its frame, and what is added to the radii of balls."""
+
+    points: Rows[float32]
+    balls: Rows[float32]
+    block_count: int
+    frame: LaneFrame
+    stretch: Lanes
+    slack: Lanes
+
+
+class VoxelBits(NamedTuple):
+    """A bit for each voxel of a grid, and the ends of the grid."""
+
+    words: Rows[int32]
+    end: Lanes3
+    row: np.int32
+    slab: np.int32
+
+
+class CoarseBounds(NamedTuple):
+    """A lower bound of the distance from what may be hit for each cell of a grid."""
+
+    bounds: Rows[float32]
+    row: np.int32
+    slab: np.int32
+
+
+class SearchedMap(NamedTuple):
+    """What shell points are looked up in. Where points near the body are wanted, `near` and `coarse` are on the band's lattice."""
+
+    filled: VoxelBits
+    near: VoxelBits
+    coarse: CoarseBounds
+    wants_near: bool
+    margin: Lanes  # voxels from the corner of the lattice of `near` to that of the map
+
+
+class FoundRows(NamedTuple):
+    """Where rows are written: task, point, and whether the point is in a filled voxel."""
+
+    task: Ints
+    point: Ints
+    hit: Ints
+
+
+class PieceHits(NamedTuple):
+    """The rows after a piece, its points that were looked up, and whether one is in a filled voxel."""
+
+    rows: int
+    look_ups: int
+    in_filled: bool
+
+
+@kernel(forceinline=True)
+def choose_shell(a: ShapeArrays, b: ShapeArrays) -> bool:
+    """Return whether the first of two bodies gives the shell: the smaller voxel, then the fewer points, then the lower number."""
+    if a.numbers.voxel != b.numbers.voxel:
+        return a.numbers.voxel < b.numbers.voxel
+    return a.numbers.point_count <= b.numbers.point_count
+
+
+@kernel(forceinline=True)
+def outside_by(target: ShapeArrays, at: Vec3) -> float:
+    """Return the squared distance of a point, in voxels from the corner of a map, from the box of the map."""
+    size = map_size(target)
+    dx, dy, dz = max(0.0, -at.x, at.x - size.x), max(0.0, -at.y, at.y - size.y), max(0.0, -at.z, at.z - size.z)
     return dx * dx + dy * dy + dz * dz
 
 
-@kernel
-def to_map(pose, numbers, shell, at, out, row):
-    """Write the 3×3 matrix and the shift that take points about the middle of a shell to voxels of a map.
-
-    `pose` (4,4) is that of the shell's body in the frame of the map's.
-    """
-    scale = 1.0 / numbers[at, VOXEL]
-    mx, my, mz = numbers[shell, MIDDLE], numbers[shell, MIDDLE + 1], numbers[shell, MIDDLE + 2]
-    for k in range(3):
-        for j in range(3):
-            out[row, 3 * k + j] = pose[k, j] * scale
-        moved = ((pose[k, 0] * mx + pose[k, 1] * my) + pose[k, 2] * mz) + pose[k, 3]
-        out[row, 9 + k] = (moved - numbers[at, ORIGIN + k]) * scale
-
-
-@kernel
-def ball_misses_map(frames, row, numbers, shell, at):
-    """Whether the ball about a shell, placed by a row of `frames`, is off the box of a map by more than a voxel."""
-    reach = numbers[shell, RADIUS] / numbers[at, VOXEL] * STRETCH + (1.0 + SLACK)
-    return outside_by(numbers, at, frames[row, 9], frames[row, 10], frames[row, 11]) > reach * reach
+@kernel(forceinline=True)
+def ball_misses_map(frame: MapFrame, shell: ShapeArrays, target: ShapeArrays) -> bool:
+    """Return whether the ball about a shell is off the box of a map by more than a voxel."""
+    reach = shell.numbers.radius / target.numbers.voxel * STRETCH + (1.0 + SLACK)
+    return outside_by(target, frame.shift) > reach * reach
 
 
 @kernel
 def place_shells(
-    body_a, body_b, begin, end, shape_of_body, numbers, poses, both,
-    tasks, count, frames, scratch,
-):  # fmt: skip
-    """Add to `count` tasks (TASK) and frames (12) one for each shell of the pairs begin … end - 1 that may meet a map.
+    body_a: Ints, body_b: Ints, begin: int, end: int, shape_of_body: Ints, shapes: Addresses, poses: Floats, both: bool,
+    tasks: Ints, count: int, frames: Floats,
+) -> int:  # fmt: skip
+    """Add to `count` tasks (n,TASK) and frames (n,4,3) one for each shell of the pairs begin … end - 1 that may meet a map.
 
-    Returns how many there are then; `scratch` is (4,4), and `frames` has a row more than `tasks`, for the way back. A shell and the
-    voxels of its body lie in the box of its map, but for less than a voxel, and in its ball: a pair is left out when the ball of
-    either misses the box of the other.
+    Returns how many there are then. A shell and the voxels of its body lie in the box of its map, but for less than a voxel, and
+    in its ball: a pair is left out when the ball of either misses the box of the other.
     """
+    relative = np.empty((4, 4))
     for pair in range(begin, end):
-        a, b = body_a[pair], body_b[pair]
+        a, b = as_int64(body_a[pair]), as_int64(body_b[pair])
         # With both, the shell of the lower body comes first, whichever it is.
-        from_a = both or choose_shell(shape_of_body[a], shape_of_body[b], numbers)
+        from_a = both or choose_shell(open_shape(shapes, shape_of_body[a]), open_shape(shapes, shape_of_body[b]))
         for turn in range(2):
             giver, taker = (a, b) if from_a == (turn == 0) else (b, a)
-            shell, at = shape_of_body[giver], shape_of_body[taker]
-            solve_relative_pose_into(poses[taker], poses[giver], scratch)
-            to_map(scratch, numbers, shell, at, frames, count + turn)
-            if ball_misses_map(frames, count + turn, numbers, shell, at):
+            number, map_number = as_int64(shape_of_body[giver]), as_int64(shape_of_body[taker])
+            shell, target = open_shape(shapes, number), open_shape(shapes, map_number)
+            solve_relative_pose_into(poses[taker], poses[giver], relative)
+            frame = frame_in_map(relative, shell, target)
+            if ball_misses_map(frame, shell, target):
                 break
             if turn == 0 or both:
-                write_task(tasks, count + turn, pair, giver, taker, shell, at, numbers)
+                pieces = (shell.numbers.point_count + (PIECE - 1)) // PIECE
+                write_task(tasks, count + turn, LookUpTask(pair, giver, taker, number, map_number, 0, pieces))
+                write_frame(frames, count + turn, frame)
             if turn == 1:
                 count += 2 if both else 1
     return count
 
 
-@kernel
-def write_task(tasks, row, pair, giver, taker, shell, at, numbers):
-    """Fill a row of the tasks: the whole shell."""
-    tasks[row, PAIR] = pair
-    tasks[row, SHELL_BODY], tasks[row, MAP_BODY] = giver, taker
-    tasks[row, SHELL], tasks[row, MAP] = shell, at
-    tasks[row, FIRST_PIECE] = 0
-    tasks[row, END_PIECE] = (int(numbers[shell, POINT_COUNT]) + PIECE - 1) // PIECE
+@kernel(forceinline=True)
+def splat(a: Vec3) -> Lanes3:
+    """Return a point in all lanes, rounded to float32."""
+    return Lanes3(f32x8_splat(a.x), f32x8_splat(a.y), f32x8_splat(a.z))
 
 
 @kernel(forceinline=True)
-def groups_that_may_hit(balls, piece, coarse, m, stretch, slack, end_x, end_y, end_z, row, slab):
-    """Mask of the eight groups of a piece whose balls may meet a filled voxel, by the bounds of `groups.py`; `m`: twelve splats."""
-    at = 32 * piece
-    x, y, z = f32x8_load(balls, at), f32x8_load(balls, at + 8), f32x8_load(balls, at + 16)
-    r = f32x8_multiply_add(f32x8_load(balls, at + 24), stretch, slack)
-    zero = f32x8_splat(np.float32(0.0))
-    u = f32x8_multiply_add(m[0], x, f32x8_multiply_add(m[1], y, f32x8_multiply_add(m[2], z, m[9])))
-    v = f32x8_multiply_add(m[3], x, f32x8_multiply_add(m[4], y, f32x8_multiply_add(m[5], z, m[10])))
-    w = f32x8_multiply_add(m[6], x, f32x8_multiply_add(m[7], y, f32x8_multiply_add(m[8], z, m[11])))
+def row_times(row: Lanes3, p: Lanes3, shift: Lanes) -> Lanes:
+    """Return one coordinate of eight points under a frame."""
+    return f32x8_multiply_add(row.x, p.x, f32x8_multiply_add(row.y, p.y, f32x8_multiply_add(row.z, p.z, shift)))
+
+
+@kernel(forceinline=True)
+def eight_placed(frame: LaneFrame, p: Lanes3) -> Lanes3:
+    """Return eight points under a frame."""
+    return Lanes3(row_times(frame.x, p, frame.shift.x), row_times(frame.y, p, frame.shift.y), row_times(frame.z, p, frame.shift.z))
+
+
+@kernel(forceinline=True)
+def eight_shifted(p: Lanes3, by: Lanes) -> Lanes3:
+    """Return eight points moved by the same along each axis."""
+    return Lanes3(f32x8_add(p.x, by), f32x8_add(p.y, by), f32x8_add(p.z, by))
+
+
+@kernel(forceinline=True)
+def eight_bits(bits: VoxelBits, p: Lanes3) -> np.uint32:
+    """Return the mask of those of eight points whose voxel has its bit set."""
+    return bits_at(bits.words, p.x, p.y, p.z, bits.end.x, bits.end.y, bits.end.z, bits.row, bits.slab)
+
+
+@kernel(forceinline=True)
+def placed_shell(frame: MapFrame, shell: ShapeArrays, target: ShapeArrays) -> PlacedShell:
+    """Return a shell in the voxels of a map."""
+    voxel = target.numbers.voxel
+    return PlacedShell(
+        shell.blocks,
+        shell.balls,
+        (shell.numbers.point_count + (BLOCK - 1)) // BLOCK,
+        LaneFrame(splat(frame.x), splat(frame.y), splat(frame.z), splat(frame.shift)),
+        f32x8_splat(STRETCH / voxel),
+        f32x8_splat(np.float32(SLACK + ROUNDING * shell.numbers.radius / voxel)),
+    )
+
+
+@kernel(forceinline=True)
+def voxel_bits(words: Rows[int32], size: GridSize) -> VoxelBits:
+    """Return the bits of a grid of voxels."""
+    row, rows = (size.x + 3) >> 2, (size.y + 3) >> 2
+    return VoxelBits(words, splat(Vec3(float(size.x), float(size.y), float(size.z))), np.int32(row), np.int32(row * rows))
+
+
+@kernel(forceinline=True)
+def coarse_bounds_of(bounds: Rows[float32], size: GridSize) -> CoarseBounds:
+    """Return the bounds of the cells of a grid of voxels."""
+    row, rows = (size.x + CELL) // CELL, (size.y + CELL) // CELL
+    return CoarseBounds(bounds, np.int32(row), np.int32(row * rows))
+
+
+@kernel(forceinline=True)
+def searched_map(target: ShapeArrays, with_near: bool) -> SearchedMap:
+    """Return what points are looked up in; points near the body are wanted `with_near` if it has a distance band."""
+    size = map_size(target)
+    filled = voxel_bits(target.words, size)
+    wants_near = with_near and target.near.shape[0] > 0
+    more = 2 * MARGIN + 7
+    around = GridSize((size.x + more) & ~7, (size.y + more) & ~7, (size.z + more) & ~7) if wants_near else size
+    coarse = coarse_bounds_of(target.near_coarse if wants_near else target.coarse, around)
+    margin = f32x8_splat(np.float32(MARGIN if wants_near else 0))
+    return SearchedMap(filled, voxel_bits(target.near, around), coarse, wants_near, margin)
+
+
+@kernel(forceinline=True)
+def groups_that_may_hit(shell: PlacedShell, target: SearchedMap, piece: int) -> np.uint32:
+    """Return the mask of the eight groups of a piece whose balls may reach what is looked for, by the bounds of `groups.py`."""
+    at = BALL_BLOCK * piece
+    centre = Lanes3(f32x8_load(shell.balls, at), f32x8_load(shell.balls, at + BLOCK), f32x8_load(shell.balls, at + 2 * BLOCK))
+    reach = f32x8_multiply_add(f32x8_load(shell.balls, at + 3 * BLOCK), shell.stretch, shell.slack)
+    frame, zero, end = shell.frame, f32x8_splat(np.float32(0.0)), target.near.end
+    p = eight_placed(LaneFrame(frame.x, frame.y, frame.z, eight_shifted(frame.shift, target.margin)), centre)
     # The nearest point of the box of the map is no farther from any filled voxel than the centre itself.
-    cu, cv, cw = f32x8_max(f32x8_min(u, end_x), zero), f32x8_max(f32x8_min(v, end_y), zero), f32x8_max(f32x8_min(w, end_z), zero)
-    du, dv, dw = f32x8_sub(u, cu), f32x8_sub(v, cv), f32x8_sub(w, cw)
-    square = f32x8_multiply_add(du, du, f32x8_multiply_add(dv, dv, f32x8_mul(dw, dw)))
-    share = f32x8_splat(np.float32(1.0 / CELL))
-    bound = numbers_at(coarse, f32x8_mul(cu, share), f32x8_mul(cv, share), f32x8_mul(cw, share), row, slab)
+    x, y, z = f32x8_max(f32x8_min(p.x, end.x), zero), f32x8_max(f32x8_min(p.y, end.y), zero), f32x8_max(f32x8_min(p.z, end.z), zero)
+    dx, dy, dz = f32x8_sub(p.x, x), f32x8_sub(p.y, y), f32x8_sub(p.z, z)
+    squared = f32x8_multiply_add(dx, dx, f32x8_multiply_add(dy, dy, f32x8_mul(dz, dz)))
+    share, coarse = f32x8_splat(np.float32(1.0 / CELL)), target.coarse
+    cell_x, cell_y, cell_z = f32x8_mul(x, share), f32x8_mul(y, share), f32x8_mul(z, share)
+    bound = numbers_at(coarse.bounds, cell_x, cell_y, cell_z, coarse.row, coarse.slab)
     # Both are lower bounds of the same distance.
-    return f32x8_less_equal(f32x8_max(square, f32x8_mul(bound, bound)), f32x8_mul(r, r))
+    return f32x8_less_equal(f32x8_max(squared, f32x8_mul(bound, bound)), f32x8_mul(reach, reach))
+
+
+@kernel(forceinline=True)
+def look_up_block(shell: PlacedShell, target: SearchedMap, block: int) -> tuple[np.uint32, np.uint32]:
+    """Return the masks of those of eight points that are hits, or near where that is wanted, and of those in filled voxels."""
+    at = POINT_BLOCK * block
+    p = Lanes3(f32x8_load(shell.points, at), f32x8_load(shell.points, at + BLOCK), f32x8_load(shell.points, at + 2 * BLOCK))
+    p = eight_placed(shell.frame, p)
+    if not target.wants_near:
+        hit = eight_bits(target.filled, p)
+        return hit, hit
+    near = eight_bits(target.near, eight_shifted(p, target.margin))
+    if near == 0:  # filled voxels, and all about them, are near
+        return near, near
+    return near, eight_bits(target.filled, p)
+
+
+@kernel(forceinline=True)
+def write_found(found: FoundRows, rows: int, task: int, block: int, near: np.uint32, hit: np.uint32) -> int:
+    """Append a row for each point of a block in a mask; return how many rows there are then."""
+    while near != 0:
+        lane = lowest_bit(near)
+        found.task[rows] = task
+        found.point[rows] = BLOCK * block + lane
+        found.hit[rows] = (hit >> np.uint32(lane)) & np.uint32(1)
+        rows += 1
+        near = without_lowest_bit(near)
+    return rows
+
+
+@kernel(forceinline=True)
+def look_up_piece(
+    shell: PlacedShell, target: SearchedMap, groups: np.uint32, task: int, piece: int, row_mode: int, found: FoundRows, rows: int
+) -> PieceHits:
+    """Look up the points of some groups of a piece; where one row is enough, up to the first group with one."""
+    before, look_ups, lanes = rows, 0, np.uint64(0)
+    while groups != 0:
+        begin = (PIECE * piece + GROUP * lowest_bit(groups)) // BLOCK
+        groups = without_lowest_bit(groups)
+        end = min(begin + GROUP // BLOCK, shell.block_count)
+        for block in range(begin, end):
+            near, hit = look_up_block(shell, target, block)
+            lanes |= np.uint64(hit)
+            rows = write_found(found, rows, task, block, near, hit)
+        look_ups += max(0, end - begin) * BLOCK
+        if row_mode != ALL and rows > before:
+            break
+    return PieceHits(rows, look_ups, lanes != 0)
 
 
 @kernel
 def look_up_shells(
-    tasks, frames, table, numbers, grouped, with_near, how_many, operations,
-    state, pair_hit, found_rows,
-):  # fmt: skip
-    """Go on with the look-ups of tasks (n,TASK) for so many points; hits are appended to the rows (3,k): task, point, 1; in order.
+    tasks: Ints, frames: Floats, shapes: Addresses, grouped: bool, with_near: bool, row_mode: int, operations: int,
+    state_memory: NDArray[np.void], pair_hit: Marks, found: Ints,
+) -> int:  # fmt: skip
+    """Go on with the look-ups of tasks (n,TASK) for so many points; hits are appended to `found` (3,k): task, point, 1; in order.
 
     With `with_near`, for all rows only, points near a body with a distance band are appended as well (task, point, 0). Stops where
     the rows might not hold the hits of another piece. Returns the points looked up.
     """
-    used = 0
-    rows = state[ROWS]
-    task = state[NEXT_TASK]
-    piece = state[NEXT_PIECE]
-    row_task, row_point, row_hit = found_rows[0], found_rows[1], found_rows[2]
-    room = row_task.shape[0] - PIECE
-    while task < tasks.shape[0] and used < operations and rows <= room:
-        shell, at = tasks[task, SHELL], tasks[task, MAP]
-        if piece < tasks[task, FIRST_PIECE]:
-            piece = tasks[task, FIRST_PIECE]
-        end_piece = tasks[task, END_PIECE]
-        if how_many != ALL and pair_hit[tasks[task, PAIR]]:
-            piece = end_piece
-        lanes = float32_at(table[shell, LANES], table[shell, LANES + 1])
-        balls = float32_at(table[shell, BALLS], table[shell, BALLS + 1])
-        words = int32_at(table[at, WORDS], table[at, WORDS + 1])
-        coarse = float32_at(table[at, COARSE], table[at, COARSE + 1])
-        blocks = (int(numbers[shell, POINT_COUNT]) + BLOCK - 1) // BLOCK
-        nx, ny, nz = int(numbers[at, CELLS]), int(numbers[at, CELLS + 1]), int(numbers[at, CELLS + 2])
-        row, slab = np.int32((nx + 3) >> 2), np.int32(((nx + 3) >> 2) * ((ny + 3) >> 2))
-        end_x, end_y, end_z = f32x8_splat(np.float32(nx)), f32x8_splat(np.float32(ny)), f32x8_splat(np.float32(nz))
-        near_bits = int32_at(table[at, NEAR], table[at, NEAR + 1])
-        around, shift = with_near and near_bits.shape[0] > 0, np.float32(0.0)
-        if around:  # in the band's lattice
-            more = 2 * MARGIN + 7
-            nx, ny, nz, shift = (nx + more) & ~7, (ny + more) & ~7, (nz + more) & ~7, np.float32(MARGIN)
-            coarse = float32_at(table[at, NEAR_COARSE], table[at, NEAR_COARSE + 1])
-        near_row, near_slab = np.int32(nx >> 2), np.int32((nx >> 2) * (ny >> 2))
-        over_x, over_y, over_z = f32x8_splat(np.float32(nx)), f32x8_splat(np.float32(ny)), f32x8_splat(np.float32(nz))
-        back = f32x8_splat(-shift)
-        coarse_row = np.int32((nx + CELL) // CELL)
-        coarse_slab = np.int32(coarse_row * ((ny + CELL) // CELL))
-        m0, m1, m2 = f32x8_splat(frames[task, 0]), f32x8_splat(frames[task, 1]), f32x8_splat(frames[task, 2])
-        m3, m4, m5 = f32x8_splat(frames[task, 3]), f32x8_splat(frames[task, 4]), f32x8_splat(frames[task, 5])
-        m6, m7, m8 = f32x8_splat(frames[task, 6]), f32x8_splat(frames[task, 7]), f32x8_splat(frames[task, 8])
-        t0, t1, t2 = f32x8_splat(frames[task, 9]), f32x8_splat(frames[task, 10]), f32x8_splat(frames[task, 11])
-        stretch = f32x8_splat(STRETCH / numbers[at, VOXEL])
-        slack = f32x8_splat(np.float32(SLACK + ROUNDING * numbers[shell, RADIUS] / numbers[at, VOXEL]))
-        while piece < end_piece and used < operations and rows <= room:
-            near, hits = np.uint32(255), np.uint32(0)
+    state = view_state(state_memory)
+    used, rows, number, piece = 0, state.rows, state.next_task, state.next_piece
+    out = FoundRows(borrowed(found[FOUND_TASK]), borrowed(found[FOUND_POINT]), borrowed(found[FOUND_HIT]))
+    room = found.shape[1] - PIECE
+    while number < tasks.shape[0] and used < operations and rows <= room:
+        task = task_at(tasks, number)
+        piece = max(piece, task.first_piece)
+        if row_mode != ALL and pair_hit[task.pair]:
+            piece = task.end_piece
+        shell_shape, map_shape = open_shape(shapes, task.shell), open_shape(shapes, task.map)
+        shell, target = placed_shell(frame_at(frames, number), shell_shape, map_shape), searched_map(map_shape, with_near)
+        while piece < task.end_piece and used < operations and rows <= room:
+            groups = np.uint32(255)
             if grouped:
-                m = (m0, m1, m2, m3, m4, m5, m6, m7, m8, f32x8_sub(t0, back), f32x8_sub(t1, back), f32x8_sub(t2, back))
-                near = groups_that_may_hit(balls, piece, coarse, m, stretch, slack, over_x, over_y, over_z, coarse_row, coarse_slab)
+                groups = groups_that_may_hit(shell, target, piece)
                 used += 8
-            while near != 0:
-                begin = (PIECE * piece + GROUP * lowest_bit(near)) // BLOCK
-                near = without_lowest_bit(near)
-                end = min(begin + GROUP // BLOCK, blocks)
-                for block in range(begin, end):
-                    x, y, z = f32x8_load(lanes, 24 * block), f32x8_load(lanes, 24 * block + 8), f32x8_load(lanes, 24 * block + 16)
-                    u = f32x8_multiply_add(m0, x, f32x8_multiply_add(m1, y, f32x8_multiply_add(m2, z, t0)))
-                    v = f32x8_multiply_add(m3, x, f32x8_multiply_add(m4, y, f32x8_multiply_add(m5, z, t1)))
-                    w = f32x8_multiply_add(m6, x, f32x8_multiply_add(m7, y, f32x8_multiply_add(m8, z, t2)))
-                    found = np.uint32(255)
-                    if around:
-                        x, y, z = f32x8_sub(u, back), f32x8_sub(v, back), f32x8_sub(w, back)
-                        found = bits_at(near_bits, x, y, z, over_x, over_y, over_z, near_row, near_slab)
-                        if found == 0:  # filled voxels, and all about them, are near
-                            continue
-                    hit = bits_at(words, u, v, w, end_x, end_y, end_z, row, slab)
-                    hits |= hit
-                    if not around:
-                        found = hit
-                    while found != 0:
-                        lane = lowest_bit(found)
-                        row_task[rows] = task
-                        row_point[rows] = BLOCK * block + lane
-                        row_hit[rows] = (hit >> np.uint32(lane)) & np.uint32(1)
-                        rows += 1
-                        found = without_lowest_bit(found)
-                if end > begin:
-                    used += (end - begin) * BLOCK
-                    state[LOOK_UPS] += (end - begin) * BLOCK
-                if how_many != ALL and rows > state[ROWS]:
-                    break
+            hits = look_up_piece(shell, target, groups, number, piece, row_mode, out, rows)
+            used += hits.look_ups
+            state.look_ups += hits.look_ups
             piece += 1
-            if rows > state[ROWS]:
-                if hits != 0:
-                    pair_hit[tasks[task, PAIR]] = 1
-                if how_many != ALL:  # one is enough, and which one must not depend on the pieces
-                    rows = state[ROWS] + 1
-                    piece = end_piece
-                state[ROWS] = rows
-        if piece >= end_piece:
-            task += 1
+            if hits.rows > rows:
+                if hits.in_filled:
+                    pair_hit[task.pair] = 1
+                rows = hits.rows
+                if row_mode != ALL:  # one is enough, and which one must not depend on the pieces
+                    rows = state.rows + 1
+                    piece = task.end_piece
+                state.rows = rows
+        if piece >= task.end_piece:
+            number += 1
             piece = 0
             used += BLOCK
-            if how_many == ONE and rows > 0:
-                task = tasks.shape[0]
-    state[NEXT_TASK], state[NEXT_PIECE] = task, piece
+            if row_mode == ONE and rows > 0:
+                number = tasks.shape[0]
+    state.next_task, state.next_piece = number, piece
     return used
 
 
 @kernel
-def is_filled(words, numbers, shape, x, y, z):
-    """Whether a point, in voxels from the corner of a map, lies in a filled voxel."""
-    nx, ny, nz = numbers[shape, CELLS], numbers[shape, CELLS + 1], numbers[shape, CELLS + 2]
-    if not (x >= 0.0 and x < nx and y >= 0.0 and y < ny and z >= 0.0 and z < nz):
-        return False
-    i, j, k = int(x), int(y), int(z)
-    word = ((k >> 2) * ((int(ny) + 3) >> 2) + (j >> 2)) * ((int(nx) + 3) >> 2) + (i >> 2)
-    return (words[2 * word + ((k >> 1) & 1)] >> (((k & 1) << 4) | ((j & 3) << 2) | (i & 3))) & 1 != 0
-
-
-@kernel
-def look_up_deep_points(tasks, table, numbers, poses, pair_hit, scratch, rows):
+def look_up_deep_points(tasks: Ints, shapes: Addresses, poses: Floats, pair_hit: Marks, rows: Ints) -> int:
     """Write rows (task, -1 - k) for deep points k of map bodies that lie in the shell bodies, for pairs without a hit.
 
     Returns how many there are; rows beyond the end are counted and not written.
     """
     found = 0
-    for task in range(tasks.shape[0]):
-        shell, at = tasks[task, SHELL], tasks[task, MAP]
-        deep = float64_at(table[at, DEEP], table[at, DEEP + 1])
-        if pair_hit[tasks[task, PAIR]] or deep.shape[0] == 0 or tasks[task, FIRST_PIECE] > 0:
+    relative = np.empty((4, 4))
+    for number in range(tasks.shape[0]):
+        task = task_at(tasks, number)
+        shell, deep = open_shape(shapes, task.shell), open_shape(shapes, task.map).deep
+        if pair_hit[task.pair] or deep.shape[0] == 0 or task.first_piece > 0:
             continue
-        words = int32_at(table[shell, WORDS], table[shell, WORDS + 1])
-        solve_relative_pose_into(poses[tasks[task, SHELL_BODY]], poses[tasks[task, MAP_BODY]], scratch)
-        scale = 1.0 / numbers[shell, VOXEL]
+        solve_relative_pose_into(poses[task.shell_body], poses[task.map_body], relative)
+        body = rows_of(relative)
+        scale, shift = 1.0 / shell.numbers.voxel, minus(body.shift, point_from(shell.numbers.origin, 0))
         for k in range(deep.shape[0] // 3):
-            px, py, pz = deep[3 * k], deep[3 * k + 1], deep[3 * k + 2]
-            x = ((scratch[0, 0] * px + scratch[0, 1] * py) + scratch[0, 2] * pz) + (scratch[0, 3] - numbers[shell, ORIGIN])
-            y = ((scratch[1, 0] * px + scratch[1, 1] * py) + scratch[1, 2] * pz) + (scratch[1, 3] - numbers[shell, ORIGIN + 1])
-            z = ((scratch[2, 0] * px + scratch[2, 1] * py) + scratch[2, 2] * pz) + (scratch[2, 3] - numbers[shell, ORIGIN + 2])
-            if is_filled(words, numbers, shell, x * scale, y * scale, z * scale):
+            p = point_from(deep, 3 * k)
+            at = Vec3(dot(body.x, p) + shift.x, dot(body.y, p) + shift.y, dot(body.z, p) + shift.z)
+            if is_filled(shell, times(scale, at)):
                 if found < rows.shape[0]:
-                    rows[found, 0], rows[found, 1] = task, -1 - k
+                    rows[found, 0], rows[found, 1] = number, -1 - k
                 found += 1
     return found

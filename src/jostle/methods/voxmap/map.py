@@ -15,10 +15,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
+from jostle.kernels.jit import kernel
 
 Words = NDArray[np.uint64]
 BLOCK = 4  # voxels along the edge of a word
 ROUNDING = 1e-9  # in voxels: a box that passes a voxel's face by less does not start another one
+
+
+class GridSize(NamedTuple):
+    """How many voxels, words or bins there are along each axis."""
+
+    x: int
+    y: int
+    z: int
+
+
+class Voxel(NamedTuple):
+    """A voxel by its numbers along the axes."""
+
+    x: int
+    y: int
+    z: int
+
+
+@kernel(forceinline=True)
+def cell_number(size: GridSize, x: int, y: int, z: int) -> int:
+    """Return the number of a cell of a grid, x fastest."""
+    return (z * size.y + y) * size.x + x
 
 
 class Lattice(NamedTuple):
@@ -29,10 +52,9 @@ class Lattice(NamedTuple):
     cells: NDArray[np.int64]  # (3,)
 
     @property
-    def blocks(self) -> tuple[int, int, int]:
+    def blocks(self) -> GridSize:
         """Words along x, y, z."""
-        x, y, z = ((self.cells + BLOCK - 1) // BLOCK).tolist()
-        return x, y, z
+        return GridSize(*((self.cells + BLOCK - 1) // BLOCK).tolist())
 
     @property
     def word_count(self) -> int:

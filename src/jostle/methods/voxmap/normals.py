@@ -13,14 +13,19 @@ with a wider reach.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
+from jostle.geometry.triangle import Triangle, triangle_of_row
+from jostle.geometry.vector import Vec3, dot, length, minus, point_at, times, write_point
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_float64, as_int64
 from jostle.methods.voxmap.face_bins import all_faces, bin_faces
+from jostle.methods.voxmap.map import GridSize, cell_number
 from jostle.protocol import Progress
 from jostle.shapes.mesh import Mesh
 
@@ -77,38 +82,18 @@ def _ask_bins(
     lower = points[left].min(axis=0).astype(np.float64) - reach
     extent = points[left].max(axis=0) + reach - lower
     edge = max(edge, float((extent.prod() / MOST_BINS) ** (1.0 / 3.0)))
-    bins = np.ceil(extent / edge).astype(np.int64)
+    size = GridSize(*np.ceil(extent / edge).astype(np.int64).tolist())
     # Whole numbers stand at the middles of bins.
     placed = read_only_view(((corners.reshape(-1, 3) - lower) / edge - 0.5).reshape(-1, 9))
-    x, y, z = bins.tolist()
-    count, lists = np.zeros(x * y * z + 1, np.int64), np.empty(0, np.int32)
-    all_faces(lambda begin, end: bin_faces(placed, begin, end, 0.5, reach / edge, x, y, z, False, count, lists), len(placed))
+    count, lists = np.zeros(math.prod(size) + 1, np.int64), np.empty(0, np.int32)
+    all_faces(lambda begin, end: bin_faces(placed, begin, end, 0.5, reach / edge, size, False, count, lists), len(placed))
     np.cumsum(count, out=count)
     lists = np.empty(int(count[-1]), np.int32)
-    all_faces(lambda begin, end: bin_faces(placed, begin, end, 0.5, reach / edge, x, y, z, True, count, lists), len(placed))
-    low_x, low_y, low_z = lower.tolist()
-    asked, begins, where = read_only_view(points), read_only_view(count), read_only_view(left)
+    all_faces(lambda begin, end: bin_faces(placed, begin, end, 0.5, reach / edge, size, True, count, lists), len(placed))
+    bins = FaceBins(Vec3(*lower.tolist()), 1.0 / edge, size, read_only_view(count), lists)
+    asked, numbers, surface = read_only_view(points), read_only_view(left), FeatureFaces(corners, features)
     all_faces(
-        lambda begin, end: nearest_normals(
-            asked,
-            where,
-            begin,
-            end,
-            corners,
-            features,
-            low_x,
-            low_y,
-            low_z,
-            1.0 / edge,
-            x,
-            y,
-            z,
-            begins,
-            lists,
-            reach,
-            feet,
-            normals,
-        ),
+        lambda begin, end: nearest_normals(asked, numbers, begin, end, surface, bins, reach, feet, normals),
         len(left),
         progress,
         f"normals of {name}",
@@ -145,19 +130,41 @@ def _angles(at: Floats, one: Floats, other: Floats) -> Floats:
     return angle
 
 
-@kernel
-def nearest_feature(px, py, pz, corners, face):  # type: ignore[no-untyped-def]
-    """Squared distance of a point to a face of corners (m,9), where it is nearest, and the way from there to the point.
+class FeatureFaces(NamedTuple):
+    """Corners (m,9) of faces, and the directions (m,7,3) of their features."""
+
+    corners: Floats
+    features: Floats
+
+
+class FaceBins(NamedTuple):
+    """Bins of edge 1 / scale from a corner on; the faces of bin k are lists[begins[k] : begins[k + 1]]."""
+
+    corner: Vec3
+    scale: float
+    size: GridSize
+    begins: NDArray[np.int64]
+    lists: NDArray[np.int32]
+
+
+class NearestFeature(NamedTuple):
+    """Squared distance of a point from a face, the feature where it is nearest, and the way from there to the point.
 
     0: within the face, 1 2 3: at a corner, 4 5 6: at a side.
     """
-    ax, ay, az = corners[face, 0], corners[face, 1], corners[face, 2]
+
+    squared: float
+    feature: int
+    way: Vec3
+
+
+@kernel
+def nearest_feature(point: Vec3, face: Triangle) -> NearestFeature:
+    """Return the feature of a face that is nearest to a point."""
     # Relative to the first corner; Voronoi regions one after the other (Ericson 2005, §5.1.5).
-    ux, uy, uz = corners[face, 3] - ax, corners[face, 4] - ay, corners[face, 5] - az
-    vx, vy, vz = corners[face, 6] - ax, corners[face, 7] - ay, corners[face, 8] - az
-    px, py, pz = px - ax, py - ay, pz - az
-    uu, uv, vv = ux * ux + uy * uy + uz * uz, ux * vx + uy * vy + uz * vz, vx * vx + vy * vy + vz * vz
-    d1, d2 = ux * px + uy * py + uz * pz, vx * px + vy * py + vz * pz
+    u, v, p = minus(face.q, face.p), minus(face.r, face.p), minus(point, face.p)
+    uu, uv, vv = dot(u, u), dot(u, v), dot(v, v)
+    d1, d2 = dot(u, p), dot(v, p)
     d3, d4, d5, d6 = d1 - uu, d2 - uv, d1 - uv, d2 - vv
     feature, s, t = 0, 0.0, 0.0
     if d1 <= 0.0 and d2 <= 0.0:
@@ -176,41 +183,45 @@ def nearest_feature(px, py, pz, corners, face):  # type: ignore[no-untyped-def]
     else:
         a, b, c = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
         s, t = b / (a + b + c), c / (a + b + c)
-    dx, dy, dz = px - s * ux - t * vx, py - s * uy - t * vy, pz - s * uz - t * vz
-    return dx * dx + dy * dy + dz * dz, feature, dx, dy, dz
-
-
-@kernel
-def nearest_normals(  # type: ignore[no-untyped-def]
-    points, where, begin, end, corners, features, lx, ly, lz, scale, nx, ny, nz, begins, lists, reach, feet, normals
-):
-    """Write the feet and normals (n,3) of the points (n,3) with numbers where[begin … end - 1] that have a face within reach.
-
-    corners (m,9), features (m,7,3); bins of edge 1 / scale from (lx, ly, lz), their faces in lists[begins[k] : begins[k + 1]].
-    """
-    for k in range(begin, end):
-        i = where[k]
-        px, py, pz = float(points[i, 0]), float(points[i, 1]), float(points[i, 2])
-        x, y, z = int((px - lx) * scale), int((py - ly) * scale), int((pz - lz) * scale)
-        bin_number = (min(z, nz - 1) * ny + min(y, ny - 1)) * nx + min(x, nx - 1)
-        nearest, face, feature = reach * reach, -1, 0
-        for j in range(begins[bin_number], begins[bin_number + 1]):
-            squared, where_on_it, _, _, _ = nearest_feature(px, py, pz, corners, lists[j])
-            # Of equal ones the lowest face, whatever the order in which lists were filled.
-            if squared < nearest or (squared == nearest and lists[j] < face):
-                nearest, face, feature = squared, lists[j], where_on_it
-        if face >= 0:
-            _, _, dx, dy, dz = nearest_feature(px, py, pz, corners, face)
-            feet[i, 0], feet[i, 1], feet[i, 2] = px - dx, py - dy, pz - dz
-            dx, dy, dz = features[face, feature, 0], features[face, feature, 1], features[face, feature, 2]
-            shrink = 1.0 / math.sqrt(dx * dx + dy * dy + dz * dz)
-            normals[i, 0], normals[i, 1], normals[i, 2] = shrink * dx, shrink * dy, shrink * dz
+    way = minus(minus(p, times(s, u)), times(t, v))
+    return NearestFeature(dot(way, way), feature, way)
 
 
 @kernel(forceinline=True)
-def area_of_point(nx, ny, nz, square):  # type: ignore[no-untyped-def]
-    """The area that a shell point stands for, by its normal in the body's axes; `square` is that of the edge of a shell voxel.
+def bin_of(bins: FaceBins, p: Vec3) -> int:
+    """Return the number of the bin of a point, which is not below the corner of the bins."""
+    size, at = bins.size, minus(p, bins.corner)
+    x, y, z = int(at.x * bins.scale), int(at.y * bins.scale), int(at.z * bins.scale)
+    return cell_number(size, min(x, size.x - 1), min(y, size.y - 1), min(z, size.z - 1))
+
+
+@kernel
+def nearest_normals(
+    points: NDArray[np.float32], numbers: NDArray[np.int64], begin: int, end: int, surface: FeatureFaces, bins: FaceBins,
+    reach: float, feet: NDArray[np.float32], normals: NDArray[np.float32],
+) -> None:  # fmt: skip
+    """Write the feet and normals (n,3) of the points (n,3) numbers[begin … end - 1] that have a face within reach."""
+    for k in range(begin, end):
+        i = as_int64(numbers[k])
+        p = Vec3(as_float64(points[i, 0]), as_float64(points[i, 1]), as_float64(points[i, 2]))
+        cell = bin_of(bins, p)
+        nearest, face, feature = reach * reach, -1, 0
+        for j in range(bins.begins[cell], bins.begins[cell + 1]):
+            other = as_int64(bins.lists[j])
+            found = nearest_feature(p, triangle_of_row(surface.corners, other))
+            # Of equal ones the lowest face, whatever the order in which lists were filled.
+            if found.squared < nearest or (found.squared == nearest and other < face):
+                nearest, face, feature = found.squared, other, found.feature
+        if face >= 0:
+            write_point(feet, i, minus(p, nearest_feature(p, triangle_of_row(surface.corners, face)).way))
+            direction = point_at(surface.features[face], feature)
+            write_point(normals, i, times(1.0 / length(direction), direction))
+
+
+@kernel(forceinline=True)
+def area_of_point(normal: Vec3, square: float) -> float:
+    """Return the area that a shell point stands for, by its normal in the body's axes; `square` is that of a shell voxel's edge.
 
     Surface voxels of a plane with the unit normal n are a layer as thick as their 26 neighbours reach: |nx| + |ny| + |nz| voxels.
     """
-    return square / max(abs(nx) + abs(ny) + abs(nz), 1.0)
+    return square / max(abs(normal.x) + abs(normal.y) + abs(normal.z), 1.0)

@@ -20,9 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
+from jostle.geometry.vector import Vec2, Vec3
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import Whole
 from jostle.kernels.slices import run_in_slices
+from jostle.kernels.structs import borrowed
 from jostle.methods.voxmap.map import Lattice, Words
 
 ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -30,92 +33,166 @@ FIRST_SLICE = 1 << 20  # operations: 10 ms of small faces; later slices are size
 INSERTION_SORTED = 24  # crossings of one ray up to which insertion sort is the fastest
 
 
-@kernel(forceinline=True)
-def edge_at(q, au, av, aw, ku, kw, low_u, high_u, low_w, high_w):  # type: ignore[no-untyped-def]
-    """Where an edge from its lower end a, with slopes k, passes the row at q: (u, w), inside the edge's extent."""
-    t = q - av
-    return min(max(au + t * ku, low_u), high_u), min(max(aw + t * kw, low_w), high_w)
+class Crossings(NamedTuple):
+    """Where rays meet a surface, by rays: ray r has the entries starts[r] … starts[r + 1]; the last entry of starts is not used."""
+
+    starts: NDArray[np.int64]  # (rays + 2,)
+    positions: Floats  # (k,) along the ray, in voxels from the origin
+    signs: NDArray[np.int8]  # (k,) +1 or -1: what the winding number changes by
+
+
+class Screen(NamedTuple):
+    """The axes of the screen, that of the rays, and the words of the map along u."""
+
+    u: int
+    v: int
+    w: int
+    blocks_u: int
+
+
+class ColumnLayout(NamedTuple):
+    """Columns of words along the rays: how many stand along u, and the strides of words and of bits along u, v and w."""
+
+    blocks_u: int
+    stride_u: int
+    stride_v: int
+    stride_w: int
+    bit_u: int
+    bit_v: int
+    bit_w: int
+
+
+class ScreenEdge(NamedTuple):
+    """An edge from its lower end to its upper one along v; x, y, z are u, v, w. Slopes: of u and w along v."""
+
+    low: Vec3
+    high: Vec3
+    slope_u: float
+    slope_w: float
+
+
+class ScreenFace(NamedTuple):
+    """The corners of a face in the order of v; the sign is -1 where that turned it over."""
+
+    low: Vec3
+    middle: Vec3
+    high: Vec3
+    sign: int
 
 
 @kernel(forceinline=True)
-def ray_number(i, j, blocks_u):  # type: ignore[no-untyped-def]
-    """Rays are numbered by tiles of 4 x 4."""
+def screen_point(points: Floats, i: Whole, screen: Screen) -> Vec3:
+    """Return a point as (u, v, w)."""
+    return Vec3(points[i, screen.u], points[i, screen.v], points[i, screen.w])
+
+
+@kernel(forceinline=True)
+def screen_face(points: Floats, faces: Ints, face: int, screen: Screen) -> ScreenFace:
+    """Return a face as seen along the rays. An exchange of two corners turns it over."""
+    a, b, c = (
+        screen_point(points, faces[face, 0], screen),
+        screen_point(points, faces[face, 1], screen),
+        screen_point(points, faces[face, 2], screen),
+    )
+    sign = 1
+    if a.y > b.y:
+        a, b, sign = b, a, -sign
+    if b.y > c.y:
+        b, c, sign = c, b, -sign
+    if a.y > b.y:
+        a, b, sign = b, a, -sign
+    return ScreenFace(a, b, c, sign)
+
+
+@kernel(forceinline=True)
+def screen_edge(low: Vec3, high: Vec3) -> ScreenEdge:
+    """Return the edge between two corners that differ in v."""
+    return ScreenEdge(low, high, (high.x - low.x) / (high.y - low.y), (high.z - low.z) / (high.y - low.y))
+
+
+@kernel(forceinline=True)
+def edge_at(edge: ScreenEdge, q: float) -> Vec2:
+    """Return where an edge passes the row at q: (u, w), inside the edge's extent."""
+    low, high = edge.low, edge.high
+    t = q - low.y
+    return Vec2(
+        min(max(low.x + t * edge.slope_u, min(low.x, high.x)), max(low.x, high.x)),
+        min(max(low.z + t * edge.slope_w, min(low.z, high.z)), max(low.z, high.z)),
+    )
+
+
+@kernel(forceinline=True)
+def ray_number(i: int, j: int, blocks_u: int) -> int:
+    """Return the number of a ray; they are numbered by tiles of 4 x 4."""
     return ((((j >> 2) * blocks_u) + (i >> 2)) << 4) | ((j & 3) << 2) | (i & 3)
 
 
 @kernel(forceinline=True)
-def cast_row(j, sign, one, other, blocks_u, counting, starts, positions, signs):  # type: ignore[no-untyped-def]
+def cast_row(j: int, sign: int, one: Vec2, other: Vec2, blocks_u: int, counting: bool, out: Crossings) -> int:
     """Cross the rays of a row between two edges (u, w): count them in starts[ray + 2], or write them at starts[ray + 1]."""
-    (u_one, w_one), (u_other, w_other) = one, other
-    first, last = math.ceil(u_one - 0.5), math.ceil(u_other - 0.5)
+    first, last = math.ceil(one.x - 0.5), math.ceil(other.x - 0.5)
     if first > last:
         first, last = last, first
     else:
         sign = -sign
     if first == last:
         return 0
-    slope = (w_other - w_one) / (u_other - u_one)
-    low_w, high_w = min(w_one, w_other), max(w_one, w_other)
+    slope = (other.y - one.y) / (other.x - one.x)
+    low_w, high_w = min(one.y, other.y), max(one.y, other.y)
     for i in range(int(first), int(last)):
         ray = ray_number(i, j, blocks_u)
         if counting:
-            starts[ray + 2] += 1
+            out.starts[ray + 2] += 1
         else:
-            k = starts[ray + 1]
-            starts[ray + 1] = k + 1
-            positions[k] = min(max(w_one + (i + 0.5 - u_one) * slope, low_w), high_w)
-            signs[k] = sign
+            k = out.starts[ray + 1]
+            out.starts[ray + 1] = k + 1
+            out.positions[k] = min(max(one.y + (i + 0.5 - one.x) * slope, low_w), high_w)
+            out.signs[k] = sign
     return int(last - first)
 
 
-@kernel
-def cast_faces(points, faces, axis_u, axis_v, axis_w, blocks_u, first, budget, counting, starts, positions, signs):  # type: ignore[no-untyped-def]
-    """Cross rays with faces from `first` on, for about `budget` operations; the next face, and the operations used.
-
-    points (n, 3) in voxels, faces (m, 3); starts (rays + 2,) int64, positions (k,) float64, signs (k,) int8. An operation is a
-    face, a row of one, or a crossing.
-    """
+@kernel(forceinline=True)
+def cast_between(
+    begin: int, end: int, sign: int, edges: tuple[ScreenEdge, ScreenEdge], blocks_u: int, counting: bool, out: Crossings
+) -> int:
+    """Cross the rays of the rows begin … end - 1 between two edges of a face; return the operations used."""
     used = 0
-    face = first
-    while face < faces.shape[0] and used < budget:
-        a, b, c = faces[face, 0], faces[face, 1], faces[face, 2]
-        face += 1
+    for j in range(begin, end):
+        one, other = edge_at(edges[0], j + 0.5), edge_at(edges[1], j + 0.5)
+        used += 1 + cast_row(j, sign, one, other, blocks_u, counting, out)
+    return used
+
+
+@kernel
+def cast_faces(
+    points: Floats, faces: Ints, screen: Screen, first: int, budget: int, counting: bool, crossings: Crossings
+) -> tuple[int, int]:
+    """Cross rays with faces from `first` on, for about `budget` operations; return the next face, and the operations used.
+
+    points (n, 3) in voxels, faces (m, 3). An operation is a face, a row of one, or a crossing.
+    """
+    out = Crossings(borrowed(crossings.starts), borrowed(crossings.positions), borrowed(crossings.signs))
+    used = 0
+    number = first
+    while number < faces.shape[0] and used < budget:
+        face = screen_face(points, faces, number, screen)
+        number += 1
         used += 1
-        # In the order of v: a below b below c. An exchange turns the face over.
-        sign = 1
-        if points[a, axis_v] > points[b, axis_v]:
-            a, b, sign = b, a, -sign
-        if points[b, axis_v] > points[c, axis_v]:
-            b, c, sign = c, b, -sign
-        if points[a, axis_v] > points[b, axis_v]:
-            a, b, sign = b, a, -sign
-        au, av, aw = points[a, axis_u], points[a, axis_v], points[a, axis_w]
-        bu, bv, bw = points[b, axis_u], points[b, axis_v], points[b, axis_w]
-        cu, cv, cw = points[c, axis_u], points[c, axis_v], points[c, axis_w]
-        low, middle, high = math.ceil(av - 0.5), math.ceil(bv - 0.5), math.ceil(cv - 0.5)
+        low, middle, high = math.ceil(face.low.y - 0.5), math.ceil(face.middle.y - 0.5), math.ceil(face.high.y - 0.5)
         if low == high:
             continue
-        long_u, long_w = (cu - au) / (cv - av), (cw - aw) / (cv - av)
-        left, right = min(au, cu), max(au, cu)
-        back, front = min(aw, cw), max(aw, cw)
+        long_edge = screen_edge(face.low, face.high)
         for part in range(2):
-            if part == 0:
-                begin, end, su, sv, sw, tu, tv, tw = low, middle, au, av, aw, bu, bv, bw
-            else:
-                begin, end, su, sv, sw, tu, tv, tw = middle, high, bu, bv, bw, cu, cv, cw
+            begin, end = (low, middle) if part == 0 else (middle, high)
             if begin == end:
                 continue
-            short_u, short_w = (tu - su) / (tv - sv), (tw - sw) / (tv - sv)
-            for j in range(begin, end):
-                q = j + 0.5
-                one = edge_at(q, au, av, aw, long_u, long_w, left, right, back, front)
-                other = edge_at(q, su, sv, sw, short_u, short_w, min(su, tu), max(su, tu), min(sw, tw), max(sw, tw))
-                used += 1 + cast_row(j, sign, one, other, blocks_u, counting, starts, positions, signs)
-    return face, used
+            short_edge = screen_edge(face.low, face.middle) if part == 0 else screen_edge(face.middle, face.high)
+            used += cast_between(begin, end, face.sign, (long_edge, short_edge), screen.blocks_u, counting, out)
+    return number, used
 
 
 @kernel
-def add_up(starts):  # type: ignore[no-untyped-def]
+def add_up(starts: NDArray[np.int64]) -> None:
     """Turn counts at starts[ray + 2] into the places where crossings are written, at starts[ray + 1]."""
     total = 0
     for k in range(starts.shape[0]):
@@ -124,7 +201,7 @@ def add_up(starts):  # type: ignore[no-untyped-def]
 
 
 @kernel(forceinline=True)
-def sort_crossings(positions, signs, begin, end):  # type: ignore[no-untyped-def]
+def sort_crossings(positions: Floats, signs: NDArray[np.int8], begin: int, end: int) -> None:
     """Sort the crossings of one ray by their positions (insertion sort; Shell's, with Knuth's gaps, when there are many)."""
     gap = 1
     while end - begin > INSERTION_SORTED and 3 * gap + 1 < end - begin:
@@ -141,7 +218,7 @@ def sort_crossings(positions, signs, begin, end):  # type: ignore[no-untyped-def
 
 
 @kernel(forceinline=True)
-def fill_run(column, low, high, along, offset):  # type: ignore[no-untyped-def]
+def fill_run(column: Words, low: int, high: int, along: int, offset: int) -> None:
     """Fill voxels low … high of a ray in a column of words; its bits are `along` apart and start at `offset`."""
     one = np.uint64(1)
     step = np.uint64(along)
@@ -158,44 +235,52 @@ def fill_run(column, low, high, along, offset):  # type: ignore[no-untyped-def]
     column[last] |= ray & to_high
 
 
-@kernel
-def fill_columns(starts, positions, signs, depth, layout, first, budget, column, words):  # type: ignore[no-untyped-def]
-    """Fill columns of words from `first` on; (the next one, operations used, the longest way inside the solid in voxels).
+@kernel(forceinline=True)
+def fill_ray(crossings: Crossings, ray: int, depth: int, column: Words, along: int, offset: int) -> float:
+    """Sort the crossings of a ray and fill the voxels between; return the longest way inside the solid, in voxels."""
+    positions, signs = crossings.positions, crossings.signs
+    low, high = crossings.starts[ray], crossings.starts[ray + 1]
+    sort_crossings(positions, signs, low, high)
+    winding, entered, longest = 0, 0.0, 0.0
+    for k in range(low, high):
+        if winding == 0:
+            entered = positions[k]
+        winding += signs[k]
+        if winding == 0:
+            longest = max(longest, positions[k] - entered)
+            lowest = min(math.floor(entered), depth - 1)
+            highest = min(max(math.ceil(positions[k]) - 1, lowest), depth - 1)
+            fill_run(column, lowest, highest, along, offset)
+    return longest
 
-    depth: voxels along the rays; layout (7,): blocks_u, then the strides of the words and the shifts of the bits along u, v, w.
+
+@kernel
+def fill_columns(
+    all_crossings: Crossings, depth: int, layout: ColumnLayout, first: int, budget: int, column: Words, words: Words
+) -> tuple[int, int, float]:
+    """Fill columns of words from `first` on; return the next one, operations used, the longest way inside the solid in voxels.
+
+    depth: voxels along the rays; column (words along the rays,) is scratch.
     """
-    blocks_u, stride_u, stride_v, stride_w = layout[0], layout[1], layout[2], layout[3]
-    bit_u, bit_v, bit_w = layout[4], layout[5], layout[6]
+    crossings = Crossings(borrowed(all_crossings.starts), borrowed(all_crossings.positions), borrowed(all_crossings.signs))
+    starts = crossings.starts
     columns = (starts.shape[0] - 2) >> 4
     used = 0
     longest = 0.0
     tile = first
     while tile < columns and used < budget:
-        begin, end = starts[tile << 4], starts[(tile + 1) << 4]
+        count = starts[(tile + 1) << 4] - starts[tile << 4]
         used += 1
-        if begin < end:
-            used += end - begin + column.shape[0]
+        if count > 0:
+            used += count + column.shape[0]
             for k in range(column.shape[0]):
                 column[k] = 0
             for within in range(16):
-                ray = (tile << 4) | within
-                low, high = starts[ray], starts[ray + 1]
-                sort_crossings(positions, signs, low, high)
-                offset = (within & 3) * bit_u + (within >> 2) * bit_v
-                winding = 0
-                entered = 0.0
-                for k in range(low, high):
-                    if winding == 0:
-                        entered = positions[k]
-                    winding += signs[k]
-                    if winding == 0:
-                        longest = max(longest, positions[k] - entered)
-                        lowest = min(math.floor(entered), depth - 1)
-                        highest = min(max(math.ceil(positions[k]) - 1, lowest), depth - 1)
-                        fill_run(column, lowest, highest, bit_w, offset)
-            place = (tile % blocks_u) * stride_u + (tile // blocks_u) * stride_v
+                offset = (within & 3) * layout.bit_u + (within >> 2) * layout.bit_v
+                longest = max(longest, fill_ray(crossings, (tile << 4) | within, depth, column, layout.bit_w, offset))
+            place = (tile % layout.blocks_u) * layout.stride_u + (tile // layout.blocks_u) * layout.stride_v
             for k in range(column.shape[0]):
-                words[place + k * stride_w] = column[k]
+                words[place + k * layout.stride_w] = column[k]
         tile += 1
     return tile, used, longest
 
@@ -203,14 +288,6 @@ def fill_columns(starts, positions, signs, depth, layout, first, budget, column,
 def other_axes(axis: int) -> tuple[int, int]:
     """Return the two axes of the screen, the lower one first."""
     return (1, 2) if axis == 0 else (0, 2) if axis == 1 else (0, 1)
-
-
-class Crossings(NamedTuple):
-    """Where rays meet a surface, by rays: ray r has the entries starts[r] … starts[r + 1]; the last entry of starts is not used."""
-
-    starts: NDArray[np.int64]  # (rays + 2,)
-    positions: Floats  # (k,) along the ray, in voxels from the origin
-    signs: NDArray[np.int8]  # (k,) +1 or -1: what the winding number changes by
 
 
 def no_crossings(lattice: Lattice, axis: int) -> NDArray[np.int64]:
@@ -225,23 +302,22 @@ def crossings_of_faces(
     """Return the crossings of all rays along an axis with the faces (m, 3) over vertices (n, 3), unsorted within each ray."""
     points, faces = read_only_view(lattice.coordinates(vertices)), read_only_view(faces)
     u, v = other_axes(axis)
-    starts = no_crossings(lattice, axis)
-    positions, signs = np.empty(0), np.empty(0, np.int8)
+    screen = Screen(u, v, axis, lattice.blocks[u])
+    crossings = Crossings(no_crossings(lattice, axis), np.empty(0), np.empty(0, np.int8))
     counting = True
 
     def step(place: list[int], operations: int) -> tuple[bool, int]:
-        place[0], used = cast_faces(
-            points, faces, u, v, axis, lattice.blocks[u], place[0], operations, counting, starts, positions, signs
-        )
+        place[0], used = cast_faces(points, faces, screen, place[0], operations, counting, crossings)
         if progress is not None:
             progress(0.5 * place[0] / len(faces) + (0.0 if counting else 0.5))
         return place[0] == len(faces), used
 
     run_in_slices(step, [0], FIRST_SLICE)
-    add_up(starts)
-    positions, signs, counting = np.empty(int(starts[-1])), np.empty(int(starts[-1]), np.int8), False
+    add_up(crossings.starts)
+    count = int(crossings.starts[-1])
+    crossings, counting = Crossings(crossings.starts, np.empty(count), np.empty(count, np.int8)), False
     run_in_slices(step, [0], FIRST_SLICE)
-    return Crossings(starts, positions, signs)
+    return crossings
 
 
 def filled_between(crossings: Crossings, lattice: Lattice, axis: int) -> tuple[Words, float]:
@@ -249,14 +325,14 @@ def filled_between(crossings: Crossings, lattice: Lattice, axis: int) -> tuple[W
     u, v = other_axes(axis)
     bx, by, _ = lattice.blocks
     strides, bits = (1, bx, bx * by), (1, 4, 16)
-    layout = np.array([lattice.blocks[u], strides[u], strides[v], strides[axis], bits[u], bits[v], bits[axis]])
+    layout = ColumnLayout(lattice.blocks[u], strides[u], strides[v], strides[axis], bits[u], bits[v], bits[axis])
     words = lattice.empty()
     column = np.zeros(lattice.blocks[axis], np.uint64)
     columns = (len(crossings.starts) - 2) // 16
     place, longest = [0], [0.0]
 
     def step(place: list[int], operations: int) -> tuple[bool, int]:
-        place[0], used, inside = fill_columns(*crossings, int(lattice.cells[axis]), layout, place[0], operations, column, words)
+        place[0], used, inside = fill_columns(crossings, int(lattice.cells[axis]), layout, place[0], operations, column, words)
         longest[0] = max(longest[0], inside)
         return place[0] == columns, used
 

@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
+from jostle.geometry.vector import Vec3
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-from jostle.methods.voxmap.map import Lattice, Words
+from jostle.methods.voxmap.map import GridSize, Lattice, Voxel, Words
+
+Longs = NDArray[np.int64]
 
 
 class Shell(NamedTuple):
@@ -47,50 +50,65 @@ _BIT = np.arange(64)
 CURVE: NDArray[np.int64] = np.argsort(morton_codes(_BIT & 3, (_BIT >> 2) & 3, _BIT >> 4)).astype(np.int64)
 
 
+@kernel(forceinline=True)
+def first_voxel(place: int, size: GridSize) -> Voxel:
+    """Return the lowest voxel of a word."""
+    return Voxel(4 * (place % size.x), 4 * ((place // size.x) % size.y), 4 * (place // (size.x * size.y)))
+
+
+@kernel(forceinline=True)
+def voxel_of_bit(corner: Voxel, bit: int) -> Voxel:
+    """Return the voxel of a bit of the word that begins at a corner."""
+    return Voxel(corner.x + (bit & 3), corner.y + ((bit >> 2) & 3), corner.z + (bit >> 4))
+
+
 @kernel
-def extent_of_voxels(places, bits, bx, by, low, high):  # type: ignore[no-untyped-def]
-    """Count the voxels in words (places, bits), and write their lowest and highest coordinates into low and high (3,) int64."""
+def extent_of_voxels(places: Longs, bits: Words, size: GridSize, low: Longs, high: Longs) -> int:
+    """Count the voxels in words (places, bits), and write their lowest and highest coordinates into low and high (3,)."""
     count = 0
     one = np.uint64(1)
     for k in range(places.shape[0]):
-        x, y, z = 4 * (places[k] % bx), 4 * ((places[k] // bx) % by), 4 * (places[k] // (bx * by))
+        corner = first_voxel(places[k], size)
         for bit in range(64):
             if (bits[k] >> np.uint64(bit)) & one:
                 count += 1
-                i, j, h = x + (bit & 3), y + ((bit >> 2) & 3), z + (bit >> 4)
-                low[0], low[1], low[2] = min(low[0], i), min(low[1], j), min(low[2], h)
-                high[0], high[1], high[2] = max(high[0], i), max(high[1], j), max(high[2], h)
+                at = voxel_of_bit(corner, bit)
+                low[0], low[1], low[2] = min(low[0], at.x), min(low[1], at.y), min(low[2], at.z)
+                high[0], high[1], high[2] = max(high[0], at.x), max(high[1], at.y), max(high[2], at.z)
     return count
 
 
 @kernel
-def write_points(places, bits, order, curve, bx, by, start, scale, points):  # type: ignore[no-untyped-def]
-    """Write the centres of the voxels in words (places, bits) into points (n, 3): start (3,) + scale * voxel, along the curve."""
+def write_points(
+    places: Longs, bits: Words, order: Longs, curve: Longs, size: GridSize, start: Vec3, scale: float, points: NDArray[np.float32]
+) -> None:
+    """Write the centres of the voxels in words (places, bits) into points (n, 3): start + scale * voxel, along the curve."""
     count = 0
     one = np.uint64(1)
     for n in range(order.shape[0]):
         k = order[n]
-        x, y, z = 4 * (places[k] % bx), 4 * ((places[k] // bx) % by), 4 * (places[k] // (bx * by))
+        corner = first_voxel(places[k], size)
         for m in range(64):
             bit = curve[m]
             if (bits[k] >> np.uint64(bit)) & one:
-                points[count, 0] = start[0] + scale * (x + (bit & 3))
-                points[count, 1] = start[1] + scale * (y + ((bit >> 2) & 3))
-                points[count, 2] = start[2] + scale * (z + (bit >> 4))
+                at = voxel_of_bit(corner, bit)
+                points[count, 0] = start.x + scale * at.x
+                points[count, 1] = start.y + scale * at.y
+                points[count, 2] = start.z + scale * at.z
                 count += 1
 
 
 def shell_of(places: NDArray[np.int64], bits: Words, lattice: Lattice) -> Shell:
     """Return the centres of the voxels that `bits` names in the words `places` of a map."""
-    bx, by, _ = lattice.blocks
+    size = lattice.blocks
+    bx, by, _ = size
     places, bits = read_only_view(places), read_only_view(bits)
     low, high = lattice.cells.copy(), np.zeros(3, np.int64)
-    count = extent_of_voxels(places, bits, bx, by, low, high)
+    count = extent_of_voxels(places, bits, size, low, high)
     # In voxels from the lattice's origin; a half is exact, so that symmetric bodies have symmetric shells.
     middle = 0.5 * (low + high + 1)
     order = np.argsort(morton_codes(places % bx, (places // bx) % by, places // (bx * by)), kind="stable")
     points = np.empty((count, 3), np.float32)
-    write_points(
-        places, bits, read_only_view(order), read_only_view(CURVE), bx, by, lattice.voxel * (0.5 - middle), lattice.voxel, points
-    )
+    start = Vec3(*(lattice.voxel * (0.5 - middle)).tolist())
+    write_points(places, bits, read_only_view(order), read_only_view(CURVE), size, start, lattice.voxel, points)
     return Shell(lattice.origin + lattice.voxel * middle, points)

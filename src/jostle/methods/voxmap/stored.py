@@ -7,6 +7,7 @@ Which voxels are filled is believed: to check that is to cast the rays again.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def _stays_within(words: NDArray[np.uint64], lattice: Lattice) -> bool:
 
 def _checked_band(method: Voxmap, lattice: Lattice, fields: dict[str, NDArray[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
     """Return the blocks of the band, each of its rows in one place."""
-    blocks = int(band_blocks(lattice.cells).prod()) if method.depth and not method.surface_only else 0
+    blocks = math.prod(band_blocks(lattice.cells)) if method.depth and not method.surface_only else 0
     first = checked(fields["band_first"], "band_first", "i4", blocks)
     values = checked(fields["band_values"], "band_values", "i2", None, 512)
     rows = first[first >= 0]

@@ -8,6 +8,7 @@ voxels, of which only the six face neighbours count, are found by the same shift
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,10 @@ from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
-from jostle.methods.voxmap.map import Lattice, Words
+from jostle.methods.voxmap.map import GridSize, Lattice, Words, cell_number
+
+Word = np.uint64
+Longs = NDArray[np.int64]
 
 FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
@@ -31,16 +35,16 @@ FIRST_SLICE = 1 << 21  # words
 
 
 @kernel(forceinline=True)
-def with_both_x(word, below, above):  # type: ignore[no-untyped-def]
-    """The voxels of a word whose two neighbours along x are filled too; below and above are the next words along x."""
+def with_both_x(word: Word, below: Word, above: Word) -> Word:
+    """Return the voxels of a word whose two neighbours along x are filled too; below and above are the next words along x."""
     return (
         word & (((word & ~HIGH_X) << ONE) | ((below & HIGH_X) >> THREE)) & (((word & ~LOW_X) >> ONE) | ((above & LOW_X) << THREE))
     )
 
 
 @kernel(forceinline=True)
-def with_both_y(word, below, above):  # type: ignore[no-untyped-def]
-    """As `with_both_x`, along y."""
+def with_both_y(word: Word, below: Word, above: Word) -> Word:
+    """Return the same along y."""
     return (
         word
         & (((word & ~HIGH_Y) << FOUR) | ((below & HIGH_Y) >> TWELVE))
@@ -49,68 +53,83 @@ def with_both_y(word, below, above):  # type: ignore[no-untyped-def]
 
 
 @kernel(forceinline=True)
-def with_both_z(word, below, above):  # type: ignore[no-untyped-def]
-    """As `with_both_x`, along z."""
+def with_both_z(word: Word, below: Word, above: Word) -> Word:
+    """Return the same along z."""
     return word & ((word << SIXTEEN) | (below >> FORTY_EIGHT)) & ((word >> SIXTEEN) | (above << FORTY_EIGHT))
 
 
 @kernel(forceinline=True)
-def word_or_none(words, bx, by, bz, x, y, z):  # type: ignore[no-untyped-def]
-    """The word at (x, y, z); 0 outside the map."""
-    if x < 0 or y < 0 or z < 0 or x >= bx or y >= by or z >= bz:
+def word_or_none(words: Words, size: GridSize, x: int, y: int, z: int) -> Word:
+    """Return the word at (x, y, z); 0 outside the map."""
+    if x < 0 or y < 0 or z < 0 or x >= size.x or y >= size.y or z >= size.z:
         return NONE
-    return words[(z * by + y) * bx + x]
+    return words[cell_number(size, x, y, z)]
 
 
 @kernel
-def all_26_filled(words, bx, by, bz, x, y, z):  # type: ignore[no-untyped-def]
-    """The voxels of the word at (x, y, z) that are filled and have 26 filled neighbours."""
+def all_26_filled(words: Words, size: GridSize, x: int, y: int, z: int) -> Word:
+    """Return the voxels of the word at (x, y, z) that are filled and have 26 filled neighbours."""
     below, here, above = NONE, NONE, NONE
     for k in range(3):
         lower, middle, upper = NONE, NONE, NONE
         for j in range(3):
             row = with_both_x(
-                word_or_none(words, bx, by, bz, x, y + j - 1, z + k - 1),
-                word_or_none(words, bx, by, bz, x - 1, y + j - 1, z + k - 1),
-                word_or_none(words, bx, by, bz, x + 1, y + j - 1, z + k - 1),
+                word_or_none(words, size, x, y + j - 1, z + k - 1),
+                word_or_none(words, size, x - 1, y + j - 1, z + k - 1),
+                word_or_none(words, size, x + 1, y + j - 1, z + k - 1),
             )
             lower, middle, upper = middle, upper, row
         below, here, above = here, above, with_both_y(middle, lower, upper)
     return with_both_z(here, below, above)
 
 
+class SurfaceWords(NamedTuple):
+    """Numbers (k,) of words with surface voxels, the bits (k,) of these voxels, and scratch (x words + 2,)."""
+
+    places: Longs
+    bits: Words
+    common: Words
+
+
 @kernel
-def find_surface(words, bx, by, bz, first, budget, count, common, places, bits):  # type: ignore[no-untyped-def]
+def common_of_rows(words: Words, size: GridSize, row: int, common: Words) -> None:
+    """Write what the nine rows of words around a row have in common into common[1 : -1]; nothing where there are not nine."""
+    y, z = row % size.y, row // size.y
+    begin, layer = row * size.x, size.y * size.x
+    has_nine = 0 < y < size.y - 1 and 0 < z < size.z - 1
+    for x in range(size.x):
+        shared = NONE
+        if has_nine:
+            k = begin + x
+            here = words[k - size.x] & words[k] & words[k + size.x]
+            below = words[k - layer - size.x] & words[k - layer] & words[k - layer + size.x]
+            above = words[k + layer - size.x] & words[k + layer] & words[k + layer + size.x]
+            shared = here & below & above
+        common[x + 1] = shared
+    common[0], common[size.x + 1] = NONE, NONE
+
+
+@kernel
+def find_surface(words: Words, size: GridSize, first: int, budget: int, count: int, found: SurfaceWords) -> tuple[int, int, int]:
     """List the words with surface voxels, row by row from `first` on: (the next row, words looked at, words found so far).
 
-    Stops early when a further row may not fit. common (bx + 2,) is scratch; places (k,) int64 get the words' numbers, bits (k,)
-    uint64 the surface voxels in them.
+    Stops early when a further row may not fit.
     """
     used = 0
     row = first
-    while row < by * bz and used < budget and count + bx <= places.shape[0]:
-        y, z = row % by, row // by
-        used += bx
-        begin = row * bx
-        if 0 < y < by - 1 and 0 < z < bz - 1:
-            layer = by * bx
-            for x in range(bx):
-                k = begin + x
-                here = words[k - bx] & words[k] & words[k + bx]
-                below = words[k - layer - bx] & words[k - layer] & words[k - layer + bx]
-                above = words[k + layer - bx] & words[k + layer] & words[k + layer + bx]
-                common[x + 1] = here & below & above
-        else:
-            for x in range(bx):
-                common[x + 1] = NONE
-        common[0], common[bx + 1] = NONE, NONE
-        for x in range(bx):
-            word = words[begin + x]
-            if word != NONE and (common[x] & common[x + 1] & common[x + 2]) != FULL:
-                surface = word & ~all_26_filled(words, bx, by, bz, x, y, z)
-                if surface != NONE:
-                    places[count], bits[count] = begin + x, surface
-                    count += 1
+    common = found.common
+    while row < size.y * size.z and used < budget and count + size.x <= found.places.shape[0]:
+        used += size.x
+        common_of_rows(words, size, row, common)
+        for x in range(size.x):
+            place = row * size.x + x
+            word = words[place]
+            if word == NONE or (common[x] & common[x + 1] & common[x + 2]) == FULL:
+                continue
+            surface = word & ~all_26_filled(words, size, x, row % size.y, row // size.y)
+            if surface != NONE:
+                found.places[count], found.bits[count] = place, surface
+                count += 1
         row += 1
     return row, used, count
 
@@ -119,7 +138,8 @@ def surface_words(
     words: Words, lattice: Lattice, progress: Callable[[float], None] | None = None
 ) -> tuple[NDArray[np.int64], Words]:
     """Return the numbers of the words that hold surface voxels, in order, and for each the bits of those voxels."""
-    bx, by, bz = lattice.blocks
+    size = lattice.blocks
+    bx, by, bz = size
     words = read_only_view(words)
     common = np.zeros(bx + 2, np.uint64)
     # A row may take up to bx places; six faces of the box are what a plain solid has.
@@ -131,7 +151,7 @@ def surface_words(
         nonlocal places, bits
         if place[1] + bx > len(places):
             places, bits = doubled(places), doubled(bits)
-        place[0], used, place[1] = find_surface(words, bx, by, bz, place[0], operations, place[1], common, places, bits)
+        place[0], used, place[1] = find_surface(words, size, place[0], operations, place[1], SurfaceWords(places, bits, common))
         if progress is not None:
             progress(place[0] / (by * bz))
         return place[0] == by * bz, used

@@ -7,15 +7,13 @@ from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
-from jostle.methods.wide_tree.kd_order import BLOCK_FACES
-from jostle.methods.wide_tree.morton import CELLS, cut_into_nodes, morton_order
+from jostle.methods.wide_tree.kd_order import BLOCK_ROOM, BlockWork
+from jostle.methods.wide_tree.morton import CELLS, NODE_ROOM, NodeWork, cut_into_nodes, morton_order
 from jostle.methods.wide_tree.refit import fit_frame, fit_tree
 from jostle.methods.wide_tree.sah import sah_nodes
 from jostle.methods.wide_tree.scratch import SCRATCH
-from jostle.methods.wide_tree.tree import LANES, ROW, Tree
+from jostle.methods.wide_tree.tree import ROW, Tree
 from jostle.shapes.mesh import Mesh
-
-STACK_ROWS = 1024  # eight for each level, and a level has at most half the faces of the one above or one bit less of their codes
 
 
 def build_tree(mesh: Mesh, how: str = "morton") -> Tree:
@@ -41,8 +39,6 @@ def morton_nodes(vertices: Floats, faces: Ints, frame: Floats) -> tuple[NDArray[
     morton_order(read_only_view(vertices), read_only_view(faces), frame, keys, spare, np.empty(CELLS + 1, np.int64), middles)
     room = len(faces) + len(faces) // 2 + 16
     first, count = SCRATCH.array("first", room, np.int32), SCRATCH.array("count", room, np.int32)
-    block = SCRATCH.array("block", 3 * BLOCK_FACES, np.float32)
-    numbers, aside = SCRATCH.array("numbers", BLOCK_FACES, np.int64), SCRATCH.array("aside", 4 * BLOCK_FACES, np.int64)
-    stack, ends = np.empty((STACK_ROWS, 4), np.int64), np.empty((LANES, 2), np.int64)
-    nodes = cut_into_nodes(spare, middles, first, count, stack, ends, block, numbers, aside)
+    scratch = SCRATCH.addresses(NodeWork, **NODE_ROOM), SCRATCH.addresses(BlockWork, **BLOCK_ROOM)
+    nodes = cut_into_nodes(spare, middles, first, count, *scratch)
     return spare.astype(np.int32), first[:nodes].copy(), count[:nodes].copy()

@@ -5,11 +5,13 @@ closed mesh nearly all faces whose boxes meet are neighbours (300,000 of 303,000
 sorted out in vectors before any exact test: the three welded numbers of each face stand in three rows of float32. Rounding keeps
 equal numbers equal; from 2^24 on, where it also makes different ones equal, what looks equal is compared again.
 
-The kernel can be stopped and called again as that of `pairs.py`; its stack holds pairs of nodes, a node with itself among them.
+The kernel stops and resumes as that of `pairs.py`; its stack holds pairs of nodes, a node with itself among them.
 Rows equal those of the brute force: faces a < b of the mesh, the exact test on world vertices, distances after the same boxes.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,25 +24,17 @@ from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vert
 from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_load, f32x8_overlap, f32x8_splat, lowest_bit, without_lowest_bit
+from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_splat, lowest_bit, without_lowest_bit
 from jostle.kernels.slices import run_in_slices
-from jostle.methods.wide_tree.pairs import (
-    BOX_TESTS,
-    DISTANCE_TESTS,
-    DONE,
-    FULL_ROWS,
-    FULL_STACK,
-    HEIGHT,
-    MOST_NEW,
-    NODE_TESTS,
-    OUT_OF_OPERATIONS,
-    ROWS,
-    STATE,
-    TRIANGLE_TESTS,
-)
-from jostle.methods.wide_tree.tree import LANES, ROW, Tree
+from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, borrowed, float32, float64, int32, int64, opener
+from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Points8, boxes_at, boxes_meet, lanes_at
+from jostle.methods.wide_tree.motion import REACH
+from jostle.methods.wide_tree.pair_work import MOST_NEW
+from jostle.methods.wide_tree.pairs import DONE, FULL_ROWS, FULL_STACK, OUT_OF_OPERATIONS
+from jostle.methods.wide_tree.tree import LANES, ROW, Forest, Tree, TreeArrays, open_tree
 from jostle.packed_rows import ALL, FACE_BITS, KIND_BITS
 from jostle.report import Counters
 
@@ -50,232 +44,336 @@ FIRST_SLICE = 1 << 17  # operations: 5 ms of node pairs, or a quarter of a secon
 FIRST_ROOM = 1 << 12  # rows, and stack entries
 
 
-@kernel
-def set_up_itself(first, count, ids, welded_faces, vertices, frame, pose, clearance, lanes, slots, welded, world):  # type: ignore[no-untyped-def]
-    """Write what the walk needs; return the padding of boxes, in units of the frame, and whether lanes hold all numbers exactly.
+class SelfProgress(Record):
+    """Where a walk stands, how much it has done, and what `set_up_itself` found out."""
 
-    first, count, ids, vertices, frame as in `Tree`; welded_faces (m,3) in the mesh's order. Written are `welded` (m,3), the same in
-    the tree's order, and `lanes` (3 * (m+8),) float32, its columns; `slots` (nodes,) int32, where in its parent's boxes each node
-    has its own; `world` (n,3).
-    """
+    height: int64  # of the stack
+    rows: int64
+    node_tests: int64
+    box_tests: int64
+    triangle_tests: int64
+    distance_tests: int64
+    is_exact: int64  # whether the lanes hold all welded numbers exactly
+    padding: float32  # of boxes, in units of the frame
+
+
+class TwoNodes(Record):
+    """A pair of nodes on the stack."""
+
+    node: int32
+    other: int32
+
+
+class TwoFaces(Record):
+    """A pair of faces, by their places in the tree."""
+
+    face: int32
+    other: int32
+
+
+class SelfWork(Struct):
+    """The arrays of a walk."""
+
+    progress: One[SelfProgress]
+    lanes: Rows[float32]  # (3 * (m + 8),): the three columns of welded numbers in the tree's order
+    slots: Rows[int32]  # (nodes,): where in its parent's boxes each node has its own
+    stack: Rows[TwoNodes]
+    face_pairs: Rows[TwoFaces]  # scratch
+    keys: Rows[int64]
+    distances: Rows[float64]
+
+
+class WorldFaces(NamedTuple):
+    """World vertices (n,3), faces (m,3) and the same with welded numbers, in the tree's order."""
+
+    vertices: Floats
+    faces: Ints
+    welded: Ints
+
+
+class SelfQuery(NamedTuple):
+    """What is asked: adjacent faces too, a clearance, all rows or one."""
+
+    adjacent: bool
+    clearance: float
+    row_mode: int
+
+
+open_self_work = opener(SelfWork)
+
+
+@kernel
+def set_up_itself(
+    trees: Addresses, vertices: Floats, welded_faces: Ints, pose: Floats, clearance: float,
+    welded: Ints, world: Floats, addresses: Addresses,
+) -> None:  # fmt: skip
+    """Write what the walk needs: `welded` (m,3) are the welded faces in the tree's order, `world` (n,3) the world vertices."""
+    tree, work = open_tree(trees, 0), open_self_work(addresses)
     transform_into(pose, vertices, world)
-    pitch = ids.shape[0] + LANES
-    exact = True
-    for f in range(ids.shape[0]):
+    ids, lanes, count = tree.face_ids, work.lanes, len(tree.face_ids)
+    pitch, is_exact = count + LANES, True
+    for f in range(count):
         for k in range(3):
             number = welded_faces[ids[f], k]
-            exact = exact and number < EXACT_IN_FLOAT32
+            is_exact = is_exact and number < EXACT_IN_FLOAT32
             welded[f, k] = number
-            lanes[k * pitch + f] = np.float32(number)
+            lanes[k * pitch + f] = number
     for k in range(3):
-        for f in range(ids.shape[0], pitch):
-            lanes[k * pitch + f] = np.float32(-1.0)
-    for node in range(first.shape[0]):
-        for lane in range(count[node]):  # of a leaf none: its count is negative
-            slots[first[node] + lane] = node * ROW + lane
-    # RᵀR differs from the identity by at most 1e-5 in each entry: rows of R and of its inverse are not longer than this.
-    reach = 1.0 + 1e-5
-    largest = max(abs(pose[0, 3]), abs(pose[1, 3]), abs(pose[2, 3])) + 1.7321 * reach * frame[5]
+        for f in range(count, pitch):
+            lanes[k * pitch + f] = -1.0
+    for node in range(len(tree.first)):
+        for lane in range(tree.count[node]):  # of a leaf none: its count is negative
+            work.slots[tree.first[node] + lane] = node * ROW + lane
+    largest = max(abs(pose[0, 3]), abs(pose[1, 3]), abs(pose[2, 3])) + 1.7321 * REACH * tree.frame.farthest
     # `cull_padding` is for two bodies under two poses, of which this is the simplest; doubled for the roundings about the centre.
-    padding = (2.0 * cull_padding(largest, largest, frame[5]) + clearance * reach) * frame[3]
-    return min(padding * (1.0 + 1e-6), LARGEST_PADDING), exact  # the factor makes the nearest float32 large enough
+    padding = (2.0 * cull_padding(largest, largest, tree.frame.farthest) + clearance * REACH) * tree.frame.scale
+    work.progress.padding = min(padding * (1.0 + 1e-6), LARGEST_PADDING)  # the factor makes the nearest float32 large enough
+    work.progress.is_exact = int(is_exact)
 
 
 @kernel
-def touching_faces_of_itself(  # type: ignore[no-untyped-def]
-    boxes, first, count, faces, ids, welded, vertices, lanes, slots, padding, exact, adjacent, clearance, how_many, operations,
-    state, stack, face_pairs, rows, distances,
-):  # fmt: skip
-    """Go on with a walk; returns why it stopped. One operation is a pair of nodes or an exact test.
-
-    boxes, first, count, faces, ids as in `Tree`; vertices (n,3) in the world; welded, lanes, slots, padding (float32) and exact of
-    `set_up_itself`; rows (n,) int64 as in `pairs.py`, with distances; face_pairs (64,2) int32 is scratch. A walk begins with
-    state[HEIGHT] = 1 and stack[0] = 0, 0. Helpers with arrays hold no calls of exact tests: Numba would count references there.
-    """
-    height = state[HEIGHT]
-    used = 0
-    why = DONE
-    while height > 0:
-        if used >= operations:
-            why = OUT_OF_OPERATIONS
-            break
-        if height + MOST_NEW > stack.shape[0]:
-            why = FULL_STACK
-            break
-        if state[ROWS] + MOST_NEW > rows.shape[0]:
-            why = FULL_ROWS
-            break
-        height -= 1
-        node, other = np.int64(stack[height, 0]), np.int64(stack[height, 1])
-        state[NODE_TESTS] += 1
-        used += 1
-        if count[node] > 0 or count[other] > 0:
-            height = _push_children(boxes, first, count, slots, padding, node, other, state, stack, height)
+def touching_faces_of_itself(
+    trees: Addresses, vertices: Floats, faces: Ints, welded: Ints, adjacent: bool, clearance: float, row_mode: int,
+    operations: int, addresses: Addresses,
+) -> int:  # fmt: skip
+    """Resume a walk; returns why it stopped. One operation is a pair of nodes or an exact test."""
+    tree, work = open_tree(trees, 0), open_self_work(addresses)
+    world, query = WorldFaces(borrowed(vertices), borrowed(faces), borrowed(welded)), SelfQuery(adjacent, clearance, row_mode)
+    progress, stack = work.progress, work.stack
+    limit = progress.node_tests + progress.triangle_tests + operations
+    while progress.height > 0:
+        if progress.node_tests + progress.triangle_tests >= limit:
+            return OUT_OF_OPERATIONS
+        if progress.height + MOST_NEW > len(stack):
+            return FULL_STACK
+        if progress.rows + MOST_NEW > len(work.keys):
+            return FULL_ROWS
+        progress.height -= 1
+        top = stack[progress.height]
+        node, other = as_int64(top.node), as_int64(top.other)
+        progress.node_tests += 1
+        if tree.count[node] > 0 or tree.count[other] > 0:
+            progress.height = _push_children(tree, work, node, other, progress.height)
             continue
-        found = _meet_faces(boxes, first, count, lanes, slots, padding, exact and not adjacent, node, other, state, face_pairs)
-        for k in range(found):
-            f, g = as_int64(face_pairs[k, 0]), as_int64(face_pairs[k, 1])
-            a, b = as_int64(ids[f]), as_int64(ids[g])
-            if a > b:  # the same order as in the brute force: distances are then equal to the last bit
-                a, b, f, g = b, a, g, f
-            shared = (adjacent or not exact) and share_a_vertex(welded, f, g)
-            if shared and not adjacent:
-                continue
-            state[TRIANGLE_TESTS] += 1
-            used += 1
-            if shared:
-                kind, distance = adjacent_faces_touch(vertices, faces, welded, f, g), 0.0
-            else:
-                face_a, face_b = face_at(vertices, faces, f), face_at(vertices, faces, g)
-                kind, distance = triangles_touch(face_a, face_b), 0.0
-                if kind == 0 and clearance > 0.0:
-                    state[DISTANCE_TESTS] += 1
-                    distance = distance_if_nearer(face_a, face_b, clearance)
-                    kind = NEAR if distance < clearance else 0
-            if kind != 0:
-                row = state[ROWS]
-                rows[row] = (a << (FACE_BITS + KIND_BITS)) | (b << KIND_BITS) | kind
-                distances[row] = distance
-                state[ROWS] = row + 1
-                if how_many != ALL:
-                    height = 0
-                    break
-    state[HEIGHT] = height
-    return why
+        found = _find_face_pairs(tree, work, node, other, progress.is_exact != 0 and not adjacent)
+        if _compare_face_pairs(tree, work, world, query, found):
+            progress.height = 0
+    return DONE
 
 
 @kernel(forceinline=True)
-def _push_children(boxes, first, count, slots, padding, node, other, state, stack, height):  # type: ignore[no-untyped-def]
+def _push_children(tree: TreeArrays, work: SelfWork, node: int, other: int, height: int) -> int:
     """Put pairs of children of two nodes, not both leaves, on the stack; a leaf stays as it is. Returns the height."""
-    begin, begin_other = np.int64(first[node]), np.int64(first[other])
-    any_child = np.uint32(0)
-    base = node * ROW
-    lx, ly, lz = f32x8_load(boxes, base), f32x8_load(boxes, base + 8), f32x8_load(boxes, base + 16)
-    ux, uy, uz = f32x8_load(boxes, base + 24), f32x8_load(boxes, base + 32), f32x8_load(boxes, base + 40)
-    candidates = _candidates(boxes, count, slots, padding, node, other)
-    state[BOX_TESTS] += LANES * (bit_count(candidates) + 1)
+    stack, padding = work.stack, work.progress.padding
+    first, first_other = as_int64(tree.first[node]), as_int64(tree.first[other])
+    boxes, beside_leaf = boxes_at(tree.boxes, node * ROW), np.uint32(0)
+    candidates = _candidates(tree, work, node, other)
     while candidates != 0:
         j = lowest_bit(candidates)
         candidates = without_lowest_bit(candidates)
-        mask = _meeting(lx, ly, lz, ux, uy, uz, boxes, other * ROW + j, padding)
+        mask = boxes_meet(boxes, _grown_box(tree, other * ROW + j, padding))
         if node == other:
-            stack[height, 0], stack[height, 1] = begin + j, begin + j
-            height += 1
+            height = _push(stack, height, first + j, first + j)
             mask &= np.uint32((1 << j) - 1)
-        elif count[node] < 0:
+        elif tree.count[node] < 0:
             if mask != 0:
-                stack[height, 0], stack[height, 1] = node, begin_other + j
-                height += 1
+                height = _push(stack, height, node, first_other + j)
             continue
-        elif count[other] < 0:
-            any_child |= mask
+        elif tree.count[other] < 0:
+            beside_leaf |= mask
             continue
         while mask != 0:
-            stack[height, 0], stack[height, 1] = begin + lowest_bit(mask), begin_other + j
-            height += 1
+            height = _push(stack, height, first + lowest_bit(mask), first_other + j)
             mask = without_lowest_bit(mask)
-    while any_child != 0:
-        stack[height, 0], stack[height, 1] = begin + lowest_bit(any_child), other
-        height += 1
-        any_child = without_lowest_bit(any_child)
+    while beside_leaf != 0:
+        height = _push(stack, height, first + lowest_bit(beside_leaf), other)
+        beside_leaf = without_lowest_bit(beside_leaf)
     return height
 
 
 @kernel(forceinline=True)
-def _meet_faces(boxes, first, count, lanes, slots, padding, no_neighbours, node, other, state, face_pairs):  # type: ignore[no-untyped-def]
-    """Write those pairs of faces of two leaves, or of a leaf with itself, to face_pairs whose boxes meet; returns their number.
+def _push(stack: Rows[TwoNodes], height: int, node: int, other: int) -> int:
+    """Put a pair of nodes on the stack; returns the height."""
+    top = stack[height]
+    top.node, top.other = node, other
+    return height + 1
+
+
+@kernel(forceinline=True)
+def _find_face_pairs(tree: TreeArrays, work: SelfWork, node: int, other: int, no_neighbours: bool) -> int:
+    """Write the pairs of faces of two leaves, or of a leaf with itself, whose boxes meet to `face_pairs`; returns their number.
 
     With `no_neighbours` faces with an equal number in their lanes are left out.
     """
-    begin, begin_other, pitch = np.int64(first[node]), np.int64(first[other]), lanes.shape[0] // 3
-    base, base_other = node * ROW, other * ROW
-    lx, ly, lz = f32x8_load(boxes, base), f32x8_load(boxes, base + 8), f32x8_load(boxes, base + 16)
-    ux, uy, uz = f32x8_load(boxes, base + 24), f32x8_load(boxes, base + 32), f32x8_load(boxes, base + 40)
-    p, q, r = f32x8_load(lanes, begin), f32x8_load(lanes, pitch + begin), f32x8_load(lanes, 2 * pitch + begin)
-    found = 0
-    candidates = _candidates(boxes, count, slots, padding, node, other)
-    state[BOX_TESTS] += LANES * (bit_count(candidates) + 1)
+    padding = work.progress.padding
+    first, first_other = as_int64(tree.first[node]), as_int64(tree.first[other])
+    boxes, corners = boxes_at(tree.boxes, node * ROW), _welded_numbers(work, first)
+    found, candidates = 0, _candidates(tree, work, node, other)
     while candidates != 0:
         j = lowest_bit(candidates)
         candidates = without_lowest_bit(candidates)
-        mask = _meeting(lx, ly, lz, ux, uy, uz, boxes, base_other + j, padding)
+        mask = boxes_meet(boxes, _grown_box(tree, other * ROW + j, padding))
         if node == other:
             mask &= np.uint32((1 << j) - 1)
         if mask == 0:
             continue
-        g = begin_other + j
         if no_neighbours:
-            s, t, u = f32x8_splat(lanes[g]), f32x8_splat(lanes[pitch + g]), f32x8_splat(lanes[2 * pitch + g])
-            neighbours = f32x8_equal(p, s) | f32x8_equal(p, t) | f32x8_equal(p, u) | f32x8_equal(q, s) | f32x8_equal(q, t)
-            mask &= ~(neighbours | f32x8_equal(q, u) | f32x8_equal(r, s) | f32x8_equal(r, t) | f32x8_equal(r, u))
+            mask &= ~_equal_numbers(corners, _welded_numbers_of_face(work, first_other + j))
         while mask != 0:
-            face_pairs[found, 0], face_pairs[found, 1] = begin + lowest_bit(mask), g
+            pair = work.face_pairs[found]
+            pair.face, pair.other = first + lowest_bit(mask), first_other + j
             found += 1
             mask = without_lowest_bit(mask)
     return found
 
 
 @kernel(forceinline=True)
-def _candidates(boxes, count, slots, padding, node, other):  # type: ignore[no-untyped-def]
-    """The mask of those children of `other` that meet the box of all of `node`: two or three of eight, as a rule."""
-    if node == other:
-        return np.uint32((1 << abs(count[other])) - 1)
-    base = other * ROW
-    lx, ly, lz = f32x8_load(boxes, base), f32x8_load(boxes, base + 8), f32x8_load(boxes, base + 16)
-    ux, uy, uz = f32x8_load(boxes, base + 24), f32x8_load(boxes, base + 32), f32x8_load(boxes, base + 40)
-    return _meeting(lx, ly, lz, ux, uy, uz, boxes, np.int64(slots[node]), padding)
+def _welded_numbers(work: SelfWork, first: int) -> Points8:
+    """Return the welded numbers of the three corners of eight faces."""
+    lanes, pitch = work.lanes, len(work.lanes) // 3
+    return Points8(lanes_at(lanes, first), lanes_at(lanes, pitch + first), lanes_at(lanes, 2 * pitch + first))
 
 
 @kernel(forceinline=True)
-def _meeting(lx, ly, lz, ux, uy, uz, boxes, slot, padding):  # type: ignore[no-untyped-def]
-    """The mask of the eight boxes that meet the one at `slot`.
+def _welded_numbers_of_face(work: SelfWork, face: int) -> Points8:
+    """Return the welded numbers of one face in all lanes."""
+    lanes, pitch = work.lanes, len(work.lanes) // 3
+    return Points8(f32x8_splat(lanes[face]), f32x8_splat(lanes[pitch + face]), f32x8_splat(lanes[2 * pitch + face]))
 
-    Only that one is grown. Rounding is monotone: a bound minus the padding that is below another bound is so rounded, too.
+
+@kernel(forceinline=True)
+def _equal_numbers(a: Points8, b: Points8) -> np.uint32:
+    """Return the mask of the lanes in which any number of a equals any of b."""
+    equal = f32x8_equal(a.x, b.x) | f32x8_equal(a.x, b.y) | f32x8_equal(a.x, b.z)
+    equal |= f32x8_equal(a.y, b.x) | f32x8_equal(a.y, b.y) | f32x8_equal(a.y, b.z)
+    return equal | f32x8_equal(a.z, b.x) | f32x8_equal(a.z, b.y) | f32x8_equal(a.z, b.z)
+
+
+@kernel(forceinline=True)
+def _candidates(tree: TreeArrays, work: SelfWork, node: int, other: int) -> np.uint32:
+    """Return the mask of those children of `other` that meet the box of all of `node`: two or three of eight, as a rule."""
+    if node == other:
+        mask = np.uint32((1 << abs(as_int64(tree.count[other]))) - 1)
+    else:
+        mask = boxes_meet(boxes_at(tree.boxes, other * ROW), _grown_box(tree, as_int64(work.slots[node]), work.progress.padding))
+    work.progress.box_tests += LANES * (bit_count(mask) + 1)
+    return mask
+
+
+@kernel(forceinline=True)
+def _grown_box(tree: TreeArrays, slot: int, padding: float) -> Boxes8:
+    """Return the box at a slot in all lanes, grown by the padding.
+
+    Only one of two boxes is grown. Rounding is monotone: a bound minus the padding that is below another bound is so rounded, too.
     """
-    return f32x8_overlap(
-        lx, ly, lz, ux, uy, uz,
-        f32x8_splat(boxes[slot] - padding), f32x8_splat(boxes[slot + 8] - padding), f32x8_splat(boxes[slot + 16] - padding),
-        f32x8_splat(boxes[slot + 24] + padding), f32x8_splat(boxes[slot + 32] + padding), f32x8_splat(boxes[slot + 40] + padding),
-    )  # fmt: skip
+    boxes, upper = tree.boxes, slot + POINT_ROWS
+    x, y, z = boxes[slot] - padding, boxes[slot + LANES] - padding, boxes[slot + 2 * LANES] - padding
+    ux, uy, uz = boxes[upper] + padding, boxes[upper + LANES] + padding, boxes[upper + 2 * LANES] + padding
+    return Boxes8(
+        Points8(f32x8_splat(x), f32x8_splat(y), f32x8_splat(z)), Points8(f32x8_splat(ux), f32x8_splat(uy), f32x8_splat(uz))
+    )
+
+
+@kernel(forceinline=True)
+def _compare_face_pairs(tree: TreeArrays, work: SelfWork, world: WorldFaces, query: SelfQuery, found: int) -> bool:
+    """Put pairs of faces to the exact test and write their rows; returns whether these are enough."""
+    progress = work.progress
+    for k in range(found):
+        f, g = as_int64(work.face_pairs[k].face), as_int64(work.face_pairs[k].other)
+        a, b = as_int64(tree.face_ids[f]), as_int64(tree.face_ids[g])
+        if a > b:  # the same order as in the brute force: distances are then equal to the last bit
+            a, b, f, g = b, a, g, f
+        shared = (query.adjacent or progress.is_exact == 0) and share_a_vertex(world.welded, f, g)
+        if shared and not query.adjacent:
+            continue
+        kind, distance = _faces_meet(work, world, f, g, shared, query.clearance)
+        if kind != 0:
+            row = progress.rows
+            work.keys[row] = (a << (FACE_BITS + KIND_BITS)) | (b << KIND_BITS) | kind
+            work.distances[row] = distance
+            progress.rows = row + 1
+            if query.row_mode != ALL:
+                return True
+    return False
+
+
+@kernel(forceinline=True)
+def _faces_meet(work: SelfWork, world: WorldFaces, f: int, g: int, shared: bool, clearance: float) -> tuple[int, float]:
+    """Return the kind of two faces, 0 if they are apart, and their distance if they are near; `shared` if they share a vertex."""
+    work.progress.triangle_tests += 1
+    if shared:
+        return adjacent_faces_touch(world.vertices, world.faces, world.welded, f, g), 0.0
+    face_a, face_b = face_at(world.vertices, world.faces, f), face_at(world.vertices, world.faces, g)
+    kind, distance = triangles_touch(face_a, face_b), 0.0
+    if kind == 0 and clearance > 0.0:
+        work.progress.distance_tests += 1
+        distance = distance_if_nearer(face_a, face_b, clearance)
+        kind = NEAR if distance < clearance else 0
+    return kind, distance
 
 
 class _Walk:
-    """A walk that can be gone on with: the arrays that grow, and those that do not."""
+    """A walk that can be resumed: the arrays that grow, and those that do not."""
 
-    def __init__(self, tree: Tree, welded_faces: Ints, pose: Floats, adjacent: bool, clearance: float, how_many: int) -> None:
-        lanes = np.empty(3 * (len(tree.faces) + LANES), np.float32)
-        slots, welded, world = np.empty(len(tree.first), np.int32), np.empty_like(welded_faces), np.empty_like(tree.vertices)
-        boxes, first, count, faces, ids, vertices, frame = (read_only_view(array) for array in tree)
-        given = (first, count, ids, read_only_view(welded_faces), vertices, frame, read_only_view(pose), clearance)
-        padding, exact = set_up_itself(*given, lanes, slots, welded, world)
-        arrays = (boxes, first, count, faces, ids, read_only_view(welded), read_only_view(world), lanes, slots)
-        self.arguments = (*arrays, np.float32(padding), exact, adjacent, clearance, how_many)
-        self.state = np.zeros(STATE, np.int64)
-        self.state[HEIGHT] = 1
-        self.stack, self.face_pairs = np.zeros((FIRST_ROOM, 2), np.int32), np.empty((MOST_NEW, 2), np.int32)
-        self.rows, self.distances = np.empty(FIRST_ROOM, np.int64), np.empty(FIRST_ROOM)
+    def __init__(self, tree: Tree, welded_faces: Ints, pose: Floats, adjacent: bool, clearance: float, row_mode: int) -> None:
+        progress = np.zeros(1, SelfProgress.dtype)
+        self.progress = SelfProgress(progress[0])
+        self.progress.height = 1
+        self._forest = Forest([tree])
+        self._stack = np.zeros((FIRST_ROOM, 2), np.int32)
+        self._rows, self._distances = np.empty(FIRST_ROOM, np.int64), np.empty(FIRST_ROOM)
+        self._hold(
+            SelfWork.table(
+                progress=progress,
+                lanes=np.empty(3 * (len(tree.faces) + LANES), np.float32),
+                slots=np.empty(len(tree.first), np.int32),
+                stack=self._stack,
+                face_pairs=np.empty((MOST_NEW, 2), np.int32),
+                keys=self._rows,
+                distances=self._distances,
+            )
+        )
+        welded, world = np.empty_like(welded_faces), np.empty_like(tree.vertices)
+        vertices, welded_faces, pose = read_only_view(tree.vertices), read_only_view(welded_faces), read_only_view(pose)
+        set_up_itself(self._forest.addresses, vertices, welded_faces, pose, clearance, welded, world, self._addresses)
+        self._world = WorldFaces(read_only_view(world), read_only_view(tree.faces), read_only_view(welded))
+        self._query = SelfQuery(adjacent, clearance, row_mode)
 
-    def go_on(self, operations: int) -> tuple[bool, int]:
+    def _hold(self, table: AddressTable) -> None:
+        self._table, self._addresses = table, table.table[0]
+
+    def _double_stack(self) -> None:
+        self._stack = doubled(self._stack)
+        self._hold(self._table.with_arrays(0, SelfWork.places(stack=self._stack)))
+
+    def _double_rows(self) -> None:
+        self._rows, self._distances = doubled(self._rows), doubled(self._distances)
+        self._hold(self._table.with_arrays(0, SelfWork.places(keys=self._rows, distances=self._distances)))
+
+    def resume(self, operations: int) -> tuple[bool, int]:
         """Do about so many operations; return whether all is done, and how many they were."""
         before = self._used()
         while True:
             left = operations - (self._used() - before)
-            why = touching_faces_of_itself(
-                *self.arguments, left, self.state, self.stack, self.face_pairs, self.rows, self.distances
-            )
+            why = touching_faces_of_itself(self._forest.addresses, *self._world, *self._query, left, self._addresses)
             if why == FULL_ROWS:
-                self.rows, self.distances = doubled(self.rows), doubled(self.distances)
+                self._double_rows()
             elif why == FULL_STACK:
-                self.stack = doubled(self.stack)
+                self._double_stack()
             else:
                 return why == DONE, self._used() - before
 
     def _used(self) -> int:
-        return int(self.state[NODE_TESTS] + self.state[TRIANGLE_TESTS])
+        return int(self.progress.node_tests + self.progress.triangle_tests)
+
+    def found(self) -> tuple[NDArray[np.int64], Floats]:
+        """Return the rows and distances so far."""
+        count = int(self.progress.rows)
+        return self._rows[:count], self._distances[:count]
 
 
 def find_rows_of_itself(
-    tree: Tree, welded_faces: Ints, pose: Floats, adjacent: bool, clearance: float, how_many: int = ALL
+    tree: Tree, welded_faces: Ints, pose: Floats, adjacent: bool, clearance: float, row_mode: int = ALL
 ) -> tuple[NDArray[np.int64], Floats, Counters]:
     """Return the pairs of faces of one body that touch, or are nearer than a clearance.
 
@@ -291,7 +389,7 @@ def find_rows_of_itself(
         Also report adjacent faces that touch beyond what they share. Clearance is no question for them.
     clearance : float
         Length in the user's units; 0 for touching pairs only.
-    how_many : int
+    row_mode : int
         `ALL` rows, or any one (`FIRST` or `ANY` of `packed_rows.py`).
 
     Returns
@@ -302,11 +400,9 @@ def find_rows_of_itself(
         0 for faces that touch.
     counters : Counters
     """
-    walk = _Walk(tree, welded_faces, pose, adjacent, clearance, how_many)
-    run_in_slices(_Walk.go_on, walk, FIRST_SLICE)
-    found = int(walk.state[ROWS])
-    rows, distances = walk.rows[:found], walk.distances[:found]
+    walk = _Walk(tree, welded_faces, pose, adjacent, clearance, row_mode)
+    run_in_slices(_Walk.resume, walk, FIRST_SLICE)
+    rows, distances = walk.found()
     order = np.argsort(rows)
-    box_tests, triangle_tests, distance_tests = (int(walk.state[k]) for k in (BOX_TESTS, TRIANGLE_TESTS, DISTANCE_TESTS))
-    counters = Counters(box_tests=box_tests, triangle_tests=triangle_tests, distance_tests=distance_tests)
-    return rows[order], distances[order], counters
+    tests = {name: int(getattr(walk.progress, name)) for name in ("box_tests", "triangle_tests", "distance_tests")}
+    return rows[order], distances[order], Counters(**tests)

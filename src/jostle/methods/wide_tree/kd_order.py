@@ -7,84 +7,139 @@ ones go before it. That takes three passes without a branch that a processor wou
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Addresses, Rows, Struct, float32, int64, opener
 from jostle.methods.wide_tree.tree import LANES, LEAF_FACES
 
 NODE_FACES = LANES * LEAF_FACES
 BLOCK_FACES = LANES * NODE_FACES
 BINS = 64
+FACE_OF_KEY = 0xFFFFFFFF  # the low bits of a key are the number of a face
+
+
+class BlockWork(Struct):
+    """Scratch for one block of up to 512 faces."""
+
+    middles: Rows[float32]  # of the faces, three each
+    keys: Rows[int64]
+    numbers: Rows[int64]  # of the faces within the block, in their new order
+    histogram: Rows[int64]  # faces in each bin
+    bins: Rows[int64]  # of the faces that are cut
+    aside: Rows[int64]  # those of the second half
+
+
+BLOCK_ROOM = {
+    "middles": 3 * BLOCK_FACES, "keys": BLOCK_FACES, "numbers": BLOCK_FACES,
+    "histogram": BINS, "bins": BLOCK_FACES, "aside": BLOCK_FACES,
+}  # fmt: skip
+
+open_block = opener(BlockWork)
+
+
+class Side(NamedTuple):
+    """The longest side of a box: its axis, where it begins, and its length."""
+
+    axis: int
+    low: float
+    length: float
 
 
 @kernel
-def order_block(keys, middles, begin, end, block, numbers, spare):  # type: ignore[no-untyped-def]
-    """Put keys[begin : end] in order, at most 512 of them, whose low 32 bits are numbers of faces.
-
-    middles (3 * m,) float32; scratch: block (3 * 512,) float32, numbers (512,) and spare (4 * 512,) int64.
-    """
-    for i in range(end - begin):
+def order_block(keys: NDArray[np.int64], middles: NDArray[np.float32], begin: int, end: int, addresses: Addresses) -> None:
+    """Put keys[begin : end], at most 512, in order. middles (3 * m,): of all faces; addresses: those of `BlockWork`."""
+    work, count = open_block(addresses), end - begin
+    for i in range(count):
         key = keys[begin + i]
-        face = 3 * (key & 0xFFFFFFFF)
-        block[3 * i], block[3 * i + 1], block[3 * i + 2] = middles[face], middles[face + 1], middles[face + 2]
-        spare[BLOCK_FACES + i] = key
-        numbers[i] = i
-    count, half = end - begin, BLOCK_FACES // 2
+        face = 3 * (key & FACE_OF_KEY)
+        for axis in range(3):
+            work.middles[3 * i + axis] = middles[face + axis]
+        work.keys[i] = key
+        work.numbers[i] = i
+    half = BLOCK_FACES // 2
     while half >= LEAF_FACES:
         for start in range(0, count, 2 * half):
             if start + half < count:
-                _halve(block, numbers, spare, start, min(start + 2 * half, count), start + half)
+                _halve(work, start, min(start + 2 * half, count), start + half)
         half //= 2
-    for i in range(end - begin):
-        keys[begin + i] = spare[BLOCK_FACES + numbers[i]]
+    for i in range(count):
+        keys[begin + i] = work.keys[work.numbers[i]]
 
 
 @kernel
-def _halve(block, numbers, spare, begin, end, middle):  # type: ignore[no-untyped-def]
+def _halve(work: BlockWork, begin: int, end: int, middle: int) -> None:
     """Exchange numbers such that those before `middle` are not beyond those after it on the longest axis, to a bin's width."""
-    here = numbers[begin:end]
-    count = np.uint64(end - begin)  # unsigned: Numba then does not ask whether an index is negative
-    i = np.uint64(3) * np.uint64(here[0])
-    low_x, low_y, low_z = block[i], block[i + np.uint64(1)], block[i + np.uint64(2)]
+    here = _part(work.numbers, begin, end)
+    side = _longest_side(work, here)
+    if side.length > 0.0:
+        _fill_bins(work, here, side)
+        _part_at(work, here, middle - begin)
+
+
+@kernel(forceinline=True)
+def _part(numbers: Any, begin: int, end: int) -> NDArray[np.int64]:
+    return numbers[begin:end]  # type: ignore[no-any-return]
+
+
+@kernel(forceinline=True)
+def _middle(work: BlockWork, number: Any, axis: Any) -> Any:
+    """Return one coordinate of a middle. Unsigned: Numba then does not ask whether an index is negative."""
+    return work.middles[np.uint64(3) * np.uint64(number) + np.uint64(axis)]  # type: ignore[index]
+
+
+@kernel(forceinline=True)
+def _longest_side(work: BlockWork, here: NDArray[np.int64]) -> Side:
+    """Return the longest side of the box of some middles."""
+    low_x, low_y, low_z = _middle(work, here[0], 0), _middle(work, here[0], 1), _middle(work, here[0], 2)
     high_x, high_y, high_z = low_x, low_y, low_z
-    for k in range(count):
-        i = np.uint64(3) * np.uint64(here[k])
-        x, y, z = block[i], block[i + np.uint64(1)], block[i + np.uint64(2)]
+    for k in range(np.uint64(here.shape[0])):
+        x, y, z = _middle(work, here[k], 0), _middle(work, here[k], 1), _middle(work, here[k], 2)
         low_x, high_x = min(low_x, x), max(high_x, x)
         low_y, high_y = min(low_y, y), max(high_y, y)
         low_z, high_z = min(low_z, z), max(high_z, z)
-    axis, low, length = np.uint64(0), low_x, high_x - low_x
-    if high_y - low_y > length:
-        axis, low, length = np.uint64(1), low_y, high_y - low_y
-    if high_z - low_z > length:
-        axis, low, length = np.uint64(2), low_z, high_z - low_z
-    if not length > 0.0:
-        return
-    scale = np.float32((BINS - 0.5) / length)
-    histogram, bins = spare[:BINS], spare[3 * BLOCK_FACES :]
+    side = Side(0, low_x, high_x - low_x)
+    if high_y - low_y > side.length:
+        side = Side(1, low_y, high_y - low_y)
+    if high_z - low_z > side.length:
+        side = Side(2, low_z, high_z - low_z)
+    return side
+
+
+@kernel(forceinline=True)
+def _fill_bins(work: BlockWork, here: NDArray[np.int64], side: Side) -> None:
+    """Write the bin of each face along a side, and how many there are in each."""
+    bins, histogram = work.bins, work.histogram
+    scale = np.float32((BINS - 0.5) / side.length)
     for b in range(BINS):
         histogram[b] = 0
-    for k in range(count):
-        b = np.uint64(np.int32((block[np.uint64(3) * np.uint64(here[k]) + axis] - low) * scale))
-        bins[k] = b
-        histogram[b] += 1
+    for k in range(np.uint64(here.shape[0])):
+        own: Any = np.uint64(np.int32((_middle(work, here[k], side.axis) - side.low) * scale))
+        bins[k] = own
+        histogram[own] += 1
+
+
+@kernel(forceinline=True)
+def _part_at(work: BlockWork, here: NDArray[np.int64], needed: int) -> None:
+    """Bring those of the lowest bins, as many as needed, to the front, in one pass without branches."""
+    histogram, bins, aside = work.histogram, work.bins, work.aside
     cut, before = 0, histogram[0]
-    needed = middle - begin
     while before <= needed:
         cut += 1
         before += histogram[cut]
     room = needed - (before - histogram[cut])  # of the bin of the cut, so many go before it
     left, right = np.uint64(0), np.uint64(0)
-    aside = spare[BINS : BINS + end - middle + 1]  # one more, which takes what is not meant
-    for k in range(count):
+    for k in range(np.uint64(here.shape[0])):
         number, b = here[k], bins[k]
-        at_cut = np.int64(b == cut)
+        at_cut: Any = np.int64(b == cut)
         first = np.int64(b < cut) | (at_cut & np.int64(room > 0))
         room -= at_cut
         here[left] = number  # left <= k: nothing is lost
-        aside[right] = number
+        aside[right] = number  # type: ignore[index]
         left += np.uint64(first)
         right += np.uint64(1 - first)
-    rest = here[needed:]
-    for k in range(end - middle):
-        rest[k] = aside[k]
+    for k in range(needed, here.shape[0]):
+        here[k] = aside[k - needed]

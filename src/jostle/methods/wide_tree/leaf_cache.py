@@ -10,16 +10,22 @@ the slack does not meet it. Coordinates are below 4 in magnitude, or the slack g
 that, and the five operations of n · p - d round to 2^-24 of at most |n|₁ · size each: 16 · 2^-24 · |n|₁ · size is twice the
 sum. Of a sliver n itself is mostly rounding, and its plane holds only one of the corners: each component of n is off by up to
 6 · 2^-53 · |u|₁ · |v|₁ for its edges u and v, and heights by three times that and the size: NORMAL_NOISE is more than twice the
-sum. `more` (a clearance) moves planes and boxes out.
+sum. A clearance moves planes and boxes out.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats
 from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
+from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
-from jostle.kernels.simd import f32x8_abs, f32x8_add, f32x8_multiply_add, f32x8_splat, f32x8_store, f32x8_sub
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.simd import LANES, f32x8_abs, f32x8_add, f32x8_multiply_add, f32x8_splat, f32x8_sub
 from jostle.kernels.simd64 import (
     f64x8_abs,
     f64x8_add,
@@ -35,123 +41,250 @@ from jostle.kernels.simd64 import (
     f64x8_sub,
     f64x8_to_f32x8,
 )
-from jostle.methods.wide_tree.tree import EMPTY, OUTWARD, TINY
+from jostle.kernels.structs import Record, Rows, Run, float32, float64, int64
+from jostle.methods.wide_tree.lanes import (
+    POINT_ROWS,
+    Faces8,
+    Lanes,
+    Points8,
+    face_in_lane,
+    faces_at,
+    lanes_at,
+    point_in_lane,
+    points_at,
+    store_lanes,
+)
+from jostle.methods.wide_tree.tree import EMPTY, OUTWARD, TINY, PlacedTree, TreeArrays
 
 SLOTS = 512
-CORNERS = 72  # float64 numbers of a slot
-LANES32 = 160  # float32 numbers of a slot: six rows of boxes, then rows of corners, normals, offsets and slacks
-CORNER_ROW, NORMAL_ROW, OFFSET_ROW, SLACK_ROW = 48, 120, 144, 152
 PLANE_SLACK = 16.0 * 2.0**-24
 NORMAL_NOISE = 40.0 * 2.0**-53  # times the product of two edges: what a normal may be off by
 
+Lanes64 = NDArray[np.float64]
 
-def empty_cache() -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
-    """Return tags, float32 lanes and float64 corners of a cache."""
-    return np.full(SLOTS, -1, np.int64), np.zeros(SLOTS * LANES32, np.float32), np.zeros(SLOTS * CORNERS)
+
+class WorldLeaf(Record):
+    """A slot of the cache: the eight faces of a leaf in the world, in rows of eight lanes."""
+
+    tag: int64  # whose it is: query and node
+    corners: Run[float64, Literal[72]]
+    boxes: Run[float32, Literal[48]]
+    rounded_corners: Run[float32, Literal[72]]
+    normals: Run[float32, Literal[24]]
+    offsets: Run[float32, Literal[8]]
+    slacks: Run[float32, Literal[8]]
+
+
+class Reference(NamedTuple):
+    """What the float32 numbers of leaves are relative to: an origin and a unit of length; and by how much boxes and planes grow."""
+
+    origin: Vec3
+    scale: float
+    growth: float
+
+
+class Planes8(NamedTuple):
+    """The planes of eight faces: normal · p = offset, to within the slack."""
+
+    normal: Points8
+    offset: Lanes
+    slack: Lanes
+
+
+class Points64(NamedTuple):
+    """Eight points or vectors in float64."""
+
+    x: Lanes64
+    y: Lanes64
+    z: Lanes64
+
+
+def empty_cache() -> NDArray[np.void]:
+    """Return the slots of a cache."""
+    slots = np.zeros(SLOTS, WorldLeaf.dtype)
+    slots["tag"] = -1
+    return slots
+
+
+@kernel(forceinline=True)
+def slot_of_leaf(leaves: Rows[WorldLeaf], query: int, node: int, tree: PlacedTree, reference: Reference) -> int:
+    """Return the slot of a leaf, filled."""
+    slot, tag = node & (SLOTS - 1), (query << 32) | node
+    leaf = leaves[slot]
+    if leaf.tag != tag:
+        leaf.tag = tag
+        fill_leaf(leaf, tree, node, reference)
+    return slot
 
 
 @kernel
-def fill_leaf(lanes, base, corners, corner, faces, first, count, vertices, pose, origin, scale, more):  # type: ignore[no-untyped-def]
-    """Write a leaf of `count` faces from `first` on to its slot, which begins at lanes[base] and corners[corner].
-
-    faces and vertices are flat; origin (ox, oy, oz) is the reference point.
-    """
-    gather(corners, corner, faces, first, count, vertices)
-    move(corners, corner, pose)
-    enclose(lanes, base, corners, corner, count, origin, scale, more)
-    set_up_planes(lanes, base, corners, corner, origin, scale, more)
+def fill_leaf(leaf: WorldLeaf, tree: PlacedTree, node: int, reference: Reference) -> None:
+    """Write a leaf to its slot."""
+    gather(leaf.corners, tree.arrays, node)
+    move(leaf.corners, tree.pose)
+    enclose(leaf, -as_int64(tree.arrays.count[node]), reference)
+    set_up_planes(leaf, reference)
 
 
 @kernel(forceinline=True)
-def gather(corners, to, faces, first, count, vertices):  # type: ignore[no-untyped-def]
-    """Copy the corners of faces into nine rows from corners[to] on; the last face into lanes beyond it."""
+def gather(corners: Any, tree: TreeArrays, node: int) -> None:
+    """Copy the corners of a leaf's faces into nine rows; the last face into lanes beyond it."""
+    first, last = as_int64(tree.first[node]), -as_int64(tree.count[node]) - 1
     for k in range(3):
-        f, last = 3 * first + k, count - 1
+        f = 3 * first + k
         at = (
-            _vertex(faces, f), _vertex(faces, f + 3 * min(1, last)), _vertex(faces, f + 3 * min(2, last)),
-            _vertex(faces, f + 3 * min(3, last)), _vertex(faces, f + 3 * min(4, last)), _vertex(faces, f + 3 * min(5, last)),
-            _vertex(faces, f + 3 * min(6, last)), _vertex(faces, f + 3 * min(7, last)),
+            _vertex(tree, f), _vertex(tree, f + 3 * min(1, last)), _vertex(tree, f + 3 * min(2, last)),
+            _vertex(tree, f + 3 * min(3, last)), _vertex(tree, f + 3 * min(4, last)), _vertex(tree, f + 3 * min(5, last)),
+            _vertex(tree, f + 3 * min(6, last)), _vertex(tree, f + 3 * min(7, last)),
         )  # fmt: skip
         for row in range(3):
-            f64x8_store(corners, to + 24 * k + 8 * row, f64x8_gather(vertices, at, row))
+            f64x8_store(corners, POINT_ROWS * k + LANES * row, _gathered(tree.vertices, at, row))
 
 
 @kernel(forceinline=True)
-def _vertex(faces, f):  # type: ignore[no-untyped-def]
-    return 3 * np.int64(faces[np.uint64(f)])
+def _gathered(vertices: Any, at: tuple[int, ...], row: int) -> Lanes64:
+    return f64x8_gather(vertices, at, row)
 
 
 @kernel(forceinline=True)
-def move(corners, to, pose):  # type: ignore[no-untyped-def]
+def _vertex(tree: TreeArrays, f: int) -> int:
+    return 3 * as_int64(tree.faces[np.uint64(f)])  # type: ignore[index]  # unsigned: no look whether it counts from the end
+
+
+@kernel(forceinline=True)
+def move(corners: Any, pose: Floats) -> None:
     """Replace the corners by their world coordinates; operation by operation the formula of `geometry/rigid.py`."""
     smallest = f64x8_splat(SMALLEST_WORLD_COORDINATE)
     for k in range(3):
-        at = to + 24 * k
-        x, y, z = f64x8_load(corners, at), f64x8_load(corners, at + 8), f64x8_load(corners, at + 16)
+        p = points64_at(corners, POINT_ROWS * k)
         for row in range(3):
-            moved = f64x8_add(f64x8_mul(f64x8_splat(pose[row, 0]), x), f64x8_mul(f64x8_splat(pose[row, 1]), y))
-            moved = f64x8_add(f64x8_add(moved, f64x8_mul(f64x8_splat(pose[row, 2]), z)), f64x8_splat(pose[row, 3]))
-            f64x8_store(corners, at + 8 * row, f64x8_flushed(moved, smallest))
+            moved = f64x8_add(f64x8_mul(f64x8_splat(pose[row, 0]), p.x), f64x8_mul(f64x8_splat(pose[row, 1]), p.y))
+            moved = f64x8_add(f64x8_add(moved, f64x8_mul(f64x8_splat(pose[row, 2]), p.z)), f64x8_splat(pose[row, 3]))
+            f64x8_store(corners, POINT_ROWS * k + LANES * row, f64x8_flushed(moved, smallest))
 
 
 @kernel(forceinline=True)
-def enclose(lanes, base, corners, corner, count, origin, scale, more):  # type: ignore[no-untyped-def]
+def points64_at(rows: Any, start: int) -> Points64:
+    """Return the eight points whose rows begin at `start`."""
+    return Points64(f64x8_load(rows, start), f64x8_load(rows, start + LANES), f64x8_load(rows, start + 2 * LANES))
+
+
+@kernel(forceinline=True)
+def enclose(leaf: WorldLeaf, count: int, reference: Reference) -> None:
     """Write the boxes of eight faces, rounded outward; those of lanes without a face are empty. And the corners, rounded."""
-    unit, grown = f64x8_splat(scale), f64x8_splat(more)
+    growth = f64x8_splat(reference.growth)
     for row in range(3):
-        middle, at, to = f64x8_splat(origin[row]), corner + 8 * row, base + 8 * row
-        p = f64x8_mul(f64x8_sub(f64x8_load(corners, at), middle), unit)
-        q = f64x8_mul(f64x8_sub(f64x8_load(corners, at + 24), middle), unit)
-        r = f64x8_mul(f64x8_sub(f64x8_load(corners, at + 48), middle), unit)
+        at = LANES * row
+        p = _coordinates(leaf.corners, at, row, reference)
+        q = _coordinates(leaf.corners, at + POINT_ROWS, row, reference)
+        r = _coordinates(leaf.corners, at + 2 * POINT_ROWS, row, reference)
         low, high = f64x8_min(f64x8_min(p, q), r), f64x8_max(f64x8_max(p, q), r)
-        near, far = f64x8_to_f32x8(f64x8_sub(low, grown)), f64x8_to_f32x8(f64x8_add(high, grown))
-        f32x8_store(lanes, to, f32x8_sub(near, one_step(near)))
-        f32x8_store(lanes, to + 24, f32x8_add(far, one_step(far)))
-        f32x8_store(lanes, to + CORNER_ROW, f64x8_to_f32x8(p))
-        f32x8_store(lanes, to + CORNER_ROW + 24, f64x8_to_f32x8(q))
-        f32x8_store(lanes, to + CORNER_ROW + 48, f64x8_to_f32x8(r))
-    for lane in range(count, 8):
-        lanes[base + lane] = np.float32(EMPTY)
-        lanes[base + 24 + lane] = np.float32(-EMPTY)
+        store_lanes(leaf.boxes, at, rounded_down(f64x8_sub(low, growth)))
+        store_lanes(leaf.boxes, at + POINT_ROWS, rounded_up(f64x8_add(high, growth)))
+        store_lanes(leaf.rounded_corners, at, f64x8_to_f32x8(p))
+        store_lanes(leaf.rounded_corners, at + POINT_ROWS, f64x8_to_f32x8(q))
+        store_lanes(leaf.rounded_corners, at + 2 * POINT_ROWS, f64x8_to_f32x8(r))
+    for lane in range(count, LANES):
+        leaf.boxes[lane], leaf.boxes[lane + POINT_ROWS] = EMPTY, -EMPTY
 
 
 @kernel(forceinline=True)
-def one_step(near):  # type: ignore[no-untyped-def]
-    """What a float32 that was rounded to nearest must move to be surely outside."""
+def _coordinates(corners: Any, start: int, row: int, reference: Reference) -> Lanes64:
+    """Return one coordinate of eight corners relative to the reference."""
+    return f64x8_mul(f64x8_sub(f64x8_load(corners, start), f64x8_splat(reference.origin[row])), f64x8_splat(reference.scale))
+
+
+@kernel(forceinline=True)
+def rounded_down(values: Lanes64) -> Lanes:
+    """Return float32 numbers that are surely below."""
+    near = f64x8_to_f32x8(values)
+    return f32x8_sub(near, _one_step(near))
+
+
+@kernel(forceinline=True)
+def rounded_up(values: Lanes64) -> Lanes:
+    """Return float32 numbers that are surely above."""
+    near = f64x8_to_f32x8(values)
+    return f32x8_add(near, _one_step(near))
+
+
+@kernel(forceinline=True)
+def _one_step(near: Lanes) -> Lanes:
+    """Return what a float32 that was rounded to nearest must move to be surely outside."""
     return f32x8_multiply_add(f32x8_abs(near), f32x8_splat(OUTWARD), f32x8_splat(TINY))
 
 
 @kernel(forceinline=True)
-def set_up_planes(lanes, base, corners, corner, origin, scale, more):  # type: ignore[no-untyped-def]
+def set_up_planes(leaf: WorldLeaf, reference: Reference) -> None:
     """Write the planes of eight faces."""
-    unit = f64x8_splat(scale)
-    px, py, pz = f64x8_load(corners, corner), f64x8_load(corners, corner + 8), f64x8_load(corners, corner + 16)
-    ux = f64x8_mul(f64x8_sub(f64x8_load(corners, corner + 24), px), unit)
-    uy = f64x8_mul(f64x8_sub(f64x8_load(corners, corner + 32), py), unit)
-    uz = f64x8_mul(f64x8_sub(f64x8_load(corners, corner + 40), pz), unit)
-    vx = f64x8_mul(f64x8_sub(f64x8_load(corners, corner + 48), px), unit)
-    vy = f64x8_mul(f64x8_sub(f64x8_load(corners, corner + 56), py), unit)
-    vz = f64x8_mul(f64x8_sub(f64x8_load(corners, corner + 64), pz), unit)
-    px = f64x8_mul(f64x8_sub(px, f64x8_splat(origin[0])), unit)
-    py = f64x8_mul(f64x8_sub(py, f64x8_splat(origin[1])), unit)
-    pz = f64x8_mul(f64x8_sub(pz, f64x8_splat(origin[2])), unit)
-    nx = f64x8_sub(f64x8_mul(uy, vz), f64x8_mul(uz, vy))
-    ny = f64x8_sub(f64x8_mul(uz, vx), f64x8_mul(ux, vz))
-    nz = f64x8_sub(f64x8_mul(ux, vy), f64x8_mul(uy, vx))
-    f32x8_store(lanes, base + NORMAL_ROW, f64x8_to_f32x8(nx))
-    f32x8_store(lanes, base + NORMAL_ROW + 8, f64x8_to_f32x8(ny))
-    f32x8_store(lanes, base + NORMAL_ROW + 16, f64x8_to_f32x8(nz))
-    offset = f64x8_add(f64x8_add(f64x8_mul(nx, px), f64x8_mul(ny, py)), f64x8_mul(nz, pz))
-    f32x8_store(lanes, base + OFFSET_ROW, f64x8_to_f32x8(offset))
-    size = f64x8_add(f64x8_splat(4.0), f64x8_add(f64x8_abs(px), f64x8_add(f64x8_abs(py), f64x8_abs(pz))))
-    length = f64x8_add(f64x8_abs(nx), f64x8_add(f64x8_abs(ny), f64x8_abs(nz)))
-    edges = f64x8_mul(
-        f64x8_add(f64x8_abs(ux), f64x8_add(f64x8_abs(uy), f64x8_abs(uz))),
-        f64x8_add(f64x8_abs(vx), f64x8_add(f64x8_abs(vy), f64x8_abs(vz))),
-    )
-    off = f64x8_add(f64x8_mul(length, f64x8_splat(PLANE_SLACK)), f64x8_mul(edges, f64x8_splat(NORMAL_NOISE)))
+    unit, origin = f64x8_splat(reference.scale), reference.origin
+    p, corners = points64_at(leaf.corners, 0), leaf.corners
+    u = _scaled(_minus64(points64_at(corners, POINT_ROWS), p), unit)
+    v = _scaled(_minus64(points64_at(corners, 2 * POINT_ROWS), p), unit)
+    p = _scaled(_minus64(p, Points64(f64x8_splat(origin.x), f64x8_splat(origin.y), f64x8_splat(origin.z))), unit)
+    normal = _cross64(u, v)
+    store_lanes(leaf.normals, 0, f64x8_to_f32x8(normal.x))
+    store_lanes(leaf.normals, LANES, f64x8_to_f32x8(normal.y))
+    store_lanes(leaf.normals, 2 * LANES, f64x8_to_f32x8(normal.z))
+    store_lanes(leaf.offsets, 0, f64x8_to_f32x8(_dot64(normal, p)))
+    size = f64x8_add(f64x8_splat(4.0), _sum_of_sizes64(p))
+    edges = f64x8_mul(_sum_of_sizes64(u), _sum_of_sizes64(v))
+    noise = f64x8_mul(edges, f64x8_splat(NORMAL_NOISE))
+    off = f64x8_add(f64x8_mul(_sum_of_sizes64(normal), f64x8_splat(PLANE_SLACK)), noise)
     slack = f64x8_add(f64x8_mul(off, size), f64x8_splat(1e-30))
-    if more > 0.0:
-        squared = f64x8_add(f64x8_add(f64x8_mul(nx, nx), f64x8_mul(ny, ny)), f64x8_mul(nz, nz))
-        slack = f64x8_add(slack, f64x8_mul(f64x8_sqrt(squared), f64x8_splat(more * 1.001)))
-    f32x8_store(lanes, base + SLACK_ROW, f64x8_to_f32x8(slack))
+    if reference.growth > 0.0:
+        slack = f64x8_add(slack, f64x8_mul(f64x8_sqrt(_dot64(normal, normal)), f64x8_splat(reference.growth * 1.001)))
+    store_lanes(leaf.slacks, 0, f64x8_to_f32x8(slack))
+
+
+@kernel(forceinline=True)
+def _minus64(a: Points64, b: Points64) -> Points64:
+    return Points64(f64x8_sub(a.x, b.x), f64x8_sub(a.y, b.y), f64x8_sub(a.z, b.z))
+
+
+@kernel(forceinline=True)
+def _scaled(a: Points64, unit: Lanes64) -> Points64:
+    return Points64(f64x8_mul(a.x, unit), f64x8_mul(a.y, unit), f64x8_mul(a.z, unit))
+
+
+@kernel(forceinline=True)
+def _cross64(a: Points64, b: Points64) -> Points64:
+    return Points64(
+        f64x8_sub(f64x8_mul(a.y, b.z), f64x8_mul(a.z, b.y)),
+        f64x8_sub(f64x8_mul(a.z, b.x), f64x8_mul(a.x, b.z)),
+        f64x8_sub(f64x8_mul(a.x, b.y), f64x8_mul(a.y, b.x)),
+    )
+
+
+@kernel(forceinline=True)
+def _dot64(a: Points64, b: Points64) -> Lanes64:
+    return f64x8_add(f64x8_add(f64x8_mul(a.x, b.x), f64x8_mul(a.y, b.y)), f64x8_mul(a.z, b.z))
+
+
+@kernel(forceinline=True)
+def _sum_of_sizes64(a: Points64) -> Lanes64:
+    return f64x8_add(f64x8_abs(a.x), f64x8_add(f64x8_abs(a.y), f64x8_abs(a.z)))
+
+
+@kernel(forceinline=True)
+def world_faces(leaf: WorldLeaf) -> Faces8:
+    """Return the eight faces of a leaf, rounded to float32."""
+    return faces_at(leaf.rounded_corners, 0)
+
+
+@kernel(forceinline=True)
+def world_face(leaf: WorldLeaf, lane: int) -> Faces8:
+    """Return one of them in all lanes."""
+    return face_in_lane(leaf.rounded_corners, lane)
+
+
+@kernel(forceinline=True)
+def planes_of(leaf: WorldLeaf) -> Planes8:
+    """Return the planes of the eight faces."""
+    return Planes8(points_at(leaf.normals, 0), lanes_at(leaf.offsets, 0), lanes_at(leaf.slacks, 0))
+
+
+@kernel(forceinline=True)
+def plane_of(leaf: WorldLeaf, lane: int) -> Planes8:
+    """Return the plane of one of them in all lanes."""
+    return Planes8(point_in_lane(leaf.normals, lane), f32x8_splat(leaf.offsets[lane]), f32x8_splat(leaf.slacks[lane]))

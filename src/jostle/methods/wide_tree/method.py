@@ -22,11 +22,11 @@ from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.build import build_and_measure, build_tree
 from jostle.methods.wide_tree.itself import find_rows_of_itself
-from jostle.methods.wide_tree.nearest import closest_faces
+from jostle.methods.wide_tree.nearest import closest_in_forest
 from jostle.methods.wide_tree.on_threads import find_rows_on_threads
 from jostle.methods.wide_tree.refit import refit_tree
-from jostle.methods.wide_tree.search import Forest, Placed
-from jostle.methods.wide_tree.tree import LANES, Tree
+from jostle.methods.wide_tree.search import Placed
+from jostle.methods.wide_tree.tree import LANES, Forest, Tree
 from jostle.overlay import Overlay
 from jostle.packed_rows import ALL, FIRST, HOW_MANY, WORST, unpacked
 from jostle.pairwise import LocalBoxes, allowed_pairs, world_volumes
@@ -124,10 +124,10 @@ class WideTreeDetector:
         self._deform(frame)
         pairs = self._pairs_that_may_meet(frame, query.clearance)
         # Solids add rows to a pair, and a clearance asks for the nearest: then what is wanted is taken from all rows at the end.
-        how_many = ALL if query.solid or query.clearance > 0.0 else HOW_MANY[query.rows]
+        row_mode = ALL if query.solid or query.clearance > 0.0 else HOW_MANY[query.rows]
         body_a, body_b, shapes = pairs.body_a, pairs.body_b, self._tree_of_body
         placed = Placed(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
-        rows, counters = find_rows_on_threads(self._forest, placed, query.clearance, how_many, frame.workers)
+        rows, counters = find_rows_on_threads(self._forest, placed, query.clearance, row_mode, frame.workers)
         contacts, touching = labelled(rows, pairs, frame)
         if query.solid:
             contacts, touching = with_solids(contacts, touching, pairs, frame)
@@ -151,8 +151,8 @@ class WideTreeDetector:
         shapes = self._tree_of_body
         flat = read_only_view(poses.reshape(-1, 4, 4))
         placed = Placed(shapes[all_a], shapes[all_b], start + all_a, start + all_b, flat)
-        how_many = {"any": FIRST, "pairs": WORST, "faces": ALL}[rows]
-        found, counters = find_rows_on_threads(self._forest, placed, 0.0, how_many, frame.workers)
+        row_mode = {"any": FIRST, "pairs": WORST, "faces": ALL}[rows]
+        found, counters = find_rows_on_threads(self._forest, placed, 0.0, row_mode, frame.workers)
         number = (found.pair // max(1, len(body_a))).astype(np.int32)
         return Batch.of(sets, number, all_a[found.pair], all_b[found.pair], found.face_a, found.face_b, found.kind, rows, counters)
 
@@ -187,8 +187,8 @@ class WideTreeDetector:
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Return the closest faces of two bodies."""
         self._deform(frame)
-        tree_a, tree_b = self._trees[self._tree_of_body[body_a]], self._trees[self._tree_of_body[body_b]]
-        return closest_faces(tree_a, tree_b, frame.poses[body_a], frame.poses[body_b])
+        shape_a, shape_b = int(self._tree_of_body[body_a]), int(self._tree_of_body[body_b])
+        return closest_in_forest(self._forest, shape_a, shape_b, frame.poses[body_a], frame.poses[body_b])
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the boxes of one level of all trees, `what` its number ("0" the root's children, the default), as world boxes."""

@@ -9,17 +9,55 @@ fewer pairs of nodes are visited than with the curve alone, as few as with the s
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats, Ints
+from jostle.geometry.triangle import face_at, triangle_bounds
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Addresses, Record, Rows, Struct, int64, opener
 from jostle.methods.wide_tree.kd_order import BLOCK_FACES, NODE_FACES, order_block
-from jostle.methods.wide_tree.tree import LANES, LEAF_FACES
+from jostle.methods.wide_tree.tree import LANES, LEAF_FACES, frame_in
 
 CODE_BITS = 10
 CELLS = 1 << CODE_BITS
+CODE_SHIFT = 32  # of a key: the code is above the number of the face
+STACK_ROWS = 1024  # eight for each level, and a level has at most half the faces of the one above or one bit less of their codes
+
+Keys = NDArray[np.int64]
+
+
+class WaitingNode(Record):
+    """A node that is still to be cut: its faces begin … end, and whether they are in their last order."""
+
+    node: int64
+    begin: int64
+    end: int64
+    is_ordered: int64
+
+
+class FaceRange(Record):
+    """The faces begin … end of a child."""
+
+    begin: int64
+    end: int64
+
+
+class NodeWork(Struct):
+    """Scratch for cutting faces into nodes."""
+
+    stack: Rows[WaitingNode]
+    parts: Rows[FaceRange]
+
+
+NODE_ROOM = {"stack": STACK_ROWS, "parts": LANES}
+
+open_node_work = opener(NodeWork)
 
 
 @kernel
-def spread(x):  # type: ignore[no-untyped-def]
-    """The 10 bits of x with two zeros between each."""
+def spread(x: int) -> int:
+    """Return the 10 bits of x with two zeros between each."""
     x = (x | (x << 16)) & 0x030000FF
     x = (x | (x << 8)) & 0x0300F00F
     x = (x | (x << 4)) & 0x030C30C3
@@ -27,54 +65,64 @@ def spread(x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def morton_order(vertices, faces, frame, keys, spare, histogram, middles):  # type: ignore[no-untyped-def]
+def morton_order(
+    vertices: Floats, faces: Ints, frame: Floats, keys: Keys, spare: Keys, histogram: Keys, middles: NDArray[np.float32]
+) -> None:
     """Sort keys (m,) int64: the code of each face above its number; `spare` (m,) and `histogram` (1025,) are scratch.
 
     Three passes leave the sorted keys in `spare`. Written are also the middles (3 * m,) float32 of the faces' boxes, in cells.
     """
-    cx, cy, cz = frame[0], frame[1], frame[2]
-    # The middle of a box, doubled, is in -2 … 2 in the frame; 0.999 keeps the last cell from being passed.
-    scale = frame[3] * (0.999 * CELLS / 4.0)
-    for f in range(faces.shape[0]):
-        p, q, r = faces[f, 0], faces[f, 1], faces[f, 2]
-        px, py, pz = vertices[p, 0], vertices[p, 1], vertices[p, 2]
-        qx, qy, qz = vertices[q, 0], vertices[q, 1], vertices[q, 2]
-        rx, ry, rz = vertices[r, 0], vertices[r, 1], vertices[r, 2]
-        x = ((min(px, min(qx, rx)) - cx) + (max(px, max(qx, rx)) - cx)) * scale
-        y = ((min(py, min(qy, ry)) - cy) + (max(py, max(qy, ry)) - cy)) * scale
-        z = ((min(pz, min(qz, rz)) - cz) + (max(pz, max(qz, rz)) - cz)) * scale
-        middles[3 * f], middles[3 * f + 1], middles[3 * f + 2] = x, y, z
-        half = CELLS // 2
-        code = (spread(int(x + half)) << 2) | (spread(int(y + half)) << 1) | spread(int(z + half))
-        keys[f] = (code << 32) | f
+    _write_keys(vertices, faces, frame, keys, middles)
     for digit in range(3):
-        shift = 32 + CODE_BITS * digit
-        for k in range(CELLS + 1):
-            histogram[k] = 0
-        for f in range(keys.shape[0]):
-            histogram[((keys[f] >> shift) & (CELLS - 1)) + 1] += 1
-        for k in range(CELLS):
-            histogram[k + 1] += histogram[k]
-        for f in range(keys.shape[0]):
-            cell = (keys[f] >> shift) & (CELLS - 1)
-            spare[histogram[cell]] = keys[f]
-            histogram[cell] += 1
+        _sort_by_digit(keys, spare, CODE_SHIFT + CODE_BITS * digit, histogram)
         keys, spare = spare, keys
 
 
 @kernel
-def _cut(keys, begin, end):  # type: ignore[no-untyped-def]
-    """Where the highest bit changes between the codes of begin and end-1; the middle if they are all equal."""
-    low, high = keys[begin] >> 32, keys[end - 1] >> 32
+def _write_keys(vertices: Floats, faces: Ints, frame: Floats, keys: Keys, middles: NDArray[np.float32]) -> None:
+    """Write codes and middles of all faces."""
+    tree_frame, half = frame_in(frame), CELLS // 2
+    cx, cy, cz = tree_frame.centre[0], tree_frame.centre[1], tree_frame.centre[2]
+    # The middle of a box, doubled, is in -2 … 2 in the frame; 0.999 keeps the last cell from being passed.
+    scale = tree_frame.scale * (0.999 * CELLS / 4.0)
+    for f in range(faces.shape[0]):
+        box = triangle_bounds(face_at(vertices, faces, f))
+        x = ((box.lower.x - cx) + (box.upper.x - cx)) * scale
+        y = ((box.lower.y - cy) + (box.upper.y - cy)) * scale
+        z = ((box.lower.z - cz) + (box.upper.z - cz)) * scale
+        middles[3 * f], middles[3 * f + 1], middles[3 * f + 2] = x, y, z
+        code = (spread(int(x + half)) << 2) | (spread(int(y + half)) << 1) | spread(int(z + half))
+        keys[f] = (code << CODE_SHIFT) | f
+
+
+@kernel
+def _sort_by_digit(keys: Keys, out: Keys, shift: int, histogram: Keys) -> None:
+    """Write the keys to `out`, sorted by ten of their bits: a pass of a radix sort."""
+    for k in range(CELLS + 1):
+        histogram[k] = 0
+    for f in range(keys.shape[0]):
+        histogram[((keys[f] >> shift) & (CELLS - 1)) + 1] += 1
+    for k in range(CELLS):
+        histogram[k + 1] += histogram[k]
+    for f in range(keys.shape[0]):
+        cell = (keys[f] >> shift) & (CELLS - 1)
+        out[histogram[cell]] = keys[f]
+        histogram[cell] += 1
+
+
+@kernel
+def _cut(keys: Keys, begin: int, end: int) -> int:
+    """Return where the highest bit changes between the codes of begin and end-1; the middle if they are all equal."""
+    low, high = keys[begin] >> CODE_SHIFT, keys[end - 1] >> CODE_SHIFT
     if low == high:
         return (begin + end) // 2
-    bit = 1 << 29
+    bit = 1 << (3 * CODE_BITS - 1)
     while (low ^ high) & bit == 0:
         bit >>= 1
     left, right = begin, end - 1
     while right - left > 1:
         middle = (left + right) // 2
-        if (keys[middle] >> 32) & bit:
+        if (keys[middle] >> CODE_SHIFT) & bit:
             right = middle
         else:
             left = middle
@@ -82,60 +130,70 @@ def _cut(keys, begin, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _full_runs(begin, end, size, ends):  # type: ignore[no-untyped-def]
+def _full_runs(begin: int, end: int, size: int, parts: Rows[FaceRange]) -> int:
     """Cut begin … end into runs of `size` faces; returns how many."""
     children = 0
     while begin < end:
-        ends[children, 0], ends[children, 1] = begin, min(begin + size, end)
+        parts[children].begin, parts[children].end = begin, min(begin + size, end)
         begin += size
         children += 1
     return children
 
 
 @kernel
-def _eight_ranges(keys, begin, end, ends):  # type: ignore[no-untyped-def]
+def _eight_ranges(keys: Keys, begin: int, end: int, parts: Rows[FaceRange]) -> int:
     """Cut begin … end, and then always the largest part of it, until there are eight or only leaves; returns how many."""
-    ends[0, 0], ends[0, 1] = begin, end
+    parts[0].begin, parts[0].end = begin, end
     children = 1
     while children < LANES:
         largest, size = -1, LEAF_FACES
         for k in range(children):
-            if ends[k, 1] - ends[k, 0] > size:
-                largest, size = k, ends[k, 1] - ends[k, 0]
+            if parts[k].end - parts[k].begin > size:
+                largest, size = k, parts[k].end - parts[k].begin
         if largest < 0:
             break
-        middle = _cut(keys, ends[largest, 0], ends[largest, 1])
-        ends[children, 0], ends[children, 1] = middle, ends[largest, 1]
-        ends[largest, 1] = middle
+        part, added = parts[largest], parts[children]
+        middle = _cut(keys, part.begin, part.end)
+        added.begin, added.end = middle, part.end
+        part.end = middle
         children += 1
     return children
 
 
 @kernel
-def cut_into_nodes(keys, middles, first, count, stack, ends, block, numbers, spare):  # type: ignore[no-untyped-def]
+def cut_into_nodes(
+    keys: Keys, middles: NDArray[np.float32], first: Ints, count: Ints, addresses: Addresses, block: Addresses
+) -> int:
     """Make nodes over the sorted keys, which are put in a better order within blocks; returns the number of nodes.
 
-    first and count (m,) are large enough, stack (8 * depth, 4) too; ends (8, 2) is scratch, block, numbers and spare are that of
-    `order_block`.
+    first and count are written, and long enough; addresses: those of `NodeWork`; block: those of `BlockWork`.
     """
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, keys.shape[0], 0
+    work = open_node_work(addresses)
+    stack, parts = work.stack, work.parts
+    _push(stack[0], 0, 0, keys.shape[0], 0)
     height, nodes = 1, 1
     while height > 0:
         height -= 1
-        node, begin, end, ordered = stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3]
+        top = stack[height]
+        node, begin, end, is_ordered = top.node, top.begin, top.end, top.is_ordered
         if end - begin <= LEAF_FACES:
             first[node], count[node] = begin, begin - end
             continue
         if end - begin > BLOCK_FACES:
-            children = _eight_ranges(keys, begin, end, ends)
+            children = _eight_ranges(keys, begin, end, parts)
         else:
-            if ordered == 0:
-                order_block(keys, middles, begin, end, block, numbers, spare)
-                ordered = 1
-            children = _full_runs(begin, end, NODE_FACES if end - begin > NODE_FACES else LEAF_FACES, ends)
+            if is_ordered == 0:
+                order_block(keys, middles, begin, end, block)
+                is_ordered = 1
+            children = _full_runs(begin, end, NODE_FACES if end - begin > NODE_FACES else LEAF_FACES, parts)
         first[node], count[node] = nodes, children
         for k in range(children):
-            stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = nodes + k, ends[k, 0], ends[k, 1], ordered
+            _push(stack[height], nodes + k, parts[k].begin, parts[k].end, is_ordered)
             height += 1
         nodes += children
     return nodes
+
+
+@kernel(forceinline=True)
+def _push(free: WaitingNode, node: int, begin: int, end: int, is_ordered: int) -> None:
+    free.node, free.begin, free.end, free.is_ordered = node, begin, end, is_ordered

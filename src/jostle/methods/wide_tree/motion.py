@@ -13,90 +13,129 @@ with |T| ≤ 4, which is checked, every number in a box test is below 8, and its
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, Literal
 
+from jostle.frame import Floats
 from jostle.geometry.rigid import cull_padding, solve_relative_pose_into
 from jostle.kernels.jit import kernel
-from jostle.kernels.simd import (
-    f32x8_add,
-    f32x8_load,
-    f32x8_mul,
-    f32x8_multiply_add,
-    f32x8_splat,
-    f32x8_store,
-    f32x8_sub,
-)
+from jostle.kernels.numbers import as_float64
+from jostle.kernels.simd import LANES, f32x8_add, f32x8_mul, f32x8_multiply_add, f32x8_splat, f32x8_sub
+from jostle.kernels.structs import Record, Run, float32
+from jostle.methods.wide_tree.lanes import POINT_ROWS, Lanes, boxes_at, in_every_lane, store_lanes
+from jostle.methods.wide_tree.tree import PlacedTree, TreeFrame
 
-MOTION = 48  # float32 numbers: Y into X: matrix 0, its absolute 9, shift 18; X into Y: 21, 30, 39; padding 42 and 43
+REACH = 1.0 + 1e-5  # rows of a pose are no longer: it is orthonormal to 1e-5 in each entry
 FLOAT32_PADDING = 64.0 * 2.0**-24
-FARTHEST = 4.0
 LARGEST_RATIO = 2.0**60
 LARGEST_PADDING = 2.0**60  # in units of X's size: with more, all boxes meet; below `EMPTY`, so that empty ones still do not
+NO_FRAME, FRAME_OF_X, BOTH_FRAMES = 0, 1, 2  # in which boxes can be compared
+
+
+class Way(Record):
+    """From one frame into another: u ↦ matrix · u + shift. Boxes need the absolute values of the matrix, too."""
+
+    matrix: Run[float32, Literal[9]]
+    absolute: Run[float32, Literal[9]]
+    shift: Run[float32, Literal[3]]
+    padding: float32  # by which moved boxes grow
+
+
+class Motion(Record):
+    """Both ways between the frames of two trees."""
+
+    into_x: Way
+    into_y: Way
 
 
 @kernel
-def set_up_motion(pose_x, pose_y, frame_x, frame_y, clearance, relative, motion):  # type: ignore[no-untyped-def]
-    """Fill motion (48,) float32 for two trees with frames (6,) under poses (4,4); relative (4,4) is scratch.
+def set_up_motion(x: PlacedTree, y: PlacedTree, clearance: float, relative: Floats, motion: Motion) -> int:
+    """Fill `motion` for two trees; relative (4,4) is scratch. Returns the frames in which boxes can be compared.
 
-    Returns 0 when the bodies are too far apart to meet, 1 when only the test in X's frame may be used, 2 when both may.
+    They are NO_FRAME when the bodies are too far apart to meet.
     """
-    scale, ratio = frame_x[3], frame_x[3] / frame_y[3]
-    reach = 1.0 + 1e-5
-    world_x = max(abs(pose_x[0, 3]), abs(pose_x[1, 3]), abs(pose_x[2, 3])) + 1.7321 * reach * frame_x[5]
-    world_y = max(abs(pose_y[0, 3]), abs(pose_y[1, 3]), abs(pose_y[2, 3])) + 1.7321 * reach * frame_y[5]
-    padding = (2.0 * cull_padding(world_x, world_y, max(frame_x[5], frame_y[5])) + clearance * reach) * scale
-    solve_relative_pose_into(pose_x, pose_y, relative)
+    frame_x, frame_y = x.arrays.frame, y.arrays.frame
+    scale, ratio = frame_x.scale, frame_x.scale / frame_y.scale
+    padding = (world_padding(x, y) + clearance * REACH) * scale
+    solve_relative_pose_into(x.pose, y.pose, relative)
     beyond = padding > LARGEST_PADDING  # and then float32 might overflow
-    farthest = frame_x[4] + 1.7321 * reach * ratio * frame_y[4] + padding + 1e-3
+    farthest = frame_x.radius + 1.7321 * REACH * ratio * frame_y.radius + padding + 1e-3
+    into_x = motion.into_x
     for i in range(3):
-        shift = relative[i, 3] - frame_x[i]
-        for j in range(3):
-            shift += relative[i, j] * frame_y[j]
-        shift *= scale
+        shift = centre_shift(relative, frame_x, frame_y, i) * scale
         # Padding grows with the distance from the origin: so far out that nothing can be told, boxes are no help.
         if not abs(shift) <= farthest:
-            return 0
-        motion[18 + i] = np.float32(0.0) if beyond else np.float32(shift)
-        for j in range(3):
-            motion[3 * i + j] = np.float32(relative[i, j] * ratio)
-            motion[9 + 3 * i + j] = abs(motion[3 * i + j])
+            return NO_FRAME
+        into_x.shift[i] = 0.0 if beyond else shift
+        set_up_row(into_x, relative, i, ratio)
     padding = min(padding, LARGEST_PADDING)
-    motion[42] = np.float32(padding + FLOAT32_PADDING * (1.0 + padding))
+    into_x.padding = padding + FLOAT32_PADDING * (1.0 + padding)
     if beyond or ratio < 1.0 / LARGEST_RATIO:
-        return 1
-    solve_relative_pose_into(pose_y, pose_x, relative)
-    inverse = frame_y[3] / scale
+        return FRAME_OF_X
+    solve_relative_pose_into(y.pose, x.pose, relative)
+    inverse = frame_y.scale / scale
+    into_y = motion.into_y
     for i in range(3):
-        shift = relative[i, 3] - frame_y[i]
-        for j in range(3):
-            shift += relative[i, j] * frame_x[j]
-        motion[39 + i] = np.float32(shift * frame_y[3])
-        for j in range(3):
-            motion[21 + 3 * i + j] = np.float32(relative[i, j] * inverse)
-            motion[30 + 3 * i + j] = abs(motion[21 + 3 * i + j])
-    motion[43] = np.float32(motion[42] * inverse)
-    return 2
+        into_y.shift[i] = centre_shift(relative, frame_y, frame_x, i) * frame_y.scale
+        set_up_row(into_y, relative, i, inverse)
+    into_y.padding = into_x.padding * inverse
+    return BOTH_FRAMES
+
+
+@kernel(forceinline=True)
+def matrix_in(numbers: Any) -> Floats:
+    """Return sixteen numbers as an array (4,4)."""
+    return numbers.reshape((4, 4))  # type: ignore[no-any-return]
+
+
+@kernel(forceinline=True)
+def world_padding(x: PlacedTree, y: PlacedTree) -> float:
+    """Return by how much world vertices that coincide may differ in the frame of a body."""
+    largest = max(x.arrays.frame.farthest, y.arrays.frame.farthest)
+    return as_float64(2.0 * cull_padding(_farthest_in_world(x), _farthest_in_world(y), largest))
+
+
+@kernel(forceinline=True)
+def _farthest_in_world(x: PlacedTree) -> float:
+    """Return an upper bound of the world coordinates."""
+    shift = max(abs(x.pose[0, 3]), abs(x.pose[1, 3]), abs(x.pose[2, 3]))
+    return as_float64(shift + 1.7321 * REACH * x.arrays.frame.farthest)
+
+
+@kernel(forceinline=True)
+def centre_shift(relative: Floats, to: TreeFrame, source: TreeFrame, i: int) -> float:
+    """Return where the centre of a frame is in another body, relative to the centre of that one's frame."""
+    shift = as_float64(relative[i, 3] - to.centre[i])
+    for j in range(3):
+        shift += relative[i, j] * source.centre[j]
+    return shift
+
+
+@kernel(forceinline=True)
+def set_up_row(way: Way, relative: Floats, i: int, ratio: float) -> None:
+    """Write row i of a matrix."""
+    for j in range(3):
+        way.matrix[3 * i + j] = relative[i, j] * ratio
+        way.absolute[3 * i + j] = abs(way.matrix[3 * i + j])
 
 
 @kernel
-def move_boxes(boxes, base, motion, matrix, padding, out, to):  # type: ignore[no-untyped-def]
-    """Write boxes around the eight boxes at `base`, moved by the motion that begins at `matrix`, to out[to : to + 48]."""
-    half = f32x8_splat(np.float32(0.5))
-    more = f32x8_splat(motion[padding])
-    low, high = f32x8_load(boxes, base), f32x8_load(boxes, base + 24)
-    cx, hx = f32x8_mul(f32x8_add(low, high), half), f32x8_mul(f32x8_sub(high, low), half)
-    low, high = f32x8_load(boxes, base + 8), f32x8_load(boxes, base + 32)
-    cy, hy = f32x8_mul(f32x8_add(low, high), half), f32x8_mul(f32x8_sub(high, low), half)
-    low, high = f32x8_load(boxes, base + 16), f32x8_load(boxes, base + 40)
-    cz, hz = f32x8_mul(f32x8_add(low, high), half), f32x8_mul(f32x8_sub(high, low), half)
-    for k in range(3):
-        row = matrix + 3 * k
-        centre = f32x8_splat(motion[matrix + 18 + k])
-        centre = f32x8_multiply_add(cz, f32x8_splat(motion[row + 2]), centre)
-        centre = f32x8_multiply_add(cy, f32x8_splat(motion[row + 1]), centre)
-        centre = f32x8_multiply_add(cx, f32x8_splat(motion[row]), centre)
-        extent = f32x8_multiply_add(hz, f32x8_splat(motion[row + 11]), more)
-        extent = f32x8_multiply_add(hy, f32x8_splat(motion[row + 10]), extent)
-        extent = f32x8_multiply_add(hx, f32x8_splat(motion[row + 9]), extent)
-        f32x8_store(out, to + 8 * k, f32x8_sub(centre, extent))
-        f32x8_store(out, to + 24 + 8 * k, f32x8_add(centre, extent))
+def move_boxes(boxes: Any, start: int, way: Way, out: Any) -> None:
+    """Write boxes around the eight boxes that begin at `start`, moved into another frame and grown by the padding, to out (48,)."""
+    box = boxes_at(boxes, start)
+    half, padding = in_every_lane(0.5), in_every_lane(way.padding)
+    cx, hx = f32x8_mul(f32x8_add(box.lower.x, box.upper.x), half), f32x8_mul(f32x8_sub(box.upper.x, box.lower.x), half)
+    cy, hy = f32x8_mul(f32x8_add(box.lower.y, box.upper.y), half), f32x8_mul(f32x8_sub(box.upper.y, box.lower.y), half)
+    cz, hz = f32x8_mul(f32x8_add(box.lower.z, box.upper.z), half), f32x8_mul(f32x8_sub(box.upper.z, box.lower.z), half)
+    for i in range(3):
+        centre = _add_product(way.matrix, i, cx, cy, cz, in_every_lane(way.shift[i]))
+        extent = _add_product(way.absolute, i, hx, hy, hz, padding)
+        store_lanes(out, LANES * i, f32x8_sub(centre, extent))
+        store_lanes(out, POINT_ROWS + LANES * i, f32x8_add(centre, extent))
+
+
+@kernel(forceinline=True)
+def _add_product(matrix: Any, i: int, x: Lanes, y: Lanes, z: Lanes, start: Lanes) -> Lanes:
+    """Return coordinate i of matrix · (x, y, z), added to a start."""
+    total = f32x8_multiply_add(z, f32x8_splat(matrix[3 * i + 2]), start)
+    total = f32x8_multiply_add(y, f32x8_splat(matrix[3 * i + 1]), total)
+    return f32x8_multiply_add(x, f32x8_splat(matrix[3 * i]), total)

@@ -10,97 +10,68 @@ the lowest (face_a, face_b); bounds only leave out what is greater for certain. 
 the first that is met. Where more than 65,536 pairs tie within rounding, the least distance is right to 2^-47 of the extent,
 and the faces are any that have it.
 
-The kernel stops after a number of operations, so that Python hears Ctrl-C, and goes on when called again; all that it knows
-is in its arrays.
+The kernel can be stopped anywhere: called again, it resumes. All that it knows is in its arrays (`nearest_work.py`).
+
+| returns | when | what Python does before it calls again |
+|---|---|---|
+| DONE | the stack is empty | – |
+| OUT_OF_OPERATIONS | the operations of this call are used up | hears Ctrl-C |
+| FULL_STACK | the children of one more pair of nodes might not fit | doubles the stack |
+| SUSPICION | two leaves have faces that may touch | puts them to the exact test; if any touch, the search ends |
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle.details import closest_of_faces
 from jostle.frame import Floats
 from jostle.geometry.triangle import triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
+from jostle.geometry.vector import Vec3, length, point_from, write_point_from
 from jostle.kernels.arrays import read_only_view
-from jostle.kernels.handles import float32_at, float64_at, int32_at
+from jostle.kernels.buffers import doubled
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
-from jostle.kernels.simd import (
-    f32x8_less,
-    f32x8_load,
-    f32x8_max,
-    f32x8_mul,
-    f32x8_splat,
-    f32x8_store,
-    f32x8_sub,
-    lowest_bit,
-    without_lowest_bit,
-)
+from jostle.kernels.numbers import as_float64, as_int64
+from jostle.kernels.simd import LANES, f32x8_less, f32x8_max, f32x8_mul, f32x8_sub, lowest_bit, without_lowest_bit
 from jostle.kernels.slices import run_in_slices
-from jostle.methods.wide_tree.motion import move_boxes
+from jostle.kernels.structs import Addresses, Rows, borrowed
+from jostle.methods.wide_tree.lanes import Boxes8, Lanes, box_in_lane, boxes_at, in_every_lane, store_lanes
+from jostle.methods.wide_tree.motion import BOTH_FRAMES, NO_FRAME, Motion, move_boxes
 from jostle.methods.wide_tree.nearest_bounds import (
-    ALONG,
-    APART,
-    ARROW,
-    ARROW_X,
-    ARROW_Y,
-    BETWEEN,
-    CENTRES,
-    CORNERS_OF_BEST,
-    DISTANCE,
-    FACE_LIMIT,
-    FACE_TESTS,
-    LANES,
-    LAST_ARROW,
-    LEAF_TESTS,
-    LIMIT_ALONG,
-    LIMIT_SQUARED,
-    MOVED_X,
-    MOVED_Y,
-    NEAR_Y,
-    NODE_LIMIT_SQUARED,
-    NODE_TESTS,
-    RATIO,
-    REACH_X,
-    REACH_Y,
-    SEARCH,
-    SMALLEST_STRETCH,
-    SQUARED,
     aim,
-    farthest_along,
+    far_ends,
+    near_ends,
     set_up_search,
     squared_between_centres,
     squared_gaps,
 )
-from jostle.methods.wide_tree.nearest_faces import (
-    CORNERS,
-    FACE_A,
-    FACE_B,
-    HEIGHT,
-    MOST_TIES,
-    PENDING,
-    QUERY,
+from jostle.methods.wide_tree.nearest_faces import compare_near_leaves, settled_distance, slot_of_near_leaf
+from jostle.methods.wide_tree.nearest_work import (
+    MOST_FACE_PAIRS,
     SLOTS,
-    STATE,
-    SUSPECT_FACES,
-    SUSPECTS,
-    SWAPPED,
-    TAGS,
-    TIES,
-    VERSION,
-    compare_leaves,
-    leaf_in_world,
-    settled_distance,
+    Best,
+    Candidate,
+    Counts,
+    FaceCorners,
+    LeafBounds,
+    Limits,
+    NearestWork,
+    NearLeaf,
+    NodeBounds,
+    Placement,
+    Suspect,
+    WaitingPair,
+    open_nearest,
 )
-from jostle.methods.wide_tree.tree import ROW, Tree
+from jostle.methods.wide_tree.tree import ROW, Forest, NodePair, PlacedTree, Tree, open_tree
 from jostle.report import Closest
 
-DONE, OUT_OF_OPERATIONS, FULL_STACK, SUSPICION = 0, 1, 2, 3
+DONE, OUT_OF_OPERATIONS, FULL_STACK, SUSPICION = range(4)
 MOST_NEW = 64  # stack entries that one pair of nodes can add
 FIRST_STACK = 4096
 FIRST_SLICE = 1 << 16  # operations: about 10 ms
@@ -108,201 +79,197 @@ FACE_PRICE = 8  # operations: a pair of nodes is one
 
 
 @kernel
-def search_nearest(  # type: ignore[no-untyped-def]
-    boxes_x, first_x, count_x, faces_x, ids_x, vertices_x, frame_x, pose_x,
-    boxes_y, first_y, count_y, faces_y, ids_y, vertices_y, frame_y, pose_y,
-    tags_x, slots_x, corners_x, ends_x, tags_y, slots_y, corners_y, ends_y,
-    relative, operations, state, lanes, search, suspects, stack, bounds,
-):  # fmt: skip
-    """Go on with a search; returns why it stopped. stack (2n,) int32 and bounds (2n,) float64 hold pairs of nodes.
-
-    Arrays that Python owns are counted, by atomic operations, wherever a view of one is made: that took half of the time.
-    So they are taken by their addresses; the caller holds them.
-    """
-    boxes_x, first_x, count_x, faces_x = _float32(boxes_x), _int32(first_x), _int32(count_x), _int32(faces_x)
-    boxes_y, first_y, count_y, faces_y = _float32(boxes_y), _int32(first_y), _int32(count_y), _int32(faces_y)
-    ids_x, vertices_x, frame_x, pose_x = _int32(ids_x), _float64(vertices_x), _float64(frame_x), _float64(pose_x).reshape(4, 4)
-    ids_y, vertices_y, frame_y, pose_y = _int32(ids_y), _float64(vertices_y), _float64(frame_y), _float64(pose_y).reshape(4, 4)
-    tags_x, slots_x, corners_x, ends_x = _int32(tags_x), _float32(slots_x), _float64(corners_x), _float64(ends_x)
-    tags_y, slots_y, corners_y, ends_y = _int32(tags_y), _float32(slots_y), _float64(corners_y), _float64(ends_y)
-    relative, state, lanes, search = _float64(relative).reshape(4, 4), _int32(state), _float32(lanes), _float64(search)
-    suspects, stack, bounds = _float64(suspects), _int32(stack), _float64(bounds)
-    serves = set_up_search(pose_x, pose_y, frame_x, frame_y, relative, lanes, search)
-    if math.isinf(search[DISTANCE]):
-        _first_arrow(search)
-    aim(pose_x, pose_y, lanes, search, state[TIES] > MOST_TIES)
-    height = np.int64(state[HEIGHT])
-    node_tests = 0
-    enough = search[FACE_TESTS] * FACE_PRICE + operations
-    why = DONE
-    while height > 0:
-        if node_tests + search[FACE_TESTS] * FACE_PRICE >= enough:
-            why = OUT_OF_OPERATIONS
-            break
-        if 2 * (height + MOST_NEW) > stack.shape[0]:
-            why = FULL_STACK
-            break
-        height -= 1
-        if bounds[2 * height] > search[NODE_LIMIT_SQUARED]:
+def search_nearest(
+    trees: Addresses, shape_a: int, shape_b: int, pose_a: Floats, pose_b: Floats, operations: int, addresses: Addresses
+) -> int:
+    """Resume a search; returns why it stopped. trees: address table of `TreeArrays`; addresses: those of `NearestWork`."""
+    work = open_nearest(addresses)
+    best, counts, stack = work.best, work.counts, work.stack
+    x, y = PlacedTree(open_tree(trees, shape_a), borrowed(pose_a)), PlacedTree(open_tree(trees, shape_b), borrowed(pose_b))
+    # X is the one with the larger extent: its scale is the smaller.
+    swapped = x.arrays.frame.scale > y.arrays.frame.scale
+    if swapped:
+        x, y = y, x
+    counts.swapped = int(swapped)
+    set_up_search(work, x, y)
+    if math.isinf(best.distance):
+        _set_first_arrow(work)
+    aim(work, x, y)
+    limit = _operations_of(work) + operations
+    while counts.height > 0:
+        if _operations_of(work) >= limit:
+            return OUT_OF_OPERATIONS
+        if counts.height + MOST_NEW > len(stack):
+            return FULL_STACK
+        counts.height -= 1
+        top = stack[counts.height]
+        if top.bound > work.limits.node_squared:
             continue
-        node_tests += 1
-        node_x, node_y = np.int64(stack[2 * height]), np.int64(stack[2 * height + 1])
-        children_x, children_y = np.int64(count_x[node_x]), np.int64(count_y[node_y])
-        if children_x < 0 and children_y < 0:
-            search[LEAF_TESTS] += 1.0
-            at_x, at_y = np.int64(first_x[node_x]), np.int64(first_y[node_y])
-            query, version = state[QUERY], state[VERSION]
-            slot_x = leaf_in_world(
-                tags_x, slots_x, corners_x, ends_x, query, version, node_x, at_x, -children_x,
-                faces_x, vertices_x, pose_x, 1.0, search,
-            )  # fmt: skip
-            slot_y = leaf_in_world(
-                tags_y, slots_y, corners_y, ends_y, query, version, node_y, at_y, -children_y,
-                faces_y, vertices_y, pose_y, -1.0, search,
-            )  # fmt: skip
-            if -ends_y[slot_y] - ends_x[slot_x] > search[FACE_LIMIT]:
-                continue
-            compare_leaves(
-                slots_x[slot_x * ROW : (slot_x + 1) * ROW], slots_y[slot_y * ROW : (slot_y + 1) * ROW],
-                corners_x[slot_x * CORNERS : (slot_x + 1) * CORNERS], corners_y[slot_y * CORNERS : (slot_y + 1) * CORNERS],
-                ids_x[at_x : at_x - children_x], ids_y[at_y : at_y - children_y],
-                serves, pose_x, pose_y, state, lanes, search, suspects,
-            )  # fmt: skip
-            if state[SUSPECTS] > 0:
-                why = SUSPICION
-                break
-        else:
-            height = _expand(
-                boxes_x, boxes_y, node_x, node_y, children_x, children_y, np.int64(first_x[node_x]), np.int64(first_y[node_y]),
-                serves, lanes, search, stack, bounds, height,
-            )  # fmt: skip
-    if why == DONE and state[PENDING] != 0:
-        search[DISTANCE] = settled_distance(search, CORNERS_OF_BEST)
-    state[HEIGHT] = height
-    search[NODE_TESTS] += node_tests
-    return why
+        counts.node_tests += 1
+        nodes = NodePair(as_int64(top.x), as_int64(top.y))
+        if x.arrays.count[nodes.x] > 0 or y.arrays.count[nodes.y] > 0:
+            counts.height = _push_children(work, x, y, nodes, counts.height)
+            continue
+        _compare_leaves(work, x, y, nodes)
+        if counts.suspects > 0:
+            return SUSPICION
+    if best.is_robust_only != 0:
+        best.distance = settled_distance(work, best.corners)
+    return DONE
 
 
 @kernel(forceinline=True)
-def _float32(array):  # type: ignore[no-untyped-def]
-    """The same array, flat, without an owner."""
-    return float32_at(array.ctypes.data, array.size)
-
-
-@kernel(forceinline=True)
-def _float64(array):  # type: ignore[no-untyped-def]
-    """The same array, flat, without an owner."""
-    return float64_at(array.ctypes.data, array.size)
-
-
-@kernel(forceinline=True)
-def _int32(array):  # type: ignore[no-untyped-def]
-    """The same array, flat, without an owner."""
-    return int32_at(array.ctypes.data, array.size)
+def _operations_of(work: NearestWork) -> int:
+    """Return the operations so far."""
+    return work.counts.node_tests + FACE_PRICE * work.counts.face_tests
 
 
 @kernel
-def _first_arrow(search):  # type: ignore[no-untyped-def]
+def _set_first_arrow(work: NearestWork) -> None:
     """Before anything is found the arrow is the way between the centres."""
-    x, y, z = search[BETWEEN], search[BETWEEN + 1], search[BETWEEN + 2]
-    length = math.sqrt((x * x + y * y) + z * z)
-    if length == 0.0:
-        x, length = 1.0, 1.0
-    for arrow in (ARROW, LAST_ARROW):
-        search[arrow], search[arrow + 1], search[arrow + 2] = x / length, y / length, z / length
+    way = point_from(work.placement.between, 0)
+    size = length(way)
+    if size == 0.0:
+        way, size = Vec3(1.0, way.y, way.z), 1.0
+    arrow = Vec3(way.x / size, way.y / size, way.z / size)
+    write_point_from(work.best.arrow, 0, arrow)
+    write_point_from(work.leaves.last_arrow, 0, arrow)
 
 
 @kernel(forceinline=True)
-def _expand(  # type: ignore[no-untyped-def]
-    boxes_x, boxes_y, node_x, node_y, children_x, children_y, child_x, child_y, serves, lanes, search, stack, bounds, height
-):
-    """Push the pairs of children of two nodes, not both leaves, that may hold something closer; returns the new height."""
-    base_x, base_y, base = node_x * ROW, node_y * ROW, height
-    far_x = farthest_along(boxes_x, base_x, lanes, ARROW_X, 24, 0)
-    f32x8_store(lanes, NEAR_Y, farthest_along(boxes_y, base_y, lanes, ARROW_Y, 0, 24))
-    used = np.uint32((1 << abs(children_x)) - 1)
-    limit = f32x8_splat(lanes[LIMIT_ALONG])
-    near = np.uint32(0)
-    for j in range(abs(children_y)):
-        if used & ~f32x8_less(limit, f32x8_sub(f32x8_splat(lanes[NEAR_Y + j]), far_x)) != 0:
-            near |= np.uint32(1 << j)
+def _compare_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodePair) -> None:
+    """Compare two leaves that the arrow does not part."""
+    work.counts.leaf_tests += 1
+    slot_x = slot_of_near_leaf(work, work.leaves_x, x, nodes.x, 1.0)
+    slot_y = slot_of_near_leaf(work, work.leaves_y, y, nodes.y, -1.0)
+    if not -work.leaves_y[slot_y].end - work.leaves_x[slot_x].end > work.limits.face:
+        compare_near_leaves(work, x, y, nodes, slot_x, slot_y)
+
+
+@kernel(forceinline=True)
+def _push_children(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodePair, height: int) -> int:
+    """Push the pairs of children of two nodes, not both leaves, that may hold something closer; returns the height."""
+    boxes_x, boxes_y, bounds, motion = x.arrays.boxes, y.arrays.boxes, work.nodes, work.motion
+    start_x, start_y, frames = nodes.x * ROW, nodes.y * ROW, work.placement.frames
+    far_x = far_ends(boxes_x, start_x, work.placement.arrow_x)
+    store_lanes(bounds.near_y, 0, near_ends(boxes_y, start_y, work.placement.arrow_y))
+    used = np.uint32((1 << abs(as_int64(x.arrays.count[nodes.x]))) - 1)
+    near = _children_near(work, far_x, used, abs(as_int64(y.arrays.count[nodes.y])))
     if near == 0:
         return height
-    if serves >= 1:
-        move_boxes(boxes_y, base_y, lanes, 0, 42, lanes, MOVED_Y)
-    if serves == 2:
-        move_boxes(boxes_x, base_x, lanes, 21, 43, lanes, MOVED_X)
-    lx, ly, lz = f32x8_load(boxes_x, base_x), f32x8_load(boxes_x, base_x + 8), f32x8_load(boxes_x, base_x + 16)
-    ux, uy, uz = f32x8_load(boxes_x, base_x + 24), f32x8_load(boxes_x, base_x + 32), f32x8_load(boxes_x, base_x + 40)
-    ax, ay, az = f32x8_load(lanes, MOVED_X), f32x8_load(lanes, MOVED_X + 8), f32x8_load(lanes, MOVED_X + 16)
-    bx, by, bz = f32x8_load(lanes, MOVED_X + 24), f32x8_load(lanes, MOVED_X + 32), f32x8_load(lanes, MOVED_X + 40)
-    limit_squared = f32x8_splat(lanes[LIMIT_SQUARED])
-    squared_ratio = f32x8_splat(np.float32(search[RATIO] * search[RATIO]))
-    stretch, along = search[SMALLEST_STRETCH] * search[SMALLEST_STRETCH], search[ALONG]
-    for i in range(16):
-        search[REACH_X + i] = math.inf  # of pairs with a leaf of Y: least bound of each child of X, and its rank
+    if frames != NO_FRAME:
+        move_boxes(boxes_y, start_y, motion.into_x, bounds.moved_y)
+    if frames == BOTH_FRAMES:
+        move_boxes(boxes_x, start_x, motion.into_y, bounds.moved_x)
+    for i in range(LANES):
+        bounds.least[i] = bounds.least_rank[i] = math.inf
+    own_x, moved_x, base = boxes_at(boxes_x, start_x), boxes_at(bounds.moved_x, 0), height
     while near != 0:
         j = lowest_bit(near)
         near = without_lowest_bit(near)
-        apart = f32x8_sub(f32x8_splat(lanes[NEAR_Y + j]), far_x)
-        mask = used & ~f32x8_less(limit, apart)
-        squared = f32x8_splat(np.float32(0.0))
-        centres = squared
-        if serves >= 1:
-            squared = squared_gaps(lx, ly, lz, ux, uy, uz, lanes, MOVED_Y + j)
-            mask &= ~f32x8_less(limit_squared, squared)
-            if mask == 0:
-                continue
-            centres = squared_between_centres(lx, ly, lz, ux, uy, uz, lanes, MOVED_Y + j)
-        if serves == 2:
-            squared = f32x8_max(squared, f32x8_mul(squared_gaps(ax, ay, az, bx, by, bz, boxes_y, base_y + j), squared_ratio))
-            mask &= ~f32x8_less(limit_squared, squared)
-        f32x8_store(lanes, SQUARED, squared)
-        f32x8_store(lanes, APART, apart)
-        f32x8_store(lanes, CENTRES, centres)
-        least, least_rank = math.inf, math.inf
-        while mask != 0:
-            i = lowest_bit(mask)
-            mask = without_lowest_bit(mask)
-            gap = max(np.float64(lanes[APART + i]) + along, 0.0)
-            bound = max(np.float64(lanes[SQUARED + i]) * stretch, gap * gap)
-            rank = bound + np.float64(lanes[CENTRES + i])
-            if children_y < 0:
-                search[REACH_X + i], search[REACH_Y + i] = min(search[REACH_X + i], bound), min(search[REACH_Y + i], rank)
-            elif children_x < 0:
-                least, least_rank = min(least, bound), min(least_rank, rank)
-            else:
-                height = _push(stack, bounds, base, height, child_x + i, child_y + j, bound, rank)
-        if least < math.inf:
-            height = _push(stack, bounds, base, height, node_x, child_y + j, least, least_rank)
-    if children_y < 0:
-        for i in range(8):
-            if search[REACH_X + i] < math.inf:
-                height = _push(stack, bounds, base, height, child_x + i, node_y, search[REACH_X + i], search[REACH_Y + i])
+        mask = _bound_children(work, own_x, moved_x, far_x, box_in_lane(boxes_y, start_y + j), j, used)
+        if mask != 0:
+            height = _push_beside(work, x, y, nodes, mask, j, base, height)
+    if y.arrays.count[nodes.y] < 0:
+        first_x = as_int64(x.arrays.first[nodes.x])
+        for i in range(LANES):
+            if bounds.least[i] < math.inf:
+                height = _push(work.stack, base, height, NodePair(first_x + i, nodes.y), bounds.least[i], bounds.least_rank[i])
     return height
 
 
 @kernel(forceinline=True)
-def _push(stack, bounds, base, height, node_x, node_y, bound, rank):  # type: ignore[no-untyped-def]
-    """Put a pair of nodes on the stack, among those from `base` on, so that the lowest rank is on top; returns the new height."""
+def _children_near(work: NearestWork, far_x: Lanes, used: np.uint32, count: int) -> np.uint32:
+    """Return the mask of the children of Y that the arrow does not part from all of X's."""
+    limit, near = in_every_lane(work.limits.along), np.uint32(0)
+    for j in range(count):
+        if used & ~f32x8_less(limit, f32x8_sub(in_every_lane(work.nodes.near_y[j]), far_x)) != 0:
+            near |= np.uint32(1 << j)
+    return near
+
+
+@kernel(forceinline=True)
+def _bound_children(
+    work: NearestWork, own_x: Boxes8, moved_x: Boxes8, far_x: Lanes, box_y: Boxes8, j: int, used: np.uint32
+) -> np.uint32:
+    """Write the bounds of X's children from child j of Y; returns the mask of those that may hold something closer."""
+    bounds, placement = work.nodes, work.placement
+    limit = in_every_lane(work.limits.squared)
+    apart = f32x8_sub(in_every_lane(bounds.near_y[j]), far_x)
+    mask = used & ~f32x8_less(in_every_lane(work.limits.along), apart)
+    squared = in_every_lane(0.0)
+    centres = squared
+    if placement.frames != NO_FRAME:
+        moved_y = box_in_lane(bounds.moved_y, j)
+        squared = squared_gaps(own_x, moved_y)
+        mask &= ~f32x8_less(limit, squared)
+        if mask == 0:
+            return mask
+        centres = squared_between_centres(own_x, moved_y)
+    if placement.frames == BOTH_FRAMES:
+        ratio = in_every_lane(placement.ratio * placement.ratio)
+        squared = f32x8_max(squared, f32x8_mul(squared_gaps(moved_x, box_y), ratio))
+        mask &= ~f32x8_less(limit, squared)
+    store_lanes(bounds.apart, 0, apart)
+    store_lanes(bounds.squared, 0, squared)
+    store_lanes(bounds.centres, 0, centres)
+    return mask
+
+
+@kernel(forceinline=True)
+def _push_beside(
+    work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodePair, mask: np.uint32, j: int, base: int, height: int
+) -> int:
+    """Push child j of Y with the children of X in the mask, or with a leaf X itself; of a leaf Y, note the least bounds."""
+    bounds, along = work.nodes, work.placement.along
+    stretch = work.placement.smallest_stretch * work.placement.smallest_stretch
+    child_x, child_y = as_int64(x.arrays.first[nodes.x]), as_int64(y.arrays.first[nodes.y]) + j
+    is_leaf_x, is_leaf_y = x.arrays.count[nodes.x] < 0, y.arrays.count[nodes.y] < 0
+    least, least_rank = math.inf, math.inf
+    while mask != 0:
+        i = lowest_bit(mask)
+        mask = without_lowest_bit(mask)
+        gap = max(as_float64(bounds.apart[i]) + along, 0.0)
+        bound = max(as_float64(bounds.squared[i]) * stretch, gap * gap)
+        rank = bound + as_float64(bounds.centres[i])
+        if is_leaf_y:
+            bounds.least[i], bounds.least_rank[i] = min(bounds.least[i], bound), min(bounds.least_rank[i], rank)
+        elif is_leaf_x:
+            least, least_rank = min(least, bound), min(least_rank, rank)
+        else:
+            height = _push(work.stack, base, height, NodePair(child_x + i, child_y), bound, rank)
+    if least < math.inf:
+        height = _push(work.stack, base, height, NodePair(nodes.x, child_y), least, least_rank)
+    return height
+
+
+@kernel(forceinline=True)
+def _push(stack: Rows[WaitingPair], base: int, height: int, nodes: NodePair, bound: float, rank: float) -> int:
+    """Put a pair of nodes on the stack, among those from `base` on, so that the lowest rank is on top; returns the height."""
     k = height
-    while k > base and bounds[2 * k - 1] < rank:
-        stack[2 * k], stack[2 * k + 1] = stack[2 * k - 2], stack[2 * k - 1]
-        bounds[2 * k], bounds[2 * k + 1] = bounds[2 * k - 2], bounds[2 * k - 1]
+    while k > base and stack[k - 1].rank < rank:
+        _copy_pair(stack[k], stack[k - 1])
         k -= 1
-    stack[2 * k], stack[2 * k + 1] = node_x, node_y
-    bounds[2 * k], bounds[2 * k + 1] = bound, rank
+    free = stack[k]
+    free.x, free.y, free.bound, free.rank = nodes.x, nodes.y, bound, rank
     return height + 1
 
 
+@kernel(forceinline=True)
+def _copy_pair(to: WaitingPair, source: WaitingPair) -> None:
+    to.x, to.y, to.bound, to.rank = source.x, source.y, source.bound, source.rank
+
+
 @kernel
-def first_touching(suspects, count):  # type: ignore[no-untyped-def]
-    """The first of `count` pairs of faces (18 coordinates each) that share a point, by the exact test, or -1.
+def first_touching(addresses: Addresses) -> int:
+    """Return the first of the suspects that share a point, by the exact test, or -1.
 
     A kernel of its own: the exact test takes as long to compile as all of the search, which seldom needs it.
     """
-    for k in range(count):
-        if triangles_touch(triangle_from(suspects, 18 * k), triangle_from(suspects, 18 * k + 9)) != 0:
+    work = open_nearest(addresses)
+    for k in range(work.counts.suspects):
+        corners = work.suspects[k].corners
+        if triangles_touch(triangle_from(corners.a, 0), triangle_from(corners.b, 0)) != 0:
             return k
     return -1
 
@@ -311,49 +278,59 @@ class _Room:
     """The arrays of a search, kept from call to call: fresh ones would cost as much as the search."""
 
     def __init__(self) -> None:
-        self.slots = [
-            array
-            for _ in range(2)
-            for array in (
-                np.full(SLOTS * TAGS, -1, np.int32),
-                np.zeros(SLOTS * ROW, np.float32),
-                np.zeros(SLOTS * CORNERS),
-                np.zeros(SLOTS),
-            )
-        ]
-        self.relative = np.empty((4, 4))
-        self.state = np.zeros(STATE, np.int32)
-        self.lanes = np.zeros(LANES, np.float32)
-        self.search = np.zeros(SEARCH)
-        self.suspects = np.zeros(64 * 18)
-        self.stack = np.zeros(2 * FIRST_STACK, np.int32)
-        self.bounds = np.zeros(2 * FIRST_STACK)
+        leaves_x, leaves_y = np.zeros(SLOTS, NearLeaf.dtype), np.zeros(SLOTS, NearLeaf.dtype)
+        leaves_x["node"] = leaves_y["node"] = -1
+        self.best, self.counts = np.zeros(1, Best.dtype), np.zeros(1, Counts.dtype)
+        self.suspects = np.zeros(MOST_FACE_PAIRS, Suspect.dtype)
+        self.stack = np.zeros(FIRST_STACK, WaitingPair.dtype)
         self.queries = 0
+        self._hold(
+            NearestWork.table(
+                best=self.best,
+                other=np.zeros(1, FaceCorners.dtype),
+                limits=np.zeros(1, Limits.dtype),
+                placement=np.zeros(1, Placement.dtype),
+                motion=np.zeros(1, Motion.dtype),
+                nodes=np.zeros(1, NodeBounds.dtype),
+                leaves=np.zeros(1, LeafBounds.dtype),
+                counts=self.counts,
+                leaves_x=leaves_x,
+                leaves_y=leaves_y,
+                candidates=np.zeros(MOST_FACE_PAIRS, Candidate.dtype),
+                suspects=self.suspects,
+                stack=self.stack,
+                relative=np.empty(16),
+            )
+        )
 
-    def start(self, swapped: bool) -> None:
+    def _hold(self, table: AddressTable) -> None:
+        self._table, self.addresses = table, table.table[0]
+
+    def double_stack(self) -> None:
+        """Make the stack longer, keeping what it holds."""
+        self.stack = doubled(self.stack)
+        self._hold(self._table.with_arrays(0, NearestWork.places(stack=self.stack)))
+
+    def start(self) -> None:
         """Begin at the roots."""
-        self.queries = (self.queries + 1) & 0x7FFFFFFF
-        self.state[:] = 0
-        self.state[[HEIGHT, QUERY, SWAPPED, FACE_A, FACE_B]] = 1, self.queries, swapped, -1, -1
-        self.search[:] = 0.0
-        self.search[DISTANCE] = np.inf
-        self.stack[:2] = 0
-        self.bounds[:2] = 0.0
+        self.queries += 1
+        self.counts[0], self.best[0], self.stack[0] = 0, 0, 0
+        self.counts["height"], self.counts["query"] = 1, self.queries
+        self.best["distance"], self.best["face_a"], self.best["face_b"] = np.inf, -1, -1
 
     def operations(self) -> int:
-        """Say how much was done since the start."""
-        return int(self.search[NODE_TESTS] + FACE_PRICE * self.search[FACE_TESTS])
+        """Return how much was done since the start."""
+        return int(self.counts["node_tests"][0] + FACE_PRICE * self.counts["face_tests"][0])
 
     def found_contact(self) -> bool:
         """Put the suspects to the exact test; the first that touch are the answer."""
-        count = int(self.state[SUSPECTS])
-        self.state[SUSPECTS] = 0
-        touching = first_touching(self.suspects, count)
+        touching = int(first_touching(self.addresses))
+        self.counts["suspects"] = 0
         if touching < 0:
             return False
-        self.state[[FACE_A, FACE_B]] = self.state[SUSPECT_FACES + 2 * touching : SUSPECT_FACES + 2 * touching + 2]
-        self.search[CORNERS_OF_BEST : CORNERS_OF_BEST + 18] = self.suspects[18 * touching : 18 * (touching + 1)]
-        self.search[DISTANCE] = 0.0
+        self.best["distance"] = 0.0
+        for field in ("face_a", "face_b", "corners"):
+            self.best[field] = self.suspects[field][touching]
         return True
 
 
@@ -361,52 +338,41 @@ _kept = threading.local()
 
 
 def closest_faces(tree_a: Tree, tree_b: Tree, pose_a: Floats, pose_b: Floats) -> Closest:
+    """Return the closest points of two bodies; see `closest_in_forest`."""
+    return closest_in_forest(Forest([tree_a, tree_b]), 0, 1, pose_a, pose_b)
+
+
+def closest_in_forest(forest: Forest, shape_a: int, shape_b: int, pose_a: Floats, pose_b: Floats) -> Closest:
     """Return the closest points of two bodies, of equal distances those of the lowest faces.
 
     Parameters
     ----------
-    tree_a, tree_b : Tree
+    forest : Forest
+    shape_a, shape_b : int
+        Numbers of their trees.
     pose_a, pose_b : (4, 4) float64
         Body to world.
     """
-    # X is the one with the larger extent: its scale is the smaller.
-    swapped = bool(tree_a.frame[3] > tree_b.frame[3])
-    x, y = ((tree_b, pose_b), (tree_a, pose_a)) if swapped else ((tree_a, pose_a), (tree_b, pose_b))
     # Taken out while in use: another search that begins in between gets a room of its own.
     room: _Room | None = _kept.__dict__.pop("room", None)
     if room is None:
         room = _Room()
-    room.start(swapped)
-    trees = [read_only_view(array) for tree, pose in (x, y) for array in (*_flat(tree), pose)]
+    room.start()
+    given = (forest.addresses, shape_a, shape_b, read_only_view(pose_a), read_only_view(pose_b))
 
-    def go_on(room: _Room, operations: int) -> tuple[bool, int]:
+    def resume(room: _Room, operations: int) -> tuple[bool, int]:
         before = room.operations()
-        why = search_nearest(
-            *trees,
-            *room.slots,
-            room.relative,
-            operations,
-            room.state,
-            room.lanes,
-            room.search,
-            room.suspects,
-            room.stack,
-            room.bounds,
-        )
+        why = search_nearest(*given, operations, room.addresses)
         if why == SUSPICION and room.found_contact():
             return True, 1
         if why == FULL_STACK:
-            room.stack = np.concatenate([room.stack, np.empty_like(room.stack)])
-            room.bounds = np.concatenate([room.bounds, np.empty_like(room.bounds)])
+            room.double_stack()
         return why == DONE, max(1, room.operations() - before)
 
-    run_in_slices(go_on, room, FIRST_SLICE)
-    distance, face_a, face_b = float(room.search[DISTANCE]), int(room.state[FACE_A]), int(room.state[FACE_B])
-    triangle_a, triangle_b = room.search[CORNERS_OF_BEST : CORNERS_OF_BEST + 18].reshape(2, 3, 3).copy()
+    run_in_slices(resume, room, FIRST_SLICE)
+    best = room.best[0]
+    corners = best["corners"]
+    triangle_a, triangle_b = corners["a"].reshape(3, 3).copy(), corners["b"].reshape(3, 3).copy()
+    found = float(best["distance"]), int(best["face_a"]), int(best["face_b"])
     _kept.room = room
-    return closest_of_faces(distance, face_a, face_b, triangle_a, triangle_b)
-
-
-def _flat(tree: Tree) -> tuple[NDArray[Any], ...]:
-    """The arrays of a tree as the kernel takes them."""
-    return tree.boxes, tree.first, tree.count, tree.faces.reshape(-1), tree.face_ids, tree.vertices.reshape(-1), tree.frame
+    return closest_of_faces(*found, triangle_a, triangle_b)

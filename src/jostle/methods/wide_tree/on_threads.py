@@ -11,9 +11,7 @@ import numpy as np
 
 from jostle.frame import Ints
 from jostle.kernels.pool import map_chunks
-from jostle.methods.wide_tree.pairs import ANEW, HEIGHT, NEXT_PAIR, QUERY, ROWS
 from jostle.methods.wide_tree.search import (
-    Forest,
     Found,
     Placed,
     Workspace,
@@ -24,6 +22,7 @@ from jostle.methods.wide_tree.search import (
     rows_in_order,
     take_workspace,
 )
+from jostle.methods.wide_tree.tree import Forest
 from jostle.packed_rows import ALL, ANY, unpacked
 from jostle.report import Counters
 from jostle.rows import Rows
@@ -35,18 +34,18 @@ SOON = 250_000  # operations after which a pair is large enough to be split: abo
 
 
 def find_rows_on_threads(
-    forest: Forest, placed: Placed, clearance: float, how_many: int, workers: int | None
+    forest: Forest, placed: Placed, clearance: float, row_mode: int, workers: int | None
 ) -> tuple[Rows, Counters]:
     """Return the same as `find_rows`, on several threads where that pays; rows do not depend on their number."""
     pairs = len(placed.shape_a)
-    if workers == 1 or how_many == ANY:
-        return find_rows(forest, placed, clearance, how_many)
+    if workers == 1 or row_mode == ANY:
+        return find_rows(forest, placed, clearance, row_mode)
     if pairs < 2 * CHUNK:
-        return find_rows(forest, placed, clearance, how_many) if how_many != ALL else _split(forest, placed, clearance, workers)
+        return find_rows(forest, placed, clearance, row_mode) if row_mode != ALL else _split(forest, placed, clearance, workers)
 
     def chunk(start: int, stop: int) -> tuple[Rows, Counters]:
         part = placed._replace(**{name: getattr(placed, name)[start:stop] for name in Placed._fields[:4]})
-        rows, counters = find_rows(forest, part, clearance, how_many)
+        rows, counters = find_rows(forest, part, clearance, row_mode)
         return rows._replace(pair=rows.pair + np.int32(start)), counters
 
     found = map_chunks(chunk, pairs, max(CHUNK, pairs // MOST_CHUNKS), workers)
@@ -57,12 +56,13 @@ def find_rows_on_threads(
 def _split(forest: Forest, placed: Placed, clearance: float, workers: int | None) -> tuple[Rows, Counters]:
     """Return all rows of few pairs: each pair that is not soon done is split, its stack dealt out to the threads."""
     work = take_workspace()
-    work.state[NEXT_PAIR] = ANEW
+    work.start()
+    progress = work.progress
     parts: list[tuple[Found, Counters]] = []
-    while not work.go_on(forest, placed, clearance, ALL, SOON):
+    while not work.resume(forest, placed, clearance, ALL, SOON):
         parts.append((copied(work.found()), Counters()))
         parts += _deal(forest, placed, clearance, workers, work)
-        work.state[NEXT_PAIR], work.state[HEIGHT], work.state[ROWS] = work.state[NEXT_PAIR] + 1, 0, 0
+        progress.next_pair, progress.height, progress.rows = progress.next_pair + 1, 0, 0
     if not parts:
         found = rows_in_order(work, len(placed.shape_a)), counters_of(work)
     else:
@@ -77,8 +77,8 @@ def _split(forest: Forest, placed: Placed, clearance: float, workers: int | None
 
 def _deal(forest: Forest, placed: Placed, clearance: float, workers: int | None, work: Workspace) -> list[tuple[Found, Counters]]:
     """Deal the stack of the present pair out, and return what is found below each hand."""
-    pair, height = int(work.state[NEXT_PAIR]), int(work.state[HEIGHT])
-    nodes = work.stack[: 2 * height].reshape(-1, 2).copy()
+    pair, height = int(work.progress.next_pair), int(work.progress.height)
+    nodes = work.stack[:height].copy()
     one = placed._replace(**{name: getattr(placed, name)[: pair + 1] for name in Placed._fields[:4]})
 
     def play(hand: int, _: int) -> tuple[Found, Counters]:
@@ -91,12 +91,12 @@ def _deal(forest: Forest, placed: Placed, clearance: float, workers: int | None,
 def _below(nodes: Ints, forest: Forest, placed: Placed, clearance: float) -> tuple[Found, Counters]:
     """Return the rows of the last pair below some pairs of nodes."""
     work = take_workspace()
-    while len(work.stack) < nodes.size:
+    while len(work.stack) < len(nodes):
         work.double_stack()
-    work.stack[: nodes.size] = nodes.ravel()
-    query = work.state[QUERY] + 1
-    work.state[:] = 0
-    work.state[NEXT_PAIR], work.state[HEIGHT], work.state[QUERY] = len(placed.shape_a) - 1, len(nodes), query
+    work.stack[: len(nodes)] = nodes
+    progress = work.progress
+    progress.next_pair, progress.height, progress.query = len(placed.shape_a) - 1, len(nodes), progress.query + 1
+    progress.rows = progress.rows_of_pair = progress.node_tests = progress.triangle_tests = progress.distance_tests = 0
     work.find(forest, placed, clearance, ALL)
     found = copied(work.found()), counters_of(work)
     give_back(work)

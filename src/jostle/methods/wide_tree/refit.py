@@ -11,29 +11,47 @@ the eight records below a node are its rows. This takes a third of the time of w
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jostle.frame import Floats
+from jostle.frame import Floats, Ints
+from jostle.geometry.triangle import Bounds, face_at, triangle_bounds, union_of_bounds
+from jostle.geometry.vector import Vec3, point_at
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_float64, as_int64
 from jostle.kernels.simd import (
     f32x8_abs,
     f32x8_add,
-    f32x8_load,
     f32x8_max,
     f32x8_min,
     f32x8_mul,
     f32x8_of,
     f32x8_splat,
-    f32x8_store,
     f32x8_sub,
     f32x8_transpose,
 )
+from jostle.kernels.structs import Addresses
+from jostle.methods.wide_tree.lanes import Boxes8, Lanes, Points8, in_every_lane, lanes_at, store_boxes, store_lanes
 from jostle.methods.wide_tree.scratch import SCRATCH
-from jostle.methods.wide_tree.tree import EMPTY, LEAF_FACES, OUTWARD, ROW, TINY, Tree
+from jostle.methods.wide_tree.tree import (
+    EMPTY,
+    LANES,
+    LEAF_FACES,
+    OUTWARD,
+    ROW,
+    TINY,
+    Forest,
+    Tree,
+    TreeArrays,
+    frame_in,
+    open_tree,
+)
 
 RECORD = 8  # float32 numbers of a record
+UPPER = 4  # place of minus upper x in a record
 FLUSH = 64  # nodes whose areas are added up in float32, before float64 takes them: all of them would lose the small ones
 
 
@@ -63,124 +81,138 @@ def refit_tree(tree: Tree, vertices: Floats, every_vertex_is_used: bool) -> tupl
 def fit_tree(tree: Tree) -> float:
     """Write the boxes of a tree whose other arrays are right; returns their area, see `fit_boxes`."""
     records = SCRATCH.array("records", RECORD * (len(tree.vertices) + len(tree.first) + LEAF_FACES), np.float32)
-    arrays = (read_only_view(array) for array in (tree.first, tree.count, tree.faces, tree.vertices, tree.frame))
-    return float(fit_boxes(tree.boxes, *arrays, records))
+    return float(fit_boxes(Forest([tree]).addresses, records))
 
 
 @kernel
-def fit_frame(vertices, faces, every_vertex_is_used, frame):  # type: ignore[no-untyped-def]
+def fit_frame(vertices: Floats, faces: Ints, every_vertex_is_used: bool, frame: Floats) -> None:
     """Write the frame (6,) of the vertices that faces use."""
-    low_x, low_y, low_z = math.inf, math.inf, math.inf
-    high_x, high_y, high_z = -math.inf, -math.inf, -math.inf
+    bounds = Bounds(Vec3(math.inf, math.inf, math.inf), Vec3(-math.inf, -math.inf, -math.inf))
     if every_vertex_is_used:
         for v in range(vertices.shape[0]):
-            x, y, z = vertices[v, 0], vertices[v, 1], vertices[v, 2]
-            low_x, high_x = min(low_x, x), max(high_x, x)
-            low_y, high_y = min(low_y, y), max(high_y, y)
-            low_z, high_z = min(low_z, z), max(high_z, z)
+            point = point_at(vertices, v)
+            bounds = union_of_bounds(bounds, Bounds(point, point))
     else:
         for f in range(faces.shape[0]):
-            p, q, r = faces[f, 0], faces[f, 1], faces[f, 2]
-            px, py, pz = vertices[p, 0], vertices[p, 1], vertices[p, 2]
-            qx, qy, qz = vertices[q, 0], vertices[q, 1], vertices[q, 2]
-            rx, ry, rz = vertices[r, 0], vertices[r, 1], vertices[r, 2]
             # The three of a face first: each face waits for the one before it in one step instead of three.
-            low_x, high_x = min(low_x, min(px, min(qx, rx))), max(high_x, max(px, max(qx, rx)))
-            low_y, high_y = min(low_y, min(py, min(qy, ry))), max(high_y, max(py, max(qy, ry)))
-            low_z, high_z = min(low_z, min(pz, min(qz, rz))), max(high_z, max(pz, max(qz, rz)))
-    frame[0] = 0.5 * low_x + 0.5 * high_x
-    frame[1] = 0.5 * low_y + 0.5 * high_y
-    frame[2] = 0.5 * low_z + 0.5 * high_z
-    radius = max(high_x - frame[0], frame[0] - low_x, high_y - frame[1], frame[1] - low_y, high_z - frame[2], frame[2] - low_z)
+            bounds = union_of_bounds(bounds, triangle_bounds(face_at(vertices, faces, f)))
+    low, high, out = bounds.lower, bounds.upper, frame_in(frame)
+    x, y, z = 0.5 * low.x + 0.5 * high.x, 0.5 * low.y + 0.5 * high.y, 0.5 * low.z + 0.5 * high.z
+    out.centre[0], out.centre[1], out.centre[2] = x, y, z
+    radius = max(high.x - x, x - low.x, high.y - y, y - low.y, high.z - z, z - low.z)
     # frexp gives radius = m * 2^e with m < 1: scaled by 2^-e it is below 1.
     exponent = math.frexp(radius)[1] if radius > 0.0 else 0
-    frame[3] = math.ldexp(1.0, -exponent)
-    frame[4] = radius * frame[3]
-    frame[5] = max(abs(low_x), abs(high_x), abs(low_y), abs(high_y), abs(low_z), abs(high_z))
+    out.scale = math.ldexp(1.0, -exponent)
+    out.radius = radius * out.scale
+    out.farthest = max(abs(low.x), abs(high.x), abs(low.y), abs(high.y), abs(low.z), abs(high.z))
 
 
 @kernel
-def fit_boxes(boxes, first, count, faces, vertices, frame, records):  # type: ignore[no-untyped-def]
+def fit_boxes(trees: Addresses, records: NDArray[np.float32]) -> float:
     """Write all boxes; returns the sum of their half areas in units of the root's, what a query pays for: the measure of a tree.
 
-    Arrays as in `Tree`; records (8 * (vertices + nodes + 8),) float32 is scratch: of vertices, of nodes, and of eight children.
+    trees: address table of the one tree; records (8 * (vertices + nodes + 8),) is scratch: of vertices, nodes, and eight children.
     The area is 0 if the root has none. A refitted tree is built anew when it has doubled since it was built.
     """
-    _records_of_vertices(vertices, frame, records)
-    nodes = vertices.shape[0]
-    spare = RECORD * (nodes + first.shape[0])
-    empty, zero = f32x8_splat(np.float32(EMPTY)), f32x8_splat(np.float32(0.0))
-    area, total = zero, 0.0
-    for node in range(first.shape[0] - 1, -1, -1):
-        begin, children = np.int64(first[node]), np.int64(count[node])
-        if children == -LEAF_FACES:
-            a, b, c = _face(records, faces, begin), _face(records, faces, begin + 1), _face(records, faces, begin + 2)
-            d, e, f = _face(records, faces, begin + 3), _face(records, faces, begin + 4), _face(records, faces, begin + 5)
-            g, h = _face(records, faces, begin + 6), _face(records, faces, begin + 7)
+    tree = open_tree(trees, 0)
+    _write_vertex_records(tree, records)
+    node_count, of_nodes = len(tree.first), RECORD * (len(tree.vertices) // 3)
+    spare = of_nodes + RECORD * node_count
+    area, total = in_every_lane(0.0), 0.0
+    for node in range(node_count - 1, -1, -1):
+        if tree.count[node] == -LEAF_FACES:
+            below = _full_leaf(tree, records, as_int64(tree.first[node]))
         else:
-            if children < 0:
-                for lane in range(-children):
-                    f32x8_store(records, spare + RECORD * lane, _face(records, faces, begin + lane))
-            else:
-                for lane in range(children):
-                    f32x8_store(records, spare + RECORD * lane, f32x8_load(records, RECORD * (nodes + begin + lane)))
-            for lane in range(abs(children), 8):
-                f32x8_store(records, spare + RECORD * lane, empty)
-            a, b, c = f32x8_load(records, spare), f32x8_load(records, spare + 8), f32x8_load(records, spare + 16)
-            d, e, f = f32x8_load(records, spare + 24), f32x8_load(records, spare + 32), f32x8_load(records, spare + 40)
-            g, h = f32x8_load(records, spare + 48), f32x8_load(records, spare + 56)
-        every = f32x8_min(f32x8_min(f32x8_min(a, b), f32x8_min(c, d)), f32x8_min(f32x8_min(e, f), f32x8_min(g, h)))
-        f32x8_store(records, RECORD * (nodes + node), every)
-        area = f32x8_add(area, _write_rows(boxes, ROW * node, f32x8_transpose(a, b, c, d, e, f, g, h)))
+            _gather_children(tree, records, node, of_nodes, spare)
+            below = _eight_records(records, spare)
+        store_lanes(records, of_nodes + RECORD * node, _least_of_eight(below))
+        area = f32x8_add(area, _write_rows(tree.boxes, ROW * node, below))
         if node % FLUSH == 0:
-            f32x8_store(records, spare, area)
-            area = zero
-            for lane in range(8):
-                total += float(records[spare + lane])
-    root = _half_area(records, RECORD * nodes)
+            store_lanes(records, spare, area)
+            area = in_every_lane(0.0)
+            for lane in range(LANES):
+                total += as_float64(records[spare + lane])
+    root = _half_area(records, of_nodes)
     return total / root if root > 0.0 else 0.0
 
 
 @kernel
-def _records_of_vertices(vertices, frame, records):  # type: ignore[no-untyped-def]
+def _write_vertex_records(tree: TreeArrays, records: NDArray[np.float32]) -> None:
     """Write the records of all vertices. Those that no face uses may be where float32 ends: nobody reads theirs."""
-    cx, cy, cz, scale = frame[0], frame[1], frame[2], frame[3]
+    vertices, scale = tree.vertices, tree.frame.scale
+    cx, cy, cz = tree.frame.centre[0], tree.frame.centre[1], tree.frame.centre[2]
     outward, tiny = f32x8_splat(OUTWARD), f32x8_splat(TINY)
-    for v in range(vertices.shape[0]):
-        x, y, z = (vertices[v, 0] - cx) * scale, (vertices[v, 1] - cy) * scale, (vertices[v, 2] - cz) * scale
+    for v in range(len(vertices) // 3):
+        x, y, z = (vertices[3 * v] - cx) * scale, (vertices[3 * v + 1] - cy) * scale, (vertices[3 * v + 2] - cz) * scale
         near = f32x8_of(x, y, z, 0.0, -x, -y, -z, 0.0)
-        f32x8_store(records, RECORD * v, f32x8_sub(near, f32x8_add(f32x8_mul(f32x8_abs(near), outward), tiny)))
+        store_lanes(records, RECORD * v, f32x8_sub(near, f32x8_add(f32x8_mul(f32x8_abs(near), outward), tiny)))
 
 
 @kernel(forceinline=True)
-def _face(records, faces, f):  # type: ignore[no-untyped-def]
-    """The record of a face."""
-    p, q, r = np.int64(faces[f, 0]), np.int64(faces[f, 1]), np.int64(faces[f, 2])
-    return f32x8_min(f32x8_load(records, RECORD * p), f32x8_min(f32x8_load(records, RECORD * q), f32x8_load(records, RECORD * r)))
+def _face(tree: TreeArrays, records: Any, f: int) -> Lanes:
+    """Return the record of a face."""
+    p, q, r = as_int64(tree.faces[3 * f]), as_int64(tree.faces[3 * f + 1]), as_int64(tree.faces[3 * f + 2])
+    return f32x8_min(lanes_at(records, RECORD * p), f32x8_min(lanes_at(records, RECORD * q), lanes_at(records, RECORD * r)))
 
 
 @kernel(forceinline=True)
-def _write_rows(boxes, base, rows):  # type: ignore[no-untyped-def]
-    """Write the rows of a node, from the transposed records below it; returns the half areas of its boxes."""
-    zero = f32x8_splat(np.float32(0.0))
-    low_x, low_y, low_z = rows[0], rows[1], rows[2]
-    high_x, high_y, high_z = f32x8_sub(zero, rows[4]), f32x8_sub(zero, rows[5]), f32x8_sub(zero, rows[6])
-    f32x8_store(boxes, base, low_x)
-    f32x8_store(boxes, base + 8, low_y)
-    f32x8_store(boxes, base + 16, low_z)
-    f32x8_store(boxes, base + 24, high_x)
-    f32x8_store(boxes, base + 32, high_y)
-    f32x8_store(boxes, base + 40, high_z)
+def _full_leaf(tree: TreeArrays, records: Any, first: int) -> tuple[Lanes, ...]:
+    """Return the records of eight faces."""
+    return (
+        _face(tree, records, first), _face(tree, records, first + 1), _face(tree, records, first + 2),
+        _face(tree, records, first + 3), _face(tree, records, first + 4), _face(tree, records, first + 5),
+        _face(tree, records, first + 6), _face(tree, records, first + 7),
+    )  # fmt: skip
+
+
+@kernel(forceinline=True)
+def _gather_children(tree: TreeArrays, records: Any, node: int, of_nodes: int, spare: int) -> None:
+    """Write the records below a node, faces or nodes, to the place `spare`; empty ones behind them."""
+    first, children = as_int64(tree.first[node]), as_int64(tree.count[node])
+    for lane in range(-children):
+        store_lanes(records, spare + RECORD * lane, _face(tree, records, first + lane))
+    for lane in range(children):
+        store_lanes(records, spare + RECORD * lane, lanes_at(records, of_nodes + RECORD * (first + lane)))
+    for lane in range(abs(children), LANES):
+        store_lanes(records, spare + RECORD * lane, in_every_lane(EMPTY))
+
+
+@kernel(forceinline=True)
+def _eight_records(records: Any, start: int) -> tuple[Lanes, ...]:
+    """Return eight records that follow each other."""
+    return (
+        lanes_at(records, start), lanes_at(records, start + RECORD), lanes_at(records, start + 2 * RECORD),
+        lanes_at(records, start + 3 * RECORD), lanes_at(records, start + 4 * RECORD), lanes_at(records, start + 5 * RECORD),
+        lanes_at(records, start + 6 * RECORD), lanes_at(records, start + 7 * RECORD),
+    )  # fmt: skip
+
+
+@kernel(forceinline=True)
+def _least_of_eight(below: tuple[Lanes, ...]) -> Lanes:
+    """Return the record of all eight."""
+    a, b, c, d, e, f, g, h = below
+    return f32x8_min(f32x8_min(f32x8_min(a, b), f32x8_min(c, d)), f32x8_min(f32x8_min(e, f), f32x8_min(g, h)))
+
+
+@kernel(forceinline=True)
+def _write_rows(boxes: Any, start: int, below: tuple[Lanes, ...]) -> Lanes:
+    """Write the rows of a node, which are the transposed records below it; returns the half areas of its boxes."""
+    a, b, c, d, e, f, g, h = below
+    x, y, z, _, minus_x, minus_y, minus_z, _ = f32x8_transpose(a, b, c, d, e, f, g, h)
+    zero = in_every_lane(0.0)
+    upper = Points8(f32x8_sub(zero, minus_x), f32x8_sub(zero, minus_y), f32x8_sub(zero, minus_z))
+    store_boxes(boxes, start, Boxes8(Points8(x, y, z), upper))
     # Empty boxes have negative extents: they count as none.
-    dx = f32x8_max(f32x8_sub(high_x, low_x), zero)
-    dy = f32x8_max(f32x8_sub(high_y, low_y), zero)
-    dz = f32x8_max(f32x8_sub(high_z, low_z), zero)
+    dx = f32x8_max(f32x8_sub(upper.x, x), zero)
+    dy = f32x8_max(f32x8_sub(upper.y, y), zero)
+    dz = f32x8_max(f32x8_sub(upper.z, z), zero)
     return f32x8_add(f32x8_mul(dx, dy), f32x8_mul(dz, f32x8_add(dx, dy)))
 
 
 @kernel
-def _half_area(records, base):  # type: ignore[no-untyped-def]
-    dx = -(float(records[base]) + float(records[base + 4]))
-    dy = -(float(records[base + 1]) + float(records[base + 5]))
-    dz = -(float(records[base + 2]) + float(records[base + 6]))
+def _half_area(records: NDArray[np.float32], start: int) -> float:
+    """Return half the area of the box of a record."""
+    dx = -(as_float64(records[start]) + as_float64(records[start + UPPER]))
+    dy = -(as_float64(records[start + 1]) + as_float64(records[start + UPPER + 1]))
+    dz = -(as_float64(records[start + 2]) + as_float64(records[start + UPPER + 2]))
     return dx * dy + dz * (dx + dy)

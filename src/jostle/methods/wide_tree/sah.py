@@ -12,6 +12,7 @@ A box is eight float32: lower x, y, z, 0, minus upper x, y, z, 0. The box of two
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +20,82 @@ from numpy.typing import NDArray
 from jostle.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-from jostle.kernels.simd import f32x8_load, f32x8_min, f32x8_splat, f32x8_store
+from jostle.kernels.numbers import as_float64
+from jostle.kernels.simd import f32x8_min
+from jostle.kernels.structs import Addresses, Record, Rows, Struct, float32, float64, int64, opener
+from jostle.methods.wide_tree.lanes import in_every_lane, lanes_at, store_lanes
 from jostle.methods.wide_tree.scratch import SCRATCH
-from jostle.methods.wide_tree.tree import EMPTY, LANES, LEAF_FACES
+from jostle.methods.wide_tree.tree import EMPTY, LANES, LEAF_FACES, frame_in
 
 MOST_BINS, FEW_BINS = 16, 8
 BOX = 8  # float32 numbers of a box
+UPPER = 4  # place of minus upper x in a box
 FEW_FACES = LANES * LEAF_FACES
 SMALLEST_EXTENT = 1e-30  # what is smaller has no inverse of use
 STACK_ROWS = 8 * 32
 # Faces on one line have boxes without area. A little of their length keeps the cut in the middle of them, not at an end.
 LENGTH_WEIGHT = 1e-6
+
+
+class WaitingNode(Record):
+    """A node that is still to be cut: its faces begin … end."""
+
+    node: int64
+    begin: int64
+    end: int64
+
+
+class Part(Record):
+    """The faces begin … end of a child, and its size."""
+
+    begin: int64
+    end: int64
+    size: float64
+
+
+class Bin(Record):
+    """How many faces a bin has, and the size of all bins from it on."""
+
+    faces: float64
+    size_from_here: float64
+
+
+class SahWork(Struct):
+    """Scratch for cutting faces into nodes."""
+
+    stack: Rows[WaitingNode]
+    parts: Rows[Part]
+    bins: Rows[Bin]
+    boxes: Rows[float32]  # of the bins, and one more
+
+
+SAH_ROOM = {"stack": STACK_ROWS, "parts": LANES, "bins": MOST_BINS, "boxes": BOX * (MOST_BINS + 1)}
+
+open_sah_work = opener(SahWork)
+
+
+class FaceBoxes(NamedTuple):
+    """The boxes of faces (8 * m,), and the numbers of the faces (m,), in one order."""
+
+    boxes: NDArray[np.float32]
+    order: Ints
+
+
+class Binning(NamedTuple):
+    """How middles of boxes are put into bins: along an axis, from its low end on."""
+
+    axis: int
+    low: float
+    scale: float
+    bin_count: int
+
+
+class Cut(NamedTuple):
+    """Where the second part begins, as a face or as a bin, and the sizes of both parts."""
+
+    middle: int
+    size: float
+    other_size: float
 
 
 def sah_nodes(vertices: Floats, faces: Ints, frame: Floats) -> tuple[NDArray[np.int32], Ints, Ints]:
@@ -52,113 +118,121 @@ def sah_nodes(vertices: Floats, faces: Ints, frame: Floats) -> tuple[NDArray[np.
     face_count = len(faces)
     boxes, order = SCRATCH.array("records", BOX * face_count, np.float32), np.empty(face_count, np.int32)
     first, count = SCRATCH.array("first", 2 * face_count, np.int32), SCRATCH.array("count", 2 * face_count, np.int32)
-    bins, sums = np.empty(BOX * (MOST_BINS + 1), np.float32), np.empty((MOST_BINS, 2))
-    ends, stack = np.empty((LANES, 3)), np.empty((STACK_ROWS, 3), np.int64)
     arrays = (read_only_view(vertices), read_only_view(faces), read_only_view(frame))
-    nodes = cut_by_area(*arrays, boxes, order, first, count, bins, sums, ends, stack)
+    nodes = cut_by_area(*arrays, boxes, order, first, count, SCRATCH.addresses(SahWork, **SAH_ROOM))
     return order, first[:nodes].copy(), count[:nodes].copy()
 
 
 @kernel
-def cut_by_area(vertices, faces, frame, boxes, order, first, count, bins, sums, ends, stack):  # type: ignore[no-untyped-def]
-    """Make nodes; returns their number. boxes (8 * m,), order (m,), first and count (2 * m,) are written, the rest is scratch."""
-    _box_faces(vertices, faces, frame, boxes, order)
-    stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, faces.shape[0]
+def cut_by_area(
+    vertices: Floats, faces: Ints, frame: Floats, boxes: NDArray[np.float32], order: Ints, first: Ints, count: Ints,
+    addresses: Addresses,
+) -> int:  # fmt: skip
+    """Make nodes; returns their number. boxes (8 * m,), order (m,), first and count (2 * m,) are written."""
+    work, given = open_sah_work(addresses), FaceBoxes(boxes, order)
+    _box_faces(vertices, faces, frame, given)
+    stack, parts = work.stack, work.parts
+    _push(stack[0], 0, 0, faces.shape[0])
     height, nodes = 1, 1
     while height > 0:
         height -= 1
-        node, begin, end = stack[height, 0], stack[height, 1], stack[height, 2]
+        node, begin, end = stack[height].node, stack[height].begin, stack[height].end
         if end - begin <= LEAF_FACES:
             first[node], count[node] = begin, begin - end
             continue
-        children = _eight_ranges(boxes, order, begin, end, bins, sums, ends)
+        children = _eight_parts(work, given, begin, end)
         first[node], count[node] = nodes, children
         largest = 0
         for k in range(children):
-            if ends[k, 1] - ends[k, 0] > ends[largest, 1] - ends[largest, 0]:
+            if parts[k].end - parts[k].begin > parts[largest].end - parts[largest].begin:
                 largest = k
         for k in range(children):
             child = largest if k == 0 else (0 if k == largest else k)
-            stack[height, 0], stack[height, 1], stack[height, 2] = nodes + child, int(ends[child, 0]), int(ends[child, 1])
+            _push(stack[height], nodes + child, parts[child].begin, parts[child].end)
             height += 1
         nodes += children
     return nodes
 
 
+@kernel(forceinline=True)
+def _push(free: WaitingNode, node: int, begin: int, end: int) -> None:
+    free.node, free.begin, free.end = node, begin, end
+
+
 @kernel
-def _box_faces(vertices, faces, frame, boxes, order):  # type: ignore[no-untyped-def]
+def _box_faces(vertices: Floats, faces: Ints, frame: Floats, out: FaceBoxes) -> None:
     """Write the boxes of faces in the frame, and their numbers. Rounded to nearest: they only guide the cuts."""
+    boxes, tree_frame = out.boxes, frame_in(frame)
     for f in range(faces.shape[0]):
         p, q, r = faces[f, 0], faces[f, 1], faces[f, 2]
-        order[f] = f
+        out.order[f] = f
+        lower, upper = BOX * f, BOX * f + UPPER
         for k in range(3):
             x, y, z = vertices[p, k], vertices[q, k], vertices[r, k]
-            boxes[BOX * f + k] = np.float32((min(x, min(y, z)) - frame[k]) * frame[3])
-            boxes[BOX * f + 4 + k] = np.float32((frame[k] - max(x, max(y, z))) * frame[3])
-        boxes[BOX * f + 3], boxes[BOX * f + 7] = np.float32(0.0), np.float32(0.0)
+            boxes[lower + k] = (min(x, min(y, z)) - tree_frame.centre[k]) * tree_frame.scale
+            boxes[upper + k] = (tree_frame.centre[k] - max(x, max(y, z))) * tree_frame.scale
+        boxes[lower + 3], boxes[upper + 3] = 0.0, 0.0
 
 
 @kernel
-def _eight_ranges(boxes, order, begin, end, bins, sums, ends):  # type: ignore[no-untyped-def]
-    """Cut begin … end, and then always the largest part, until there are eight or only leaves; returns how many.
-
-    ends (8,3): begin and end of each part, and its size.
-    """
-    ends[0, 0], ends[0, 1], ends[0, 2] = begin, end, 0.0
+def _eight_parts(work: SahWork, given: FaceBoxes, begin: int, end: int) -> int:
+    """Cut begin … end, and then always the largest part, until there are eight or only leaves; returns how many."""
+    parts = work.parts
+    parts[0].begin, parts[0].end, parts[0].size = begin, end, 0.0
     children = 1
     while children < LANES:
         largest, size = -1, -1.0
         for k in range(children):
-            if ends[k, 1] - ends[k, 0] > LEAF_FACES and ends[k, 2] > size:
-                largest, size = k, ends[k, 2]
+            if parts[k].end - parts[k].begin > LEAF_FACES and parts[k].size > size:
+                largest, size = k, parts[k].size
         if largest < 0:
             break
-        low, high = int(ends[largest, 0]), int(ends[largest, 1])
-        middle, ends[largest, 2], ends[children, 2] = _cut(boxes, order, low, high, bins, sums)
-        ends[largest, 1] = middle
-        ends[children, 0], ends[children, 1] = middle, high
+        part, added = parts[largest], parts[children]
+        cut = _cut(work, given, part.begin, part.end)
+        added.begin, added.end, added.size = cut.middle, part.end, cut.other_size
+        part.end, part.size = cut.middle, cut.size
         children += 1
     return children
 
 
 @kernel
-def _cut(boxes, order, begin, end, bins, sums):  # type: ignore[no-untyped-def]
-    """Bring the faces of the first part to the front; returns where the second begins, and the sizes of both. Neither is empty."""
-    axis, low, extent = _longest_axis(boxes, begin, end)
+def _cut(work: SahWork, given: FaceBoxes, begin: int, end: int) -> Cut:
+    """Bring the faces of the first part to the front; returns where the second begins. Neither is empty."""
+    axis, low, extent = _longest_axis(given.boxes, begin, end)
     # All leaves of the first part are full; of the second all but one.
     if not extent > SMALLEST_EXTENT:
-        return _whole_leaves(begin, end, (begin + end) // 2), 1.0, 1.0
+        return Cut(_whole_leaves(begin, end, (begin + end) // 2), 1.0, 1.0)
     bin_count = MOST_BINS if end - begin > FEW_FACES else FEW_BINS
-    scale = (1.0 - 1e-6) * bin_count / extent
-    _fill_bins(boxes, begin, end, axis, low, scale, bin_count, bins, sums)
-    cut, size, other_size = _best_bin(bin_count, bins, sums)
+    binning = Binning(axis, low, (1.0 - 1e-6) * bin_count / extent, bin_count)
+    _fill_bins(work, given.boxes, begin, end, binning)
+    best = _best_bin(work, bin_count)
     middle = begin
     for f in range(begin, end):
         # Exchanged whether or not it belongs to the front: branches that cannot be foreseen cost more.
-        belongs = int((_middle(boxes, f, axis) - low) * scale) < cut
-        _exchange(boxes, order, f, middle)
+        belongs = _bin_of(given.boxes, f, binning) < best.middle
+        _exchange(given, f, middle)
         middle += int(belongs)
     wanted = _whole_leaves(begin, end, middle)
     while middle < wanted:  # at most seven times, and twice on average
-        _exchange(boxes, order, middle, _lowest(boxes, middle, end, axis, 1.0))
+        _exchange(given, middle, _lowest(given.boxes, middle, end, axis, 1.0))
         middle += 1
     while middle > wanted:
         middle -= 1
-        _exchange(boxes, order, middle, _lowest(boxes, begin, middle + 1, axis, -1.0))
-    return middle, size, other_size
+        _exchange(given, middle, _lowest(given.boxes, begin, middle + 1, axis, -1.0))
+    return Cut(middle, best.size, best.other_size)
 
 
 @kernel
-def _whole_leaves(begin, end, middle):  # type: ignore[no-untyped-def]
-    """The place nearest to `middle` with a multiple of eight faces before it, and some before and behind it."""
+def _whole_leaves(begin: int, end: int, middle: int) -> int:
+    """Return the place nearest to `middle` with a multiple of eight faces before it, and some before and behind it."""
     leaves = (middle - begin + LEAF_FACES // 2) // LEAF_FACES
     most = (end - begin - 1) // LEAF_FACES
     return begin + LEAF_FACES * max(1, min(leaves, most))
 
 
 @kernel
-def _lowest(boxes, begin, end, axis, sign):  # type: ignore[no-untyped-def]
-    """The face with the lowest middle (sign 1) or the highest (-1) in begin … end."""
+def _lowest(boxes: NDArray[np.float32], begin: int, end: int, axis: int, sign: float) -> int:
+    """Return the face with the lowest middle (sign 1) or the highest (-1) in begin … end."""
     best, least = begin, sign * _middle(boxes, begin, axis)
     for f in range(begin + 1, end):
         value = sign * _middle(boxes, f, axis)
@@ -168,22 +242,29 @@ def _lowest(boxes, begin, end, axis, sign):  # type: ignore[no-untyped-def]
 
 
 @kernel(forceinline=True)
-def _exchange(boxes, order, f, g):  # type: ignore[no-untyped-def]
+def _exchange(given: FaceBoxes, f: int, g: int) -> None:
+    boxes, order = given.boxes, given.order
     order[f], order[g] = order[g], order[f]
-    one, other = f32x8_load(boxes, BOX * f), f32x8_load(boxes, BOX * g)
-    f32x8_store(boxes, BOX * f, other)
-    f32x8_store(boxes, BOX * g, one)
+    one, other = lanes_at(boxes, BOX * f), lanes_at(boxes, BOX * g)
+    store_lanes(boxes, BOX * f, other)
+    store_lanes(boxes, BOX * g, one)
 
 
 @kernel(forceinline=True)
-def _middle(boxes, f, axis):  # type: ignore[no-untyped-def]
-    """The middle of a face's box on an axis, doubled."""
-    return float(boxes[BOX * f + axis] - boxes[BOX * f + 4 + axis])
+def _middle(boxes: NDArray[np.float32], f: int, axis: int) -> float:
+    """Return the middle of a face's box on an axis, doubled."""
+    return as_float64(boxes[BOX * f + axis] - boxes[BOX * f + UPPER + axis])
+
+
+@kernel(forceinline=True)
+def _bin_of(boxes: NDArray[np.float32], f: int, binning: Binning) -> int:
+    """Return the bin of a face."""
+    return int((_middle(boxes, f, binning.axis) - binning.low) * binning.scale)
 
 
 @kernel
-def _longest_axis(boxes, begin, end):  # type: ignore[no-untyped-def]
-    """The axis on which the middles are farthest apart, the lowest of them, and how far."""
+def _longest_axis(boxes: NDArray[np.float32], begin: int, end: int) -> tuple[int, float, float]:
+    """Return the axis on which the middles are farthest apart, the lowest of them, and how far."""
     low_x, low_y, low_z = math.inf, math.inf, math.inf
     high_x, high_y, high_z = -math.inf, -math.inf, -math.inf
     for f in range(begin, end):
@@ -198,49 +279,47 @@ def _longest_axis(boxes, begin, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _fill_bins(boxes, begin, end, axis, low, scale, bin_count, bins, sums):  # type: ignore[no-untyped-def]
-    """Write the box of the faces whose middles are in each bin, and their number to column 0 of sums (16,2)."""
-    nothing = f32x8_splat(np.float32(EMPTY))
-    for b in range(bin_count):
-        f32x8_store(bins, BOX * b, nothing)
-        sums[b, 0] = 0.0
+def _fill_bins(work: SahWork, boxes: NDArray[np.float32], begin: int, end: int, binning: Binning) -> None:
+    """Write the box of the faces whose middles are in each bin, and how many they are."""
+    bins, box_of_bin = work.bins, work.boxes
+    for b in range(binning.bin_count):
+        store_lanes(box_of_bin, BOX * b, in_every_lane(EMPTY))
+        bins[b].faces = 0.0
     for f in range(begin, end):
-        b = int((_middle(boxes, f, axis) - low) * scale)
-        f32x8_store(bins, BOX * b, f32x8_min(f32x8_load(bins, BOX * b), f32x8_load(boxes, BOX * f)))
-        sums[b, 0] += 1.0
+        b = _bin_of(boxes, f, binning)
+        store_lanes(box_of_bin, BOX * b, f32x8_min(lanes_at(box_of_bin, BOX * b), lanes_at(boxes, BOX * f)))
+        bins[b].faces += 1.0
 
 
 @kernel
-def _best_bin(bin_count, bins, sums):  # type: ignore[no-untyped-def]
-    """The first bin of the second part, and the sizes of the two parts. First and last bin hold faces, so neither is empty."""
-    here = f32x8_splat(np.float32(EMPTY))
-    faces = 0.0
+def _best_bin(work: SahWork, bin_count: int) -> Cut:
+    """Return the first bin of the second part. First and last bin hold faces, so neither part is empty."""
+    bins, boxes, spare = work.bins, work.boxes, BOX * MOST_BINS
+    here, faces = in_every_lane(EMPTY), 0.0
     for b in range(bin_count - 1, 0, -1):
-        here = f32x8_min(here, f32x8_load(bins, BOX * b))
-        f32x8_store(bins, BOX * MOST_BINS, here)
-        sums[b, 1] = _size(bins, BOX * MOST_BINS)
-        faces += sums[b, 0]
-    here = f32x8_splat(np.float32(EMPTY))
-    before = 0.0
+        here = f32x8_min(here, lanes_at(boxes, BOX * b))
+        store_lanes(boxes, spare, here)
+        bins[b].size_from_here = _size(boxes, spare)
+        faces += bins[b].faces
+    here, before = in_every_lane(EMPTY), 0.0
     best, least, size = 1, math.inf, 0.0
     for b in range(1, bin_count):
-        here = f32x8_min(here, f32x8_load(bins, BOX * (b - 1)))
-        f32x8_store(bins, BOX * MOST_BINS, here)
-        own = _size(bins, BOX * MOST_BINS)
-        before += sums[b - 1, 0]
-        cost = own * before + sums[b, 1] * faces
-        faces -= sums[b, 0]
+        here = f32x8_min(here, lanes_at(boxes, BOX * (b - 1)))
+        store_lanes(boxes, spare, here)
+        own = _size(boxes, spare)
+        before += bins[b - 1].faces
+        cost = own * before + bins[b].size_from_here * faces
+        faces -= bins[b].faces
         if cost < least:
             best, least, size = b, cost, own
-    return best, size, sums[best, 1]
+    return Cut(best, size, bins[best].size_from_here)
 
 
 @kernel
-def _size(boxes, base):  # type: ignore[no-untyped-def]
-    """Half the area of a box, and a little of its length."""
-    dx, dy, dz = (
-        -float(boxes[base + 4] + boxes[base]),
-        -float(boxes[base + 5] + boxes[base + 1]),
-        -float(boxes[base + 6] + boxes[base + 2]),
-    )
+def _size(boxes: Any, start: int) -> float:
+    """Return half the area of a box, and a little of its length."""
+    upper = start + UPPER
+    dx = -as_float64(boxes[upper] + boxes[start])
+    dy = -as_float64(boxes[upper + 1] + boxes[start + 1])
+    dz = -as_float64(boxes[upper + 2] + boxes[start + 2])
     return dx * dy + dy * dz + dz * dx + LENGTH_WEIGHT * (dx + dy + dz)

@@ -12,13 +12,15 @@ Boxes are in the *frame* of the tree: (v - centre) * scale, with scale a power o
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
-from jostle.kernels.jit import kernel
+from jostle.kernels.handles import AddressTable
+from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int32, record_viewer, row_opener
 
 LANES = 8
 ROW = 48  # float32 numbers of a node
@@ -42,18 +44,63 @@ class Tree(NamedTuple):
     frame: Floats  # (6,) centre x, y, z, scale, largest |coordinate - centre| * scale, largest |coordinate|
 
 
-@kernel(forceinline=True)
-def rounded_down(value):  # type: ignore[no-untyped-def]
-    """The float32 below a float64."""
-    near = np.float32(value)
-    return np.float32(near - (abs(near) * OUTWARD + TINY))
+class TreeFrame(Record):
+    """The frame of a tree, in which its boxes are: u = (v - centre) * scale."""
+
+    centre: Run[float64, Literal[3]]
+    scale: float64
+    radius: float64  # largest |u|
+    farthest: float64  # largest |coordinate| of a vertex
 
 
-@kernel(forceinline=True)
-def rounded_up(value):  # type: ignore[no-untyped-def]
-    """The float32 above a float64."""
-    near = np.float32(value)
-    return np.float32(near + (abs(near) * OUTWARD + TINY))
+class TreeArrays(Struct):
+    """A tree in kernels: the arrays of `Tree`, flat."""
+
+    boxes: Rows[float32]
+    first: Rows[int32]
+    count: Rows[int32]
+    faces: Rows[int32]
+    face_ids: Rows[int32]
+    vertices: Rows[float64]
+    frame: One[TreeFrame]
+
+
+class PlacedTree(NamedTuple):
+    """A tree and the pose (4,4) of its body in the world."""
+
+    arrays: TreeArrays
+    pose: Floats
+
+
+class NodePair(NamedTuple):
+    """A node of tree X and one of tree Y."""
+
+    x: int
+    y: int
+
+
+open_tree, frame_in = row_opener(TreeArrays), record_viewer(TreeFrame)
+
+
+class Forest:
+    """The trees of a detector by number, as kernels want them: an address table of `TreeArrays`."""
+
+    def __init__(self, trees: list[Tree]) -> None:
+        self._hold(AddressTable([_arrays(tree) for tree in trees]))
+
+    def _hold(self, table: AddressTable) -> None:
+        self._table, self.addresses = table, table.table
+
+    def with_trees(self, trees: Mapping[int, Tree]) -> Forest:
+        """Return a forest with other trees in the places of some; this one stays as it is."""
+        made = Forest.__new__(Forest)
+        made._hold(self._table.with_rows({number: _arrays(tree) for number, tree in trees.items()}))
+        return made
+
+
+def _arrays(tree: Tree) -> list[NDArray[Any]]:
+    """Return the arrays in the order of `TreeArrays`, whose own checks would take 20 µs more, in each frame of a deforming body."""
+    return [*tree[:-1], tree.frame.view(TreeFrame.dtype)]
 
 
 def validate(tree: Tree) -> None:

@@ -4,29 +4,57 @@ Degree 2 halves the longest axis, 3 splits it twice, 4 halves the longest and th
 of the box, 6 splits the longest twice and halves the second. Both §3.2 and §3.3 begin here.
 """
 
-import math
+from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Floats
+from jostle.geometry.vector import Vec3, coordinate, dot, minus, plus, point_at, times, write_point
 from jostle.kernels.jit import kernel
-from jostle.methods.bounding_tree.tree import AXES, CENTRE, HALF
+from jostle.methods.bounding_tree.axes import Axes
+from jostle.methods.bounding_tree.face_sets import SetWork, centre_of_entry
+from jostle.methods.bounding_tree.tree import Volume, axes_of, centre_of, half_extents_of
+
+Seeds = NDArray[np.int64]
+
+
+class AxisOrder(NamedTuple):
+    """The numbers of three axes, longest first."""
+
+    first: int
+    second: int
+    third: int
 
 
 @kernel
-def longest_axes(box):
-    """The numbers of the axes of box (16,), longest first; of equal ones the lower number first."""
-    first = 0
+def longest_axes(box: Volume) -> AxisOrder:
+    """Return the axes of a box, longest first; of equal ones the lower number first."""
+    half, first = box.half, 0
     for k in range(1, 3):
-        if box[HALF + k] > box[HALF + first]:
+        if half[k] > half[first]:
             first = k
     second = 1 if first == 0 else 0
     third = 3 - first - second
-    if box[HALF + third] > box[HALF + second]:
+    if half[third] > half[second]:
         second, third = third, second
-    return first, second, third
+    return AxisOrder(first, second, third)
+
+
+@kernel(forceinline=True)
+def axis_of(axes: Axes, k: int) -> Vec3:
+    """Return one of three axes by its number."""
+    if k == 0:
+        return axes.u
+    return axes.v if k == 1 else axes.w
 
 
 @kernel
-def _place(region, degree):
-    """Where the centre of a region is, in half extents along the longest and the second longest axis."""
+def _place(region: int, degree: int) -> tuple[float, float]:
+    """Return where the centre of a region is, in half extents along the longest and the second longest axis."""
     if degree == 2:
         return 0.5 if region == 1 else -0.5, 0.0
     if degree == 3:
@@ -39,37 +67,39 @@ def _place(region, degree):
 
 
 @kernel
-def region_centres(box, degree, regions):
-    """Write the centres of the regions of box (16,) to regions (6,3)."""
-    first, second, _ = longest_axes(box)
+def region_centres(box: Volume, degree: int, regions: Floats) -> None:
+    """Write the centres of the regions of a box to regions (6,3)."""
+    longest, axes, half, centre = longest_axes(box), axes_of(box), half_extents_of(box), centre_of(box)
     for region in range(degree):
-        along, across = _place(region, degree)
-        along, across = along * box[HALF + first], across * box[HALF + second]
-        for k in range(3):
-            regions[region, k] = box[CENTRE + k] + (along * box[AXES + 3 * first + k] + across * box[AXES + 3 * second + k])
+        lengthwise, crosswise = _place(region, degree)
+        shift = plus(
+            times(lengthwise * coordinate(half, longest.first), axis_of(axes, longest.first)),
+            times(crosswise * coordinate(half, longest.second), axis_of(axes, longest.second)),
+        )
+        write_point(regions, region, plus(centre, shift))
+
+
+@kernel(forceinline=True)
+def squared_distance_to(p: Vec3, points: Floats, i: int) -> float:
+    """Return the squared distance of p to points[i]."""
+    offset = minus(p, point_at(points, i))
+    return dot(offset, offset)
 
 
 @kernel
-def squared_distance_to(centres, f, points, p):
-    """Squared distance of the centre of face f to points[p]."""
-    x, y, z = centres[f, 0] - points[p, 0], centres[f, 1] - points[p, 1], centres[f, 2] - points[p, 2]
-    return (x * x + y * y) + z * z
-
-
-@kernel
-def nearest_of(centres, f, points, n):
-    """Which of the first n points is nearest to the centre of face f; of equal ones the first."""
+def nearest_of(p: Vec3, points: Floats, n: int) -> int:
+    """Return which of the first n points is nearest to p; of equal ones the first."""
     best, least = 0, math.inf
-    for p in range(n):
-        squared = squared_distance_to(centres, f, points, p)
+    for i in range(n):
+        squared = squared_distance_to(p, points, i)
         if squared < least:
-            best, least = p, squared
+            best, least = i, squared
     return best
 
 
 @kernel
-def first_faces(centres, order, begin, end, regions, degree, seeds):
-    """Write to seeds (6,) the entries of order[begin:end] whose faces are nearest to the centres of the regions.
+def first_faces(work: SetWork, begin: int, end: int, regions: Floats, degree: int, seeds: Seeds) -> None:
+    """Write to seeds (6,) the entries of a set whose faces are nearest to the centres of the regions (6,3).
 
     A face nearest to two regions is that of the first; the other region takes its next nearest. degree <= end - begin.
     """
@@ -79,7 +109,7 @@ def first_faces(centres, order, begin, end, regions, degree, seeds):
             taken = False
             for other in range(region):
                 taken = taken or seeds[other] == entry
-            squared = squared_distance_to(centres, order[entry], regions, region)
+            squared = squared_distance_to(centre_of_entry(work, entry), regions, region)
             if not taken and (best < 0 or squared < least):
                 best, least = entry, squared
         seeds[region] = best

@@ -5,47 +5,59 @@ Modified: each face belongs to the region of figure 1 whose centre is closest to
 across the second longest, then the shortest.
 """
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import NDArray
 
+from jostle.frame import Floats
+from jostle.geometry.vector import Vec3, dot, minus
 from jostle.kernels.jit import kernel
-from jostle.methods.bounding_tree.splitting.box_regions import longest_axes, nearest_of, region_centres
-from jostle.methods.bounding_tree.tree import AXES
+from jostle.kernels.structs import Addresses
+from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, SetWork, centre_of_entry, open_sets, view_volume
+from jostle.methods.bounding_tree.splitting.box_regions import axis_of, longest_axes, nearest_of, region_centres
+from jostle.methods.bounding_tree.tree import Volume, axes_of
+
+Numbers = NDArray[np.int64]
 
 
 @kernel
-def sets_to_closest_regions(centres, order, begins, ends, label, degrees, boxes):
-    """Write to label which region of its box (s,16) is closest to the centre of each face of sets order[begins:ends]."""
-    regions = np.empty((6, 3))
+def sets_to_closest_regions(addresses: Addresses, begins: Numbers, ends: Numbers, degrees: Numbers, boxes: Floats) -> None:
+    """Write to the labels which region of its box (s,16) is closest to the centre of each face of sets."""
+    work, regions = open_sets(addresses), np.empty((LARGEST_DEGREE, 3))
     for s in range(begins.shape[0]):
-        region_centres(boxes[s], degrees[s], regions)
+        region_centres(view_volume(boxes[s]), degrees[s], regions)
         for entry in range(begins[s], ends[s]):
-            label[entry] = nearest_of(centres, order[entry], regions, degrees[s])
+            work.label[entry] = nearest_of(centre_of_entry(work, entry), regions, degrees[s])
 
 
 @kernel
-def cut_sets_at_mean(centres, order, begins, ends, label, boxes):
-    """Write to label on which side of the mean each face of sets order[begins:ends] is, along an axis of its box (s,16)."""
+def cut_sets_at_mean(addresses: Addresses, begins: Numbers, ends: Numbers, boxes: Floats) -> None:
+    """Write to the labels on which side of the mean each face of sets is, along an axis of its box (s,16)."""
+    work = open_sets(addresses)
     for s in range(begins.shape[0]):
-        cut_at_mean(centres, order, begins[s], ends[s], label, boxes[s])
+        cut_at_mean(work, begins[s], ends[s], view_volume(boxes[s]))
 
 
 @kernel
-def cut_at_mean(centres, order, begin, end, label, box):
-    """Write label[begin:end]: 1 for the faces beyond the mean of the centres along an axis of box (16,), else 0."""
-    for axis in longest_axes(box):
-        ax, ay, az = box[AXES + 3 * axis], box[AXES + 3 * axis + 1], box[AXES + 3 * axis + 2]
-        o = order[begin]
-        ox, oy, oz = centres[o, 0], centres[o, 1], centres[o, 2]
-        total = 0.0
-        for entry in range(begin, end):
-            f = order[entry]
-            total += (ax * (centres[f, 0] - ox) + ay * (centres[f, 1] - oy)) + az * (centres[f, 2] - oz)
-        mean = total / (end - begin)
-        beyond = 0
-        for entry in range(begin, end):
-            f = order[entry]
-            side = 1 if (ax * (centres[f, 0] - ox) + ay * (centres[f, 1] - oy)) + az * (centres[f, 2] - oz) > mean else 0
-            label[entry] = side
-            beyond += side
+def cut_at_mean(work: SetWork, begin: int, end: int, box: Volume) -> None:
+    """Label the faces of a set: 1 for those beyond the mean of the centres along an axis of the box, else 0."""
+    axes = axes_of(box)
+    for k in longest_axes(box):
+        beyond = cut_along(work, begin, end, axis_of(axes, k))
         if 0 < beyond < end - begin:
             return
+
+
+@kernel
+def cut_along(work: SetWork, begin: int, end: int, axis: Vec3) -> int:
+    """Label the faces of a set by one axis; return how many are beyond the mean."""
+    origin, total = centre_of_entry(work, begin), 0.0
+    for entry in range(begin, end):
+        total += dot(axis, minus(centre_of_entry(work, entry), origin))
+    mean, beyond = total / (end - begin), 0
+    for entry in range(begin, end):
+        side = 1 if dot(axis, minus(centre_of_entry(work, entry), origin)) > mean else 0
+        work.label[entry] = side
+        beyond += side
+    return beyond

@@ -10,126 +10,149 @@ an oriented box grows along the axes of the box of the whole set. For the Hausdo
 diameter, which bounds that distance. These objects only guide the splitting: the subsets get theirs afresh.
 """
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from jostle.frame import Floats
+from jostle.geometry.triangle import Bounds, Triangle, triangle_bounds, union_of_bounds
+from jostle.geometry.vector import minus, point_from, write_point_from
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.kernels.random import below
-from jostle.methods.bounding_tree.splitting.box_regions import first_faces, region_centres
-from jostle.methods.bounding_tree.tree import AXES, OBB, SPHERE
-from jostle.methods.bounding_tree.volumes.quality import box_size, sphere_size
-from jostle.methods.bounding_tree.volumes.sphere import grown_sphere
+from jostle.kernels.structs import Addresses
+from jostle.methods.bounding_tree.axes import along
+from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, SetWork, Subset, open_sets, view_volume
+from jostle.methods.bounding_tree.splitting.box_regions import Seeds, first_faces, region_centres
+from jostle.methods.bounding_tree.tree import OBB, SPHERE, Volume, axes_of
+from jostle.methods.bounding_tree.volumes.quality import box_size, corners_of, sphere_size
+from jostle.methods.bounding_tree.volumes.sphere import Ball, grown_sphere
 
-FACE = 6  # row of the object of the face at work
-SIZE, COUNT = 6, 7  # columns of sizes, and of how many faces a subset has
+Numbers = NDArray[np.int64]
+FACE = LARGEST_DEGREE  # the number of the subset that holds the face at work alone
 NOBODY = 255
 
 
 @kernel
-def insert_into_sets(kind, quality, vertices, faces, centres, order, begins, ends, label, degrees, boxes, random, queue):
-    """Write to label the subset of each face of sets order[begins:ends]; boxes (s,16) of the sets; random (4,), queue (m,)."""
-    regions, seeds, grown = np.empty((6, 3)), np.empty(6, np.int64), np.empty((7, 8))
+def insert_into_sets(
+    kind: int, quality: int, addresses: Addresses, begins: Numbers, ends: Numbers, degrees: Numbers, boxes: Floats
+) -> None:
+    """Write to the labels the subset of each face of sets with these boxes (s,16)."""
+    work, regions, seeds = open_sets(addresses), np.empty((LARGEST_DEGREE, 3)), np.empty(LARGEST_DEGREE, np.int64)
     for s in range(begins.shape[0]):
-        begin, end, degree = begins[s], ends[s], degrees[s]
-        region_centres(boxes[s], degree, regions)
-        first_faces(centres, order, begin, end, regions, degree, seeds)
-        insert_faces(kind, quality, vertices, faces, order, begin, end, label, seeds, degree, boxes[s], random, queue, grown)
+        box = view_volume(boxes[s])
+        region_centres(box, degrees[s], regions)
+        first_faces(work, begins[s], ends[s], regions, degrees[s], seeds)
+        begin_subsets(kind, quality, work, begins[s], ends[s], seeds[: degrees[s]], box)
+        insert_faces(kind, quality, work, begins[s], ends[s], degrees[s], box)
 
 
 @kernel
-def insert_faces(kind, quality, vertices, faces, order, begin, end, label, seeds, degree, box, random, queue, grown):
-    """Write to label[begin:end] the subset of each face order[begin:end]; seeds (6,) are the first entries of the subsets.
+def begin_subsets(kind: int, quality: int, work: SetWork, begin: int, end: int, seeds: Seeds, box: Volume) -> None:
+    """Label the first entries of the subsets, and all others as in none; write the objects of the first faces."""
+    for entry in range(begin, end):
+        work.label[entry] = NOBODY
+    for j in range(seeds.shape[0]):
+        work.label[seeds[j]], work.subsets[j].count = j, 1
+        _write_object_of_face(kind, quality, work, as_int64(work.order[seeds[j]]), box, work.subsets[j])
 
-    box (16,): of the whole set. random (4,), queue (m,); grown (7,8): objects, and that of the face at work, sizes, counts.
-    """
-    count = 0
+
+@kernel
+def insert_faces(kind: int, quality: int, work: SetWork, begin: int, end: int, degree: int, box: Volume) -> None:
+    """Label the faces of a set that are in no subset, in random order; box: that of the whole set."""
+    queue, count = work.aside, 0
+    words: Any = work.random  # an array, in kernels and in Python
     for entry in range(begin, end):
-        label[entry] = NOBODY
-    for j in range(degree):
-        label[seeds[j]], grown[j, COUNT] = j, 1.0
-        _object_of_face(kind, quality, vertices, faces, order[seeds[j]], box, grown, j)
-    for entry in range(begin, end):
-        if label[entry] == NOBODY:
+        if work.label[entry] == NOBODY:
             queue[count] = entry
             count += 1
     for left in range(count, 0, -1):
-        drawn = below(random, left)
+        drawn = as_int64(below(words, left))
         entry = queue[drawn]
         queue[drawn] = queue[left - 1]
-        label[entry] = _best_subset(kind, quality, vertices, faces, order[entry], degree, box, grown)
+        work.label[entry] = _best_subset(kind, quality, work, as_int64(work.order[entry]), degree, box)
 
 
 @kernel
-def _best_subset(kind, quality, vertices, faces, f, degree, box, grown):
+def _best_subset(kind: int, quality: int, work: SetWork, f: int, degree: int, box: Volume) -> int:
     """Put a face into the subset where the worst size stays least, and return that; its object and size are grown."""
+    subsets, face = work.subsets, corners_of(work, f)
     if kind != SPHERE:
-        _object_of_face(kind, quality, vertices, faces, f, box, grown, np.int64(FACE))
+        _write_object_of_face(kind, quality, work, f, box, subsets[FACE])
     largest = 0.0
     for j in range(degree):
-        largest = max(largest, grown[j, SIZE])
+        largest = max(largest, subsets[j].size)
     best, least_worst, least_growth, best_size = 0, math.inf, math.inf, 0.0
     for j in range(degree):
-        size = _size_with_face(kind, quality, vertices, faces, f, grown, j)
+        size = _size_with_face(kind, quality, subsets[j], subsets[FACE], face)
         worst = max(size, largest)  # objects only grow
-        growth = size - grown[j, SIZE]
-        if worst < least_worst or (
-            worst == least_worst and (growth < least_growth or (growth == least_growth and grown[j, COUNT] < grown[best, COUNT]))
-        ):
+        growth = size - subsets[j].size
+        fewer = subsets[j].count < subsets[best].count
+        if worst < least_worst or (worst == least_worst and (growth < least_growth or (growth == least_growth and fewer))):
             best, least_worst, least_growth, best_size = j, worst, growth, size
+    chosen = subsets[best]
     if kind == SPHERE:
-        x, y, z, radius = _sphere_with_face(vertices, faces, f, grown, best)
-        grown[best, 0], grown[best, 1], grown[best, 2], grown[best, 3] = x, y, z, radius
+        _write_ball(chosen, _ball_with_face(_ball_of(chosen), face))
     else:
-        for k in range(3):
-            grown[best, k] = min(grown[best, k], grown[FACE, k])
-            grown[best, k + 3] = max(grown[best, k + 3], grown[FACE, k + 3])
-    grown[best, SIZE] = best_size
-    grown[best, COUNT] += 1.0
+        _write_box(chosen, union_of_bounds(_box_of(chosen), _box_of(subsets[FACE])))
+    chosen.size = best_size
+    chosen.count += 1
     return best
 
 
 @kernel
-def _object_of_face(kind, quality, vertices, faces, f, box, grown, into):
-    """Write to grown[into] the box of a face, or the sphere about two of its corners, grown to hold the third."""
-    a = faces[f, 0]
+def _write_object_of_face(kind: int, quality: int, work: SetWork, f: int, box: Volume, out: Subset) -> None:
+    """Write the box of a face, or the sphere about two of its corners, grown to hold the third; and its size."""
+    face = corners_of(work, f)
     if kind == SPHERE:
-        grown[into, 0], grown[into, 1], grown[into, 2], grown[into, 3] = vertices[a, 0], vertices[a, 1], vertices[a, 2], 0.0
-        x, y, z, radius = _sphere_with_face(vertices, faces, f, grown, into)
-        grown[into, 0], grown[into, 1], grown[into, 2], grown[into, 3] = x, y, z, radius
-        grown[into, SIZE] = sphere_size(radius, quality)
+        ball = _ball_with_face(Ball(face.p, 0.0), face)
+        _write_ball(out, ball)
+        out.size = sphere_size(ball.radius, quality)
         return
-    for k in range(3):
-        low, high = math.inf, -math.inf
-        for corner in range(3):
-            v = faces[f, corner]
-            along = vertices[v, k]
-            if kind == OBB:
-                ax, ay, az = box[AXES + 3 * k], box[AXES + 3 * k + 1], box[AXES + 3 * k + 2]
-                along = (ax * vertices[v, 0] + ay * vertices[v, 1]) + az * vertices[v, 2]
-            low, high = min(low, along), max(high, along)
-        grown[into, k], grown[into, k + 3] = low, high
-    x, y, z = grown[into, 3] - grown[into, 0], grown[into, 4] - grown[into, 1], grown[into, 5] - grown[into, 2]
-    grown[into, SIZE] = box_size(x, y, z, quality)
+    if kind == OBB:
+        axes = axes_of(box)
+        face = Triangle(along(axes, face.p), along(axes, face.q), along(axes, face.r))
+    bounds = triangle_bounds(face)
+    _write_box(out, bounds)
+    out.size = box_size(minus(bounds.upper, bounds.lower), quality)
 
 
 @kernel
-def _sphere_with_face(vertices, faces, f, grown, j):
-    """Centre and radius of the sphere of a subset, grown to hold the corners of a face."""
-    x, y, z, radius = grown[j, 0], grown[j, 1], grown[j, 2], grown[j, 3]
-    for corner in range(3):
-        v = faces[f, corner]
-        x, y, z, radius = grown_sphere(x, y, z, radius, vertices[v, 0], vertices[v, 1], vertices[v, 2])
-    return x, y, z, radius
-
-
-@kernel
-def _size_with_face(kind, quality, vertices, faces, f, grown, j):
-    """Size of the object of a subset with one more face, whose own object is grown[FACE]."""
+def _size_with_face(kind: int, quality: int, subset: Subset, alone: Subset, face: Triangle) -> float:
+    """Return the size of the object of a subset with one more face, whose own box is `alone`."""
     if kind == SPHERE:
-        _, _, _, radius = _sphere_with_face(vertices, faces, f, grown, j)
-        return sphere_size(radius, quality)
-    x = max(grown[j, 3], grown[FACE, 3]) - min(grown[j, 0], grown[FACE, 0])
-    y = max(grown[j, 4], grown[FACE, 4]) - min(grown[j, 1], grown[FACE, 1])
-    z = max(grown[j, 5], grown[FACE, 5]) - min(grown[j, 2], grown[FACE, 2])
-    return box_size(x, y, z, quality)
+        return sphere_size(_ball_with_face(_ball_of(subset), face).radius, quality)
+    bounds = union_of_bounds(_box_of(subset), _box_of(alone))
+    return box_size(minus(bounds.upper, bounds.lower), quality)
+
+
+@kernel
+def _ball_with_face(ball: Ball, face: Triangle) -> Ball:
+    """Return a sphere, grown to hold the corners of a face."""
+    return grown_sphere(grown_sphere(grown_sphere(ball, face.p), face.q), face.r)
+
+
+@kernel(forceinline=True)
+def _ball_of(subset: Subset) -> Ball:
+    return Ball(point_from(subset.centre, 0), subset.radius)
+
+
+@kernel(forceinline=True)
+def _box_of(subset: Subset) -> Bounds:
+    return Bounds(point_from(subset.lower, 0), point_from(subset.upper, 0))
+
+
+@kernel(forceinline=True)
+def _write_ball(subset: Subset, ball: Ball) -> None:
+    write_point_from(subset.centre, 0, ball.centre)
+    subset.radius = ball.radius
+
+
+@kernel(forceinline=True)
+def _write_box(subset: Subset, bounds: Bounds) -> None:
+    write_point_from(subset.lower, 0, bounds.lower)
+    write_point_from(subset.upper, 0, bounds.upper)

@@ -8,79 +8,82 @@ degree k - 1.
 Deviation: after `MOST_ROUNDS` rounds it goes on with what there is. Rounded means might repeat for ever.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
+from jostle.frame import Floats
+from jostle.geometry.vector import Vec3, minus, plus, point_at, write_point
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses
+from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, SetWork, centre_of_entry, open_sets
 from jostle.methods.bounding_tree.splitting.box_regions import nearest_of, squared_distance_to
 
+Numbers = NDArray[np.int64]
 MOST_ROUNDS = 100
 
 
 @kernel
-def add_subset_to_sets(centres, order, begins, ends, label, degrees, means):
-    """Write label for sets order[begins:ends] of degree - 1 subsets, now split into degree, and the means (s,6,3) of the subsets.
+def add_subset_to_sets(addresses: Addresses, begins: Numbers, ends: Numbers, degrees: Numbers, means: Floats) -> None:
+    """Label sets of degree - 1 subsets, now split into degree, and write the means (s,6,3) of the subsets.
 
     A set of which the first row of means is NaN is still whole, and gets all its subsets, one after the other.
     """
-    sizes = np.empty(6, np.int64)
+    work, counts = open_sets(addresses), np.empty(LARGEST_DEGREE, np.int64)
     for s in range(begins.shape[0]):
         begin, end, first = begins[s], ends[s], degrees[s]
         if math.isnan(means[s, 0, 0]):
             first = 1
             for entry in range(begin, end):
-                label[entry] = 0
+                work.label[entry] = 0
         for degree in range(first, degrees[s] + 1):
             if degree == 1:
-                _move_means(centres, order, begin, end, label, degree, means[s], sizes)
+                _move_means(work, begin, end, degree, means[s], counts)
             else:
-                add_subset(centres, order, begin, end, label, degree, means[s], sizes)
+                add_subset(work, begin, end, degree, means[s], counts)
 
 
 @kernel
-def _move_means(centres, order, begin, end, label, degree, means, sizes):
+def _move_means(work: SetWork, begin: int, end: int, degree: int, means: Floats, counts: Numbers) -> None:
     """Write the mean of the centres of the faces of each subset; an empty subset keeps its own. Sums are about the first face."""
-    ox, oy, oz = centres[order[begin], 0], centres[order[begin], 1], centres[order[begin], 2]
+    origin = centre_of_entry(work, begin)
     for j in range(degree):
-        sizes[j] = 0
+        counts[j] = 0
     for entry in range(begin, end):
-        sizes[label[entry]] += 1
+        counts[work.label[entry]] += 1
     for j in range(degree):
-        if sizes[j] > 0:
-            means[j, 0], means[j, 1], means[j, 2] = 0.0, 0.0, 0.0
+        if counts[j] > 0:
+            write_point(means, j, Vec3(0.0, 0.0, 0.0))
     for entry in range(begin, end):
-        j, f = label[entry], order[entry]
-        means[j, 0] += centres[f, 0] - ox
-        means[j, 1] += centres[f, 1] - oy
-        means[j, 2] += centres[f, 2] - oz
+        j = as_int64(work.label[entry])
+        write_point(means, j, plus(point_at(means, j), minus(centre_of_entry(work, entry), origin)))
     for j in range(degree):
-        if sizes[j] > 0:
-            means[j, 0], means[j, 1], means[j, 2] = (
-                ox + means[j, 0] / sizes[j],
-                oy + means[j, 1] / sizes[j],
-                oz + means[j, 2] / sizes[j],
-            )
+        if counts[j] > 0:
+            total = point_at(means, j)
+            write_point(means, j, plus(origin, Vec3(total.x / counts[j], total.y / counts[j], total.z / counts[j])))
 
 
 @kernel
-def add_subset(centres, order, begin, end, label, degree, means, sizes):
-    """Go from a splitting into degree - 1 subsets to one into `degree`; returns how often faces were rearranged."""
+def add_subset(work: SetWork, begin: int, end: int, degree: int, means: Floats, counts: Numbers) -> int:
+    """Go from a splitting into degree - 1 subsets to one into `degree`; return how often faces were rearranged."""
     farthest, far = begin, -math.inf
     for entry in range(begin, end):
-        squared = squared_distance_to(centres, order[entry], means, label[entry])
+        squared = squared_distance_to(centre_of_entry(work, entry), means, as_int64(work.label[entry]))
         if squared > far:
             farthest, far = entry, squared
-    for k in range(3):
-        means[degree - 1, k] = centres[order[farthest], k]
+    write_point(means, degree - 1, centre_of_entry(work, farthest))
     for rounds in range(1, MOST_ROUNDS + 1):
         changed = False
         for entry in range(begin, end):
-            nearest = nearest_of(centres, order[entry], means, degree)
-            if nearest != label[entry]:
-                label[entry] = nearest
+            nearest = nearest_of(centre_of_entry(work, entry), means, degree)
+            if nearest != work.label[entry]:
+                work.label[entry] = nearest
                 changed = True
         if not changed:
             return rounds
-        _move_means(centres, order, begin, end, label, degree, means, sizes)
+        _move_means(work, begin, end, degree, means, counts)
     return MOST_ROUNDS

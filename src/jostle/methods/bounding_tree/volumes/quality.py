@@ -10,40 +10,46 @@ moves, it is short by at most the distance from a point of the object to the nea
 one of its eight parts. Faces are looked at in full only where the distance to their centre allows them to be the nearest.
 """
 
+from __future__ import annotations
+
 import math
 
 from jostle.geometry.point_triangle import closest_point_on_triangle
-from jostle.geometry.triangle import face_at
-from jostle.geometry.vector import Vec3
+from jostle.geometry.triangle import Triangle
+from jostle.geometry.vector import Vec3, dot, length, minus, plus, times
 from jostle.kernels.jit import kernel
-from jostle.methods.bounding_tree.tree import AXES, CENTRE, HALF, RADIUS, SPHERE
+from jostle.kernels.numbers import as_int64
+from jostle.methods.bounding_tree.axes import combined
+from jostle.methods.bounding_tree.face_sets import SetWork, point_of
+from jostle.methods.bounding_tree.tree import SPHERE, Volume, axes_of, centre_of, half_extents_of
 
 VOLUME, SURFACE, HAUSDORFF = 0, 1, 2
 QUALITIES = {"volume": VOLUME, "surface": SURFACE, "hausdorff": HAUSDORFF}
 THICKENED = 2.0**-20
+SAMPLES = 27
 
 
 @kernel
-def box_measure(x, y, z, quality):
-    """Volume of a box with extents x, y, z, or its surface."""
-    thick = THICKENED * ((x + y) + z)
-    x, y, z = x + thick, y + thick, z + thick
+def box_measure(extents: Vec3, quality: int) -> float:
+    """Return the volume of a box, or its surface."""
+    thick = THICKENED * ((extents.x + extents.y) + extents.z)
+    x, y, z = extents.x + thick, extents.y + thick, extents.z + thick
     if quality == SURFACE:
         return 2.0 * ((x * y + y * z) + z * x)
     return x * y * z
 
 
 @kernel
-def box_size(x, y, z, quality):
-    """The same, or the diagonal where the measure is Hausdorff's: the bound of it that costs no look at the faces."""
+def box_size(extents: Vec3, quality: int) -> float:
+    """Return the same, or the diagonal where the measure is Hausdorff's: the bound of it that costs no look at the faces."""
     if quality == HAUSDORFF:
-        return math.sqrt((x * x + y * y) + z * z)
-    return box_measure(x, y, z, quality)
+        return length(extents)
+    return box_measure(extents, quality)
 
 
 @kernel
-def sphere_size(radius, quality):
-    """Volume of a sphere, its surface, or its diameter where the measure is Hausdorff's."""
+def sphere_size(radius: float, quality: int) -> float:
+    """Return the volume of a sphere, its surface, or its diameter where the measure is Hausdorff's."""
     if quality == HAUSDORFF:
         return 2.0 * radius
     if quality == SURFACE:
@@ -52,55 +58,67 @@ def sphere_size(radius, quality):
 
 
 @kernel
-def size_of(kind, volume, quality):
-    """Size of the object in volume (16,)."""
+def size_of(kind: int, volume: Volume, quality: int) -> float:
+    """Return the size of an object."""
     if kind == SPHERE:
-        return sphere_size(volume[RADIUS], quality)
-    return box_size(2.0 * volume[HALF], 2.0 * volume[HALF + 1], 2.0 * volume[HALF + 2], quality)
+        return sphere_size(volume.radius, quality)
+    return box_size(times(2.0, half_extents_of(volume)), quality)
 
 
 @kernel
-def hausdorff(kind, volume, vertices, faces, centres, order, begin, end):
-    """Distance from the object in volume (16,) to faces order[begin:end], as the module says; centres (m,3) are those of faces."""
+def hausdorff(kind: int, volume: Volume, work: SetWork, begin: int, end: int) -> float:
+    """Return the distance from an object to the faces of entries begin … end - 1, as the module says."""
     largest = 0.0
-    for sample in range(27):
-        i, j, k = sample // 9 - 1.0, sample // 3 % 3 - 1.0, sample % 3 - 1.0
-        along = math.sqrt(i * i + j * j + k * k)
-        stretch = 1.0 / along if kind == SPHERE and along > 0.0 else 1.0
-        x, y, z = stretch * i * volume[HALF], stretch * j * volume[HALF + 1], stretch * k * volume[HALF + 2]
-        px = volume[CENTRE] + ((x * volume[AXES] + y * volume[AXES + 3]) + z * volume[AXES + 6])
-        py = volume[CENTRE + 1] + ((x * volume[AXES + 1] + y * volume[AXES + 4]) + z * volume[AXES + 7])
-        pz = volume[CENTRE + 2] + ((x * volume[AXES + 2] + y * volume[AXES + 5]) + z * volume[AXES + 8])
-        largest = max(largest, _squared_distance(px, py, pz, vertices, faces, centres, order, begin, end, largest))
+    for sample in range(SAMPLES):
+        p = sample_point(kind, volume, sample)
+        largest = max(largest, _squared_distance(p, work, begin, end, largest))
     return math.sqrt(largest)
 
 
+@kernel(forceinline=True)
+def sample_point(kind: int, volume: Volume, sample: int) -> Vec3:
+    """Return one of the 27 points of an object."""
+    i, j, k = sample // 9 - 1.0, sample // 3 % 3 - 1.0, sample % 3 - 1.0
+    along = math.sqrt(i * i + j * j + k * k)
+    stretch = 1.0 / along if kind == SPHERE and along > 0.0 else 1.0
+    half = half_extents_of(volume)
+    return plus(
+        centre_of(volume), combined(Vec3(stretch * i * half.x, stretch * j * half.y, stretch * k * half.z), axes_of(volume))
+    )
+
+
 @kernel
-def _squared_distance(px, py, pz, vertices, faces, centres, order, begin, end, enough):
-    """Squared distance of p to the nearest of faces order[begin:end]; any lower one as soon as it is at most `enough`."""
+def _squared_distance(p: Vec3, work: SetWork, begin: int, end: int, enough: float) -> float:
+    """Return the squared distance of p to the nearest of some faces; any lower one as soon as it is at most `enough`."""
     nearest = math.inf
     for entry in range(begin, end):
-        f = order[entry]
-        x, y, z = px - centres[f, 0], py - centres[f, 1], pz - centres[f, 2]
-        to_centre = (x * x + y * y) + z * z
+        f = as_int64(work.order[entry])
+        offset = minus(p, point_of(work.centres, f))
+        to_centre = dot(offset, offset)
         if to_centre >= 4.0 * nearest:
             # The nearest corner of the face is at least as far from p as the centre less the face's radius.
-            radius = _squared_radius(vertices, faces, centres, f)
-            rest = math.sqrt(to_centre) - math.sqrt(radius)
+            rest = math.sqrt(to_centre) - math.sqrt(_squared_radius(work, f))
             if rest > 0.0 and rest * rest >= nearest:
                 continue
-        nearest = min(nearest, closest_point_on_triangle(Vec3(px, py, pz), face_at(vertices, faces, f)).squared)
+        nearest = min(nearest, closest_point_on_triangle(p, corners_of(work, f)).squared)
         if nearest <= enough:
             break
     return nearest
 
 
+@kernel(forceinline=True)
+def corners_of(work: SetWork, f: int) -> Triangle:
+    """Return the corners of a face."""
+    vertex = work.faces[f].vertex
+    i, j, k = as_int64(vertex[0]), as_int64(vertex[1]), as_int64(vertex[2])
+    return Triangle(point_of(work.vertices, i), point_of(work.vertices, j), point_of(work.vertices, k))
+
+
 @kernel
-def _squared_radius(vertices, faces, centres, f):
-    """Squared distance of the centre of a face to its farthest corner."""
+def _squared_radius(work: SetWork, f: int) -> float:
+    """Return the squared distance of the centre of a face to its farthest corner."""
     largest = 0.0
-    for k in range(3):
-        v = faces[f, k]
-        x, y, z = vertices[v, 0] - centres[f, 0], vertices[v, 1] - centres[f, 1], vertices[v, 2] - centres[f, 2]
-        largest = max(largest, (x * x + y * y) + z * z)
+    for corner in corners_of(work, f):
+        offset = minus(corner, point_of(work.centres, f))
+        largest = max(largest, dot(offset, offset))
     return largest

@@ -8,132 +8,146 @@ Guarantee: where rounding leaves no subset whose sphere holds the support (point
 centre so far is kept, with the radius to its farthest point: always a bounding sphere, and the smallest up to rounding.
 """
 
+from __future__ import annotations
+
 import math
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from jostle.geometry.vector import Vec3, cross, dot, length, minus, plus, times
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Rows
+from jostle.methods.bounding_tree.face_sets import Support, point_of
+from jostle.methods.bounding_tree.tree import Point
 
-SUPPORT = 12
+MOST_MEMBERS = 4
 MOST_EXCHANGES = 200  # a bound, in case rounding lets the radius creep
 INSIDE = 1.0 + 1e-12  # of a squared radius: a point on the sphere counts as inside, whatever its rounding
 
 
+class Ball(NamedTuple):
+    """A sphere by its centre and radius."""
+
+    centre: Vec3
+    radius: float
+
+
+class SquaredBall(NamedTuple):
+    """A sphere by its centre and squared radius."""
+
+    centre: Vec3
+    squared: float
+
+
 @kernel
-def farthest_point(points, n, cx, cy, cz):
-    """The number of the point farthest from c among the first n of points (.,3), and its squared distance."""
+def farthest_point(points: Rows[Point], n: int, centre: Vec3) -> tuple[int, float]:
+    """Return the number of the point farthest from a centre among the first n, and its squared distance."""
     far, best = -1.0, 0
     for i in range(n):
-        x, y, z = points[i, 0] - cx, points[i, 1] - cy, points[i, 2] - cz
-        squared = (x * x + y * y) + z * z
+        offset = minus(point_of(points, i), centre)
+        squared = dot(offset, offset)
         if squared > far:
             far, best = squared, i
     return best, far
 
 
 @kernel
-def circumscribed(points, support, size):
-    """Centre (x, y, z) and squared radius of the smallest sphere through support[:size], 1 … 4 points; inf where there is none."""
-    p = support[0]
-    px, py, pz = points[p, 0], points[p, 1], points[p, 2]
+def circumscribed(points: Rows[Point], members: Any, size: int) -> SquaredBall:
+    """Return the smallest sphere through the first 1 … 4 members, numbers of points; its radius is inf where there is none."""
+    p = point_of(points, members[0])
     if size == 1:
-        return px, py, pz, 0.0
-    q = support[1]
-    ax, ay, az = points[q, 0] - px, points[q, 1] - py, points[q, 2] - pz
-    aa = (ax * ax + ay * ay) + az * az
+        return SquaredBall(p, 0.0)
+    a = minus(point_of(points, members[1]), p)
+    aa = dot(a, a)
     if size == 2:
-        return px + 0.5 * ax, py + 0.5 * ay, pz + 0.5 * az, 0.25 * aa
-    r = support[2]
-    bx, by, bz = points[r, 0] - px, points[r, 1] - py, points[r, 2] - pz
-    bb = (bx * bx + by * by) + bz * bz
-    nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+        return SquaredBall(plus(p, times(0.5, a)), 0.25 * aa)
+    b = minus(point_of(points, members[2]), p)
+    bb = dot(b, b)
+    n = cross(a, b)
     if size == 3:
-        below = 2.0 * ((nx * nx + ny * ny) + nz * nz)
-        ox = aa * (by * nz - bz * ny) + bb * (ny * az - nz * ay)
-        oy = aa * (bz * nx - bx * nz) + bb * (nz * ax - nx * az)
-        oz = aa * (bx * ny - by * nx) + bb * (nx * ay - ny * ax)
+        below = 2.0 * dot(n, n)
+        above = plus(times(aa, cross(b, n)), times(bb, cross(n, a)))
     else:
-        s = support[3]
-        cx, cy, cz = points[s, 0] - px, points[s, 1] - py, points[s, 2] - pz
-        cc = (cx * cx + cy * cy) + cz * cz
-        below = 2.0 * ((nx * cx + ny * cy) + nz * cz)
-        ox = aa * (by * cz - bz * cy) + bb * (cy * az - cz * ay) + cc * nx
-        oy = aa * (bz * cx - bx * cz) + bb * (cz * ax - cx * az) + cc * ny
-        oz = aa * (bx * cy - by * cx) + bb * (cx * ay - cy * ax) + cc * nz
+        c = minus(point_of(points, members[3]), p)
+        below = 2.0 * dot(n, c)
+        above = plus(plus(times(aa, cross(b, c)), times(bb, cross(c, a))), times(dot(c, c), n))
     if below == 0.0:
-        return px, py, pz, math.inf
-    ox, oy, oz = ox / below, oy / below, oz / below
-    squared = (ox * ox + oy * oy) + oz * oz
+        return SquaredBall(p, math.inf)
+    offset = Vec3(above.x / below, above.y / below, above.z / below)
+    squared = dot(offset, offset)
     if not squared < math.inf:
-        return px, py, pz, math.inf
-    return px + ox, py + oy, pz + oz, squared
+        return SquaredBall(p, math.inf)
+    return SquaredBall(plus(p, offset), squared)
 
 
 @kernel
-def _exchange(points, support, size, entering):
-    """Make support[:4] that of the smallest sphere of support[:size] and one point more; returns its size, 0 if none is found.
-
-    support (12,): the support, the old one, and the points on trial.
-    """
+def _exchange(points: Rows[Point], support: Support, size: int, entering: int) -> int:
+    """Make the members those of the smallest sphere of themselves and one point more; return their number, 0 if none is found."""
     best_size, best = 0, math.inf
-    old, trial = support[4:8], support[8:12]
     for k in range(size):
-        old[k] = support[k]
+        support.old[k] = support.members[k]
     for chosen in range(1 << size):
-        members = 1
-        trial[0] = entering
-        for k in range(size):
-            if chosen >> k & 1:
-                if members < 4:
-                    trial[members] = old[k]
-                members += 1
-        if members > 4:
+        members = _set_on_trial(support, size, entering, chosen)
+        if members > MOST_MEMBERS:
             continue
-        x, y, z, squared = circumscribed(points, trial, members)
-        if not squared < best:
-            continue
-        holds = True
-        for k in range(size):
-            p = old[k]
-            dx, dy, dz = points[p, 0] - x, points[p, 1] - y, points[p, 2] - z
-            if not chosen >> k & 1 and (dx * dx + dy * dy) + dz * dz > squared * INSIDE:
-                holds = False
-        if holds:
-            best, best_size = squared, members
+        ball = circumscribed(points, support.trial, members)
+        if ball.squared < best and _holds_others(points, support, size, chosen, ball):
+            best, best_size = ball.squared, members
             for k in range(members):
-                support[k] = trial[k]
+                support.members[k] = support.trial[k]
     return best_size
 
 
 @kernel
-def smallest_sphere(points, n, support):
-    """Centre (x, y, z) of the smallest sphere of the first n >= 1 of points (.,3); support (12,) is scratch."""
-    first, _ = farthest_point(points, n, points[0, 0], points[0, 1], points[0, 2])
-    second, _ = farthest_point(points, n, points[first, 0], points[first, 1], points[first, 2])
-    support[0], support[1] = first, second
-    size = np.int64(2)
-    best_x, best_y, best_z, best = points[0, 0], points[0, 1], points[0, 2], math.inf
+def _set_on_trial(support: Support, size: int, entering: int, chosen: int) -> int:
+    """Put the entering point and those old members on trial whose bits are chosen; return how many there are, or would be."""
+    members = 1
+    support.trial[0] = entering
+    for k in range(size):
+        if chosen >> k & 1:
+            if members < MOST_MEMBERS:
+                support.trial[members] = support.old[k]
+            members += 1
+    return members
+
+
+@kernel
+def _holds_others(points: Rows[Point], support: Support, size: int, chosen: int, ball: SquaredBall) -> bool:
+    """Return whether a sphere holds the old members that are not chosen."""
+    for k in range(size):
+        offset = minus(point_of(points, support.old[k]), ball.centre)
+        if not chosen >> k & 1 and dot(offset, offset) > ball.squared * INSIDE:
+            return False
+    return True
+
+
+@kernel
+def smallest_sphere(points: Rows[Point], n: int, support: Support) -> Vec3:
+    """Return the centre of the smallest sphere of the first n >= 1 points; the support is scratch."""
+    first, _ = farthest_point(points, n, point_of(points, 0))
+    second, _ = farthest_point(points, n, point_of(points, first))
+    support.members[0], support.members[1] = first, second
+    size, best_centre, best = 2, point_of(points, 0), math.inf
     radius = -1.0
     for _ in range(MOST_EXCHANGES):
-        x, y, z, squared = circumscribed(points, support, size)
-        outside, far = farthest_point(points, n, x, y, z)
+        ball = circumscribed(points, support.members, size)
+        outside, far = farthest_point(points, n, ball.centre)
         if far < best:
-            best_x, best_y, best_z, best = x, y, z, far
-        if far <= squared or squared <= radius:  # none outside, or no progress but rounding
+            best_centre, best = ball.centre, far
+        if far <= ball.squared or ball.squared <= radius:  # none outside, or no progress but rounding
             break
-        radius = squared
+        radius = ball.squared
         size = _exchange(points, support, size, outside)
         if size == 0:
             break
-    return best_x, best_y, best_z
+    return best_centre
 
 
 @kernel(forceinline=True)
-def grown_sphere(cx, cy, cz, radius, x, y, z):
-    """Centre and radius of the smallest sphere that holds a sphere and a point."""
-    dx, dy, dz = x - cx, y - cy, z - cz
-    away = math.sqrt((dx * dx + dy * dy) + dz * dz)
-    if away <= radius:
-        return cx, cy, cz, radius
-    shift = 0.5 * (away - radius) / away
-    return cx + shift * dx, cy + shift * dy, cz + shift * dz, 0.5 * (away + radius)
+def grown_sphere(ball: Ball, p: Vec3) -> Ball:
+    """Return the smallest sphere that holds a sphere and a point."""
+    d = minus(p, ball.centre)
+    away = length(d)
+    if away <= ball.radius:
+        return ball
+    shift = 0.5 * (away - ball.radius) / away
+    return Ball(plus(ball.centre, times(shift, d)), 0.5 * (away + ball.radius))

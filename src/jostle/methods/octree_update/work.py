@@ -1,0 +1,99 @@
+"""What a search through the standard octree works on: its state, its stack, and the arrays that grow."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int32, int64, opener
+
+
+class Options(Record):
+    """The world cube, the level of voxels, and what is asked for."""
+
+    corner: Run[float64, Literal[3]]
+    side: float64
+    finest: int64
+    first_only: int64
+    record: int64
+
+
+class State(Record):
+    """Where a search stands, and what it has done."""
+
+    depth: int64  # of the node at work, -1 at the end
+    voxels: int64  # never set back, since stamps of faces outlive a search
+    faces: int64  # listed ones of the voxel at work, 0 when none is
+    first: int64  # the pair of them that comes next
+    second: int64
+    needed: int64  # room for faces, after FULL_FACES
+    rows: int64
+    checked: int64  # pairs on the checklist
+    node_tests: int64
+    box_tests: int64
+    triangle_tests: int64
+    seen: int64
+    used: int64  # operations of the last call
+
+
+class StackNode(Record):
+    """A node on the way down: its cell, the child that comes next (or NOT_LOOKED_AT), and its range of entries."""
+
+    i: int64
+    j: int64
+    k: int64
+    child: int64
+    begin: int64
+    end: int64
+
+
+class ListedFace(Record):
+    """A face of the voxel at work, and where those of the next body begin."""
+
+    body: int32
+    face: int32
+    following: int32
+
+
+class PlacedFace(Record):
+    """The world corners of a listed face, and their box."""
+
+    corners: Run[float64, Literal[9]]
+    lower: Run[float64, Literal[3]]
+    upper: Run[float64, Literal[3]]
+
+
+class TouchingFaces(Record):
+    """A row of the answer."""
+
+    pair: int32
+    face_a: int32
+    face_b: int32
+    kind: int32
+
+
+class SeenCell(Record):
+    """A cell that holds two bodies, for a picture."""
+
+    level: int32
+    i: int32
+    j: int32
+    k: int32
+
+
+class Work(Struct):
+    """All that a search writes."""
+
+    options: One[Options]
+    state: One[State]
+    stack: Rows[StackNode]
+    entries: Rows[int32]  # nodes of the checklist, those of each node on the stack behind those of its parent
+    stamps: Rows[int64]  # of each face of each body: the last voxel that listed it
+    listed: Rows[ListedFace]
+    placed: Rows[PlacedFace]  # of the same faces
+    checklist_pair: Rows[int32]
+    checklist_faces: Rows[int64]
+    rows: Rows[TouchingFaces]
+    seen: Rows[SeenCell]
+
+
+open_work = opener(Work)

@@ -1,0 +1,199 @@
+"""The faces of two leaves: culled by their boxes and planes in the world, eight at a time, then put to the exact test.
+
+An edge parts two faces when, seen along the plane of its own face and across the edge, one is beyond the other. That third cull is
+worth its time only where many faces are left: slivers, which are most of what exact tests turn down, are parted so.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jostle.geometry.contact_kind import CROSSING, NEAR
+from jostle.geometry.triangle import Triangle, triangle_in_lane
+from jostle.geometry.triangle_triangle import triangles_touch
+from jostle.geometry.triangles_distance import distance_if_nearer
+from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.simd import (
+    LANES,
+    bit_count,
+    f32x8_abs,
+    f32x8_add,
+    f32x8_less,
+    f32x8_less_equal,
+    f32x8_max,
+    f32x8_min,
+    f32x8_mul,
+    f32x8_multiply_add,
+    f32x8_sub,
+    lowest_bit,
+    without_lowest_bit,
+)
+from jostle.methods.wide_tree.lanes import (
+    BOX_ROWS,
+    POINT_ROWS,
+    Faces8,
+    Lanes,
+    Points8,
+    box_in_lane,
+    boxes_at,
+    boxes_meet,
+    cross8,
+    heights,
+    in_every_lane,
+    lanes_at,
+    minus8,
+    point_in_lane,
+    points_at,
+    sum_of_sizes,
+)
+from jostle.methods.wide_tree.leaf_cache import (
+    PLANE_SLACK,
+    Planes8,
+    Reference,
+    WorldLeaf,
+    plane_of,
+    planes_of,
+    slot_of_leaf,
+    world_face,
+    world_faces,
+)
+from jostle.methods.wide_tree.motion import LARGEST_PADDING
+from jostle.methods.wide_tree.pair_work import PairWork
+from jostle.methods.wide_tree.tree import NodePair, PlacedTree
+from jostle.packed_rows import ALL, FACE_BITS, KIND_BITS, WORST
+
+MANY_LEFT = 4  # faces after two culls, from which on a third pays
+
+
+class BodyPair(NamedTuple):
+    """A pair of bodies, and what is asked of it. X is the one with the larger extent; `swapped` when it is b."""
+
+    x: PlacedTree
+    y: PlacedTree
+    reference: Reference
+    clearance: float
+    row_mode: int
+    both_frames: bool
+    swapped: bool
+    number: int
+
+
+@kernel(forceinline=True)
+def compare_leaves(pair: BodyPair, work: PairWork, nodes: NodePair, near: np.uint32) -> bool:
+    """Write the rows of two leaves, of those faces of Y in the mask `near`; returns whether the pair of bodies is decided."""
+    progress = work.progress
+    slot_x = slot_of_leaf(work.leaves_x, progress.query, nodes.x, pair.x, pair.reference)
+    slot_y = slot_of_leaf(work.leaves_y, progress.query, nodes.y, pair.y, pair.reference)
+    leaf_x, leaf_y = work.leaves_x[slot_x], work.leaves_y[slot_y]
+    # A clearance may be larger than the place of empty boxes.
+    used = np.uint32((np.uint32(1) << np.uint32(-as_int64(pair.x.arrays.count[nodes.x]))) - np.uint32(1))
+    while near != 0:
+        j = lowest_bit(near)
+        near = without_lowest_bit(near)
+        mask = _faces_left(pair, leaf_x, leaf_y, j, used)
+        while mask != 0:
+            i = lowest_bit(mask)
+            mask = without_lowest_bit(mask)
+            kind, distance = _faces_meet(pair, work, triangle_in_lane(leaf_x.corners, i), triangle_in_lane(leaf_y.corners, j))
+            if kind != 0:
+                face_x = as_int64(pair.x.arrays.face_ids[pair.x.arrays.first[nodes.x] + i])
+                face_y = as_int64(pair.y.arrays.face_ids[pair.y.arrays.first[nodes.y] + j])
+                if _add_row(pair, work, face_x, face_y, kind, distance):
+                    return True
+    return False
+
+
+@kernel(forceinline=True)
+def _faces_left(pair: BodyPair, leaf_x: WorldLeaf, leaf_y: WorldLeaf, j: int, used: np.uint32) -> np.uint32:
+    """Return the mask of those faces of X's leaf, in the lanes that are used, that may meet face j of Y's."""
+    mask = boxes_meet(boxes_at(leaf_x.boxes, 0), box_in_lane(leaf_y.boxes, j)) & used
+    if mask != 0 and pair.reference.growth <= LARGEST_PADDING:  # beyond it planes part nothing, and float32 might overflow
+        mask &= planes_that_do_not_part(leaf_x, leaf_y, j)
+    if pair.clearance == 0.0 and bit_count(mask) >= MANY_LEFT:
+        mask &= edges_that_do_not_part(leaf_x, leaf_y, j)
+    return mask
+
+
+@kernel(forceinline=True)
+def _faces_meet(pair: BodyPair, work: PairWork, face_x: Triangle, face_y: Triangle) -> tuple[int, float]:
+    """Return the kind of two faces, 0 if they are apart, and their distance if they are near."""
+    work.progress.triangle_tests += 1
+    kind, distance = triangles_touch(face_x, face_y), 0.0
+    if kind == 0 and pair.clearance > 0.0:
+        work.progress.distance_tests += 1
+        if pair.swapped:
+            face_x, face_y = face_y, face_x
+        distance = distance_if_nearer(face_x, face_y, pair.clearance)
+        if distance < pair.clearance:
+            kind = NEAR
+    return kind, distance
+
+
+@kernel(forceinline=True)
+def _add_row(pair: BodyPair, work: PairWork, face_x: int, face_y: int, kind: int, distance: float) -> bool:
+    """Write a row, in the place of a less severe one where the worst is wanted; returns whether the pair of bodies is decided."""
+    progress, row_mode = work.progress, pair.row_mode
+    row = progress.rows
+    if row_mode == WORST and progress.rows_of_pair > 0:
+        row -= 1
+        if (work.keys[row] & ((1 << KIND_BITS) - 1)) >= kind:
+            return False
+    face_a, face_b = (face_y, face_x) if pair.swapped else (face_x, face_y)
+    work.keys[row] = (face_a << (FACE_BITS + KIND_BITS)) | (face_b << KIND_BITS) | kind
+    work.pair_of_key[row] = pair.number
+    work.distance_of_key[row] = distance
+    progress.rows = row + 1
+    progress.rows_of_pair += 1
+    return row_mode != ALL and (row_mode != WORST or kind == CROSSING)
+
+
+@kernel(forceinline=True)
+def planes_that_do_not_part(x: WorldLeaf, y: WorldLeaf, j: int) -> np.uint32:
+    """Return the mask of the faces of x that are not on one side of face j of y, nor it on one side of them."""
+    return _not_on_one_side(world_face(y, j), planes_of(x)) & _not_on_one_side(world_faces(x), plane_of(y, j))
+
+
+@kernel(forceinline=True)
+def _not_on_one_side(faces: Faces8, planes: Planes8) -> np.uint32:
+    p = heights(planes.normal, planes.offset, faces.p)
+    q = heights(planes.normal, planes.offset, faces.q)
+    r = heights(planes.normal, planes.offset, faces.r)
+    low, high = f32x8_min(p, f32x8_min(q, r)), f32x8_max(p, f32x8_max(q, r))
+    return f32x8_less_equal(low, planes.slack) & f32x8_less_equal(f32x8_sub(in_every_lane(0.0), planes.slack), high)
+
+
+@kernel
+def edges_that_do_not_part(x: WorldLeaf, y: WorldLeaf, j: int) -> np.uint32:
+    """Return the mask of the faces of x that no edge parts from face j of y.
+
+    Projections of corners on an axis a are each off by less than 5 · 2^-24 · |a|₁ · (the size of coordinates).
+    """
+    size = in_every_lane(0.0)
+    for row in range(0, BOX_ROWS, LANES):
+        size = f32x8_max(size, f32x8_max(in_every_lane(abs(y.boxes[row + j])), f32x8_abs(lanes_at(x.boxes, row))))
+    slack = f32x8_mul(size, in_every_lane(PLANE_SLACK))
+    faces, face = world_faces(x), world_face(y, j)
+    normals, normal = points_at(x.normals, 0), point_in_lane(y.normals, j)
+    parted = np.uint32(0)
+    for k in range(3):
+        corner, after = POINT_ROWS * k, POINT_ROWS * (k + 1 if k < 2 else 0)
+        edge = minus8(point_in_lane(y.rounded_corners, after + j), point_in_lane(y.rounded_corners, corner + j))
+        parted |= _parted_along(cross8(normal, edge), faces, face, slack)
+        edges = minus8(points_at(x.rounded_corners, after), points_at(x.rounded_corners, corner))
+        parted |= _parted_along(cross8(normals, edges), faces, face, slack)
+    return parted ^ np.uint32(0xFF)
+
+
+@kernel(forceinline=True)
+def _parted_along(axis: Points8, faces: Faces8, others: Faces8, slack: Lanes) -> np.uint32:
+    """Return the mask of the lanes whose faces do not overlap the others on an axis, by more than the slack."""
+    zero = in_every_lane(0.0)
+    p, q, r = heights(axis, zero, faces.p), heights(axis, zero, faces.q), heights(axis, zero, faces.r)
+    low, high = f32x8_min(p, f32x8_min(q, r)), f32x8_max(p, f32x8_max(q, r))
+    p, q, r = heights(axis, zero, others.p), heights(axis, zero, others.q), heights(axis, zero, others.r)
+    apart = f32x8_multiply_add(sum_of_sizes(axis), slack, in_every_lane(1e-30))
+    below = f32x8_less(f32x8_add(f32x8_max(p, f32x8_max(q, r)), apart), low)
+    return below | f32x8_less(f32x8_add(high, apart), f32x8_min(p, f32x8_min(q, r)))

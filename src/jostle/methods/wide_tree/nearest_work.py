@@ -1,0 +1,155 @@
+"""What a search for the closest faces works on, by address, as `NearestWork`.
+
+Lengths are in the world unless they are said to be in X's units. Numbers in float32 are for vectors of eight; those in float64 for
+what is decided in the end.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int32, int64, opener
+from jostle.methods.wide_tree.motion import Motion
+
+SLOTS = 512  # of each cache of leaves
+MOST_FACE_PAIRS = 64  # of two leaves
+
+
+class FaceCorners(Record):
+    """The corners of a face of a and of a face of b."""
+
+    a: Run[float64, Literal[9]]
+    b: Run[float64, Literal[9]]
+
+
+class Best(Record):
+    """The least distance so far, its faces, and the arrow: the unit vector from x to y between its points."""
+
+    distance: float64
+    face_a: int64
+    face_b: int64
+    is_robust_only: int64  # whether the distance is the robust one, and is still to be settled
+    arrow: Run[float64, Literal[3]]
+    corners: FaceCorners
+
+
+class Limits(Record):
+    """What is compared with bounds: what is beyond these is of no interest."""
+
+    node_squared: float64  # of boxes, in X's units
+    face: float64
+    along: float32  # of gaps along the arrow between nodes, in X's units
+    squared: float32  # of gaps between nodes in a frame, in X's units
+    leaf_squared: float32  # of gaps between faces, in Y's units
+
+
+class Placement(Record):
+    """Two trees under their poses."""
+
+    frames: int64  # in which boxes can be compared; without one only the arrow serves
+    between: Run[float64, Literal[3]]  # from the centre of x to that of y
+    origin: Run[float64, Literal[3]]  # the centre of y, to which coordinates of leaves are relative
+    scale_y: float64
+    ratio: float64  # of X's scale to Y's
+    extent: float64  # upper bound of the difference of any two coordinates
+    band: float64  # what rounding can make of a distance, twice over
+    smallest_stretch: float64  # lower bound of the singular values of both poses
+    padding: float64  # of gaps along the arrow, in X's units
+    along: float64  # `between` along the arrow, in X's units
+    arrow_x: Run[float32, Literal[3]]  # the arrow in the frames of the trees, in X's units
+    arrow_y: Run[float32, Literal[3]]
+
+
+class NodeBounds(Record):
+    """Scratch for two nodes: moved boxes, and bounds of the children of X from one of Y, or from all of a leaf."""
+
+    moved_x: Run[float32, Literal[48]]
+    moved_y: Run[float32, Literal[48]]
+    near_y: Run[float32, Literal[8]]  # near ends of the children of Y along the arrow
+    apart: Run[float32, Literal[8]]  # gaps along the arrow
+    squared: Run[float32, Literal[8]]  # squared gaps in a frame
+    centres: Run[float32, Literal[8]]  # squared distances of centres
+    least: Run[float64, Literal[8]]
+    least_rank: Run[float64, Literal[8]]
+
+
+class LeafBounds(Record):
+    """Scratch for two leaves: how far faces reach along an arrow, those of Y against it; and the arrow of the last comparison."""
+
+    last_arrow: Run[float64, Literal[3]]
+    reach_x: Run[float64, Literal[8]]
+    reach_y: Run[float64, Literal[8]]
+    squared: Run[float32, Literal[8]]
+
+
+class Counts(Record):
+    """Where a search stands, and how much it has done."""
+
+    height: int64  # of the stack
+    query: int64  # number of the search, with which the caches are tagged
+    version: int64  # of the arrow
+    ties: int64
+    suspects: int64
+    swapped: int64  # whether x is b
+    node_tests: int64
+    leaf_tests: int64
+    face_tests: int64
+    distance_tests: int64
+
+
+class NearLeaf(Record):
+    """A slot of a cache: a leaf in the world, its corners and boxes in rows of eight lanes."""
+
+    query: int64
+    node: int64
+    version: int64  # of the arrow that its end belongs to
+    end: float64  # how far it reaches along the arrow (x) or against it (y)
+    corners: Run[float64, Literal[72]]
+    boxes: Run[float32, Literal[48]]  # relative to the origin, in Y's units
+
+
+class Candidate(Record):
+    """Lanes of two faces that may be closest, and the squared distance of their boxes."""
+
+    i: int32
+    j: int32
+    squared: float32
+
+
+class Suspect(Record):
+    """Two faces that may touch."""
+
+    face_a: int64
+    face_b: int64
+    corners: FaceCorners
+
+
+class WaitingPair(Record):
+    """A pair of nodes on the stack: its lower bound of the squared distance, in X's units, and its rank: the least is next."""
+
+    x: int32
+    y: int32
+    bound: float64
+    rank: float64
+
+
+class NearestWork(Struct):
+    """The arrays of a search."""
+
+    best: One[Best]
+    other: One[FaceCorners]  # faces that are compared with the best
+    limits: One[Limits]
+    placement: One[Placement]
+    motion: One[Motion]
+    nodes: One[NodeBounds]
+    leaves: One[LeafBounds]
+    counts: One[Counts]
+    leaves_x: Rows[NearLeaf]
+    leaves_y: Rows[NearLeaf]
+    candidates: Rows[Candidate]
+    suspects: Rows[Suspect]
+    stack: Rows[WaitingPair]
+    relative: Rows[float64]  # sixteen, scratch
+
+
+open_nearest = opener(NearestWork)
