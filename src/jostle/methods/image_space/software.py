@@ -121,9 +121,7 @@ class SoftwareRenderer:
     def _looked(self, views: Views, first: int, last: int, test: int, wanted: int, quick: bool) -> Pixels:
         """Look at views first … last-1."""
         work, rows, shapes = self._workspace(int(views.size[first:last].max(initial=1))), view_rows(views), self._shapes
-        search = work.search
-        search.test, search.wanted, search.quick, search.last_view, search.next_view = test, wanted, quick, last, first
-        search.rows = search.pair_rows = search.drawn = search.rows_needed = search.lists_needed = 0
+        work.begin(test, wanted, quick, first, last)
 
         def step(work: Workspace, operations: int) -> tuple[bool, int]:
             used = look_at_views(rows, shapes.addresses, work.addresses, operations)
@@ -131,6 +129,7 @@ class SoftwareRenderer:
             return bool(work.search.next_view == last), max(1, int(used))
 
         run_in_slices(step, work, FIRST_SLICE)
+        search = work.search
         found = slice(int(search.rows))
         columns = [work.array(name)[found].copy() for name in ("row_view", "row_pixel", "row_low", "row_high")]
         if work.numbers > KEPT_NUMBERS:
