@@ -18,7 +18,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,8 +27,21 @@ from jostle import cast
 from jostle.errors import InputError, Unsupported
 from jostle.geometry.contact_kind import CROSSING, TOUCHING
 from jostle.geometry.rigid import all_rigid
+from jostle.geometry.vector import (
+    Vec3,
+    cross,
+    dot,
+    minus,
+    negative,
+    plus,
+    point_at,
+    point_from,
+    times,
+    write_point_from,
+)
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Record, Run, float64, record_viewer
 from jostle.motion.pose import rotation_about
 from jostle.report import HasId, Report
 
@@ -36,8 +49,28 @@ __all__ = ["Coupling", "Wrench", "force"]
 
 Floats = NDArray[np.float64]
 
-# What the kernel sums up: force, torque, the upper triangle of the stiffness matrix in the rows of all of it, then counts.
-FORCE, TORQUE, MATRIX, CONTACTS, DEEPEST, WITHOUT_DEPTH, WITHOUT_NORMAL, SUMS = 0, 3, 6, 42, 43, 44, 45, 46
+
+class Sums(Record):
+    """What the kernel adds up."""
+
+    force: Run[float64, Literal[3]]
+    torque: Run[float64, Literal[3]]
+    matrix: Run[float64, Literal[36]]  # the upper triangle of the stiffness, in the rows of all of it
+    contacts: float64
+    deepest: float64
+    without_depth: float64
+    without_normal: float64
+
+
+class Law(NamedTuple):
+    """How hard contacts push."""
+
+    stiffness: float
+    damping: float
+
+
+view_sums = record_viewer(Sums)
+SUMS = Sums.dtype.itemsize // 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +91,7 @@ class Wrench:
         """
         if self._sums is None:
             return np.zeros((6, 6))
-        upper = self._sums(True)[MATRIX : MATRIX + 36].reshape(6, 6)
+        upper = np.asarray(view_sums(self._sums(True)).matrix).reshape(6, 6)
         matrix: Floats = upper + upper.T
         matrix.flat[::7] *= 0.5
         return matrix
@@ -113,10 +146,9 @@ def force(
     if not isinstance(report, Report):
         raise InputError(f"report is {cast.shown(report)}; pass what World.detect returned")
     number = report._id(body)
-    strength = _at_least_zero(stiffness, "stiffness")
-    damp = _at_least_zero(damping, "damping")
+    law = Law(_at_least_zero(stiffness, "stiffness"), _at_least_zero(damping, "damping"))
     most = math.inf if limit is None else _at_least_zero(limit, "limit")
-    middle, speed, turning = _vector(about, "about"), _vector(velocity, "velocity"), _vector(spin, "spin")
+    motion = np.array([_vector(about, "about"), _vector(velocity, "velocity"), _vector(spin, "spin")])
     contacts = report.contacts
     if len(contacts) == 0:
         return Wrench(np.zeros(3), np.zeros(3), 0, 0.0)
@@ -129,22 +161,22 @@ def force(
 
     def sums_with(matrix: bool) -> Floats:
         sums = np.zeros(SUMS)
-        add_up_contacts(a, b, kind, depth, at, normal, areas, number, strength, damp, middle, speed, turning, matrix, sums)
+        add_up_contacts(a, b, kind, depth, at, normal, areas, number, law, motion, matrix, sums)
         return sums
 
-    sums = sums_with(False)
-    for count, name in ((sums[WITHOUT_DEPTH], "depth"), (sums[WITHOUT_NORMAL], "normal")):
+    sums = view_sums(sums_with(False))
+    for count, name in ((sums.without_depth, "depth"), (sums.without_normal, "normal")):
         if count > 0:
             raise Unsupported(
                 f"{int(count)} contacts of body {report.names.get(number, number)!r} have no {name} (trait answers: no {name}); "
                 "forces need a method that answers both, such as Voxmap with depth=True"
             )
-    push, twist = sums[FORCE : FORCE + 3].copy(), sums[TORQUE : TORQUE + 3].copy()
+    push, twist = np.array(sums.force), np.array(sums.torque)
     size = math.sqrt(push[0] * push[0] + push[1] * push[1] + push[2] * push[2])
     if size > most:
         push *= most / size
         twist *= most / size
-    return Wrench(push, twist, int(sums[CONTACTS]), float(sums[DEEPEST]), sums_with)
+    return Wrench(push, twist, int(sums.contacts), float(sums.deepest), sums_with)
 
 
 def _at_least_zero(value: float, field: str) -> float:
@@ -175,64 +207,68 @@ def _areas(area: ArrayLike | None, rows: int) -> Floats:
 
 @kernel
 def add_up_contacts(
-    body_a: Any, body_b: Any, kind: Any, depth: Any, at: Any, normal: Any, area: Any,
-    body: int, stiffness: float, damping: float, about: Any, velocity: Any, spin: Any, matrix: bool, sums: Any,
+    body_a: Any, body_b: Any, kind: Any, depth: Any, at: Any, normal: Any, area: Any, body: int, law: Law, motion: Floats,
+    matrix: bool, numbers: Floats,
 ) -> None:  # fmt: skip
-    """Add force and torque, or the stiffness, of the rows (n,) of one body to `sums` (SUMS,); at (n,1,3) or (n,2,3), middles."""
-    last = at.shape[1] - 1
-    fx = fy = fz = mx = my = mz = 0.0
-    ox, oy, oz = about[0], about[1], about[2]
-    vx, vy, vz, wx, wy, wz = velocity[0], velocity[1], velocity[2], spin[0], spin[1], spin[2]
-    count, deepest = 0, 0.0
+    """Add force and torque, or the stiffness, of the rows (n,) of one body to `numbers`, which are `Sums`.
+
+    Forces act at the middles of the ends in at (n,1,3) or (n,2,3). The rows of motion are the point that torque is about, the
+    velocity there, and the spin.
+    """
+    sums, last = view_sums(numbers), at.shape[1] - 1
+    about, velocity, spin = point_at(motion, 0), point_at(motion, 1), point_at(motion, 2)
+    force, torque, count, deepest = Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0), 0, 0.0
     for row in range(body_a.shape[0]):
         if body_a[row] != body and body_b[row] != body:
             continue
         h = depth[row]
         if math.isnan(h):
             if kind[row] == CROSSING or kind[row] == TOUCHING:
-                sums[WITHOUT_DEPTH] += 1.0
+                sums.without_depth += 1.0
             continue
         if h <= 0.0:
             continue
-        nx, ny, nz = normal[row, 0], normal[row, 1], normal[row, 2]
-        if math.isnan(nx):
-            sums[WITHOUT_NORMAL] += 1.0
+        n = point_at(normal, row)
+        if math.isnan(n.x):
+            sums.without_normal += 1.0
             continue
         if body_a[row] == body:  # normals point from a into b, and bodies are pushed apart
-            nx, ny, nz = -nx, -ny, -nz
-        rx = 0.5 * (at[row, 0, 0] + at[row, last, 0]) - ox
-        ry = 0.5 * (at[row, 0, 1] + at[row, last, 1]) - oy
-        rz = 0.5 * (at[row, 0, 2] + at[row, last, 2]) - oz
-        tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
-        spring = stiffness * (area[row] if area.shape[0] > 1 else area[0])
+            n = negative(n)
+        arm = minus(times(0.5, plus(point_at(at[row], 0), point_at(at[row], last))), about)
+        turn = cross(arm, n)
+        spring = law.stiffness * (area[row] if area.shape[0] > 1 else area[0])
         if matrix:
-            add_scaled(sums, MATRIX, spring * nx, nx, ny, nz, tx, ty, tz)
-            add_scaled(sums, MATRIX + 6, spring * ny, 0.0, ny, nz, tx, ty, tz)
-            add_scaled(sums, MATRIX + 12, spring * nz, 0.0, 0.0, nz, tx, ty, tz)
-            add_scaled(sums, MATRIX + 18, spring * tx, 0.0, 0.0, 0.0, tx, ty, tz)
-            add_scaled(sums, MATRIX + 24, spring * ty, 0.0, 0.0, 0.0, 0.0, ty, tz)
-            add_scaled(sums, MATRIX + 30, spring * tz, 0.0, 0.0, 0.0, 0.0, 0.0, tz)
+            add_stiffness(sums.matrix, spring, n, turn)
             continue
         # The speed at which the point comes nearer: of (v + w × r) · n the part along −n, and (w × r) · n = w · (r × n).
-        approach = -(vx * nx + vy * ny + vz * nz + wx * tx + wy * ty + wz * tz)
-        push = spring * h * max(0.0, 1.0 + damping * approach)
-        fx, fy, fz = fx + push * nx, fy + push * ny, fz + push * nz
-        mx, my, mz = mx + push * tx, my + push * ty, mz + push * tz
+        approach = -(dot(velocity, n) + spin.x * turn.x + spin.y * turn.y + spin.z * turn.z)
+        push = spring * h * max(0.0, 1.0 + law.damping * approach)
+        force, torque = plus(force, times(push, n)), plus(torque, times(push, turn))
         count += 1
         deepest = max(deepest, h)
-    add_scaled(sums, FORCE, 1.0, fx, fy, fz, mx, my, mz)
-    sums[CONTACTS], sums[DEEPEST] = count, deepest
+    write_point_from(sums.force, 0, force)
+    write_point_from(sums.torque, 0, torque)
+    sums.contacts, sums.deepest = count, deepest
+
+
+@kernel
+def add_stiffness(matrix: Any, spring: float, n: Vec3, t: Vec3) -> None:
+    """Add the upper triangle of spring · (n, t)(n, t)ᵀ to a matrix (36,)."""
+    zero = Vec3(0.0, 0.0, 0.0)
+    add_scaled(matrix, 0, spring * n.x, n, t)
+    add_scaled(matrix, 1, spring * n.y, Vec3(0.0, n.y, n.z), t)
+    add_scaled(matrix, 2, spring * n.z, Vec3(0.0, 0.0, n.z), t)
+    add_scaled(matrix, 3, spring * t.x, zero, t)
+    add_scaled(matrix, 4, spring * t.y, zero, Vec3(0.0, t.y, t.z))
+    add_scaled(matrix, 5, spring * t.z, zero, Vec3(0.0, 0.0, t.z))
 
 
 @kernel(forceinline=True)
-def add_scaled(sums: Any, at: int, by: float, a: float, b: float, c: float, d: float, e: float, f: float) -> None:
-    """Add six numbers, multiplied, to sums[at : at + 6]."""
-    sums[at] += by * a
-    sums[at + 1] += by * b
-    sums[at + 2] += by * c
-    sums[at + 3] += by * d
-    sums[at + 4] += by * e
-    sums[at + 5] += by * f
+def add_scaled(matrix: Any, row: int, by: float, a: Vec3, b: Vec3) -> None:
+    """Add six numbers, multiplied, to a row of a matrix (36,)."""
+    start = 6 * row
+    write_point_from(matrix, start, plus(point_from(matrix, start), times(by, a)))
+    write_point_from(matrix, start + 3, plus(point_from(matrix, start + 3), times(by, b)))
 
 
 @dataclass(frozen=True)

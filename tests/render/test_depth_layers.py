@@ -7,7 +7,14 @@ import pytest
 
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
-from jostle.render.depth_layers import count_layers, depth_layers, fill_layers, layers_meet, sort_by_depth, sort_layers
+from jostle.render.depth_layers import (
+    LayerList,
+    count_layers_of_shape,
+    depth_layers,
+    layers_meet,
+    list_layers_of_shape,
+    sort_by_depth,
+)
 from jostle.render.depth_maps import depth_maps
 from jostle.render.patches import patch_arrays, patches_of
 from jostle.render.spans import scratch_for_drawing
@@ -114,10 +121,9 @@ def test_only_pixels_of_the_mask_are_kept_and_the_ends_are_the_near_and_far_dept
     table, scratch = AddressTable([patch_arrays(patches)]), scratch_for_drawing()
     mask = (np.random.default_rng(0).random((size, size)) < 0.3).astype(np.uint8)
     first = np.full(size * size + 2, 77)
-    count = count_layers(table.table, 0, view, size, mask, first, scratch)
+    count = count_layers_of_shape(table.table, 0, view, size, mask, first, scratch)
     depth, label = np.full(count + 1, np.nan), np.zeros(count + 1, np.int32)
-    fill_layers(table.table, 0, view, size, mask, first, depth, label, scratch)
-    sort_layers(size, first, depth, label)
+    list_layers_of_shape(table.table, 0, view, size, mask, LayerList(first, depth, label), scratch)
     assert first[-2] == count
     assert np.isnan(depth[count])
     near, far = depth_maps(patches, view, size)
@@ -172,8 +178,8 @@ def test_shared_depths_are_those_of_the_intervals_inside():
         )
         for p in range(20):
             shared = common_intervals(inside_a[p], inside_b[p])
-            arrays = (first_a, depth_a, label_a, first_b, depth_b, label_b, p)
-            first_found, longest_found = layers_meet(*arrays, False), layers_meet(*arrays, True)
+            lists = LayerList(first_a, depth_a, label_a), LayerList(first_b, depth_b, label_b)
+            first_found, longest_found = layers_meet(*lists, p, False), layers_meet(*lists, p, True)
             if not shared:
                 assert first_found == longest_found == (-1, -1, -1, -1)
                 continue

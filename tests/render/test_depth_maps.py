@@ -8,7 +8,9 @@ import pytest
 from jostle.errors import InputError
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
-from jostle.render.depth_maps import count_in_front, depth_maps, draw_far, draw_near_and_far
+from jostle.kernels.jit import kernel
+from jostle.render.depth_maps import count_in_front, depth_maps, draw_far, draw_shape
+from jostle.render.drawn_body import drawn_shape
 from jostle.render.patches import patch_arrays, patches_of
 from jostle.render.spans import MOST_SPANS, scratch_for_drawing
 from jostle.shapes import build
@@ -16,6 +18,16 @@ from tests.render.depth_truth import bodies, crossings_of_centres, depths_over, 
 
 AS_IT_IS = np.eye(3, 4)
 ONE_FACE = np.array([[0, 1, 2]], np.int32)
+
+
+@kernel
+def far_of_shape(table, shape, view, size, far, scratch):
+    return draw_far(drawn_shape(table, shape, view, size), far, scratch)
+
+
+@kernel
+def count_before(table, shape, view, size, limit, count, scratch):
+    return count_in_front(drawn_shape(table, shape, view, size), limit, count, scratch)
 
 
 def table_of(vertices, faces):
@@ -100,9 +112,9 @@ def test_near_far_and_counts_are_those_of_rays_through_all_centres(name, size, f
         expected_near[p], expected_far[p] = min(expected_near[p], z), max(expected_far[p], z)
         expected[p] += z <= limit.ravel()[p]
     table, scratch = table_of(mesh.vertices, mesh.faces), scratch_for_drawing()
-    drawn = draw_near_and_far(table.table, 0, flat(view), size, near, far, scratch)
-    assert draw_far(table.table, 0, flat(view), size, only_far, scratch) == drawn <= len(mesh.faces)
-    assert count_in_front(table.table, 0, flat(view), size, limit, count, scratch) == drawn
+    drawn = draw_shape(table.table, 0, flat(view), size, near, far, scratch)
+    assert far_of_shape(table.table, 0, flat(view), size, only_far, scratch) == drawn <= len(mesh.faces)
+    assert count_before(table.table, 0, flat(view), size, limit, count, scratch) == drawn
     seen = np.isfinite(expected_near)
     assert np.array_equal(np.isfinite(near.ravel()), seen)
     assert np.allclose(near.ravel()[seen], expected_near[seen], atol=1e-12, rtol=0)
@@ -132,7 +144,7 @@ def test_patches_outside_of_the_tile_are_not_drawn():
         view = np.diag([4.0, 4.0, 1.0, 0.0])[:3]
         view[:2, 3] = shift
         near, far = np.full((8, 8), np.inf), np.full((8, 8), -np.inf)
-        drawn = draw_near_and_far(table.table, 0, flat(view), 8, near, far, scratch)
+        drawn = draw_shape(table.table, 0, flat(view), 8, near, far, scratch)
         assert least <= drawn <= most
         assert np.isfinite(near).any() == (drawn > 0)
 
@@ -142,12 +154,12 @@ def test_maps_are_only_ever_lowered_and_raised_and_a_full_count_stays():
     corners = np.array([[0.0, 0, 1], [0, 4, 1], [4, 0, 1]])
     table, scratch = table_of(corners, ONE_FACE), scratch_for_drawing()
     near, far = np.full((2, 2), 0.5), np.full((2, 2), 3.0)
-    draw_near_and_far(table.table, 0, flat(AS_IT_IS), 2, near, far, scratch)
+    draw_shape(table.table, 0, flat(AS_IT_IS), 2, near, far, scratch)
     assert (near == 0.5).all()
     assert (far == 3.0).all()
     count = np.array([[254, 255], [0, 7]], np.uint8)
     for _ in range(2):
-        count_in_front(table.table, 0, flat(AS_IT_IS), 2, np.array([[1.0, 1.0], [-np.inf, 0.999]]), count, scratch)
+        count_before(table.table, 0, flat(AS_IT_IS), 2, np.array([[1.0, 1.0], [-np.inf, 0.999]]), count, scratch)
     assert count.tolist() == [[255, 255], [0, 7]]
 
 
@@ -159,8 +171,8 @@ def test_a_mesh_without_faces_and_a_second_row_of_the_table():
     assert (near == np.inf).all()
     table = AddressTable([patch_arrays(nothing), patch_arrays(patches_of(corners, ONE_FACE))])
     far = np.full((2, 2), -np.inf)
-    assert draw_far(table.table, 0, flat(AS_IT_IS), 2, far, scratch_for_drawing()) == 0
-    assert draw_far(table.table, 1, flat(AS_IT_IS), 2, far, scratch_for_drawing()) == 1
+    assert far_of_shape(table.table, 0, flat(AS_IT_IS), 2, far, scratch_for_drawing()) == 0
+    assert far_of_shape(table.table, 1, flat(AS_IT_IS), 2, far, scratch_for_drawing()) == 1
     assert (far == 1.0).all()
 
 

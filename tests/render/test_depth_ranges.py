@@ -7,8 +7,18 @@ import pytest
 
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
+from jostle.kernels.jit import kernel
+from jostle.render.clipping import Slack
 from jostle.render.depth_layers import depth_layers
-from jostle.render.depth_ranges import depth_ranges, draw_possible_near_and_far, next_possible, ranges_meet, sort_ranges
+from jostle.render.depth_ranges import (
+    RangeList,
+    depth_ranges,
+    draw_possible_near_and_far,
+    next_possible,
+    ranges_meet,
+    sort_ranges,
+)
+from jostle.render.drawn_body import drawn_shape
 from jostle.render.patches import patch_arrays, patches_of
 from jostle.render.spans import scratch_for_drawing
 from tests.render.depth_truth import (
@@ -170,6 +180,11 @@ def test_a_point_is_possibly_inside_if_it_is_and_gaps_are_wholly_inside_or_outsi
     assert in_gaps >= 3
 
 
+@kernel
+def draw_possible(table, view, size, slack, near, far, scratch):
+    return draw_possible_near_and_far(drawn_shape(table, 0, view, size), slack, near, far, scratch)
+
+
 def test_the_ends_of_the_ranges_are_the_possible_near_and_far_depth():
     mesh = bodies()["hand"]
     size = 40
@@ -179,7 +194,7 @@ def test_the_ends_of_the_ranges_are_the_possible_near_and_far_depth():
     near, far = np.full((size, size), np.inf), np.full((size, size), -np.inf)
     table = AddressTable([patch_arrays(patches)])
     matrix = read_only_view(view.reshape(12))
-    drawn = draw_possible_near_and_far(table.table, 0, matrix, size, 0.01, 0.02, near, far, scratch_for_drawing())
+    drawn = draw_possible(table.table, matrix, size, Slack(0.01, 0.02), near, far, scratch_for_drawing())
     assert len(set(ranges.face)) <= drawn <= len(mesh.faces)
     seen = np.flatnonzero(np.diff(ranges.first))
     assert np.array_equal(np.flatnonzero(np.isfinite(near)), seen)
@@ -198,9 +213,9 @@ def test_signs_cancel_on_crumpled_surfaces(seed):
             assert (np.diff(ranges.low[begin:end]) >= 0).all()
 
 
-def arrays_of(ranges):
+def list_of(ranges):
     label = (ranges.face.astype(np.int64) << 2 | (ranges.sign + 1)).astype(np.int32)
-    return np.append(ranges.first, ranges.first[-1]), ranges.low, ranges.high, label
+    return RangeList(np.append(ranges.first, ranges.first[-1]), ranges.low, ranges.high, label)
 
 
 @pytest.mark.parametrize("names", [("hand", "hand"), ("torus of 576 faces", "comb of 5 cones"), ("stellated dodecahedron", "hand")])
@@ -214,7 +229,7 @@ def test_shared_depths_are_those_of_the_possible_intervals(names):
     met = 0
     for p in range(size * size):
         shared = common_intervals(possible_intervals(a, p), possible_intervals(b, p))
-        first, longest = ranges_meet(*arrays_of(a), *arrays_of(b), p, False), ranges_meet(*arrays_of(a), *arrays_of(b), p, True)
+        first, longest = ranges_meet(list_of(a), list_of(b), p, False), ranges_meet(list_of(a), list_of(b), p, True)
         if not shared:
             assert first == longest == (-1, -1, -1, -1)
             continue
@@ -229,7 +244,7 @@ def test_ranges_are_sorted_and_joined():
     first = np.array([0, 0, 5, 5, 5])
     low, high = np.array([4.0, 0.0, 1.0, 0.0, 9.0]), np.array([5.0, 2.0, 1.5, 1.0, 9.5])
     label = np.array([1, 0, 1, 1, 2], np.int32)  # the range 0 … 2 is entered (sign -1), 9 … 9.5 is left (+1)
-    sort_ranges(2, first, low, high, label)
+    sort_ranges(2, RangeList(first, low, high, label))
     assert low.tolist() == [0.0, 0.0, 1.0, 4.0, 9.0]
     assert high.tolist() == [1.0, 2.0, 1.5, 5.0, 9.5]
     assert next_possible(low, high, label, 0, 5) == (0, 4, 5)
@@ -246,6 +261,6 @@ def test_boxes_that_touch_in_a_corner_meet_and_those_apart_in_depth_do_not(apart
     low = box()
     high = box(lower=(1.0, 1.0, 1.0 + apart), upper=(2.0, 2.0, 2.0))
     a, b = (depth_ranges(patches_of(mesh.vertices, mesh.faces), aligned_view(2, 1.0, 1.0), 4) for mesh in (low, high))
-    meeting = [p for p in range(16) if ranges_meet(*arrays_of(a), *arrays_of(b), p, False)[0] >= 0]
+    meeting = [p for p in range(16) if ranges_meet(list_of(a), list_of(b), p, False)[0] >= 0]
     # The corner at (2, 2) is shared by four pixels.
     assert meeting == ([5, 6, 9, 10] if apart == 0.0 else [])

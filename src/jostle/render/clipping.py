@@ -8,27 +8,36 @@ by, so faces seen edge-on and faces without area are as good as others. All is g
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from jostle.kernels.handles import int32_at
 from jostle.kernels.jit import kernel
-from jostle.render.spans import CORNERS, LARGEST_TILE, SPANS, THIN, Floats, Table, X, Y, Z, within
+from jostle.render.drawn_body import DrawnBody
+from jostle.render.spans import LARGEST_TILE, SPANS, THIN, Scratch, X, Y, Z, within
 
 # Parts of the scratch, in the place of the spans: the ranges of a row by column, then the face at hand.
 LOW, HIGH = SPANS, SPANS + LARGEST_TILE
 FACE = HIGH + LARGEST_TILE  # x, y, z of the corners; then how far squares and depths are grown
 GROW, DEEPEN = FACE + 9, FACE + 10
-EDGES = FACE + 11  # three: x, y, z of the lower end, then of the upper end, and 1 / (difference of the y)
-PIECES = EDGES + 21  # x, z, x, z of at most five pieces of the boundary
+EDGES, EDGE = FACE + 11, 7  # three: x, y, z of the lower end, then of the upper end, and 1 / (difference of the y)
+PIECES, PIECE = EDGES + 3 * EDGE, 4  # x, z, x, z of at most five pieces of the boundary
 
 # In units of the largest coordinate of the face: sixteen units in the last place, where the two cuts round off less than twelve.
 CLIP_ROUNDING = 2.0**-48
 
 
+class Slack(NamedTuple):
+    """How far tile coordinates may be from the true ones: `xy` in pixels, `z` in depth."""
+
+    xy: float
+    z: float
+
+
 @kernel
-def place_face(table: Table, shape: int, face: int, size: int, slack_xy: float, slack_z: float, scratch: Floats) -> tuple[int, int]:
+def place_face(body: DrawnBody, face: int, slack: Slack, scratch: Scratch) -> tuple[int, int]:
     """Bring a face of the placed patch to FACE in scratch, with its growth; return its first row and the one after its last."""
-    corners = int32_at(table[shape, CORNERS], table[shape, CORNERS + 1])
+    corners, size = body.mesh.corners, body.size
     largest, deepest, top, bottom, left, right = 1.0, 0.0, np.inf, -np.inf, np.inf, -np.inf
     for k in range(3):
         point = corners[3 * face + k]
@@ -36,13 +45,13 @@ def place_face(table: Table, shape: int, face: int, size: int, slack_xy: float, 
         scratch[FACE + 3 * k], scratch[FACE + 3 * k + 1], scratch[FACE + 3 * k + 2] = x, y, z
         largest, deepest = max(largest, max(abs(x), abs(y))), max(deepest, abs(z))
         top, bottom, left, right = min(top, y), max(bottom, y), min(left, x), max(right, x)
-    grow = slack_xy + CLIP_ROUNDING * largest
+    grow = slack.xy + CLIP_ROUNDING * largest
     scratch[GROW] = grow
-    scratch[DEEPEN] = slack_z + CLIP_ROUNDING * deepest
+    scratch[DEEPEN] = slack.z + CLIP_ROUNDING * deepest
     if left > size + grow or right < -grow:
         return 0, 0
     for k in range(3):
-        a, b, edge = FACE + 3 * k, FACE + 3 * (k + 1 if k < 2 else 0), EDGES + 7 * k
+        a, b, edge = FACE + 3 * k, FACE + 3 * (k + 1 if k < 2 else 0), EDGES + EDGE * k
         if scratch[a + 1] > scratch[b + 1]:
             a, b = b, a
         for axis in range(3):
@@ -65,7 +74,7 @@ def square_after(x: float, grow: float, size: int) -> int:
 
 
 @kernel
-def columns_of_face(row: int, size: int, scratch: Floats) -> tuple[int, int, int]:
+def columns_of_face(row: int, size: int, scratch: Scratch) -> tuple[int, int, int]:
     """Cut the face in scratch to the grown band of a row, and write the pieces of the boundary to PIECES.
 
     Returns the first column it touches, the one after the last, and the number of pieces.
@@ -74,7 +83,7 @@ def columns_of_face(row: int, size: int, scratch: Floats) -> tuple[int, int, int
     left, right = np.inf, -np.inf
     at, low_ends, high_ends = PIECES, 0, 0
     low_x, low_z, low_x2, low_z2, high_x, high_z, high_x2, high_z2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for edge in range(EDGES, EDGES + 21, 7):
+    for edge in range(EDGES, EDGES + 3 * EDGE, EDGE):
         xa, ya, za = scratch[edge], scratch[edge + 1], scratch[edge + 2]
         xb, yb, zb, over = scratch[edge + 3], scratch[edge + 4], scratch[edge + 5], scratch[edge + 6]
         if yb < low or ya > high:
@@ -94,25 +103,25 @@ def columns_of_face(row: int, size: int, scratch: Floats) -> tuple[int, int, int
             high_ends += 1
         scratch[at], scratch[at + 1], scratch[at + 2], scratch[at + 3] = xs, zs, xe, ze
         left, right = min(left, min(xs, xe)), max(right, max(xs, xe))
-        at += 4
+        at += PIECE
     if low_ends == 2:
         scratch[at], scratch[at + 1], scratch[at + 2], scratch[at + 3] = low_x, low_z, low_x2, low_z2
-        at += 4
+        at += PIECE
     if high_ends == 2:
         scratch[at], scratch[at + 1], scratch[at + 2], scratch[at + 3] = high_x, high_z, high_x2, high_z2
-        at += 4
+        at += PIECE
     if at == PIECES:
         return 0, 0, 0
-    return first_square(left, scratch[GROW], size), square_after(right, scratch[GROW], size), (at - PIECES) // 4
+    return first_square(left, scratch[GROW], size), square_after(right, scratch[GROW], size), (at - PIECES) // PIECE
 
 
 @kernel
-def ranges_of_row(first: int, after: int, pieces: int, size: int, scratch: Floats) -> None:
+def ranges_of_row(first: int, after: int, pieces: int, size: int, scratch: Scratch) -> None:
     """Write the ranges of depth of the pieces in scratch over the columns first … after to LOW and HIGH, grown by the slack."""
     grow, deepen = scratch[GROW], scratch[DEEPEN]
     for i in range(first, after):
         scratch[LOW + i], scratch[HIGH + i] = np.inf, -np.inf
-    for at in range(PIECES, PIECES + 4 * pieces, 4):
+    for at in range(PIECES, PIECES + PIECE * pieces, PIECE):
         x0, z0, x1, z1 = scratch[at], scratch[at + 1], scratch[at + 2], scratch[at + 3]
         if x0 > x1:
             x0, z0, x1, z1 = x1, z1, x0, z0
@@ -131,7 +140,7 @@ def ranges_of_row(first: int, after: int, pieces: int, size: int, scratch: Float
 
 
 @kernel
-def crossing_of_row(row: int, scratch: Floats) -> tuple[float, float, int]:
+def crossing_of_row(row: int, scratch: Scratch) -> tuple[float, float, int]:
     """Where the face in scratch crosses the centres of a row: it covers those with first < x <= second, with the sign returned.
 
     As in `spans.py`; the sign is 0 where it does not.

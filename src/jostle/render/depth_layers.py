@@ -20,17 +20,16 @@ from numpy.typing import NDArray
 
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
+from jostle.render.drawn_body import DrawnBody, Floats, Ints, Table, drawn_shape, patch_count
 from jostle.render.patches import Patches, patch_arrays
 from jostle.render.spans import (
     NOT_PLACED,
-    SPANS,
-    Floats,
-    Ints,
-    Table,
+    Scratch,
     as_view_and_size,
+    depth_in_span,
     next_spans,
-    patch_count,
     scratch_for_drawing,
+    span_at,
 )
 
 Places = NDArray[np.int64]
@@ -46,50 +45,71 @@ class Layers(NamedTuple):
     face: Ints  # (n,) of the mesh
 
 
-@kernel
-def count_layers(table: Table, shape: int, view: Floats, size: int, mask: Mask, first: Places, scratch: Floats) -> int:
-    """Count the crossings of body `shape` where mask (size, size) is not 0; return their number, the room that is needed.
+class LayerList(NamedTuple):
+    """Crossings of pixels with their labels: those of pixel p are first[p] … first[p + 1]."""
 
-    Written is first (size * size + 2,), which is what `fill_layers` needs to begin with; the rest is as in `draw_near_and_far`.
+    first: Places  # (size * size + 2,)
+    depth: Floats  # (n,)
+    label: Ints  # (n,)
+
+
+class CommonInterval(NamedTuple):
+    """Rows of two lists between which two bodies share depths: where a begins and ends, then b; all -1 where they share none.
+
+    The common depths go from the greater one of the two beginnings to the smaller one of the two ends.
     """
+
+    in_a: int
+    out_a: int
+    in_b: int
+    out_b: int
+
+
+@kernel
+def count_layers(body: DrawnBody, mask: Mask, first: Places, scratch: Scratch) -> int:
+    """Count the crossings of a body where mask (size, size) is not 0; return their number, the room that is needed.
+
+    Written is first (size * size + 2,), which is what `fill_layers` needs to begin with.
+    """
+    size = body.size
     for p in range(size * size + 2):
         first[p] = 0
     patch, face = 0, NOT_PLACED
-    while patch < patch_count(table, shape):
-        patch, face, spans, _begun = next_spans(table, shape, view, size, patch, face, scratch)
-        for at in range(SPANS, SPANS + 8 * spans, 8):
-            j, begin, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
-            for i in range(begin, after):
-                if mask[j, i]:
-                    first[j * size + i + 2] += 1
+    while patch < patch_count(body.mesh):
+        patch, face, spans, _begun = next_spans(body, patch, face, scratch)
+        for k in range(spans):
+            span = span_at(scratch, k)
+            for i in range(span.first, span.after):
+                if mask[span.row, i]:
+                    first[span.row * size + i + 2] += 1
     for p in range(size * size + 1):
         first[p + 1] += first[p]
     return int(first[size * size + 1])
 
 
 @kernel
-def fill_layers(
-    table: Table, shape: int, view: Floats, size: int, mask: Mask, first: Places, depth: Floats, label: Ints, scratch: Floats
-) -> None:
+def fill_layers(body: DrawnBody, mask: Mask, layers: LayerList, scratch: Scratch) -> None:
     """Write depth and label (n,) of the crossings that `count_layers` counted; then pixel p has first[p] … first[p + 1] of them."""
+    first, depth, label, size = layers.first, layers.depth, layers.label, body.size
     patch, face = 0, NOT_PLACED
-    while patch < patch_count(table, shape):
-        patch, face, spans, _begun = next_spans(table, shape, view, size, patch, face, scratch)
-        for at in range(SPANS, SPANS + 8 * spans, 8):
-            j, begin, after = int(scratch[at]), int(scratch[at + 1]), int(scratch[at + 2])
-            z, step, lowest, highest = scratch[at + 4], scratch[at + 5], scratch[at + 6], scratch[at + 7]
-            for i in range(after - begin):
+    while patch < patch_count(body.mesh):
+        patch, face, spans, _begun = next_spans(body, patch, face, scratch)
+        for k in range(spans):
+            span = span_at(scratch, k)
+            j, begin = span.row, span.first
+            for i in range(span.after - begin):
                 if mask[j, begin + i]:
                     # The place of the next crossing of this pixel; in the end it is the first one of the pixel that follows.
                     to = first[j * size + begin + i + 1]
                     first[j * size + begin + i + 1] = to + 1
-                    depth[to] = min(max(z + i * step, lowest), highest)
-                    label[to] = int(scratch[at + 3])
+                    depth[to] = depth_in_span(span, i)
+                    label[to] = span.label
 
 
 @kernel
-def sort_layers(size: int, first: Places, depth: Floats, label: Ints) -> None:
+def sort_layers(size: int, layers: LayerList) -> None:
     """Sort the crossings of each pixel by (depth, label): of equal depths the negative ones come first."""
+    first, depth, label = layers.first, layers.depth, layers.label
     for p in range(size * size):
         sort_by_depth(depth, label, first[p], first[p + 1])
 
@@ -122,23 +142,18 @@ def next_inside(label: Ints, begin: int, end: int) -> tuple[int, int]:
     return (begin, end - 1) if begin < end else (end, end)
 
 
-@kernel
-def layers_meet(
-    first_a: Places, depth_a: Floats, label_a: Ints, first_b: Places, depth_b: Floats, label_b: Ints, pixel: int, longest: bool
-) -> tuple[int, int, int, int]:
-    """Where two bodies share depths at a pixel: the first place where they do, or the longest common interval.
-
-    Returns the crossings (rows of the sorted arrays) by which a is entered and left, then b is entered and left around it; all -1
-    if they share none. The common depths go from the greater one of the two entries to the smaller one of the two exits.
-    """
-    end_a, end_b = first_a[pixel + 1], first_b[pixel + 1]
-    in_a, out_a = next_inside(label_a, first_a[pixel], end_a)
-    in_b, out_b = next_inside(label_b, first_b[pixel], end_b)
-    best, found = -1.0, (-1, -1, -1, -1)
+@kernel(forceinline=True)
+def layers_meet(a: LayerList, b: LayerList, pixel: int, longest: bool) -> CommonInterval:
+    """Return the crossings around the first depths that two bodies share at a pixel, or around the longest interval of them."""
+    depth_a, label_a, depth_b, label_b = a.depth, a.label, b.depth, b.label
+    end_a, end_b = a.first[pixel + 1], b.first[pixel + 1]
+    in_a, out_a = next_inside(label_a, a.first[pixel], end_a)
+    in_b, out_b = next_inside(label_b, b.first[pixel], end_b)
+    best, found = -1.0, CommonInterval(-1, -1, -1, -1)
     while in_a < end_a and in_b < end_b:
         length = min(depth_a[out_a], depth_b[out_b]) - max(depth_a[in_a], depth_b[in_b])
         if length > best and length >= 0.0:
-            best, found = length, (in_a, out_a, in_b, out_b)
+            best, found = length, CommonInterval(in_a, out_a, in_b, out_b)
             if not longest:
                 return found
         if depth_a[out_a] <= depth_b[out_b]:
@@ -148,14 +163,26 @@ def layers_meet(
     return found
 
 
+@kernel
+def count_layers_of_shape(table: Table, shape: int, view: Floats, size: int, mask: Mask, first: Places, scratch: Floats) -> int:
+    """Count the crossings of body `shape` of a table of patches under a view (12,): `count_layers` for Python."""
+    return count_layers(drawn_shape(table, shape, view, size), mask, first, scratch)
+
+
+@kernel
+def list_layers_of_shape(table: Table, shape: int, view: Floats, size: int, mask: Mask, layers: LayerList, scratch: Floats) -> None:
+    """Write and sort the crossings that `count_layers_of_shape` counted."""
+    fill_layers(drawn_shape(table, shape, view, size), mask, layers, scratch)
+    sort_layers(size, layers)
+
+
 def depth_layers(patches: Patches, view: Floats, size: int) -> Layers:
     """All layers of one mesh; the arguments are those of `depth_maps`."""
     matrix, size = as_view_and_size(view, size)
     table = AddressTable([patch_arrays(patches)])
     mask, scratch = np.ones((size, size), np.uint8), scratch_for_drawing()
     first = np.empty(size * size + 2, np.int64)
-    count = count_layers(table.table, 0, matrix, size, mask, first, scratch)
+    count = count_layers_of_shape(table.table, 0, matrix, size, mask, first, scratch)
     depth, label = np.empty(count), np.empty(count, np.int32)
-    fill_layers(table.table, 0, matrix, size, mask, first, depth, label, scratch)
-    sort_layers(size, first, depth, label)
+    list_layers_of_shape(table.table, 0, matrix, size, mask, LayerList(first, depth, label), scratch)
     return Layers(first[:-1], depth, np.sign(label).astype(np.int8), patches.face_of[np.abs(label) - 1])

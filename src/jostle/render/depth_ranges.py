@@ -6,7 +6,7 @@ where the winding of the ray through the centre is not 0: no surface crosses a g
 or outside. Two bodies that share a point share a possible depth in the column that holds it, touching, edge-on faces and faces
 without area included; two that are reported have points within a diagonal of a pixel. The paper has nothing like it.
 
-`slack_xy` (pixels) and `slack_z` bound how far the tile coordinates of a vertex may be from the true ones. Squares and ranges grow
+The slack (`clipping.Slack`) bounds how far the tile coordinates of a vertex may be from the true ones. Squares and ranges grow
 by them, and by the roundings of the clipping itself: a point of the true face is a mean of its true corners, and the same mean of
 the corners at hand lies within the slack of it. The winding stands rounding too: the edges on which a centre might be mistaken have
 both their faces in the same range, and cancel (`spans.py`).
@@ -21,20 +21,20 @@ from numpy.typing import NDArray
 
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
-from jostle.render.clipping import HIGH, LOW, columns_of_face, crossing_of_row, place_face, ranges_of_row
-from jostle.render.depth_layers import Places
-from jostle.render.patches import Patches, patch_arrays
-from jostle.render.spans import (
+from jostle.render.clipping import HIGH, LOW, Slack, columns_of_face, crossing_of_row, place_face, ranges_of_row
+from jostle.render.depth_layers import CommonInterval, Places
+from jostle.render.drawn_body import (
+    DrawnBody,
     Floats,
     Ints,
     Table,
-    as_view_and_size,
+    drawn_shape,
     faces_of_patch,
     patch_count,
     patch_is_outside,
-    place_patch,
-    scratch_for_drawing,
 )
+from jostle.render.patches import Patches, patch_arrays
+from jostle.render.spans import Scratch, as_view_and_size, place_patch, scratch_for_drawing
 
 Mask = NDArray[Any]
 
@@ -47,6 +47,15 @@ class Ranges(NamedTuple):
     high: Floats  # (n,)
     sign: NDArray[np.int8]  # (n,) -1 or +1 where the face crosses the ray through the centre, as in `depth_layers`; else 0
     face: Ints  # (n,) of the mesh
+
+
+class RangeList(NamedTuple):
+    """Ranges of pixels with their labels (`face_of_range`, `sign_of_range`): those of pixel p are first[p] … first[p + 1]."""
+
+    first: Places  # (size * size + 2,)
+    low: Floats  # (n,)
+    high: Floats  # (n,)
+    label: Ints  # (n,)
 
 
 @kernel(forceinline=True)
@@ -62,22 +71,20 @@ def sign_of_range(label: int) -> int:
 
 
 @kernel
-def draw_possible_near_and_far(
-    table: Table, shape: int, view: Floats, size: int, slack_xy: float, slack_z: float, near: Floats, far: Floats, scratch: Floats
-) -> int:
+def draw_possible_near_and_far(body: DrawnBody, slack: Slack, near: Floats, far: Floats, scratch: Scratch) -> int:
     """Lower near and raise far (size, size) to the ends of all ranges of a body; returns as `draw_near_and_far` does.
 
     Where they leave two bodies apart, so do the ranges. For a convex body there is nothing else to know: it has no gaps outside.
     """
-    drawn = 0
-    for patch in range(patch_count(table, shape)):
-        if patch_is_outside(table, shape, patch, view, -slack_xy, size + slack_xy):
+    size, drawn = body.size, 0
+    for patch in range(patch_count(body.mesh)):
+        if patch_is_outside(body, patch, -slack.xy, size + slack.xy):
             continue
-        place_patch(table, shape, patch, view, size, scratch)
-        begin, end = faces_of_patch(table, shape, patch)
+        place_patch(body, patch, scratch)
+        begin, end = faces_of_patch(body.mesh, patch)
         drawn += end - begin
         for face in range(begin, end):
-            top, bottom = place_face(table, shape, face, size, slack_xy, slack_z, scratch)
+            top, bottom = place_face(body, face, slack, scratch)
             for j in range(top, bottom):
                 left, right, pieces = columns_of_face(j, size, scratch)
                 ranges_of_row(left, right, pieces, size, scratch)
@@ -88,22 +95,21 @@ def draw_possible_near_and_far(
 
 
 @kernel
-def count_ranges(
-    table: Table, shape: int, view: Floats, size: int, slack_xy: float, slack_z: float, mask: Mask, first: Places, scratch: Floats
-) -> int:
-    """Count the ranges of body `shape` where mask (size, size) is not 0; return their number, the room that is needed.
+def count_ranges(body: DrawnBody, slack: Slack, mask: Mask, first: Places, scratch: Scratch) -> int:
+    """Count the ranges of a body where mask (size, size) is not 0; return their number, the room that is needed.
 
     Written is first (size * size + 2,), which is what `fill_ranges` needs to begin with.
     """
+    size = body.size
     for p in range(size * size + 2):
         first[p] = 0
-    for patch in range(patch_count(table, shape)):
-        if patch_is_outside(table, shape, patch, view, -slack_xy, size + slack_xy):
+    for patch in range(patch_count(body.mesh)):
+        if patch_is_outside(body, patch, -slack.xy, size + slack.xy):
             continue
-        place_patch(table, shape, patch, view, size, scratch)
-        begin, end = faces_of_patch(table, shape, patch)
+        place_patch(body, patch, scratch)
+        begin, end = faces_of_patch(body.mesh, patch)
         for face in range(begin, end):
-            top, bottom = place_face(table, shape, face, size, slack_xy, slack_z, scratch)
+            top, bottom = place_face(body, face, slack, scratch)
             for j in range(top, bottom):
                 left, right, _pieces = columns_of_face(j, size, scratch)
                 for i in range(left, right):
@@ -115,21 +121,16 @@ def count_ranges(
 
 
 @kernel
-def fill_ranges(
-    table: Table, shape: int, view: Floats, size: int, slack_xy: float, slack_z: float,
-    mask: Mask, first: Places, low: Floats, high: Floats, label: Ints, scratch: Floats,
-) -> None:  # fmt: skip
-    """Write low, high and label (n,) of the ranges that `count_ranges` counted; then pixel p has first[p] … first[p + 1] of them.
-
-    `face_of_range` and `sign_of_range` say what a label means.
-    """
-    for patch in range(patch_count(table, shape)):
-        if patch_is_outside(table, shape, patch, view, -slack_xy, size + slack_xy):
+def fill_ranges(body: DrawnBody, slack: Slack, mask: Mask, ranges: RangeList, scratch: Scratch) -> None:
+    """Write low, high and label of the ranges that `count_ranges` counted; then pixel p has first[p] … first[p + 1] of them."""
+    first, low, high, label, size = ranges.first, ranges.low, ranges.high, ranges.label, body.size
+    for patch in range(patch_count(body.mesh)):
+        if patch_is_outside(body, patch, -slack.xy, size + slack.xy):
             continue
-        place_patch(table, shape, patch, view, size, scratch)
-        begin, end = faces_of_patch(table, shape, patch)
+        place_patch(body, patch, scratch)
+        begin, end = faces_of_patch(body.mesh, patch)
         for face in range(begin, end):
-            top, bottom = place_face(table, shape, face, size, slack_xy, slack_z, scratch)
+            top, bottom = place_face(body, face, slack, scratch)
             for j in range(top, bottom):
                 left, right, pieces = columns_of_face(j, size, scratch)
                 ranges_of_row(left, right, pieces, size, scratch)
@@ -143,8 +144,9 @@ def fill_ranges(
 
 
 @kernel
-def sort_ranges(size: int, first: Places, low: Floats, high: Floats, label: Ints) -> None:
+def sort_ranges(size: int, ranges: RangeList) -> None:
     """Sort the ranges of each pixel by (low, high, label), as `sort_layers` does."""
+    first, low, high, label = ranges.first, ranges.low, ranges.high, ranges.label
     for p in range(size * size):
         begin, end = first[p], first[p + 1]
         gap = 1
@@ -188,24 +190,21 @@ def next_possible(low: Floats, high: Floats, label: Ints, begin: int, end: int) 
     return begin, last, i
 
 
-@kernel
-def ranges_meet(
-    first_a: Places, low_a: Floats, high_a: Floats, label_a: Ints,
-    first_b: Places, low_b: Floats, high_b: Floats, label_b: Ints, pixel: int, longest: bool,
-) -> tuple[int, int, int, int]:  # fmt: skip
-    """Where two bodies possibly share depths at a pixel: the first place where they do, or the longest common interval.
+@kernel(forceinline=True)
+def ranges_meet(a: RangeList, b: RangeList, pixel: int, longest: bool) -> CommonInterval:
+    """Return the ranges around the depths that two bodies possibly share at a pixel: the first place, or the longest interval.
 
-    Returns the ranges (rows of the sorted arrays) with which a begins and ends, then b begins and ends around it; all -1 if there
-    is none. The depths go from the greater one of the two lows of the beginnings to the smaller one of the two highs of the ends.
+    The depths go from the greater one of the two lows of the beginnings to the smaller one of the two highs of the ends.
     """
-    end_a, end_b = first_a[pixel + 1], first_b[pixel + 1]
-    in_a, out_a, next_a = next_possible(low_a, high_a, label_a, first_a[pixel], end_a)
-    in_b, out_b, next_b = next_possible(low_b, high_b, label_b, first_b[pixel], end_b)
-    best, found = -1.0, (-1, -1, -1, -1)
+    low_a, high_a, label_a, low_b, high_b, label_b = a.low, a.high, a.label, b.low, b.high, b.label
+    end_a, end_b = a.first[pixel + 1], b.first[pixel + 1]
+    in_a, out_a, next_a = next_possible(low_a, high_a, label_a, a.first[pixel], end_a)
+    in_b, out_b, next_b = next_possible(low_b, high_b, label_b, b.first[pixel], end_b)
+    best, found = -1.0, CommonInterval(-1, -1, -1, -1)
     while in_a < end_a and in_b < end_b:
         length = min(high_a[out_a], high_b[out_b]) - max(low_a[in_a], low_b[in_b])
         if length > best and length >= 0.0:
-            best, found = length, (in_a, out_a, in_b, out_b)
+            best, found = length, CommonInterval(in_a, out_a, in_b, out_b)
             if not longest:
                 return found
         if high_a[out_a] <= high_b[out_b]:
@@ -215,15 +214,31 @@ def ranges_meet(
     return found
 
 
+@kernel
+def count_ranges_of_shape(
+    table: Table, shape: int, view: Floats, size: int, slack: Slack, mask: Mask, first: Places, scratch: Floats
+) -> int:
+    """Count the ranges of body `shape` of a table of patches under a view (12,): `count_ranges` for Python."""
+    return count_ranges(drawn_shape(table, shape, view, size), slack, mask, first, scratch)
+
+
+@kernel
+def list_ranges_of_shape(
+    table: Table, shape: int, view: Floats, size: int, slack: Slack, mask: Mask, ranges: RangeList, scratch: Floats
+) -> None:
+    """Write and sort the ranges that `count_ranges_of_shape` counted."""
+    fill_ranges(drawn_shape(table, shape, view, size), slack, mask, ranges, scratch)
+    sort_ranges(size, ranges)
+
+
 def depth_ranges(patches: Patches, view: Floats, size: int, slack_xy: float = 0.0, slack_z: float = 0.0) -> Ranges:
     """All ranges of one mesh; the arguments are those of `depth_maps`, and the slack in pixels and in depth."""
     matrix, size = as_view_and_size(view, size)
     table = AddressTable([patch_arrays(patches)])
     mask, scratch = np.ones((size, size), np.uint8), scratch_for_drawing()
     first = np.empty(size * size + 2, np.int64)
-    slack = float(slack_xy), float(slack_z)
-    count = count_ranges(table.table, 0, matrix, size, *slack, mask, first, scratch)
+    slack = Slack(float(slack_xy), float(slack_z))
+    count = count_ranges_of_shape(table.table, 0, matrix, size, slack, mask, first, scratch)
     low, high, label = np.empty(count), np.empty(count), np.empty(count, np.int32)
-    fill_ranges(table.table, 0, matrix, size, *slack, mask, first, low, high, label, scratch)
-    sort_ranges(size, first, low, high, label)
+    list_ranges_of_shape(table.table, 0, matrix, size, slack, mask, RangeList(first, low, high, label), scratch)
     return Ranges(first[:-1], low, high, ((label & 3) - 1).astype(np.int8), patches.face_of[label >> 2])

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.render.camera import Camera
 
 Floats = NDArray[np.float64]
@@ -69,27 +70,34 @@ def narrowed(edge: int, step: int, bias: int, first: int, last: int) -> tuple[in
     return first, last
 
 
+class SnappedCorner(NamedTuple):
+    """A corner of a triangle in the picture: x and y in steps of 1/256 pixel, and the depth."""
+
+    x: int
+    y: int
+    z: float
+
+
+class Lens(NamedTuple):
+    """What projects view coordinates: pixels per unit (of depth, in perspective), and the near plane."""
+
+    scale: float
+    perspective: bool
+    near: float
+
+
 @kernel
 def fill_triangle(
-    corners: NDArray[np.int64],
-    z0: float,
-    z1: float,
-    z2: float,
-    number: int,
-    sign: float,
-    behind_depth: Floats,
-    behind_face: Ints,
-    depth: Floats,
-    face: Ints,
+    a: SnappedCorner, b: SnappedCorner, c: SnappedCorner, number: int, sign: float, behind: Buffers, into: Buffers
 ) -> None:
-    """Draw one snapped triangle; corners (6,) int64 x0 y0 x1 y1 x2 y2. sign +1 keeps the nearest, -1 the farthest."""
-    x0, y0, x1, y1, x2, y2 = corners[0], corners[1], corners[2], corners[3], corners[4], corners[5]
-    area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+    """Draw one snapped triangle. sign +1 keeps the nearest, -1 the farthest; behind is of size 0 where there is nothing before."""
+    depth, face, behind_depth, behind_face = into.depth, into.face, behind.depth, behind.face
+    area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y)
     if area == 0:
         return
     if area < 0:
-        x1, y1, z1, x2, y2, z2 = x2, y2, z2, x1, y1, z1
-        area = -area
+        b, c, area = c, b, -area
+    x0, y0, z0, x1, y1, z1, x2, y2, z2 = a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z
     height, width = depth.shape
     left, right = pixel_row_range(min(x0, x1, x2), max(x0, x1, x2), width)
     top, bottom = pixel_row_range(min(y0, y1, y2), max(y0, y1, y2), height)
@@ -156,16 +164,16 @@ def cut(polygon: Floats, count: int, axis: int, sign: float, limit: float, resul
 
 
 @kernel
-def project_corners(polygon: Floats, count: int, scale: float, perspective: bool, middle_x: float, middle_y: float) -> bool:
+def project_corners(polygon: Floats, count: int, lens: Lens, middle_x: float, middle_y: float) -> bool:
     """Turn view coordinates into picture coordinates and depth, in place; tell whether all lie within the guard band."""
     inside = True
     for i in range(count):
         over = 1.0
-        if perspective:
+        if lens.perspective:
             over = polygon[i, 2]
             polygon[i, 2] = -1.0 / over
-        polygon[i, 0] = middle_x + scale * polygon[i, 0] / over
-        polygon[i, 1] = middle_y + scale * polygon[i, 1] / over
+        polygon[i, 0] = middle_x + lens.scale * polygon[i, 0] / over
+        polygon[i, 1] = middle_y + lens.scale * polygon[i, 1] / over
         # Written so that a NaN or an infinity counts as outside.
         inside = inside and (abs(polygon[i, 0]) <= GUARD_BAND and abs(polygon[i, 1]) <= GUARD_BAND)
     return inside
@@ -189,32 +197,25 @@ def snapped(coordinate: float) -> int:
     return math.floor(coordinate * SUBPIXELS + 0.5)
 
 
+@kernel(forceinline=True)
+def corner_of(polygon: Floats, i: int) -> SnappedCorner:
+    """Return corner i of a polygon in the picture."""
+    return SnappedCorner(snapped(polygon[i, 0]), snapped(polygon[i, 1]), polygon[i, 2])
+
+
 @kernel
-def draw_faces(
-    view: Floats,
-    faces: Ints,
-    chosen: Ints,
-    scale: float,
-    perspective: bool,
-    near: float,
-    sign: float,
-    behind_depth: Floats,
-    behind_face: Ints,
-    depth: Floats,
-    face: Ints,
-) -> None:
+def draw_faces(view: Floats, faces: Ints, chosen: Ints, lens: Lens, sign: float, behind: Buffers, into: Buffers) -> None:
     """Draw the chosen (k,) of faces (m, 3) on view coordinates (n, 3) into depth and face (h, w); see `rasterise`."""
     polygon, spare = np.empty((10, 3)), np.empty((10, 3))  # three corners, and each of the five cuts adds at most one
-    corners = np.empty(6, dtype=np.int64)
-    middle_x, middle_y = depth.shape[1] / 2.0, depth.shape[0] / 2.0
+    middle_x, middle_y = into.depth.shape[1] / 2.0, into.depth.shape[0] / 2.0
     for which in range(chosen.shape[0]):
-        number = chosen[which]
+        number = as_int64(chosen[which])
         before = 0
         for i in range(3):
             vertex = faces[number, i]
             for k in range(3):
                 polygon[i, k] = view[vertex, k]
-            if not polygon[i, 2] >= near:
+            if not polygon[i, 2] >= lens.near:
                 before += 1
         if before == 3:
             continue
@@ -223,16 +224,11 @@ def draw_faces(
             for i in range(3):
                 for k in range(3):
                     spare[i, k] = polygon[i, k]
-            count = cut(spare, 3, 2, -1.0, -near, polygon)
-        if not project_corners(polygon, count, scale, perspective, middle_x, middle_y):
+            count = cut(spare, 3, 2, -1.0, -lens.near, polygon)
+        if not project_corners(polygon, count, lens, middle_x, middle_y):
             count = cut_to_guard_band(polygon, spare, count)
         for i in range(1, count - 1):
-            corners[0], corners[1] = snapped(polygon[0, 0]), snapped(polygon[0, 1])
-            corners[2], corners[3] = snapped(polygon[i, 0]), snapped(polygon[i, 1])
-            corners[4], corners[5] = snapped(polygon[i + 1, 0]), snapped(polygon[i + 1, 1])
-            fill_triangle(
-                corners, polygon[0, 2], polygon[i, 2], polygon[i + 1, 2], number, sign, behind_depth, behind_face, depth, face
-            )
+            fill_triangle(corner_of(polygon, 0), corner_of(polygon, i), corner_of(polygon, i + 1), number, sign, behind, into)
 
 
 def rasterise(
@@ -273,9 +269,7 @@ def rasterise(
     numbers = np.arange(len(faces), dtype=np.int32) if chosen is None else np.ascontiguousarray(chosen, dtype=np.int32)
     view = camera.view(np.asarray(points, dtype=np.float64).reshape(-1, 3))
     triangles = np.ascontiguousarray(faces, dtype=np.int32)
+    lens = Lens(float(camera.scale), bool(camera.perspective), float(camera.near))
     for start in range(0, len(numbers), FACES_PER_CALL):
-        draw_faces(
-            view, triangles, numbers[start : start + FACES_PER_CALL], float(camera.scale), bool(camera.perspective),
-            float(camera.near), sign, passed.depth, passed.face, result.depth, result.face,
-        )  # fmt: skip
+        draw_faces(view, triangles, numbers[start : start + FACES_PER_CALL], lens, sign, passed, result)
     return result

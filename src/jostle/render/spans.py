@@ -10,35 +10,44 @@ row, and stays between the depths of the two crossings: its error is that of mov
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle.geometry.vector import point_from
 from jostle.kernels.arrays import read_only_view
-from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
+from jostle.render.drawn_body import DrawnBody, Floats, faces_of_patch, image, patch_count, patch_is_outside
 from jostle.render.patches import POINTS_IN_PATCH
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Table = NDArray[np.int64]
-
-# Columns of a table of patches (`patch_arrays`): the address of each array, its length beside it.
-POINTS, CORNERS, FIRST_POINT, FIRST_FACE, CENTRE, HALF = 0, 2, 4, 6, 8, 10
+Scratch = Any  # (SCRATCH,) float64, of `scratch_for_drawing`
 
 # Parts of the scratch. For every point of the patch at hand: its tile coordinates, its first row and first column (0 … size).
 X, Y, Z, ROW, COLUMN = 0, POINTS_IN_PATCH, 2 * POINTS_IN_PATCH, 3 * POINTS_IN_PATCH, 4 * POINTS_IN_PATCH
-# Then the spans, eight numbers each, which fill a line of the cache: y of the row, first pixel and the one after the last,
-# sign * (face + 1), depth at the first pixel, its step to the next, and the lowest and highest depth of the row.
+# Then the spans (see `Span`), eight numbers each, which fill a line of the cache; the row as its y.
 SPANS = 5 * POINTS_IN_PATCH
+SPAN_Y, SPAN_FIRST, SPAN_AFTER, SPAN_LABEL, SPAN_DEPTH, SPAN_STEP, SPAN_LOWEST, SPAN_HIGHEST, SPAN = range(9)
 MOST_SPANS = 4096
-SCRATCH = SPANS + 8 * MOST_SPANS
+SCRATCH = SPANS + SPAN * MOST_SPANS
 
 NOT_PLACED = -1  # in place of a face: the points of the patch are not in scratch yet
 LARGEST_TILE = MOST_SPANS  # pixels on a side: a face has at most one span in a row
-ROUNDING = 2.0**-49  # sixteen half units in the last place: more than the roundings of a box and of a point in a view
 TALL, NARROW = 8.0, 2.0  # rows and pixels
 THIN = 1e-250  # pixels; what is thinner than that at its widest has no slope
+
+
+class Span(NamedTuple):
+    """The pixels of a row that a face covers."""
+
+    row: int
+    first: int
+    after: int  # the pixel after the last
+    label: int  # sign * (face + 1)
+    depth: float  # at the first pixel
+    step: float  # of the depth, to the next pixel
+    lowest: float  # depth of the row
+    highest: float
 
 
 def scratch_for_drawing() -> Floats:
@@ -51,80 +60,59 @@ def as_view_and_size(view: Floats, size: int) -> tuple[Floats, int]:
     return read_only_view(np.asarray(view, np.float64).reshape(12)), cast.as_count(size, "size", 1, LARGEST_TILE)
 
 
-@kernel
-def patch_count(table: Table, shape: int) -> int:
-    """Patches of body `shape` of a table (n, 12 or more)."""
-    return int(table[shape, FIRST_FACE + 1] - 1)
+@kernel(forceinline=True)
+def span_at(scratch: Scratch, k: int) -> Span:
+    """Return span k of those in scratch."""
+    at = SPANS + SPAN * k
+    return Span(
+        int(scratch[at + SPAN_Y]), int(scratch[at + SPAN_FIRST]), int(scratch[at + SPAN_AFTER]), int(scratch[at + SPAN_LABEL]),
+        scratch[at + SPAN_DEPTH], scratch[at + SPAN_STEP], scratch[at + SPAN_LOWEST], scratch[at + SPAN_HIGHEST],
+    )  # fmt: skip
 
 
-@kernel
-def faces_of_patch(table: Table, shape: int, patch: int) -> tuple[int, int]:
-    """First face of a patch, and the one after its last."""
-    first_face = int32_at(table[shape, FIRST_FACE], table[shape, FIRST_FACE + 1])
-    return first_face[patch], first_face[patch + 1]
-
-
-@kernel
-def box_is_outside(centre: Floats, half: Floats, box: int, view: Floats, row: int, low: float, high: float) -> bool:
-    """Whether a patch's box lies before low or beyond high in coordinate `row` of the tile, with its roundings; flat arrays."""
-    p, q, r, t = view[4 * row], view[4 * row + 1], view[4 * row + 2], view[4 * row + 3]
-    x, y, z = centre[3 * box], centre[3 * box + 1], centre[3 * box + 2]
-    middle = p * x + q * y + r * z + t
-    reach = abs(p) * half[3 * box] + abs(q) * half[3 * box + 1] + abs(r) * half[3 * box + 2]
-    reach += ROUNDING * (abs(p * x) + abs(q * y) + abs(r * z) + abs(t) + reach)
-    return bool(middle + reach < low or middle - reach > high)
-
-
-@kernel
-def patch_is_outside(table: Table, shape: int, patch: int, view: Floats, low: float, high: float) -> bool:
-    """Whether the box of a patch misses the square low … high of the tile's x and y."""
-    centre = float64_at(table[shape, CENTRE], table[shape, CENTRE + 1])
-    half = float64_at(table[shape, HALF], table[shape, HALF + 1])
-    return box_is_outside(centre, half, patch, view, 0, low, high) or box_is_outside(centre, half, patch, view, 1, low, high)
+@kernel(forceinline=True)
+def depth_in_span(span: Span, i: int) -> float:
+    """Return the depth at a pixel of a span, counted from its first."""
+    return min(max(span.depth + i * span.step, span.lowest), span.highest)
 
 
 @kernel(forceinline=True)
 def within(x: float, size: float) -> float:
-    """The nearest number to x in 0 … size."""
+    """Return the nearest number to x in 0 … size."""
     return min(max(x, 0.0), size)
 
 
 @kernel(forceinline=True)
 def column_of(x: float) -> float:
-    """First pixel whose centre lies beyond x."""
+    """Return the first pixel whose centre lies beyond x."""
     return float(np.floor(x - 0.5) + 1.0)
 
 
 @kernel
-def place_patch(table: Table, shape: int, patch: int, view: Floats, size: int, scratch: Floats) -> None:
+def place_patch(body: DrawnBody, patch: int, scratch: Scratch) -> None:
     """Bring the points of a patch into the tile: coordinates, first row and first column of each into scratch."""
-    points = float64_at(table[shape, POINTS], table[shape, POINTS + 1])
-    first_point = int32_at(table[shape, FIRST_POINT], table[shape, FIRST_POINT + 1])
-    first, last, width = first_point[patch], first_point[patch + 1], float(size)
-    m0, m1, m2, m3 = view[0], view[1], view[2], view[3]
-    m4, m5, m6, m7 = view[4], view[5], view[6], view[7]
-    m8, m9, m10, m11 = view[8], view[9], view[10], view[11]
+    mesh, view, width = body.mesh, body.to_tile, float(body.size)
+    first, last = mesh.first_point[patch], mesh.first_point[patch + 1]
     for i in range(last - first):
-        px, py, pz = points[3 * (first + i)], points[3 * (first + i) + 1], points[3 * (first + i) + 2]
-        x = ((m0 * px + m1 * py) + m2 * pz) + m3
-        y = ((m4 * px + m5 * py) + m6 * pz) + m7
+        point = point_from(mesh.points, 3 * (first + i))
+        x, y = image(view.x, point), image(view.y, point)
         scratch[X + i] = x
         scratch[Y + i] = y
-        scratch[Z + i] = ((m8 * px + m9 * py) + m10 * pz) + m11
+        scratch[Z + i] = image(view.z, point)
         scratch[ROW + i] = within(np.ceil(y - 0.5), width)
         scratch[COLUMN + i] = within(column_of(x), width)
 
 
 @kernel
-def spans_of_faces(table: Table, shape: int, face: int, end: int, size: int, scratch: Floats) -> tuple[int, int]:
+def spans_of_faces(body: DrawnBody, face: int, end: int, scratch: Scratch) -> tuple[int, int]:
     """Spans of the faces `face` … `end` of the patch in scratch, into scratch, as many as it has room for.
 
     Returns the face to go on with, and the number of spans. The sign is +1 where the face's corners turn from x to y, which is
     where the ray leaves a solid if its faces are seen counter-clockwise from outside and x, y, z are right-handed; else -1.
     """
-    corners = int32_at(table[shape, CORNERS], table[shape, CORNERS + 1])
+    corners = body.mesh.corners
     at = SPANS
-    room = SCRATCH - 8 * size
+    room = SCRATCH - SPAN * body.size
     while face < end and at <= room:
         # Unsigned, so that no index is tested for being negative.
         low, mid, high = np.uint32(corners[3 * face]), np.uint32(corners[3 * face + 1]), np.uint32(corners[3 * face + 2])
@@ -171,37 +159,35 @@ def spans_of_faces(table: Table, shape: int, face: int, end: int, size: int, scr
                     continue
                 first = min(long_edge, short_edge)
                 z, other = z0 + (y - y0) * long_z, zs + (y - ys) * short_z
-                scratch[at] = y
-                scratch[at + 1] = first
-                scratch[at + 2] = max(long_edge, short_edge)
-                scratch[at + 3] = label if long_edge < short_edge else -label
-                scratch[at + 4] = z + ((first + 0.5) - x) * step
-                scratch[at + 5] = step
-                scratch[at + 6] = min(z, other)
-                scratch[at + 7] = max(z, other)
-                at += 8 * int(long_edge != short_edge)
+                scratch[at + SPAN_Y] = y
+                scratch[at + SPAN_FIRST] = first
+                scratch[at + SPAN_AFTER] = max(long_edge, short_edge)
+                scratch[at + SPAN_LABEL] = label if long_edge < short_edge else -label
+                scratch[at + SPAN_DEPTH] = z + ((first + 0.5) - x) * step
+                scratch[at + SPAN_STEP] = step
+                scratch[at + SPAN_LOWEST] = min(z, other)
+                scratch[at + SPAN_HIGHEST] = max(z, other)
+                at += SPAN * int(long_edge != short_edge)
                 y += 1.0
-    return face, (at - SPANS) // 8
+    return face, (at - SPANS) // SPAN
 
 
 @kernel
-def next_spans(
-    table: Table, shape: int, view: Floats, size: int, patch: int, face: int, scratch: Floats
-) -> tuple[int, int, int, int]:
-    """Spans of the next faces of body `shape`, into scratch; begin with patch 0 and face NOT_PLACED, end with `patch_count`.
+def next_spans(body: DrawnBody, patch: int, face: int, scratch: Scratch) -> tuple[int, int, int, int]:
+    """Put the spans of the next faces of a body into scratch; begin with patch 0 and face NOT_PLACED, end with `patch_count`.
 
     Returns the patch and the face to go on with, the number of spans, and the number of faces of patches that were begun. A patch
     outside of the tile costs one test.
     """
     begun = 0
-    while patch < patch_count(table, shape):
-        first, end = faces_of_patch(table, shape, patch)
-        if face == NOT_PLACED and not patch_is_outside(table, shape, patch, view, 0.5, float(size)):
-            place_patch(table, shape, patch, view, size, scratch)
+    while patch < patch_count(body.mesh):
+        first, end = faces_of_patch(body.mesh, patch)
+        if face == NOT_PLACED and not patch_is_outside(body, patch, 0.5, float(body.size)):
+            place_patch(body, patch, scratch)
             face = first
             begun += end - first
         if NOT_PLACED < face < end:
-            face, spans = spans_of_faces(table, shape, face, end, size, scratch)
+            face, spans = spans_of_faces(body, face, end, scratch)
             return patch, face, spans, begun
         patch, face = patch + 1, NOT_PLACED
     return patch, face, 0, begun

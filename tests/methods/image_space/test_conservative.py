@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.methods.image_space.software import ALL, CONSERVATIVE, INTERVAL
+from jostle.methods.image_space.workspace import ALL, CONSERVATIVE, INTERVAL
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.methods.image_space.views import as_dict, views_and_renderer

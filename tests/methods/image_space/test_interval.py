@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jostle.methods.image_space.software import ALL, INTERVAL, ONE, ONE_PER_PAIR, STENCIL
+from jostle.methods.image_space.workspace import ALL, INTERVAL, ONE, ONE_PER_PAIR, STENCIL
 from jostle.motion.pose import translation
 from jostle.shapes import build
 from tests.methods.image_space.rays import common_at_pixels

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.kernels.jit import kernel
 from jostle.methods.image_space.layers import pixel_collides
-from jostle.methods.image_space.software import ALL, INTERVAL
+from jostle.methods.image_space.shape_table import open_shapes
+from jostle.methods.image_space.software import pair_in_view, view_rows
+from jostle.methods.image_space.workspace import ALL, INTERVAL, Workspace, open_work
 from jostle.motion.pose import rotation_about, translation
-from jostle.render.spans import scratch_for_drawing
 from jostle.shapes import build
 from tests.methods.image_space.rays import common_at_pixels
 from tests.methods.image_space.views import as_dict, views_and_renderer
@@ -84,6 +86,11 @@ def test_pixels_and_depths_are_those_of_rays(seed):
     assert several >= 3
 
 
+@kernel
+def decide_pixel(views, shapes, work, pixel):
+    return pixel_collides(open_work(work), pair_in_view(views, open_shapes(shapes), 0, 1), pixel)
+
+
 def test_one_pixel_is_decided_as_in_the_whole_tile():
     """Pixel by pixel, also where bodies only touch; with too little room it is not decided."""
     rng = np.random.default_rng(4)
@@ -97,19 +104,11 @@ def test_one_pixel_is_decided_as_in_the_whole_tile():
         if len(views.pair) == 0:
             continue
         found = renderer.look(views, INTERVAL, ALL, 1).pixel.tolist()
-        table, size = renderer._shapes.table.table, int(views.size[0])
-        matrices = views.to_tile[0].copy()
-        scratch, firsts = scratch_for_drawing(), np.empty(4, np.int64)
+        rows, shapes, size = view_rows(views), renderer._shapes.addresses, int(views.size[0])
 
-        def decided(
-            pixel, room, shapes=renderer._shapes, table=table, matrices=matrices, scratch=scratch, firsts=firsts, size=size
-        ):
-            rows = shapes.shape_of_body.astype(np.int64)
-            both_convex = bool(shapes.convex.all())
-            lists = np.empty(room), np.empty(room, np.int32)
-            return pixel_collides(
-                table, rows[0], rows[1], matrices[0], matrices[1], size, pixel, both_convex, firsts, *lists, scratch
-            )
+        def decided(pixel, room, rows=rows, shapes=shapes):
+            work = Workspace(1, room)
+            return decide_pixel(rows, shapes, work.addresses, pixel)
 
         assert [pixel for pixel in range(size * size) if decided(pixel, 64)] == found
         assert not any(decided(pixel, 3) for pixel in found)

@@ -15,13 +15,13 @@ from jostle.methods.image_space.regions import (
     MIDDLE,
     MOST_RESOLUTION,
     WIDTH,
-    ShapesOfBodies,
     lay_out,
     regions_of,
     slack_of,
     views_of,
 )
 from jostle.methods.image_space.shape import follow, own_copy, prepare
+from jostle.methods.image_space.shape_table import ShapesOfBodies
 from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.methods.image_space.placed import VIEWS, Placed, applied, random_pose, settings

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from jostle.methods.image_space.software import ALL, INTERVAL, ONE_PER_PAIR, STENCIL
-from jostle.methods.image_space.stencil import render_set_and_test
+from jostle.methods.image_space.stencil import render_shapes
+from jostle.methods.image_space.workspace import ALL, INTERVAL, ONE_PER_PAIR, STENCIL
 from jostle.motion.pose import rotation_about, translation
 from jostle.render.spans import scratch_for_drawing
 from jostle.shapes import build
@@ -21,7 +21,7 @@ def counts(mesh_a, pose_a, mesh_b, pose_b, exchanged=False):
     role = 1 if exchanged else 0
     matrices = views.to_tile[0]
     table = renderer._shapes.table.table
-    render_set_and_test(table, role, 1 - role, matrices[role], matrices[1 - role], 5, far, count, scratch_for_drawing())
+    render_shapes(table, role, 1 - role, matrices[role], matrices[1 - role], far, count, scratch_for_drawing())
     return set(count[np.isfinite(far)].tolist())
 
 

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from jostle.geometry.rigid import transform_points
+from jostle.geometry.vector import Vec3
+from jostle.kernels.jit import kernel
 from jostle.methods.image_space import view_direction
 from jostle.methods.image_space.regions import views_of
+from jostle.methods.image_space.shape_table import mesh_of_body, open_shapes
 from jostle.methods.image_space.view_direction import (
     DIRECTION,
     farthest_along,
@@ -15,6 +18,7 @@ from jostle.methods.image_space.view_direction import (
 )
 from jostle.motion.pose import rotation_about, translation
 from jostle.pair_memory import PairMemory
+from jostle.render.drawn_body import view_row_from
 from jostle.shapes import build
 from tests.methods.image_space.placed import Placed, random_pose, settings
 from tests.tiny import box, tetrahedron
@@ -35,7 +39,7 @@ def directions():
 @pytest.mark.small
 def test_a_frame_is_a_rotation_with_the_direction_as_its_last_row():
     for direction in directions():
-        rows = np.array(frame_of_direction(*direction)).reshape(3, 3)
+        rows = np.array(frame_of_direction(Vec3(*direction))).reshape(3, 3)
         assert np.array_equal(rows[2], direction)
         assert np.abs(rows @ rows.T - np.eye(3)).max() < 2e-15
         assert np.linalg.det(rows) > 0.0
@@ -46,28 +50,33 @@ def test_the_frame_of_the_opposite_direction_is_the_mirror_image():
     for direction in directions():
         if direction.max() < 1.0 and direction.min() > -1.0:
             # 0.0 - d and not -d: a difference of equal coordinates is 0.0 both ways, never -0.0.
-            rows, other = (np.array(frame_of_direction(*d)).reshape(3, 3) for d in (direction, 0.0 - direction))
+            rows, other = (np.array(frame_of_direction(Vec3(*d))).reshape(3, 3) for d in (direction, 0.0 - direction))
             assert np.array_equal(rows, other * [[1.0], [-1.0], [-1.0]])
 
 
 @pytest.mark.small
 def test_the_line_of_centres_is_a_unit_vector_and_z_where_there_is_none():
-    assert np.allclose(line_of_centres(1.0, 1.0, 1.0, 4.0, 5.0, 1.0, 1.0), (0.6, 0.8, 0.0), rtol=0.0, atol=1e-15)
-    assert np.allclose(np.linalg.norm(line_of_centres(0.0, 0.0, 0.0, 1e-25, 2e-25, -1e-25, 1e-24)), 1.0, rtol=1e-15)
+    assert np.allclose(line_of_centres(Vec3(1.0, 1.0, 1.0), Vec3(4.0, 5.0, 1.0), 1.0), (0.6, 0.8, 0.0), rtol=0.0, atol=1e-15)
+    assert np.allclose(np.linalg.norm(line_of_centres(Vec3(0.0, 0.0, 0.0), Vec3(1e-25, 2e-25, -1e-25), 1e-24)), 1.0, rtol=1e-15)
     for size, away in ((1.0, 0.0), (1.0, 1e-14), (1e7, 1e-7), (0.0, 0.0)):
-        assert line_of_centres(2.0, 0.0, 0.0, 2.0 + away, 0.0, 0.0, size) == (0.0, 0.0, 1.0)
+        assert line_of_centres(Vec3(2.0, 0.0, 0.0), Vec3(2.0 + away, 0.0, 0.0), size) == (0.0, 0.0, 1.0)
     placed = Placed([box(), tetrahedron()], [np.eye(4), translation((0.25, 0.25, 0.25)) @ np.eye(4)])
     middle = placed.shapes.shapes[1].upper[0] / 2.0
     placed.move([np.eye(4), translation((0.5 - middle,) * 3)])
     assert views_of(placed.pairs, placed.frame, placed.shapes, settings()).direction.tolist() == [[0.0, 0.0, 1.0]]
 
 
+@kernel
+def farthest_of_first(shapes, row):
+    return farthest_along(mesh_of_body(open_shapes(shapes), 0), view_row_from(row, 0))
+
+
 @pytest.mark.small
 @pytest.mark.parametrize("mesh", [build.blob(300), build.stellated_dodecahedron()], ids=["many patches", "one patch"])
 def test_the_farthest_vertex_is_that_of_all_vertices(mesh):
-    shape = Placed([mesh], [np.eye(4)]).shapes.shapes[0]
+    shapes = Placed([mesh], [np.eye(4)]).shapes
     for row in np.random.default_rng(0).normal(size=(20, 4)):
-        found = farthest_along(shape.points.reshape(-1), shape.first_point, shape.centre.reshape(-1), shape.half.reshape(-1), *row)
+        found = farthest_of_first(shapes.addresses, row)
         assert found == pytest.approx((mesh.vertices @ row[:3]).max() + row[3], rel=1e-13)
 
 

@@ -15,16 +15,19 @@ import numpy as np
 
 from jostle.broad_phase.priority_queue import PriorityQueue
 from jostle.broad_phase.volumes import CandidatePairs, Volumes, every_pair
-from jostle.frame import Bodies, Frame, Ints
+from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.box_box import WIDTH as BOX_ROW
 from jostle.geometry.box_box import oriented_box_meets_box, set_up_oriented_box
 from jostle.geometry.rigid import cull_padding, solve_relative_pose_into
-from jostle.geometry.vector import Vec3
+from jostle.geometry.triangle import Bounds
+from jostle.geometry.vector import Vec3, minus, times
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses
 from jostle.methods.image_space.group_tree import BoxesOfGroups, tree_of_groups
-from jostle.methods.image_space.regions import LOWER, UPPER, ShapesOfBodies, lengths_of, middle_in_world
-from jostle.methods.image_space.view_direction import array_of
+from jostle.methods.image_space.regions import lengths_of, middle_in_world, middle_of_box
+from jostle.methods.image_space.shape_table import ShapesOfBodies, box_of_body, open_shapes
 from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
 from jostle.protocol import OldToNew, PairFinder
 
@@ -115,44 +118,46 @@ class Candidates:
         relative, box = np.empty((4, 4)), np.empty((1, BOX_ROW))
         for start in range(0, count, AT_ONCE):
             total = meet_oriented(
-                body_a, body_b, start, min(start + AT_ONCE, count), self._shapes.shape_of_body, self._shapes.table.table, poses,
-                relative, box, total, kept,
-            )  # fmt: skip
+                body_a, body_b, start, min(start + AT_ONCE, count), self._shapes.addresses, poses, relative, box, total, kept
+            )
         return CandidatePairs(kept[0, :total], kept[1, :total])
 
 
 @kernel
-def meet_oriented(  # type: ignore[no-untyped-def]
-    body_a, body_b, start, stop, shape_of_body, addresses, poses, relative, box, found, kept
-):
+def meet_oriented(
+    body_a: Ints, body_b: Ints, start: int, stop: int, addresses: Addresses, poses: Floats, relative: Floats, row: Floats,
+    found: int, kept: Ints,
+) -> int:  # fmt: skip
     """Write those of the pairs start … stop-1 whose oriented boxes meet into kept (2,k), from `found` on; returns where it ends.
 
-    relative (4,4) and box (1, WIDTH of box_box) are scratch. The padding is that of `cull_padding` and a quarter more, for the
+    relative (4,4) and row (1, WIDTH of box_box) are scratch. The padding is that of `cull_padding` and a quarter more, for the
     rounding of B's middle and half axes in A's frame: 14 of its 128 parts.
     """
+    shapes = open_shapes(addresses)
     for pair in range(start, stop):
-        a, b = np.int64(body_a[pair]), np.int64(body_b[pair])
-        row_a, row_b = shape_of_body[a], shape_of_body[b]
-        lower_a, upper_a = array_of(addresses, row_a, LOWER), array_of(addresses, row_a, UPPER)
-        lower_b, upper_b = array_of(addresses, row_b, LOWER), array_of(addresses, row_b, UPPER)
-        t_a, v_a = lengths_of(poses[a], lower_a, upper_a)
-        t_b, v_b = lengths_of(poses[b], lower_b, upper_b)
-        padding = 1.25 * cull_padding(t_a + BOX_CORNER * v_a, t_b + BOX_CORNER * v_b, max(v_a, v_b))
+        a, b = as_int64(body_a[pair]), as_int64(body_b[pair])
+        box_a, box_b = box_of_body(shapes, a), box_of_body(shapes, b)
+        of_a, of_b = lengths_of(poses[a], box_a), lengths_of(poses[b], box_b)
+        padding = 1.25 * cull_padding(
+            of_a.translation + BOX_CORNER * of_a.local, of_b.translation + BOX_CORNER * of_b.local, max(of_a.local, of_b.local)
+        )
         solve_relative_pose_into(poses[a], poses[b], relative)
-        cx, cy, cz = middle_in_world(relative, lower_b, upper_b)
-        ax, ay, az = 0.5 * lower_a[0] + 0.5 * upper_a[0], 0.5 * lower_a[1] + 0.5 * upper_a[1], 0.5 * lower_a[2] + 0.5 * upper_a[2]
-        p, q, r = 0.5 * (upper_b[0] - lower_b[0]), 0.5 * (upper_b[1] - lower_b[1]), 0.5 * (upper_b[2] - lower_b[2])
+        away = minus(middle_in_world(relative, box_b), middle_of_box(box_a))
+        p, q = half_sides(box_a), half_sides(box_b)
         set_up_oriented_box(
-            box, 0,
-            Vec3(relative[0, 0] * p, relative[1, 0] * p, relative[2, 0] * p),
-            Vec3(relative[0, 1] * q, relative[1, 1] * q, relative[2, 1] * q),
-            Vec3(relative[0, 2] * r, relative[1, 2] * r, relative[2, 2] * r),
+            row, 0,
+            Vec3(relative[0, 0] * q.x, relative[1, 0] * q.x, relative[2, 0] * q.x),
+            Vec3(relative[0, 1] * q.y, relative[1, 1] * q.y, relative[2, 1] * q.y),
+            Vec3(relative[0, 2] * q.z, relative[1, 2] * q.z, relative[2, 2] * q.z),
             padding,
         )  # fmt: skip
-        if oriented_box_meets_box(
-            box, 0, Vec3(cx - ax, cy - ay, cz - az),
-            Vec3(0.5 * (upper_a[0] - lower_a[0]), 0.5 * (upper_a[1] - lower_a[1]), 0.5 * (upper_a[2] - lower_a[2])),
-        ):  # fmt: skip
+        if oriented_box_meets_box(row, 0, away, p):
             kept[0, found], kept[1, found] = body_a[pair], body_b[pair]
             found += 1
     return found
+
+
+@kernel(forceinline=True)
+def half_sides(box: Bounds) -> Vec3:
+    """Return half the sides of a box."""
+    return times(0.5, minus(box.upper, box.lower))

@@ -11,86 +11,101 @@ Not in the paper, whose hardware could only sample.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from jostle.frame import Floats, Ints
 from jostle.kernels.jit import kernel
-from jostle.methods.image_space.interval import fill_map
-from jostle.methods.image_space.layers import Bytes, Places
-from jostle.render.depth_ranges import count_ranges, draw_possible_near_and_far, fill_ranges, ranges_meet, sort_ranges
-from jostle.render.spans import Table
+from jostle.methods.image_space.workspace import (
+    FAR,
+    HIGH,
+    LOW,
+    MASK,
+    NEAR,
+    Bytes,
+    DrawnPair,
+    Work,
+    count_map,
+    depth_map,
+    fill_map,
+    mask_meeting_depths,
+    meet_maps,
+)
+from jostle.render.depth_ranges import (
+    RangeList,
+    count_ranges,
+    draw_possible_near_and_far,
+    fill_ranges,
+    ranges_meet,
+    sort_ranges,
+)
 
 
 @kernel
-def possible_depths(
-    table: Table, shape_a: int, shape_b: int, view_a: Floats, view_b: Floats, size: int, slack_xy: float, slack_z: float,
-    low: Floats, high: Floats, near: Floats, far: Floats, scratch: Floats,
-) -> tuple[int, int]:  # fmt: skip
-    """Write the depths low <= high that both bodies may have at each pixel; low > high where there are none. As `common_depths`."""
+def possible_depths(work: Work, pair: DrawnPair) -> tuple[int, int]:
+    """Write the depths LOW <= HIGH that both bodies may have at each pixel; LOW > HIGH where there are none. As `common_depths`."""
+    size = pair.a.size
+    low, high = depth_map(work, LOW, size), depth_map(work, HIGH, size)
     fill_map(low, np.inf)
     fill_map(high, -np.inf)
-    drawn = draw_possible_near_and_far(table, shape_a, view_a, size, slack_xy, slack_z, low, high, scratch)
+    drawn = draw_possible_near_and_far(pair.a, pair.slack, low, high, work.scratch)
     if drawn == 0:
         return 0, 0
+    near, far = depth_map(work, NEAR, size), depth_map(work, FAR, size)
     fill_map(near, np.inf)
     fill_map(far, -np.inf)
-    drawn += draw_possible_near_and_far(table, shape_b, view_b, size, slack_xy, slack_z, near, far, scratch)
-    count = 0
-    for j in range(size):
-        for i in range(size):
-            low[j, i] = max(low[j, i], near[j, i])
-            high[j, i] = min(high[j, i], far[j, i])
-            count += low[j, i] <= high[j, i]
-    return count, drawn
+    drawn += draw_possible_near_and_far(pair.b, pair.slack, near, far, work.scratch)
+    return meet_maps(work, size), drawn
+
+
+@kernel(forceinline=True)
+def range_lists(work: Work, size: int, of_a: int) -> tuple[RangeList, RangeList]:
+    """Return the lists of A, which has the first `of_a` of all ranges, and of B."""
+    firsts: Any = work.firsts
+    lows: Any = work.depths
+    highs: Any = work.ends
+    labels: Any = work.labels
+    begin = size * size + 2
+    return (
+        RangeList(firsts[:begin], lows[:of_a], highs[:of_a], labels[:of_a]),
+        RangeList(firsts[begin : 2 * begin], lows[of_a:], highs[of_a:], labels[of_a:]),
+    )
 
 
 @kernel
-def list_ranges(
-    table: Table, shape_a: int, shape_b: int, view_a: Floats, view_b: Floats, size: int, slack_xy: float, slack_z: float,
-    mask: Bytes, first_a: Places, first_b: Places, begin: Floats, end: Floats, label: Ints, scratch: Floats,
-) -> tuple[int, int]:  # fmt: skip
-    """List the ranges of both bodies where mask (size, size) is set, from begin to end (n,) each; otherwise as `list_layers`."""
-    of_a = count_ranges(table, shape_a, view_a, size, slack_xy, slack_z, mask, first_a, scratch)
-    of_b = count_ranges(table, shape_b, view_b, size, slack_xy, slack_z, mask, first_b, scratch)
-    if of_a + of_b <= end.shape[0]:
-        fill_ranges(
-            table, shape_a, view_a, size, slack_xy, slack_z, mask, first_a, begin[:of_a], end[:of_a], label[:of_a], scratch
-        )  # fmt: skip
-        fill_ranges(
-            table, shape_b, view_b, size, slack_xy, slack_z, mask, first_b, begin[of_a:], end[of_a:], label[of_a:], scratch
-        )  # fmt: skip
-        sort_ranges(size, first_a, begin[:of_a], end[:of_a], label[:of_a])
-        sort_ranges(size, first_b, begin[of_a:], end[of_a:], label[of_a:])
+def list_ranges(work: Work, pair: DrawnPair, mask: Bytes) -> tuple[int, int]:
+    """List the ranges of both bodies where mask (size, size) is set, as `list_layers` does; `range_lists` has them."""
+    size = pair.a.size
+    a, b = range_lists(work, size, 0)
+    of_a = count_ranges(pair.a, pair.slack, mask, a.first, work.scratch)
+    of_b = count_ranges(pair.b, pair.slack, mask, b.first, work.scratch)
+    if of_a + of_b <= work.ends.shape[0]:
+        a, b = range_lists(work, size, of_a)
+        fill_ranges(pair.a, pair.slack, mask, a, work.scratch)
+        fill_ranges(pair.b, pair.slack, mask, b, work.scratch)
+        sort_ranges(size, a)
+        sort_ranges(size, b)
     return of_a, of_a + of_b
 
 
 @kernel
-def common_ranges(
-    table: Table, shape_a: int, shape_b: int, view_a: Floats, view_b: Floats, size: int, slack_xy: float, slack_z: float,
-    longest: bool, low: Floats, high: Floats, mask: Bytes, firsts: Places, begin: Floats, end: Floats, label: Ints, scratch: Floats,
-) -> tuple[int, int]:  # fmt: skip
-    """Compare where both bodies are possibly inside, at pixels with low <= high; as `common_layers` with ranges for crossings."""
-    pixels = size * size
-    first_a, first_b = firsts[: pixels + 2], firsts[pixels + 2 : 2 * pixels + 4]
-    for j in range(size):
-        for i in range(size):
-            mask[j, i] = low[j, i] <= high[j, i]
-    of_a, needed = list_ranges(
-        table, shape_a, shape_b, view_a, view_b, size, slack_xy, slack_z, mask, first_a, first_b, begin, end, label, scratch
-    )
-    if needed > end.shape[0]:
+def common_ranges(work: Work, pair: DrawnPair, longest: bool) -> tuple[int, int]:
+    """Compare where both bodies are possibly inside, at pixels with LOW <= HIGH; as `common_layers` with ranges for crossings."""
+    size = pair.a.size
+    low, high, mask = depth_map(work, LOW, size), depth_map(work, HIGH, size), count_map(work, MASK, size)
+    mask_meeting_depths(low, high, mask)
+    of_a, needed = list_ranges(work, pair, mask)
+    if needed > work.ends.shape[0]:
         return 0, needed
-    begin_b, end_b, label_b = begin[of_a:], end[of_a:], label[of_a:]
-    found = 0
+    a, b = range_lists(work, size, of_a)
+    low_a, high_a, low_b, high_b, found = a.low, a.high, b.low, b.high, 0
     for j in range(size):
         for i in range(size):
             if mask[j, i]:
-                in_a, out_a, in_b, out_b = ranges_meet(
-                    first_a, begin, end, label, first_b, begin_b, end_b, label_b, j * size + i, longest
-                )
+                common = ranges_meet(a, b, j * size + i, longest)
                 low[j, i], high[j, i] = np.inf, -np.inf
-                if in_a >= 0:
-                    low[j, i] = max(begin[in_a], begin_b[in_b])
-                    high[j, i] = min(end[out_a], end_b[out_b])
+                if common.in_a >= 0:
+                    low[j, i] = max(low_a[common.in_a], low_b[common.in_b])
+                    high[j, i] = min(high_a[common.out_a], high_b[common.out_b])
                     found += 1
     return found, needed

@@ -12,28 +12,40 @@ sees no common depth at a pixel that a device reported, it is the direction of v
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Frame, Ints
-from jostle.geometry.scalar_vector import length
+from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus, negative, point_at, point_from, times
 from jostle.kernels.arrays import read_only_view
-from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.kernels.slices import run_in_slices
-from jostle.methods.image_space.conservative import list_ranges
-from jostle.methods.image_space.interval import as_int64
-from jostle.methods.image_space.layers import Bytes, Places, list_layers
-from jostle.methods.image_space.regions import ShapesOfBodies, Views
-from jostle.methods.image_space.software import Pixels, place_matrices
+from jostle.kernels.structs import Addresses
+from jostle.methods.image_space.conservative import list_ranges, range_lists
+from jostle.methods.image_space.layers import layer_lists, list_layers
+from jostle.methods.image_space.regions import Views
+from jostle.methods.image_space.shape_table import ShapesOfBodies, open_shapes
+from jostle.methods.image_space.software import Pixels, ViewRows, pair_in_view, view_rows
+from jostle.methods.image_space.workspace import (
+    CONSERVATIVE,
+    INTERVAL,
+    MASK,
+    DrawnPair,
+    Work,
+    Workspace,
+    count_map,
+    open_work,
+)
 from jostle.render.depth_layers import layers_meet
-from jostle.render.depth_ranges import face_of_range, ranges_meet, sign_of_range
+from jostle.render.depth_ranges import RangeList, face_of_range, ranges_meet, sign_of_range
+from jostle.render.drawn_body import PatchedMesh
 from jostle.render.patches import FACES_IN_PATCH
-from jostle.render.spans import CORNERS, FIRST_POINT, POINTS, Table, scratch_for_drawing
 from jostle.report import Details
 
 FIRST_SLICE = 1_000_000  # pixels of tiles: about 10 ms
-NEXT_ROW, LISTS_NEEDED, STATE = 0, 1, 2
 SHORTEST = 1e-6  # of n_a - n_b: the direction of view is as good then
 
 
@@ -48,149 +60,166 @@ def describe_pixels(views: Views, pixels: Pixels, frame: Frame, shapes: ShapesOf
     """Return segments, normals and areas of colliding pixels, in their order."""
     count = len(pixels.view)
     segment, normal = np.empty((count, 2, 3)), np.empty((count, 3))
-    most = int(views.size[pixels.view].max(initial=1)) ** 2
-    mask, firsts = np.empty(most, np.uint8), np.empty(2 * most + 4, np.int64)
-    matrices, scratch = np.empty((2, 12)), scratch_for_drawing()
-    depth, label = np.empty(4 * most), np.empty(4 * most, np.int32)
-    ends = np.empty(len(depth) if conservative else 0)
-    body_a, body_b, direction = read_only_view(views.body_a), read_only_view(views.body_b), read_only_view(views.direction)
-    to_tile, to_world, size, slack = (read_only_view(x) for x in (views.to_tile, views.to_world, views.size, views.slack))
-    view, pixel, low, high = (read_only_view(x) for x in (pixels.view, pixels.pixel, pixels.low, pixels.high))
+    widest = int(views.size[pixels.view].max(initial=1))
+    work = Workspace(widest, 4 * widest * widest)
+    work.search.test = CONSERVATIVE if conservative else INTERVAL
+    rows = PixelRows(*(read_only_view(column) for column in (pixels.view, pixels.pixel, pixels.low, pixels.high)))
+    tiles, to_world, direction = view_rows(views), read_only_view(views.to_world), read_only_view(views.direction)
+    poses = read_only_view(frame.poses)
 
-    def step(state: Places, operations: int) -> tuple[bool, int]:
-        nonlocal depth, ends, label
-        used = describe_rows(
-            body_a, body_b, to_tile, to_world, size, direction, slack, view, pixel, low, high,
-            shapes.shape_of_body, shapes.table.table, read_only_view(frame.poses), conservative, operations, state,
-            matrices, mask, firsts, depth, ends, label, scratch, segment, normal,
-        )  # fmt: skip
-        if state[LISTS_NEEDED] > len(depth):
-            most = 2 * int(state[LISTS_NEEDED])
-            depth, ends, label = np.empty(most), np.empty(most if conservative else 0), np.empty(most, np.int32)
-        return bool(state[NEXT_ROW] == count), max(1, int(used))
+    def step(work: Workspace, operations: int) -> tuple[bool, int]:
+        used = describe_rows(tiles, to_world, direction, rows, shapes.addresses, poses, work.addresses, operations, segment, normal)
+        work.grow()
+        return bool(work.search.rows == count), max(1, int(used))
 
-    run_in_slices(step, np.zeros(STATE, np.int64), FIRST_SLICE)
+    run_in_slices(step, work, FIRST_SLICE)
     return Details(segment, normal, views.pixel[pixels.view].prod(axis=1))
+
+
+class PixelRows(NamedTuple):
+    """What kernels read of `Pixels`."""
+
+    of_view: Ints
+    pixel: Ints
+    low: Floats
+    high: Floats
+
+
+class WayOut(NamedTuple):
+    """The faces of A and of B at which the shorter way out along the view ends, and whether B goes forward on it."""
+
+    known: bool  # else there are no faces
+    forward: bool
+    face_a: int  # in the order of patches
+    face_b: int
 
 
 @kernel
 def describe_rows(
-    body_a: Ints, body_b: Ints, to_tile: Floats, to_world: Floats, sizes: Ints, direction: Floats, slack: Floats,
-    row_view: Ints, row_pixel: Ints, row_low: Floats, row_high: Floats,
-    shape_of_body: Ints, table: Table, poses: Floats, conservative: bool, operations: int, state: Places,
-    matrices: Floats, masks: Bytes, firsts: Places, depth: Floats, ends: Floats, label: Ints, scratch: Floats,
-    segment: Floats, normal: Floats,
+    views: ViewRows, to_world: Floats, direction: Floats, rows: PixelRows, shapes: Addresses, poses: Floats, addresses: Addresses,
+    operations: int, segment: Floats, normal: Floats,
 ) -> int:  # fmt: skip
-    """Describe rows from state[NEXT_ROW] on, view by view; writes segment (k,2,3) and normal (k,3), returns the operations used."""
-    used = 0
-    row = state[NEXT_ROW]
-    while row < row_view.shape[0] and used < operations:
-        view = as_int64(row_view[row])
-        end = row
-        size = as_int64(sizes[view])
-        pixels = size * size
-        mask = masks[:pixels].reshape((size, size))
-        for j in range(size):
-            for i in range(size):
-                mask[j, i] = 0
-        while end < row_view.shape[0] and row_view[end] == view:
-            mask[row_pixel[end] // size, row_pixel[end] % size] = 1
-            end += 1
-        first_a, first_b = firsts[: pixels + 2], firsts[pixels + 2 : 2 * pixels + 4]
-        a, b = as_int64(body_a[view]), as_int64(body_b[view])
-        shape_a, shape_b = as_int64(shape_of_body[a]), as_int64(shape_of_body[b])
-        place_matrices(to_tile[view], 1, matrices)
-        if conservative:
-            of_a, needed = list_ranges(
-                table, shape_a, shape_b, matrices[0], matrices[1], size, slack[view, 0], slack[view, 1], mask,
-                first_a, first_b, depth, ends, label, scratch,
-            )  # fmt: skip
-        else:
-            of_a, needed = list_layers(
-                table, shape_a, shape_b, matrices[0], matrices[1], size, mask, first_a, first_b, depth, label, scratch
-            )
-        if needed > depth.shape[0]:
-            state[LISTS_NEEDED] = needed
-            return used + pixels
-        used += pixels + needed
+    """Describe the rows that a workspace has not counted yet, view by view, for so many operations; returns those used.
+
+    Writes segment (k,2,3) and normal (k,3).
+    """
+    table, work = open_shapes(shapes), open_work(addresses)
+    search, used = work.search, 0
+    while search.rows < rows.of_view.shape[0] and used < operations:
+        row, view = as_int64(search.rows), as_int64(rows.of_view[search.rows])
+        pair = pair_in_view(views, table, view, 1)
+        size, end = pair.a.size, mask_rows(work, rows, row, pair.a.size)
+        of_a, needed = list_masked(work, pair)
+        used += size * size
+        if needed > work.depths.shape[0]:
+            search.lists_needed = needed
+            return used
+        used += needed
+        a, b, ray = as_int64(views.body_a[view]), as_int64(views.body_b[view]), point_at(direction, view)
         for k in range(row, end):
-            pixel = as_int64(row_pixel[k])
-            if conservative:
-                known, forward, face_a, face_b = faces_of_ranges(first_a, first_b, depth, ends, label, of_a, pixel)
+            pixel = as_int64(rows.pixel[k])
+            way = way_out(work, size, of_a, pixel)
+            if way.known:
+                out_a = outward_normal(pair.a.mesh, poses[a], way.face_a, ray, way.forward)
+                out_b = outward_normal(pair.b.mesh, poses[b], way.face_b, ray, not way.forward)
+                write_normal(out_a, out_b, ray, way.forward, normal[k])
             else:
-                known, forward, face_a, face_b = faces_of_crossings(first_a, first_b, depth, label, of_a, pixel)
-            if known:
-                write_normal(table, shape_a, poses[a], face_a, shape_b, poses[b], face_b, direction[view], forward, normal[k])
-            else:
-                write_direction(direction[view], forward, normal[k])
-            write_segment(
-                to_world[view], pixel % size + 0.5, pixel // size + 0.5, row_high[k] if forward else row_low[k],
-                row_low[k] if forward else row_high[k], segment[k],
-            )  # fmt: skip
-        row = end
-        state[NEXT_ROW] = row
+                write_direction(ray, way.forward, normal[k])
+            first, second = (rows.high[k], rows.low[k]) if way.forward else (rows.low[k], rows.high[k])
+            write_segment(to_world[view], pixel % size + 0.5, pixel // size + 0.5, first, second, segment[k])
+        search.rows = end
     return used
 
 
 @kernel
-def faces_of_crossings(
-    first_a: Places, first_b: Places, depth: Floats, label: Ints, of_a: int, pixel: int
-) -> tuple[bool, bool, int, int]:
-    """The faces of A and of B at which the shorter way out along the view ends, and whether B goes forward on it; of layers.
+def mask_rows(work: Work, rows: PixelRows, row: int, size: int) -> int:
+    """Set the mask at the pixels of all rows of the view of a row, which are those up to the row that is returned."""
+    mask, view, end = count_map(work, MASK, size), rows.of_view[row], row
+    for j in range(size):
+        for i in range(size):
+            mask[j, i] = 0
+    while end < rows.of_view.shape[0] and rows.of_view[end] == view:
+        mask[rows.pixel[end] // size, rows.pixel[end] % size] = 1
+        end += 1
+    return end
 
-    Lists are those of `list_layers`. Not known, and no faces, where the layers share no depth: then B goes forward unless it begins
-    before A.
+
+@kernel
+def list_masked(work: Work, pair: DrawnPair) -> tuple[int, int]:
+    """List the crossings or the ranges where the mask is set; returns as `list_layers` does."""
+    mask = count_map(work, MASK, pair.a.size)
+    return list_ranges(work, pair, mask) if work.search.test == CONSERVATIVE else list_layers(work, pair, mask)
+
+
+@kernel
+def way_out(work: Work, size: int, of_a: int, pixel: int) -> WayOut:
+    """Return the way out at a pixel, from the lists at hand, of which A has the first `of_a` numbers."""
+    if work.search.test == CONSERVATIVE:
+        return way_out_of_ranges(work, size, of_a, pixel)
+    return way_out_of_layers(work, size, of_a, pixel)
+
+
+@kernel
+def way_out_of_layers(work: Work, size: int, of_a: int, pixel: int) -> WayOut:
+    """Return the way out by the lists of `list_layers`.
+
+    Not known where the layers share no depth: then B goes forward unless it begins before A.
     """
-    depth_b, label_b = depth[of_a:], label[of_a:]
-    in_a, out_a, in_b, out_b = layers_meet(first_a, depth, label, first_b, depth_b, label_b, pixel, True)
-    if in_a < 0:
-        at_a, at_b = first_a[pixel], first_b[pixel]
-        both = at_a < first_a[pixel + 1] and at_b < first_b[pixel + 1]
-        return False, not (both and depth_b[at_b] < depth[at_a]), -1, -1
-    if depth[out_a] - depth_b[in_b] <= depth_b[out_b] - depth[in_a]:
-        return True, True, abs(label[out_a]) - 1, abs(label_b[in_b]) - 1
-    return True, False, abs(label[in_a]) - 1, abs(label_b[out_b]) - 1
+    a, b = layer_lists(work, size, of_a)
+    common = layers_meet(a, b, pixel, True)
+    if common.in_a < 0:
+        at_a, at_b = a.first[pixel], b.first[pixel]
+        both = at_a < a.first[pixel + 1] and at_b < b.first[pixel + 1]
+        return WayOut(False, not (both and b.depth[at_b] < a.depth[at_a]), -1, -1)
+    if a.depth[common.out_a] - b.depth[common.in_b] <= b.depth[common.out_b] - a.depth[common.in_a]:
+        return WayOut(True, True, face_of_layer(a.label[common.out_a]), face_of_layer(b.label[common.in_b]))
+    return WayOut(True, False, face_of_layer(a.label[common.in_a]), face_of_layer(b.label[common.out_b]))
+
+
+@kernel(forceinline=True)
+def face_of_layer(label: int) -> int:
+    """Return the face of a crossing, in the order of the patches."""
+    return as_int64(abs(label) - 1)
 
 
 @kernel
-def faces_of_ranges(
-    first_a: Places, first_b: Places, begin: Floats, end: Floats, label: Ints, of_a: int, pixel: int
-) -> tuple[bool, bool, int, int]:
-    """As `faces_of_crossings`, of the lists of `list_ranges`: faces that cross the ray of the centre come first."""
-    begin_b, end_b, label_b = begin[of_a:], end[of_a:], label[of_a:]
-    in_a, out_a, in_b, out_b = ranges_meet(first_a, begin, end, label, first_b, begin_b, end_b, label_b, pixel, True)
-    if in_a < 0:
-        return False, True, -1, -1
-    if end[out_a] - begin_b[in_b] <= end_b[out_b] - begin[in_a]:
-        leaves = last_of_ranges(begin, end, label, in_a, out_a, first_a[pixel + 1])
-        return True, True, leaves, first_of_ranges(begin_b, end_b, label_b, in_b, out_b, first_b[pixel + 1])
-    leaves = last_of_ranges(begin_b, end_b, label_b, in_b, out_b, first_b[pixel + 1])
-    return True, False, first_of_ranges(begin, end, label, in_a, out_a, first_a[pixel + 1]), leaves
+def way_out_of_ranges(work: Work, size: int, of_a: int, pixel: int) -> WayOut:
+    """Return the way out by the lists of `list_ranges`: faces that cross the ray of the centre come first."""
+    a, b = range_lists(work, size, of_a)
+    common = ranges_meet(a, b, pixel, True)
+    if common.in_a < 0:
+        return WayOut(False, True, -1, -1)
+    end_a, end_b = a.first[pixel + 1], b.first[pixel + 1]
+    if a.high[common.out_a] - b.low[common.in_b] <= b.high[common.out_b] - a.low[common.in_a]:
+        leaves = last_of_ranges(a, common.in_a, common.out_a, end_a)
+        return WayOut(True, True, leaves, first_of_ranges(b, common.in_b, common.out_b, end_b))
+    leaves = last_of_ranges(b, common.in_b, common.out_b, end_b)
+    return WayOut(True, False, first_of_ranges(a, common.in_a, common.out_a, end_a), leaves)
 
 
-@kernel
-def first_of_ranges(begin: Floats, end: Floats, label: Ints, enters: int, leaves: int, after: int) -> int:
-    """The face with which an interval of ranges `enters` … `leaves` of a pixel begins; after: where its list ends.
+@kernel(forceinline=True)
+def first_of_ranges(ranges: RangeList, enters: int, leaves: int, after: int) -> int:
+    """Return the face with which an interval of ranges `enters` … `leaves` of a pixel begins; after: where its list ends.
 
     Faces that are seen edge on have a range over all depths: one that crosses the ray of the centre is taken instead.
     """
     for k in range(enters, after):
-        if begin[k] > end[leaves]:
+        if ranges.low[k] > ranges.high[leaves]:
             break
-        if sign_of_range(label[k]) != 0:
-            return face_of_range(label[k])
-    return face_of_range(label[enters])
+        if sign_of_range(ranges.label[k]) != 0:
+            return as_int64(face_of_range(ranges.label[k]))
+    return as_int64(face_of_range(ranges.label[enters]))
 
 
-@kernel
-def last_of_ranges(begin: Floats, end: Floats, label: Ints, enters: int, leaves: int, after: int) -> int:
-    """The face with which the interval ends; as `first_of_ranges`."""
-    best, face = -np.inf, face_of_range(label[leaves])
+@kernel(forceinline=True)
+def last_of_ranges(ranges: RangeList, enters: int, leaves: int, after: int) -> int:
+    """Return the face with which the interval ends; as `first_of_ranges`."""
+    best, face = -np.inf, as_int64(face_of_range(ranges.label[leaves]))
     for k in range(enters, after):
-        if begin[k] > end[leaves]:
+        if ranges.low[k] > ranges.high[leaves]:
             break
-        if sign_of_range(label[k]) != 0 and end[k] > best:
-            best, face = end[k], face_of_range(label[k])
+        if sign_of_range(ranges.label[k]) != 0 and ranges.high[k] > best:
+            best, face = ranges.high[k], as_int64(face_of_range(ranges.label[k]))
     return face
 
 
@@ -204,56 +233,43 @@ def write_segment(to_world: Floats, x: float, y: float, first: float, second: fl
 
 
 @kernel
-def write_direction(direction: Floats, forward: bool, normal: Floats) -> None:
-    """Write the direction of view (3,), or the opposite one, for a normal (3,)."""
-    for axis in range(3):
-        normal[axis] = direction[axis] if forward else -direction[axis]
+def write_direction(direction: Vec3, forward: bool, normal: Floats) -> None:
+    """Write the direction of view, or the opposite one, for a normal (3,)."""
+    way = direction if forward else negative(direction)
+    normal[0], normal[1], normal[2] = way.x, way.y, way.z
 
 
 @kernel
-def write_normal(
-    table: Table, shape_a: int, pose_a: Floats, face_a: int, shape_b: int, pose_b: Floats, face_b: int,
-    direction: Floats, forward: bool, normal: Floats,
-) -> None:  # fmt: skip
-    """Write the unit vector of n_a - n_b (3,), of the faces (in the order of patches) at which the way out along the view ends."""
-    ax, ay, az = outward_normal(table, shape_a, pose_a, face_a, direction, forward)
-    bx, by, bz = outward_normal(table, shape_b, pose_b, face_b, direction, not forward)
-    x, y, z = ax - bx, ay - by, az - bz
-    along = length(x, y, z)
-    sign = 1.0 if forward else -1.0
+def write_normal(out_a: Vec3, out_b: Vec3, direction: Vec3, forward: bool, normal: Floats) -> None:
+    """Write the unit vector of n_a - n_b (3,), of the faces at which the way out along the view ends."""
+    between = minus(out_a, out_b)
+    along = length(between)
     if not along > SHORTEST:
-        x, y, z, along = sign * direction[0], sign * direction[1], sign * direction[2], 1.0
-    normal[0], normal[1], normal[2] = x / along, y / along, z / along
+        between, along = times(1.0 if forward else -1.0, direction), 1.0
+    unit = divided(between, along)
+    normal[0], normal[1], normal[2] = unit.x, unit.y, unit.z
 
 
 @kernel
-def outward_normal(
-    table: Table, shape: int, pose: Floats, face: int, direction: Floats, leaving: bool
-) -> tuple[float, float, float]:
-    """The unit normal, in the world, of a face by which a ray along the direction (3,) leaves or enters its body.
+def outward_normal(mesh: PatchedMesh, pose: Floats, face: int, direction: Vec3, leaving: bool) -> Vec3:
+    """Return the unit normal, in the world, of a face by which a ray along the direction leaves or enters its body.
 
     Whichever way round its corners are given: it points along the ray where that leaves, against it where it enters.
     """
-    points = float64_at(table[shape, POINTS], table[shape, POINTS + 1])
-    corners = int32_at(table[shape, CORNERS], table[shape, CORNERS + 1])
-    first_point = int32_at(table[shape, FIRST_POINT], table[shape, FIRST_POINT + 1])
-    base = first_point[face // FACES_IN_PATCH]
-    p, q, r = 3 * (base + corners[3 * face]), 3 * (base + corners[3 * face + 1]), 3 * (base + corners[3 * face + 2])
-    ux, uy, uz = points[q] - points[p], points[q + 1] - points[p + 1], points[q + 2] - points[p + 2]
-    vx, vy, vz = points[r] - points[p], points[r + 1] - points[p + 1], points[r + 2] - points[p + 2]
-    # Scaled first, so that the product of edges of 1e-30 does not vanish.
-    u, v = max(abs(ux), abs(uy), abs(uz)), max(abs(vx), abs(vy), abs(vz))
+    base = mesh.first_point[face // FACES_IN_PATCH]
+    p = point_from(mesh.points, 3 * (base + mesh.corners[3 * face]))
+    u = minus(point_from(mesh.points, 3 * (base + mesh.corners[3 * face + 1])), p)
+    v = minus(point_from(mesh.points, 3 * (base + mesh.corners[3 * face + 2])), p)
+    longest_u, longest_v = max(abs(u.x), abs(u.y), abs(u.z)), max(abs(v.x), abs(v.y), abs(v.z))
     wanted = 1.0 if leaving else -1.0
-    if not (u > 0.0 and v > 0.0):
-        return wanted * direction[0], wanted * direction[1], wanted * direction[2]
-    ux, uy, uz, vx, vy, vz = ux / u, uy / u, uz / u, vx / v, vy / v, vz / v
-    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-    x = pose[0, 0] * nx + pose[0, 1] * ny + pose[0, 2] * nz
-    y = pose[1, 0] * nx + pose[1, 1] * ny + pose[1, 2] * nz
-    z = pose[2, 0] * nx + pose[2, 1] * ny + pose[2, 2] * nz
-    along = length(x, y, z)
+    if not (longest_u > 0.0 and longest_v > 0.0):
+        return times(wanted, direction)
+    # Scaled first, so that the product of edges of 1e-30 does not vanish.
+    local = cross(divided(u, longest_u), divided(v, longest_v))
+    normal = Vec3(dot(point_at(pose, 0), local), dot(point_at(pose, 1), local), dot(point_at(pose, 2), local))
+    along = length(normal)
     if not along > 0.0:
-        return wanted * direction[0], wanted * direction[1], wanted * direction[2]
-    if (x * direction[0] + y * direction[1] + z * direction[2]) * wanted < 0.0:
+        return times(wanted, direction)
+    if dot(normal, direction) * wanted < 0.0:
         along = -along
-    return x / along, y / along, z / along
+    return divided(normal, along)

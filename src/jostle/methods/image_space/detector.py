@@ -18,13 +18,15 @@ from jostle import cast
 from jostle.frame import Bodies, Floats, Frame
 from jostle.methods.image_space.candidates import Candidates
 from jostle.methods.image_space.contact_region import describe_pixels, longest_of_each_view
-from jostle.methods.image_space.regions import ShapesOfBodies, Views, views_of
+from jostle.methods.image_space.regions import Views, views_of
 from jostle.methods.image_space.renderers import Decisions, gpu_renderer
 from jostle.methods.image_space.shape import ImageShape, follow, own_copy
+from jostle.methods.image_space.shape_table import ShapesOfBodies
 from jostle.methods.image_space.shared_depth import decide_on_shared_maps
 from jostle.methods.image_space.show import OVERLAYS, shown
-from jostle.methods.image_space.software import ALL, CONSERVATIVE, INTERVAL, ONE, ONE_PER_PAIR, STENCIL, Pixels, SoftwareRenderer
+from jostle.methods.image_space.software import Pixels, SoftwareRenderer
 from jostle.methods.image_space.view_direction import DIRECTION, remember_separations
+from jostle.methods.image_space.workspace import ALL, CONSERVATIVE, INTERVAL, ONE, ONE_PER_PAIR, STENCIL
 from jostle.overlay import Overlay
 from jostle.pair_memory import PairMemory
 from jostle.protocol import Detector, OldToNew

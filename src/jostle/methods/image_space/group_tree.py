@@ -20,13 +20,25 @@ from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, overlap, re
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import KEPT_BYTES
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.kernels.slices import run_in_slices
+from jostle.kernels.structs import Record, int64, record_viewer
 
 LEAF = -1  # in the place of the second child; the first one is the body then
 DEEPEST = 128  # pairs on the stack: two trees of 2³¹ leaves need 62
 FIRST_SLICE = 500_000  # pairs of boxes: about 10 ms
-# Entries of the state of a descent.
-NEXT_UNITS, HEIGHT, FOUND, TESTS, STATE = 0, 1, 2, 3, 4
+
+
+class Descent(Record):
+    """Where a descent stands."""
+
+    next_units: int64  # the pair of units to go on with
+    height: int64  # of the stack
+    found: int64
+    tests: int64  # of boxes
+
+
+view_descent = record_viewer(Descent)
 
 
 class GroupTree(NamedTuple):
@@ -91,12 +103,13 @@ class BoxesOfGroups:
             used = descend_groups(
                 unit_a, unit_b, self.tree.child, self._lower, self._upper, operations, state, self._stack, self._pairs
             )
-            return bool(state[NEXT_UNITS] == len(unit_a) and state[HEIGHT] == 0), max(1, int(used))
+            descent = view_descent(state)
+            return bool(descent.next_units == len(unit_a) and descent.height == 0), max(1, int(used))
 
         while True:
-            state = np.zeros(STATE, np.int64)
+            state = np.zeros(4, np.int64)
             run_in_slices(step, state, FIRST_SLICE)
-            found, self.box_tests = int(state[FOUND]), int(state[TESTS])
+            found, self.box_tests = int(view_descent(state).found), int(view_descent(state).tests)
             if found < self._pairs.shape[1]:
                 break
             refuse_too_many_pairs(found)
@@ -113,7 +126,7 @@ class BoxesOfGroups:
 
 
 @kernel
-def refit_groups(child, lower, upper, out_lower, out_upper):  # type: ignore[no-untyped-def]
+def refit_groups(child: Ints, lower: Floats, upper: Floats, out_lower: Floats, out_upper: Floats) -> None:
     """Write the boxes (m,3) of the nodes over the boxes (n,3) of the bodies, children before their parents."""
     for node in range(child.shape[0] - 1, -1, -1):
         first, second = child[node, 0], child[node, 1]
@@ -126,31 +139,35 @@ def refit_groups(child, lower, upper, out_lower, out_upper):  # type: ignore[no-
 
 
 @kernel
-def longest_edge(lower, upper, node):  # type: ignore[no-untyped-def]
-    """The longest edge of the box of a node."""
+def longest_edge(lower: Floats, upper: Floats, node: int) -> float:
+    """Return the longest edge of the box of a node."""
     return max(upper[node, 0] - lower[node, 0], upper[node, 1] - lower[node, 1], upper[node, 2] - lower[node, 2])
 
 
 @kernel
-def descend_groups(unit_a, unit_b, child, lower, upper, operations, state, stack, pairs):  # type: ignore[no-untyped-def]
-    """Go on from state (STATE,) for so many operations, boxes that are compared or opened; returns those used.
+def descend_groups(
+    unit_a: Ints, unit_b: Ints, child: Ints, lower: Floats, upper: Floats, operations: int, state: NDArray[np.int64], stack: Ints,
+    pairs: Ints,
+) -> int:  # fmt: skip
+    """Go on from `state`, a `Descent`, for so many operations, boxes that are compared or opened; returns those used.
 
     Pairs (3,k) of bodies are written in no order, while there is room. The last column is never a result: what does not fit goes
     there.
     """
-    used, last = 0, pairs.shape[1] - 1
-    k, height, found, tests = state[NEXT_UNITS], state[HEIGHT], state[FOUND], state[TESTS]
+    used, last, descent = 0, pairs.shape[1] - 1, view_descent(state)
+    k, height, found, tests = descent.next_units, descent.height, descent.found, descent.tests
     while used < operations and (height > 0 or k < unit_a.shape[0]):
         used += 1
         if height == 0:
+            i, j = as_int64(unit_a[k]), as_int64(unit_b[k])
             tests += 1
-            if overlap(lower, upper, unit_a[k], unit_b[k]):
-                stack[0, 0], stack[0, 1] = unit_a[k], unit_b[k]
+            if overlap(lower, upper, i, j):
+                stack[0, 0], stack[0, 1] = i, j
                 height = 1
             k += 1
             continue
         height -= 1
-        i, j = stack[height, 0], stack[height, 1]
+        i, j = as_int64(stack[height, 0]), as_int64(stack[height, 1])
         leaf_i, leaf_j = child[i, 1] == LEAF, child[j, 1] == LEAF
         if leaf_i and leaf_j:
             place = min(found, last)
@@ -160,10 +177,11 @@ def descend_groups(unit_a, unit_b, child, lower, upper, operations, state, stack
         # The larger one is opened: its parts are more likely to miss the other.
         open_i = leaf_j or (not leaf_i and longest_edge(lower, upper, i) >= longest_edge(lower, upper, j))
         for side in range(2):
-            p, q = (child[i, side], j) if open_i else (i, child[j, side])
+            p = as_int64(child[i, side]) if open_i else i
+            q = j if open_i else as_int64(child[j, side])
             tests += 1
             if overlap(lower, upper, p, q):
                 stack[height, 0], stack[height, 1] = p, q
                 height += 1
-    state[NEXT_UNITS], state[HEIGHT], state[FOUND], state[TESTS] = k, height, found, tests
+    descent.next_units, descent.height, descent.found, descent.tests = k, height, found, tests
     return used

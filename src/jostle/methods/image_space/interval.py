@@ -11,47 +11,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.frame import Floats
 from jostle.kernels.jit import kernel
+from jostle.methods.image_space.workspace import FAR, HIGH, LOW, NEAR, DrawnPair, Work, depth_map, fill_map, meet_maps
 from jostle.render.depth_maps import draw_near_and_far
-from jostle.render.spans import Table
-
-
-@kernel(forceinline=True)
-def as_int64(number: int) -> int:
-    """A number from an array of int32: `int` leaves it what it is, and kernels that take it would be compiled for both."""
-    return np.int64(number)  # type: ignore[return-value]
 
 
 @kernel
-def fill_map(values: Floats, value: float) -> None:
-    """Set all of values (size, size)."""
-    for j in range(values.shape[0]):
-        for i in range(values.shape[1]):
-            values[j, i] = value
+def common_depths(work: Work, pair: DrawnPair) -> tuple[int, int]:
+    """Write the common depths LOW <= HIGH of each pixel; LOW > HIGH where there are none.
 
-
-@kernel
-def common_depths(
-    table: Table, shape_a: int, shape_b: int, view_a: Floats, view_b: Floats, size: int,
-    low: Floats, high: Floats, near: Floats, far: Floats, scratch: Floats,
-) -> tuple[int, int]:  # fmt: skip
-    """Write the common depths low <= high of each pixel, all maps (size, size); low > high where there are none.
-
-    Returns the number of pixels that have some, and that of the faces drawn. What is in near and far is of B alone.
+    Returns the number of pixels that have some, and that of the faces drawn. What is in NEAR and FAR is of B alone.
     """
+    size = pair.a.size
+    low, high = depth_map(work, LOW, size), depth_map(work, HIGH, size)
     fill_map(low, np.inf)
     fill_map(high, -np.inf)
-    drawn = draw_near_and_far(table, shape_a, view_a, size, low, high, scratch)
+    drawn = draw_near_and_far(pair.a, low, high, work.scratch)
     if drawn == 0:
         return 0, 0
+    near, far = depth_map(work, NEAR, size), depth_map(work, FAR, size)
     fill_map(near, np.inf)
     fill_map(far, -np.inf)
-    drawn += draw_near_and_far(table, shape_b, view_b, size, near, far, scratch)
-    count = 0
-    for j in range(size):
-        for i in range(size):
-            low[j, i] = max(low[j, i], near[j, i])
-            high[j, i] = min(high[j, i], far[j, i])
-            count += low[j, i] <= high[j, i]
-    return count, drawn
+    drawn += draw_near_and_far(pair.b, near, far, work.scratch)
+    return meet_maps(work, size), drawn

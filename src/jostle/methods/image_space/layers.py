@@ -9,136 +9,134 @@ bodies are compared. A point is inside where the winding number is not 0: parts 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
-from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
-from jostle.render.depth_layers import count_layers, fill_layers, layers_meet, sort_by_depth, sort_layers
-from jostle.render.spans import (
-    CENTRE,
-    FIRST_POINT,
-    HALF,
-    ROW,
-    SPANS,
-    Table,
-    box_is_outside,
-    faces_of_patch,
-    patch_count,
-    place_patch,
-    spans_of_faces,
+from jostle.methods.image_space.workspace import (
+    HIGH,
+    LOW,
+    MASK,
+    Bytes,
+    DrawnPair,
+    Work,
+    count_map,
+    depth_map,
+    mask_meeting_depths,
 )
+from jostle.render.depth_layers import LayerList, count_layers, fill_layers, layers_meet, sort_by_depth, sort_layers
+from jostle.render.drawn_body import DrawnBody, box_is_outside, faces_of_patch, patch_count
+from jostle.render.spans import ROW, Scratch, depth_in_span, place_patch, span_at, spans_of_faces
 
-Bytes = NDArray[np.uint8]
-Places = NDArray[np.int64]
+
+@kernel(forceinline=True)
+def layer_lists(work: Work, size: int, of_a: int) -> tuple[LayerList, LayerList]:
+    """Return the lists of A, which has the first `of_a` of all crossings, and of B."""
+    firsts: Any = work.firsts
+    depths: Any = work.depths
+    labels: Any = work.labels
+    begin = size * size + 2
+    return LayerList(firsts[:begin], depths[:of_a], labels[:of_a]), LayerList(
+        firsts[begin : 2 * begin], depths[of_a:], labels[of_a:]
+    )
 
 
 @kernel
-def list_layers(
-    table: Table, shape_a: int, shape_b: int, view_a: Floats, view_b: Floats, size: int, mask: Bytes,
-    first_a: Places, first_b: Places, depth: Floats, label: Ints, scratch: Floats,
-) -> tuple[int, int]:  # fmt: skip
+def list_layers(work: Work, pair: DrawnPair, mask: Bytes) -> tuple[int, int]:
     """List all crossings of both bodies where mask (size, size) is set; returns how many there are of A and of both.
 
-    Those of A come first in depth and label (n,), then those of B; first_a and first_b (size * size + 2,) count each from 0.
-    Nothing is listed when there is not room for all.
+    `layer_lists` has them. Nothing is listed when there is not room for all.
     """
-    of_a = count_layers(table, shape_a, view_a, size, mask, first_a, scratch)
-    of_b = count_layers(table, shape_b, view_b, size, mask, first_b, scratch)
-    if of_a + of_b <= depth.shape[0]:
-        fill_layers(table, shape_a, view_a, size, mask, first_a, depth[:of_a], label[:of_a], scratch)
-        fill_layers(table, shape_b, view_b, size, mask, first_b, depth[of_a:], label[of_a:], scratch)
-        sort_layers(size, first_a, depth[:of_a], label[:of_a])
-        sort_layers(size, first_b, depth[of_a:], label[of_a:])
+    size = pair.a.size
+    a, b = layer_lists(work, size, 0)
+    of_a = count_layers(pair.a, mask, a.first, work.scratch)
+    of_b = count_layers(pair.b, mask, b.first, work.scratch)
+    if of_a + of_b <= work.depths.shape[0]:
+        a, b = layer_lists(work, size, of_a)
+        fill_layers(pair.a, mask, a, work.scratch)
+        fill_layers(pair.b, mask, b, work.scratch)
+        sort_layers(size, a)
+        sort_layers(size, b)
     return of_a, of_a + of_b
 
 
 @kernel
-def common_layers(
-    table: Table, shape_a: int, shape_b: int, view_a: Floats, view_b: Floats, size: int, longest: bool, low: Floats, high: Floats,
-    mask: Bytes, firsts: Places, depth: Floats, label: Ints, scratch: Floats,
-) -> tuple[int, int]:  # fmt: skip
-    """Compare the layers of both bodies where low <= high, and put their common depths there, or low > high where there are none.
+def common_layers(work: Work, pair: DrawnPair, longest: bool) -> tuple[int, int]:
+    """Compare the layers of both bodies where LOW <= HIGH, and put their common depths there, or LOW > HIGH where there are none.
 
-    low, high, mask: (size, size); the longest common interval is taken, or the first. Returns the number of colliding pixels, and
-    the room that lists need; where depth and label (n,) have less, nothing was changed.
+    The longest common interval is taken, or the first. Returns the number of colliding pixels, and the room that lists need; where
+    they have less, nothing was changed.
     """
-    pixels = size * size
-    first_a, first_b = firsts[: pixels + 2], firsts[pixels + 2 : 2 * pixels + 4]
-    for j in range(size):
-        for i in range(size):
-            mask[j, i] = low[j, i] <= high[j, i]
-    of_a, needed = list_layers(table, shape_a, shape_b, view_a, view_b, size, mask, first_a, first_b, depth, label, scratch)
-    if needed > depth.shape[0]:
+    size = pair.a.size
+    low, high, mask = depth_map(work, LOW, size), depth_map(work, HIGH, size), count_map(work, MASK, size)
+    mask_meeting_depths(low, high, mask)
+    of_a, needed = list_layers(work, pair, mask)
+    if needed > work.depths.shape[0]:
         return 0, needed
-    depth_b, label_b = depth[of_a:], label[of_a:]
-    found = 0
+    a, b = layer_lists(work, size, of_a)
+    depth_a, depth_b, found = a.depth, b.depth, 0
     for j in range(size):
         for i in range(size):
             if mask[j, i]:
-                in_a, out_a, in_b, out_b = layers_meet(first_a, depth, label, first_b, depth_b, label_b, j * size + i, longest)
+                common = layers_meet(a, b, j * size + i, longest)
                 low[j, i], high[j, i] = np.inf, -np.inf
-                if in_a >= 0:
-                    low[j, i] = max(depth[in_a], depth_b[in_b])
-                    high[j, i] = min(depth[out_a], depth_b[out_b])
+                if common.in_a >= 0:
+                    low[j, i] = max(depth_a[common.in_a], depth_b[common.in_b])
+                    high[j, i] = min(depth_a[common.out_a], depth_b[common.out_b])
                     found += 1
     return found, needed
 
 
 @kernel
-def pixel_collides(
-    table: Table, shape_a: int, shape_b: int, view_a: Floats, view_b: Floats, size: int, pixel: int, both_convex: bool,
-    firsts: Places, depth: Floats, label: Ints, scratch: Floats,
-) -> bool:  # fmt: skip
-    """Whether both bodies share a depth at one pixel: to the bit what a comparison of the whole tile says of it.
+def pixel_collides(work: Work, pair: DrawnPair, pixel: int) -> bool:
+    """Return whether both bodies share a depth at one pixel: to the bit what a comparison of the whole tile says of it.
 
-    firsts (4 or more,), depth and label (n,) are written over; where they have not room for all crossings the answer is no.
+    Lists are written over; where they have not room for all crossings the answer is no.
     """
-    of_a = layers_of_pixel(table, shape_a, view_a, size, pixel, depth, label, scratch)
-    if of_a == 0 or of_a > depth.shape[0]:
+    firsts: Any = work.firsts
+    depth_a: Any = work.depths
+    label_a: Any = work.labels
+    of_a = layers_of_pixel(pair.a, pixel, depth_a, label_a, work.scratch)
+    if of_a == 0 or of_a > depth_a.shape[0]:
         return False
-    depth_b, label_b = depth[of_a:], label[of_a:]
-    of_b = layers_of_pixel(table, shape_b, view_b, size, pixel, depth_b, label_b, scratch)
+    depth_b, label_b = depth_a[of_a:], label_a[of_a:]
+    of_b = layers_of_pixel(pair.b, pixel, depth_b, label_b, work.scratch)
     if of_b == 0 or of_b > depth_b.shape[0]:
         return False
-    if both_convex:
-        return bool(max(depth[0], depth_b[0]) <= min(depth[of_a - 1], depth_b[of_b - 1]))
+    if pair.both_convex:
+        return bool(max(depth_a[0], depth_b[0]) <= min(depth_a[of_a - 1], depth_b[of_b - 1]))
     firsts[0], firsts[1], firsts[2], firsts[3] = 0, of_a, 0, of_b
-    return layers_meet(firsts[:2], depth, label, firsts[2:4], depth_b, label_b, 0, False)[0] >= 0
+    a, b = LayerList(firsts[:2], depth_a, label_a), LayerList(firsts[2:4], depth_b, label_b)
+    return layers_meet(a, b, 0, False).in_a >= 0
 
 
 @kernel
-def layers_of_pixel(
-    table: Table, shape: int, view: Floats, size: int, pixel: int, depth: Floats, label: Ints, scratch: Floats
-) -> int:
+def layers_of_pixel(body: DrawnBody, pixel: int, depth: Floats, label: Ints, scratch: Scratch) -> int:
     """List the crossings of one pixel in depth and label (n,), sorted, the same bits as in `list_layers`; returns their number.
 
     Where there is not room for all, what is listed means nothing.
     """
-    j, i = pixel // size, pixel % size
-    centre = float64_at(table[shape, CENTRE], table[shape, CENTRE + 1])
-    half = float64_at(table[shape, HALF], table[shape, HALF + 1])
-    first_point = int32_at(table[shape, FIRST_POINT], table[shape, FIRST_POINT + 1])
+    mesh, view = body.mesh, body.to_tile
+    j, i = pixel // body.size, pixel % body.size
     count = 0
-    for patch in range(patch_count(table, shape)):
-        if box_is_outside(centre, half, patch, view, 0, float(i), i + 1.0):
+    for patch in range(patch_count(mesh)):
+        if box_is_outside(mesh, patch, view.x, float(i), i + 1.0) or box_is_outside(mesh, patch, view.y, float(j), j + 1.0):
             continue
-        if box_is_outside(centre, half, patch, view, 1, float(j), j + 1.0):
-            continue
-        place_patch(table, shape, patch, view, size, scratch)
+        place_patch(body, patch, scratch)
         # A picture that ends above and below this row: no other row of any face is looked at.
-        for k in range(first_point[patch + 1] - first_point[patch]):
+        for k in range(mesh.first_point[patch + 1] - mesh.first_point[patch]):
             scratch[ROW + k] = min(max(scratch[ROW + k], float(j)), j + 1.0)
-        face, end = faces_of_patch(table, shape, patch)
+        face, end = faces_of_patch(mesh, patch)
         while face < end:
-            face, spans = spans_of_faces(table, shape, face, end, size, scratch)
-            for at in range(SPANS, SPANS + 8 * spans, 8):
-                before = i - int(scratch[at + 1])
-                if before >= 0 and i < int(scratch[at + 2]):
+            face, spans = spans_of_faces(body, face, end, scratch)
+            for k in range(spans):
+                span = span_at(scratch, k)
+                if span.first <= i < span.after:
                     if count < depth.shape[0]:
-                        depth[count] = min(max(scratch[at + 4] + before * scratch[at + 5], scratch[at + 6]), scratch[at + 7])
-                        label[count] = int(scratch[at + 3])
+                        depth[count] = depth_in_span(span, i - span.first)
+                        label[count] = span.label
                     count += 1
     if count <= depth.shape[0]:
         sort_by_depth(depth, label, 0, count)

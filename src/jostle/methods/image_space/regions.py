@@ -14,47 +14,51 @@ computed in float64 from `to_tile` in any order of summing, are from the exact i
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs
 from jostle.errors import InputError
-from jostle.frame import Bools, Floats, Frame, Ints
+from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.rigid import rigid_coordinate
+from jostle.geometry.triangle import Bounds
+from jostle.geometry.vector import Vec3, minus, plus, point_at, point_from, times, write_point, write_point_from
 from jostle.kernels.arrays import read_only_view
-from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.kernels.slices import run_in_slices
+from jostle.kernels.structs import Addresses, Record, Run, float64, int64, record_viewer
+from jostle.methods.image_space.shape_table import Shapes, ShapesOfBodies, box_of_body, mesh_of_body, open_shapes
 from jostle.methods.image_space.view_direction import (
     APART_ALONG,
     APART_IN_COLUMNS,
     AXES,
-    CENTRE,
     CENTRES,
     DIRECTION,
-    HALF,
     MEETING,
     MODES,
     SEPARATING,
+    SeenBody,
+    ViewFrame,
     X,
     Y,
     Z,
     apart_along,
-    array_of,
+    axis_of_frame,
     extent_of_patch,
     frame_of_direction,
     line_of_centres,
     row_of_view,
+    seen_body,
     vertices_apart,
 )
 from jostle.pair_memory import PairMemory
+from jostle.render.drawn_body import ViewRow, patch_count
 
 if TYPE_CHECKING:
     from jostle.methods.image_space.method import ImageSpace
-    from jostle.methods.image_space.shape import ImageShape
 
 FIRST_SLICE = 1_000_000  # patches that are looked at: about 10 ms
 ROUNDING = 2.0**-46
@@ -64,12 +68,37 @@ MOST_RESOLUTION = 2048  # pixels along a side of a tile
 ROUNDINGS = 10.0  # times the slack, of an accuracy: 4√2 across the view, 4 along it
 LEAST_OF_BUDGET, MOST_OF_BUDGET = 8, 1024
 
-# Columns of the table of shapes after those that are drawn: an address and a length for each array.
-LOWER, UPPER = 12, 14
-# A row of regions: the frame (9), the centre in the world (3), half width and half height, slack in world units.
-MIDDLE, WIDTH, HEIGHT, SLACK, REGION = 9, 12, 13, 14, 15
-# Entries of the state of a search for regions.
-NEXT_PAIR, FOUND, STATE = 0, 1, 2
+
+class Region(Record):
+    """The minimal overlapping region of a pair: the axes of its view, its centre, half its sides, the slack; in world units."""
+
+    right: Run[float64, Literal[3]]
+    up: Run[float64, Literal[3]]
+    ahead: Run[float64, Literal[3]]
+    middle: Run[float64, Literal[3]]
+    width: float64
+    height: float64
+    slack: float64
+
+
+class RegionSearch(Record):
+    """Where a search for regions stands."""
+
+    next_pair: int64
+    found: int64
+
+
+view_region, view_search = record_viewer(Region), record_viewer(RegionSearch)
+
+
+def _column(name: str) -> int:
+    place: int = Region.dtype.fields[name][1]  # type: ignore[index]  # a record has fields
+    return place // 8
+
+
+# Columns of an array of regions (n, REGION).
+AHEAD, MIDDLE, WIDTH, HEIGHT, SLACK = (_column(name) for name in ("ahead", "middle", "width", "height", "slack"))
+REGION = Region.dtype.itemsize // 8
 
 
 class Views(NamedTuple):
@@ -88,27 +117,6 @@ class Views(NamedTuple):
     def select(self, chosen: NDArray[Any]) -> Views:
         """Return some of the views."""
         return Views(*(column[chosen] for column in self))
-
-
-class ShapesOfBodies:
-    """The shapes of all bodies as kernels see them: a table with a row for each distinct shape.
-
-    Its columns are the arrays that `render/` takes (`render.patches.patch_arrays`), then `lower` and `upper`. Shapes that change
-    in place are followed without being told of it.
-    """
-
-    def __init__(self, shapes: Sequence[ImageShape]) -> None:
-        distinct = list({id(shape): shape for shape in shapes}.values())
-        number = {id(shape): k for k, shape in enumerate(distinct)}
-        self.shapes = tuple(shapes)
-        self.shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
-        self.convex: Bools = np.array([bool(shape.convex) for shape in shapes], bool)
-        self.table = AddressTable([_arrays_of(shape) for shape in distinct])
-
-
-def _arrays_of(shape: ImageShape) -> list[NDArray[Any]]:
-    drawn = (shape.points, shape.corners, shape.first_point, shape.first_face, shape.centre, shape.half)
-    return [*drawn, shape.lower, shape.upper]
 
 
 def views_of(
@@ -155,16 +163,15 @@ def regions_of(
     body_a, body_b, poses = read_only_view(pairs.body_a), read_only_view(pairs.body_b), read_only_view(frame.poses)
 
     def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
-        used = find_regions(
-            body_a, body_b, shapes.shape_of_body, shapes.table.table, poses, mode, directions, operations, state, numbers, regions
-        )
-        return bool(state[NEXT_PAIR] == count), max(1, int(used))
+        used = find_regions(body_a, body_b, shapes.addresses, poses, mode, directions, operations, state, numbers, regions)
+        next_pair, _found = state.tolist()
+        return next_pair == count, max(1, int(used))
 
-    state = np.zeros(STATE, np.int64)
+    state = np.zeros(2, np.int64)
     run_in_slices(step, state, FIRST_SLICE)
     if kept is not None:
         kept.remember(pairs, directions)
-    found = int(state[FOUND])
+    _next_pair, found = state.tolist()
     return numbers[:found], regions[:found]
 
 
@@ -235,12 +242,12 @@ def lay_out(pairs: CandidatePairs, frame: Frame, numbers: Ints, regions: Floats,
         read_only_view(body_a), read_only_view(body_b), read_only_view(frame.poses), read_only_view(sizes), read_only_view(regions),
         to_tile, to_world, pixel, slack,
     )  # fmt: skip
-    return Views(numbers, body_a, body_b, to_tile, to_world, sizes, pixel, regions[:, 6:9].copy(), slack)
+    return Views(numbers, body_a, body_b, to_tile, to_world, sizes, pixel, regions[:, AHEAD : AHEAD + 3].copy(), slack)
 
 
 @kernel
-def slack_of(lengths, side):  # type: ignore[no-untyped-def]
-    """What rounding may do to a tile coordinate, in world units; `lengths` is T + V, each the larger one of the two bodies.
+def slack_of(lengths: float, side: float) -> float:
+    """Return what rounding may do to a tile coordinate, in world units; `lengths` is T + V, each the larger one of the two bodies.
 
     T is the largest |entry| of the translation of a pose, V the largest |local coordinate| of a vertex, `side` the longer side of
     the tile. The result is 128 h (T + V + side) + 1e-28, h = 2⁻⁵³.
@@ -258,11 +265,34 @@ def slack_of(lengths, side):  # type: ignore[no-untyped-def]
     return ROUNDING * (lengths + side) + FLOOR
 
 
+class Lengths(NamedTuple):
+    """What rounding grows with: the largest |entry| of a translation, and the largest |local coordinate|."""
+
+    translation: float
+    local: float
+
+
+class Rectangle(NamedTuple):
+    """A part of the picture plane."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+
+@kernel(forceinline=True)
+def middle_of_box(box: Bounds) -> Vec3:
+    """Return the middle of a box."""
+    return plus(times(0.5, box.lower), times(0.5, box.upper))
+
+
 @kernel
-def middle_in_world(pose, lower, upper):  # type: ignore[no-untyped-def]
-    """The world place (x, y, z) of the middle of a local box."""
-    x, y, z = 0.5 * lower[0] + 0.5 * upper[0], 0.5 * lower[1] + 0.5 * upper[1], 0.5 * lower[2] + 0.5 * upper[2]
-    return (
+def middle_in_world(pose: Floats, box: Bounds) -> Vec3:
+    """Return the world place of the middle of a local box."""
+    middle = middle_of_box(box)
+    x, y, z = middle.x, middle.y, middle.z
+    return Vec3(
         rigid_coordinate(pose[0, 0], pose[0, 1], pose[0, 2], pose[0, 3], x, y, z),
         rigid_coordinate(pose[1, 0], pose[1, 1], pose[1, 2], pose[1, 3], x, y, z),
         rigid_coordinate(pose[2, 0], pose[2, 1], pose[2, 2], pose[2, 3], x, y, z),
@@ -270,124 +300,153 @@ def middle_in_world(pose, lower, upper):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def lengths_of(pose, lower, upper):  # type: ignore[no-untyped-def]
-    """The largest |entry| of the translation and the largest |local coordinate| of a body."""
-    t, v = 0.0, 0.0
-    for k in range(3):
-        t = max(t, abs(pose[k, 3]))
-        v = max(v, abs(lower[k]), abs(upper[k]))
-    return t, v
+def lengths_of(pose: Floats, box: Bounds) -> Lengths:
+    """Return the lengths of a body with this pose (4,4) and local box."""
+    lower, upper = box.lower, box.upper
+    return Lengths(
+        max(abs(pose[0, 3]), abs(pose[1, 3]), abs(pose[2, 3])),
+        max(abs(lower.x), abs(upper.x), abs(lower.y), abs(upper.y), abs(lower.z), abs(upper.z)),
+    )
 
 
 @kernel
-def extents_over(centre, half, pose, f, ox, oy, oz, left, right, bottom, top):  # type: ignore[no-untyped-def]
-    """Extents (x, X, y, Y, z, Z) of those patches of a body that lie over a rectangle, x and y cut to it; x > X where none does.
-
-    centre, half (3k,): boxes of the patches; f: the nine numbers of the view's frame; coordinates are about the world point o.
-    """
-    x0, x1, x2, x3 = row_of_view(pose, f[0], f[1], f[2], ox, oy, oz)
-    y0, y1, y2, y3 = row_of_view(pose, f[3], f[4], f[5], ox, oy, oz)
-    z0, z1, z2, z3 = row_of_view(pose, f[6], f[7], f[8], ox, oy, oz)
+def extents_over(body: SeenBody, over: Rectangle) -> Bounds:
+    """Return the extents of those patches of a body that lie over a rectangle, x and y cut to it; lower > upper if none does."""
+    mesh, view = body.mesh, body.along
     lx, ux, ly, uy, lz, uz = math.inf, -math.inf, math.inf, -math.inf, math.inf, -math.inf
-    for k in range(centre.shape[0] // 3):
-        ax, bx = extent_of_patch(centre, half, k, x0, x1, x2, x3)
-        ay, by = extent_of_patch(centre, half, k, y0, y1, y2, y3)
-        if ax <= right and left <= bx and ay <= top and bottom <= by:
-            az, bz = extent_of_patch(centre, half, k, z0, z1, z2, z3)
+    for k in range(patch_count(mesh)):
+        ax, bx = extent_of_patch(mesh, k, view.x)
+        ay, by = extent_of_patch(mesh, k, view.y)
+        if ax <= over.right and over.left <= bx and ay <= over.top and over.bottom <= by:
+            az, bz = extent_of_patch(mesh, k, view.z)
             lx, ux = min(lx, ax), max(ux, bx)
             ly, uy = min(ly, ay), max(uy, by)
             lz, uz = min(lz, az), max(uz, bz)
-    return max(lx, left), min(ux, right), max(ly, bottom), min(uy, top), lz, uz
+    return Bounds(
+        Vec3(max(lx, over.left), max(ly, over.bottom), lz),
+        Vec3(min(ux, over.right), min(uy, over.top), uz),
+    )
+
+
+@kernel(forceinline=True)
+def everywhere() -> Rectangle:
+    """Return the whole picture plane."""
+    return Rectangle(-math.inf, math.inf, -math.inf, math.inf)
+
+
+@kernel(forceinline=True)
+def common_rectangle(a: Bounds, b: Bounds) -> Rectangle:
+    """Return where two extents overlap in the picture plane; left > right or bottom > top where they do not."""
+    return Rectangle(max(a.lower.x, b.lower.x), min(a.upper.x, b.upper.x), max(a.lower.y, b.lower.y), min(a.upper.y, b.upper.y))
+
+
+@kernel(forceinline=True)
+def grown(over: Rectangle, by: float) -> Rectangle:
+    """Return a rectangle that is larger by so much on each side."""
+    return Rectangle(over.left - by, over.right + by, over.bottom - by, over.top + by)
 
 
 @kernel
-def region_of_pair(centre_a, half_a, pose_a, centre_b, half_b, pose_b, f, ox, oy, oz, lengths, region):  # type: ignore[no-untyped-def]
-    """Write the region of a pair into region (REGION,); returns MEETING, or how it is apart (negative where B comes first)."""
-    all_ = math.inf
-    ax, bx, ay, by, az, bz = extents_over(centre_a, half_a, pose_a, f, ox, oy, oz, -all_, all_, -all_, all_)
-    cx, dx, cy, dy, cz, dz = extents_over(centre_b, half_b, pose_b, f, ox, oy, oz, -all_, all_, -all_, all_)
-    wide, high = min(bx - ax, dx - cx), min(by - ay, dy - cy)
+def region_of_pair(a: SeenBody, b: SeenBody, frame: ViewFrame, origin: Vec3, lengths: float, region: Region) -> int:
+    """Write the region of a pair; returns MEETING, or how it is apart (negative where B comes first)."""
+    of_a, of_b = extents_over(a, everywhere()), extents_over(b, everywhere())
+    wide = min(of_a.upper.x - of_a.lower.x, of_b.upper.x - of_b.lower.x)
+    high = min(of_a.upper.y - of_a.lower.y, of_b.upper.y - of_b.lower.y)
     pad = slack_of(lengths, max(wide, high))
     gap = 2.0 * pad  # for A and for B
-    apart = apart_along(ax, bx, cx, dx, ay, by, cy, dy, az, bz, cz, dz, gap)
+    apart = apart_along(of_a, of_b, gap)
     if apart != MEETING:
         return apart
-    left, right, bottom, top = max(ax, cx) - gap, min(bx, dx) + gap, max(ay, cy) - gap, min(by, dy) + gap
-    if centre_a.shape[0] > 3 or centre_b.shape[0] > 3:
+    over = grown(common_rectangle(of_a, of_b), gap)
+    if patch_count(a.mesh) > 1 or patch_count(b.mesh) > 1:
         # Both over the same rectangle, so that it does not matter which one is called A.
-        ax, bx, ay, by, az, bz = extents_over(centre_a, half_a, pose_a, f, ox, oy, oz, left, right, bottom, top)
-        cx, dx, cy, dy, cz, dz = extents_over(centre_b, half_b, pose_b, f, ox, oy, oz, left, right, bottom, top)
-        left, right, bottom, top = max(ax, cx), min(bx, dx), max(ay, cy), min(by, dy)
-        if left - right > gap or bottom - top > gap or max(az, cz) - min(bz, dz) > gap:
+        of_a, of_b = extents_over(a, over), extents_over(b, over)
+        over = common_rectangle(of_a, of_b)
+        in_depth = max(of_a.lower.z, of_b.lower.z) - min(of_a.upper.z, of_b.upper.z)
+        if over.left - over.right > gap or over.bottom - over.top > gap or in_depth > gap:
             return APART_IN_COLUMNS
-    x, y, z = 0.5 * (left + right), 0.5 * (bottom + top), 0.5 * (max(az, cz) + min(bz, dz))
-    for k in range(9):
-        region[k] = f[k]
-    region[MIDDLE] = ox + ((x * f[0] + y * f[3]) + z * f[6])
-    region[MIDDLE + 1] = oy + ((x * f[1] + y * f[4]) + z * f[7])
-    region[MIDDLE + 2] = oz + ((x * f[2] + y * f[5]) + z * f[8])
+    x, y = 0.5 * (over.left + over.right), 0.5 * (over.bottom + over.top)
+    z = 0.5 * (max(of_a.lower.z, of_b.lower.z) + min(of_a.upper.z, of_b.upper.z))
+    write_point_from(region.right, 0, frame.right)
+    write_point_from(region.up, 0, frame.up)
+    write_point_from(region.ahead, 0, frame.ahead)
+    away = plus(plus(times(x, frame.right), times(y, frame.up)), times(z, frame.ahead))
+    write_point_from(region.middle, 0, plus(origin, away))
     # A region of no width (bodies that touch) is one of few roundings: pixels would be smaller than those.
-    region[WIDTH] = max(0.5 * (right - left), 0.5 * NARROWEST * wide) + gap
-    region[HEIGHT] = max(0.5 * (top - bottom), 0.5 * NARROWEST * high) + gap
-    region[SLACK] = pad
+    region.width = max(0.5 * (over.right - over.left), 0.5 * NARROWEST * wide) + gap
+    region.height = max(0.5 * (over.top - over.bottom), 0.5 * NARROWEST * high) + gap
+    region.slack = pad
     return MEETING
 
 
 @kernel
-def find_regions(  # type: ignore[no-untyped-def]
-    body_a, body_b, shape_of_body, addresses, poses, mode, directions, operations, state, numbers, regions
-):
-    """Find the regions of pairs from state[NEXT_PAIR] on, for so many operations; returns those used.
+def find_regions(
+    body_a: Ints, body_b: Ints, addresses: Addresses, poses: Floats, mode: int, directions: Floats, operations: int,
+    state: NDArray[np.int64], numbers: Ints, regions: Floats,
+) -> int:  # fmt: skip
+    """Find the regions of pairs from where `state` (a `RegionSearch`) stands, for so many operations; returns those used.
 
-    Pairs that need a picture are written into numbers (k,) and regions (k, REGION), from state[FOUND] on; what separates others
-    along a direction into directions (pairs, DIRECTION), which are recalled from where the mode is SEPARATING.
+    Pairs that need a picture are written into numbers (k,) and regions (k, REGION); what separates others along a direction into
+    directions (pairs, DIRECTION), which are recalled from where the mode is SEPARATING.
     """
-    used = 0
-    pair, found = state[NEXT_PAIR], state[FOUND]
-    f = np.empty(9)
-    while pair < body_a.shape[0] and used < operations:
-        a, b = np.int64(body_a[pair]), np.int64(body_b[pair])
-        row_a, row_b = shape_of_body[a], shape_of_body[b]
-        pose_a, pose_b = poses[a], poses[b]
-        centre_a, half_a = array_of(addresses, row_a, CENTRE), array_of(addresses, row_a, HALF)
-        centre_b, half_b = array_of(addresses, row_b, CENTRE), array_of(addresses, row_b, HALF)
-        lower_a, upper_a = array_of(addresses, row_a, LOWER), array_of(addresses, row_a, UPPER)
-        lower_b, upper_b = array_of(addresses, row_b, LOWER), array_of(addresses, row_b, UPPER)
-        ox, oy, oz = middle_in_world(pose_a, lower_a, upper_a)
-        t, v = lengths_of(pose_a, lower_a, upper_a)
-        t_b, v_b = lengths_of(pose_b, lower_b, upper_b)
-        lengths = max(t, t_b) + max(v, v_b)
-        first = found
+    shapes, search, used = open_shapes(addresses), view_search(state), 0
+    while search.next_pair < body_a.shape[0] and used < operations:
+        pair, first = as_int64(search.next_pair), as_int64(search.found)
+        a, b = as_int64(body_a[pair]), as_int64(body_b[pair])
+        mesh_a, mesh_b = mesh_of_body(shapes, a), mesh_of_body(shapes, b)
+        between = line_of_bodies(shapes, poses, a, b)
         for view in range(3 if mode == AXES else 1):
-            axis = view if mode == AXES else mode
-            x, y, z = 1.0 if axis == X else 0.0, 1.0 if axis == Y else 0.0, 1.0 if axis == Z else 0.0
-            if mode == SEPARATING and directions[pair, 0] == directions[pair, 0]:
-                x, y, z = directions[pair, 0], directions[pair, 1], directions[pair, 2]
-            elif mode in (SEPARATING, CENTRES):
-                bx, by, bz = middle_in_world(pose_b, lower_b, upper_b)
-                x, y, z = line_of_centres(ox, oy, oz, bx, by, bz, lengths)
-            f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8] = frame_of_direction(x, y, z)
-            used += (centre_a.shape[0] + centre_b.shape[0]) // 3
-            apart = region_of_pair(centre_a, half_a, pose_a, centre_b, half_b, pose_b, f, ox, oy, oz, lengths, regions[found])
+            frame = frame_of_direction(direction_of_view(view if mode == AXES else mode, point_at(directions, pair), between))
+            seen_a = seen_body(mesh_a, poses[a], frame, between.origin)
+            seen_b = seen_body(mesh_b, poses[b], frame, between.origin)
+            used += patch_count(mesh_a) + patch_count(mesh_b)
+            region = view_region(regions[search.found])
+            apart = region_of_pair(seen_a, seen_b, frame, between.origin, between.lengths, region)
             if apart == MEETING:
-                apart = vertices_apart(addresses, row_a, pose_a, row_b, pose_b, f, ox, oy, oz, regions[found, SLACK])
+                apart = vertices_apart(seen_a, seen_b, region.slack)
             if apart != MEETING:
                 if abs(apart) != APART_IN_COLUMNS:
-                    sign, m = (1.0 if apart > 0 else -1.0), 3 * (abs(apart) - APART_ALONG)
-                    directions[pair, 0], directions[pair, 1], directions[pair, 2] = sign * f[m], sign * f[m + 1], sign * f[m + 2]
-                found = first  # apart along one axis of three is apart
+                    sign = 1.0 if apart > 0 else -1.0
+                    write_point(directions, pair, times(sign, axis_of_frame(frame, abs(apart) - APART_ALONG)))
+                search.found = first  # apart along one axis of three is apart
                 break
-            numbers[found] = pair
-            found += 1
-        if mode == AXES and found > first:
-            sort_by_area(regions, first, found)
-        pair += 1
-    state[NEXT_PAIR], state[FOUND] = pair, found
+            numbers[search.found] = pair
+            search.found += 1
+        if mode == AXES and search.found > first:
+            sort_by_area(regions, first, as_int64(search.found))
+        search.next_pair = pair + 1
     return used
 
 
+class BetweenBodies(NamedTuple):
+    """The middle of A's box, about which a pair is seen, the middle of B's, and T + V of `slack_of`."""
+
+    origin: Vec3
+    other: Vec3
+    lengths: float
+
+
 @kernel
-def sort_by_area(regions, first, last):  # type: ignore[no-untyped-def]
+def line_of_bodies(shapes: Shapes, poses: Floats, a: int, b: int) -> BetweenBodies:
+    """Return the middles and the lengths of two bodies."""
+    box_a, box_b = box_of_body(shapes, a), box_of_body(shapes, b)
+    of_a, of_b = lengths_of(poses[a], box_a), lengths_of(poses[b], box_b)
+    lengths = max(of_a.translation, of_b.translation) + max(of_a.local, of_b.local)
+    return BetweenBodies(middle_in_world(poses[a], box_a), middle_in_world(poses[b], box_b), lengths)
+
+
+@kernel
+def direction_of_view(mode: int, remembered: Vec3, between: BetweenBodies) -> Vec3:
+    """Return the direction along which a pair is seen; what is remembered is NaN where nothing is."""
+    if mode == SEPARATING and remembered.x == remembered.x:
+        return remembered
+    if mode in (SEPARATING, CENTRES):
+        return line_of_centres(between.origin, between.other, between.lengths)
+    return Vec3(1.0 if mode == X else 0.0, 1.0 if mode == Y else 0.0, 1.0 if mode == Z else 0.0)
+
+
+@kernel
+def sort_by_area(regions: Floats, first: int, last: int) -> None:
     """Sort rows first … last-1 of regions by area, the smallest first; equal ones stay in order."""
     for i in range(first + 1, last):
         k = i
@@ -398,25 +457,40 @@ def sort_by_area(regions, first, last):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def lay_out_tiles(body_a, body_b, poses, sizes, regions, to_tile, to_world, pixel, slack):  # type: ignore[no-untyped-def]
+def lay_out_tiles(
+    body_a: Ints, body_b: Ints, poses: Floats, sizes: Ints, regions: Floats, to_tile: Floats, to_world: Floats, pixel: Floats,
+    slack: Floats,
+) -> None:  # fmt: skip
     """Write the matrices, pixels and slacks (see `Views`) of n regions, each with its own size."""
     for k in range(sizes.shape[0]):
-        half = 0.5 * sizes[k]
-        cx, cy, cz = regions[k, MIDDLE], regions[k, MIDDLE + 1], regions[k, MIDDLE + 2]
-        for axis in range(3):
-            scale = half / regions[k, WIDTH + axis] if axis < 2 else 1.0
-            middle = half if axis < 2 else 0.0
-            x, y, z = regions[k, 3 * axis], regions[k, 3 * axis + 1], regions[k, 3 * axis + 2]
-            for role in range(2):
-                pose = poses[body_a[k] if role == 0 else body_b[k]]
-                r0, r1, r2, r3 = row_of_view(pose, x, y, z, cx, cy, cz)
-                to_tile[k, role, 4 * axis], to_tile[k, role, 4 * axis + 1] = r0 * scale, r1 * scale
-                to_tile[k, role, 4 * axis + 2], to_tile[k, role, 4 * axis + 3] = r2 * scale, r3 * scale + middle
-        wide, high = regions[k, WIDTH] / half, regions[k, HEIGHT] / half
-        for m in range(3):
-            right, up = regions[k, m] * wide, regions[k, 3 + m] * high
-            to_world[k, 4 * m], to_world[k, 4 * m + 1], to_world[k, 4 * m + 2] = right, up, regions[k, 6 + m]
-            to_world[k, 4 * m + 3] = regions[k, MIDDLE + m] - half * (right + up)
+        region, half = view_region(regions[k]), 0.5 * sizes[k]
+        right, up, ahead = point_from(region.right, 0), point_from(region.up, 0), point_from(region.ahead, 0)
+        middle = point_from(region.middle, 0)
+        for role in range(2):
+            pose = poses[body_a[k] if role == 0 else body_b[k]]
+            matrix = to_tile[k, role]
+            write_view_row(matrix, X, scaled_row(row_of_view(pose, right, middle), half / region.width, half))
+            write_view_row(matrix, Y, scaled_row(row_of_view(pose, up, middle), half / region.height, half))
+            write_view_row(matrix, Z, scaled_row(row_of_view(pose, ahead, middle), 1.0, 0.0))
+        wide, high = region.width / half, region.height / half
+        across, upward = times(wide, right), times(high, up)
+        corner = minus(middle, times(half, plus(across, upward)))
+        write_view_row(to_world[k], X, ViewRow(across.x, upward.x, ahead.x, corner.x))
+        write_view_row(to_world[k], Y, ViewRow(across.y, upward.y, ahead.y, corner.y))
+        write_view_row(to_world[k], Z, ViewRow(across.z, upward.z, ahead.z, corner.z))
         pixel[k, 0], pixel[k, 1] = wide, high
-        off = regions[k, SLACK] * (1.0 + 2.0**-50)
+        off = region.slack * (1.0 + 2.0**-50)
         slack[k, 0], slack[k, 1] = off / min(wide, high), off
+
+
+@kernel(forceinline=True)
+def scaled_row(row: ViewRow, scale: float, middle: float) -> ViewRow:
+    """Return a coordinate, scaled and moved."""
+    return ViewRow(row.x * scale, row.y * scale, row.z * scale, row.offset * scale + middle)
+
+
+@kernel(forceinline=True)
+def write_view_row(matrix: Floats, axis: int, row: ViewRow) -> None:
+    """Write a row of a 3×4 matrix (12,)."""
+    start = 4 * axis
+    matrix[start], matrix[start + 1], matrix[start + 2], matrix[start + 3] = row.x, row.y, row.z, row.offset

@@ -14,29 +14,31 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs
 from jostle.errors import InputError
-from jostle.frame import Floats, Frame, Ints
+from jostle.frame import Bools, Floats, Frame, Ints
+from jostle.geometry.vector import Vec3, plus, point_from, times, write_point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import KEPT_BYTES
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.kernels.slices import run_in_slices
+from jostle.kernels.structs import Addresses, Record, int64, record_viewer
 from jostle.methods.image_space.regions import (
+    AHEAD,
     HEIGHT,
-    LOWER,
     MIDDLE,
     MOST_RESOLUTION,
     REGION,
     SLACK,
-    UPPER,
     WIDTH,
-    ShapesOfBodies,
     Views,
+    everywhere,
     extents_over,
     lay_out,
     lengths_of,
@@ -44,9 +46,12 @@ from jostle.methods.image_space.regions import (
     refuse_rounding,
     slack_of,
 )
-from jostle.methods.image_space.software import ALL, INTERVAL, ONE, Pixels, SoftwareRenderer
-from jostle.methods.image_space.view_direction import CENTRE, HALF, MODES, array_of, frame_of_direction
+from jostle.methods.image_space.shape_table import Shapes, ShapesOfBodies, box_of_body, mesh_of_body, open_shapes
+from jostle.methods.image_space.software import Pixels, SoftwareRenderer
+from jostle.methods.image_space.view_direction import MODES, ViewFrame, frame_of_direction, seen_body
+from jostle.methods.image_space.workspace import ALL, INTERVAL, ONE
 from jostle.render.depth_maps import draw_near_and_far
+from jostle.render.drawn_body import DrawnBody, view_from
 from jostle.render.spans import scratch_for_drawing
 
 if TYPE_CHECKING:
@@ -60,11 +65,22 @@ INSIDE = 1.0 - 2.0**-40  # of the accuracy: so that rounding leaves no pixel lar
 MOST_ACROSS = 2.0**40  # pixels from the middle of the lattice: numbers of pixels stay exact
 
 NO_MAP = -1
+UNSURE, NO_ROOM = -1, -2  # in place of a number of pixels
 _KEPT = threading.local()
-# Columns of extents: x, y and z of a body on the lattice, in world units; then its slack.
-EXTENTS = 7
-# Entries of the state of drawing and of comparing.
-NEXT, ROWS, DRAWN, FULL, STATE = 0, 1, 2, 3, 4
+# Columns of extents: lowest and highest x, y and z of a body on the lattice, in world units; then its slack.
+EXTENT_X, EXTENT_Y, EXTENT_Z, EXTENT_SLACK, EXTENTS = 0, 2, 4, 6, 7
+
+
+class Comparison(Record):
+    """Where drawing or comparing stands."""
+
+    next: int64  # body or pair
+    rows: int64  # written so far
+    drawn: int64  # pixels looked at
+    full: int64  # whether there was no room for more rows
+
+
+view_comparison = record_viewer(Comparison)
 
 
 class Lattice:
@@ -73,16 +89,14 @@ class Lattice:
     def __init__(self, frame: Frame, bodies: Ints, shapes: ShapesOfBodies, view: str, accuracy: float) -> None:
         self.accuracy, self.pixel = accuracy, accuracy * math.sqrt(2.0) * INSIDE
         axis = MODES[view]
-        self.axes = np.array(frame_of_direction(*(1.0 if k == axis else 0.0 for k in range(3))))
+        axes = frame_of_direction(Vec3(*(1.0 if k == axis else 0.0 for k in range(3))))
+        self.axes = np.array(axes)
         self.middle, self.extents = np.empty(3), np.empty((len(bodies), EXTENTS))
-        place_on_lattice(
-            read_only_view(bodies), shapes.shape_of_body, shapes.table.table, read_only_view(frame.poses), self.axes, self.middle,
-            self.extents,
-        )  # fmt: skip
+        place_on_lattice(read_only_view(bodies), shapes.addresses, read_only_view(frame.poses), axes, self.middle, self.extents)
 
     def rectangles(self) -> Longs:
         """(n, 4) first and end pixel along x and along y of each body."""
-        across = self.extents[:, :4].reshape(-1, 2, 2) + self.extents[:, 6, None, None] * np.array([-1.0, 1.0])
+        across = self.extents[:, :EXTENT_Z].reshape(-1, 2, 2) + self.extents[:, EXTENT_SLACK, None, None] * np.array([-1.0, 1.0])
         farthest = float(np.abs(across).max(initial=0.0))
         if not farthest < MOST_ACROSS * self.pixel:
             raise InputError(
@@ -99,11 +113,11 @@ class Lattice:
         """Return rows (k, REGION) and sizes (k,) of square tiles over rectangles (k, 4), their middles at a depth (k,)."""
         size = longer_sides(rectangles)
         regions = np.empty((len(size), REGION))
-        regions[:, :9] = self.axes
+        regions[:, : AHEAD + 3] = self.axes.reshape(-1)
         places = [(rectangles[:, 2 * k] + 0.5 * size) * self.pixel for k in range(2)]
         for k, place in enumerate((*places, depth)):
             # Axes of the world: only one entry of three is not 0, and nothing else is rounded.
-            regions[:, MIDDLE + int(np.argmax(self.axes[3 * k : 3 * k + 3]))] = place
+            regions[:, MIDDLE + int(np.argmax(self.axes[k]))] = place
         regions[:, MIDDLE : MIDDLE + 3] += self.middle
         regions[:, WIDTH] = regions[:, HEIGHT] = 0.5 * self.pixel * size
         regions[:, SLACK] = slack
@@ -149,8 +163,9 @@ def decide_on_shared_maps(
     shared = np.empty((len(a), 4), np.int64)
     shared[:, ::2] = np.maximum(rectangles[a, ::2], rectangles[b, ::2])
     shared[:, 1::2] = np.minimum(rectangles[a, 1::2], rectangles[b, 1::2])
-    first, last = np.maximum(extents[a, 4], extents[b, 4]), np.minimum(extents[a, 5], extents[b, 5])
-    slack = np.maximum(extents[a, 6], extents[b, 6])
+    first = np.maximum(extents[a, EXTENT_Z], extents[b, EXTENT_Z])
+    last = np.minimum(extents[a, EXTENT_Z + 1], extents[b, EXTENT_Z + 1])
+    slack = np.maximum(extents[a, EXTENT_SLACK], extents[b, EXTENT_SLACK])
     drawn: Ints = np.flatnonzero(
         (shared[:, 0] < shared[:, 1]) & (shared[:, 2] < shared[:, 3]) & (first - last <= 2.0 * slack)
     ).astype(np.int32)
@@ -198,23 +213,20 @@ class _Maps:
                 self._place[row] = total
                 total += int(side[row]) ** 2
         rows = np.flatnonzero(self._place != NO_MAP)
-        regions, sizes = lattice.regions(rectangles[rows], np.zeros(len(rows)), lattice.extents[rows, 6])
+        regions, sizes = lattice.regions(rectangles[rows], np.zeros(len(rows)), lattice.extents[rows, EXTENT_SLACK])
         own = bodies[rows]
         views = lay_out(CandidatePairs(own, own), frame, np.arange(len(rows), dtype=np.int32), regions, sizes.astype(np.int32))
         maps = _room_for(2 * total)
         self._near, self._far = maps[:total], maps[total:]
         self._side, self.pixels = side, total
-        own, to_tile, sizes, place = (read_only_view(each) for each in (own, views.to_tile, views.size, self._place[rows]))
+        own, to_tile, pixels, place = (read_only_view(each) for each in (own, views.to_tile, views.size, self._place[rows]))
         scratch = scratch_for_drawing()
 
         def step(state: Longs, operations: int) -> tuple[bool, int]:
-            used = draw_bodies(
-                own, to_tile, sizes, place, shapes.shape_of_body, shapes.table.table, operations, state, self._near, self._far,
-                scratch,
-            )  # fmt: skip
-            return bool(state[NEXT] == len(rows)), max(1, int(used))
+            used = draw_bodies(own, to_tile, pixels, place, shapes.addresses, operations, state, self._near, self._far, scratch)
+            return bool(view_comparison(state).next == len(rows)), max(1, int(used))
 
-        run_in_slices(step, np.zeros(STATE, np.int64), FIRST_SLICE)
+        run_in_slices(step, np.zeros(4, np.int64), FIRST_SLICE)
 
     def compare(
         self, views: Views, a: Longs, b: Longs, shared: Longs, depth: Floats, wanted: int, software: SoftwareRenderer,
@@ -223,30 +235,30 @@ class _Maps:
         """Return the colliding pixels of views of bodies in rows a and b (k,), over rectangles (k,4), about depths (k,)."""
         convex = self._shapes.convex[views.body_a] & self._shapes.convex[views.body_b]
         unsure = np.zeros(len(a), np.uint8)
+        pairs = SharedPairs(a, b, shared, depth, convex)
+        maps = BodyMaps(self._place, self._side, self._rectangles, self._near, self._far)
         numbers, depths = np.empty((2, 64), np.int32), np.empty((2, 64))
 
         def step(state: Longs, operations: int) -> tuple[bool, int]:
             nonlocal numbers, depths
-            used = compare_maps(
-                a, b, shared, depth, convex, self._place, self._side, self._rectangles, self._near, self._far, wanted, operations,
-                state, unsure, numbers, depths,
-            )  # fmt: skip
-            if state[FULL]:
-                state[FULL] = 0
+            used = compare_maps(pairs, maps, wanted, operations, state, unsure, numbers, depths)
+            comparison = view_comparison(state)
+            if comparison.full:
+                comparison.full = 0
                 numbers = np.concatenate([numbers, np.empty_like(numbers)], axis=1)
                 depths = np.concatenate([depths, np.empty_like(depths)], axis=1)
-            return bool(state[NEXT] == len(a)), max(1, int(used))
+            return bool(comparison.next == len(a)), max(1, int(used))
 
-        state = np.zeros(STATE, np.int64)
+        state = np.zeros(4, np.int64)
         run_in_slices(step, state, FIRST_SLICE)
-        rows = int(state[ROWS])
+        rows = int(view_comparison(state).rows)
         columns: list[NDArray[Any]] = [
             numbers[0, :rows].copy(),
             numbers[1, :rows].copy(),
             depths[0, :rows].copy(),
             depths[1, :rows].copy(),
         ]
-        drawn = self.pixels + int(state[DRAWN])
+        drawn = self.pixels + int(view_comparison(state).drawn)
         left = np.flatnonzero(unsure)
         if len(left) and not (wanted == ONE and rows):
             others = software.look(views.select(left), INTERVAL, wanted, workers)
@@ -258,97 +270,148 @@ class _Maps:
         return Pixels(columns[0], columns[1], columns[2], columns[3], drawn)
 
 
-@kernel
-def place_on_lattice(bodies, shape_of_body, addresses, poses, axes, middle, extents):  # type: ignore[no-untyped-def]
-    """Write the middle (3,) of the places of bodies (n,), and extents (n, EXTENTS) of each about it along the rows of axes (9,)."""
-    lowest, highest = np.full(3, math.inf), np.full(3, -math.inf)
-    t, v, reach = 0.0, 0.0, 0.0
-    for k in range(bodies.shape[0]):
-        body, row = bodies[k], shape_of_body[bodies[k]]
-        t_k, v_k = lengths_of(poses[body], array_of(addresses, row, LOWER), array_of(addresses, row, UPPER))
-        t, v = max(t, t_k), max(v, v_k)
-        for m in range(3):
-            lowest[m], highest[m] = min(lowest[m], poses[body, m, 3]), max(highest[m], poses[body, m, 3])
-    for m in range(3):
-        middle[m] = 0.5 * lowest[m] + 0.5 * highest[m] if bodies.shape[0] > 0 else 0.0
-    for k in range(bodies.shape[0]):
-        body, row = bodies[k], shape_of_body[bodies[k]]
-        found = extents_over(
-            array_of(addresses, row, CENTRE), array_of(addresses, row, HALF), poses[body], axes, middle[0], middle[1], middle[2],
-            -math.inf, math.inf, -math.inf, math.inf,
-        )  # fmt: skip
-        for m in range(6):
-            extents[k, m] = found[m]
-        reach = max(reach, abs(found[0]), abs(found[1]), abs(found[2]), abs(found[3]))
-    for k in range(bodies.shape[0]):
-        extents[k, 6] = slack_of(t + v, reach)
+class SharedPairs(NamedTuple):
+    """Pairs of bodies on a lattice: rows of their maps, the rectangles that both cover, the middles of their depths, convexity."""
+
+    a: Longs
+    b: Longs
+    shared: Longs  # (n, 4)
+    depth: Floats
+    convex: Bools
+
+
+class BodyMaps(NamedTuple):
+    """Maps of bodies: where each begins in near and far, the pixels on its side, and its rectangle of the lattice."""
+
+    place: Longs
+    side: Longs
+    rectangles: Longs  # (n, 4)
+    near: Floats
+    far: Floats
 
 
 @kernel
-def draw_bodies(  # type: ignore[no-untyped-def]
-    bodies, to_tile, sizes, place, shape_of_body, table, operations, state, near, far, scratch
-):
-    """Draw the maps of bodies (n,) from state[NEXT] on, each from place[k] on in near and far (flat); returns operations used."""
-    used = 0
-    k = state[NEXT]
-    while k < bodies.shape[0] and used < operations:
-        size = int(sizes[k])
-        first, pixels = place[k], size * size
+def place_on_lattice(bodies: Ints, addresses: Addresses, poses: Floats, axes: ViewFrame, middle: Floats, extents: Floats) -> None:
+    """Write the middle (3,) of the places of bodies (n,), and extents (n, EXTENTS) of each about it along the axes."""
+    shapes, reach = open_shapes(addresses), 0.0
+    write_point_from(middle, 0, middle_of_places(bodies, poses))
+    origin = point_from(middle, 0)
+    for k in range(bodies.shape[0]):
+        body = as_int64(bodies[k])
+        found = extents_over(seen_body(mesh_of_body(shapes, body), poses[body], axes, origin), everywhere())
+        lower, upper = found.lower, found.upper
+        extents[k, EXTENT_X], extents[k, EXTENT_X + 1] = lower.x, upper.x
+        extents[k, EXTENT_Y], extents[k, EXTENT_Y + 1] = lower.y, upper.y
+        extents[k, EXTENT_Z], extents[k, EXTENT_Z + 1] = lower.z, upper.z
+        reach = max(reach, abs(lower.x), abs(upper.x), abs(lower.y), abs(upper.y))
+    slack = slack_of(largest_lengths(bodies, shapes, poses), reach)
+    for k in range(bodies.shape[0]):
+        extents[k, EXTENT_SLACK] = slack
+
+
+@kernel
+def middle_of_places(bodies: Ints, poses: Floats) -> Vec3:
+    """Return the middle of the box about the places of bodies; the origin without any."""
+    lowest, highest = Vec3(math.inf, math.inf, math.inf), Vec3(-math.inf, -math.inf, -math.inf)
+    for k in range(bodies.shape[0]):
+        pose = poses[bodies[k]]
+        x, y, z = pose[0, 3], pose[1, 3], pose[2, 3]
+        lowest = Vec3(min(lowest.x, x), min(lowest.y, y), min(lowest.z, z))
+        highest = Vec3(max(highest.x, x), max(highest.y, y), max(highest.z, z))
+    return plus(times(0.5, lowest), times(0.5, highest)) if bodies.shape[0] > 0 else Vec3(0.0, 0.0, 0.0)
+
+
+@kernel
+def largest_lengths(bodies: Ints, shapes: Shapes, poses: Floats) -> float:
+    """Return T + V of `slack_of`, the largest of all bodies."""
+    translation, local = 0.0, 0.0
+    for k in range(bodies.shape[0]):
+        body = as_int64(bodies[k])
+        lengths = lengths_of(poses[body], box_of_body(shapes, body))
+        translation, local = max(translation, lengths.translation), max(local, lengths.local)
+    return translation + local
+
+
+@kernel
+def draw_bodies(
+    bodies: Ints, to_tile: Floats, sizes: Ints, place: Longs, addresses: Addresses, operations: int, state: Longs, near: Floats,
+    far: Floats, scratch: Floats,
+) -> int:  # fmt: skip
+    """Draw the maps of bodies (n,) from where `state` stands, each from place[k] on in flat near and far; returns those used."""
+    shapes, drawing, used = open_shapes(addresses), view_comparison(state), 0
+    while drawing.next < bodies.shape[0] and used < operations:
+        k = as_int64(drawing.next)
+        size, first = as_int64(sizes[k]), place[k]
+        pixels = size * size
         for i in range(first, first + pixels):
             near[i], far[i] = math.inf, -math.inf
-        used += pixels + draw_near_and_far(
-            table, int(shape_of_body[bodies[k]]), to_tile[k, 0], size,
-            near[first : first + pixels].reshape((size, size)), far[first : first + pixels].reshape((size, size)), scratch,
-        )  # fmt: skip
-        k += 1
-    state[NEXT] = k
+        body = DrawnBody(mesh_of_body(shapes, as_int64(bodies[k])), view_from(to_tile[k, 0]), size)
+        map_near, map_far = near[first : first + pixels].reshape((size, size)), far[first : first + pixels].reshape((size, size))
+        used += pixels + draw_near_and_far(body, map_near, map_far, scratch)
+        drawing.next = k + 1
     return used
 
 
 @kernel
-def compare_maps(  # type: ignore[no-untyped-def]
-    a, b, shared, depth, convex, place, side, rectangles, near, far, wanted, operations, state, unsure, numbers, depths
-):
-    """Compare the maps of pairs (a[k], b[k]) over rectangles shared (n,4), from state[NEXT] on; returns the pixels looked at.
+def compare_maps(
+    pairs: SharedPairs, maps: BodyMaps, wanted: int, operations: int, state: Longs, unsure: NDArray[np.uint8], numbers: Ints,
+    depths: Floats,
+) -> int:  # fmt: skip
+    """Compare the maps of pairs over the rectangles that both cover, from where `state` stands; returns the pixels looked at.
 
-    Colliding pixels of convex pairs are written into numbers and depths (2,rows), from state[ROWS] on; `unsure` (n,) is set to 1
-    where other pairs overlap, or where a body has no map. It returns early where there is no room for more rows (state[FULL]).
+    Colliding pixels of convex pairs are written into numbers and depths (2,rows); `unsure` (n,) is set to 1 where other pairs
+    overlap, or where a body has no map. It returns early where there is no room for more rows (`full`).
     """
-    used = 0
-    k = state[NEXT]
-    while k < a.shape[0] and used < operations:
-        left, right, bottom, top = shared[k, 0], shared[k, 1], shared[k, 2], shared[k, 3]
-        i, j = a[k], b[k]
-        if place[i] == NO_MAP or place[j] == NO_MAP:
+    comparison, used, count = view_comparison(state), 0, pairs.a.shape[0]
+    place, rectangle = maps.place, pairs.shared
+    while comparison.next < count and used < operations:
+        k, rows = as_int64(comparison.next), as_int64(comparison.rows)
+        if place[pairs.a[k]] == NO_MAP or place[pairs.b[k]] == NO_MAP:
             unsure[k] = 1
-        else:
-            size, rows, decided = max(right - left, top - bottom), state[ROWS], False
-            for y in range(bottom, top):
-                at_a = place[i] + (y - rectangles[i, 2]) * side[i] - rectangles[i, 0]
-                at_b = place[j] + (y - rectangles[j, 2]) * side[j] - rectangles[j, 0]
-                for x in range(left, right):
-                    low, high = max(near[at_a + x], near[at_b + x]), min(far[at_a + x], far[at_b + x])
-                    if low > high:
-                        continue
-                    if not convex[k]:
-                        unsure[k] = 1
-                    elif rows == numbers.shape[1]:
-                        state[NEXT], state[FULL] = k, 1
-                        return used
-                    else:
-                        numbers[0, rows], numbers[1, rows] = k, (y - bottom) * size + (x - left)
-                        depths[0, rows], depths[1, rows] = low - depth[k], high - depth[k]
-                        rows += 1
-                    decided = not convex[k] or wanted != ALL
-                    if decided:
-                        break
-                if decided:
-                    break
-            used += (right - left) * (top - bottom)
-            state[DRAWN] += (right - left) * (top - bottom)
-            if wanted == ONE and rows > state[ROWS]:
-                k = a.shape[0] - 1
-            state[ROWS] = rows
-        k += 1
-    state[NEXT] = k
+            comparison.next = k + 1
+            continue
+        found = compare_pair(pairs, maps, k, wanted == ALL, rows, numbers, depths)
+        if found == NO_ROOM:
+            comparison.full = 1
+            return used
+        if found == UNSURE:
+            unsure[k], found = 1, 0
+        pixels = (rectangle[k, 1] - rectangle[k, 0]) * (rectangle[k, 3] - rectangle[k, 2])
+        used += pixels
+        comparison.drawn += pixels
+        comparison.rows = rows + found
+        comparison.next = count if wanted == ONE and found > 0 else k + 1
     return used
+
+
+@kernel
+def compare_pair(pairs: SharedPairs, maps: BodyMaps, k: int, every: bool, rows: int, numbers: Ints, depths: Floats) -> int:
+    """Compare the maps of one pair; write its colliding pixels, or the first of them, from row `rows` on and return their number.
+
+    UNSURE where depths of a pair overlap that is not convex, NO_ROOM where there are not rows enough.
+    """
+    near, far, depth, convex = maps.near, maps.far, pairs.depth[k], pairs.convex[k]
+    left, right, bottom, top = pairs.shared[k, 0], pairs.shared[k, 1], pairs.shared[k, 2], pairs.shared[k, 3]
+    size, first = max(right - left, top - bottom), rows
+    for y in range(bottom, top):
+        at_a, at_b = row_of_map(maps, pairs.a[k], y), row_of_map(maps, pairs.b[k], y)
+        for x in range(left, right):
+            low, high = max(near[at_a + x], near[at_b + x]), min(far[at_a + x], far[at_b + x])
+            if low > high:
+                continue
+            if not convex:
+                return UNSURE
+            if rows == numbers.shape[1]:
+                return NO_ROOM
+            numbers[0, rows], numbers[1, rows] = k, (y - bottom) * size + (x - left)
+            depths[0, rows], depths[1, rows] = low - depth, high - depth
+            rows += 1
+            if not every:
+                return rows - first
+    return rows - first
+
+
+@kernel(forceinline=True)
+def row_of_map(maps: BodyMaps, body: int, y: int) -> int:
+    """Return where pixel 0 of row y of the lattice would be in the map of a body."""
+    return as_int64(maps.place[body] + (y - maps.rectangles[body, 2]) * maps.side[body] - maps.rectangles[body, 0])

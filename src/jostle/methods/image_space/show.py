@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Frame
-from jostle.methods.image_space.interval import fill_map
-from jostle.methods.image_space.regions import ShapesOfBodies, Views
+from jostle.methods.image_space.regions import Views
+from jostle.methods.image_space.shape_table import ShapesOfBodies
 from jostle.methods.image_space.software import Pixels
-from jostle.methods.image_space.stencil import render_set_and_test
+from jostle.methods.image_space.stencil import render_shapes
 from jostle.overlay import Overlay
-from jostle.render.depth_maps import draw_near_and_far
+from jostle.render.depth_maps import draw_shape
 from jostle.render.spans import scratch_for_drawing
 
 OVERLAYS = ("", "region", "depth", "stencil")
@@ -53,10 +53,8 @@ def depth_images(views: Views, view: int, shapes: ShapesOfBodies, a: str, b: str
     size = int(views.size[view])
     images: dict[str, NDArray[Any]] = {}
     for role, name in enumerate((a, b)):
-        near, far = np.empty((size, size)), np.empty((size, size))
-        fill_map(near, np.inf)
-        fill_map(far, -np.inf)
-        draw_near_and_far(*_drawn(views, view, role, shapes), size, near, far, scratch_for_drawing())
+        near, far = np.full((size, size), np.inf), np.full((size, size), -np.inf)
+        draw_shape(*_drawn(views, view, role, shapes), size, near, far, scratch_for_drawing())
         nothing = near > far
         near[nothing] = far[nothing] = np.nan
         images |= {f"near depth of {name}": near, f"far depth of {name}": far}
@@ -72,7 +70,7 @@ def stencil_images(views: Views, view: int, shapes: ShapesOfBodies, a: str, b: s
         far, count = np.empty((size, size)), np.empty((size, size), np.uint8)
         _, set_shape, set_view = _drawn(views, view, role, shapes)
         _, test_shape, test_view = _drawn(views, view, 1 - role, shapes)
-        render_set_and_test(table, set_shape, test_shape, set_view, test_view, size, far, count, scratch_for_drawing())
+        render_shapes(table, set_shape, test_shape, set_view, test_view, far, count, scratch_for_drawing())
         images[f"faces of {of} before the far side of {other}"] = count
     return images
 

@@ -18,32 +18,46 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Bools, Floats, Ints
+from jostle.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.kernels.pool import map_chunks
 from jostle.kernels.slices import run_in_slices
+from jostle.kernels.structs import Addresses
 from jostle.methods.image_space.conservative import common_ranges, possible_depths
-from jostle.methods.image_space.interval import as_int64, common_depths
-from jostle.methods.image_space.layers import Bytes, Places, common_layers, pixel_collides
-from jostle.methods.image_space.regions import ShapesOfBodies, Views
+from jostle.methods.image_space.interval import common_depths
+from jostle.methods.image_space.layers import common_layers, pixel_collides
+from jostle.methods.image_space.regions import Views
 from jostle.methods.image_space.renderers import Decisions, no_decisions
 from jostle.methods.image_space.shape import ImageShape
+from jostle.methods.image_space.shape_table import Shapes, ShapesOfBodies, mesh_of_body, open_shapes
 from jostle.methods.image_space.stencil import stencil_depths
-from jostle.render.spans import CORNERS, Table, scratch_for_drawing
+from jostle.methods.image_space.workspace import (
+    ALL,
+    CONSERVATIVE,
+    HIGH,
+    INTERVAL,
+    LOW,
+    ONE,
+    ONE_PER_PAIR,
+    STENCIL,
+    DrawnPair,
+    Work,
+    Workspace,
+    depth_map,
+    open_work,
+)
+from jostle.render.clipping import Slack
+from jostle.render.drawn_body import DrawnBody, PatchedMesh, TileView, ViewRow, view_from
 
-INTERVAL, STENCIL, CONSERVATIVE = 0, 1, 2
 TESTS_BY_NAME = {"interval": INTERVAL, "stencil": STENCIL}
-ALL, ONE_PER_PAIR, ONE = 0, 1, 2  # colliding pixels that are wanted
 FIRST_SLICE = 2_000_000  # faces and pixels: about 10 ms
 MOST_CHUNKS = 64
 STRIDE = 5  # odd: the centre of five pixels is that of one. Half of the pairs of 100 cones need no second look: 11 ms, not 17
 FEW_FACES = 0.25  # for each pixel: with more of them a small picture takes nearly as long as a large one
 PIXELS_APART = 100_000  # less than this is not worth a second thread
 KEPT_NUMBERS = 2**23  # the most that a thread keeps of each kind for the next frame
-
-# Entries of the state of a search.
-NEXT_VIEW, ROWS, PAIR_ROWS, DRAWN, ROWS_NEEDED, LISTS_NEEDED, STATE = 0, 1, 2, 3, 4, 5, 6
 
 
 class Pixels(NamedTuple):
@@ -89,46 +103,38 @@ class SoftwareRenderer:
         decisions.near[found.view], decisions.far[found.view] = found.low, found.high
         return decisions
 
-    def look(self, views: Views, how: int, wanted: int, workers: int | None, quick: bool = False) -> Pixels:
+    def look(self, views: Views, test: int, wanted: int, workers: int | None, quick: bool = False) -> Pixels:
         """Return the colliding pixels of all pairs, of each pair its first (with `quick` any one), or the first of all."""
-        count, quick = len(views.pair), quick and wanted != ALL and how != CONSERVATIVE
+        count, quick = len(views.pair), quick and wanted != ALL and test != CONSERVATIVE
         if workers == 1 or wanted == ONE or int((views.size.astype(np.int64) ** 2).sum()) < 2 * PIXELS_APART:
-            return self._looked(views, 0, count, how, wanted, quick)
+            return self._looked(views, 0, count, test, wanted, quick)
         starts = np.append(np.flatnonzero(np.diff(views.pair, prepend=-1)), count)
 
         def part(start: int, stop: int) -> Pixels:
-            return self._looked(views, int(starts[start]), int(starts[stop]), how, wanted, quick)
+            return self._looked(views, int(starts[start]), int(starts[stop]), test, wanted, quick)
 
         pairs = len(starts) - 1
         parts = map_chunks(part, pairs, -(-pairs // MOST_CHUNKS), workers)
         view, pixel, low, high = (np.concatenate(column) for column in zip(*(each[:4] for each in parts), strict=True))
         return Pixels(view, pixel, low, high, sum(each.drawn for each in parts))
 
-    def _looked(self, views: Views, first: int, last: int, how: int, wanted: int, quick: bool) -> Pixels:
+    def _looked(self, views: Views, first: int, last: int, test: int, wanted: int, quick: bool) -> Pixels:
         """Look at views first … last-1."""
-        work = self._workspace(int(views.size[first:last].max(initial=1)))
-        pair, body_a, body_b = read_only_view(views.pair), read_only_view(views.body_a), read_only_view(views.body_b)
-        to_tile, size, slack = read_only_view(views.to_tile), read_only_view(views.size), read_only_view(views.slack)
-        shapes = self._shapes
+        work, rows, shapes = self._workspace(int(views.size[first:last].max(initial=1))), view_rows(views), self._shapes
+        work.begin(test, wanted, quick, first, last)
 
-        def step(state: Places, operations: int) -> tuple[bool, int]:
-            used = look_at_views(
-                pair, body_a, body_b, to_tile, size, slack, last,
-                shapes.shape_of_body, shapes.convex, shapes.table.table, how, wanted, quick, operations, state,
-                work.matrices, work.maps, work.counts, work.scratch, work.firsts, work.depths, work.ends, work.labels,
-                work.row_numbers[0], work.row_numbers[1], work.row_depths[0], work.row_depths[1],
-            )  # fmt: skip
-            work.grow(int(state[ROWS]), int(state[ROWS_NEEDED]), int(state[LISTS_NEEDED]))
-            return bool(state[NEXT_VIEW] == last), max(1, int(used))
+        def step(work: Workspace, operations: int) -> tuple[bool, int]:
+            used = look_at_views(rows, shapes.addresses, work.addresses, operations)
+            work.grow()
+            return bool(work.search.next_view == last), max(1, int(used))
 
-        state = np.zeros(STATE, np.int64)
-        state[NEXT_VIEW] = first
-        run_in_slices(step, state, FIRST_SLICE)
-        rows = int(state[ROWS])
-        (view, pixel), (low, high) = work.row_numbers[:, :rows].copy(), work.row_depths[:, :rows].copy()
+        run_in_slices(step, work, FIRST_SLICE)
+        search = work.search
+        found = slice(int(search.rows))
+        columns = [work.array(name)[found].copy() for name in ("row_view", "row_pixel", "row_low", "row_high")]
         if work.numbers > KEPT_NUMBERS:
             del self._kept.work
-        return Pixels(view, pixel, low, high, int(state[DRAWN]))
+        return Pixels(columns[0], columns[1], columns[2], columns[3], int(search.drawn))
 
     def _workspace(self, size: int) -> Workspace:
         """The maps and lists of this thread, for tiles of up to size × size pixels."""
@@ -139,185 +145,187 @@ class SoftwareRenderer:
         return work
 
 
-class Workspace:
-    """Maps, lists and rows of one thread."""
+class ViewRows(NamedTuple):
+    """What kernels read of `Views`."""
 
-    def __init__(self) -> None:
-        self.scratch, self.matrices = scratch_for_drawing(), np.empty((2, 12))
-        self.row_numbers, self.row_depths = np.empty((2, 64), np.int32), np.empty((2, 64))
-        self.maps, self.counts, self.firsts = np.empty(0), np.empty(0, np.uint8), np.empty(0, np.int64)
-        self.depths, self.ends, self.labels = np.empty(1024), np.empty(1024), np.empty(1024, np.int32)
-        self.fit(1)
+    pair: Ints
+    body_a: Ints
+    body_b: Ints
+    to_tile: Floats
+    size: Ints
+    slack: Floats
 
-    def fit(self, size: int) -> None:
-        """Have room for tiles of size × size pixels."""
-        pixels = size * size
-        if 4 * pixels > len(self.maps):
-            self.maps, self.counts = np.empty(4 * pixels), np.empty(2 * pixels, np.uint8)
-            self.firsts = np.empty(2 * pixels + 4, np.int64)
 
-    @property
-    def numbers(self) -> int:
-        """How many numbers it holds."""
-        return self.maps.size + self.row_depths.size + 2 * self.depths.size
+def view_rows(views: Views) -> ViewRows:
+    """Return views as kernels take them: read-only."""
+    columns = (views.pair, views.body_a, views.body_b, views.to_tile, views.size, views.slack)
+    return ViewRows(*(read_only_view(column) for column in columns))
 
-    def grow(self, rows: int, rows_needed: int, lists_needed: int) -> None:
-        """Have room for as much as a kernel asked for, and keep the first rows."""
-        if lists_needed > len(self.depths):
-            most = max(lists_needed, 2 * len(self.depths))
-            self.depths, self.ends, self.labels = np.empty(most), np.empty(most), np.empty(most, np.int32)
-        if rows_needed > self.row_numbers.shape[1]:
-            most = max(rows_needed, 2 * self.row_numbers.shape[1])
-            for name in ("row_numbers", "row_depths"):
-                old = getattr(self, name)
-                new = np.empty((2, most), old.dtype)
-                new[:, :rows] = old[:, :rows]
-                setattr(self, name, new)
+
+class Look(NamedTuple):
+    """What a look at one view found."""
+
+    found: int  # colliding pixels
+    stride: int  # rows and columns for each pixel looked at
+    looked: int  # pixels
+    used: int  # operations
+    needed: int  # room in lists
 
 
 @kernel
-def look_at_views(
-    pair: Ints, body_a: Ints, body_b: Ints, to_tile: Floats, sizes: Ints, slack: Floats, last: int,
-    shape_of_body: Ints, convex: Bools, table: Table, how: int, wanted: int, quick: bool, operations: int,
-    state: Places, matrices: Floats, maps: Floats, counts: Bytes, scratch: Floats,
-    firsts: Places, depths: Floats, ends: Floats, labels: Ints,
-    row_view: Ints, row_pixel: Ints, row_low: Floats, row_high: Floats,
-) -> int:  # fmt: skip
-    """Look at views (see `Views`) from state[NEXT_VIEW] to last, for so many operations or until more room is needed.
+def look_at_views(views: ViewRows, shapes: Addresses, addresses: Addresses, operations: int) -> int:
+    """Look at views from where the search of a workspace stands, for so many operations or until more room is needed.
 
-    Colliding pixels are written into rows (k,), from state[ROWS] on. Returns the operations used: faces drawn and pixels compared.
+    Colliding pixels are written into its rows. Returns the operations used: faces drawn and pixels compared.
     """
-    used = 0
-    while state[NEXT_VIEW] < last and used < operations:
-        view = state[NEXT_VIEW]
-        size = as_int64(sizes[view])
-        a, b = as_int64(body_a[view]), as_int64(body_b[view])
-        shape_a, shape_b = as_int64(shape_of_body[a]), as_int64(shape_of_body[b])
-        both_convex, stride, looked, found, did, needed = convex[a] and convex[b], 1, 0, 0, 0, 0
-        if quick and size > STRIDE and faces_of(table, shape_a) + faces_of(table, shape_b) <= FEW_FACES * size * size:
-            stride = STRIDE
-        while True:
-            across = (size - stride // 2 - 1) // stride + 1
-            place_matrices(to_tile[view], stride, matrices)
-            found, did, needed = compare_bodies(
-                table, shape_a, shape_b, matrices[0], matrices[1], across, slack[view, 0], slack[view, 1], both_convex, how, wanted,
-                maps, counts, scratch, firsts, depths, ends, labels,
-            )  # fmt: skip
-            used += did
-            looked += across * across
-            if found > 0 and stride > 1:
-                # The small picture is rounded otherwise: its word is taken where the whole tile would say the same.
-                place_matrices(to_tile[view], 1, matrices)
-                found *= pixel_collides(
-                    table, shape_a, shape_b, matrices[0], matrices[1], size, first_pixel(maps, size, stride), both_convex,
-                    firsts, depths, labels, scratch,
-                )  # fmt: skip
-            if found > 0 or stride == 1 or needed > depths.shape[0]:
-                break
-            stride = 1
-        if needed > depths.shape[0]:
-            state[LISTS_NEEDED] = needed
+    table, work = open_shapes(shapes), open_work(addresses)
+    search, used = work.search, 0
+    while search.next_view < search.last_view and used < operations:
+        view = as_int64(search.next_view)
+        look = look_at_view(work, views, table, view)
+        used += look.used
+        if look.needed > work.depths.shape[0]:
+            search.lists_needed = look.needed
             return used
-        rows = state[ROWS]
-        first_of_pair = view == 0 or pair[view] != pair[view - 1]
-        if first_of_pair:
-            state[PAIR_ROWS] = rows
-        if found > 0 and (first_of_pair or how != CONSERVATIVE):
-            if rows + found > row_view.shape[0]:
-                state[ROWS_NEEDED] = rows + found
-                return used
-            rows = write_rows(maps, size, stride, view, wanted, rows, row_view, row_pixel, row_low, row_high)
-        if found == 0 and how == CONSERVATIVE:
-            rows = state[PAIR_ROWS]
-        state[ROWS] = rows
-        state[DRAWN] += looked
-        # One sampled view that collides decides a pair, or one conservative view that does not.
-        following = view + 1
-        while following < last and (found > 0) != (how == CONSERVATIVE) and pair[following] == pair[view]:
-            following += 1
-        whole_pair = following == last or pair[following] != pair[view]
-        state[NEXT_VIEW] = last if wanted == ONE and found > 0 and whole_pair else following
+        if not keep_rows(work, views, view, look):
+            return used
+        search.drawn += look.looked
+        search.next_view = view_after(work, views, view, look.found > 0)
     return used
 
 
 @kernel
-def compare_bodies(
-    table: Table, shape_a: int, shape_b: int, view_a: Floats, view_b: Floats, size: int, slack_xy: float, slack_z: float,
-    both_convex: bool, how: int, wanted: int, maps: Floats, counts: Bytes, scratch: Floats,
-    firsts: Places, depths: Floats, ends: Floats, labels: Ints,
-) -> tuple[int, int, int]:  # fmt: skip
-    """Draw two bodies and write the depths low <= high at which they collide, both (size, size), the first maps; else low > high.
+def look_at_view(work: Work, views: ViewRows, shapes: Shapes, view: int) -> Look:
+    """Compare the bodies of a view: with every fifth row and column first where this is likely to be enough."""
+    size, stride, looked, used = as_int64(views.size[view]), 1, 0, 0
+    mesh_a, mesh_b = mesh_of_body(shapes, as_int64(views.body_a[view])), mesh_of_body(shapes, as_int64(views.body_b[view]))
+    if work.search.quick and size > STRIDE and face_count(mesh_a) + face_count(mesh_b) <= FEW_FACES * size * size:
+        stride = STRIDE
+    while True:
+        found, did, needed = compare_bodies(work, pair_in_view(views, shapes, view, stride))
+        used += did
+        looked += pixels_across(size, stride) * pixels_across(size, stride)
+        if found > 0 and stride > 1:
+            # The small picture is rounded otherwise: its word is taken where the whole tile would say the same.
+            found *= pixel_collides(work, pair_in_view(views, shapes, view, 1), first_pixel(work, size, stride))
+        if found > 0 or stride == 1 or needed > work.depths.shape[0]:
+            return Look(found, stride, looked, used, needed)
+        stride = 1
+
+
+@kernel
+def keep_rows(work: Work, views: ViewRows, view: int, look: Look) -> bool:
+    """Write the rows of a view, or take back those of its pair; return whether there is room for them."""
+    search, size = work.search, as_int64(views.size[view])
+    conservative = search.test == CONSERVATIVE
+    first_of_pair = view == 0 or views.pair[view] != views.pair[view - 1]
+    if first_of_pair:
+        search.pair_rows = search.rows
+    if look.found > 0 and (first_of_pair or not conservative):
+        if search.rows + look.found > work.row_view.shape[0]:
+            search.rows_needed = search.rows + look.found
+            return False
+        search.rows = write_rows(work, size, look.stride, view, as_int64(search.rows))
+    if look.found == 0 and conservative:
+        search.rows = search.pair_rows
+    return True
+
+
+@kernel
+def view_after(work: Work, views: ViewRows, view: int, hit: bool) -> int:
+    """Return the view to go on with: one sampled view that collides decides a pair, or one conservative view that does not."""
+    last, following = as_int64(work.search.last_view), view + 1
+    while following < last and hit != (work.search.test == CONSERVATIVE) and views.pair[following] == views.pair[view]:
+        following += 1
+    whole_pair = following == last or views.pair[following] != views.pair[view]
+    return last if work.search.wanted == ONE and hit and whole_pair else following
+
+
+@kernel
+def compare_bodies(work: Work, pair: DrawnPair) -> tuple[int, int, int]:
+    """Draw two bodies and write the depths LOW <= HIGH at which they collide; else LOW > HIGH.
 
     Returns the number of colliding pixels, the operations used, and the room that lists need: with less, nothing is known.
     """
-    pixels = size * size
-    low, high = maps[:pixels].reshape((size, size)), maps[pixels : 2 * pixels].reshape((size, size))
-    near, far = maps[2 * pixels : 3 * pixels].reshape((size, size)), maps[3 * pixels : 4 * pixels].reshape((size, size))
-    mask, other = counts[:pixels].reshape((size, size)), counts[pixels : 2 * pixels].reshape((size, size))
-    if how == CONSERVATIVE:
-        found, drawn = possible_depths(
-            table, shape_a, shape_b, view_a, view_b, size, slack_xy, slack_z, low, high, near, far, scratch
-        )
-    elif how == STENCIL:
-        enough = both_convex and wanted != ALL
-        found, drawn = stencil_depths(table, shape_a, shape_b, view_a, view_b, size, enough, low, high, mask, other, scratch)
+    test, wanted, pixels = work.search.test, work.search.wanted, pair.a.size * pair.a.size
+    if test == CONSERVATIVE:
+        found, drawn = possible_depths(work, pair)
+    elif test == STENCIL:
+        found, drawn = stencil_depths(work, pair, pair.both_convex and wanted != ALL)
     else:
-        found, drawn = common_depths(table, shape_a, shape_b, view_a, view_b, size, low, high, near, far, scratch)
-    if found == 0 or both_convex:
+        found, drawn = common_depths(work, pair)
+    if found == 0 or pair.both_convex:
         return found, drawn + pixels, 0
-    if how == CONSERVATIVE:
-        found, needed = common_ranges(
-            table, shape_a, shape_b, view_a, view_b, size, slack_xy, slack_z, wanted == ALL, low, high, mask, firsts, depths, ends,
-            labels, scratch,
-        )  # fmt: skip
+    if test == CONSERVATIVE:
+        found, needed = common_ranges(work, pair, wanted == ALL)
     else:
-        found, needed = common_layers(
-            table, shape_a, shape_b, view_a, view_b, size, wanted == ALL, low, high, mask, firsts, depths, labels, scratch
-        )
+        found, needed = common_layers(work, pair, wanted == ALL)
     return found, drawn + pixels + needed, needed
 
 
 @kernel(forceinline=True)
-def faces_of(table: Table, shape: int) -> int:
-    """The number of faces of a body."""
-    return int(table[shape, CORNERS + 1]) // 3
+def face_count(mesh: PatchedMesh) -> int:
+    """Return the number of faces of a mesh."""
+    return as_int64(mesh.corners.shape[0] // 3)
+
+
+@kernel(forceinline=True)
+def pixels_across(size: int, stride: int) -> int:
+    """Return how many pixels along a side are looked at, one for so many rows and columns of a tile, at the centre of those."""
+    return (size - stride // 2 - 1) // stride + 1
 
 
 @kernel
-def place_matrices(to_tile: Floats, stride: int, matrices: Floats) -> None:
-    """Write the matrices (2,12) of a view for a tile with one pixel for so many rows and columns, at the centre of those.
+def pair_in_view(views: ViewRows, shapes: Shapes, view: int, stride: int) -> DrawnPair:
+    """Return the bodies of a view in a tile with one pixel for so many rows and columns."""
+    a, b, across = as_int64(views.body_a[view]), as_int64(views.body_b[view]), pixels_across(as_int64(views.size[view]), stride)
+    return DrawnPair(
+        DrawnBody(mesh_of_body(shapes, a), shrunk(view_from(views.to_tile[view, 0]), stride), across),
+        DrawnBody(mesh_of_body(shapes, b), shrunk(view_from(views.to_tile[view, 1]), stride), across),
+        Slack(views.slack[view, 0], views.slack[view, 1]),
+        bool(shapes.convex[a] and shapes.convex[b]),
+    )
 
-    Also where there is nothing to divide by: views are read-only, and kernels that draw are compiled for matrices that are not.
-    """
-    for role in range(2):
-        for k in range(12):
-            matrices[role, k] = to_tile[role, k] / (stride if k < 8 else 1)
+
+@kernel(forceinline=True)
+def shrunk(view: TileView, stride: int) -> TileView:
+    """Return a view with pixels that are so many times as wide and high."""
+    x, y = view.x, view.y
+    return TileView(
+        ViewRow(x.x / stride, x.y / stride, x.z / stride, x.offset / stride),
+        ViewRow(y.x / stride, y.y / stride, y.z / stride, y.offset / stride),
+        view.z,
+    )
+
+
+@kernel(forceinline=True)
+def pixel_of(row: int, column: int, size: int, stride: int) -> int:
+    """Return the number, in the whole tile, of a pixel that was looked at for so many rows and columns."""
+    return (stride * row + stride // 2) * size + stride * column + stride // 2
 
 
 @kernel
-def first_pixel(maps: Floats, size: int, stride: int) -> int:
-    """The number of the first pixel with low <= high, of a tile in which one was looked at for so many rows and columns."""
-    across = (size - stride // 2 - 1) // stride + 1
+def first_pixel(work: Work, size: int, stride: int) -> int:
+    """Return the number of the first pixel with LOW <= HIGH, of a tile in which one was looked at for so many rows and columns."""
+    across = pixels_across(size, stride)
+    low, high = depth_map(work, LOW, across), depth_map(work, HIGH, across)
     k = 0
-    while maps[k] > maps[across * across + k]:
+    while low[k // across, k % across] > high[k // across, k % across]:
         k += 1
-    return (stride * (k // across) + stride // 2) * size + stride * (k % across) + stride // 2
+    return pixel_of(k // across, k % across, size, stride)
 
 
 @kernel
-def write_rows(
-    maps: Floats, size: int, stride: int, view: int, wanted: int, rows: int,
-    row_view: Ints, row_pixel: Ints, row_low: Floats, row_high: Floats,
-) -> int:  # fmt: skip
-    """Write the pixels with low <= high, or the first one, from row `rows` on; returns the number of rows there are then."""
-    across = (size - stride // 2 - 1) // stride + 1
+def write_rows(work: Work, size: int, stride: int, view: int, rows: int) -> int:
+    """Write the pixels with LOW <= HIGH, or the first one, from row `rows` on; returns the number of rows there are then."""
+    across, every = pixels_across(size, stride), work.search.wanted == ALL
+    low, high = depth_map(work, LOW, across), depth_map(work, HIGH, across)
     for j in range(across):
         for i in range(across):
-            low, high = maps[j * across + i], maps[across * across + j * across + i]
-            if low <= high:
-                row_view[rows], row_pixel[rows] = view, (stride * j + stride // 2) * size + stride * i + stride // 2
-                row_low[rows], row_high[rows] = low, high
+            if low[j, i] <= high[j, i]:
+                work.row_view[rows], work.row_pixel[rows] = view, pixel_of(j, i, size, stride)
+                work.row_low[rows], work.row_high[rows] = low[j, i], high[j, i]
                 rows += 1
-                if wanted != ALL:
+                if not every:
                     return rows
     return rows

@@ -17,43 +17,51 @@ from numpy.typing import NDArray
 
 from jostle.frame import Floats
 from jostle.kernels.jit import kernel
-from jostle.methods.image_space.interval import fill_map
+from jostle.methods.image_space.workspace import HIGH, LOW, MASK, OTHER, DrawnPair, Work, count_map, depth_map, fill_map
 from jostle.render.depth_maps import count_in_front, draw_far
-from jostle.render.spans import Table
+from jostle.render.drawn_body import DrawnBody, Table, drawn_shape
+from jostle.render.spans import Scratch
 
 Counts = NDArray[np.uint8]
 
 
 @kernel
-def render_set_and_test(
-    table: Table, set_shape: int, test_shape: int, set_view: Floats, test_view: Floats, size: int,
-    far: Floats, count: Counts, scratch: Floats,
-) -> int:  # fmt: skip
+def render_set_and_test(set_body: DrawnBody, test_body: DrawnBody, far: Floats, count: Counts, scratch: Scratch) -> int:
     """RenderSetZ of one body into far (size, size), -inf where it is not, and RenderTestZ of the other into count (size, size).
 
     Returns the number of faces drawn.
     """
     fill_map(far, -np.inf)
-    for j in range(size):
-        for i in range(size):
+    for j in range(count.shape[0]):
+        for i in range(count.shape[1]):
             count[j, i] = 0
-    drawn = draw_far(table, set_shape, set_view, size, far, scratch)
+    drawn = draw_far(set_body, far, scratch)
     if drawn > 0:
-        drawn += count_in_front(table, test_shape, test_view, size, far, count, scratch)
+        drawn += count_in_front(test_body, far, count, scratch)
     return drawn
 
 
 @kernel
-def stencil_depths(
-    table: Table, shape_a: int, shape_b: int, view_a: Floats, view_b: Floats, size: int, one_is_enough: bool,
-    low: Floats, high: Floats, count_b: Counts, count_a: Counts, scratch: Floats,
-) -> tuple[int, int]:  # fmt: skip
-    """RECODE(A, B): write a depth low = high that both bodies have at each colliding pixel; low > high at the others.
+def render_shapes(
+    table: Table, set_shape: int, test_shape: int, set_view: Floats, test_view: Floats, far: Floats, count: Counts, scratch: Floats
+) -> int:
+    """RenderSetZ and RenderTestZ of two shapes of a table of patches under views (12,) each: `render_set_and_test` for Python."""
+    size = far.shape[0]
+    set_body, test_body = drawn_shape(table, set_shape, set_view, size), drawn_shape(table, test_shape, test_view, size)
+    return render_set_and_test(set_body, test_body, far, count, scratch)
 
-    All maps (size, size). With `one_is_enough`, for convex bodies, a count of 1 ends the search, and only such pixels are written.
-    Returns the number of colliding pixels, and that of the faces drawn.
+
+@kernel
+def stencil_depths(work: Work, pair: DrawnPair, one_is_enough: bool) -> tuple[int, int]:
+    """RECODE(A, B): write a depth LOW = HIGH that both bodies have at each colliding pixel; LOW > HIGH at the others.
+
+    With `one_is_enough`, for convex bodies, a count of 1 ends the search, and only such pixels are written. Counts of B are left in
+    MASK, those of A in OTHER. Returns the number of colliding pixels, and that of the faces drawn.
     """
-    drawn = render_set_and_test(table, shape_a, shape_b, view_a, view_b, size, low, count_b, scratch)
+    size = pair.a.size
+    low, high = depth_map(work, LOW, size), depth_map(work, HIGH, size)
+    count_b, count_a = count_map(work, MASK, size), count_map(work, OTHER, size)
+    drawn = render_set_and_test(pair.a, pair.b, low, count_b, work.scratch)
     collisions, second_rendering = 0, False
     for j in range(size):
         for i in range(size):
@@ -68,7 +76,7 @@ def stencil_depths(
         return collisions, drawn
     if not second_rendering:
         return 0, drawn
-    drawn += render_set_and_test(table, shape_b, shape_a, view_b, view_a, size, high, count_a, scratch)
+    drawn += render_set_and_test(pair.b, pair.a, high, count_a, work.scratch)
     collisions = 0
     for j in range(size):
         for i in range(size):

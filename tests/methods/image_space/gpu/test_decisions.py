@@ -10,9 +10,11 @@ from jostle.methods.image_space.gpu import pieces as packing
 from jostle.methods.image_space.gpu import renderer as drawing
 from jostle.methods.image_space.gpu.check import failed_scene
 from jostle.methods.image_space.gpu.pipelines import Pipelines
-from jostle.methods.image_space.regions import ShapesOfBodies, Views
+from jostle.methods.image_space.regions import Views
 from jostle.methods.image_space.shape import follow, own_copy, prepare
-from jostle.methods.image_space.software import ALL, INTERVAL, SoftwareRenderer
+from jostle.methods.image_space.shape_table import ShapesOfBodies
+from jostle.methods.image_space.software import SoftwareRenderer
+from jostle.methods.image_space.workspace import ALL, INTERVAL
 from jostle.shapes import build
 from jostle.shapes.mesh import Mesh
 from tests.methods.image_space.gpu.pixel_truth import random_pose, seen, views_along_z

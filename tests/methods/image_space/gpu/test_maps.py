@@ -6,12 +6,13 @@ The pictures are read back from the textures and lists of layers of the last fra
 import numpy as np
 import pytest
 
+from jostle.kernels.jit import kernel
 from jostle.methods.image_space.gpu import buffers as holding
 from jostle.methods.image_space.gpu.placing import LAYERS, ORIGIN
-from jostle.methods.image_space.regions import ShapesOfBodies
-from jostle.methods.image_space.software import ALL, INTERVAL, SoftwareRenderer
+from jostle.methods.image_space.shape_table import ShapesOfBodies, open_shapes
+from jostle.methods.image_space.software import SoftwareRenderer, pair_in_view, view_rows
 from jostle.methods.image_space.stencil import stencil_depths
-from jostle.render.spans import scratch_for_drawing
+from jostle.methods.image_space.workspace import ALL, INTERVAL, Workspace, open_work
 from tests.methods.image_space.gpu.pixel_truth import NEAR_EDGE, views_along_z
 from tests.methods.image_space.gpu.test_decisions import DEPTH_ERROR, concave_meshes, convex_meshes, crowd, shapes_of
 
@@ -156,6 +157,11 @@ def may_differ(meshes, to_tile, pixel, size):
     return bool((np.abs(z_a[:, None] - z_b) <= error_a[:, None] + error_b).any())
 
 
+@kernel
+def count_faces(views, shapes, work, view):
+    return stencil_depths(open_work(work), pair_in_view(views, open_shapes(shapes), view, 1), False)
+
+
 def software_maps(shapes, views):
     table = ShapesOfBodies(shapes)
     alone = views._replace(pair=np.arange(len(views.pair), dtype=np.int32))
@@ -163,12 +169,10 @@ def software_maps(shapes, views):
     for row, size in enumerate(views.size.tolist()):
         hit = np.zeros(size * size, bool)
         hit[pixels.pixel[pixels.view == row]] = True
-        counts = np.zeros((2, size, size), np.uint8)
-        a, b = table.shape_of_body[views.body_a[row]], table.shape_of_body[views.body_b[row]]
-        maps, matrices = np.empty((2, size, size)), views.to_tile[row].copy()
-        stencil_depths(
-            table.table.table, int(a), int(b), matrices[0], matrices[1], size, False, *maps, *counts, scratch_for_drawing()
-        )  # fmt: skip
+        work = Workspace(size)
+        counts = work.array("counts").reshape(2, size, size)
+        counts[:] = 0
+        count_faces(view_rows(views), table.addresses, work.addresses, row)
         yield hit.reshape(size, size), counts
 
 

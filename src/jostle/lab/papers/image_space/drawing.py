@@ -21,7 +21,7 @@ from jostle.overlay import Overlay
 from jostle.protocol import Detector, OldToNew, Progress
 from jostle.query import Query
 from jostle.render import Camera
-from jostle.render.depth_maps import draw_near_and_far
+from jostle.render.depth_maps import draw_shape
 from jostle.render.patches import Patches, patch_arrays, patches_of
 from jostle.render.spans import scratch_for_drawing
 from jostle.report import Counters, Report
@@ -91,9 +91,7 @@ class DrawingDetector(Detector):
         self.far.fill(-np.inf)
         drawn = 0
         for shape, view in zip(self._shape_of_body, self._views(frame), strict=True):
-            drawn += draw_near_and_far(
-                self._table.table, shape, read_only_view(view), self._size, self.near, self.far, self._scratch
-            )
+            drawn += draw_shape(self._table.table, shape, read_only_view(view), self._size, self.near, self.far, self._scratch)
         return Report(counters=Counters(pixels=self._size**2 if drawn else 0))
 
     def overlay(self, frame: Frame, what: str) -> Overlay:

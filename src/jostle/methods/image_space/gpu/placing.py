@@ -14,137 +14,216 @@ where a drawn patch reaches farther than 2^17 pixels out, or as far in depth, is
 
 from __future__ import annotations
 
+from typing import Any, Literal, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
+from jostle.geometry.vector import Vec3, cross, dot, plus, point_at, times
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Record, Run, float32, int32, record_viewer
+from jostle.render.drawn_body import TileView, along_row, image, image_reach, view_from
 
-WORDS_OF_PIECE = 44  # of the struct Piece in pieces.wgsl
-WORDS_OF_ROLE = 16
-RECTANGLE, LAYERS, ORIGIN = 32, 36, 40  # first words of its last rows
+
+class RoleMap(Record):
+    """From steps of a body's grid, counted from its reference, to pixels x, y and depth z: rows of (x, y, z, offset)."""
+
+    x: Run[float32, Literal[4]]
+    y: Run[float32, Literal[4]]
+    z: Run[float32, Literal[4]]
+    reference: Run[int32, Literal[3]]
+    mirrored: int32
+
+
+class Piece(Record):
+    """The struct Piece in pieces.wgsl."""
+
+    a: RoleMap
+    b: RoleMap
+    rectangle: Run[int32, Literal[4]]
+    layers: Run[int32, Literal[4]]
+    origin: Run[int32, Literal[4]]
+
+
+view_piece = record_viewer(Piece)
+
+
+def _word(name: str) -> int:
+    place: int = Piece.dtype.fields[name][1]  # type: ignore[index]  # a record has fields
+    return place // 4
+
+
+WORDS_OF_PIECE = Piece.dtype.itemsize // 4
+RECTANGLE, LAYERS, ORIGIN = _word("rectangle"), _word("layers"), _word("origin")  # first words of its last rows
 DEPTH_MARGIN = 1.0 / 64.0  # of 0 … 1, at each end
 FARTHEST_REFERENCE = 2.0**30 - 1.0
 FARTHEST_PIXEL = 2.0**17  # from the middle of a piece to the end of a patch drawn in it
 
 
+class PieceRows(NamedTuple):
+    """The rectangles of pieces, and their views."""
+
+    of_view: Ints
+    left: Ints
+    top: Ints
+    width: Ints
+    height: Ints
+
+
+class PieceViews(NamedTuple):
+    """What is read of views: the shapes of both bodies, their matrices (n,2,12), and the sides of a pixel (n,2)."""
+
+    shape_a: Ints
+    shape_b: Ints
+    to_tile: Floats
+    pixel: Floats
+
+
+class MeshBoxes(NamedTuple):
+    """The boxes of patches (k,3) of all shapes, and the grids (s,4) of these."""
+
+    first_patch: NDArray[np.int64]
+    centre: Floats
+    half: Floats
+    grid: Floats
+
+
+class KeptPieces(NamedTuple):
+    """Room for what is kept: number k is piece[k].
+
+    Its maps are words[k] (n,44), the middle and scale of its depths depth[k] (2), and its patches are instances
+    first_instance[k] … first_instance[k+1] (…,2).
+    """
+
+    words: Ints
+    depth: Floats
+    instances: NDArray[np.uint32]
+    first_instance: NDArray[np.int64]
+    piece: NDArray[np.int64]
+
+
+class PieceFrame(NamedTuple):
+    """The corner of a piece in its tile, its sides, and the middle and scale of its depths."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+    middle: float
+    scale: float
+
+
+class DrawnPatches(NamedTuple):
+    """What the patches drawn of a body span: lowest and highest depth, how far out they reach in pixels, the instances so far."""
+
+    low: float
+    high: float
+    farthest: float
+    drawn: int
+
+
 @kernel
 def place_pieces(
-    begin: int, end: int, kept: int, view: Ints, left: Ints, top: Ints, width: Ints, height: Ints,
-    shape_a: Ints, shape_b: Ints, to_tile: Floats, pixel: Floats,
-    first_patch: NDArray[np.int64], centre: Floats, half: Floats, grid: Floats,
-    words: Ints, numbers: NDArray[np.float32], depth: Floats, instances: NDArray[np.uint32], first_instance: NDArray[np.int64],
-    piece: NDArray[np.int64], too_far: NDArray[np.bool_],
+    begin: int, end: int, kept: int, pieces: PieceRows, views: PieceViews, meshes: MeshBoxes, out: KeptPieces,
+    too_far: NDArray[np.bool_],
 ) -> int:  # fmt: skip
     """Place pieces begin … end after those `kept` before; return how many are kept now.
 
-    Kept piece k is piece[k]: its maps are in words[k] and numbers[k] (n,44; the same memory), the middle and scale of depths in
-    depth[k] (2), and its patches are instances first_instance[k] … first_instance[k+1] (…,2). Views for which float32 is not
-    enough are marked in too_far (views,).
+    Views for which float32 is not enough are marked in too_far (views,).
     """
+    first_instance, depth, piece, pixel = out.first_instance, out.depth, out.piece, views.pixel
     for p in range(begin, end):
-        v = view[p]
+        v = as_int64(pieces.of_view[p])
+        shape_a, shape_b = as_int64(views.shape_a[v]), as_int64(views.shape_b[v])
+        view_a, view_b = view_from(views.to_tile[v, 0]), view_from(views.to_tile[v, 1])
+        frame = frame_of_piece(pieces, p, 0.0, 1.0)
         drawn = first_instance[kept]
-        low_a, high_a, far_a, drawn_a = _draw_patches(
-            kept, 0, to_tile[v, 0], shape_a[v], left[p], top[p], width[p], height[p], first_patch, centre, half, instances, drawn
-        )
-        low_b, high_b, far_b, drawn_b = _draw_patches(
-            kept, 1, to_tile[v, 1], shape_b[v], left[p], top[p], width[p], height[p], first_patch, centre, half, instances, drawn_a
-        )
-        if drawn_a == drawn or drawn_b == drawn_a or max(low_a, low_b) > min(high_a, high_b):
+        a = draw_patches(meshes, shape_a, view_a, frame, out.instances, drawn, 2 * kept)
+        b = draw_patches(meshes, shape_b, view_b, frame, out.instances, a.drawn, 2 * kept + 1)
+        if a.drawn == drawn or b.drawn == a.drawn or max(a.low, b.low) > min(a.high, b.high):
             continue
-        low, high = min(low_a, low_b), max(high_a, high_b)
+        low, high = min(a.low, b.low), max(a.high, b.high)
         depth_in_pixels = (high - low) / max(pixel[v, 0], pixel[v, 1])
-        if max(far_a, far_b, 0.5 * depth_in_pixels) > FARTHEST_PIXEL:
+        if max(a.farthest, b.farthest, 0.5 * depth_in_pixels) > FARTHEST_PIXEL:
             too_far[v] = True
             continue
         middle = 0.5 * low + 0.5 * high
         scale = (1.0 - 2.0 * DEPTH_MARGIN) / (high - low) if high > low else 1.0
-        x, y = left[p] + 0.5 * width[p], top[p] + 0.5 * height[p]
-        _map_of_role(to_tile[v, 0], grid, shape_a[v], x, y, left[p], top[p], middle, scale, words, numbers, kept, 0)
-        _map_of_role(to_tile[v, 1], grid, shape_b[v], x, y, left[p], top[p], middle, scale, words, numbers, kept, WORDS_OF_ROLE)
+        frame, words = frame_of_piece(pieces, p, middle, scale), view_piece(out.words[kept])
+        write_map(words.a, meshes, shape_a, view_a, frame)
+        write_map(words.b, meshes, shape_b, view_b, frame)
         depth[kept, 0], depth[kept, 1] = middle, scale
         piece[kept] = p
         kept += 1
-        first_instance[kept] = drawn_b
+        first_instance[kept] = b.drawn
     return kept
 
 
-@kernel
-def _draw_patches(
-    piece: int, role: int, to_tile: Floats, shape: int, left: int, top: int, width: int, height: int,
-    first_patch: NDArray[np.int64], centre: Floats, half: Floats, instances: NDArray[np.uint32], drawn: int,
-) -> tuple[float, float, float, int]:  # fmt: skip
-    """Append the patches of a shape that reach into a piece; return their depths, how far they reach, and the new number."""
+@kernel(forceinline=True)
+def frame_of_piece(pieces: PieceRows, p: int, middle: float, scale: float) -> PieceFrame:
+    """Return the frame of a piece with the middle and scale of its depths."""
+    left, top, width, height = pieces.left[p], pieces.top[p], pieces.width[p], pieces.height[p]
+    return PieceFrame(as_int64(left), as_int64(top), as_int64(width), as_int64(height), middle, scale)
+
+
+@kernel(forceinline=True)
+def draw_patches(
+    meshes: MeshBoxes, shape: int, view: TileView, frame: PieceFrame, instances: NDArray[np.uint32], drawn: int, role: int
+) -> DrawnPatches:
+    """Append the patches of a shape that reach into a piece; `role` is twice the number of the piece, plus 1 for B."""
+    first_patch, centres, halves = meshes.first_patch, meshes.centre, meshes.half
     low, high, farthest = np.inf, -np.inf, 0.0
-    xx, xy, xz, xw = to_tile[0], to_tile[1], to_tile[2], to_tile[3]
-    yx, yy, yz, yw = to_tile[4], to_tile[5], to_tile[6], to_tile[7]
-    zx, zy, zz, zw = to_tile[8], to_tile[9], to_tile[10], to_tile[11]
     for patch in range(first_patch[shape], first_patch[shape + 1]):
-        cx, cy, cz = centre[patch, 0], centre[patch, 1], centre[patch, 2]
-        hx, hy, hz = half[patch, 0], half[patch, 1], half[patch, 2]
-        x = xx * cx + xy * cy + xz * cz + xw - left
-        reach = abs(xx) * hx + abs(xy) * hy + abs(xz) * hz
-        if x + reach < 0.0 or x - reach > width:
+        centre, half = point_at(centres, patch), point_at(halves, patch)
+        x, reach = image(view.x, centre) - frame.left, image_reach(view.x, half)
+        if x + reach < 0.0 or x - reach > frame.width:
             continue
-        far = abs(x - 0.5 * width) + reach
-        y = yx * cx + yy * cy + yz * cz + yw - top
-        reach = abs(yx) * hx + abs(yy) * hy + abs(yz) * hz
-        if y + reach < 0.0 or y - reach > height:
+        far = abs(x - 0.5 * frame.width) + reach
+        y, reach = image(view.y, centre) - frame.top, image_reach(view.y, half)
+        if y + reach < 0.0 or y - reach > frame.height:
             continue
-        farthest = max(farthest, far, abs(y - 0.5 * height) + reach)
-        z = zx * cx + zy * cy + zz * cz + zw
-        reach = abs(zx) * hx + abs(zy) * hy + abs(zz) * hz
+        farthest = max(farthest, far, abs(y - 0.5 * frame.height) + reach)
+        z, reach = image(view.z, centre), image_reach(view.z, half)
         low, high = min(low, z - reach), max(high, z + reach)
         instances[drawn, 0] = patch
-        instances[drawn, 1] = 2 * piece + role
+        instances[drawn, 1] = role
         drawn += 1
-    return low, high, farthest, drawn
+    return DrawnPatches(low, high, farthest, drawn)
 
 
-@kernel
-def _map_of_role(
-    to_tile: Floats, grid: Floats, shape: int, x: float, y: float, left: int, top: int, middle: float, scale: float,
-    words: Ints, numbers: NDArray[np.float32], piece: int, word: int,
-) -> None:  # fmt: skip
-    """Write the map of a role (16 words) from steps of the body's grid, counted from the point seen at x, y."""
-    a, b, c = to_tile[0], to_tile[1], to_tile[2]
-    d, e, f = to_tile[4], to_tile[5], to_tile[6]
-    g, h, i = to_tile[8], to_tile[9], to_tile[10]
-    ox, oy, oz, step = grid[shape, 0], grid[shape, 1], grid[shape, 2], grid[shape, 3]
+@kernel(forceinline=True)
+def write_map(words: RoleMap, meshes: MeshBoxes, shape: int, view: TileView, frame: PieceFrame) -> None:
+    """Write the map of a role from steps of the body's grid, counted from the point seen in the middle of a piece."""
+    x, y, z = along_row(view.x), along_row(view.y), along_row(view.z)
+    step = meshes.grid[shape, 3]
     # The tile coordinates of the middle of the mesh, and from there the way to the middle of the piece, by Cramer's rule.
-    mx = a * ox + b * oy + c * oz + to_tile[3]
-    my = d * ox + e * oy + f * oz + to_tile[7]
-    mz = g * ox + h * oy + i * oz + to_tile[11]
-    volume = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
-    dx, dy, dz = x - mx, y - my, -mz
-    rx = _on_grid((dx * (e * i - f * h) + dy * (c * h - b * i) + dz * (b * f - c * e)) / volume / step)
-    ry = _on_grid((dx * (f * g - d * i) + dy * (a * i - c * g) + dz * (c * d - a * f)) / volume / step)
-    rz = _on_grid((dx * (d * h - e * g) + dy * (b * g - a * h) + dz * (a * e - b * d)) / volume / step)
-    words[piece, word + 12] = np.int32(rx)
-    words[piece, word + 13] = np.int32(ry)
-    words[piece, word + 14] = np.int32(rz)
-    words[piece, word + 15] = np.int32(1) if volume < 0.0 else np.int32(0)
+    origin = point_at(meshes.grid, shape)
+    middle = Vec3(image(view.x, origin), image(view.y, origin), image(view.z, origin))
+    volume = dot(x, cross(y, z))
+    way = Vec3(frame.left + 0.5 * frame.width - middle.x, frame.top + 0.5 * frame.height - middle.y, -middle.z)
+    steps = plus(plus(times(way.x, cross(y, z)), times(way.y, cross(z, x))), times(way.z, cross(x, y)))
+    reference = Vec3(on_grid(steps.x / volume / step), on_grid(steps.y / volume / step), on_grid(steps.z / volume / step))
+    words.reference[0], words.reference[1], words.reference[2] = int(reference.x), int(reference.y), int(reference.z)
+    words.mirrored = 1 if volume < 0.0 else 0
     # Where that point of the grid really lies: whatever was rounded above costs precision only.
-    px, py, pz = rx * step, ry * step, rz * step
-    _row(numbers, piece, word, a * step, b * step, c * step, mx + (a * px + b * py + c * pz) - left)
-    _row(numbers, piece, word + 4, d * step, e * step, f * step, my + (d * px + e * py + f * pz) - top)
-    s = step * scale
-    _row(numbers, piece, word + 8, g * s, h * s, i * s, (mz + (g * px + h * py + i * pz) - middle) * scale + 0.5)
+    away, scaled = times(step, reference), step * frame.scale
+    write_row(words.x, x, step, middle.x + dot(x, away) - frame.left)
+    write_row(words.y, y, step, middle.y + dot(y, away) - frame.top)
+    write_row(words.z, z, scaled, (middle.z + dot(z, away) - frame.middle) * frame.scale + 0.5)
 
 
 @kernel
-def _on_grid(steps: float) -> float:
-    """Round to a whole number that a reference may have; 0 for what is no number."""
+def on_grid(steps: float) -> float:
+    """Return the nearest whole number that a reference may have; 0 for what is no number."""
     if not abs(steps) < FARTHEST_REFERENCE:
         return np.float64(0.0) if steps != steps else np.float64(np.copysign(FARTHEST_REFERENCE, steps))
     return np.float64(np.rint(steps))
 
 
-@kernel
-def _row(numbers: NDArray[np.float32], piece: int, word: int, x: float, y: float, z: float, w: float) -> None:
+@kernel(forceinline=True)
+def write_row(row: Any, axis: Vec3, factor: float, offset: float) -> None:
     """Write four numbers of a map."""
-    numbers[piece, word] = np.float32(x)
-    numbers[piece, word + 1] = np.float32(y)
-    numbers[piece, word + 2] = np.float32(z)
-    numbers[piece, word + 3] = np.float32(w)
+    row[0], row[1], row[2] = np.float32(axis.x * factor), np.float32(axis.y * factor), np.float32(axis.z * factor)
+    row[3] = np.float32(offset)

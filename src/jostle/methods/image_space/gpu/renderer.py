@@ -28,11 +28,23 @@ from jostle.methods.image_space.gpu.device import CURE, FORKED, SharedDevice, sh
 from jostle.methods.image_space.gpu.meshes import Meshes, is_alone, meshes_of, move_points
 from jostle.methods.image_space.gpu.pieces import Packing, Pieces, cut, joined, pack, pieces_of
 from jostle.methods.image_space.gpu.pipelines import ROUND_STRIDE, VERTICES_OF_INSTANCE
-from jostle.methods.image_space.gpu.placing import LAYERS, ORIGIN, RECTANGLE, WORDS_OF_PIECE, place_pieces
-from jostle.methods.image_space.regions import ShapesOfBodies, Views
+from jostle.methods.image_space.gpu.placing import (
+    LAYERS,
+    ORIGIN,
+    RECTANGLE,
+    WORDS_OF_PIECE,
+    KeptPieces,
+    MeshBoxes,
+    PieceRows,
+    PieceViews,
+    place_pieces,
+)
+from jostle.methods.image_space.regions import Views
 from jostle.methods.image_space.renderers import Decisions, no_decisions
 from jostle.methods.image_space.shape import ImageShape
-from jostle.methods.image_space.software import ALL, INTERVAL, SoftwareRenderer
+from jostle.methods.image_space.shape_table import ShapesOfBodies
+from jostle.methods.image_space.software import SoftwareRenderer
+from jostle.methods.image_space.workspace import ALL, INTERVAL
 
 FEWEST_SLOTS, MOST_SLOTS_AT_FIRST = 8, 64
 MOST_SLOT_BYTES = 1 << 26  # of a round: more is drawn in several
@@ -197,15 +209,15 @@ class WgpuRenderer:
         first_instance = np.zeros(count + 1, np.int64)
         piece = np.empty(count, np.int64)
         too_far = np.zeros(len(views.pair), np.bool_)
-        fields = [read_only_view(field) for field in pieces[:5]]
-        of_views = [read_only_view(field) for field in (shape_a, shape_b, views.to_tile, views.pixel)]
-        of_meshes = [read_only_view(field) for field in (meshes.first_patch, meshes.centre, meshes.half, meshes.grid)]
-        written: list[NDArray[Any]] = [words, words.view(np.float32), depth, instances, first_instance, piece, too_far]
+        rows = PieceRows(*(read_only_view(field) for field in pieces[:5]))
+        of_views = PieceViews(*(read_only_view(field) for field in (shape_a, shape_b, views.to_tile, views.pixel)))
+        boxes = MeshBoxes(*(read_only_view(field) for field in (meshes.first_patch, meshes.centre, meshes.half, meshes.grid)))
+        out = KeptPieces(words, depth, instances, first_instance, piece)
         begin, kept = 0, 0
         while begin < count:
             before = looked_at[begin - 1] if begin else 0
             end = max(begin + 1, int(np.searchsorted(looked_at, before + PATCHES_IN_SLICE, side="right")))
-            kept = int(place_pieces(begin, end, kept, *fields, *of_views, *of_meshes, *written))
+            kept = int(place_pieces(begin, end, kept, rows, of_views, boxes, out, too_far))
             begin = end
         drawn = int(first_instance[kept])
         return Placed(pieces.take(piece[:kept]), words[:kept], depth[:kept], instances[:drawn], first_instance[: kept + 1], too_far)

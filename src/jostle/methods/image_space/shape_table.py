@@ -1,0 +1,95 @@
+"""The shapes of all bodies as kernels see them: a row of addresses for each distinct shape, and which of them each body has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.frame import Bools, Ints
+from jostle.geometry.triangle import Bounds
+from jostle.geometry.vector import point_from
+from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+from jostle.kernels.structs import Addresses, Rows, Struct, float64, int32, int64, opener, uint8
+from jostle.render.drawn_body import PatchedMesh, open_mesh
+
+if TYPE_CHECKING:
+    from jostle.methods.image_space.shape import ImageShape
+
+
+class BoxedMesh(PatchedMesh):
+    """A row of the table of shapes: the arrays that `render/` draws, then the corners (3,) of the box of the mesh."""
+
+    lower: Rows[float64]
+    upper: Rows[float64]
+
+
+class Shapes(Struct):
+    """The shape and the convexity of each body, and the table of shapes, row after row."""
+
+    shape_of_body: Rows[int32]
+    convex: Rows[uint8]
+    rows: Rows[int64]
+
+
+open_boxed, open_shapes = opener(BoxedMesh), opener(Shapes)
+ROW = 2 * len(BoxedMesh.layout)  # numbers of a row of the table: an address and a length for each array
+
+
+class ShapesOfBodies:
+    """The shapes of all bodies for kernels. Shapes that change in place are followed by themselves.
+
+    Attributes
+    ----------
+    shape_of_body : (n,) int32
+        The row of each body's shape in the table.
+    convex : (n,) bool
+    table : AddressTable
+        A `BoxedMesh` for each distinct shape.
+    addresses : (k,) int64
+        What kernels take: `open_shapes(addresses)`.
+    """
+
+    def __init__(self, shapes: Sequence[ImageShape]) -> None:
+        distinct = list({id(shape): shape for shape in shapes}.values())
+        number = {id(shape): k for k, shape in enumerate(distinct)}
+        self.shapes = tuple(shapes)
+        self.shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
+        self.convex: Bools = np.array([bool(shape.convex) for shape in shapes], bool)
+        self.table = BoxedMesh.tables([_arrays_of(shape) for shape in distinct])
+        self._own = Shapes.table(shape_of_body=self.shape_of_body, convex=self.convex.view(np.uint8), rows=self.table.table)
+
+    @property
+    def addresses(self) -> Addresses:
+        """The row of addresses of `Shapes`; it does not keep the arrays alive."""
+        row: Addresses = self._own.table[0]
+        return row
+
+
+def _arrays_of(shape: ImageShape) -> dict[str, NDArray[Any]]:
+    return {field.name: getattr(shape, field.name) for field in BoxedMesh.layout}
+
+
+@kernel(forceinline=True)
+def row_of_body(shapes: Shapes, body: int) -> Addresses:
+    """Return the addresses of a body's shape."""
+    rows: Any = shapes.rows
+    first = ROW * as_int64(shapes.shape_of_body[body])
+    row: Addresses = rows[first : first + ROW]
+    return row
+
+
+@kernel(forceinline=True)
+def mesh_of_body(shapes: Shapes, body: int) -> PatchedMesh:
+    """Return the mesh of a body."""
+    return open_mesh(row_of_body(shapes, body))
+
+
+@kernel(forceinline=True)
+def box_of_body(shapes: Shapes, body: int) -> Bounds:
+    """Return the box of a body in its own axes."""
+    mesh = open_boxed(row_of_body(shapes, body))
+    return Bounds(point_from(mesh.lower, 0), point_from(mesh.upper, 0))
