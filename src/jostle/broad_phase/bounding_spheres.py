@@ -7,8 +7,6 @@ Guarantee: every pair of closed spheres that overlap, sorted; spheres that miss 
 may be among them, because of rounding. A body without an end overlaps all others.
 """
 
-# mypy: disable-error-code="call-arg, var-annotated"
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ coherent, margins only cost: after two frames in a row in which too many left, t
 Boxes that begin before another and reach into it are found by the farthest upper end of each 64 boxes of the list.
 """
 
-# mypy: disable-error-code="call-arg, var-annotated"
-
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -6,8 +6,6 @@ once, in float32 relative to the middle of all boxes: rounding is monotone, so b
 and what the sweep writes is a superset, to be compared exactly by `keep_overlapping`. Boxes without an end are boxes like others.
 """
 
-# mypy: disable-error-code="call-arg, var-annotated"
-
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -234,7 +234,7 @@ def collect_queries(
 def _query_time(slots: FaceRows, row: int, code: int, point_times: Points, edge_times: Points) -> float:
     """Return the time of a query of a row that is not culled."""
     number = slots[row, code]
-    return point_times[number] if code < FIRST_OF_EDGES else edge_times[number]  # type: ignore[no-any-return]
+    return point_times[number] if code < FIRST_OF_EDGES else edge_times[number]
 
 
 @kernel

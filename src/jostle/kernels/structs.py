@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.kernels.handles import AddressTable, array_at
+from jostle.kernels.numbers import Whole
 from jostle.kernels.twins import compiled_in, twin
 
 Addresses = NDArray[np.int64]
@@ -68,11 +69,11 @@ class Rows(Generic[Element]):
         """Return how many there are."""
         return len(self._array)
 
-    def __getitem__(self, index: int) -> Element:
+    def __getitem__(self, index: Whole) -> Element:
         """Return one of them: a record by reference, a number by value."""
         return self._record(self._array[index])
 
-    def __setitem__(self, index: int, value: Element) -> None:
+    def __setitem__(self, index: Whole, value: Element) -> None:
         """Write a number."""
         raise TypeError("a record is written field by field")
 
@@ -80,11 +81,11 @@ class Rows(Generic[Element]):
 class Run(Generic[Element, Length]):
     """A fixed number of equal fields inside of a record: ``Run[float64, Literal[3]]``. For mypy only."""
 
-    def __getitem__(self, index: int) -> Element:
+    def __getitem__(self, index: Whole) -> Element:
         """Return one of them."""
         raise NotImplementedError
 
-    def __setitem__(self, index: int, value: Element) -> None:
+    def __setitem__(self, index: Whole, value: Element) -> None:
         """Write one."""
         raise NotImplementedError
 

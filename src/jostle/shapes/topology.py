@@ -246,7 +246,9 @@ MOST_BOX_TESTS = 100  # for each face of the mesh: less than the test of the who
 
 
 @kernel
-def chosen_face_touches(chosen, vertices, faces, welded_faces, most, turned):  # type: ignore[no-untyped-def]
+def chosen_face_touches(
+    chosen: NDArray[np.int64], vertices: Points, faces: Ints, welded_faces: Ints, most: int, turned: Ints
+) -> int:
     """Whether a chosen face touches another one, or it takes more than `most` box tests to tell; writes `facing` of each."""
     k = chosen.shape[0]
     boxes, around = np.empty((k, 6)), np.empty(6)
@@ -281,7 +283,7 @@ def chosen_face_touches(chosen, vertices, faces, welded_faces, most, turned):  #
 
 
 @kernel
-def boxes_are_apart(one, other):  # type: ignore[no-untyped-def]
+def boxes_are_apart(one: Points, other: Points) -> bool:
     """Whether two closed boxes (6,) share no point."""
     apart = False
     for c in range(3):

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from jostle.geometry.scalar_vector import length
+from jostle.geometry.vector import Vec3, length
 from jostle.kernels.jit import kernel
 
 SEMI_IMPLICIT, EXPLICIT = 0, 1
@@ -80,7 +80,7 @@ def tumble(qw, qx, qy, qz, sx, sy, sz, kx, ky, kz, dt, integrator):  # type: ign
         qw, qx, qy, qz = turned_in_body(qw, qx, qy, qz, 0.5 * dt * x, 0.5 * dt * y, 0.5 * dt * z)
         x, y, z = x + dt * (kx * (y * z)), y + dt * (ky * (z * x)), z + dt * (kz * (x * y))
     else:
-        parts = int(min(max(np.ceil(dt * length(x, y, z) / LARGEST_TURN), 1.0), 1.0 * MOST_PARTS))
+        parts = int(min(max(np.ceil(dt * length(Vec3(x, y, z)) / LARGEST_TURN), 1.0), 1.0 * MOST_PARTS))
         half = 0.5 * dt / parts
         for _ in range(parts):
             a, b, c = middle_spin(x, y, z, kx, ky, kz, half)

@@ -49,8 +49,8 @@ BLOCK_BITS = 9
 class DistanceBand(NamedTuple):
     """The band of a shape: see `distance_band`."""
 
-    first: NDArray[np.int32]
-    values: NDArray[np.int16]  # flat
+    first: Any  # int32
+    values: Any  # int16, flat
     blocks: GridSize
     step: float
 

@@ -82,13 +82,13 @@ def _halve(work: BlockWork, begin: int, end: int, middle: int) -> None:
 
 @kernel(forceinline=True)
 def _part(numbers: Any, begin: int, end: int) -> NDArray[np.int64]:
-    return numbers[begin:end]  # type: ignore[no-any-return]
+    return numbers[begin:end]
 
 
 @kernel(forceinline=True)
 def _middle(work: BlockWork, number: Any, axis: Any) -> Any:
     """Return one coordinate of a middle. Unsigned: Numba then does not ask whether an index is negative."""
-    return work.middles[np.uint64(3) * np.uint64(number) + np.uint64(axis)]  # type: ignore[index]
+    return work.middles[np.uint64(3) * np.uint64(number) + np.uint64(axis)]
 
 
 @kernel(forceinline=True)
@@ -138,7 +138,7 @@ def _part_at(work: BlockWork, here: NDArray[np.int64], needed: int) -> None:
         first = np.int64(b < cut) | (at_cut & np.int64(room > 0))
         room -= at_cut
         here[left] = number  # left <= k: nothing is lost
-        aside[right] = number  # type: ignore[index]
+        aside[right] = number
         left += np.uint64(first)
         right += np.uint64(1 - first)
     for k in range(needed, here.shape[0]):

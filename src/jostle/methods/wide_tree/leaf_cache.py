@@ -148,7 +148,7 @@ def _gathered(vertices: Any, at: tuple[int, ...], row: int) -> Lanes64:
 
 @kernel(forceinline=True)
 def _vertex(tree: TreeArrays, f: int) -> int:
-    return 3 * as_int64(tree.faces[np.uint64(f)])  # type: ignore[index]  # unsigned: no look whether it counts from the end
+    return 3 * as_int64(tree.faces[np.uint64(f)])  # unsigned: no look whether it counts from the end
 
 
 @kernel(forceinline=True)

@@ -84,7 +84,7 @@ def set_up_motion(x: PlacedTree, y: PlacedTree, clearance: float, relative: Floa
 @kernel(forceinline=True)
 def matrix_in(numbers: Any) -> Floats:
     """Return sixteen numbers as an array (4,4)."""
-    return numbers.reshape((4, 4))  # type: ignore[no-any-return]
+    return numbers.reshape((4, 4))
 
 
 @kernel(forceinline=True)

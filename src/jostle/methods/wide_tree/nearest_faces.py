@@ -119,7 +119,7 @@ def _largest(eight: Any) -> float:
     largest = eight[0]
     for k in range(1, LANES):
         largest = eight[k] if eight[k] > largest else largest
-    return largest  # type: ignore[no-any-return]
+    return largest
 
 
 @kernel(forceinline=True)
