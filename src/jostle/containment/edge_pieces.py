@@ -20,6 +20,7 @@ from jostle.geometry.vector import Vec2, point_at
 from jostle.geometry.winding_columns import windings
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -379,7 +380,7 @@ def sectors_wind(points, jumps, of_b, corners, boxes, count_a, around, middle, w
     """
     planes = points.shape[0] - 3
     order, turned = np.empty(planes, np.int64), np.empty(planes, np.int64)
-    two = np.int64(2)
+    two = as_int64(2)
     for k in range(planes):
         turned[k] = turn(points, two, 3 + k)
         if turned[k] <= 0:

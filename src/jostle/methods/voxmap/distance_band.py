@@ -49,8 +49,8 @@ BLOCK_BITS = 9
 class DistanceBand(NamedTuple):
     """The band of a shape: see `distance_band`."""
 
-    first: NDArray[np.int32]
-    values: NDArray[np.int16]  # flat
+    first: Any  # an array, or one of a struct
+    values: Any  # flat
     blocks: GridSize
     step: float
 
