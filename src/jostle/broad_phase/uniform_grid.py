@@ -13,7 +13,7 @@ boxes together; the float64 boxes are compared in the end, and a pair met twice 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,7 +184,8 @@ def search_cells(grid: SearchTable, box_count: int, first: int, found: int, most
     cells = 0
     asked = 0
     count = 0
-    slots = grid.slot_start.shape[0] - SPARE_SLOTS
+    slot_start: Any = grid.slot_start
+    slots = slot_start.shape[0] - SPARE_SLOTS
     place = first
     while place < box_count and tests <= most:
         own = as_int64(grid.level[grid.body[place]])
@@ -201,8 +202,8 @@ def search_cells(grid: SearchTable, box_count: int, first: int, found: int, most
                 run_z = min(reached.last_z, first_z | RUN_MASK)
                 slot = np.uint64(slot_of(row_x, row_y, first_z, level, slots))
                 # By way of int64: Numba makes a float of an unsigned and a signed integer.
-                start = max(as_int64(grid.slot_start[slot]), skipped)
-                length = as_int64(grid.slot_start[slot + np.uint64(run_z + 1 - first_z)]) - start
+                start = max(as_int64(slot_start[slot]), skipped)
+                length = as_int64(slot_start[slot + np.uint64(run_z + 1 - first_z)]) - start
                 skipped = 0
                 tests += length
                 cells += run_z + 1 - first_z
@@ -239,7 +240,8 @@ def ask_on_level(grid: SearchTable, place: int, level: int, asked: int) -> CellR
 @kernel(forceinline=True)
 def let_wait(grid: SearchTable, asked: int, start: int, length: int, count: int, found: int, pairs: Ints) -> tuple[int, int]:
     """Let comparisons wait with a run of the table; return how many wait then, and how many pairs are found so far."""
-    waiting_for, waiting_with = grid.waiting_for, grid.waiting_with
+    waiting_for: Any = grid.waiting_for
+    waiting_with: Any = grid.waiting_with
     while True:
         # Eight are always written, which takes one instruction and no decision; few runs are longer.
         for k in range(_BATCH):
@@ -261,7 +263,9 @@ def compare_waiting(grid: SearchTable, count: int, found: int, pairs: Ints) -> i
     """Make the comparisons that wait, in ticks and then exactly; return the number of pairs found so far."""
     # Six comparisons in two subtractions, 2 ns instead of 6. Every pair is written without a decision, and one that may
     # overlap makes the next go to the next place. Boxes of another level in a shared slot are found elsewhere.
-    waiting_for, waiting_with, body, boxes = grid.waiting_for, grid.waiting_with, grid.body, grid.boxes
+    waiting_for: Any = grid.waiting_for
+    waiting_with: Any = grid.waiting_with
+    body, boxes = grid.body, grid.boxes
     asking_places, asking_ticks, all_ticks = grid.asking, grid.asking_ticks, grid.ticks
     kept = 0
     for w in range(count):

@@ -15,6 +15,7 @@ from jostle.geometry.vector import Vec2, point_at, point_from
 from jostle.geometry.winding import flag_winding
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 
 # Columns of the table of bodies: addresses and lengths.
 VERTICES, VERTEX_COUNT, FACES, FACE_COUNT, FIRST_SIDE, NEXT_SIDE, SHEET_OF_FACE, PART_OF_FACE = 0, 1, 2, 3, 4, 5, 6, 7
@@ -78,7 +79,7 @@ def test_pairs(  # type: ignore[no-untyped-def]
                     face, what = sheets[sheet], SHEET
                     wanted = marks[k, sheet] == TOUCHED and inner_side[sheet] != 0
                 if wanted:
-                    ask(asked, flags, count, pair, k, what, face, corners, vertices)
+                    ask(asked, flags, count, pair, as_int64(k), as_int64(what), as_int64(face), corners, vertices)
                     count += 1
     return count, edges
 

@@ -21,6 +21,7 @@ from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
 Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
 Links = NDArray[np.int_]
 
 
@@ -247,9 +248,9 @@ MOST_BOX_TESTS = 100  # for each face of the mesh: less than the test of the who
 
 @kernel
 def chosen_face_touches(
-    chosen: NDArray[np.int64], vertices: Points, faces: Ints, welded_faces: Ints, most: int, turned: Ints
-) -> int:
-    """Whether a chosen face touches another one, or it takes more than `most` box tests to tell; writes `facing` of each."""
+    chosen: Ints, vertices: Floats, faces: Ints, welded_faces: Ints, most: int, turned: NDArray[np.int8]
+) -> bool:
+    """Return whether a chosen face touches another one, or it takes more than `most` box tests to tell; writes `facing` of each."""
     k = chosen.shape[0]
     boxes, around = np.empty((k, 6)), np.empty(6)
     for c in range(3):
@@ -283,8 +284,8 @@ def chosen_face_touches(
 
 
 @kernel
-def boxes_are_apart(one: Points, other: Points) -> bool:
-    """Whether two closed boxes (6,) share no point."""
+def boxes_are_apart(one: Floats, other: Floats) -> bool:
+    """Return whether two closed boxes (6,) share no point."""
     apart = False
     for c in range(3):
         apart = apart or one[c] > other[3 + c] or other[c] > one[3 + c]

@@ -49,8 +49,8 @@ BLOCK_BITS = 9
 class DistanceBand(NamedTuple):
     """The band of a shape: see `distance_band`."""
 
-    first: Any  # int32
-    values: Any  # int16, flat
+    first: Any  # an array, or one of a struct
+    values: Any  # flat
     blocks: GridSize
     step: float
 

@@ -16,7 +16,7 @@ hits, the deep points of the map's body are looked up in the map of the shell's 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,8 +111,8 @@ class LaneFrame(NamedTuple):
 class PlacedShell(NamedTuple):
     """A shell in the voxels of a map: its points and balls, its frame, and what is added to the radii of balls."""
 
-    points: Rows[float32]
-    balls: Rows[float32]
+    points: Any
+    balls: Any
     block_count: int
     frame: LaneFrame
     stretch: Lanes
@@ -122,7 +122,7 @@ class PlacedShell(NamedTuple):
 class VoxelBits(NamedTuple):
     """A bit for each voxel of a grid, and the ends of the grid."""
 
-    words: Rows[int32]
+    words: Any
     end: Lanes3
     row: np.int32
     slab: np.int32
@@ -131,7 +131,7 @@ class VoxelBits(NamedTuple):
 class CoarseBounds(NamedTuple):
     """A lower bound of the distance from what may be hit for each cell of a grid."""
 
-    bounds: Rows[float32]
+    bounds: Any
     row: np.int32
     slab: np.int32
 
