@@ -36,6 +36,10 @@ LEADING_BIT_INVERSE = 1.0 / LEADING_BIT
 LIMB = 28
 LIMB_MASK = (1 << LIMB) - 1
 LIMB_BASE = float(1 << LIMB)
+LIMBS = 10  # of a coordinate
+# Where the digits of the long way stand, highest first: x, y, z of u = b-a, of v = c-a, of w = d-a; three minors; their sum.
+U, V, W, MINORS, SUM, ALL_DIGITS = 0, 30, 60, 90, 153, 183
+MINOR = 21  # digits of a minor
 NEXT_BINADE = 2.0**52 + 1.0
 
 Sides = tuple[int, int, int]
@@ -209,9 +213,7 @@ def _long_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
     write_point(given, 1, b)
     write_point(given, 2, c)
     write_point(given, 3, d)
-    # Highest digits first: x, y, z of u = b-a from 0, 10, 20, of v = c-a from 30, of w = d-a from 60; the minors from 90, 111
-    # and 132; their sum from 153.
-    digits = np.zeros(183, np.int64)
+    digits = np.zeros(ALL_DIGITS, np.int64)
     weight = LIMB_BASE * LIMB_BASE
     count = 0
     for column in range(3):
@@ -222,24 +224,24 @@ def _long_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
             unit = (enlarged - (1.0 - UNIT_ROUNDOFF) * enlarged) / (0.5 * LIMB_BASE)
             weight *= unit
             p, q, r, s = p / unit, q / unit, r / unit, s / unit
-        to = 10 * column
+        to = LIMBS * column
         # Accepted coordinates never need more than ten digits; the bound keeps others (inf, 1e300) from doing harm.
-        while to < 10 * column + 10 and (p != 0.0 or q != 0.0 or r != 0.0 or s != 0.0):
+        while to < LIMBS * column + LIMBS and (p != 0.0 or q != 0.0 or r != 0.0 or s != 0.0):
             # Cut off the whole part, move up the rest: both exact. Digits have the signs of their numbers.
             i, j, k, m = int(p), int(q), int(r), int(s)
-            digits[to], digits[to + 30], digits[to + 60] = j - i, k - i, m - i
+            digits[U + to], digits[V + to], digits[W + to] = j - i, k - i, m - i
             p, q, r, s = (p - i) * LIMB_BASE, (q - j) * LIMB_BASE, (r - k) * LIMB_BASE, (s - m) * LIMB_BASE
             to += 1
-        count = max(count, to - 10 * column)
+        count = max(count, to - LIMBS * column)
     for step in range(9):
         # For each column k: u_i v_j, less u_j v_i, make the minor, which times w_k goes to the sum.
         k = step // 3
-        i, j = 10 * ((k + 1) % 3), 10 * ((k + 2) % 3)
-        left, left_count, right, factor_sign, to = i, count, 30 + j, 1, 90 + 21 * k
+        i, j = LIMBS * ((k + 1) % 3), LIMBS * ((k + 2) % 3)
+        left, left_count, right, factor_sign, to = U + i, count, V + j, 1, MINORS + MINOR * k
         if step % 3 == 1:
-            left, right, factor_sign = j, 30 + i, -1
+            left, right, factor_sign = U + j, V + i, -1
         elif step % 3 == 2:
-            left, left_count, right, to = 90 + 21 * k, 2 * count, 60 + 10 * k, 153
+            left, left_count, right, to = MINORS + MINOR * k, 2 * count, W + LIMBS * k, SUM
         for m in range(left_count - 1, -1, -1):
             factor = factor_sign * digits[left + m]
             carry = 0
@@ -249,7 +251,7 @@ def _long_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
                 carry = total >> LIMB
             digits[to + m] += carry
     value = 0.0
-    for n in range(153, 153 + 3 * count):
+    for n in range(SUM, SUM + 3 * count):
         value += float(digits[n]) * weight
         weight /= LIMB_BASE
     return value
