@@ -93,6 +93,8 @@ class StaticSearch:
             frame=np.zeros(1, PairFrame.dtype),
             stack=np.empty(FIRST_STACK, static.StackRow.dtype),
             visited=np.empty(0, static.Visit.dtype),
+            corners=np.empty(18),
+            faces=np.empty(12, np.int32),
             **_room_for_rows(FIRST_ROWS),
         )
 

@@ -28,7 +28,7 @@ from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vert
 from jostle.geometry.vector import point_from, write_point
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, borrowed, int32, int64, opener, row_opener
+from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener, row_opener
 from jostle.methods.bounding_tree.leaves import LeafCache, WorldFace, box_of, cached_leaf, triangle_of
 from jostle.methods.bounding_tree.overlap import PairFrame, nodes_apart, reach_of, set_up_frame, write_pose
 from jostle.methods.bounding_tree.tree import TreeShape
@@ -82,6 +82,8 @@ class StaticWork(Struct):
     keys: Rows[int64]  # packed rows
     pair_of_key: Rows[int32]
     visited: Rows[Visit]  # empty unless visits are recorded
+    corners: Rows[float64]  # of two faces that share a vertex: scratch
+    faces: Rows[int32]  # both of them, and both welded
 
 
 open_work, open_shape, open_cache = opener(StaticWork), row_opener(TreeShape), row_opener(LeafCache)
@@ -128,7 +130,6 @@ def touching_faces(
     """
     work = open_work(addresses)
     state, relative = work.state, np.empty((4, 4))
-    corners, faces = np.empty((6, 3)), np.empty((4, 3), np.int32)
     limit = operations_so_far(state) + operations
     while state.next_pair < shape_a.shape[0]:
         pair = state.next_pair
@@ -141,7 +142,7 @@ def touching_faces(
         write_pose(corner_poses[j], b.cache.pose)
         if state.height == 0:
             begin_with_roots(work)
-        neighbours = Neighbours(in_threes(a.shape.welded), borrowed(corners), borrowed(faces))
+        neighbours = Neighbours(in_threes(a.shape.welded), in_threes(work.corners), in_threes(work.faces))
         status = walk_together(work, a, b, i == j, limit, neighbours)
         if status != DONE:
             return status
@@ -158,10 +159,9 @@ def operations_so_far(state: StaticState) -> int:
 
 
 @kernel(forceinline=True)
-def in_threes(numbers: Any) -> Ints:
+def in_threes(numbers: Any) -> Any:
     """Return a flat array (3 n,) as rows (n,3)."""
-    rows: Ints = numbers.reshape((numbers.shape[0] // 3, 3))
-    return rows
+    return numbers.reshape((numbers.shape[0] // 3, 3))
 
 
 @kernel(forceinline=True)
