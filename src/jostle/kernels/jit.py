@@ -24,6 +24,7 @@ from types import FunctionType
 from typing import Any, TypeVar, overload
 
 from jostle.kernels.cache_state import cache_statistics
+from jostle.kernels.cached_property import cached_property
 from jostle.kernels.deferral import load_numba
 from jostle.kernels.sources import closure_constants, note_package
 
@@ -61,12 +62,12 @@ class Kernel:
         self._entry = self.entry
         return self._entry(*arguments)
 
-    @functools.cached_property
+    @cached_property
     def entry(self) -> Any:
         """Numba's dispatcher for calls from Python."""
         return self._dispatcher(for_python=True)
 
-    @functools.cached_property
+    @cached_property
     def inner(self) -> Any:
         """Numba's dispatcher for calls from other kernels. Calling it from Python would crash."""
         return self._dispatcher(for_python=False)

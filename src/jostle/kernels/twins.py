@@ -11,6 +11,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from jostle.kernels.cached_property import cached_property
 from jostle.kernels.jit import JIT_DISABLED
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
@@ -27,7 +28,7 @@ class Twin:
         """Call the plain function."""
         return self._plain(*arguments)
 
-    @functools.cached_property
+    @cached_property
     def compiled(self) -> Any:
         """What kernels compile: an intrinsic."""
         return self._make()
