@@ -415,6 +415,26 @@ def test_a_process_that_is_forked_while_numba_is_imported_can_compile(chained, m
     assert (process.returncode, said) == (0, "")
 
 
+CALLED_BY_NUMBA_FIRST = """
+import numba
+import numpy as np
+from chained.kernels import third
+
+@numba.njit
+def twice(values):
+    return 2.0 * third(values)
+
+assert twice(np.array([1.0, 2.0, 3.0])) == 20.0
+"""
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+def test_the_first_call_may_come_from_a_numba_function_of_the_user(chained):
+    command = [sys.executable, "-c", CALLED_BY_NUMBA_FIRST]
+    done = subprocess.run(command, env=chained, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 DEEP = """
 import sys, threading
 import numpy as np

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from jostle.kernels.cached_property import cached_property
+from jostle.kernels.deferral import load_numba
 from jostle.kernels.jit import JIT_DISABLED
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
@@ -27,6 +28,10 @@ class Twin:
     def __call__(self, *arguments: Any) -> Any:
         """Call the plain function."""
         return self._plain(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:  # what Numba looks for in a global that it does not know
+        return load_numba("jostle.kernels.dispatch").type_of_twin(self)
 
     @cached_property
     def compiled(self) -> Any:
