@@ -10,7 +10,6 @@ share its vertices too (100 bodies of 70,000 faces would need 84 MB flat); a met
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from jostle.geometry.rigid import transform_points
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.cached_property import cached_property
 from jostle.report import pair_key
 from jostle.shapes.mesh import Mesh
 
@@ -43,25 +43,25 @@ class Bodies:
     def __getstate__(self) -> dict[str, Any]:
         return dict(self.__dict__)  # a copy: a thread may look at a cached property while this is pickled
 
-    @functools.cached_property
+    @cached_property
     def numbers_are_ids(self) -> bool:
         """Whether no body was ever removed, so that the number of each body is its id."""
         return len(self.ids) == 0 or int(self.ids[-1]) == len(self.ids) - 1
 
-    @functools.cached_property
+    @cached_property
     def deforming(self) -> list[int]:
         """The numbers of the bodies whose vertices may change."""
         found: list[int] = np.flatnonzero(self.deformable).tolist()
         return found
 
-    @functools.cached_property
+    @cached_property
     def bounds(self) -> Floats:
         """(n,2,3) lowest and highest coordinates of each mesh, read-only; infinite for bodies whose vertices may change."""
         bounds = np.array([mesh.bounds for mesh in self.meshes]).reshape(-1, 2, 3)
         bounds[self.deformable] = [[-np.inf], [np.inf]]
         return read_only_view(bounds)
 
-    @functools.cached_property
+    @cached_property
     def name_of_id(self) -> dict[int, str]:
         """The name of each body id."""
         return dict(zip(self.ids.tolist(), self.names, strict=True))

@@ -14,7 +14,6 @@ changed, and so are the torques about one point.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -40,6 +39,7 @@ from jostle.geometry.vector import (
     write_point_from,
 )
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.cached_property import cached_property
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Record, Run, float64, record_viewer
 from jostle.motion.pose import rotation_about
@@ -83,7 +83,7 @@ class Wrench:
     deepest: float  # largest depth
     _sums: Callable[[bool], Floats] | None = field(default=None, repr=False)
 
-    @functools.cached_property
+    @cached_property
     def stiffness(self) -> Floats:
         """(6,6) how force and torque fall when the body moves and turns, at its depth and normals; symmetric, never negative.
 

@@ -137,6 +137,8 @@ def test_check_prints_json_and_draws(files, tmp_path):
         (["--clearance", "-1"], "clearance is -1"),
         (["--method", "magic"], "no method 'magic'"),
         (["--rotate", "0", "0", "0", "10"], "axis"),
+        (["--picture", "out.jpg"], "--picture out.jpg: the name must end in .png"),
+        (["--picture", "no/folder/out.png"], "there is no folder no/folder"),
     ],
 )
 def test_bad_options_are_one_sentence_and_exit_status_2(files, arguments, message):

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from jostle import JostleError, World
+from jostle import InputError, JostleError, World
 from jostle.cli.app import app
 from jostle.motion.pose import translation
 from jostle.motion.record import Motion
@@ -112,3 +112,12 @@ def test_ctrl_c_leaves_what_was_recorded(tmp_path):
     assert process.returncode == 130, errors
     assert "interrupted" in text
     assert len(Motion.load(tmp_path / "out.npz")) >= 1
+
+
+def test_a_recording_does_not_replace_the_world_that_it_is_made_from(jostle, tmp_path):
+    file = tmp_path / "world.npz"
+    World().save(file)
+    before = file.read_bytes()
+    with pytest.raises(InputError, match="this file is read, and would be written over"):
+        jostle("sim", file, "--record", file)
+    assert file.read_bytes() == before

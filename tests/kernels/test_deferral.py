@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import json
 import os
@@ -376,4 +377,89 @@ assert heard > 0
 def test_an_interrupt_while_numba_is_imported_breaks_nothing(chained, delay):
     command = [sys.executable, "-c", IMPORTING, delay]
     done = subprocess.run(command, env=chained, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+# The thread imports Numba when the process is forked: `numba` is among the modules before it is whole.
+FORKED_WHILE_IMPORTING = """
+import os, sys, threading
+import numpy as np
+from chained.kernels import third
+
+values = np.array([1.0, 2.0, 3.0])
+thread = threading.Thread(target=third, args=(values,))
+thread.start()
+while sys.argv[1] not in sys.modules:
+    pass
+child = os.fork()
+answer = third(values)
+if child == 0:
+    os._exit(0 if answer == 10.0 else 5)
+assert answer == 10.0
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is imported")
+@pytest.mark.parametrize("module", ["numba", "numba.core.types", "numba.core.registry"])
+def test_a_process_that_is_forked_while_numba_is_imported_can_compile(chained, module):
+    command = [sys.executable, "-c", FORKED_WHILE_IMPORTING, module]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, env=chained, text=True, start_new_session=True, **pipes) as process:
+        try:
+            said, _ = process.communicate(timeout=60)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # both, as each may wait for ever
+    assert (process.returncode, said) == (0, "")
+
+
+CALLED_BY_NUMBA_FIRST = """
+import numba
+import numpy as np
+from chained.kernels import third
+
+@numba.njit
+def twice(values):
+    return 2.0 * third(values)
+
+assert twice(np.array([1.0, 2.0, 3.0])) == 20.0
+"""
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
+def test_the_first_call_may_come_from_a_numba_function_of_the_user(chained):
+    command = [sys.executable, "-c", CALLED_BY_NUMBA_FIRST]
+    done = subprocess.run(command, env=chained, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+DEEP = """
+import sys, threading
+import numpy as np
+from chained.kernels import third
+
+heard = []
+def call(depth):
+    return call(depth - 1) if depth else third(np.array([1.0, 2.0, 3.0]))
+
+def descend():
+    for depth in range(sys.getrecursionlimit() - 10, 0, -30):
+        try:
+            heard.append(call(depth))
+        except RecursionError:
+            heard.append(None)
+
+thread = threading.Thread(target=descend)
+thread.start()
+thread.join()
+assert None in heard
+assert heard[-1] == 10.0
+"""
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="nothing is imported")
+def test_a_first_call_by_a_thread_that_has_recursed_deeply_does_not_cut_off_the_import_of_numba(chained):
+    done = subprocess.run([sys.executable, "-c", DEEP], env=chained, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

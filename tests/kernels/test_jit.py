@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -59,3 +62,8 @@ def quotient(a, b):
 def test_division_by_zero_is_an_infinity():
     with np.errstate(divide="ignore"):
         assert quotient(np.float64(1.0), np.float64(0.0)) == np.inf
+
+
+def test_a_kernel_is_itself_when_it_is_pickled_or_copied():
+    assert pickle.loads(pickle.dumps(quotient)) is quotient
+    assert copy.copy(quotient) is copy.deepcopy(quotient) is quotient

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jostle.kernels import sources
-from jostle.kernels.sources import ImportGraph, PackageSources, import_statements
+from jostle.kernels.sources import ImportGraph, PackageSources, import_statements, package_sources
 
 pytestmark = pytest.mark.small
 
@@ -194,3 +194,46 @@ def test_kernels_of_methods_reach_geometry_and_not_the_rest_of_the_package():
         far = [one for one in reached if f"{one}..".split(".")[1] in ("", "bench", "cli", "lab", "registry", "scenes", "world")]
         assert not far, f"an edit of {far[0]} would recompile the kernels of {name}"
     assert "jostle.geometry.predicates" in graph.reached(frozenset({"jostle.methods.wide_tree.pairs"})).names
+
+
+@pytest.fixture
+def unknown(monkeypatch):
+    """A process that has read no package yet."""
+    monkeypatch.setattr(sources, "_known", {})
+    return sources._known
+
+
+def test_a_package_whose_reading_was_interrupted_is_read_again(monkeypatch, unknown):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sources, "PackageSources", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            package_sources("jostle")
+    assert package_sources("jostle") is not None
+
+
+def test_a_package_that_another_thread_reads_is_not_taken_as_one_without_sources(monkeypatch, unknown):
+    seen = []
+
+    def reading(*arguments):
+        if not seen:
+            seen.append(None)
+            seen.append(package_sources("jostle"))  # as another thread does meanwhile
+        return PackageSources(*arguments)
+
+    monkeypatch.setattr(sources, "PackageSources", reading)
+    found = package_sources("jostle")
+    assert found is not None
+    assert seen[1] is found
+
+
+def test_a_package_that_cannot_be_read_raises_once(monkeypatch, unknown):
+    def odd(*_):
+        raise OSError("an odd loader")
+
+    monkeypatch.setattr(sources, "PackageSources", odd)
+    with pytest.raises(OSError, match="odd loader"):
+        package_sources("jostle")
+    assert package_sources("jostle") is None

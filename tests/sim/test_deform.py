@@ -110,6 +110,7 @@ def test_a_stretched_body_returns_to_its_shape_and_volume():
         ("poisson", 0.2),
         ("poisson", 0.5),
         ("density", -1.0),
+        ("density", 1e-320),
         ("damping", -0.1),
         ("cells", 0),
         ("cells", 2.5),

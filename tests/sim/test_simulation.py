@@ -240,6 +240,8 @@ def test_masses():
         ({"mass": [1.0, 2.0]}, "'left' and 'right' have the masses 1 and 2.*equal masses only"),
         ({"mass": 1.0, "density": 1.0}, "give one of them"),
         ({"mass": -1.0}, "body 'left': mass is -1.0"),
+        ({"mass": 1e300}, "mass is 1e[+]300; it must be a number from 1e-30 to 1e30"),
+        ({"density": 1e-320, "response": "impulse"}, "density is 1e-320; it must be a number from 1e-30 to 1e30"),
         ({"mass": [1.0, 2.0, 3.0]}, r"mass has shape \(3,\)"),
         ({"velocity": [[1.0, 0.0, 0.0]]}, r"velocity has shape \(1, 3\)"),
         ({"velocity": [[1.0, 0.0, 0.0], [0.0, np.nan, 0.0]]}, r"body 'right': velocity\[1\]"),

@@ -12,6 +12,7 @@ import typer
 from numpy.typing import NDArray
 
 from jostle.cli.names import on_terminal
+from jostle.cli.targets import check_target
 from jostle.errors import InputError
 from jostle.kernels.progress import compile_progress
 from jostle.registry import METHODS
@@ -51,6 +52,7 @@ def check(
 
     Exit status: 0 they are free, 1 they touch, cross, overlap, contain each other or are nearer than the clearance, 2 bad input.
     """
+    check_target("--picture", picture, (a, b), (".png",))
     world = World(method)
     world.add(str(a), name="A")
     world.add(str(b), pose_written(pose_b, translate, rotate), name="B")

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from jostle.cli.names import on_terminal
+from jostle.cli.targets import check_target
 from jostle.errors import InputError
 from jostle.fitting import RecordedPath, Step, Touch, Walk, read_path, walk_along, walk_of, write_path, write_trace
 from jostle.fitting.trace import feature_text
@@ -61,9 +62,9 @@ def fit(
     """
     from rich.console import Console
 
-    for option, file in (("--trace", trace), ("--write-path", write_path_to), ("--picture", picture)):
-        if file is not None and not file.parent.is_dir():
-            raise InputError(f"{option} {file}: there is no folder {file.parent}")  # told now, not after the walk
+    check_target("--trace", trace, (scene, path))
+    check_target("--write-path", write_path_to, (scene, path))
+    check_target("--picture", picture, (scene, path), (".png",))
     console = Console(width=None if sys.stdout.isatty() else 160)
     world, own_paths = _world(scene, method, faces)
     name, way = _path(world, move, path, own_paths, scene)

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from jostle.cli.names import on_terminal
+from jostle.cli.targets import check_target
 from jostle.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,9 +81,7 @@ def sim(
     """
     from rich.console import Console
 
-    if record is not None and (record.is_dir() or not record.parent.is_dir()):  # told now, not after the run
-        problem = "this is a folder; name a file" if record.is_dir() else f"there is no folder {record.parent}"
-        raise InputError(f"--record {record}: {problem}")
+    check_target("--record", record, (scene,))
     console = Console(width=None if sys.stdout.isatty() else 160)
     if scene.partition("(")[0].strip() == "squeeze" and not Path(scene).is_file():
         refused = [name for name in context.params if name not in (*FOR_SQUEEZE, "scene") and _given(context, name)]

@@ -18,6 +18,7 @@ import atexit
 import contextlib
 import contextvars
 import importlib
+import logging  # noqa: F401  # Numba does; here, so that its hook comes after ours at a fork (see below)
 import os
 import sys
 import threading
@@ -102,6 +103,10 @@ def with_signals_deferred(function: Callable[[], Result]) -> Result:
     """Call a function that compiles or loads kernels; what signal handlers raise meanwhile is raised after it."""
     if _thread.get_ident() != threading.main_thread().ident or _is_compiling():
         return function()
+    return _by_helper(function)
+
+
+def _by_helper(function: Callable[[], Result]) -> Result:
     job = _Job(function)
     while True:
         try:
@@ -135,9 +140,12 @@ def interrupted() -> bool:
 
 
 def load_numba(module: str) -> Any:
-    """Import a module that needs Numba, with signals deferred: an import of Numba that is cut off cannot always be repeated."""
+    """Import a module that needs Numba: an import of Numba that is cut off cannot always be repeated.
+
+    So signals are deferred, and the import gets a stack of its own in every thread: one that has recursed deeply would cut it off.
+    """
     if module not in _loaded:
-        _loaded[module] = with_signals_deferred(lambda: _imported(module))
+        _loaded[module] = _imported(module) if _is_compiling() else _by_helper(lambda: _imported(module))
     return _loaded[module]
 
 
@@ -184,7 +192,11 @@ _held_for_fork: list[Any] = []
 
 
 def _hold_before_fork() -> None:
-    """Wait until no other thread imports Numba or compiles: a process that is forked meanwhile would wait for it for ever."""
+    """Wait until no other thread imports Numba or compiles: a process that is forked meanwhile would wait for it for ever.
+
+    The hook that was registered last is called first. That of `logging` takes a lock that the import of Numba needs, so it must be
+    called after this one.
+    """
     for lock in (_import_lock, _compiler_lock()):
         if lock is not None:
             lock.acquire()

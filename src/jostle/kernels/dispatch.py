@@ -14,7 +14,6 @@ from typing import Any
 from numba.core import registry, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.decorators import jit  # the one place
-from numba.extending import typeof_impl
 
 from jostle.kernels.cache import KernelCache, config, normalize_signature
 from jostle.kernels.deferral import stop_if_interrupted, with_signals_deferred
@@ -79,13 +78,13 @@ def short_name(title: str, whole: str) -> str:
 types.Record.mangling_args = property(lambda record: (short_name("Record", record.name), ()))  # type: ignore[method-assign,assignment]
 
 
-@typeof_impl.register(Kernel)
-def _type_of_kernel(kernel: Kernel, _purpose: Any) -> Any:
+def type_of_kernel(kernel: Kernel) -> Any:
+    """Return how the compiler sees a kernel."""
     return types.Dispatcher(kernel.inner)
 
 
-@typeof_impl.register(Twin)
-def _type_of_twin(twin: Twin, _purpose: Any) -> Any:
+def type_of_twin(twin: Twin) -> Any:
+    """Return how the compiler sees a twin."""
     compiled = twin.compiled  # imports the module, whose intrinsics the compiler does not know yet
     registry.cpu_target.typing_context.refresh()
     return registry.cpu_target.typing_context.resolve_value_type(compiled)

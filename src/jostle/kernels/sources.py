@@ -32,6 +32,8 @@ from typing import Any
 
 import numpy as np
 
+from jostle.kernels.cached_property import cached_property
+
 OWN_PACKAGE, _, _below = __name__.partition(".")
 OWN_KERNELS = f"{OWN_PACKAGE}.{_below.partition('.')[0]}"  # its sources are in the name of the directory, for every kernel
 CLOCK_STEP = 20_000_000  # ns by which the times of files may lag behind the clock
@@ -84,17 +86,17 @@ class SourceFile:
     stamp: tuple[int, int] | None
     changed: bool = False
 
-    @functools.cached_property
+    @cached_property
     def text(self) -> str:
         """The source; undecodable bytes do not stand in import statements."""
         return self.data.decode("utf-8", "replace")
 
-    @functools.cached_property
+    @cached_property
     def digest(self) -> bytes:
         """Of the source, for the digest of a set of modules."""
         return hashlib.sha256(self.data).digest()
 
-    @functools.cached_property
+    @cached_property
     def imports(self) -> tuple[set[ImportFrom], set[ImportWhole]]:
         """The import statements, with absolute names."""
         parts, wholes = import_statements(self.text)
@@ -206,8 +208,12 @@ def package_sources(package: str) -> PackageSources | None:
     if package not in _known:
         module = sys.modules.get(package)
         whole = module is not None and hasattr(module, "__path__") and getattr(module, "__file__", None) is not None
-        _known[package] = None  # an odd loader raises below, once
-        _known[package] = PackageSources(package, importlib.resources.files(package)) if whole else None
+        try:
+            found = PackageSources(package, importlib.resources.files(package)) if whole else None
+        except Exception:  # of an odd loader, once; an interrupt is no reason to go without the cache
+            _known.setdefault(package, None)
+            raise
+        _known.setdefault(package, found)
     return _known[package]
 
 

@@ -11,6 +11,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from jostle.kernels.cached_property import cached_property
+from jostle.kernels.deferral import load_numba
 from jostle.kernels.jit import JIT_DISABLED
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
@@ -27,7 +29,11 @@ class Twin:
         """Call the plain function."""
         return self._plain(*arguments)
 
-    @functools.cached_property
+    @property
+    def _numba_type_(self) -> Any:  # what Numba looks for in a global that it does not know
+        return load_numba("jostle.kernels.dispatch").type_of_twin(self)
+
+    @cached_property
     def compiled(self) -> Any:
         """What kernels compile: an intrinsic."""
         return self._make()

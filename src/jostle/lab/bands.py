@@ -21,6 +21,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.kernels.cached_property import cached_property
 from jostle.lab.balls import ball_in_both
 from jostle.lab.results import NO_PROMISE
 from jostle.lab.truth import BODY_PAIRS, FACES, Question, Truth, missed_and_extra
@@ -64,7 +65,7 @@ class Band:
     question: Question
     truth: Truth
 
-    @functools.cached_property
+    @cached_property
     def guarantee(self) -> Guarantee | None:
         """None where nothing but the truth is allowed."""
         return guarantee_of(self.method, self.question)

@@ -20,12 +20,13 @@ def translation(offset: ArrayLike) -> NDArray[np.float64]:
 
 def rotation_about(axis: ArrayLike | Sequence[float], angle: float, through: ArrayLike = (0.0, 0.0, 0.0)) -> NDArray[np.float64]:
     """Return the pose that turns by an angle (radians, right-handed) about an axis (3,) through a point (3,)."""
-    direction = np.asarray(axis, dtype=np.float64)
+    direction = cast.as_array(axis, "", "axis").astype(np.float64)
     angle = cast.as_number(angle, "angle")
-    length = float(np.linalg.norm(direction))
-    if direction.shape != (3,) or not 0.0 < length < np.inf:
-        raise InputError(f"axis is {axis!r}; it must be three numbers that are not all zero")
-    x, y, z = direction / length
+    largest = float(np.abs(direction).max(initial=0.0))
+    if direction.shape != (3,) or not 0.0 < largest < np.inf:
+        raise InputError(f"axis is {axis!r}; it must be three finite numbers that are not all zero")
+    direction /= largest  # so that no square overflows or vanishes
+    x, y, z = direction / np.linalg.norm(direction)
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     pose = np.eye(4)
     pose[:3, :3] += np.sin(angle) * cross + (1.0 - np.cos(angle)) * (cross @ cross)

@@ -9,7 +9,6 @@ Baciu, Wong, Sun 1998 (§5) wanted this: the same initial conditions, geometry a
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
+from jostle.kernels.cached_property import cached_property
 from jostle.motion.record_file import arrays_of, digest_of, read_fields, write_motion
 from jostle.shapes.mesh import Mesh
 
@@ -105,7 +105,7 @@ class Motion:
         faces = sum(len(mesh.faces) for mesh in self.meshes)
         return f"<Motion {self.title!r}: {len(self)} frames, {len(self.names)} bodies, {faces} faces>"
 
-    @functools.cached_property
+    @cached_property
     def digest(self) -> str:
         """A hash of all that a method sees: two motions with equal digests have the same bodies and the same frames."""
         content = hashlib.blake2b(digest_size=16)

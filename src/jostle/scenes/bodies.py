@@ -6,7 +6,6 @@ the papers state them per cycle.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
+from jostle.kernels.cached_property import cached_property
 from jostle.shapes.mesh import Mesh
 
 Floats = NDArray[np.float64]
@@ -149,7 +149,7 @@ class MovingBody:
     category: int = 1
     mask: int = ALL_BITS
 
-    @functools.cached_property
+    @cached_property
     def centre(self) -> Floats:
         """(3,) the middle of the box of the mesh, in body coordinates: the body turns about it.
 
@@ -158,7 +158,7 @@ class MovingBody:
         middle: Floats = self.mesh.bounds.mean(axis=0)
         return middle
 
-    @functools.cached_property
+    @cached_property
     def radius(self) -> float:
         """Of the ball about `centre` that holds the body in every shape and at every turn (a billionth larger than need be)."""
         points = self.mesh.vertices if self.cycle is None else np.vstack([self.mesh.vertices, self.cycle.shapes.reshape(-1, 3)])

@@ -19,6 +19,7 @@ from jostle.errors import InputError
 from jostle.geometry.aabb import box_of_points
 from jostle.geometry.unique_rows import unique_rows
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.cached_property import cached_property
 
 if TYPE_CHECKING:
     from typing import Self
@@ -105,7 +106,7 @@ class Mesh:
             return _sealed(np.arange(len(self.faces), dtype=np.int32))
         return self._source_face
 
-    @functools.cached_property
+    @cached_property
     def digest(self) -> str:
         """A hash of vertices, faces and analytic surface; meshes with equal digests share one prepared shape."""
         content = hashlib.blake2b(digest_size=16)
@@ -116,7 +117,7 @@ class Mesh:
             content.update(repr(self.analytic).encode())
         return content.hexdigest()
 
-    @functools.cached_property
+    @cached_property
     def bounds(self) -> NDArray[np.float64]:
         """(2, 3) lowest and highest coordinates of the vertices that faces use."""
         used = self.vertices if self.uses_every_vertex else self.vertices[self._used]
@@ -124,21 +125,21 @@ class Mesh:
         box_of_points(read_only_view(used), bounds[0], bounds[1])
         return _sealed(bounds)
 
-    @functools.cached_property
+    @cached_property
     def _used(self) -> NDArray[np.bool_]:
         return np.bincount(self.faces.ravel(), minlength=len(self.vertices)) > 0
 
-    @functools.cached_property
+    @cached_property
     def uses_every_vertex(self) -> bool:
         """Whether every vertex belongs to a face."""
         return bool(self._used.all())
 
-    @functools.cached_property
+    @cached_property
     def size(self) -> float:
         """Length of the diagonal of `bounds`."""
         return float(np.linalg.norm(self.bounds[1] - self.bounds[0]))
 
-    @functools.cached_property
+    @cached_property
     def welded(self) -> NDArray[np.int32]:
         """(n,) for each vertex the lowest vertex with bit-equal coordinates."""
         # Sorting raw bytes is exact: coordinates hold no -0.0 and no NaN, so equal points are equal bytes.
@@ -146,18 +147,18 @@ class Mesh:
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         return _sealed(first.astype(np.int32)[inverse.ravel()])
 
-    @functools.cached_property
+    @cached_property
     def welded_faces(self) -> NDArray[np.int32]:
         """(m, 3) faces with welded vertex numbers: two faces are adjacent when they share one."""
         return _sealed(np.ascontiguousarray(self.welded[self.faces]))
 
-    @functools.cached_property
+    @cached_property
     def edges(self) -> NDArray[np.int32]:
         """(e, 2) undirected welded edges, each once, lower vertex first; edges of zero length are left out."""
         sides = self.welded_faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
         return _sealed(unique_rows(np.sort(sides[sides[:, 0] != sides[:, 1]], axis=1)))
 
-    @functools.cached_property
+    @cached_property
     def is_closed(self) -> bool:
         """Whether the faces bound a volume: every welded edge is run along equally often in both directions.
 
@@ -167,7 +168,7 @@ class Mesh:
         sides = self.welded_faces != self.welded_faces[:, [1, 2, 0]]
         return bool(sides.any()) and len(self.open_edges) == 0
 
-    @functools.cached_property
+    @cached_property
     def open_edges(self) -> NDArray[np.int64]:
         """(k, 2) welded vertices, the lower one first, of edges that are not run along equally often in both directions; sorted."""
         # One whole number for each side, its direction in the last bit: sorting them takes 4 ms for 70,000 faces, rows take 170.
@@ -179,7 +180,7 @@ class Mesh:
         balance = np.add.reduceat(2 * (sides & 1) - 1, first_of_edge) if len(sides) else sides
         return _sealed(np.stack(np.divmod(sides[first_of_edge][balance != 0] >> 1, max(count, 1)), axis=1))
 
-    @functools.cached_property
+    @cached_property
     def component_of_face(self) -> NDArray[np.int32]:
         """(m,) connected component of each face (faces that share a welded vertex are connected), numbered by first face."""
         label = _smallest_connected_vertex(self.welded_faces, len(self.vertices))
@@ -188,21 +189,21 @@ class Mesh:
         order = np.argsort(np.argsort(first))
         return _sealed(order[inverse.ravel()].astype(np.int32))
 
-    @functools.cached_property
+    @cached_property
     def topology(self) -> Topology:
         """Fans of edges, sheets and parts, for questions about solids."""
         from jostle.shapes.topology import topology_of
 
         return topology_of(self.welded_faces, len(self.vertices))
 
-    @functools.cached_property
+    @cached_property
     def sheet_sides(self) -> SheetSides:
         """On which side of each sheet the inside is; meaningful when `is_closed`."""
         from jostle.shapes.topology import sheet_sides
 
         return sheet_sides(self.vertices, self.faces, self.topology)
 
-    @functools.cached_property
+    @cached_property
     def touches_itself(self) -> bool:
         """Whether faces touch or cross beyond welded vertices and edges."""
         from jostle.shapes.topology import touches_itself
@@ -214,18 +215,18 @@ class Mesh:
         """Whether `touches_itself` has been computed."""
         return "touches_itself" in self.__dict__
 
-    @functools.cached_property
+    @cached_property
     def times_looked_at_in_part(self) -> list[int]:
         """[how often some of the faces were looked at instead of computing `touches_itself`]: often enough, it is cheaper."""
         return [0]
 
-    @functools.cached_property
+    @cached_property
     def face_normals(self) -> NDArray[np.float64]:
         """(m, 3) unit normals, counter-clockwise; zero for faces without area."""
         a, b, c = (self.vertices[self.faces[:, k]] for k in range(3))
         return _sealed(unit_normals(a, b, c))
 
-    @functools.cached_property
+    @cached_property
     def is_convex(self) -> bool:
         """Whether the mesh is closed, connected and no vertex lies in front of any face's plane (decided exactly)."""
         if not self.is_closed or self.component_of_face.any():
@@ -234,7 +235,7 @@ class Mesh:
 
         return is_convex_surface(self.vertices, self.faces)
 
-    @functools.cached_property
+    @cached_property
     def volume(self) -> float:
         """Signed volume by the divergence theorem, about the middle of the bounds; meaningful when `is_closed`."""
         middle = self.bounds.mean(axis=0)

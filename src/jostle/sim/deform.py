@@ -62,8 +62,8 @@ class SoftMaterial:
         """Check every field."""
         for field in ("young", "density"):
             value = cast.as_number(getattr(self, field), field, "SoftMaterial")
-            if not 0.0 < value <= cast.LARGEST_COORDINATE:
-                raise InputError(f"SoftMaterial: {field} is {value}; it must be a finite number > 0")
+            if not cast.SMALLEST_COORDINATE <= value <= cast.LARGEST_COORDINATE:
+                raise InputError(f"SoftMaterial: {field} is {value}; it must be a number from 1e-30 to 1e30")
         if not 0.25 <= cast.as_number(self.poisson, "poisson", "SoftMaterial") <= 0.49:
             raise InputError(
                 f"SoftMaterial: poisson is {self.poisson}; springs have 0.25, volumes take it up to 0.49: choose one between"

@@ -138,10 +138,10 @@ def _positive(value: ArrayLike, free: Bools, names: Sequence[str], field: str) -
     if numbers.shape not in ((), (len(free),)):
         raise InputError(f"{field} has shape {numbers.shape}; it must be one number, or one for each of the {len(free)} bodies")
     each = np.where(free, numbers, 1.0)
-    good = (each > 0.0) & (each <= cast.LARGEST_COORDINATE)
+    good = (each >= cast.SMALLEST_COORDINATE) & (each <= cast.LARGEST_COORDINATE)  # their inverses are finite
     if not good.all():
         row = int(np.argmin(good))
-        raise InputError(f"body {names[row]!r}: {field} is {each[row]}; it must be a finite number > 0")
+        raise InputError(f"body {names[row]!r}: {field} is {each[row]}; it must be a number from 1e-30 to 1e30")
     return each
 
 

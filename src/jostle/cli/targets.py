@@ -1,0 +1,22 @@
+"""Files that commands write: what is wrong with their names is told before the work, and no input is written over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from jostle.errors import InputError
+
+
+def check_target(option: str, target: Path | None, inputs: Iterable[str | Path | None] = (), endings: tuple[str, ...] = ()) -> None:
+    """Refuse a file that cannot be written, has another ending, or is one that the command reads."""
+    if target is None:
+        return
+    if endings and target.suffix.lower() not in endings:
+        raise InputError(f"{option} {target}: the name must end in {' or '.join(endings)}")
+    if target.is_dir():
+        raise InputError(f"{option} {target}: this is a folder; name a file")
+    if not target.parent.is_dir():
+        raise InputError(f"{option} {target}: there is no folder {target.parent}")
+    if target.exists() and any(one is not None and Path(one).exists() and target.samefile(one) for one in inputs):
+        raise InputError(f"{option} {target}: this file is read, and would be written over; choose another name")
