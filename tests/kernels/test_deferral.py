@@ -415,6 +415,22 @@ def test_a_process_that_is_forked_while_numba_is_imported_can_compile(chained, m
     assert (process.returncode, said) == (0, "")
 
 
+MADE_BY_THE_IMPORT = """
+import sys
+from jostle.kernels.deferral import load_numba
+load_numba("jostle.kernels.dispatch")
+from numba.core.registry import cpu_target
+assert "numpy.ma" in sys.modules
+assert vars(cpu_target).keys() >= {"_toplevel_target_context", "_toplevel_typing_context"}
+"""
+
+
+def test_what_numba_makes_under_a_lock_is_made_while_forks_wait(chained):
+    command = [sys.executable, "-c", MADE_BY_THE_IMPORT]
+    done = subprocess.run(command, env=chained, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 CALLED_BY_NUMBA_FIRST = """
 import numba
 import numpy as np

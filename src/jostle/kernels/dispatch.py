@@ -11,6 +11,7 @@ import functools
 import hashlib
 from typing import Any
 
+import numpy.ma  # noqa: F401  # see CONTEXTS
 from numba.core import registry, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.decorators import jit  # the one place
@@ -25,6 +26,10 @@ FIXED: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"
 
 Dispatcher: Any = registry.CPUDispatcher
 compiler_lock: Any = global_compiler_lock
+
+# Numba makes these contexts, and imports `numpy.ma`, when it first needs them, with locks taken that a process forked meanwhile
+# would wait for. While this module is imported, forks wait (`kernels/deferral.py`).
+CONTEXTS: Any = (registry.cpu_target.target_context, registry.cpu_target.typing_context)
 
 
 class KernelDispatcher(Dispatcher):  # type: ignore[misc]
