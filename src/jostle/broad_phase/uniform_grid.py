@@ -112,8 +112,8 @@ class UniformGridFinder:
         sorted_pairs = np.empty((2, found), np.int32)
         kept = sort_pairs(self._pairs, found, room.tally, sorted_pairs)
         self.counters = {
-            "box_tests": box_tests,
-            "cells": cells,
+            "box_tests": int(box_tests),
+            "cells": int(cells),
             "levels": level_count,
             "huge_boxes": huge_count,
             "pairs": kept,
