@@ -25,7 +25,6 @@ UNCONVERTED: dict[str, str] = {
     "geometry/moving_digits.py": "exact arithmetic along a motion: to do",
     "geometry/moving_exact.py": "exact arithmetic along a motion: to do",
     "geometry/moving_polynomials.py": "exact arithmetic along a motion: offsets to do",
-    "geometry/rigid.py": "twelve numbers of a pose in a row",
     "sim/advance.py": RESPONSES,
     "sim/ageing.py": RESPONSES,
     "sim/approach.py": RESPONSES,

@@ -62,16 +62,6 @@ def pose_at(poses: Any, i: int) -> RigidPose:
 
 
 @kernel(forceinline=True)
-def pose_from(numbers: Any, start: int) -> RigidPose:
-    """Return the pose in sixteen numbers of a flat array."""
-    return RigidPose(
-        PoseRow(numbers[start], numbers[start + 1], numbers[start + 2], numbers[start + 3]),
-        PoseRow(numbers[start + 4], numbers[start + 5], numbers[start + 6], numbers[start + 7]),
-        PoseRow(numbers[start + 8], numbers[start + 9], numbers[start + 10], numbers[start + 11]),
-    )
-
-
-@kernel(forceinline=True)
 def world_point(pose: RigidPose, point: Vec3) -> Vec3:
     """Return the world coordinates of a local point, each by `rigid_coordinate`."""
     p, x, y, z = point, pose.x, pose.y, pose.z
