@@ -17,11 +17,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
-from jostle.geometry.rigid import rigid_coordinate
+from jostle.geometry.rigid import PoseRow, RigidPose, world_point
 from jostle.geometry.triangle import Triangle, triangle_bounds, triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.triangles_distance import distance_if_nearer
-from jostle.geometry.vector import Vec3, point_from, write_point_from
+from jostle.geometry.vector import point_from, write_point_from
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -49,7 +49,6 @@ from jostle.methods.monte_carlo.work import (
     BodyPose,
     FacetPair,
     Key,
-    PoseRow,
     Work,
     are_coarsest,
     are_faces,
@@ -208,23 +207,22 @@ def placed_face(work: Work, of: SideFacet) -> Triangle:
         work.tags[slot] = tag
         corner = int32_at(body.corner.address, body.corner.length)
         vertices = float64_at(body.vertices.address, body.vertices.length)
+        to_world = rigid_pose(work.poses[of.body])
         for k in range(3):
             vertex = point_from(vertices, 3 * corner[3 * face + k])
-            write_point_from(placed.corners, 3 * k, in_world(work.poses[of.body], vertex))
+            write_point_from(placed.corners, 3 * k, world_point(to_world, vertex))
     return triangle_from(placed.corners, 0)
 
 
 @kernel(forceinline=True)
-def in_world(pose: BodyPose, a: Vec3) -> Vec3:
-    """Return a point of a body in the world."""
-    return Vec3(world_coordinate(pose.x, a), world_coordinate(pose.y, a), world_coordinate(pose.z, a))
-
-
-@kernel(forceinline=True)
-def world_coordinate(row: PoseRow, a: Vec3) -> float:
-    """Return one world coordinate of a point."""
-    coordinate: float = rigid_coordinate(row.x, row.y, row.z, row.shift, a.x, a.y, a.z)
-    return coordinate
+def rigid_pose(pose: BodyPose) -> RigidPose:
+    """Return a pose as a value."""
+    x, y, z = pose.x, pose.y, pose.z
+    return RigidPose(
+        PoseRow(x.x, x.y, x.z, x.shift),
+        PoseRow(y.x, y.y, y.z, y.shift),
+        PoseRow(z.x, z.y, z.z, z.shift),
+    )
 
 
 @kernel(forceinline=True)
