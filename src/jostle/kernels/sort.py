@@ -7,7 +7,7 @@
 | `sort_by_two_keys` | two columns, by the first and then the second | are equal rows |
 | `sort_by_three_keys` | three columns likewise | are equal rows |
 
-The forms are written out: a comparison as an argument would be part of a kernel's signature. Keys are compared by `>`, so none is NaN.
+The forms are written out: a comparison as an argument would be part of a kernel's signature. Keys are compared by `>`: none is NaN.
 For the dozens to hundreds of rows that a kernel has at hand; NumPy takes a tenth of the time for thousands.
 """
 

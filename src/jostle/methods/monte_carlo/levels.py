@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
+from jostle.geometry.morton import codes_of_points
 from jostle.geometry.vector import dot, minus, point_at
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
@@ -196,7 +197,7 @@ def _grouped(patches: Patches, coarser: Simplified) -> tuple[Ints, Floats, Ints,
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)
     left_over = np.flatnonzero(parent < 0)
     parent[parent >= 0] = number[parent[parent >= 0]]
-    along = left_over[np.argsort(morton_codes(patches.middle()[left_over]), kind="stable")]
+    along = left_over[np.argsort(codes_of_points(patches.middle()[left_over]), kind="stable")]
     parent[along] = int(used.sum()) + np.arange(len(along), dtype=np.int32) // FACTOR
     corner = np.full((int(parent.max()) + 1, 3), -1, np.int32)
     corner[: int(used.sum())] = coarser.faces[used]
@@ -247,21 +248,6 @@ def faces_around(faces: Ints, point_count: int) -> tuple[Ints, Ints]:
     first = np.zeros(point_count + 1, np.int32)
     np.cumsum(np.bincount(corners, minlength=point_count), out=first[1:])
     return first, (np.argsort(corners, kind="stable") // 3).astype(np.int32)
-
-
-def morton_codes(points: Floats) -> NDArray[np.int64]:
-    """Return the (n,) places of points (n, 3) along a Morton curve through their box, 16 bits to an axis."""
-    if len(points) == 0:
-        return np.zeros(0, np.int64)
-    lower = points.min(axis=0)
-    extent = float((points - lower).max())
-    cells = ((points - lower) * (65535.0 / extent if extent > 0.0 else 0.0)).astype(np.int64)
-    codes = np.zeros(len(points), np.int64)
-    for shift, mask in ((16, 0x0000FF0000FF), (8, 0x00F00F00F00F), (4, 0x0C30C30C30C3), (2, 0x249249249249)):
-        cells = (cells | (cells << shift)) & mask
-    for axis in range(3):
-        codes |= cells[:, axis] << (2 - axis)
-    return codes
 
 
 def _means(points: Floats, group: Ints, count: int) -> Floats:
