@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from jostle.frame import Floats
 from jostle.geometry.morton import codes_of_points
+from jostle.geometry.unit_vectors import unit_vectors
 from jostle.geometry.vector import dot, minus, point_at
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
@@ -83,7 +84,7 @@ class Patches(NamedTuple):
 
     def direction(self) -> Floats:
         """Return the (f, 3) mean normals, of length 1 or 0."""
-        return _unit(self.towards)
+        return unit_vectors(self.towards)
 
 
 def parents_by_level(mesh: Mesh, most: int | None = None, progress: Progress | None = None) -> list[Ints]:
@@ -209,7 +210,7 @@ def _nearest_parents(patches: Patches, corner: Ints, coarser: Simplified) -> Int
     p, q, r = (coarser.points[coarser.faces[:, k]] for k in range(3))
     towards = 0.5 * np.cross(q - p, r - p)
     area = np.maximum(np.sqrt((towards**2).sum(axis=1)), 1e-12 * SCALE**2)
-    middle, direction = (p + q + r) / 3.0, _unit(towards)
+    middle, direction = (p + q + r) / 3.0, unit_vectors(towards)
     first, around = faces_around(coarser.faces, len(coarser.points))
     fine, coarse = FineFacets(corner, patches.middle(), patches.direction()), CoarseFacets(first, around, middle, direction, area)
     parent = np.full(len(corner), -1, np.int32)
@@ -221,7 +222,7 @@ def _nearest_parents(patches: Patches, corner: Ints, coarser: Simplified) -> Int
             filled = sums.weight > 0.0
             area[filled] = sums.weight[filled]
             middle[filled] = sums.moment[filled] / sums.weight[filled, None]
-            direction[filled] = _unit(sums.towards[filled])
+            direction[filled] = unit_vectors(sums.towards[filled])
         for begin in range(0, len(corner), ROWS):
             end = min(begin + ROWS, len(corner))
             choose_parents(begin, end, fine, coarse, parent)
@@ -255,12 +256,6 @@ def _means(points: Floats, group: Ints, count: int) -> Floats:
     got = group >= 0
     members = np.maximum(np.bincount(group[got], minlength=count), 1)
     return sums_of_rows(points[got], group[got], count) / members[:, None]
-
-
-def _unit(vectors: Floats) -> Floats:
-    length = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
-    unit: Floats = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
-    return unit
 
 
 @kernel(forceinline=True)
