@@ -441,7 +441,10 @@ def direction_of_view(mode: int, remembered: Vec3, between: BetweenBodies) -> Ve
 
 @kernel
 def sort_by_area(regions: Floats, first: int, last: int) -> None:
-    """Sort rows first … last-1 of regions by area, the smallest first; equal ones stay in order."""
+    """Sort rows first … last-1 of regions by area, the smallest first; equal ones stay in order.
+
+    Three at most, of many columns each: exchanging neighbours is shorter than keys and an order for `kernels/sort.py`.
+    """
     for i in range(first + 1, last):
         k = i
         while k > first and regions[k, WIDTH] * regions[k, HEIGHT] < regions[k - 1, WIDTH] * regions[k - 1, HEIGHT]:

@@ -9,6 +9,7 @@ order in which they came, a region of eight or more pairs was missed for up to 6
 from __future__ import annotations
 
 from jostle.kernels.jit import kernel
+from jostle.kernels.sort import first_gap
 from jostle.methods.monte_carlo.work import Entry, FacetPair, Work, pair_of, write_entry
 
 BELOW_ROWS_SHARE = 3  # of the work below pairs with rows, to one below the others: most regions come up beside others
@@ -26,11 +27,9 @@ def is_behind(entry: Entry, pair: FacetPair) -> bool:
 
 @kernel
 def sort_pending(work: Work) -> None:
-    """Sort what is pending by (couple, facet a, facet b), by Shell's method."""
+    """Sort what is pending by (couple, facet a, facet b): `kernels/sort.py` for rows of records, which it takes by columns."""
     entries, count = work.pending, work.state.tail
-    gap = 1
-    while gap < count // 3:
-        gap = 3 * gap + 1
+    gap = first_gap(count)
     while gap > 0:
         for i in range(gap, count):
             pair, j = pair_of(entries[i]), i

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from jostle.kernels.hash_set import KeyRow
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int32, int64, opener
@@ -130,13 +131,6 @@ class Relative(Record):
     nearest: float64  # the least gap in this frame, 0 where it touches
     aim_a: Aim
     aim_b: Aim
-
-
-class KeyRow(Record):
-    """A slot of the hash table. It counts in the frame whose stamp it bears, so that the table needs no clearing."""
-
-    facets: int64  # a << 32 | b
-    tag: int64  # stamp << 32 | couple << 2 | what
 
 
 class Entry(Record):
@@ -297,7 +291,7 @@ class Work(Struct):
     couples: Rows[Couple]
     known: Rows[Couple]  # those of the last frame
     relative: Rows[Relative]
-    keys: Rows[KeyRow]
+    keys: Rows[KeyRow]  # stamp of the frame << 32 | couple << 2 | what, then facet a << 32 | facet b
     payload: Rows[int32]  # of keys
     stack: Rows[Entry]
     pending: Rows[Entry]
