@@ -45,7 +45,7 @@ class WorldFace(NamedTuple):
 class Remaining(NamedTuple):
     """How many candidates remain, and which of them has the nearest boxes."""
 
-    count: int
+    candidates: int
     nearest: int
 
 
@@ -144,10 +144,10 @@ def compare_near_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: 
     if -_largest(leaves.reach_y) - _largest(leaves.reach_x) > work.limits.face:
         return
     remaining = _find_candidates(work, leaf_x, leaf_y, -as_int64(x.arrays.count[nodes.x]), -as_int64(y.arrays.count[nodes.y]))
-    if remaining.count > 0:
+    if remaining.candidates > 0:
         _write_reaches(work, leaf_x, leaf_y, point_from(work.best.arrow, 0))
-        remaining = _sift_candidates(work, remaining.count)
-    while remaining.count > 0:
+        remaining = _sift_candidates(work, remaining.candidates)
+    while remaining.candidates > 0:
         chosen = work.candidates[remaining.nearest]
         face_x, face_y = _face(leaf_x, x.arrays, nodes.x, as_int64(chosen.i)), _face(leaf_y, y.arrays, nodes.y, as_int64(chosen.j))
         counts.face_tests += 1
@@ -155,7 +155,7 @@ def compare_near_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: 
         if compare_faces(work, a, b, sign):
             counts.version += 1
             aim(work, x, y)
-        rest = remaining.count - 1
+        rest = remaining.candidates - 1
         _copy_candidate(chosen, work.candidates[rest])
         remaining = Remaining(0, 0)
         if rest > 0:
