@@ -2,7 +2,7 @@
 
 `next_item` decides the order of the work and puts one pair of facets at a time on the stack. `examine` takes pairs off it: a pair
 of facets is replaced by those pairs of their children that are not separated (`refine.py`), a pair of faces is tested exactly.
-Each pair is examined once a frame, from wherever it is reached: the hash table knows what was refined, and what touched.
+From wherever it is reached, a pair is refined, and makes a row, once a frame: the hash table knows what was refined or touched.
 
 | goal of the item | once a row is found | below a contact site that is known |
 |---|---|---|
