@@ -74,7 +74,7 @@ def begin_discovery(work: Work) -> None:
     sort_pending(work)
     hot, cold = first_behind(work, work.carried.hot), first_behind(work, work.carried.cold)
     turn_pending(work, hot)
-    state.place_end, state.hot_place, state.position = count, 0, 0
+    state.turns, state.hot_place, state.position = count, 0, 0
     state.cold_first = (cold - hot) % count if count > 0 else 0
     state.work_mark = work_so_far(work)
 
@@ -93,7 +93,7 @@ def next_turn(work: Work) -> tuple[int, bool]:
     something left: either may need all that a frame has.
     """
     state = work.state
-    done, count = work_so_far(work), state.place_end
+    done, count = work_so_far(work), state.turns
     spent = done - state.work_mark
     state.balance += spent if state.below_rows != 0 else -BELOW_ROWS_SHARE * spent
     below_rows = (state.balance <= 0 and state.hot_place < count) or state.position >= count
