@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from jostle.broad_phase.volumes import Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import Whole, as_int64
+from jostle.kernels.structs import Rows, int64
 
 Longs = NDArray[np.int64]
+AnyLongs = Longs | Rows[int64]
 
 LOWEST_BITS = 0xFFFFFFFF
 
@@ -45,7 +47,7 @@ def split_keys(pairs: Longs, body_a: Ints, body_b: Ints) -> None:
 
 
 @kernel
-def sort_once(keys: Longs, count: int) -> int:
+def sort_once(keys: AnyLongs, count: int) -> int:
     """Sort the first `count` keys, drop repetitions, and return how many remain: shell sort, for the few changes of a frame."""
     gap = 1
     while 3 * gap + 1 < count:
