@@ -12,8 +12,10 @@ from jostle.broad_phase.volumes import Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import Whole, as_int64
 from jostle.kernels.sort import sort_keys
+from jostle.kernels.structs import Rows, int64
 
 Longs = NDArray[np.int64]
+AnyLongs = Longs | Rows[int64]
 
 LOWEST_BITS = 0xFFFFFFFF
 
@@ -46,7 +48,7 @@ def split_keys(pairs: Longs, body_a: Ints, body_b: Ints) -> None:
 
 
 @kernel
-def sort_once(keys: Longs, count: int) -> int:
+def sort_once(keys: AnyLongs, count: int) -> int:
     """Sort the first `count` keys, the few changes of a frame, drop repetitions, and return how many remain."""
     sort_keys(keys, 0, count)
     kept = 0

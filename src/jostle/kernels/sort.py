@@ -18,10 +18,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Rows
 
 INSERTION_SORTED = 24  # rows up to which insertion alone is the fastest
 
-Column = NDArray[Any]
+Column = NDArray[Any] | Rows[Any]
 
 
 @kernel(forceinline=True)

@@ -175,8 +175,9 @@ class WideTreeDetector:
     def _with_itself(self, contacts: Contacts, frame: Frame, query: Query) -> tuple[Contacts, Counters]:
         counters = Counters()
         for body, mesh in enumerate(frame.bodies.meshes):
-            tree = self._trees[self._tree_of_body[body]]
-            keys, distance, work = find_rows_of_itself(tree, mesh.welded_faces, frame.poses[body], query.adjacent, query.clearance)
+            number = int(self._tree_of_body[body])
+            tree, trees, pose = self._trees[number], self._forest.alone(number), frame.poses[body]
+            keys, distance, work = find_rows_of_itself(tree, trees, mesh.welded_faces, pose, query.adjacent, query.clearance)
             counters += work + Counters(body_pairs=1)
             if len(keys):
                 itself = np.full(len(keys), body, np.int32)
