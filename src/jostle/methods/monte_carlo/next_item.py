@@ -115,7 +115,7 @@ def next_item(work: Work) -> int:
     return used
 
 
-@kernel
+@kernel(forceinline=True)
 def next_of_phase(work: Work) -> tuple[Item, int]:
     """Return the next item of the phase, none at its end or within a seed's pass, and the operations."""
     state = work.state
@@ -320,7 +320,7 @@ def begin_item(work: Work, item: Item, used: int) -> int:
     return used + settle_separated(work, item.kind, pair, gap)
 
 
-@kernel
+@kernel(forceinline=True)
 def updated_pair(work: Work, item: Item) -> tuple[FacetPair, int]:
     """Return the pair of an item as it is now (§3.3), and the number of distances: closer, ordered, or coarser within the error."""
     pair, tests = item.pair, 0
@@ -342,7 +342,7 @@ def set_item(work: Work, item: Item) -> None:
     state.closest_a, state.closest_b, state.closest_gap = -1, -1, math.inf
 
 
-@kernel
+@kernel(forceinline=True)
 def settle_separated(work: Work, kind: int, pair: FacetPair, gap: float) -> int:
     """Note the separated pair of the current item, as coarse as it may be (§4.2); `end_item` tracks it. Returns the tests."""
     state, tests = work.state, 0
