@@ -15,19 +15,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.geometry.moving_digits import Span, coordinates_into
+from jostle.geometry.moving_digits import coordinates_into
 from jostle.geometry.moving_exact import (
     BY_SPANS,
     IN_A_PLANE,
-    NEEDS_DOTS,
     Decision,
     ExactQuery,
-    ExactWork,
-    decide_span,
+    decide_spans,
     decide_whole_step,
     open_exact_work,
 )
-from jostle.geometry.moving_search import CONTACT, FREE, OPEN, OPEN_AT_ONCE, FloatWork, OpenQuery, open_float_work, search
+from jostle.geometry.moving_search import CONTACT, OPEN, OPEN_AT_ONCE, FloatWork, open_float_work, search
 from jostle.geometry.vector import Points
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses
@@ -79,25 +77,6 @@ def search_queries(
 
 
 @kernel
-def _decide_query(exact: ExactWork, query: ExactQuery, known: OpenQuery, planar: bool) -> Decision:
-    """Decide a query: the whole step, then its open spans one by one. FREE says that these are."""
-    if not planar:
-        whole = decide_whole_step(exact, query, known.f_is_noise != 0)
-        if whole.status != BY_SPANS:
-            return whole
-    span = 0
-    while span < known.spans:
-        decision = decide_span(exact, query, Span(known.span_start[span], known.span_end[span]))
-        if decision.status == NEEDS_DOTS:
-            query = ExactQuery(query.kind, query.length, query.finest, True)
-        elif decision.status == FREE:
-            span += 1
-        else:
-            return decision
-    return Decision(FREE, np.inf)
-
-
-@kernel
 def decide_exactly(
     addresses: Addresses, exact_addresses: Addresses, corners: Points, count: int, times: Points, outcome: NDArray[np.uint8]
 ) -> None:
@@ -109,10 +88,14 @@ def decide_exactly(
     ladder = work.ladder
     for n in range(count):
         known = work.open_queries[n]
-        row, decision = known.row, Decision(OPEN, np.inf)
-        length = coordinates_into(exact.digits, corners, row)
-        if length > 0:
-            decision = _decide_query(exact, ExactQuery(ladder.kind, length, ladder.finest, False), known, ladder.planar != 0)
+        row, decision = known.row, Decision(BY_SPANS, np.inf)
+        query = ExactQuery(ladder.kind, coordinates_into(exact.digits, corners, row), ladder.finest)
+        if query.length == 0:
+            decision = Decision(OPEN, np.inf)
+        elif ladder.planar == 0:
+            decision = decide_whole_step(exact, query, known.f_is_noise != 0)
+        if decision.status == BY_SPANS:
+            decision = decide_spans(exact, query, known)
         if decision.status == CONTACT:
             times[row] = decision.time
         outcome[row] = LEFT if decision.status == OPEN else (PLANAR if decision.status == IN_A_PLANE else DECIDED)

@@ -8,7 +8,7 @@ which some further sign is exactly 0, or a near miss at a distance of some 1e-20
 Translations leave nothing open but on a line: their times are fractions (`moving_translation.py`). That is the usual case of flat
 parts that slide or land on each other.
 
-What a query is, by its whole step (`decide_whole_step`), and then by each span that floats left open (`decide_span`):
+What a query is, by its whole step (`decide_whole_step`), and then by each span that floats left open (`decide_spans`):
 
     status        of the step                                       of a span
     FREE          a translation without contact                     no contact: the next span decides
@@ -55,7 +55,7 @@ from jostle.geometry.moving_digits import (
     sign,
     vectors_into,
 )
-from jostle.geometry.moving_search import CONTACT, FREE, OPEN
+from jostle.geometry.moving_search import CONTACT, FREE, OPEN, OpenQuery
 from jostle.geometry.moving_translation import FINEST_FRACTION, first_root, is_translation
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
@@ -94,12 +94,11 @@ def new_exact_work() -> AddressTable:
 
 
 class ExactQuery(NamedTuple):
-    """A query: its kind and size, how sharp times are to be, and whether its spans need dots."""
+    """A query: its kind, its size, and how sharp times are to be."""
 
     kind: int
     length: int  # digits of a coordinate
     finest: float
-    with_dots: bool
 
 
 class Decision(NamedTuple):
@@ -385,10 +384,19 @@ def decide_whole_step(work: ExactWork, query: ExactQuery, f_is_noise: bool) -> D
 
 
 @kernel
-def decide_span(work: ExactWork, query: ExactQuery, span: Span) -> Decision:
-    """Decide an interval: FREE, CONTACT, OPEN or, without dots, NEEDS_DOTS."""
-    size = vectors_into(work.digits, query.kind, query.length, span)
-    p = polynomials_into(work.digits, query.kind, size)
-    if query.with_dots:
-        p = dots_into(work.digits, query.kind, p)
-    return bisect(work, _keep_what_decides(work.digits, p), span, query.finest)
+def decide_spans(work: ExactWork, query: ExactQuery, known: OpenQuery) -> Decision:
+    """Decide the open spans of a query from left to right: FREE if all are, else CONTACT or OPEN as the first that is not."""
+    digits, span, with_dots = work.digits, 0, False
+    while span < known.spans:
+        times = Span(known.span_start[span], known.span_end[span])
+        p = polynomials_into(digits, query.kind, vectors_into(digits, query.kind, query.length, times))
+        if with_dots:
+            p = dots_into(digits, query.kind, p)
+        decision = bisect(work, _keep_what_decides(digits, p), times, query.finest)
+        if decision.status == NEEDS_DOTS:
+            with_dots = True
+        elif decision.status == FREE:
+            span += 1
+        else:
+            return decision
+    return Decision(FREE, math.inf)
