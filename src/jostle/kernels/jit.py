@@ -4,7 +4,7 @@ It needs no Numba: the first call imports it, and compiles. A kernel is compiled
 
 | form | needed when | has |
 |---|---|---|
-| inner | another kernel calls it | no wrapper for the interpreter, which would cost a tenth of the compile time |
+| inner | another kernel calls it | bitcode: a wrapper for the interpreter and machine code would cost a fifth of the compile time |
 | entry | the interpreter calls it | a wrapper |
 
 Numba's side of this is `kernels/dispatch.py`, which fixes the options that are the same everywhere. With NUMBA_DISABLE_JIT=1 the
