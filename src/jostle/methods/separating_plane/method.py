@@ -91,6 +91,7 @@ class SeparatingPlane:
             needs=frozenset({Need.RIGID, Need.CONVEX} if self.concave == "refuse" else {Need.RIGID}),
             paper="kitamura1998",
             cures={Need.CONVEX: HULL_INSTEAD, Need.RIGID: DEFORMING},
+            overlays={"separating planes": ""},
         )
 
     @property
