@@ -75,13 +75,13 @@ def scaled(x, factor):
 
 
 @kernel
-def scaled_thrice(x):
-    return scaled(scaled(scaled(x, 2), factor=3), np.int64(x))
+def scaled_again_and_again(x, short):
+    return scaled(scaled(scaled(scaled(x, 2), factor=3), np.int64(x)), np.int32(short))
 
 
 @pytest.mark.skipif(JIT_DISABLED, reason="needs compiled kernels")
-def test_literals_are_plain_numbers():
-    assert scaled_thrice(5) == 150
+def test_literals_and_short_integers_travel_as_int64():
+    assert scaled_again_and_again(5, -7) == -1050
     assert len(scaled.inner.overloads) == 1
 
 

@@ -28,10 +28,17 @@ FIXED: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"
 Dispatcher: Any = registry.CPUDispatcher
 compiler_lock: Any = global_compiler_lock
 unliteral: Any = types.unliteral
+SHORT = (types.int8, types.int16, types.int32)  # arithmetic on them is that of int64 in Numba
 
 # Numba makes these contexts, and imports `numpy.ma`, when it first needs them, with locks taken that a process forked meanwhile
 # would wait for. While this module is imported, forks wait (`kernels/deferral.py`).
 CONTEXTS: Any = (registry.cpu_target.target_context, registry.cpu_target.typing_context)
+
+
+def as_it_travels(kind: Any) -> Any:
+    """Return the type that an argument has between kernels."""
+    plain = unliteral(kind)
+    return types.int64 if plain in SHORT else plain
 
 
 class KernelDispatcher(Dispatcher):  # type: ignore[misc]
@@ -42,12 +49,12 @@ class KernelDispatcher(Dispatcher):  # type: ignore[misc]
     """
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return how a call from another kernel is typed, with literals as plain numbers: they would compile a form each.
+        """Return how a call from another kernel is typed: literals and short integers as int64, or each would compile a form.
 
         A constant still arrives as one: LLVM passes it on wherever it inlines the kernel.
         """
-        named = {name: unliteral(kind) for name, kind in kws.items()}
-        return super().get_call_template(tuple(map(unliteral, args)), named)
+        named = {name: as_it_travels(kind) for name, kind in kws.items()}
+        return super().get_call_template(tuple(map(as_it_travels, args)), named)
 
     def _compile_for_args(self, *args: Any, **keywords: Any) -> Any:
         return with_signals_deferred(functools.partial(super()._compile_for_args, *args, **keywords))
