@@ -581,9 +581,11 @@ class World:
     def _with_ids(self, found: Report) -> Report:
         """Turn body numbers into ids, and say what began and ended."""
         bodies, last = self._table.bodies, self._table.last_pairs
-        pairs, contacts, ids = found.pairs, found.contacts, bodies.ids
+        pairs, contacts, ids, names = found.pairs, found.contacts, bodies.ids, bodies.name_of_id
+        if len(pairs.body_a):
+            object.__setattr__(pairs, "_names", names)  # a report is new for every call
         if not bodies.numbers_are_ids:
             pairs = replaced(pairs, body_a=ids[pairs.body_a], body_b=ids[pairs.body_b])
             contacts = replaced(contacts, body_a=ids[contacts.body_a], body_b=ids[contacts.body_b])
         began, ended = pairs.missing_from(last), last.missing_from(pairs)
-        return replaced(found, pairs=pairs, contacts=contacts, began=began, ended=ended, names=bodies.name_of_id)
+        return replaced(found, pairs=pairs, contacts=contacts, began=began, ended=ended, names=names)
