@@ -141,7 +141,20 @@ class Details:
 
 
 def _left_out() -> Any:
-    """Make a column that was left out: `Columns` has it as NaN when it is asked for."""
+    """Mark a column that may be left out: `LeftOut` makes it of NaN when it is asked for."""
+
+
+class LeftOut:
+    """A column that was left out. (A `__getattr__` would make every access to every column slower.)"""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, record: Any, owner: type) -> Any:
+        if record is None:
+            return self
+        column = record.__dict__[self._name] = unknown_column(len(record))
+        return column
 
 
 class Columns:
@@ -154,18 +167,14 @@ class Columns:
                 raise TypeError(f"{type(self).__name__} does not know {', '.join(sorted(columns.keys() - self._known))}")
             self.__dict__.update(columns)
 
-        def __getattr__(self, name):
-            if name not in self._can_be_unknown:
-                raise AttributeError(f"{type(self).__name__} has no {name!r}")
-            column = self.__dict__[name] = unknown_column(len(self.body_a))
-            return column
-
 
 def _know_columns(record: Any) -> tuple[str, ...]:
     """Let a frozen dataclass of columns know its fields; return the names of its columns."""
     record.__init__ = Columns.__init__  # the one of the dataclass takes three times as long, and every detect makes some
     record._known = frozenset(each.name for each in fields(record))
-    record._can_be_unknown = frozenset(each.name for each in fields(record) if each.default_factory is _left_out)
+    for each in fields(record):
+        if each.default_factory is _left_out:
+            setattr(record, each.name, LeftOut(each.name))
     return tuple(each.name for each in fields(record) if each.default is MISSING)
 
 
