@@ -270,6 +270,8 @@ def calls():
             {"progress": None},
         ),
         "save world": (lambda world, path: world.save(path), "brute_force", {"path": FOLDER / "out.npz"}),
+        "translation": (jostle.translation, None, {"offset": (1, 2, 3)}),
+        "rotation": (jostle.rotation, None, {"axis": (0, 0, 1), "angle": 1.0, "through": (0, 0, 0)}),
         "query": (lambda world, query: world.detect(query), "brute_force", {"query": None}),
         "detect": (
             lambda world, query, **given: world.detect(query, **given),

@@ -616,6 +616,39 @@ def test_bodies_can_be_pickled_while_a_thread_looks_at_them():
     assert pickle.loads(pickle.dumps(bodies)).names == ("box",)
 
 
+@pytest.mark.small
+@pytest.mark.parametrize("settled", [False, True])
+def test_bodies_are_a_list_of_those_that_are_there_now(settled):
+    world = jostle.World("brute_force")
+    made = [world.add(box(), name=f"box {k}") for k in range(9)]
+    if settled:
+        assert len(world.poses) == 9
+        made.append(world.add(box(), name="late"))
+    bodies = world.bodies
+    assert bodies == made == list(bodies)
+    assert bodies != made[1:]
+    assert [bodies[k] for k in range(-len(made), len(made))] == made + made
+    assert bodies[np.int64(2)] == made[2]
+    assert bodies[2:8:3] == made[2:8:3]
+    assert bodies[::-1] == list(reversed(bodies)) == made[::-1]
+    assert bodies + made[:1] == [*made, made[0]]
+    assert made[:1] + bodies == [made[0], *made]
+    assert made[3] in bodies
+    assert bodies.index(made[3]) == 3
+    for bad in (len(made), -len(made) - 1):
+        with pytest.raises(IndexError):
+            _ = bodies[bad]
+    with pytest.raises(TypeError):
+        _ = bodies["box 0"]
+    assert repr(bodies).startswith("[<Body 0 'box 0': 12 faces>, ")
+    assert repr(bodies).endswith(", …]")
+    for body in bodies:  # those that were there: bodies that go do not change the list
+        world.remove(body)
+    assert len(bodies) == len(made)
+    assert len(world.bodies) == 0
+    assert pickle.loads(pickle.dumps(jostle.World().bodies)) == []
+
+
 # ---------------------------------------------------------------------- options of calls
 
 OPTIONS = {field.name: field.default for field in dataclasses.fields(jostle.Query)} | {"self_collision": False}

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
 from jostle.batch import Batch
-from jostle.body import Body
+from jostle.body import Body, BodyList
 from jostle.body_table import BodyTable, NewBody
 from jostle.errors import BusyError, InputError, JostleError, Unsupported
 from jostle.frame import Bodies, Floats, Frame
@@ -166,9 +166,9 @@ class World:
             self._table = self._settle().without(number)
 
     @property
-    def bodies(self) -> list[Body]:
-        """All bodies in the order of their ids: the order of `poses` and `set_poses`."""
-        return list(self)
+    def bodies(self) -> BodyList:
+        """All bodies in the order of their ids: the order of `poses` and `set_poses`. A list of those that are there now."""
+        return BodyList(self, self._table)
 
     def __len__(self) -> int:
         return len(self._table)
