@@ -13,6 +13,7 @@ from jostle import cast
 from jostle.body_table import BodyTable
 from jostle.errors import InputError
 from jostle.shapes.mesh import Mesh
+from jostle.tables import counted, html_table
 from jostle.world_checks import checked_bits, checked_group, checked_pose, checked_vertices
 
 if TYPE_CHECKING:
@@ -207,7 +208,22 @@ class Body:
         if not table.has(self._id):
             return f"<Body {self._id}: removed>"
         row = table.row(self._id)
-        return f"<Body {self._id} {table.names()[row]!r}: {len(table.meshes()[row].faces)} faces>"
+        return f"<Body {self._id} {table.names()[row]!r}: {counted(len(table.meshes()[row].faces), 'face')}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), [self._described()] if self._world._table.has(self._id) else [])
+
+    def _described(self) -> dict[str, Any]:
+        """Return what a table says of the body."""
+        mesh = self.mesh
+        return {
+            "id": self._id,
+            "name": self.name,
+            "vertices": len(mesh.vertices),
+            "faces": len(mesh.faces),
+            "origin": self.pose[:3, 3].tolist(),
+            "is": ", ".join(word for word in ("static", "deformable") if getattr(self, word)),
+        }
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Body) and other._world is self._world and other._id == self._id

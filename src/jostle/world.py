@@ -42,6 +42,7 @@ from jostle.report import Closest, Report, replaced
 from jostle.shapes.coerce import MeshLike, mesh_of
 from jostle.shapes.limits import Limits
 from jostle.shapes.mesh import UNITS, Mesh
+from jostle.tables import counted
 from jostle.traits import Answer, Serve
 from jostle.world_checks import (
     ALL_BITS,
@@ -89,7 +90,13 @@ class World:
 
     def __repr__(self) -> str:
         meshes = self._table.meshes()
-        return f"<World: {len(meshes)} bodies, {sum(len(mesh.faces) for mesh in meshes)} faces, {self.method!r}>"
+        faces = counted(sum(len(mesh.faces) for mesh in meshes), "face")
+        return f"<World: {counted(len(meshes), 'body', 'bodies')}, {faces}, {self.method!r}>"
+
+    def _repr_html_(self) -> str:
+        from jostle.notebook import world_as_html
+
+        return world_as_html(self)
 
     # ------------------------------------------------------------------ bodies
 
