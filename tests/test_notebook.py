@@ -8,7 +8,6 @@ import pytest
 
 import jostle
 from jostle import notebook
-from jostle.render.png import SIGNATURE
 from tests.test_report import Escaped
 from tests.tiny import box
 
@@ -48,7 +47,7 @@ def test_a_world_shows_a_picture_and_at_most_20_bodies(world):
     assert shown.words[-1] == "… and 5 more"
     assert {"box 0", "static", "deformable"} <= set(shown.words)
     png = base64.b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', text)[1])
-    assert png.startswith(SIGNATURE)
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
     assert world.time == before[0]
     assert world._detector is None  # nothing was detected for it
     assert np.array_equal(world.poses, before[1])
@@ -57,6 +56,12 @@ def test_a_world_shows_a_picture_and_at_most_20_bodies(world):
 def test_worlds_that_are_empty_or_too_large_show_a_table_alone(world, monkeypatch):
     assert "img" not in Escaped(jostle.World()._repr_html_()).tags
     monkeypatch.setattr(notebook, "MOST_FACES", 299)
+    assert "img" not in Escaped(world._repr_html_()).tags
+
+
+def test_without_pillow_there_is_the_table(world, monkeypatch):
+    monkeypatch.setattr("jostle.render.png.find_spec", lambda name: None)
+    assert Escaped(world._repr_html_()).tags.count("tr") == 1 + 20
     assert "img" not in Escaped(world._repr_html_()).tags
 
 

@@ -216,8 +216,8 @@ def test_columns_are_given_by_name_and_some_may_be_left_out():
     assert len(rows.select(np.array([0])).depth) == 1
     with pytest.raises(TypeError, match="deepness"):
         Contacts(body_a=ints, deepness=ints)
-    with pytest.raises(TypeError):
-        Contacts(ints, ints)
+    with pytest.warns(DeprecationWarning, match="by name"):
+        assert len(Contacts(ints, ints, ints, ints, kinds, numbers).distance) == 2
     with pytest.raises(AttributeError, match="kind"):
         _ = Contacts(body_a=ints).kind
     again = pickle.loads(pickle.dumps(rows))

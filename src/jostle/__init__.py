@@ -34,6 +34,7 @@ from jostle.pair import Pair
 from jostle.pairwise import Pairwise
 from jostle.protocol import BroadPhase, Detector, Method, PairTest
 from jostle.query import Budget, Query
+from jostle.registry import register
 from jostle.report import Closest, Contacts, Counters, Kind, Pairs, Reached, Report
 from jostle.shapes.limits import Limits
 from jostle.shapes.mesh import Mesh
@@ -94,6 +95,7 @@ __all__ = [
     "first_contact",
     "haptics",
     "load",
+    "register",
     "rotation",
     "self_collide",
     "translation",

@@ -20,6 +20,7 @@ from jostle.continuous.moving_surface import MovingSurface
 from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.contact import describe_rows
 from jostle.geometry.contact_kind import NEAR, TOUCHING
+from jostle.geometry.unit_vectors import unit_vectors
 from jostle.moving_bodies import MovingBodies, triangles_at
 from jostle.report import Details
 
@@ -95,14 +96,8 @@ def _across(a: Floats, b: Floats, features: Features) -> Floats:
     on_face_of_b, edges = (features.kind_a == VERTEX)[:, None], (features.kind_a == EDGE)[:, None]
     first = np.where(on_face_of_b, b[:, 1] - b[:, 0], a[:, 1] - a[:, 0])
     second = np.where(on_face_of_b, b[:, 2] - b[:, 0], np.where(edges, b[:, 1] - b[:, 0], a[:, 2] - a[:, 0]))
-    across = np.cross(_unit(first), _unit(second))
-    return np.where(np.linalg.norm(across, axis=1, keepdims=True) > LEAST_SINE, _unit(across), 0.0)
-
-
-def _unit(vectors: Floats) -> Floats:
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Floats = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
-    return unit
+    across = np.cross(unit_vectors(first), unit_vectors(second))
+    return np.where(np.linalg.norm(across, axis=1, keepdims=True) > LEAST_SINE, unit_vectors(across), 0.0)
 
 
 def _normals_of_faces(a: Floats, b: Floats, was_a: Floats, was_b: Floats, size: Floats) -> Floats:

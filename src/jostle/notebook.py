@@ -27,7 +27,7 @@ def world_as_html(world: World) -> str:
         return table
     try:
         png = encode_png(picture_of(world, Report(), LOOK))
-    except JostleError:  # a world that is hard to draw still has its table
+    except JostleError:  # without Pillow, or used by another thread now
         return table
     alt = html.escape(repr(world), quote=True)
     return f'<div><img alt="{alt}" src="data:image/png;base64,{base64.b64encode(png).decode()}">{table}</div>'

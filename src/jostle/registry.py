@@ -1,59 +1,180 @@
-"""The methods and broad phases by name: two explicit dicts, nothing magic. Names are the folder and file names."""
+"""Methods and broad phases by name, with settings as text: "wide_tree", "voxmap(accuracy=0.01)", "my_package.mine:Mine(level=3)".
+
+Every place that takes a method takes all three forms: `World`, the commands, the laboratory, the viewer. A method of jostle has the
+name of its folder and is imported when it is chosen. One from outside is named by its module and class, or gets a short name
+from `register`.
+"""
 
 from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from jostle.broad_phase import BROAD_PHASES
 from jostle.cast import has, shown
 from jostle.errors import InputError
-from jostle.methods.bounding_tree.method import BoundingTree
-from jostle.methods.brute_force.method import BruteForce
-from jostle.methods.closest_features.method import ClosestFeatures
-from jostle.methods.edge_face.method import EdgeFace
-from jostle.methods.face_octree.method import FaceOctree
-from jostle.methods.image_space.method import ImageSpace
-from jostle.methods.monte_carlo.method import MonteCarlo
-from jostle.methods.octree_update.method import OctreeUpdate
-from jostle.methods.separating_plane.method import SeparatingPlane
-from jostle.methods.voxmap.method import Voxmap
-from jostle.methods.wide_tree.method import WideTree
 from jostle.pairwise import broad_phase_of
 from jostle.protocol import Method
+from jostle.settings_text import made_with, name_and_rest, settings_written
 
-__all__ = ["BROAD_PHASES", "DEFAULT_METHOD", "METHODS", "broad_phase_of", "method_of", "name_of"]
+__all__ = [
+    "BROAD_PHASES",
+    "DEFAULT_METHOD",
+    "METHODS",
+    "broad_phase_of",
+    "method_class",
+    "method_of",
+    "name_of",
+    "read_method",
+    "register",
+]
 
-METHODS: dict[str, type[Method]] = {
-    "wide_tree": WideTree,
-    "face_octree": FaceOctree,
-    "octree_update": OctreeUpdate,
-    "bounding_tree": BoundingTree,
-    "image_space": ImageSpace,
-    "voxmap": Voxmap,
-    "monte_carlo": MonteCarlo,
-    "separating_plane": SeparatingPlane,
-    "closest_features": ClosestFeatures,
-    "edge_face": EdgeFace,
-    "brute_force": BruteForce,
-}
 DEFAULT_METHOD = "wide_tree"
+WHAT_A_METHOD_HAS = ("traits", "shape_type", "prepare_shape", "start")
+
+
+class MethodTable(Mapping[str, type[Method]]):
+    """The method classes by name. A class is imported when it is looked up; the names cost nothing."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = dict(places)
+        self._classes: dict[str, type[Method]] = {}
+
+    def __getitem__(self, name: str) -> type[Method]:
+        if name not in self._classes:
+            module, _, attribute = self._places[name].partition(":")
+            self._classes[name] = getattr(importlib.import_module(module), attribute)
+        return self._classes[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def place_of(self, name: str) -> str:
+        """Return where a method is defined, "module:Class", without importing it."""
+        return self._places[name]
+
+    def add(self, name: str, method: type[Method]) -> None:
+        """Add a class under a name of its own."""
+        self._classes[name] = method
+        self._places[name] = place_of_class(method)
+
+
+def place_of_class(method: type) -> str:
+    """Return "module:Class" of a class."""
+    return f"{method.__module__}:{method.__qualname__}"
+
+
+METHODS = MethodTable(
+    {
+        "wide_tree": "jostle.methods.wide_tree.method:WideTree",
+        "face_octree": "jostle.methods.face_octree.method:FaceOctree",
+        "octree_update": "jostle.methods.octree_update.method:OctreeUpdate",
+        "bounding_tree": "jostle.methods.bounding_tree.method:BoundingTree",
+        "image_space": "jostle.methods.image_space.method:ImageSpace",
+        "voxmap": "jostle.methods.voxmap.method:Voxmap",
+        "monte_carlo": "jostle.methods.monte_carlo.method:MonteCarlo",
+        "separating_plane": "jostle.methods.separating_plane.method:SeparatingPlane",
+        "closest_features": "jostle.methods.closest_features.method:ClosestFeatures",
+        "edge_face": "jostle.methods.edge_face.method:EdgeFace",
+        "brute_force": "jostle.methods.brute_force.method:BruteForce",
+    }
+)
+
+
+def register(name: str, method: type[Method]) -> None:
+    """Give a method from outside a name that `World`, the commands and the viewer of this process know.
+
+    Parameters
+    ----------
+    name : str
+        An identifier that no other method has.
+    method : class
+        Whose instances follow `jostle.Method`, its settings as fields of a dataclass.
+
+    Examples
+    --------
+    >>> jostle.register("mine", MyMethod)
+    >>> world = jostle.World("mine(level=3)")
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InputError(f"register: name is {shown(name)}; it must be an identifier such as 'my_method'")
+    _check_class(method, f"register: method {name!r}")
+    if name in METHODS and METHODS.place_of(name) != place_of_class(method):
+        raise InputError(f"register: there is a method {name!r} already ({METHODS.place_of(name)}); choose another name")
+    METHODS.add(name, method)
+
+
+def _check_class(method: Any, owner: str) -> None:
+    if not isinstance(method, type) or not has(method, *WHAT_A_METHOD_HAS):
+        raise InputError(
+            f"{owner} is {shown(method)}; it must be a class with what jostle.Method lists: {', '.join(WHAT_A_METHOD_HAS)}"
+        )
+
+
+def method_class(name: str) -> type[Method]:
+    """Return the class of a registered name, or of "package.module:Class"."""
+    if name in METHODS:
+        return METHODS[name]
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        names = ", ".join(sorted(METHODS))
+        raise InputError(
+            f"there is no method {name!r}; the methods are {names}, and those from outside are named package.module:Class"
+        )
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # whatever a module from outside raises
+        raise InputError(f"method {name!r} cannot be imported: {type(error).__name__}: {error}") from error
+    _check_class(found, f"method {name!r}")
+    method: type[Method] = found
+    return method
+
+
+class MethodText(NamedTuple):
+    """A method as it was written: what it is called, the method, and the options of a question that stood among its settings."""
+
+    name: str
+    method: Method
+    options: dict[str, Any]
+
+
+def read_method(text: str, options: tuple[str, ...] = ()) -> MethodText:
+    """Return the method that "name" or "name(setting=value, …)" stands for; `options` may stand among the settings as well."""
+    name, inside = name_and_rest(text, "method")
+    made, owner = method_class(name), f"method {name}"
+    known: list[str] = [each.name for each in dataclasses.fields(made)] if dataclasses.is_dataclass(made) else []
+    besides = f", and may be asked {' and '.join(options)}" if options else ""
+    written = settings_written(inside, owner, [*known, *options], f"it has {', '.join(known) or 'none'}{besides}")
+    settings = {setting: value for setting, value in written.items() if setting in known}
+    asked = {setting: value for setting, value in written.items() if setting not in known}
+    method: Method = made_with(made, settings, owner)
+    return MethodText(name, method, asked)
 
 
 def method_of(value: str | Method | None) -> Method:
-    """Return the method of a name, an instance itself, or the default for None."""
+    """Return the method that a text such as "voxmap(accuracy=0.01)" names, an instance itself, or the default for None."""
     if value is None:
         value = DEFAULT_METHOD
     if isinstance(value, str):
-        if value not in METHODS:
-            raise InputError(f"there is no method {value!r}; the methods are {', '.join(sorted(METHODS))}")
-        return METHODS[value]()
-    if isinstance(value, type) or not has(value, "traits", "shape_type", "prepare_shape", "start"):
+        return read_method(value).method
+    if isinstance(value, type) or not has(value, *WHAT_A_METHOD_HAS):
         names = ", ".join(sorted(METHODS))
         raise InputError(f"method is {shown(value)}; pass a name ({names}) or an instance such as jostle.BruteForce()")
     return value
 
 
 def name_of(method: Method) -> str:
-    """Return the registry name of a method, or its class name for one that is not registered."""
-    for name, made in METHODS.items():
-        if type(method) is made:
+    """Return the name under which a method is found: registered, or "package.module:Class"; else the name of its class."""
+    place = place_of_class(type(method))
+    for name in METHODS:
+        if METHODS.place_of(name) == place:
             return name
     return type(method).__name__

@@ -7,6 +7,7 @@ equal inputs give byte-equal reports. Where two faces touch (points, segment, no
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from enum import IntEnum
@@ -162,7 +163,11 @@ class Columns:
 
     if not TYPE_CHECKING:
 
-        def __init__(self, **columns):
+        def __init__(self, *in_order, **columns):
+            if in_order:
+                message = f"{type(self).__name__} takes its columns by name: body_a=…, body_b=…"
+                warnings.warn(message, DeprecationWarning, stacklevel=2)
+                columns |= zip((each.name for each in fields(self)), in_order, strict=False)
             if not self._known.issuperset(columns):
                 raise TypeError(f"{type(self).__name__} does not know {', '.join(sorted(columns.keys() - self._known))}")
             self.__dict__.update(columns)

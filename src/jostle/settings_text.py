@@ -16,7 +16,7 @@ from jostle.errors import InputError
 
 Made = TypeVar("Made")
 
-_WRITTEN = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_WRITTEN = re.compile(r"\s*([\w.]+(?::\w+)?)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 def split_at_commas(text: str) -> list[str]:

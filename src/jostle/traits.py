@@ -122,6 +122,7 @@ class Traits:
     needs: frozenset[Need] = frozenset()
     paper: str | None = None  # key in docs/references.bib
     cures: Mapping[Need, str] = field(default_factory=dict)  # what to do with a body that lacks what is needed
+    overlays: Mapping[str, str] = field(default_factory=dict)  # what a viewer can show of the method: label → `what` of `overlay`
 
     @property
     def tells_where(self) -> bool:

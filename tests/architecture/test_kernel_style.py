@@ -20,11 +20,6 @@ SOURCES = Path(jostle.__file__).parent
 MOST_PARAMETERS, MOST_OF_ENTRY, MOST_LINES, LARGEST_LITERAL = 8, 12, 70, 8
 RESPONSES = "the rigid and the soft response are to be replaced"
 UNCONVERTED: dict[str, str] = {
-    "containment/edge_pieces.py": "solids: to do",
-    "containment/face_contacts.py": "solids: to do",
-    "geometry/moving_digits.py": "exact arithmetic along a motion: to do",
-    "geometry/moving_exact.py": "exact arithmetic along a motion: to do",
-    "geometry/moving_polynomials.py": "exact arithmetic along a motion: offsets to do",
     "sim/advance.py": RESPONSES,
     "sim/ageing.py": RESPONSES,
     "sim/approach.py": RESPONSES,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,8 @@ from hypothesis import strategies as st
 
 from jostle.broad_phase import FastAabb, Volumes
 from jostle.broad_phase.coherent_aabb import CoherentAabb
-from jostle.broad_phase.left_margins import Margins, find_left, give_margins
+from jostle.broad_phase.left_margins import MarginArrays, Margins, find_left, give_margins, open_margins
+from jostle.kernels.jit import kernel
 from tests.broad_phase.overlapping_boxes import assert_right, interrupted
 
 
@@ -53,22 +56,34 @@ def test_a_world_at_rest_costs_a_look_at_each_box_and_pair():
     }  # fmt: skip
 
 
+@kernel
+def find_who_left(lower: Any, upper: Any, margins: Any, every: bool, left: Any) -> int:
+    return find_left(lower, upper, open_margins(margins), every, left)
+
+
+@kernel
+def give_them_margins(lower: Any, upper: Any, margins: Any, left: Any, count: int, frame: int) -> None:
+    give_margins(lower, upper, open_margins(margins), left, count, frame, 1.0)
+
+
 @pytest.mark.small
 def test_margins_hold_the_box_and_reach_where_it_goes():
     lower = np.array([[0.0, 0.0, 0.0], [5.0, 5.0, -np.inf]])
     upper = lower + 1.0
     upper[1, 2] = np.inf
-    margins, left = Margins.of(2), np.empty(2, np.int32)
-    assert find_left(lower, upper, margins, False, left) == 2
-    give_margins(lower, upper, margins, left, 2, 1, 1.0)
+    margins, left = MarginArrays.of(2), np.empty(2, np.int32)
+    table = Margins.table(**margins._asdict())
+    row = table.table[0]
+    assert find_who_left(lower, upper, row, False, left) == 2
+    give_them_margins(lower, upper, row, left, 2, 1)
     np.testing.assert_array_equal(margins.lower, lower)  # nothing is known of the motion yet
     np.testing.assert_array_equal(margins.upper, upper)
-    assert find_left(lower, upper, margins, False, left) == 0
-    assert find_left(lower, upper, margins, True, left) == 2
+    assert find_who_left(lower, upper, row, False, left) == 0
+    assert find_who_left(lower, upper, row, True, left) == 2
     step = np.array([0.01, -0.01, 0.0])
     lower, upper = lower + step, upper + step
-    assert find_left(lower, upper, margins, False, left) == 2
-    give_margins(lower, upper, margins, left, 2, 2, 1.0)
+    assert find_who_left(lower, upper, row, False, left) == 2
+    give_them_margins(lower, upper, row, left, 2, 2)
     assert (margins.lower <= lower).all()
     assert (margins.upper >= upper).all()
     assert 0.08 <= margins.upper[0, 0] - upper[0, 0] <= 0.26
@@ -76,7 +91,7 @@ def test_margins_hold_the_box_and_reach_where_it_goes():
     assert margins.upper[0, 2] == upper[0, 2]
     lower[0, 0] += 1e6
     upper[0, 0] += 1e6
-    give_margins(lower, upper, margins, left, 1, 3, 1.0)
+    give_them_margins(lower, upper, row, left, 1, 3)
     assert margins.upper[0, 0] - upper[0, 0] <= 1.0  # a jump is no speed
 
 

@@ -88,7 +88,7 @@ class Soak:
                 self._finished(view)
                 if session.settings.method != method:
                     continue  # refused: these bodies are not for it
-                for overlay in names_for(method)[1:]:
+                for overlay in names_for(METHODS[method]())[1:]:
                     session.change(overlay=overlay, contacts=bool(self.random.integers(2)))
                     self._by_wish(view, most=3)
                     self._finished(view)
@@ -206,7 +206,7 @@ class Soak:
 
     def _overlay(self, view):
         # Of the list of the method that is chosen now, as a panel has it; the method may be another when it is heard.
-        names = names_for(view.session.settings.method.partition("(")[0])
+        names = names_for(view.session.settings.made_method())
         view.session.change(overlay=str(self.random.choice(names)) if self.random.random() < 0.5 else names[0])
 
     def _set(self, view):

@@ -1,5 +1,7 @@
 """`jostle shot`: red when and only when bodies touch, overlays, moving pictures, what is refused."""
 
+import sys
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -193,6 +195,24 @@ def test_names_that_cannot_be_written(shot, tmp_path):
     (tmp_path / "folder.png").mkdir()
     with pytest.raises(InputError, match="this is a folder"):
         shot("spheres", name="folder.png")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["shot", "spheres", "--out", "a.png"],
+        ["shot", "spheres", "--out", "a.gif"],
+        ["check", "a.obj", "b.obj", "--picture", "a.png"],
+        ["fit", "headlight", "--move", "cover_1", "--picture", "a.png"],
+    ],
+    ids=" ".join,
+)
+def test_without_pillow_the_extra_is_named_before_any_work(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(InputError, match=r"pictures need Pillow; pip install 'jostle\[pictures\]' brings it"):
+        app(words, standalone_mode=False)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interrupt_leaves_no_file(tmp_path, monkeypatch):

@@ -11,15 +11,17 @@ import pytest
 from jostle.geometry.moving_contact import read_motion
 from jostle.geometry.moving_digits import (
     DIGIT,
-    INTEGERS,
-    NODE,
-    NORMAL,
-    VECTORS,
+    Span,
+    coordinates_into,
     dots_into,
-    integers_into,
+    first_of_dot,
+    first_of_f,
+    first_of_quadratic,
+    nth,
     polynomials_into,
     vectors_into,
 )
+from jostle.geometry.moving_exact import ExactWork, new_exact_work, open_exact_work
 from jostle.geometry.moving_polynomials import crosses_into, cubic_into, scaled_vectors_into
 from jostle.geometry.moving_search import FloatWork, new_float_work, open_float_work
 from jostle.kernels.arrays import read_only_view
@@ -37,6 +39,14 @@ def float_polynomials(addresses, kind, corners, row):
     error = cubic_into(kind, work.vectors, work.nodes[0])
     crosses_into(kind, work.vectors, work.nodes[0], work.errors)
     return error
+
+
+@kernel
+def exact_polynomials(addresses, kind, corners, row, span):
+    """Write f, the crosses and the dots of a query on a span; return where they stand."""
+    digits = open_exact_work(addresses).digits
+    size = vectors_into(digits, kind, coordinates_into(digits, corners, row), span)
+    return dots_into(digits, kind, polynomials_into(digits, kind, size))
 
 
 def places(corners, t):
@@ -101,29 +111,25 @@ def test_floats_err_less_than_their_bounds(name):
                     assert abs(value - exact * scale**2) <= errors[n], (name, kind, row, n)
 
 
-def whole_number(digits):
-    return sum(int(d) << (DIGIT * i) for i, d in enumerate(digits))
+def coefficients(digits, first, count):
+    """Return whole numbers that stand one after the other."""
+    numbers = [nth(first, n) for n in range(count)]
+    return [sum(int(d) << (DIGIT * i) for i, d in enumerate(digits[x.at : x.at + x.length])) for x in numbers]
 
 
 @pytest.mark.small
 @pytest.mark.parametrize("span", [(0.0, 1.0), (0.25, 0.75), (1.0 - 2.0**-50, 1.0), (0.1 // 2.0**-50 * 2.0**-50, 0.5)])
 @pytest.mark.parametrize("name", ["random", "near whole numbers", "of all sizes", "on a skew line"])
 def test_digits_are_exact(name, span):
+    work = new_exact_work()
+    digits = work.array(0, [field.name for field in ExactWork.layout].index("digits"))
     for kind, queries in enumerate(queries_of(name, 6, seed=22)):
         for row in range(len(queries)):
-            integers, vectors = np.empty(INTEGERS, np.int64), np.empty(VECTORS, np.int64)
-            normal, x = np.empty(NORMAL, np.int64), np.empty(NODE, np.int64)
-            count = integers_into(read_only_view(queries), row, integers)
-            size = vectors_into(kind, integers, count, *span, vectors)
-            polynomials_into(kind, vectors, size, normal, x)
-            dots_into(kind, vectors, size, x)
-            digits, cubic = 2 * size + 3, 3 * size + 4
-            f = [whole_number(x[c * cubic : (c + 1) * cubic]) for c in range(4)]
-            at = 4 * cubic
-            others = [
-                [whole_number(x[at + (3 * n + c) * digits : at + (3 * n + c + 1) * digits]) for c in range(3)]
-                for n in range(4 * (3 + kind))
-            ]
+            p = exact_polynomials(work.table[0], kind, read_only_view(queries), row, Span(*span))
+            f = coefficients(digits, first_of_f(p), 4)
+            firsts = [first_of_quadratic(p, n) for n in range(3 * p.crosses)] + [first_of_dot(p, j) for j in range(p.crosses)]
+            others = [coefficients(digits, first, 3) for first in firsts]
+            assert p.crosses == 3 + kind
             for s in (Fraction(0), Fraction(1, 3), Fraction(5, 7), Fraction(1)):
                 t = Fraction(span[0]) * (1 - s) + Fraction(span[1]) * s
                 exact_f, crosses, dots = values(kind, queries[row], t)

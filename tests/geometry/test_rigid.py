@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from jostle.geometry import rigid
+from jostle.geometry.vector import Vec3
 
 
 def random_pose(rng, offset=0.0, defect=0.0):
@@ -76,7 +77,7 @@ def test_no_fused_multiply_add():
             fused(r1, y, r0 * x) + r2 * z + t,
         )
         told_apart += [plain != contraction for contraction in contractions]
-        assert rigid.rigid_coordinate(r0, r1, r2, t, x, y, z) == plain
+        assert rigid.rigid_coordinate(rigid.PoseRow(r0, r1, r2, t), Vec3(x, y, z)) == plain
     assert (told_apart > 20).all(), "every contraction must differ somewhere, or this test could not fail"
 
 

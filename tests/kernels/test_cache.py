@@ -128,6 +128,52 @@ def test_a_second_run_compiles_nothing_even_from_another_place(filled, tmp_path)
     assert_whole(moved.files)
 
 
+REFUSING = """
+from jostle.kernels.jit import kernel
+
+@kernel
+def refusing(x):
+    if x > 2:
+        raise ValueError("too much", x)   # needs the environment of this kernel, to make a Python object of x
+    return x
+
+@kernel
+def first(x):
+    return refusing(x) + 1
+
+@kernel
+def second(x):
+    return refusing(x) + 2
+"""
+REFUSE = """
+import json, sys
+from trial import refusing
+from jostle.kernels.jit import cache_statistics
+answer = []
+for name in sys.argv[1:]:
+    try:
+        getattr(refusing, name)(3)
+    except ValueError as error:
+        answer.append(error.args)
+print(json.dumps({"answer": answer, **cache_statistics.as_dict()}))
+"""
+
+
+def test_inner_forms_are_stored_as_bitcode_and_linked_into_new_callers(tmp_path):
+    trial = Trial(tmp_path / "work").write()
+    (trial.package / "refusing.py").write_text(REFUSING)
+    refused = ["too much", 3]
+    first = trial.run("first", script=REFUSE)
+    assert first == {"answer": [refused], "hits": 0, "misses": 2, "saves": 2, "failures": {}}
+    (inner,) = [file for file in trial.files if file.name.startswith("trial.refusing.refusing")]
+    assert b"\x7fELF" not in inner.read_bytes()
+    # The caller that is stored brings it along; the new one links it.
+    both = trial.run("first", "second", script=REFUSE)
+    assert both == {"answer": [refused] * 2, "hits": 2, "misses": 1, "saves": 1, "failures": {}}
+    again = trial.run("second", "first", script=REFUSE)
+    assert again == {"answer": [refused] * 2, "hits": 2, "misses": 0, "saves": 0, "failures": {}}
+
+
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 def test_the_directory_is_private_and_one_that_others_can_write_is_not_trusted(filled, tmp_path):
     trial = filled.copy(tmp_path)

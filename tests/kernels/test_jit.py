@@ -67,3 +67,48 @@ def test_division_by_zero_is_an_infinity():
 def test_a_kernel_is_itself_when_it_is_pickled_or_copied():
     assert pickle.loads(pickle.dumps(quotient)) is quotient
     assert copy.copy(quotient) is copy.deepcopy(quotient) is quotient
+
+
+@kernel
+def scaled(x, factor):
+    return x * factor
+
+
+@kernel
+def scaled_thrice(x):
+    return scaled(scaled(scaled(x, 2), factor=3), np.int64(x))
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="needs compiled kernels")
+def test_literals_are_plain_numbers():
+    assert scaled_thrice(5) == 150
+    assert len(scaled.inner.overloads) == 1
+
+
+@kernel
+def refusing(x):
+    if x > 2:
+        raise ValueError("too much", x)  # needs the environment of the kernel, to make a Python object of x
+    return x
+
+
+@kernel
+def passing(x):
+    return refusing(x) + 1
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="needs compiled kernels")
+def test_inner_forms_have_no_machine_code_and_work_in_their_callers(monkeypatch):
+    from numba.core.codegen import JitEngine
+
+    translated = []
+    finalize = JitEngine.finalize_object
+    monkeypatch.setattr(JitEngine, "finalize_object", lambda engine: translated.append(finalize(engine)))
+    monkeypatch.setattr(refusing.inner._cache, "_enabled", False)
+    monkeypatch.setattr(passing.entry._cache, "_enabled", False)
+    assert passing(2) == 3
+    assert len(refusing.inner.overloads) == 1
+    assert len(translated) == 1
+    with pytest.raises(ValueError, match="too much") as refused:
+        passing(3)
+    assert refused.value.args == ("too much", 3)

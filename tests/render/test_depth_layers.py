@@ -13,7 +13,6 @@ from jostle.render.depth_layers import (
     depth_layers,
     layers_meet,
     list_layers_of_shape,
-    sort_by_depth,
 )
 from jostle.render.depth_maps import depth_maps
 from jostle.render.patches import patch_arrays, patches_of
@@ -131,20 +130,6 @@ def test_only_pixels_of_the_mask_are_kept_and_the_ends_are_the_near_and_far_dept
     assert np.array_equal(kept, (mask.ravel() != 0) & np.isfinite(near.ravel()))
     assert np.array_equal(depth[first[:-2][kept]], near.ravel()[kept])
     assert np.array_equal(depth[first[1:-1][kept] - 1], far.ravel()[kept])
-
-
-@pytest.mark.small
-@pytest.mark.parametrize("count", [0, 1, 2, 9, 10, 11, 300])
-def test_layers_are_sorted_by_depth_then_label(count):
-    rng = np.random.default_rng(count)
-    depth, label = rng.integers(0, max(count // 2, 1), count + 4).astype(float), rng.integers(-9, 9, count + 4).astype(np.int32)
-    begin, end = 2, count + 2
-    order = np.lexsort((label[begin:end], depth[begin:end]))
-    expected_depth, expected_label = depth.copy(), label.copy()
-    expected_depth[begin:end], expected_label[begin:end] = depth[begin:end][order], label[begin:end][order]
-    sort_by_depth(depth, label, begin, end)
-    assert np.array_equal(depth, expected_depth)
-    assert np.array_equal(label, expected_label)
 
 
 def random_layers(rng, pixels):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jostle.render.patches import FACES_IN_PATCH, morton_codes, patch_arrays, patches_of, spread, with_vertices
+from jostle.render.patches import FACES_IN_PATCH, patch_arrays, patches_of, with_vertices
 from jostle.shapes import build
 from tests.render.depth_truth import bodies
 
@@ -53,17 +53,6 @@ def test_neighbours_come_together():
     # 5120 faces in 80 patches: a compact one of 1/80 of the sphere has a diagonal near 0.6.
     assert np.median(2 * np.linalg.norm(patches.half, axis=1)) < 0.9
     assert len(patches.points) < 1.1 * len(mesh.faces)
-
-
-@pytest.mark.small
-def test_a_code_interleaves_the_bits_of_three_axes():
-    every = np.arange(1 << 16, dtype=np.uint64)
-    expected = sum((every >> np.uint64(k) & np.uint64(1)) << np.uint64(3 * k) for k in range(16))
-    assert np.array_equal(spread(every), expected)
-    corners = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 1, 1]], dtype=float)
-    codes = morton_codes(corners, np.repeat(np.arange(5), 3).reshape(5, 3).astype(np.int32))
-    full = int(spread(np.array([65535], np.uint64))[0])
-    assert codes.tolist() == [0, full, 2 * full, 4 * full, 7 * full]
 
 
 @pytest.mark.small

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -572,7 +573,7 @@ def test_well_known_models(name):
     assert (len(mesh.faces), mesh.is_closed) == KNOWN[name]
 
 
-def test_3mf_and_collada(tmp_path):
+def test_3mf(tmp_path):
     path = tmp_path / "ball.3mf"
     ball = trimesh.creation.icosphere(subdivisions=1)
     ball.export(path)
@@ -580,12 +581,17 @@ def test_3mf_and_collada(tmp_path):
     assert len(mesh.faces) == 80
     assert mesh.is_closed
     assert np.allclose(mesh.vertices[mesh.faces], ball.triangles, atol=1e-6)
-    (tmp_path / "scene.dae").write_text("<COLLADA/>")
-    with pytest.raises(InputError, match=r"scene\.dae: to read \.dae files, install pycollada"):
-        load(tmp_path / "scene.dae")
     path.write_bytes(b"PK no archive")
     with pytest.raises(InputError, match=r"ball\.3mf: its archive is broken"):
         load(path)
+
+
+@pytest.mark.parametrize("missing", ["trimesh", "collada"])
+def test_collada_without_its_packages_names_the_extra(tmp_path, monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)
+    (tmp_path / "scene.dae").write_text("<COLLADA/>")
+    with pytest.raises(InputError, match=r"scene\.dae: reading \.dae files needs .*; pip install 'jostle\[collada\]' brings them"):
+        load(tmp_path / "scene.dae")
 
 
 @pytest.mark.small

@@ -268,3 +268,21 @@ def test_a_wish_that_fails_takes_no_other_of_its_round_with_it(monkeypatch):
     assert session.settings.clearance == 0.25
     assert session.world.poses[0, 2, 3] == 3.0
     assert ["ZeroDivisionError" in text for text in heard.problems] == [True]
+
+
+def test_a_page_cannot_choose_what_is_imported():
+    session = Session(two_boxes(), Settings())
+    heard = heard_of(session)
+    session.change(method="jostle.methods.brute_force.method:BruteForce")
+    session.round()
+    assert session.settings.method == "wide_tree"
+    assert "there is no method 'jostle.methods.brute_force.method:BruteForce'" in heard.problems[0]
+
+
+def test_a_viewer_started_with_a_method_from_outside_offers_it():
+    outside = "jostle.methods.brute_force.method:BruteForce"
+    session = Session(two_boxes(), Settings(method=outside))
+    for method in ("wide_tree", outside):
+        session.change(method=method)
+        session.round()
+        assert session.settings.method == method

@@ -125,7 +125,7 @@ def as_cells(row: Row) -> list[str]:
     who = row.contestant.label + (f" {row.version}" if row.version else "")
     least = row.least if math.isfinite(row.least) else None
     counts = ["", "", ""] if check is None else _counts(check)
-    return [who, row.way, _milliseconds(row.seconds), _milliseconds(least), *counts, _answer(row, check)]
+    return [who, row.way, milliseconds(row.seconds), milliseconds(least), *counts, _answer(row, check)]
 
 
 def _counts(check: Check) -> list[str]:
@@ -156,7 +156,8 @@ def by_place(row: Row) -> tuple[int, float]:
     return (0 if row.is_jostle else 1 if seconds is not None else 2, seconds or 0.0)
 
 
-def _milliseconds(seconds: float | None) -> str:
+def milliseconds(seconds: float | None) -> str:
+    """Return a time for a column of milliseconds."""
     if seconds is None:
         return "–"
     value = 1e3 * seconds

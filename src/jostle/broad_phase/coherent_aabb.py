@@ -24,18 +24,19 @@ from jostle.broad_phase.left_margins import (
     NO_ROOM,
     UNCHANGED,
     FollowCounts,
-    FollowStep,
-    KeptPairs,
+    FrameLists,
+    MarginArrays,
     Margins,
-    Room,
-    find_left,
+    begin_boxes,
     follow_boxes,
-    give_margins,
+    lists_table,
     own_boxes_overlap,
+    room_table,
 )
 from jostle.broad_phase.sorted_boxes import KeptAxis, SortedBoxes, sort_boxes
 from jostle.broad_phase.sorted_keys import Longs, renumbered
-from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, boxes_for_kernel, sort_pairs
+from jostle.broad_phase.volumes import CandidatePairs, Floats, Volumes, boxes_for_kernel, sort_pairs
+from jostle.kernels.handles import AddressTable
 
 _TRY_EVERY = 16
 _MOST_TESTS = 1 << 28  # so that Ctrl-C is heard: a sweep over all boxes is made in slices
@@ -63,19 +64,18 @@ class CoherentAabbFinder:
         self._anew_in_a_row = 0
         self._axis = np.zeros(1, KeptAxis.dtype)  # of the list
         self._sweep_tests = 0  # comparisons of the last sweep over all boxes
-        self._margins = Margins.of(self.body_count)
-        self._boxes = SortedBoxes.of(self.body_count)
         self._counts = np.zeros(1, FollowCounts.dtype)
-        self._count = 0
-        self._make_room(4 * self.body_count + 64)
-
-    def _make_room(self, pairs: int) -> None:
+        self._count = 0  # of the pairs of the last frame
         n = self.body_count
-        self._room = Room.of(n, pairs)
-        self._spare = SortedBoxes.of(n)
-        # Sorted keys of the pairs whose boxes overlap with their margins, the first `count` of them; and those to come.
-        self._pairs, self._merged = np.empty((2, pairs), np.int64)
-        self._found: Ints = np.empty((2, pairs), np.int32)
+        self._make_room(MarginArrays.of(n), SortedBoxes.of(n), 4 * n + 64)
+
+    def _make_room(self, margins: MarginArrays, boxes: SortedBoxes, pairs: int) -> None:
+        """Make room for so many pairs, beside margins and a list of boxes."""
+        n, found = len(margins.given), np.empty((2, pairs), np.int32)
+        margins_table, room = Margins.table(**margins._asdict()), room_table(n, self._axis, self._counts, found)
+        lists = _lists_of(FrameLists(boxes, np.empty(pairs, np.int64)), FrameLists.of(n, pairs))
+        self.body_count, self._margins, self._margins_table = n, margins, margins_table
+        self._found, self._room, self._lists = found, room, lists
 
     def find(self, volumes: Volumes) -> CandidatePairs:
         """Return all pairs of overlapping boxes, sorted."""
@@ -83,19 +83,17 @@ class CoherentAabbFinder:
         self._frame += 1
         counts, done = self._counts, ANEW
         goes_on, self._is_sorted = self._is_sorted, False  # should Ctrl-C come in between, everything is made anew
+        margins, room = self._margins_table.table[0], self._room.table[0]
         if goes_on:
-            step = FollowStep(self._frame, self._reach(), min(self._sweep_tests, _MOST_TESTS), self._count)
-            done = follow_boxes(
-                lower, upper, self._margins, self._boxes, self._spare, self._spare.ends.view(np.uint32), self._axis, step,
-                self._room, KeptPairs(self._pairs, self._merged, self._found), counts,
-            )  # fmt: skip
+            now, spare, to_spare, back = self._lists
+            most_tests = min(self._sweep_tests, _MOST_TESTS)
+            done = follow_boxes(lower, upper, margins, to_spare.table[0], room, self._frame, self._reach(), most_tests, self._count)
         else:
-            self._give_margins_to_all(lower, upper)
+            begin_boxes(lower, upper, margins, room, self._frame, self._reach())
         if done == FOLLOWED:
-            self._boxes, self._spare = self._spare, self._boxes
-            if len(self._spare.body) != self.body_count:
-                self._spare = SortedBoxes.of(self.body_count)
-            self._pairs, self._merged = self._merged, self._pairs
+            self._lists = spare, now, back, to_spare
+            if len(now.boxes.body) != self.body_count:
+                self._lists = _lists_of(spare, FrameLists.of(self.body_count, len(now.pairs)))
             self._count = int(counts["with_margins"][0])
         elif done != UNCHANGED:
             self._sort_anew(lower, upper, int(counts["new_pairs"][0]) if done == NO_ROOM else 0)
@@ -115,46 +113,49 @@ class CoherentAabbFinder:
         """Whether boxes are given margins: not while motions are not coherent, but tried now and then."""
         return 0.0 if self._anew_in_a_row >= 2 and self._anew_in_a_row % _TRY_EVERY else 1.0
 
-    def _give_margins_to_all(self, lower: Floats, upper: Floats) -> None:
-        every = find_left(lower, upper, self._margins, True, self._room.left)
-        give_margins(lower, upper, self._margins, self._room.left, every, self._frame, self._reach())
-        self._counts["left"], self._counts["compared"] = every, 0
-
     def _sort_anew(self, lower: Floats, upper: Floats, new_pairs: int) -> None:
         """Sort all boxes with their margins, and sweep; make room for what is found, and for so many new pairs in a frame."""
         n, fat, counts = self.body_count, self._margins, self._counts
-        if len(self._boxes.body) != n:
-            self._boxes = SortedBoxes.of(n)
-        sort_boxes(self._boxes, fat.lower, fat.upper, self._boxes.ends.view(np.uint32), self._axis)
-        found, self._sweep_tests, pairs = sweep_all(self._boxes, np.empty((3, 4 * n + 64), np.int32))
+        (boxes, kept), spare, _, _ = self._lists
+        if len(boxes.body) != n:
+            boxes = SortedBoxes.of(n)
+            self._lists = _lists_of(FrameLists(boxes, kept), spare)
+        sort_boxes(boxes, fat.lower, fat.upper, boxes.ends.view(np.uint32), self._axis)
+        found, self._sweep_tests, pairs = sweep_all(boxes, np.empty((3, 4 * n + 64), np.int32))
         sorted_pairs = np.empty((2, found), np.int32)
         self._count = sort_pairs(pairs, found, np.empty((2, n + 1), np.int32), sorted_pairs)
-        if self._count + new_pairs > len(self._pairs):
+        if self._count + new_pairs > len(kept):
             # A half more than needed: the next frames have a few more, and lists are merged before pairs that ended are dropped.
-            self._make_room((self._count + new_pairs) * 3 // 2)
-        self._pairs[: self._count] = sorted_pairs[0, : self._count].astype(np.int64) << 32 | sorted_pairs[1, : self._count]
+            self._make_room(fat, boxes, (self._count + new_pairs) * 3 // 2)
+            kept = self._lists[0].pairs
+        kept[: self._count] = sorted_pairs[0, : self._count].astype(np.int64) << 32 | sorted_pairs[1, : self._count]
         counts["compared"] += self._sweep_tests
-        counts["overlapping"] = own_boxes_overlap(self._pairs, self._count, lower, upper, self._found)
+        counts["overlapping"] = own_boxes_overlap(lower, upper, kept, self._count, self._room.table[0])
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
         """Go on with other bodies; what is known of those that stay is kept, and new ones have yet to get their margins."""
-        old_margins, old_pairs, self.body_count = self._margins, self._pairs[: self._count], body_count
-        self._margins = Margins.of(body_count)
+        goes_on, self._is_sorted = self._is_sorted, False
+        margins, (boxes, old_pairs) = MarginArrays.of(body_count), self._lists[0]
         new = np.asarray(old_to_new, np.int64)
         pairs: Longs = np.empty(0, np.int64)
-        if not self._is_sorted or len(new) == 0 or body_count == 0:
-            self._is_sorted = False
-        else:
+        goes_on = goes_on and len(new) > 0 and body_count > 0
+        if goes_on:
             stay = np.flatnonzero(new >= 0)
-            for kept, before in zip(self._margins, old_margins, strict=True):
-                kept[new[stay]] = before[stay]
-            bodies = new[self._boxes.body]
+            for array, old in zip(margins, self._margins, strict=True):
+                array[new[stay]] = old[stay]
+            bodies = new[boxes.body]
             alive = bodies >= 0
-            rows = self._boxes.ends.reshape(6, -1)[:, : len(bodies)][:, alive]
-            self._boxes = SortedBoxes.of(int(alive.sum()))
-            self._boxes.ends.reshape(6, -1)[:, : rows.shape[1]] = rows
-            self._boxes.body[:] = bodies[alive]
-            pairs = renumbered(old_pairs, new)
-        self._make_room(max(4 * body_count + 64, len(pairs) * 3 // 2))
+            rows = boxes.ends.reshape(6, -1)[:, : len(bodies)][:, alive]
+            boxes = SortedBoxes.of(int(alive.sum()))
+            boxes.ends.reshape(6, -1)[:, : rows.shape[1]] = rows
+            boxes.body[:] = bodies[alive]
+            pairs = renumbered(old_pairs[: self._count], new)
+        self._make_room(margins, boxes, max(4 * body_count + 64, len(pairs) * 3 // 2))
         self._count = len(pairs)
-        self._pairs[: self._count] = pairs
+        self._lists[0].pairs[: self._count] = pairs
+        self._is_sorted = goes_on
+
+
+def _lists_of(now: FrameLists, spare: FrameLists) -> tuple[FrameLists, FrameLists, AddressTable, AddressTable]:
+    """Return one frame's lists, room for those of the next, and the tables that lead from the first to the second, and back."""
+    return now, spare, lists_table(now, spare), lists_table(spare, now)

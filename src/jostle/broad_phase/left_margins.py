@@ -9,30 +9,33 @@ Boxes that begin before another and reach into it are found by the farthest uppe
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.sorted_boxes import (
-    LANES,
-    Singles,
-    SortedBoxes,
-    SweepAxis,
-    Words,
-    eight_overlap,
-    kept_axis,
-    sortable,
-    splat_box,
-)
-from jostle.broad_phase.sorted_keys import LOWEST_BITS, Longs, bodies_of_key, key_of, sort_once
+from jostle.broad_phase.sorted_boxes import LANES, AnySingles, KeptAxis, SortedBoxes, eight_overlap, kept_axis, sortable, splat_box
+from jostle.broad_phase.sorted_keys import LOWEST_BITS, AnyLongs, Longs, bodies_of_key, key_of, sort_once
 from jostle.broad_phase.volumes import Floats, Ints, overlap
 from jostle.geometry.vector import coordinate
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import f32x8_less_equal, f32x8_load, f32x8_max, f32x8_splat, f32x8_store, lowest_bit, without_lowest_bit
-from jostle.kernels.structs import Record, int64, record_viewer
-
-Flags = NDArray[np.uint8]
+from jostle.kernels.structs import (
+    Addresses,
+    One,
+    Record,
+    Rows,
+    Run,
+    Struct,
+    float32,
+    float64,
+    int32,
+    int64,
+    opener,
+    uint8,
+    uint32,
+)
 
 BLOCK = 64
 _BLOCK_BITS = 6
@@ -55,115 +58,175 @@ class FollowCounts(Record):
     overlapping: int64
 
 
-view_counts = record_viewer(FollowCounts)
+class Corner(Record):
+    """A corner of a box."""
+
+    at: Run[float64, Literal[3]]
 
 
-class Margins(NamedTuple):
+class Margins(Struct):
     """Boxes with their margins, and the boxes that these were given for. A body without any has a box that holds nothing."""
+
+    lower: Rows[Corner]
+    upper: Rows[Corner]
+    given_lower: Rows[Corner]  # of the box itself when its margin was given; NaN before the first
+    given_upper: Rows[Corner]
+    given: Rows[int64]  # the frame of that
+
+
+class MarginArrays(NamedTuple):
+    """The arrays of `Margins`, in Python."""
 
     lower: Floats  # (n, 3)
     upper: Floats
-    given_lower: Floats  # (n, 3) the box itself when its margin was given; NaN before the first
+    given_lower: Floats
     given_upper: Floats
-    given: Longs  # (n,) the frame of that
+    given: Longs  # (n,)
 
     @staticmethod
-    def of(n: int) -> Margins:
+    def of(n: int) -> MarginArrays:
         """Return boxes that every body has left."""
         unknown = np.full((2, n, 3), np.nan)
-        return Margins(np.full((n, 3), np.inf), np.full((n, 3), -np.inf), unknown[0], unknown[1], np.zeros(n, np.int64))
+        return MarginArrays(np.full((n, 3), np.inf), np.full((n, 3), -np.inf), unknown[0], unknown[1], np.zeros(n, np.int64))
 
 
-class Room(NamedTuple):
+class Room(Struct):
     """What a frame is worked out in, kept from frame to frame."""
 
-    left: Ints  # (n,) bodies that left their margins, then their places in the list
-    has_left: Flags  # (n,)
-    keys: Longs  # (n,) scratch of the sort
-    tops: Singles  # (blocks,) farthest upper end of each block of the list, and NaN
-    added: Longs  # (k,) new pairs
-    lanes: Singles  # (8,) scratch
+    left: Rows[int32]  # (n,) bodies that left their margins, then their places in the list
+    has_left: Rows[uint8]  # (n,)
+    keys: Rows[int64]  # (n,) scratch of the sort
+    tops: Rows[float32]  # (blocks,) farthest upper end of each block of the list, and NaN
+    added: Rows[int64]  # (k,) new pairs
+    lanes: Rows[float32]  # (8,) scratch
+    axis: One[KeptAxis]  # of the list
+    counts: One[FollowCounts]
+    found_a: Rows[int32]  # (k,) pairs that overlap without margins
+    found_b: Rows[int32]
+
+
+def room_table(n: int, axis: NDArray[np.void], counts: NDArray[np.void], found: Ints) -> AddressTable:
+    """Return room for n bodies and as many new pairs as `found` (2,k) can hold."""
+    return Room.table(
+        left=np.empty(n, np.int32),
+        has_left=np.zeros(n, np.uint8),
+        keys=np.empty(n, np.int64),
+        tops=np.full(n // BLOCK + 16, np.nan, np.float32),
+        added=np.empty(found.shape[1], np.int64),
+        lanes=np.empty(LANES, np.float32),
+        axis=axis,
+        counts=counts,
+        found_a=found[0],
+        found_b=found[1],
+    )
+
+
+class Lists(Struct):
+    """The list of boxes and the sorted keys of the pairs that overlap with their margins, and those of the next frame."""
+
+    ends: Rows[float32]  # as in `SortedBoxes`
+    body: Rows[int32]
+    pairs: Rows[int64]
+    new_ends: Rows[float32]
+    new_bits: Rows[uint32]  # the same memory, read as integers
+    new_body: Rows[int32]
+    new_pairs: Rows[int64]
+
+
+class FrameLists(NamedTuple):
+    """The lists of one frame, in Python."""
+
+    boxes: SortedBoxes
+    pairs: Longs  # (k,)
 
     @staticmethod
-    def of(n: int, pairs: int) -> Room:
-        """Return room for n bodies and so many new pairs."""
-        return Room(
-            left=np.empty(n, np.int32),
-            has_left=np.zeros(n, np.uint8),
-            keys=np.empty(n, np.int64),
-            tops=np.full(n // BLOCK + 16, np.nan, np.float32),
-            added=np.empty(pairs, np.int64),
-            lanes=np.empty(LANES, np.float32),
-        )
+    def of(n: int, pairs: int) -> FrameLists:
+        """Return lists for n boxes and so many pairs."""
+        return FrameLists(SortedBoxes.of(n), np.empty(pairs, np.int64))
 
 
-class KeptPairs(NamedTuple):
-    """Sorted keys of the pairs whose boxes overlap with their margins, those of the next frame, and pairs that overlap without."""
+def lists_table(now: FrameLists, new: FrameLists) -> AddressTable:
+    """Return the table of `Lists` from one frame to the next."""
+    ends = new.boxes.ends
+    return Lists.table(
+        ends=now.boxes.ends,
+        body=now.boxes.body,
+        pairs=now.pairs,
+        new_ends=ends,
+        new_bits=ends.view(np.uint32),
+        new_body=new.boxes.body,
+        new_pairs=new.pairs,
+    )
 
-    pairs: Longs  # (k,)
-    merged: Longs  # (k,)
-    found: Ints  # (2, k)
 
-
-class FollowStep(NamedTuple):
-    """The frame, how far margins reach, the most comparisons that are worth making, and how many pairs there are."""
-
-    frame: int
-    reach: float
-    most_tests: int
-    pair_count: int
+open_margins, open_room, open_lists = opener(Margins), opener(Room), opener(Lists)
 
 
 @kernel
 def follow_boxes(
-    lower: Floats, upper: Floats, margins: Margins, boxes: SortedBoxes, spare: SortedBoxes, spare_bits: Words,
-    axis: NDArray[np.void], step: FollowStep, room: Room, pairs: KeptPairs, counts_memory: NDArray[np.void],
+    lower: Floats, upper: Floats, margins_row: Addresses, lists_row: Addresses, room_row: Addresses, frame: int, reach: float,
+    most_tests: int, pair_count: int,
 ) -> int:  # fmt: skip
-    """Go on to the boxes (n,3) of this frame; returns what was done, and counts it.
+    """Go on to the boxes (n,3) of this frame, with margins of this reach; returns what was done, and counts it.
 
     | returned | when | what holds then |
     |---|---|---|
     | UNCHANGED | no box left its margin | `found` are the pairs that overlap without margins |
-    | FOLLOWED | few left | so they are; the boxes are in the list `spare`, and the pairs in `merged` |
-    | ANEW | too many left, or too many comparisons were made | everything has to be sorted anew |
+    | FOLLOWED | few left | so they are; the boxes and the pairs with margins are in the new lists |
+    | ANEW | too many left, or more than `most_tests` comparisons were made | everything has to be sorted anew |
     | NO_ROOM | there are more pairs than room for them | the same |
     """
-    counts = view_counts(counts_memory)
+    margins, lists, room = open_margins(margins_row), open_lists(lists_row), open_room(room_row)
+    counts = room.counts
     left = find_left(lower, upper, margins, False, room.left)
-    give_margins(lower, upper, margins, room.left, left, step.frame, step.reach)
-    counts.left, counts.compared, counts.with_margins = left, 0, step.pair_count
+    give_margins(lower, upper, margins, room.left, left, frame, reach)
+    counts.left, counts.compared, counts.with_margins = left, 0, pair_count
     if left == 0:
-        counts.overlapping = own_boxes_overlap(pairs.pairs, step.pair_count, lower, upper, pairs.found)
+        counts.overlapping = find_own_overlaps(lists.pairs, pair_count, lower, upper, room)
         return UNCHANGED
     if left * _FEW > lower.shape[0]:
         return ANEW
-    list_left(boxes, spare, spare_bits, margins, room, left, kept_axis(axis))
-    new, tests = meet_left(spare, room, left, step.most_tests)
+    list_left(lists, margins, room, left)
+    new, tests = meet_left(lists, room, left, most_tests)
     counts.compared, counts.new_pairs = tests, new
-    if tests > step.most_tests:
+    if tests > most_tests:
         return ANEW
-    if new > room.added.shape[0] or step.pair_count + new > pairs.merged.shape[0]:
+    if new > len(room.added) or pair_count + new > len(lists.new_pairs):
         return NO_ROOM
     sort_once(room.added, new)
-    count = merge_pairs(pairs.pairs, step.pair_count, room.has_left, room.added, new, pairs.merged)
+    count = merge_pairs(lists, pair_count, room, new)
     counts.with_margins = count
-    counts.overlapping = own_boxes_overlap(pairs.merged, count, lower, upper, pairs.found)
+    counts.overlapping = find_own_overlaps(lists.new_pairs, count, lower, upper, room)
     return FOLLOWED
 
 
 @kernel
-def find_left(lower: Floats, upper: Floats, margins: Margins, every: bool, left: Ints) -> int:
+def begin_boxes(lower: Floats, upper: Floats, margins_row: Addresses, room_row: Addresses, frame: int, reach: float) -> None:
+    """Give margins of this reach to all boxes (n,3), and count them as boxes that left theirs."""
+    margins, room = open_margins(margins_row), open_room(room_row)
+    room.counts.left, room.counts.compared = find_left(lower, upper, margins, True, room.left), 0
+    give_margins(lower, upper, margins, room.left, room.counts.left, frame, reach)
+
+
+@kernel
+def own_boxes_overlap(lower: Floats, upper: Floats, pairs: Longs, count: int, room_row: Addresses) -> int:
+    """Find the pairs among the first `count` whose closed boxes (n,3) overlap; return how many these are."""
+    return find_own_overlaps(pairs, count, lower, upper, open_room(room_row))
+
+
+@kernel
+def find_left(lower: Floats, upper: Floats, margins: Margins, every: bool, left: Rows[int32]) -> int:
     """Write the bodies whose boxes (n,3) are not within their margins, or all of them; return how many these are."""
-    fat_lower, fat_upper = margins.lower, margins.upper
     count = 0
     for i in range(lower.shape[0]):
+        fat_lower, fat_upper = margins.lower[i].at, margins.upper[i].at
         inside = (
-            (lower[i, 0] >= fat_lower[i, 0])
-            & (lower[i, 1] >= fat_lower[i, 1])
-            & (lower[i, 2] >= fat_lower[i, 2])
-            & (upper[i, 0] <= fat_upper[i, 0])
-            & (upper[i, 1] <= fat_upper[i, 1])
-            & (upper[i, 2] <= fat_upper[i, 2])
+            (lower[i, 0] >= fat_lower[0])
+            & (lower[i, 1] >= fat_lower[1])
+            & (lower[i, 2] >= fat_lower[2])
+            & (upper[i, 0] <= fat_upper[0])
+            & (upper[i, 1] <= fat_upper[1])
+            & (upper[i, 2] <= fat_upper[2])
         )
         left[count] = i
         if every or not inside:
@@ -172,7 +235,7 @@ def find_left(lower: Floats, upper: Floats, margins: Margins, every: bool, left:
 
 
 @kernel
-def give_margins(lower: Floats, upper: Floats, margins: Margins, left: Ints, count: int, frame: int, reach: float) -> None:
+def give_margins(lower: Floats, upper: Floats, margins: Margins, left: Rows[int32], count: int, frame: int, reach: float) -> None:
     """Give new margins to the first `count` bodies of `left`; of the usual width with reach 1, and none with 0."""
     for m in range(count):
         i = left[m]
@@ -182,46 +245,45 @@ def give_margins(lower: Floats, upper: Floats, margins: Margins, left: Ints, cou
         for k in range(3):
             if lower[i, k] > -np.inf and upper[i, k] < np.inf:
                 widest = max(widest, upper[i, k] - lower[i, k])
+        given_lower, given_upper = margins.given_lower[i].at, margins.given_upper[i].at
         for k in range(3):
             low, high = lower[i, k], upper[i, k]
             by_low = by_high = 0.0  # of a first margin, and where there is no end
-            if abs(low) < np.inf and abs(margins.given_lower[i, k]) < np.inf:
-                by_low = (low - margins.given_lower[i, k]) / frames
-            if abs(high) < np.inf and abs(margins.given_upper[i, k]) < np.inf:
-                by_high = (high - margins.given_upper[i, k]) / frames
+            if abs(low) < np.inf and abs(given_lower[k]) < np.inf:
+                by_low = (low - given_lower[k]) / frames
+            if abs(high) < np.inf and abs(given_upper[k]) < np.inf:
+                by_high = (high - given_upper[k]) / frames
             more = reach * _MORE_FRAMES * max(abs(by_low), abs(by_high))
-            margins.lower[i, k] = low - min(widest, max(0.0, -ahead * by_low) + more)
-            margins.upper[i, k] = high + min(widest, max(0.0, ahead * by_high) + more)
-            margins.given_lower[i, k] = low
-            margins.given_upper[i, k] = high
+            margins.lower[i].at[k] = low - min(widest, max(0.0, -ahead * by_low) + more)
+            margins.upper[i].at[k] = high + min(widest, max(0.0, ahead * by_high) + more)
+            given_lower[k] = low
+            given_upper[k] = high
         margins.given[i] = frame
 
 
 @kernel
-def list_left(
-    old: SortedBoxes, new: SortedBoxes, new_bits: Words, margins: Margins, room: Room, left_count: int, sweep_axis: SweepAxis
-) -> None:
+def list_left(lists: Lists, margins: Margins, room: Room, left_count: int) -> None:
     """Merge the old list without the bodies that left their margins, and those with their new margins, into the new list.
 
     Writes flags, the places of the bodies that left in the new list in their stead, and the tops of its blocks.
     """
-    left, has_left, keys = room.left, room.has_left, room.keys
-    n = new.body.shape[0]
-    old_n = old.body.shape[0]
-    stride = n + LANES
-    old_stride = old_n + LANES
-    ends, old_ends = new.ends, old.ends
-    axis = sweep_axis.axis
+    left, has_left, body, old_body = room.left, room.has_left, lists.new_body, lists.body
+    keys: Any = room.keys
+    ends: Any = lists.new_ends
+    bits: Any = lists.new_bits
+    old_ends = lists.ends
+    n, old_n = len(body), len(old_body)
+    stride, old_stride = n + LANES, old_n + LANES
+    axis, origin = kept_axis(room.axis)
     second, third = (axis + 1) % 3, (axis + 2) % 3
-    middle = coordinate(sweep_axis.middle, axis)
-    middle_2, middle_3 = coordinate(sweep_axis.middle, second), coordinate(sweep_axis.middle, third)
+    middle, middle_2, middle_3 = coordinate(origin, axis), coordinate(origin, second), coordinate(origin, third)
     for i in range(n):
         has_left[i] = 0
     for m in range(left_count):
         has_left[left[m]] = 1
-        ends[m] = np.float32(margins.lower[left[m], axis] - middle)
+        ends[m] = np.float32(margins.lower[left[m]].at[axis] - middle)
     for m in range(left_count):
-        keys[m] = (np.int64(sortable(new_bits[m])) - _HALF_OF_WORDS) << 32 | np.int64(left[m])
+        keys[m] = (np.int64(sortable(bits[m])) - _HALF_OF_WORDS) << 32 | np.int64(left[m])
     sort_once(keys, left_count)
     place = from_old = m = 0
     while place < n:
@@ -229,29 +291,29 @@ def list_left(
         low = np.float32(0.0)
         if m < left_count:
             i = keys[m] & LOWEST_BITS
-            low = np.float32(margins.lower[i, axis] - middle)
+            low = np.float32(margins.lower[i].at[axis] - middle)
         # A run of boxes that stayed, up to where the next one comes that did not.
         stop = from_old
-        while stop < old_n and not has_left[old.body[stop]] and (m == left_count or old_ends[stop] <= low):
+        while stop < old_n and not has_left[old_body[stop]] and (m == left_count or old_ends[stop] <= low):
             stop += 1
         for k in range(stop - from_old):
-            new.body[place + k] = old.body[from_old + k]
+            body[place + k] = old_body[from_old + k]
         for k in range(0, stop - from_old, LANES):
             # Up to seven too many, which are written over by what comes next.
             for row in range(6):
                 f32x8_store(ends, row * stride + place + k, f32x8_load(old_ends, row * old_stride + from_old + k))
         place += stop - from_old
         from_old = stop
-        if from_old < old_n and has_left[old.body[from_old]]:
+        if from_old < old_n and has_left[old_body[from_old]]:
             from_old += 1
         elif m < left_count:
-            new.body[place] = i
+            body[place] = i
             ends[place] = low
-            ends[stride + place] = np.float32(margins.lower[i, second] - middle_2)
-            ends[2 * stride + place] = np.float32(margins.lower[i, third] - middle_3)
-            ends[3 * stride + place] = np.float32(margins.upper[i, axis] - middle)
-            ends[4 * stride + place] = np.float32(margins.upper[i, second] - middle_2)
-            ends[5 * stride + place] = np.float32(margins.upper[i, third] - middle_3)
+            ends[stride + place] = np.float32(margins.lower[i].at[second] - middle_2)
+            ends[2 * stride + place] = np.float32(margins.lower[i].at[third] - middle_3)
+            ends[3 * stride + place] = np.float32(margins.upper[i].at[axis] - middle)
+            ends[4 * stride + place] = np.float32(margins.upper[i].at[second] - middle_2)
+            ends[5 * stride + place] = np.float32(margins.upper[i].at[third] - middle_3)
             left[m] = place
             m += 1
             place += 1
@@ -261,7 +323,7 @@ def list_left(
 
 
 @kernel
-def write_tops(ends: Singles, n: int, tops: Singles, lanes: Singles) -> None:
+def write_tops(ends: AnySingles, n: int, tops: AnySingles, lanes: AnySingles) -> None:
     """Write the farthest upper end of each block of a list of n boxes."""
     stride = n + LANES
     for block in range((n + BLOCK - 1) >> _BLOCK_BITS):
@@ -277,16 +339,16 @@ def write_tops(ends: Singles, n: int, tops: Singles, lanes: Singles) -> None:
 
 
 @kernel
-def meet_left(boxes: SortedBoxes, room: Room, left_count: int, most: int) -> tuple[int, int]:
-    """Write the pairs of boxes of the list in which one, at a place of `left`, got new margins, while there is room.
+def meet_left(lists: Lists, room: Room, left_count: int, most: int) -> tuple[int, int]:
+    """Write the pairs of boxes of the new list in which one, at a place of `left`, got new margins, while there is room.
 
     Returns how many pairs there are, and how many boxes were compared; more than `most`, and not all pairs are found.
     """
     left, has_left, tops, added = room.left, room.has_left, room.tops, room.added
-    ends, body = boxes.ends, boxes.body
-    n = body.shape[0]
+    ends, body = lists.new_ends, lists.new_body
+    n = len(body)
     stride = n + LANES
-    most_pairs = added.shape[0]
+    most_pairs = len(added)
     tests = found = m = 0
     while m < left_count and tests <= most:
         place = left[m]
@@ -334,8 +396,9 @@ def meet_left(boxes: SortedBoxes, room: Room, left_count: int, most: int) -> tup
 
 
 @kernel
-def merge_pairs(pairs: Longs, pair_count: int, has_left: Flags, added: Longs, add_count: int, out: Longs) -> int:
+def merge_pairs(lists: Lists, pair_count: int, room: Room, add_count: int) -> int:
     """Write the sorted pairs without those of bodies that left their margins and with the sorted new ones; return how many."""
+    pairs, out, has_left, added = lists.pairs, lists.new_pairs, room.has_left, room.added
     count = add = 0
     for p in range(pair_count):
         key = pairs[p]
@@ -356,13 +419,14 @@ def merge_pairs(pairs: Longs, pair_count: int, has_left: Flags, added: Longs, ad
 
 
 @kernel
-def own_boxes_overlap(pairs: Longs, count: int, lower: Floats, upper: Floats, found: Ints) -> int:
-    """Write the bodies (2,k) of those of the first `count` pairs whose closed boxes (n,3) overlap; return how many these are."""
+def find_own_overlaps(pairs: AnyLongs, count: int, lower: Floats, upper: Floats, room: Room) -> int:
+    """Write the bodies of those of the first `count` pairs whose closed boxes (n,3) overlap; return how many these are."""
+    found_a, found_b = room.found_a, room.found_b
     kept = 0
     for p in range(count):
         i, j = bodies_of_key(pairs[p])
-        found[0, kept] = i
-        found[1, kept] = j
+        found_a[kept] = i
+        found_b[kept] = j
         if overlap(lower, upper, i, j):
             kept += 1
     return kept

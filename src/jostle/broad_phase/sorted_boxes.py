@@ -17,9 +17,10 @@ from jostle.broad_phase.volumes import Floats, Ints, overlap
 from jostle.geometry.vector import Vec3, coordinate
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import f32x8_load, f32x8_overlap, f32x8_splat, lowest_bit, without_lowest_bit
-from jostle.kernels.structs import Record, float64, int64, record_viewer
+from jostle.kernels.structs import Record, Rows, float32, float64, int64, record_viewer
 
 Singles = NDArray[np.float32]
+AnySingles = Singles | Rows[float32]
 Words = NDArray[np.uint32]
 
 LANES = 8
@@ -68,9 +69,8 @@ view_axis = record_viewer(KeptAxis)
 
 
 @kernel(forceinline=True)
-def kept_axis(memory: NDArray[np.void]) -> SweepAxis:
+def kept_axis(kept: KeptAxis) -> SweepAxis:
     """Return the axis that was kept."""
-    kept = view_axis(memory)
     return SweepAxis(kept.axis, Vec3(kept.x, kept.y, kept.z))
 
 
@@ -185,7 +185,7 @@ class SplatBox(NamedTuple):
 
 
 @kernel(forceinline=True)
-def splat_box(ends: Singles, stride: int, place: int) -> SplatBox:
+def splat_box(ends: AnySingles, stride: int, place: int) -> SplatBox:
     """Return a box of the list."""
     return SplatBox(
         f32x8_splat(ends[place]),
@@ -198,7 +198,7 @@ def splat_box(ends: Singles, stride: int, place: int) -> SplatBox:
 
 
 @kernel(forceinline=True)
-def eight_overlap(ends: Singles, stride: int, j: int, box: SplatBox) -> np.uint32:
+def eight_overlap(ends: AnySingles, stride: int, j: int, box: SplatBox) -> np.uint32:
     """Return the mask of the boxes j … j+7 of the list that meet one box; boxes beyond the end never do."""
     return f32x8_overlap(
         f32x8_load(ends, j),

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from jostle.broad_phase.volumes import Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import Whole, as_int64
+from jostle.kernels.sort import sort_keys
+from jostle.kernels.structs import Rows, int64
 
 Longs = NDArray[np.int64]
+AnyLongs = Longs | Rows[int64]
 
 LOWEST_BITS = 0xFFFFFFFF
 
@@ -45,20 +48,9 @@ def split_keys(pairs: Longs, body_a: Ints, body_b: Ints) -> None:
 
 
 @kernel
-def sort_once(keys: Longs, count: int) -> int:
-    """Sort the first `count` keys, drop repetitions, and return how many remain: shell sort, for the few changes of a frame."""
-    gap = 1
-    while 3 * gap + 1 < count:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, count):
-            key = keys[i]
-            j = i
-            while j >= gap and keys[j - gap] > key:
-                keys[j] = keys[j - gap]
-                j -= gap
-            keys[j] = key
-        gap //= 3
+def sort_once(keys: AnyLongs, count: int) -> int:
+    """Sort the first `count` keys, the few changes of a frame, drop repetitions, and return how many remain."""
+    sort_keys(keys, 0, count)
     kept = 0
     for i in range(count):
         if kept == 0 or keys[i] != keys[kept - 1]:

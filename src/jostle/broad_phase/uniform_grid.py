@@ -101,7 +101,7 @@ class UniformGridFinder:
             place = found = box_tests = cells = 0
             while place < self.body_count:
                 place, found, more_tests, more_cells = find_pairs(
-                    lower, upper, huge_count, room, search.table[0], place, found, _SLICE, self._pairs
+                    lower, upper, huge_count, search.table[0], place, found, _SLICE, self._pairs
                 )
                 box_tests, cells = box_tests + more_tests, cells + more_cells
             if found < self._pairs.shape[1]:
@@ -155,20 +155,20 @@ class CellRange(NamedTuple):
 
 @kernel
 def find_pairs(
-    lower: Floats, upper: Floats, huge_count: int, room: Room, table: Addresses, first: int, found: int, most: int, pairs: Ints
+    lower: Floats, upper: Floats, huge_count: int, table: Addresses, first: int, found: int, most: int, pairs: Ints
 ) -> SearchCounts:
     """Write pairs (3,k) in no order, some twice, while there is room, for the boxes from `first` of the table on.
 
     Goes on to little more than `most` box tests. The last column is never a result: what does not fit goes there.
     """
-    box_count = lower.shape[0] - huge_count
+    grid, box_count = open_search(table), lower.shape[0] - huge_count
     # Borrowed: counting references to the pairs in the search would take half of its time.
-    counts = search_cells(open_search(table), box_count, first, found, most, borrowed(pairs))
+    counts = search_cells(grid, box_count, first, found, most, borrowed(pairs))
     if counts.place < box_count:
         return counts
     found, tests = counts.found, counts.tests
     if huge_count > 0:
-        found = compare_huge(lower, upper, room.level, room.huge, huge_count, found, pairs)
+        found = compare_huge(lower, upper, grid, huge_count, found, pairs)
         tests += huge_count * lower.shape[0] - huge_count * (huge_count + 1) // 2
     return SearchCounts(lower.shape[0], found, tests, counts.cells)
 
@@ -298,8 +298,9 @@ def compare_waiting(grid: SearchTable, count: int, found: int, pairs: Ints) -> i
 
 
 @kernel
-def compare_huge(lower: Floats, upper: Floats, level: Ints, huge: Ints, huge_count: int, found: int, pairs: Ints) -> int:
+def compare_huge(lower: Floats, upper: Floats, grid: SearchTable, huge_count: int, found: int, pairs: Ints) -> int:
     """Compare the huge boxes with all boxes, and with each other once; return the number of pairs found so far."""
+    level, huge = grid.level, grid.huge
     last = pairs.shape[1] - 1
     passed = 0
     for i in range(lower.shape[0]):

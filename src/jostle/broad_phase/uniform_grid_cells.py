@@ -136,6 +136,7 @@ class SearchTable(Struct):
     body: Rows[int32]
     boxes: Rows[TableBox]
     ticks: Rows[PackedTicks]
+    huge: Rows[int32]
     asking: Rows[uint32]  # (ASKING,) places of boxes for which comparisons wait
     asking_ticks: Rows[PackedTicks]  # (ASKING,) their corners in ticks of the level visited
     waiting_for: Rows[uint32]  # (WAITING,) comparisons: row of `asking`
@@ -154,6 +155,7 @@ def search_table(room: Room) -> AddressTable:
         body=room.body,
         boxes=room.box,
         ticks=room.ticks,
+        huge=room.huge,
         asking=np.empty(ASKING, np.uint32),
         asking_ticks=np.empty(ASKING, PackedTicks.dtype),
         waiting_for=np.empty(WAITING, np.uint32),

@@ -19,6 +19,7 @@ from jostle.registry import METHODS
 from jostle.report import Kind, Report
 from jostle.world import World
 
+METHOD_HELP = f"One of {', '.join(METHODS)}, with settings if wanted: 'voxmap(accuracy=0.01)'; or package.module:Class."
 _SENTENCES = {
     Kind.CROSSING: "{a} and {b} cross",
     Kind.OVERLAPPING: "{a} and {b} overlap: their interiors meet although no face passes through another",
@@ -44,7 +45,7 @@ def check(
     ] = None,
     clearance: Annotated[float, typer.Option(help="Also report faces nearer than this length.")] = 0.0,
     solid: Annotated[bool, typer.Option("--solid", help="Also tell whether one lies inside the other or overlaps it.")] = False,
-    method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)}.", show_default=False)] = None,
+    method: Annotated[str | None, typer.Option(help=METHOD_HELP, show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Write a PNG with the touching faces in red.", show_default=False)] = None,
 ) -> None:

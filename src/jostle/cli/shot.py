@@ -233,7 +233,9 @@ def _bar(console: Console, total: int) -> Iterator[Any]:
 
 
 def _is_gif(out: Path, gif: bool) -> bool:
-    """Whether the picture moves; everything that is wrong with its name is told now, not after the work."""
+    """Whether the picture moves; a bad name, or Pillow that is missing, is reported now, not after the work."""
+    from jostle.render.png import require_pillow
+
     suffix = out.suffix.lower()
     if suffix not in (".png", ".gif"):
         raise InputError(f"--out {out}: the name must end in .png, or in .gif for a moving picture")
@@ -241,6 +243,7 @@ def _is_gif(out: Path, gif: bool) -> bool:
         raise InputError(f"--out {out}: with --gif the name must end in .gif")
     if out.is_dir() or not out.parent.is_dir():
         raise InputError(f"--out {out}: {'this is a folder; name a file' if out.is_dir() else f'there is no folder {out.parent}'}")
+    require_pillow()
     return suffix == ".gif"
 
 

@@ -20,3 +20,7 @@ def check_target(option: str, target: Path | None, inputs: Iterable[str | Path |
         raise InputError(f"{option} {target}: there is no folder {target.parent}")
     if target.exists() and any(one is not None and Path(one).exists() and target.samefile(one) for one in inputs):
         raise InputError(f"{option} {target}: this file is read, and would be written over; choose another name")
+    if ".png" in endings:
+        from jostle.render.png import require_pillow
+
+        require_pillow()

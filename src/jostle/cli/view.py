@@ -102,7 +102,6 @@ def _session(
 ) -> Session:
     """The session of a command line; whatever cannot be is refused here, before a page is opened."""
     from jostle import cast
-    from jostle.registry import name_of
     from jostle.viewer.overlay_names import names_for
     from jostle.viewer.session import Session
     from jostle.viewer.settings import Settings
@@ -110,7 +109,7 @@ def _session(
 
     chosen = method or ("bounding_tree" if fit else Settings().method)
     settings = Settings(method=chosen, clearance=clearance, solid=solid, respond=respond, overlay=overlay)
-    known = names_for(name_of(settings.made_method()))
+    known = names_for(settings.made_method())
     if overlay not in known:
         raise InputError(f"--overlay {overlay}: {chosen} shows {', '.join(known)}")
     subject = subject_of(what)

@@ -26,14 +26,20 @@ B's along a segment. The face that ends there lies inside B too, and as it touch
 
 | file | holds |
 |---|---|
-| `sectors.py` | the sectors of two bodies around a line |
-| `face_contacts.py` | the kernel: for each pair of bodies, its contacts along edges, and the points left to the winding number |
 | `solids.py` | the answer for a list of pairs |
+| `solid_bodies.py`, `contact_work.py` | what its kernels work on: bodies by address; pairs, rows, marks and questions |
+| `face_contacts.py` | the kernel: for each pair of bodies, its contacts along edges, and the points left to the winding number |
+| `edge_contacts.py` | contacts along edges: an edge in a face, or along an edge |
+| `sectors.py` | the sectors of two bodies around a line |
+| `edge_place.py` | where an edge lies in the plane of a face |
 | `edge_pieces.py` | the answer around faces without area, edges of three and more faces and inner shells, and for bodies that touch
   themselves |
+| `edge_work.py`, `edge_cuts.py`, `piece_windings.py` | its kernels: what they work on, cuts of an edge, and winding numbers around
+  its pieces |
 | `rational.py` | the same in whole numbers: of few rows, and where floats are not certain |
 """
 
-from jostle.containment.solids import PairRows, SolidRows, any_boxes_meet, solid_rows
+from jostle.containment.contact_work import PairRows
+from jostle.containment.solids import SolidRows, any_boxes_meet, solid_rows
 
 __all__ = ["PairRows", "SolidRows", "any_boxes_meet", "solid_rows"]

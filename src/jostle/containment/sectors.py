@@ -7,61 +7,84 @@ against the direction of the line. All angles are compared by exact predicates.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from jostle.geometry.predicates import orient2d, orient3d
-from jostle.geometry.vector import Vec2, point_at
+from jostle.geometry.triangle import Segment
+from jostle.geometry.vector import Vec3, seen_along
 from jostle.kernels.jit import kernel
-
-Floats = NDArray[np.float64]
 
 APART, MEETING, UNDECIDED = 0, 1, 2
 
+# How far one half plane is turned from another, counter-clockwise.
+SAME, LESS_THAN_HALF, HALF, MORE_THAN_HALF, ON_THE_LINE = 0, 1, 2, 3, -1
+FULL_TURN = 4  # a half plane that is turned by t from another has that one turned from it by FULL_TURN - t, or SAME
+
+
+class HalfPlane(NamedTuple):
+    """One side of a line: a corner of it, and whether the body is on its counter-clockwise side."""
+
+    corner: Vec3
+    left: bool
+
+
+class Fan(NamedTuple):
+    """The two half planes of a body at an edge, if there are two with one inner side each."""
+
+    known: bool
+    first: HalfPlane
+    second: HalfPlane
+
 
 @kernel
-def turn(points: Floats, h: int, k: int) -> int:
-    """Return how far the half plane of corner k is turned from that of h, counter-clockwise about the line of points 0 and 1.
-
-    0 not at all, 1 by less than half a turn, 2 by half a turn, 3 by more; -1 where a corner is on the line.
-    """
-    side = orient3d(point_at(points, 0), point_at(points, 1), point_at(points, h), point_at(points, k))
+def turn(line: Segment, h: Vec3, k: Vec3) -> int:
+    """Return how far the half plane of corner k is turned from that of h, counter-clockwise about a line."""
+    side = orient3d(line.p, line.q, h, k)
     if side != 0:
-        return 1 if side > 0 else 3
-    for u in range(3):
-        one, other = side_of_line(points, h, u), side_of_line(points, k, u)
+        return LESS_THAN_HALF if side > 0 else MORE_THAN_HALF
+    for axis in range(3):
+        start, end = seen_along(axis, line.p), seen_along(axis, line.q)
+        one, other = orient2d(start, end, seen_along(axis, h)), orient2d(start, end, seen_along(axis, k))
         if one != 0 and other != 0:
-            return 0 if one == other else 2
-    return -1
+            return SAME if one == other else HALF
+    return ON_THE_LINE
 
 
 @kernel
-def side_of_line(points: Floats, k: int, u: int) -> int:
-    """Return on which side of the line of points 0 and 1 the point k lies, seen along the axis before u."""
-    v = (u + 1) % 3
-    return orient2d(Vec2(points[0, u], points[0, v]), Vec2(points[1, u], points[1, v]), Vec2(points[k, u], points[k, v]))
-
-
-@kernel
-def sectors_meet(points: Floats, left: NDArray[np.bool_], turned: NDArray[np.int8]) -> int:
-    """Return whether a sector of one body meets one of the other: APART, MEETING, or UNDECIDED where half planes are not distinct.
-
-    points (6,3): two of the line, then a corner of each of the two half planes of the one body, then of the other.
-    left (6,): whether the body is on the counter-clockwise side of the half plane. turned (6,6) is scratch.
-    """
-    for h in range(2, 5):
-        for k in range(h + 1, 6):
-            found = turn(points, h, k)
-            if found < 0 or (found == 0 and (h == 2 or h == 4) and k == h + 1):
-                return UNDECIDED
-            turned[h, k], turned[k, h] = found, (4 - found) % 4
-    for h in range(2, 6):
-        # The nearest half plane of the other body on the way back from the inner side of h; itself where both coincide.
-        i = 4 if h < 4 else 2
-        first, second = (turned[i, h], turned[i + 1, h]) if left[h] else (turned[h, i], turned[h, i + 1])
-        nearest = i if first < second else i + 1
-        if first == second:  # both by less than half a turn, or both by more
-            nearest = i if (turned[i, i + 1] == 1) != left[h] else i + 1
-        if left[nearest] == left[h]:
-            return MEETING
+def sectors_meet(line: Segment, a: Fan, b: Fan) -> int:
+    """Return whether a sector of one body meets one of the other: APART, MEETING, or UNDECIDED of half planes that coincide."""
+    across_a, across_b = turn(line, a.first.corner, a.second.corner), turn(line, b.first.corner, b.second.corner)
+    if across_a <= SAME or across_b <= SAME:
+        return UNDECIDED
+    first_to_first, first_to_second = turn(line, a.first.corner, b.first.corner), turn(line, a.first.corner, b.second.corner)
+    second_to_first, second_to_second = turn(line, a.second.corner, b.first.corner), turn(line, a.second.corner, b.second.corner)
+    if min(first_to_first, first_to_second, second_to_first, second_to_second) == ON_THE_LINE:
+        return UNDECIDED
+    if (
+        has_body_behind(a.first, first_to_first, first_to_second, b, across_b)
+        or has_body_behind(a.second, second_to_first, second_to_second, b, across_b)
+        or has_body_behind(b.first, reverse(first_to_first), reverse(second_to_first), a, across_a)
+        or has_body_behind(b.second, reverse(first_to_second), reverse(second_to_second), a, across_a)
+    ):
+        return MEETING
     return APART
+
+
+@kernel(forceinline=True)
+def reverse(turned: int) -> int:
+    """Return how far h is turned from k, of how far k is turned from h."""
+    return (FULL_TURN - turned) % FULL_TURN
+
+
+@kernel
+def has_body_behind(h: HalfPlane, to_first: int, to_second: int, other: Fan, across: int) -> bool:
+    """Return whether the other body is on the inner side of a half plane, beside it.
+
+    The turns are those from h to the other's half planes, and from its first to its second.
+    """
+    # The nearest half plane of the other body on the way back from the inner side of h; itself where both coincide.
+    first, second = (reverse(to_first), reverse(to_second)) if h.left else (to_first, to_second)
+    is_first = first < second
+    if first == second:  # both by less than half a turn, or both by more
+        is_first = (across == LESS_THAN_HALF) != h.left
+    return (other.first.left if is_first else other.second.left) == h.left

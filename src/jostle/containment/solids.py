@@ -7,40 +7,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.containment.contact_work import SHEET, TOUCHING_PART, UNTESTED, ContactWork, Marks, PairAnswers, PairRows, Question
 from jostle.containment.edge_pieces import interiors_meet
-from jostle.containment.face_contacts import (
-    COLUMNS,
-    SHEET,
-    TOUCHING_PART,
-    UNTESTED,
-    boxes_into,
-    boxes_meet,
-    part_is_inside,
-    test_pairs,
-)
+from jostle.containment.face_contacts import part_is_inside, test_pairs
 from jostle.containment.sectors import MEETING, UNDECIDED
-from jostle.frame import Floats, Frame, Ints
+from jostle.containment.solid_bodies import SolidBodies, boxes_meet
+from jostle.frame import Frame, Ints
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, NEAR
 from jostle.geometry.winding_columns import windings
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.buffers import KEPT_BYTES
+from jostle.kernels.scratch import Workspaces
 from jostle.shapes.mesh import Mesh
-from jostle.shapes.topology import SheetSides, is_regular_at, sheet_sides, touches_itself
+from jostle.shapes.topology import is_regular_at, touches_itself
+
+Questions = NDArray[np.void]  # of `Question`
 
 ROWS_AT_ONCE = 200_000  # rows, or sixteenths of pairs, for one call of the kernel: some 50 ms, so that Ctrl-C is heard
 FEW_FACES = 500  # of a mesh, up to which it takes less than 2 ms to tell whether it touches itself
 TIMES_IN_PART = 50  # to look at the faces with contacts of one mesh, which takes as long as to look at all of them once
-
-
-class PairRows(NamedTuple):
-    """Pairs of bodies by number, and all rows of their faces."""
-
-    body_a: Ints  # (n,)
-    body_b: Ints
-    first: NDArray[np.int64]  # (n,) first row of each pair
-    last: NDArray[np.int64]  # (n,) the one after the last
-    face_a: Ints  # (rows,)
-    face_b: Ints
-    kind: NDArray[np.uint8]
 
 
 class SolidRows(NamedTuple):
@@ -64,36 +49,21 @@ def any_boxes_meet(body_a: Ints, body_b: Ints, frame: Frame) -> bool:
 
 def solid_rows(rows: PairRows, frame: Frame) -> SolidRows:
     """Return what solids add to the rows of these pairs."""
-    table, inner_of, kept, boxes, most = _body_table(rows, frame)
+    bodies = _bodies_of(rows, frame)
     meet, undecided = np.zeros(len(rows.body_a), np.uint8), np.zeros(len(rows.kind), bool)
-    marks = np.zeros((4, most), np.uint8)
-    columns = PairRows(*(read_only_view(column) for column in rows))
-    asked_of, flags_of, edge_tests = [], [], 0
-    for first, last in _slices(rows):
-        size = 256 + 2 * (last - first)
-        while True:
-            asked, flags = np.empty((size, 4), np.int64), np.empty((size, 9))
-            count, tests = test_pairs(table, boxes, *columns, first, last, marks, meet, undecided, asked, flags)
-            if count <= size:
-                break
-            size = count
-        asked_of.append(asked[:count])
-        flags_of.append(flags[:count])
-        edge_tests += tests
-    del kept  # the arrays behind the table
-    asked, flags = np.concatenate(asked_of), np.concatenate(flags_of)
-    inside, winding_tests = _inside(asked, flags, rows, boxes, frame)
+    questions, edge_tests = _tested_pairs(rows, bodies, PairAnswers(meet, undecided))
+    inside, winding_tests = _inside(questions, rows, bodies, frame)
     overlapping = meet == MEETING
-    by_sheet = asked[inside & (asked[:, 2] == SHEET), 0]
+    by_sheet = questions["pair"][inside & (questions["subject"] == SHEET)]
     overlapping[by_sheet], meet[by_sheet] = True, UNTESTED  # a sheet that lies inside decides, whatever its body is like
-    touch_themselves = _touch_themselves(rows, meet, inner_of, frame)
+    touch_themselves = _touch_themselves(rows, meet, bodies, frame)
     for pair in np.flatnonzero(touch_themselves | (meet == UNDECIDED)).tolist():
         overlapping[pair] = _rational_answer(rows, pair, None if touch_themselves[pair] else undecided, frame)
-    found = asked[inside & (asked[:, 2] != SHEET)]
-    of_a = found[:, 1] == 0
-    face = found[:, 3].astype(np.int32)
+    found = questions[inside & (questions["subject"] != SHEET)]
+    of_a = found["of_b"] == 0
+    face = found["face"].astype(np.int32)
     return SolidRows(
-        found[:, 0].astype(np.int32),
+        found["pair"].astype(np.int32),
         np.where(of_a, face, np.int32(-1)),
         np.where(of_a, np.int32(-1), face),
         np.where(of_a, A_IN_B, B_IN_A).astype(np.uint8),
@@ -101,6 +71,56 @@ def solid_rows(rows: PairRows, frame: Frame) -> SolidRows:
         edge_tests,
         winding_tests,
     )
+
+
+def _bodies_of(rows: PairRows, frame: Frame) -> SolidBodies:
+    """Return the bodies of these pairs."""
+    used, touching = np.zeros(len(frame), bool), np.zeros(len(frame), bool)
+    touched = rows.last > rows.first
+    for numbers in (rows.body_a, rows.body_b):
+        used[numbers] = True
+        touching[numbers[touched]] = True
+    return SolidBodies(frame, used, touching)
+
+
+def _tested_pairs(rows: PairRows, bodies: SolidBodies, answers: PairAnswers) -> tuple[Questions, int]:
+    """Decide pairs along edges; return what remains to be asked for, and the number of contacts along edges."""
+    columns = PairRows(*(read_only_view(column) for column in rows))
+    asked, edge_tests = [], 0
+    scratch = SCRATCH.take()
+    for first, last in _slices(rows):
+        needed = 2 * (last - first)
+        while True:
+            scratch.make_room(bodies.most, needed)
+            count, tests = test_pairs(scratch.addresses, bodies.table, bodies.facts, columns, answers, first, last)
+            if count <= len(scratch.questions):
+                break
+            needed = count
+        asked.append(scratch.questions[:count].copy())
+        edge_tests += tests
+    if scratch.questions.nbytes <= KEPT_BYTES:
+        SCRATCH.give_back(scratch)
+    return asked[0] if len(asked) == 1 else np.concatenate(asked), edge_tests
+
+
+class _Scratch:
+    """A `ContactWork` with room for some sheets and parts, and questions."""
+
+    def __init__(self) -> None:
+        self._made(16, 256)
+
+    def make_room(self, marks: int, questions: int) -> None:
+        """Grow to these numbers at least."""
+        if marks > self._marks or questions > len(self.questions):
+            self._made(max(marks, self._marks), max(questions, len(self.questions)))
+
+    def _made(self, marks: int, questions: int) -> None:
+        self._marks, self.questions = marks, np.empty(questions, Question.dtype)
+        self._table = ContactWork.table(marks=np.zeros(marks, Marks.dtype), questions=self.questions)
+        self.addresses = self._table.table[0]
+
+
+SCRATCH = Workspaces(_Scratch)
 
 
 def _slices(rows: PairRows) -> list[tuple[int, int]]:
@@ -112,76 +132,34 @@ def _slices(rows: PairRows) -> list[tuple[int, int]]:
     return list(zip([0, *ends], [*ends, len(work)], strict=True))
 
 
-def _body_table(rows: PairRows, frame: Frame) -> tuple[NDArray[np.int64], dict[int, Ints], list[object], Floats, int]:
-    """Return the table of bodies for the kernel, inner sides of their sheets, arrays behind it, boxes, most sheets or parts."""
-    used, touching = np.zeros(len(frame), bool), np.zeros(len(frame), bool)
-    touched = rows.last > rows.first
-    for bodies in (rows.body_a, rows.body_b):
-        used[bodies] = True
-        touching[bodies[touched]] = True
-    table = np.zeros((len(frame), COLUMNS), np.int64)
-    kept: list[object] = []
-    inner_of: dict[int, Ints] = {}
-    known: dict[tuple[int, bool], tuple[list[int], Ints]] = {}
-    most = 1
-    for body in np.flatnonzero(used).tolist():
-        mesh = frame.bodies.meshes[body]
-        world = frame.world_vertices(body)
-        key = (id(mesh), bool(touching[body]))
-        deforms = bool(frame.bodies.deformable[body])
-        found = None if deforms else known.get(key)
-        if found is None:
-            entry, sides = _mesh_entry(mesh, key[1], frame.vertices[body] if deforms else None)
-            kept.append((mesh, sides))
-            most = max(most, entry[7], entry[9])
-            found = entry, sides.inner
-            if not deforms:
-                known[key] = found
-        entry, inner_of[body] = found
-        table[body] = (world.ctypes.data, len(world), *entry)
-    boxes = np.empty((len(frame), 6))
-    boxes_into(table, used, boxes)
-    return table, inner_of, kept, boxes, most
-
-
-def _mesh_entry(mesh: Mesh, touching: bool, deformed: Floats | None) -> tuple[list[int], SheetSides]:
-    """Return what the table has of a mesh, without vertices, and the sides of its sheets, which are zeros where nothing touches."""
-    topology = mesh.topology
-    sides = SheetSides(topology.first_face_of_sheet, np.zeros(len(topology.first_face_of_sheet), np.int32))
-    if topology.is_closed and touching:
-        sides = mesh.sheet_sides if deformed is None else sheet_sides(deformed, mesh.faces, topology)
-    entry = [mesh.faces.ctypes.data, len(mesh.faces), *topology.addresses, len(topology.first_face_of_part)]
-    entry += [sides.sample.ctypes.data, len(sides.sample), sides.inner.ctypes.data, int(topology.is_closed)]
-    return entry, sides
-
-
-def _inside(asked: NDArray[np.int64], flags: Floats, rows: PairRows, boxes: Floats, frame: Frame) -> tuple[NDArray[np.bool_], int]:
+def _inside(questions: Questions, rows: PairRows, bodies: SolidBodies, frame: Frame) -> tuple[NDArray[np.bool_], int]:
     """Return which of the points lie inside, by one winding number each, and how many faces were tested."""
-    inside = np.zeros(len(asked), bool)
-    if len(asked) == 0:
+    inside = np.zeros(len(questions), bool)
+    if len(questions) == 0:
         return inside, 0
-    a, b = rows.body_a[asked[:, 0]], rows.body_b[asked[:, 0]]
-    inner, outer = np.where(asked[:, 1] == 0, a, b), np.where(asked[:, 1] == 0, b, a)
+    a, b, of_b = rows.body_a[questions["pair"]], rows.body_b[questions["pair"]], questions["of_b"] != 0
+    inner, outer = np.where(of_b, b, a), np.where(of_b, a, b)
     tests = 0
-    by_point = np.flatnonzero(asked[:, 2] != TOUCHING_PART)
+    by_point = np.flatnonzero(questions["subject"] != TOUCHING_PART)
     by_point = by_point[np.argsort(outer[by_point], kind="stable")]
+    flags = questions["flag"]
     for group in np.split(by_point, np.flatnonzero(np.diff(outer[by_point])) + 1):
         if len(group):
             body = int(outer[group[0]])
             found, tested = windings(flags[group], frame.world_vertices(body), frame.bodies.meshes[body].faces)
             inside[group] = (found[:, 0] != 0) & (found[:, 1] == 0)
             tests += tested
-    for k in np.flatnonzero(asked[:, 2] == TOUCHING_PART).tolist():
+    for k in np.flatnonzero(questions["subject"] == TOUCHING_PART).tolist():
         one, other = int(inner[k]), int(outer[k])
         meshes = frame.bodies.meshes
         inside[k] = part_is_inside(
             frame.world_vertices(one), meshes[one].faces, read_only_view(meshes[one].topology.part_of_face),
-            frame.world_vertices(other), meshes[other].faces, int(asked[k, 3]), boxes[other],
+            frame.world_vertices(other), meshes[other].faces, int(questions["face"][k]), bodies.facts.boxes[other],
         )  # fmt: skip
     return inside, tests
 
 
-def _touch_themselves(rows: PairRows, meet: NDArray[np.uint8], inner_of: dict[int, Ints], frame: Frame) -> NDArray[np.bool_]:
+def _touch_themselves(rows: PairRows, meet: NDArray[np.uint8], bodies: SolidBodies, frame: Frame) -> NDArray[np.bool_]:
     """Return which pairs, of those that were tested, have a body that touches itself: sectors and sheets say too little of it.
 
     A body that is regular around its faces with contacts may touch itself elsewhere: for these pairs it does not matter.
@@ -194,7 +172,7 @@ def _touch_themselves(rows: PairRows, meet: NDArray[np.uint8], inner_of: dict[in
         deforms = bool(frame.bodies.deformable[body])
         if _is_cheaper_in_part(mesh, deforms):
             faces = _touching_faces(rows, chosen, body)
-            inner = inner_of[body][mesh.topology.sheet_of_face[faces]]
+            inner = bodies.sides[body].inner[mesh.topology.sheet_of_face[faces]]
             if is_regular_at(faces, frame.vertices[body], (mesh.faces, mesh.welded_faces), inner):
                 continue
         if deforms:

@@ -20,12 +20,13 @@ from jostle.continuous.features import Features
 from jostle.continuous.moving_surface import Floats, Ints, MovingSurface
 from jostle.continuous.queries import EDGE_EDGE, ITERATIONS, POINT_TRIANGLE, certified_times
 from jostle.geometry.aabb import box_of_points
-from jostle.geometry.feature_queries import CODES, EMPTY, QuerySet, collect_queries, least_times, mark_meeting, write_features
+from jostle.geometry.feature_queries import CODES, QuerySet, collect_queries, least_times, mark_meeting, write_features
 from jostle.geometry.moving_faces import moving_faces
 from jostle.geometry.moving_regula_falsi import regula_falsi_times
 from jostle.geometry.moving_triangles import KEPT_SHARE, early, first_times_within, new_lead
 from jostle.geometry.placed_rows import least_start_distance, start_contacts
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.hash_set import EMPTY
 
 __all__ = ["FaceTimes", "Features", "MovingSurface", "first_times"]
 

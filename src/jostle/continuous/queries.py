@@ -20,6 +20,7 @@ from jostle.cast import as_choice, as_length, as_moving_corners, as_tolerance
 from jostle.continuous.algebraic import first_contact
 from jostle.errors import InputError
 from jostle.geometry.moving_contact import FINEST, LEFT, PLANAR, decide_exactly, search_queries
+from jostle.geometry.moving_exact import new_exact_work
 from jostle.geometry.moving_polynomials import EDGE_EDGE, POINT_TRIANGLE
 from jostle.geometry.moving_regula_falsi import regula_falsi_times
 from jostle.geometry.moving_search import new_float_work
@@ -163,6 +164,7 @@ def certified_times(kind: int, corners: Times, tolerance: float) -> Times:
 
 
 _workspaces = Workspaces(new_float_work)
+_exact_workspaces = Workspaces(new_exact_work)
 
 
 def _decide(
@@ -181,7 +183,9 @@ def _decide(
         first, last = state[0], min(len(rows), state[0] + operations)
         state[0], count = search_queries(addresses, corners, rows, first, last, times)
         if count:
-            decide_exactly(addresses, corners, count, times, outcome)
+            exact = _exact_workspaces.take()
+            decide_exactly(addresses, exact.table[0], corners, count, times, outcome)
+            _exact_workspaces.give_back(exact)
             opened += count
         return state[0] == len(rows), state[0] - first
 

@@ -33,6 +33,7 @@ from jostle.geometry.moving_point import turn_from
 from jostle.geometry.placed_faces import Faces
 from jostle.geometry.triangle import union_of_bounds
 from jostle.geometry.vector import Points, minus
+from jostle.kernels.hash_set import EMPTY, HALF_WORD, first_place
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import borrowed
@@ -41,10 +42,7 @@ CODES = 15
 FIRST_OF_B, FIRST_OF_EDGES, FACES = 3, 6, 15  # FACES: two faces that cross, where neither corners nor edges meet
 NONE, VERTEX, EDGE, FACE = range(4)  # kinds of features: the number of their vertices
 CULLED = -1
-EMPTY = -1
 AT_END = 4  # the corners of a query at the end stand after those at the start
-_BITS = 31
-_LOW = (1 << _BITS) - 1
 
 FaceRows = NDArray[np.int32]
 Kinds = NDArray[np.uint8]
@@ -124,17 +122,14 @@ def _borrowed_queries(queries: QuerySet) -> QuerySet:
 @kernel(forceinline=True)
 def numbered(queries: QuerySet, name: QueryName) -> int:
     """Return the number of a query. A new one gets the next number and its name entered; its corners are still to be written."""
-    mask = queries.table.shape[0] - 1
-    # Products below 2^58: nothing overflows.
-    first = ((name.a & _LOW) * 73856093) ^ ((name.a >> _BITS) * 19349663)
-    second = ((name.b & _LOW) * 83492791) ^ ((name.b >> _BITS) * 49979687)
-    place = first ^ second
-    place = (place ^ (place >> 17)) & mask
+    places = queries.table.shape[0]
+    # A table of numbers, not of keys: these stand with the queries, and the table is a quarter as large to clear.
+    place = first_place(name.a, name.b, places)
     while queries.table[place] != EMPTY:
         number = as_int64(queries.table[place])
         if queries.names[number, 0] == name.a and queries.names[number, 1] == name.b:
             return number
-        place = (place + 1) & mask
+        place = (place + 1) & (places - 1)
     count = as_int64(queries.filled[0])
     queries.table[place] = count
     queries.names[count, 0], queries.names[count, 1] = name.a, name.b
@@ -164,7 +159,7 @@ def _point_query(points: QuerySet, name: QueryName, body: MovingFaces, vertex: i
 @kernel(forceinline=True)
 def _edge_query(edges: QuerySet, a: MovingFaces, edge_a: Edge, b: MovingFaces, edge_b: Edge) -> int:
     """Return the number of the query of an edge of a and an edge of b."""
-    number = numbered(edges, QueryName((edge_a.p << _BITS) | edge_a.q, (edge_b.p << _BITS) | edge_b.q))
+    number = numbered(edges, QueryName((edge_a.p << HALF_WORD) | edge_a.q, (edge_b.p << HALF_WORD) | edge_b.q))
     if number == edges.filled[0]:
         _write_corner(edges, number, 0, moving_point(a, edge_a.p))
         _write_corner(edges, number, 1, moving_point(a, edge_a.q))

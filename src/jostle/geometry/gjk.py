@@ -155,7 +155,7 @@ def normal_of_triangle(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, float]:
 
 @kernel
 def nearest_of_triangle(a: Vec3, b: Vec3, c: Vec3) -> Nearest:
-    """Return the point of the triangle abc nearest to the origin."""
+    """Return the point of the triangle abc nearest to the origin by the weights of its corners, which a simplex goes on with."""
     best = Nearest(0, 0.0, 0.0, 0.0, math.inf)
     normal, product = normal_of_triangle(a, b, c)
     area = dot(normal, normal)

@@ -15,24 +15,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.geometry.moving_digits import (
-    INTEGERS,
-    NODE,
-    NORMAL,
-    VECTORS,
-    dots_into,
-    integers_into,
-    polynomials_into,
-    vectors_into,
+from jostle.geometry.moving_digits import coordinates_into
+from jostle.geometry.moving_exact import (
+    BY_SPANS,
+    IN_A_PLANE,
+    Decision,
+    ExactQuery,
+    decide_spans,
+    decide_whole_step,
+    open_exact_work,
 )
-from jostle.geometry.moving_exact import LEVELS, NEEDS_DOTS, SCRATCH, decide_span, is_translation
-from jostle.geometry.moving_search import CONTACT, FREE, OPEN, OPEN_AT_ONCE, FloatWork, open_float_work, search
+from jostle.geometry.moving_search import CONTACT, OPEN, OPEN_AT_ONCE, FloatWork, open_float_work, search
 from jostle.geometry.vector import Points
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses
 
 FINEST = 2.0**-33  # of the step: times are this sharp at least; finer ones cost more
-FINEST_FRACTION = 2.0**-43
 
 DECIDED, LEFT, PLANAR = 0, 1, 2
 """What `decide_exactly` says of a query: decided; left to larger integers; in one plane for all times, so to be searched so."""
@@ -79,51 +77,25 @@ def search_queries(
 
 
 @kernel
-def decide_exactly(addresses: Addresses, corners: Points, count: int, times: Points, outcome: NDArray[np.uint8]) -> None:
+def decide_exactly(
+    addresses: Addresses, exact_addresses: Addresses, corners: Points, count: int, times: Points, outcome: NDArray[np.uint8]
+) -> None:
     """Decide what `search_queries` leaves open, in exact integers: times (n,) as there, outcome (n,) DECIDED, LEFT or PLANAR.
 
     A query comes with times set to what holds if its spans are free.
     """
-    work = open_float_work(addresses)
-    kind, planar, finest = work.ladder.kind, work.ladder.planar != 0, work.ladder.finest
-    integers, vectors, normal = np.empty(INTEGERS, np.int64), np.empty(VECTORS, np.int64), np.empty(NORMAL, np.int64)
-    digits, scratch = np.empty((LEVELS + 3) * NODE, np.int64), np.empty(SCRATCH, np.int64)
-    levels, places, instant = np.empty(LEVELS + 6, np.int64), np.empty(LEVELS + 6, np.int64), np.empty(1)
+    work, exact = open_float_work(addresses), open_exact_work(exact_addresses)
+    ladder = work.ladder
     for n in range(count):
         known = work.open_queries[n]
-        row, spans = known.row, known.spans
-        size = integers_into(corners, row, integers)
-        outcome[row] = DECIDED if size > 0 else LEFT
-        translation, with_dots = False, False
-        span = 0 if planar else -1  # -1 is the whole step, to see what kind of motion it is
-        while span < spans and size > 0:
-            start, end = (0.0, 1.0) if span < 0 else (known.span_start[span], known.span_end[span])
-            large = vectors_into(kind, integers, size, start, end, vectors)
-            if span < 0:
-                translation = finest >= FINEST_FRACTION and is_translation(kind, vectors, size)
-                if not translation and known.f_is_noise == 0:
-                    span = 0
-                    continue
-            polynomials_into(kind, vectors, large, normal, digits)
-            if span < 0 and not translation:
-                nonzero = 0
-                for i in range(4 * (3 * size + 4)):
-                    nonzero |= digits[i]
-                if nonzero == 0:
-                    outcome[row] = PLANAR
-                    break
-                span = 0
-                continue
-            if with_dots or translation:
-                dots_into(kind, vectors, large, digits)
-            status = decide_span(3 + kind, with_dots or translation, translation, digits, large, start, end, finest, levels, places,
-                                 scratch, instant)  # fmt: skip
-            if status == NEEDS_DOTS:
-                with_dots = True
-                continue
-            if status == FREE and not translation:
-                span += 1
-                continue
-            times[row] = instant[0] if status == CONTACT else np.inf
-            outcome[row] = LEFT if status == OPEN else DECIDED
-            break
+        row, decision = known.row, Decision(BY_SPANS, np.inf)
+        query = ExactQuery(ladder.kind, coordinates_into(exact.digits, corners, row), ladder.finest)
+        if query.length == 0:
+            decision = Decision(OPEN, np.inf)
+        elif ladder.planar == 0:
+            decision = decide_whole_step(exact, query, known.f_is_noise != 0)
+        if decision.status == BY_SPANS:
+            decision = decide_spans(exact, query, known)
+        if decision.status == CONTACT:
+            times[row] = decision.time
+        outcome[row] = LEFT if decision.status == OPEN else (PLANAR if decision.status == IN_A_PLANE else DECIDED)

@@ -5,266 +5,398 @@ interval, so the inside may be free while the ends touch; and at the ends contac
 Intervals are halved 34 times at most. What stays open then is a contact at a time that is no such fraction of the interval, at
 which some further sign is exactly 0, or a near miss at a distance of some 1e-20.
 
-Translations, where a triangle or both edges keep their vectors, leave nothing open: all polynomials but the dots are linear, so the
-times are fractions. That is the usual case of flat parts that slide or land on each other.
+Translations leave nothing open but on a line: their times are fractions (`moving_translation.py`). That is the usual case of flat
+parts that slide or land on each other.
+
+What a query is, by its whole step (`decide_whole_step`), and then by each span that floats left open (`decide_spans`):
+
+    status        of the step                                       of a span
+    FREE          a translation without contact                     no contact: the next span decides
+    CONTACT       a translation with contact                        contact, not before the time and `finest` after it at most
+    OPEN          a translation along a line that stayed open       it stayed open: left to larger integers
+    IN_A_PLANE    f is 0 at all times: floats search again          -
+    BY_SPANS      anything else: its spans decide                   -
+    NEEDS_DOTS    -                                                 all crosses are 0 somewhere: the same span again, with dots
+
+`bisect` goes through the intervals of a span from left to right. What their signs say (`Verdict`), the first that applies:
+
+    needs_dots                              NEEDS_DOTS
+    at_start                                CONTACT at its start; OPEN if an interval before it stayed open, by more than `finest`
+    not nothing_inside, contact certain     CONTACT at its start, if contact is certain not more than `finest` later
+    not nothing_inside, 400 were visited    OPEN
+    not nothing_inside, not halved 34 times its halves are the next two intervals
+    not nothing_inside                      it stays open, and the next interval follows
+    nothing_inside                          the next interval; after the last one, with at_end, CONTACT at the end, or OPEN as above
+    no interval is left                     OPEN if one stayed open, else FREE
 """
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
 
 import numpy as np
 
-from jostle.geometry.moving_digits import add_product, as_float, carry, clear, sign
-from jostle.geometry.moving_search import CONTACT, FREE, OPEN
+from jostle.geometry.moving_digits import (
+    MOST_OF_INTERVAL,
+    POLYNOMIALS_AT,
+    Digits,
+    Number,
+    Polynomials,
+    Span,
+    after,
+    carry,
+    dots_into,
+    first_of_dot,
+    first_of_f,
+    first_of_quadratic,
+    nth,
+    polynomials_into,
+    sign,
+    vectors_into,
+)
+from jostle.geometry.moving_search import CONTACT, FREE, OPEN, OpenQuery
+from jostle.geometry.moving_translation import FINEST_FRACTION, first_root, is_translation
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Record, Rows, Struct, int64, opener
+
+IN_A_PLANE, BY_SPANS, NEEDS_DOTS = 4, 5, 6  # after those of `moving_search.py`
 
 LEVELS = 34
-MOST_NODES = 400
-FRACTION_ERROR = 2.0**-44  # of a time that is a quotient of two integers, taken as floats
+MOST_INTERVALS = 400
+WAITING = LEVELS + 3
 
-# What is known of an interval, as bits.
-NOTHING_INSIDE, AT_START, AT_END, CERTAINLY_INSIDE, NEEDS_DOTS = 1, 2, 4, 8, 16
 
-SCRATCH = 400
+class WaitingInterval(Record):
+    """Number `place` of the 2^level equal parts of a span."""
+
+    level: int64
+    place: int64
+
+
+class ExactWork(Struct):
+    """All numbers of a query (`moving_digits.py`), and the intervals whose polynomials stand at their end."""
+
+    digits: Rows[int64]
+    intervals: Rows[WaitingInterval]
+
+
+open_exact_work = opener(ExactWork)
+
+
+def new_exact_work() -> AddressTable:
+    """Return a workspace: 0.4 MB."""
+    return ExactWork.table(
+        digits=np.empty(POLYNOMIALS_AT + WAITING * MOST_OF_INTERVAL, np.int64),
+        intervals=np.zeros(WAITING, WaitingInterval.dtype),
+    )
+
+
+class ExactQuery(NamedTuple):
+    """A query: its kind, its size, and how sharp times are to be."""
+
+    kind: int
+    length: int  # digits of a coordinate
+    finest: float
+
+
+class Decision(NamedTuple):
+    """What is found, by the table above, and the time of a contact; inf where there is none."""
+
+    status: int
+    time: float
+
+
+class Verdict(NamedTuple):
+    """What the signs of the polynomials say of their interval; the last four hold unless dots are needed."""
+
+    needs_dots: bool
+    nothing_inside: bool
+    certainly_inside: bool
+    at_start: bool
+    at_end: bool
+
+
+class Signs(NamedTuple):
+    """Signs of the coefficients of a quadratic: at both ends, and the least and the greatest of all three."""
+
+    start: int
+    end: int
+    least: int
+    most: int
+
+
+class EndSigns(NamedTuple):
+    """What the crosses say on an axis at an end of an interval."""
+
+    opposed: bool  # one is positive and another negative
+    clear: bool  # some is not 0
+
+
+class AxisSigns(NamedTuple):
+    """What the crosses say on an axis."""
+
+    opposed: bool  # one is positive and another negative, inside
+    same: bool  # all have one sign or are 0, and one of them has it inside
+    vanish: bool  # all are 0 at all times
+    start: EndSigns
+    end: EndSigns
+
+
+class DotSigns(NamedTuple):
+    """What the dots say."""
+
+    some_at_start: bool  # is not positive
+    some_at_end: bool
+    all_positive: bool  # inside
+
+
+@kernel(forceinline=True)
+def _signs(digits: Digits, first: Number) -> Signs:
+    """Return the signs of a quadratic."""
+    second = after(first)
+    x0, x1, x2 = sign(digits, first), sign(digits, second), sign(digits, after(second))
+    return Signs(x0, x2, min(x0, min(x1, x2)), max(x0, max(x1, x2)))
+
+
+@kernel(forceinline=True)
+def _axis_signs(digits: Digits, p: Polynomials, k: int) -> AxisSigns:
+    """Return what the crosses say on an axis."""
+    start_least, start_most, end_least, end_most = 0, 0, 0, 0
+    some_above, some_below, none_below, none_above = False, False, True, True
+    for j in range(p.crosses):
+        x = _signs(digits, first_of_quadratic(p, p.axes * j + k))
+        start_least, start_most = min(start_least, x.start), max(start_most, x.start)
+        end_least, end_most = min(end_least, x.end), max(end_most, x.end)
+        some_above, some_below = some_above or (x.least >= 0 and x.most > 0), some_below or (x.most <= 0 and x.least < 0)
+        none_below, none_above = none_below and x.least >= 0, none_above and x.most <= 0
+    return AxisSigns(
+        some_above and some_below,
+        (none_below and some_above) or (none_above and some_below),
+        none_below and none_above,
+        EndSigns(start_least < 0 < start_most, start_least < 0 or start_most > 0),
+        EndSigns(end_least < 0 < end_most, end_least < 0 or end_most > 0),
+    )
+
+
+@kernel(forceinline=True)
+def _dot_signs(digits: Digits, p: Polynomials) -> DotSigns:
+    """Return what the dots say."""
+    some_at_start, some_at_end, all_positive = False, False, True
+    for j in range(p.crosses):
+        x = _signs(digits, first_of_dot(p, j))
+        some_at_start, some_at_end = some_at_start or x.start <= 0, some_at_end or x.end <= 0
+        all_positive = all_positive and x.least >= 0 and x.most > 0
+    return DotSigns(some_at_start, some_at_end, all_positive)
 
 
 @kernel
-def _verdict(crosses, axes, with_dots, x, base, size):
-    """What the signs of the polynomials from `base` on say of their interval: bits, see above."""
-    digits, cubic = 2 * size + 3, 3 * size + 4
-    s0, s1 = sign(x, base, cubic), sign(x, base + cubic, cubic)
-    s2, s3 = sign(x, base + 2 * cubic, cubic), sign(x, base + 3 * cubic, cubic)
+def _verdict(digits: Digits, p: Polynomials) -> Verdict:
+    """Return what the signs of polynomials say of their interval."""
+    f0 = first_of_f(p)
+    f1 = after(f0)
+    f2 = after(f1)
+    s0, s1, s2, s3 = sign(digits, f0), sign(digits, f1), sign(digits, f2), sign(digits, after(f2))
     least, most = min(min(s0, s1), min(s2, s3)), max(max(s0, s1), max(s2, s3))
-    one_sided = (least >= 0 and most > 0) or (most <= 0 and least < 0)
-    if one_sided and s0 != 0 and s3 != 0:
-        return NOTHING_INSIDE
-    nothing_inside, agree = one_sided, False
-    start_possible, start_clear, end_possible, end_clear, all_vanish = s0 == 0, False, s3 == 0, False, True
-    for k in range(axes):
-        start_least, start_most, end_least, end_most, some_above, some_below, none_below, none_above = (
-            0,
-            0,
-            0,
-            0,
-            False,
-            False,
-            True,
-            True,
-        )
-        for j in range(crosses):
-            at = base + 4 * cubic + 3 * (axes * j + k) * digits
-            x0, x1, x2 = sign(x, at, digits), sign(x, at + digits, digits), sign(x, at + 2 * digits, digits)
-            start_least, start_most = min(start_least, x0), max(start_most, x0)
-            end_least, end_most = min(end_least, x2), max(end_most, x2)
-            lowest, highest = min(x0, min(x1, x2)), max(x0, max(x1, x2))
-            some_above, some_below = some_above or (lowest >= 0 and highest > 0), some_below or (highest <= 0 and lowest < 0)
-            none_below, none_above = none_below and lowest >= 0, none_above and highest <= 0
-        start_possible = start_possible and not (start_least < 0 < start_most)
-        end_possible = end_possible and not (end_least < 0 < end_most)
-        start_clear = start_clear or start_least < 0 or start_most > 0
-        end_clear = end_clear or end_least < 0 or end_most > 0
-        nothing_inside = nothing_inside or (some_above and some_below)
-        agree = agree or (none_below and some_above) or (none_above and some_below)
-        all_vanish = all_vanish and none_below and none_above
-    if (start_possible and not start_clear) or (end_possible and not end_clear) or all_vanish:
-        if not with_dots:
-            return NEEDS_DOTS
-        some_at_start, some_at_end, all_inside = False, False, True
-        for j in range(crosses):
-            at = base + 4 * cubic + 3 * (axes * crosses + j) * digits
-            x0, x1, x2 = sign(x, at, digits), sign(x, at + digits, digits), sign(x, at + 2 * digits, digits)
-            some_at_start, some_at_end = some_at_start or x0 <= 0, some_at_end or x2 <= 0
-            all_inside = all_inside and min(x0, min(x1, x2)) >= 0 and max(x0, max(x1, x2)) > 0
-        start_possible = start_possible and (start_clear or some_at_start)
-        end_possible = end_possible and (end_clear or some_at_end)
-        nothing_inside = nothing_inside or (all_vanish and all_inside)
-    known = NOTHING_INSIDE if nothing_inside else (CERTAINLY_INSIDE if agree and s0 * s3 < 0 else 0)
-    return known | (AT_START if start_possible else 0) | (AT_END if end_possible else 0)
+    nothing_inside = (least >= 0 and most > 0) or (most <= 0 and least < 0)
+    if nothing_inside and s0 != 0 and s3 != 0:
+        return Verdict(False, True, False, False, False)
+    same, all_vanish = False, True
+    at_start, start_clear, at_end, end_clear = s0 == 0, False, s3 == 0, False
+    for k in range(p.axes):
+        axis = _axis_signs(digits, p, k)
+        nothing_inside, same, all_vanish = nothing_inside or axis.opposed, same or axis.same, all_vanish and axis.vanish
+        at_start, start_clear = at_start and not axis.start.opposed, start_clear or axis.start.clear
+        at_end, end_clear = at_end and not axis.end.opposed, end_clear or axis.end.clear
+    if (at_start and not start_clear) or (at_end and not end_clear) or all_vanish:
+        if not p.dots:
+            return Verdict(True, False, False, False, False)
+        dots = _dot_signs(digits, p)
+        at_start = at_start and (start_clear or dots.some_at_start)
+        at_end = at_end and (end_clear or dots.some_at_end)
+        nothing_inside = nothing_inside or (all_vanish and dots.all_positive)
+    return Verdict(False, nothing_inside, not nothing_inside and same and s0 * s3 < 0, at_start, at_end)
 
 
 @kernel
-def _keep_what_decides(crosses, with_dots, x, size):
-    """Leave out what is not needed to decide an interval, and return the number of axes kept.
+def _keep_what_decides(digits: Digits, p: Polynomials) -> Polynomials:
+    """Leave out what is not needed to decide an interval, and return what is left.
 
     One axis is enough if some cross is nowhere 0 on it; then there is no need of dots. None is needed where all crosses are 0.
     """
-    digits, first = 2 * size + 3, 4 * (3 * size + 4)
-    axes, start, step, all_vanish, fewest = 3, 0, 0, with_dots, crosses
+    axes, kept, step, all_vanish, fewest = 3, 0, 0, p.dots, p.crosses
     for k in range(3):
         nowhere_zero, changing = False, 0
-        for j in range(crosses):
-            at = first + (9 * j + 3 * k) * digits
-            x0, x1, x2 = sign(x, at, digits), sign(x, at + digits, digits), sign(x, at + 2 * digits, digits)
-            all_vanish = all_vanish and x0 == 0 and x1 == 0 and x2 == 0
-            nowhere_zero = nowhere_zero or (x0 != 0 and x0 == x1 and x1 == x2)
-            if min(x0, min(x1, x2)) < 0 < max(x0, max(x1, x2)):
+        for j in range(p.crosses):
+            x = _signs(digits, first_of_quadratic(p, 3 * j + k))
+            all_vanish = all_vanish and x.least == 0 and x.most == 0
+            nowhere_zero = nowhere_zero or x.least > 0 or x.most < 0
+            if x.least < 0 < x.most:
                 changing += 1
         if nowhere_zero and changing < fewest:  # of several, that with the fewest crosses that may change their sign
-            axes, start, step, fewest = 1, 3 * k, 9, changing
+            axes, kept, step, fewest = 1, k, 3, changing
     if all_vanish:
-        axes, start, step = 0, 9 * crosses, 3
+        axes, kept, step = 0, 3 * p.crosses, 1
     if axes < 3:
-        for j in range(crosses):
-            for i in range(3 * digits):
-                x[first + 3 * j * digits + i] = x[first + (start + step * j) * digits + i]
-    return axes
+        for j in range(p.crosses):
+            to, source = first_of_quadratic(p, j), first_of_quadratic(p, kept + step * j)
+            for i in range(3 * to.length):
+                digits[to.at + i] = digits[source.at + i]
+    return Polynomials(p.at, p.size, p.crosses, axes, p.dots and axes != 1)
 
 
-@kernel
-def _halve_exactly(x, base, left, quadratics, size):
-    """Halve the polynomials from `base` on: the left half goes to `left`, the right half stays. f grows by 8, the others by 4."""
-    digits, cubic = 2 * size + 3, 3 * size + 4
-    for q in range(cubic):
-        b0, b1, b2, b3 = x[base + q], x[base + cubic + q], x[base + 2 * cubic + q], x[base + 3 * cubic + q]
+@kernel(forceinline=True)
+def _quadratics(p: Polynomials) -> int:
+    """Return how many quadratics there are."""
+    return p.axes * p.crosses + (p.crosses if p.dots else 0)
+
+
+@kernel(forceinline=True)
+def _on_stack(p: Polynomials, top: int) -> Polynomials:
+    """Return the place of the same polynomials on the interval number `top` of those that wait."""
+    one = first_of_quadratic(p, _quadratics(p)).at - p.at
+    return Polynomials(p.at + top * one, p.size, p.crosses, p.axes, p.dots)
+
+
+@kernel(forceinline=True)
+def _halve_f(digits: Digits, f0: Number, left0: Number) -> None:
+    """Halve f, times 8."""
+    f1, left1 = after(f0), after(left0)
+    f2, left2 = after(f1), after(left1)
+    f3, left3 = after(f2), after(left2)
+    for q in range(f0.length):
+        b0, b1, b2, b3 = digits[f0.at + q], digits[f1.at + q], digits[f2.at + q], digits[f3.at + q]
         middle = b0 + 3 * (b1 + b2) + b3
-        x[left + q], x[left + cubic + q] = 8 * b0, 4 * (b0 + b1)
-        x[left + 2 * cubic + q], x[left + 3 * cubic + q] = 2 * (b0 + 2 * b1 + b2), middle
-        x[base + q], x[base + cubic + q] = middle, 2 * (b1 + 2 * b2 + b3)
-        x[base + 2 * cubic + q], x[base + 3 * cubic + q] = 4 * (b2 + b3), 8 * b3
+        digits[left0.at + q], digits[left1.at + q] = 8 * b0, 4 * (b0 + b1)
+        digits[left2.at + q], digits[left3.at + q] = 2 * (b0 + 2 * b1 + b2), middle
+        digits[f0.at + q], digits[f1.at + q] = middle, 2 * (b1 + 2 * b2 + b3)
+        digits[f2.at + q], digits[f3.at + q] = 4 * (b2 + b3), 8 * b3
     for c in range(4):
-        carry(x, left + c * cubic, cubic)
-        carry(x, base + c * cubic, cubic)
-    for n in range(quadratics):
-        at, to = base + 4 * cubic + 3 * n * digits, left + 4 * cubic + 3 * n * digits
-        for q in range(digits):
-            x0, x1, x2 = x[at + q], x[at + digits + q], x[at + 2 * digits + q]
-            middle = x0 + 2 * x1 + x2
-            x[to + q], x[to + digits + q], x[to + 2 * digits + q] = 4 * x0, 2 * (x0 + x1), middle
-            x[at + q], x[at + digits + q], x[at + 2 * digits + q] = middle, 2 * (x1 + x2), 4 * x2
-        for c in range(3):
-            carry(x, to + c * digits, digits)
-            carry(x, at + c * digits, digits)
+        carry(digits, nth(left0, c))
+        carry(digits, nth(f0, c))
+
+
+@kernel(forceinline=True)
+def _halve_quadratic(digits: Digits, first: Number, left0: Number) -> None:
+    """Halve a quadratic, times 4."""
+    second, left1 = after(first), after(left0)
+    third, left2 = after(second), after(left1)
+    for q in range(first.length):
+        x0, x1, x2 = digits[first.at + q], digits[second.at + q], digits[third.at + q]
+        middle = x0 + 2 * x1 + x2
+        digits[left0.at + q], digits[left1.at + q], digits[left2.at + q] = 4 * x0, 2 * (x0 + x1), middle
+        digits[first.at + q], digits[second.at + q], digits[third.at + q] = middle, 2 * (x1 + x2), 4 * x2
+    for c in range(3):
+        carry(digits, nth(left0, c))
+        carry(digits, nth(first, c))
 
 
 @kernel
-def _instant(start, end, place, level):
-    """The time at `place` of 2^level parts of an interval; never after it."""
-    time = start + (end - start) * (place * 2.0**-level)
-    if level > 0 and place > 0 and not (start == 0.0 and end == 1.0):
+def _halve(digits: Digits, p: Polynomials, left: Polynomials) -> None:
+    """Halve polynomials: the left half goes to `left`, the right half stays."""
+    _halve_f(digits, first_of_f(p), first_of_f(left))
+    for n in range(_quadratics(p)):
+        _halve_quadratic(digits, first_of_quadratic(p, n), first_of_quadratic(left, n))
+
+
+@kernel(forceinline=True)
+def _time_at(span: Span, place: int, level: int) -> float:
+    """Return the time at `place` of 2^level parts of a span; never after it."""
+    time = span.start + (span.end - span.start) * (place * 2.0**-level)
+    if level > 0 and place > 0 and not (span.start == 0.0 and span.end == 1.0):
         time = np.nextafter(time, -1.0)
-    return max(start, time)
+    return max(span.start, time)
+
+
+@kernel(forceinline=True)
+def _contact_between(earliest: float, latest: float, finest: float) -> Decision:
+    """Return a contact that is not before one time and not after another: decided only if these are near enough."""
+    return Decision(CONTACT, earliest) if latest - earliest <= finest else Decision(OPEN, math.inf)
 
 
 @kernel
-def is_translation(kind, vectors, size):
-    """Whether a triangle, or both edges, have the same vectors at both ends of the step."""
-    for n in range(2):
-        v = 3 + n if kind == 0 else n
-        for i in range(6 * v * size, (6 * v + 3) * size):
-            if vectors[i] != vectors[i + 3 * size]:
-                return False
-    return True
-
-
-@kernel
-def _contact_at_fraction(crosses, x, size, a, b, count, scratch):
-    """Whether there is contact where a linear polynomial is 0: it is x[a…] at the start and x[b…] at the end, of opposite signs."""
-    digits, cubic = 2 * size + 3, 3 * size + 4
-    side = 1 if sign(x, a, count) > 0 or sign(x, b, count) < 0 else -1
-    total = count + digits
-    for k in range(3):
-        some_above, some_below = False, False
-        for j in range(crosses):
-            at = 4 * cubic + (9 * j + 3 * k) * digits
-            clear(scratch, 0, total)
-            for e in range(2):
-                here, there, factor = a if e == 0 else b, at + 2 * digits if e == 0 else at, side if e == 0 else -side
-                add_product(scratch, 0, x, here, count, x, there, digits, factor)
-            carry(scratch, 0, total)
-            value = sign(scratch, 0, total)
-            some_above, some_below = some_above or value > 0, some_below or value < 0
-        if some_above or some_below:
-            return not (some_above and some_below)
-    # The dots, quadratics, times the square of the difference of the two ends: b², -2ab and a² times their coefficients.
-    squares, total = 2 * count, 2 * count + digits
-    for j in range(crosses):
-        at, to = 4 * cubic + (9 * crosses + 3 * j) * digits, squares
-        clear(scratch, to, total)
-        for c in range(3):
-            clear(scratch, 0, squares)
-            one, other, factor = a if c == 2 else b, b if c == 0 else a, -2 if c == 1 else 1
-            add_product(scratch, 0, x, one, count, x, other, count, factor)
-            carry(scratch, 0, squares)
-            add_product(scratch, to, scratch, 0, squares, x, at + c * digits, digits, 1)
-        carry(scratch, to, total)
-        if sign(scratch, to, total) <= 0:
-            return True
-    return False
-
-
-@kernel
-def _fraction(x, a, b, count):
-    """The time at which the polynomial of `_contact_at_fraction` is 0, rounded down."""
-    start, end = abs(as_float(x, a, count)), abs(as_float(x, b, count))
-    return 1.0 if end == 0.0 else start / (start + end) * (1.0 - FRACTION_ERROR)
-
-
-@kernel
-def _decide_translation(crosses, x, size, scratch, found):
-    """Decide a translation without contact at t = 0, from its polynomials on [0,1]: FREE, CONTACT, or OPEN if all is on a line."""
-    digits, cubic = 2 * size + 3, 3 * size + 4
-    found[0] = 2.0
-    on_a_line = True
-    for n in range(-1, 3 * crosses):
-        # The cubic, here linear too; only if it is 0 at all times, one component other than 0 of each cross.
-        a, b, count = 0, 3 * cubic, cubic
-        if n >= 0:
-            a, count = 4 * cubic + 3 * n * digits, digits
-            b = a + 2 * digits
-        before, after = sign(x, a, count), sign(x, b, count)
-        if before == 0 and after == 0:
-            continue
-        on_a_line = False
-        if before != 0 and before != after and _contact_at_fraction(crosses, x, size, a, b, count, scratch):
-            found[0] = min(found[0], _fraction(x, a, b, count))
-        if n < 0:
-            break
-    if on_a_line:
-        return OPEN
-    return CONTACT if found[0] <= 1.0 else FREE
-
-
-@kernel
-def decide_span(crosses, with_dots, translation, x, size, start, end, finest, levels, places, scratch, found):
-    """Decide the interval whose polynomials stand at the beginning of x: FREE, CONTACT (not before found[0]), OPEN or NEEDS_DOTS.
-
-    A contact is not after found[0] + finest. A translation comes with its dots and the whole step. levels and places (40,) and
-    scratch (400,) are workspace; the stack of halves is in x.
-    """
-    axes = 3 if translation else _keep_what_decides(crosses, with_dots, x, size)
-    with_dots = with_dots and axes != 1
-    quadratics = axes * crosses + (crosses if with_dots else 0)
-    stride = 4 * (3 * size + 4) + 3 * quadratics * (2 * size + 3)
-    levels[0], places[0] = 0, 0
-    top, visited, pending, certain = 1, 0, -1.0, 2.0
+def bisect(work: ExactWork, p: Polynomials, span: Span, finest: float) -> Decision:
+    """Decide the span of some polynomials, which are lost."""
+    digits = work.digits
+    work.intervals[0].level, work.intervals[0].place = 0, 0
+    top, visited, pending, certain = 1, 0, math.inf, math.inf
     while top > 0:
         top -= 1
         visited += 1
-        level, place = levels[top], places[top]
-        known = _verdict(crosses, axes, with_dots, x, top * stride, size)
-        if known == NEEDS_DOTS:
-            return NEEDS_DOTS
-        time = _instant(start, end, place, level)
-        if known & AT_START:
-            found[0] = time if pending < 0.0 else pending
-            return CONTACT if time - found[0] <= finest else OPEN
-        if translation and level == 0:
-            status = _decide_translation(crosses, x, size, scratch, found)
-            if status != OPEN:
-                return status
-        if known & CERTAINLY_INSIDE:
-            certain = min(certain, start + (end - start) * ((place + 1) * 2.0**-level))
-        if not known & NOTHING_INSIDE:
-            found[0] = time if pending < 0.0 else pending
-            if certain - found[0] <= finest:
-                return CONTACT
-            if visited >= MOST_NODES:
-                return OPEN
+        interval = work.intervals[top]
+        level, place, here = interval.level, interval.place, _on_stack(p, top)
+        known = _verdict(digits, here)
+        if known.needs_dots:
+            return Decision(NEEDS_DOTS, math.inf)
+        time = _time_at(span, place, level)
+        earliest = min(pending, time)
+        if known.at_start:
+            return _contact_between(earliest, time, finest)
+        if known.certainly_inside:
+            certain = min(certain, span.start + (span.end - span.start) * ((place + 1) * 2.0**-level))
+        if not known.nothing_inside:
+            if certain - earliest <= finest:
+                return Decision(CONTACT, earliest)
+            if visited >= MOST_INTERVALS:
+                return Decision(OPEN, math.inf)
             if level < LEVELS:
-                _halve_exactly(x, top * stride, (top + 1) * stride, quadratics, size)
-                levels[top], levels[top + 1] = level + 1, level + 1
-                places[top], places[top + 1] = 2 * place + 1, 2 * place
+                _halve(digits, here, _on_stack(p, top + 1))
+                left = work.intervals[top + 1]
+                interval.level, interval.place = level + 1, 2 * place + 1
+                left.level, left.place = level + 1, 2 * place
                 top += 2
                 continue
-            pending = found[0]
-        if known & AT_END and top == 0:
-            found[0] = end if pending < 0.0 else pending
-            return CONTACT if end - found[0] <= finest else OPEN
-    return OPEN if pending >= 0.0 else FREE
+            pending = earliest
+        if known.at_end and top == 0:
+            return _contact_between(min(pending, span.end), span.end, finest)
+    return Decision(OPEN if pending < math.inf else FREE, math.inf)
+
+
+@kernel(forceinline=True)
+def _f_vanishes(digits: Digits, p: Polynomials) -> bool:
+    """Whether f is 0 at all times."""
+    f, nonzero = first_of_f(p), 0
+    for i in range(f.at, f.at + 4 * f.length):
+        nonzero |= digits[i]
+    return nonzero == 0
+
+
+@kernel
+def decide_whole_step(work: ExactWork, query: ExactQuery, f_is_noise: bool) -> Decision:
+    """Decide a translation, and tell what is in a plane (which `f_is_noise` says may be) from what is to be decided by spans."""
+    digits, kind = work.digits, query.kind
+    step = Span(0.0, 1.0)
+    size = vectors_into(digits, kind, query.length, step)
+    translation = query.finest >= FINEST_FRACTION and is_translation(digits, kind, size)
+    if not translation and not f_is_noise:
+        return Decision(BY_SPANS, math.inf)
+    p = polynomials_into(digits, kind, size)
+    if not translation:
+        return Decision(IN_A_PLANE if _f_vanishes(digits, p) else BY_SPANS, math.inf)
+    p = dots_into(digits, kind, p)
+    if _verdict(digits, p).at_start:
+        return Decision(CONTACT, 0.0)
+    root = first_root(digits, p)
+    if root.on_a_line:
+        return bisect(work, p, step, query.finest)
+    return Decision(CONTACT if root.time <= 1.0 else FREE, root.time)
+
+
+@kernel
+def decide_spans(work: ExactWork, query: ExactQuery, known: OpenQuery) -> Decision:
+    """Decide the open spans of a query from left to right: FREE if all are, else CONTACT or OPEN as the first that is not."""
+    digits, span, with_dots = work.digits, 0, False
+    while span < known.spans:
+        times = Span(known.span_start[span], known.span_end[span])
+        p = polynomials_into(digits, query.kind, vectors_into(digits, query.kind, query.length, times))
+        if with_dots:
+            p = dots_into(digits, query.kind, p)
+        decision = bisect(work, _keep_what_decides(digits, p), times, query.finest)
+        if decision.status == NEEDS_DOTS:
+            with_dots = True
+        elif decision.status == FREE:
+            span += 1
+        else:
+            return decision
+    return Decision(FREE, math.inf)

@@ -50,14 +50,18 @@ CROSS_GROWTH_OF_HALVING = 0.5  # of the error of a cross: 4u perm
 UNDERFLOW = 1e-290
 
 VECTORS = 6
+AXES = 3
 CROSSES = 12  # components of crosses, at most
+
+
+FourCorners = Run[float64, Literal[12]]
 
 
 class FeatureMotion(Record):
     """The four corners of a query at both ends of the step."""
 
-    start: Run[float64, Literal[12]]
-    end: Run[float64, Literal[12]]
+    start: FourCorners
+    end: FourCorners
 
 
 class LinearVector(Record):
@@ -77,6 +81,15 @@ class Node(Record):
     crosses: Run[float64, Literal[36]]
 
 
+class CornersOnAxis(NamedTuple):
+    """One coordinate of each of the four corners."""
+
+    c0: float
+    c1: float
+    c2: float
+    c3: float
+
+
 class Quadratic(NamedTuple):
     """Bernstein coefficients of a component of a cross, and its permanent, a bound of its terms."""
 
@@ -92,33 +105,41 @@ def cross_place(cross: int, axis: int) -> int:
     return 3 * (3 * cross + axis)
 
 
+@kernel(forceinline=True)
+def corners_on_axis(corners: FourCorners, k: int) -> CornersOnAxis:
+    """Return coordinate k of the corners at an end of the step."""
+    return CornersOnAxis(corners[k], corners[k + AXES], corners[k + 2 * AXES], corners[k + 3 * AXES])
+
+
+@kernel(forceinline=True)
+def order_of_parts(kind: int, c: CornersOnAxis) -> int:
+    """Return -1 if the first part of a query is strictly below the second, 1 if it is above, else 0."""
+    low, high, least, most = c.c0, c.c0, min(c.c2, c.c3), max(c.c2, c.c3)
+    if kind == POINT_TRIANGLE:
+        least, most = min(c.c1, least), max(c.c1, most)
+    else:
+        low, high = min(c.c0, c.c1), max(c.c0, c.c1)
+    if high < least:
+        return -1
+    return 1 if low > most else 0
+
+
 @kernel
 def kept_apart_by_an_axis(kind: int, motion: FeatureMotion) -> bool:
     """Whether on some axis the two parts of a query are in the same strict order at both ends."""
-    a, b = motion.start, motion.end
-    for k in range(3):
-        a0, a1, a2, a3 = a[k], a[3 + k], a[6 + k], a[9 + k]
-        b0, b1, b2, b3 = b[k], b[3 + k], b[6 + k], b[9 + k]
-        if kind == POINT_TRIANGLE:
-            if a0 < min(a1, min(a2, a3)) and b0 < min(b1, min(b2, b3)):
-                return True
-            if a0 > max(a1, max(a2, a3)) and b0 > max(b1, max(b2, b3)):
-                return True
-        else:
-            if max(a0, a1) < min(a2, a3) and max(b0, b1) < min(b2, b3):
-                return True
-            if min(a0, a1) > max(a2, a3) and min(b0, b1) > max(b2, b3):
-                return True
+    for k in range(AXES):
+        before = order_of_parts(kind, corners_on_axis(motion.start, k))
+        if before != 0 and before == order_of_parts(kind, corners_on_axis(motion.end, k)):
+            return True
     return False
 
 
 @kernel
 def share_a_coordinate(motion: FeatureMotion) -> bool:
     """Whether the four corners have a coordinate in common at t = 0, and the same one at t = 1: then f is 0 at all times."""
-    a, b = motion.start, motion.end
-    for k in range(3):
-        same = a[3 + k] == a[k] and a[6 + k] == a[k] and a[9 + k] == a[k]
-        if same and b[3 + k] == b[k] and b[6 + k] == b[k] and b[9 + k] == b[k]:
+    for k in range(AXES):
+        a, b = corners_on_axis(motion.start, k), corners_on_axis(motion.end, k)
+        if a.c0 == a.c1 == a.c2 == a.c3 and b.c0 == b.c1 == b.c2 == b.c3:
             return True
     return False
 

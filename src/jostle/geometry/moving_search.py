@@ -31,6 +31,7 @@ from jostle.geometry.moving_polynomials import (
 )
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int64, opener
 
 FREE, CONTACT, OPEN, HALVE = 0, 1, 2, 3
@@ -228,7 +229,7 @@ def _halve(node: Node, left: Node, crosses: int) -> None:
     left.f[0], left.f[1], left.f[2], left.f[3] = b0, l1, l2, middle
     node.f[0], node.f[1], node.f[2] = middle, r1, r2
     x, y = node.crosses, left.crosses
-    for at in range(0, cross_place(crosses, 0), 3):
+    for at in range(0, cross_place(crosses, as_int64(0)), 3):
         x0, x1, x2 = x[at], x[at + 1], x[at + 2]
         l1, r1 = 0.5 * (x0 + x1), 0.5 * (x1 + x2)
         middle = 0.5 * (l1 + r1)
@@ -261,5 +262,5 @@ def _narrow(work: FloatWork, top: int, f_error: FError, found: OpenQuery) -> Non
             found.certain = min(found.certain, node.end)
         if node.end - node.start <= finest or node.depth >= DEEPEST or (low >= -error and high <= error):
             return
-        _halve(node, work.nodes[top + 1], 0)
+        _halve(node, work.nodes[top + 1], as_int64(0))
         top += 1

@@ -1,6 +1,6 @@
 """Rigid poses: the one formula for world vertices, relative poses for culls, and the padding that makes culls safe.
 
-The truth of every exact method is `rigid_coordinate`: ((r0*x + r1*y) + r2*z) + t in float64, in that order, each
+The truth of every exact method is `rigid_coordinate`: ((row.x*p.x + row.y*p.y) + row.z*p.z) + row.t in float64, in that order, each
 operation rounded once (kernels are compiled without contraction, so no fused multiply-add slips in), and results
 below 1e-30 in magnitude become +0.0. Two methods that call it see the same bits, whatever frame their trees use.
 
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jostle.geometry.vector import Points, Vec3
+from jostle.geometry.vector import Points, Vec3, point_at, write_point
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
@@ -64,12 +64,7 @@ def pose_at(poses: Any, i: int) -> RigidPose:
 @kernel(forceinline=True)
 def world_point(pose: RigidPose, point: Vec3) -> Vec3:
     """Return the world coordinates of a local point, each by `rigid_coordinate`."""
-    p, x, y, z = point, pose.x, pose.y, pose.z
-    return Vec3(
-        rigid_coordinate(x.x, x.y, x.z, x.t, p.x, p.y, p.z),
-        rigid_coordinate(y.x, y.y, y.z, y.t, p.x, p.y, p.z),
-        rigid_coordinate(z.x, z.y, z.z, z.t, p.x, p.y, p.z),
-    )
+    return Vec3(rigid_coordinate(pose.x, point), rigid_coordinate(pose.y, point), rigid_coordinate(pose.z, point))
 
 
 @kernel(forceinline=True)
@@ -109,9 +104,9 @@ def turned_back(pose: RigidPose, v: Vec3) -> Vec3:
 
 
 @kernel
-def rigid_coordinate(r0: float, r1: float, r2: float, t: float, x: float, y: float, z: float) -> float:
-    """One world coordinate of the local point (x, y, z); (r0, r1, r2, t) is that coordinate's row of the pose."""
-    w = ((r0 * x + r1 * y) + r2 * z) + t
+def rigid_coordinate(row: PoseRow, p: Vec3) -> float:
+    """Return one world coordinate of a local point, by that coordinate's row of the pose."""
+    w = ((row.x * p.x + row.y * p.y) + row.z * p.z) + row.t
     # Tiny results leave the range in which the exact predicates keep every bit; the comparison also catches -0.0.
     if abs(w) < SMALLEST_WORLD_COORDINATE:
         return 0.0
@@ -121,10 +116,9 @@ def rigid_coordinate(r0: float, r1: float, r2: float, t: float, x: float, y: flo
 @kernel
 def transform_into(pose: Points, points: Points, out: Points) -> None:
     """Write the world coordinates of points (n,3) under pose (4,4) into out (n,3)."""
+    to_world = pose_of(pose)
     for i in range(points.shape[0]):
-        x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        for k in range(3):
-            out[i, k] = rigid_coordinate(pose[k, 0], pose[k, 1], pose[k, 2], pose[k, 3], x, y, z)
+        write_point(out, i, world_point(to_world, point_at(points, i)))
 
 
 def transform_points(pose: Points, points: Points, out: Points | None = None) -> Points:

@@ -34,9 +34,10 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import numba
-from numba.core import caching, compiler, serialize, sigutils, types
+from numba.core import caching, serialize, sigutils, types
 
 from jostle.kernels.cache_state import cache_statistics, user_directory
+from jostle.kernels.inner_code import rebuilt
 from jostle.kernels.progress import compile_progress
 from jostle.kernels.sources import (
     OWN_PACKAGE,
@@ -54,14 +55,13 @@ FORMAT = b"jostle kernel 2\n"
 SHIPPED_TARGET = ("x86-64-v3", "")  # the CPU name and features that shipped kernels are compiled for
 SHIPPED_NEEDS = ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2", "cx16", "sahf", "xsave")
 KEPT_DIRECTORIES = 4  # of other digests: other environments, and the last few states of `kernels/`
-KEPT_BYTES = 256 << 20  # in one directory; a full set of kernels takes some 10 MB, and as much again for each further target
+KEPT_BYTES = 256 << 20  # in one directory; a full set of kernels takes some 64 MB, and as much again for each further target
 KEPT_SECONDS = 30 * 86400.0  # a file that nobody has used for so long goes
 RECENT_SECONDS = 3600.0  # nothing goes that was used since
 MARK_SECONDS = 600.0  # a use is marked again when the last mark is older
 
 Function = Callable[..., Any]
 config: Any = numba.config
-CompileResult: Any = compiler.CompileResult
 normalize_signature: Any = sigutils.normalize_signature
 dumps: Any = serialize.dumps
 Target = tuple[str, str, str]
@@ -326,7 +326,7 @@ class KernelCache(caching._Cache):
         stored_key, _, payload = body.partition(b"\0")
         if stored_key != key.encode():
             raise LookupError("another key")
-        found = CompileResult._rebuild(target_context, *pickle.loads(payload))
+        found = rebuilt(target_context, *pickle.loads(payload))
         # Names of types are not unique (two NamedTuples may share one), their identities are.
         if tuple(found.signature.args) != tuple(normalize_signature(sig)[0]):
             raise LookupError("other types of the same name")

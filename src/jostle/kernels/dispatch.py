@@ -18,6 +18,7 @@ from numba.core.decorators import jit  # the one place
 
 from jostle.kernels.cache import KernelCache, config, normalize_signature
 from jostle.kernels.deferral import stop_if_interrupted, with_signals_deferred
+from jostle.kernels.inner_code import InnerCompiler, set_environments
 from jostle.kernels.jit import Kernel
 from jostle.kernels.progress import compile_progress
 from jostle.kernels.twins import Twin
@@ -26,6 +27,7 @@ FIXED: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"
 
 Dispatcher: Any = registry.CPUDispatcher
 compiler_lock: Any = global_compiler_lock
+unliteral: Any = types.unliteral
 
 # Numba makes these contexts, and imports `numpy.ma`, when it first needs them, with locks taken that a process forked meanwhile
 # would wait for. While this module is imported, forks wait (`kernels/deferral.py`).
@@ -39,6 +41,14 @@ class KernelDispatcher(Dispatcher):  # type: ignore[misc]
     that another kernel calls.
     """
 
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return how a call from another kernel is typed, with literals as plain numbers: they would compile a form each.
+
+        A constant still arrives as one: LLVM passes it on wherever it inlines the kernel.
+        """
+        named = {name: unliteral(kind) for name, kind in kws.items()}
+        return super().get_call_template(tuple(map(unliteral, args)), named)
+
     def _compile_for_args(self, *args: Any, **keywords: Any) -> Any:
         return with_signals_deferred(functools.partial(super()._compile_for_args, *args, **keywords))
 
@@ -48,13 +58,16 @@ class KernelDispatcher(Dispatcher):  # type: ignore[misc]
 
     def _compile(self, sig: Any) -> Any:
         with compiler_lock:
-            if tuple(normalize_signature(sig)[0]) in self.overloads:
-                return super().compile(sig)
+            arguments = tuple(normalize_signature(sig)[0])
+            if arguments in self.overloads:
+                return self.overloads[arguments].entry_point
             misses = self._cache_misses.total()
             compile_progress.enter()
             failed = True
             try:
                 code = super().compile(sig)
+                if self._cache_misses.total() > misses and self._compiler.pipeline_class is not InnerCompiler:
+                    set_environments(self.overloads[arguments])
                 failed = False
             finally:
                 compile_progress.leave(self.py_func, self._cache_misses.total() > misses, failed)
@@ -67,7 +80,8 @@ def make_dispatcher(kernel: Kernel, *, for_python: bool) -> Any:
     if config.DISABLE_JIT:  # by Numba's configuration file
         return kernel.py_func
     options = kernel.options if for_python else {**kernel.options, "no_cpython_wrapper": True}
-    dispatcher = jit(**FIXED, **options)(kernel.py_func)
+    pipeline: dict[str, Any] = {} if for_python else {"pipeline_class": InnerCompiler}
+    dispatcher = jit(**FIXED, **options, **pipeline)(kernel.py_func)
     dispatcher.__class__ = KernelDispatcher
     dispatcher._cache = KernelCache(kernel.py_func, kernel.name, options)
     return dispatcher

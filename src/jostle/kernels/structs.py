@@ -223,7 +223,7 @@ def _laid_out(name: str, field: FieldLayout, array: NDArray[Any]) -> NDArray[Any
         if flat.nbytes % field.dtype.itemsize:
             raise ValueError(f"{name}: {flat.nbytes} bytes are no whole number of records of {field.dtype.itemsize}")
         flat = flat.view(field.dtype)
-    if flat.size and flat.ctypes.data % field.dtype.alignment:
+    if not flat.flags.aligned:
         raise ValueError(f"{name}: the array is not aligned to {field.dtype.alignment} bytes")
     if not field.is_array and flat.size != 1:
         raise ValueError(f"{name}: the array has {flat.size} records; it must have one")

@@ -1,6 +1,6 @@
 """Methods as a user names them: `wide_tree`, or with settings `wide_tree(build=sah)`; several with commas between.
 
-How the text is read, and what is refused, says `jostle/settings_text.py`. What a method is
+`jostle/registry.py` reads the text. What a method is
 asked stands among its settings: `bounding_tree(motion=True, roots=regula_falsi)` looks along the motion from frame to frame, and
 `workers=2` lets a world use two threads.
 """
@@ -16,8 +16,8 @@ from jostle import cast
 from jostle.errors import InputError
 from jostle.protocol import Method
 from jostle.query import Query
-from jostle.registry import METHODS, name_of
-from jostle.settings_text import made_with, name_and_rest, settings_written, split_at_commas
+from jostle.registry import METHODS, name_of, read_method
+from jostle.settings_text import split_at_commas
 
 WISHES = ("motion", "separation")  # fields of a `Query` that may stand among the settings of a method
 WORKERS = "workers"  # threads of the world, may stand there too
@@ -50,21 +50,12 @@ def method_written(text: str) -> NamedMethod | None:
     """Return the method that "name" or "name(setting=value, …)" stands for; None for an empty text."""
     if not text.strip():
         return None
-    name, inside = name_and_rest(text, "method")
-    if name not in METHODS:
-        raise InputError(f"there is no method {name!r}; the methods are {', '.join(METHODS)}")
-    made, owner = METHODS[name], f"method {name}"
-    known = [field.name for field in dataclasses.fields(made)]  # type: ignore[arg-type]
-    has = f"it has {', '.join(known) or 'none'}, and may be asked {', '.join(WISHES)} and {WORKERS}"
-    written = settings_written(inside, owner, [*known, *WISHES, WORKERS], has)
-    workers = cast.as_count(written.pop(WORKERS, 1), f"{owner}: {WORKERS}", lowest=1)
-    settings = {setting: value for setting, value in written.items() if setting in known}
-    wishes = {setting: value for setting, value in written.items() if setting not in known}
-    method: Method = made_with(made, settings, owner)
-    return named(method, _checked_wishes(name, wishes), workers)
+    written = read_method(text, (*WISHES, WORKERS))
+    workers = cast.as_count(written.options.pop(WORKERS, 1), f"method {written.name}: {WORKERS}", lowest=1)
+    return named(written.method, _checked_wishes(written.name, written.options), workers, written.name)
 
 
-def named(method: Method, wishes: Mapping[str, Any] | None = None, workers: int = 1) -> NamedMethod:
+def named(method: Method, wishes: Mapping[str, Any] | None = None, workers: int = 1, name: str = "") -> NamedMethod:
     """Return a method with its label: its name, the settings that are not the defaults, and what it is asked beside the usual."""
     changed: list[str] = []
     if dataclasses.is_dataclass(method):
@@ -75,7 +66,7 @@ def named(method: Method, wishes: Mapping[str, Any] | None = None, workers: int 
                 changed.append(f"{field.name}={value!r}")
     changed += [f"{wish}={value!r}" for wish, value in (wishes or {}).items()]
     changed += [f"{WORKERS}={workers}"] if workers != 1 else []
-    label = name_of(method) + (f"({', '.join(changed)})" if changed else "")
+    label = (name or name_of(method)) + (f"({', '.join(changed)})" if changed else "")
     return NamedMethod(label, method, dict(wishes or {}), workers)
 
 

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from jostle.bench.table import milliseconds
 from jostle.lab.results import ExperimentResult, MethodRun, Point, quality_of
 
 _STYLES = {"reproduced": "green", "partly": "yellow", "refuted": "red", "not judged": "dim"}
@@ -40,7 +41,7 @@ def print_result(console: Console, result: ExperimentResult) -> None:
 
 def cells_of(run: MethodRun) -> list[str]:
     """Return what a table says of one run, from its method to its answer."""
-    times = [_milliseconds(value) for value in (run.median, run.p95, run.maximum, run.deviation, run.prepare_seconds)]
+    times = [milliseconds(value) for value in (run.median, run.p95, run.maximum, run.deviation, run.prepare_seconds)]
     memory = "–" if run.memory_bytes is None else "<0.1" if run.memory_bytes < 5e4 else f"{run.memory_bytes / 1e6:.1f}"
     contacts = f"{sum(run.contacts):,}" if run.contacts else "–"
     wrong = ["–" if count is None else f"{count:,}" for count in (run.missed, run.extra)]
@@ -58,10 +59,3 @@ def _answer(run: MethodRun) -> str:
 
 def _value(point: Point) -> str:
     return f"{point.value:,.10g}" if isinstance(point.value, int | float) else str(point.value)
-
-
-def _milliseconds(seconds: float | None) -> str:
-    if seconds is None:
-        return "–"
-    value = 1e3 * seconds
-    return f"{value:.4f}" if value < 0.1 else f"{value:.3f}" if value < 10.0 else f"{value:.1f}"

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
+from jostle.kernels.sort import sort_by_two_keys
 from jostle.render.drawn_body import DrawnBody, Floats, Ints, Table, drawn_shape, patch_count
 from jostle.render.patches import Patches, patch_arrays
 from jostle.render.spans import (
@@ -111,24 +112,7 @@ def sort_layers(size: int, layers: LayerList) -> None:
     """Sort the crossings of each pixel by (depth, label): of equal depths the negative ones come first."""
     first, depth, label = layers.first, layers.depth, layers.label
     for p in range(size * size):
-        sort_by_depth(depth, label, first[p], first[p + 1])
-
-
-@kernel
-def sort_by_depth(depth: Floats, label: Ints, begin: int, end: int) -> None:
-    """Sort begin … end of depth and label (n,): by insertion, of many in ever smaller steps (Shell)."""
-    gap = 1
-    while 9 * gap < end - begin:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(begin + gap, end):
-            z, one = depth[i], label[i]
-            to = i
-            while to >= begin + gap and (depth[to - gap] > z or (depth[to - gap] == z and label[to - gap] > one)):
-                depth[to], label[to] = depth[to - gap], label[to - gap]
-                to -= gap
-            depth[to], label[to] = z, one
-        gap //= 3
+        sort_by_two_keys(depth, label, first[p], first[p + 1])
 
 
 @kernel

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
+from jostle.kernels.sort import sort_by_three_keys
 from jostle.render.clipping import HIGH, LOW, Slack, columns_of_face, crossing_of_row, place_face, ranges_of_row
 from jostle.render.depth_layers import CommonInterval, Places
 from jostle.render.drawn_body import (
@@ -145,32 +146,10 @@ def fill_ranges(body: DrawnBody, slack: Slack, mask: Mask, ranges: RangeList, sc
 
 @kernel
 def sort_ranges(size: int, ranges: RangeList) -> None:
-    """Sort the ranges of each pixel by (low, high, label), as `sort_layers` does."""
+    """Sort the ranges of each pixel by (low, high, label)."""
     first, low, high, label = ranges.first, ranges.low, ranges.high, ranges.label
     for p in range(size * size):
-        begin, end = first[p], first[p + 1]
-        gap = 1
-        while 9 * gap < end - begin:
-            gap = 3 * gap + 1
-        while gap > 0:
-            for i in range(begin + gap, end):
-                z, top, one = low[i], high[i], label[i]
-                to = i
-                while to >= begin + gap and comes_later(low[to - gap], high[to - gap], label[to - gap], z, top, one):
-                    low[to], high[to], label[to] = low[to - gap], high[to - gap], label[to - gap]
-                    to -= gap
-                low[to], high[to], label[to] = z, top, one
-            gap //= 3
-
-
-@kernel(forceinline=True)
-def comes_later(low: float, high: float, label: int, low_2: float, high_2: float, label_2: int) -> bool:
-    """Whether the first range has its place behind the second."""
-    if low != low_2:
-        return low > low_2
-    if high != high_2:
-        return high > high_2
-    return label > label_2
+        sort_by_three_keys(low, high, label, first[p], first[p + 1])
 
 
 @kernel

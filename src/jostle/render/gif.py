@@ -1,36 +1,35 @@
-"""Write moving pictures as GIF files, with nothing but NumPy and a kernel.
+"""Write moving pictures as GIF files through Pillow.
 
-GIF89a: one palette for all frames (palette.py), LZW codes, each frame after the first as the rectangle that changed, with the
-pixels in it that did not change transparent: what stands still costs next to nothing. A picture of at most 255 colours is kept
-exactly. Equal frames give equal bytes; a file appears complete or not at all.
+All frames share one palette, in which at most 255 colours are kept exactly. Pillow alone would choose one for each frame by its
+pixels: reds of a few touching faces came out 65 of 255 steps away. It writes of each frame only what changed. Equal frames give
+equal bytes with one version of Pillow; a file appears complete or not at all (`whole_file.py`).
 """
 
 from __future__ import annotations
 
-import math
+import io
 import os
-import struct
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.kernels.jit import kernel
-from jostle.render.palette import palette_of
-from jostle.render.png import checked_target
+from jostle.render.png import checked_target, require_pillow
 from jostle.whole_file import written_whole
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 Bytes = NDArray[np.uint8]
-Table = NDArray[np.int32]
+Ints = NDArray[np.int64]
 Progress = Callable[[int], None]
 
 LARGEST_SIDE = 65535  # of a GIF, by its format
 MOST_COLOURS = 255  # one entry of the palette is for pixels that do not change
-MOST_CODES = 4096  # of LZW in a GIF: twelve bits
-SLOTS = 16384  # of the table of codes: a power of two, four times as many as codes
+MOST_DISTINCT = 1 << 16  # colours to choose a palette from: Pillow takes 0.6 s for them, and hears no Ctrl-C
 
 
 def encode_gif(frames: Sequence[Bytes], seconds: float = 0.05, *, loop: bool = True, progress: Progress | None = None) -> bytes:
@@ -45,26 +44,28 @@ def encode_gif(frames: Sequence[Bytes], seconds: float = 0.05, *, loop: bool = T
     loop : bool
         Whether it begins again when it is over.
     progress : callable, optional
-        Called with the number of frames written so far.
+        Called with the number of frames encoded so far.
     """
     checked = _checked_frames(frames)
     hundredths = _hundredths(seconds)
-    height, width, _ = checked[0].shape
-    palette, index_of = palette_of(checked, MOST_COLOURS)
-    bits = max(1, math.ceil(math.log2(len(palette) + 1)))
-    table = np.zeros((1 << bits, 3), np.uint8)
-    table[: len(palette)] = palette
-    parts = [b"GIF89a", struct.pack("<HHBBB", width, height, 0xF0 | (bits - 1), 0, 0), table.tobytes()]
-    if loop:
-        parts.append(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00")
-    before: Bytes | None = None
-    for done, frame in enumerate(checked, start=1):
-        indices = index_of(frame)
-        parts.append(_frame_block(indices, before, len(palette), bits, hundredths))
-        before = indices
-        if progress is not None:
-            progress(done)
-    return b"".join([*parts, b"\x3b"])
+    require_pillow()
+    palette, entry_of_colour = _shared_palette(checked)
+    images = _images(checked, palette, entry_of_colour, progress)
+    content = io.BytesIO()
+    settings: dict[str, Any] = {"loop": 0} if loop else {}
+    next(images).save(
+        content,
+        "GIF",
+        save_all=True,
+        append_images=images,
+        duration=10 * hundredths,
+        disposal=1,  # the next frame is drawn over it
+        palette=palette,
+        transparency=len(palette) // 3 - 1,
+        optimize=True,  # unchanged pixels are transparent
+        **settings,
+    )
+    return content.getvalue()
 
 
 def write_gif(path: str | os.PathLike[str], frames: Sequence[Bytes], seconds: float = 0.05, **settings: Any) -> None:
@@ -96,86 +97,70 @@ def _hundredths(seconds: float) -> int:
     return round(number * 100.0)
 
 
-def _frame_block(indices: Bytes, before: Bytes | None, transparent: int, bits: int, hundredths: int) -> bytes:
-    """Return one frame: how long it lasts, where it lies, and its codes; only what differs from the frame before."""
-    top, left, shown = 0, 0, indices
-    if before is not None:
-        changed = indices != before
-        rows, columns = np.flatnonzero(changed.any(axis=1)), np.flatnonzero(changed.any(axis=0))
-        if len(rows) == 0:  # a frame must have a pixel
-            rows = columns = np.zeros(1, np.int64)
-        top, left = int(rows[0]), int(columns[0])
-        part = slice(top, int(rows[-1]) + 1), slice(left, int(columns[-1]) + 1)
-        shown = np.where(changed[part], indices[part], np.uint8(transparent))
-    height, width = shown.shape
-    control = struct.pack("<BBBBHBB", 0x21, 0xF9, 4, (1 << 2) | (before is not None), hundredths, transparent, 0)
-    place = struct.pack("<BHHHHB", 0x2C, left, top, width, height, 0)
-    smallest = max(2, bits)  # the format has no codes for one bit
-    codes = lzw(np.ascontiguousarray(shown).ravel(), smallest).tobytes()
-    blocks = b"".join(bytes([len(codes[k : k + 255])]) + codes[k : k + 255] for k in range(0, len(codes), 255))
-    return control + place + bytes([smallest]) + blocks + b"\x00"
+def _images(frames: list[Bytes], palette: bytes, entry_of_colour: Bytes, progress: Progress | None) -> Iterator[Image]:
+    """Yield each frame as an image of entries of the palette."""
+    from PIL import Image
+
+    before: Bytes | None = None
+    for done, frame in enumerate(frames, start=1):
+        entries = entry_of_colour[_packed(frame)]
+        if before is not None and np.array_equal(entries, before):
+            entries[0, 0] = len(palette) // 3 - 1  # transparent; Pillow would join equal frames, and fail if they last 656 s
+        before = entries
+        image = Image.fromarray(entries)
+        image.putpalette(palette)
+        yield image
+        if progress is not None:
+            progress(done)
 
 
-def lzw(indices: Bytes, bits: int) -> Bytes:
-    """Return the LZW codes of (n,) indices below 2^bits, packed as a GIF wants them."""
-    # No pixel needs more than one code of at most twelve bits, and the table is cleared once in 3,800 codes at most.
-    packed = np.empty((len(indices) + len(indices) // 2048 + 8) * 3 // 2 + 8, np.uint8)
-    length = pack_codes(indices, bits, np.empty(SLOTS, np.int32), np.empty(SLOTS, np.int32), packed)
-    return packed[:length]
+def _shared_palette(frames: list[Bytes]) -> tuple[bytes, Bytes]:
+    """Return a palette for all frames, its last entry for transparent pixels, and (2^24,) the entry of each packed colour."""
+    pixels_of = np.zeros(1 << 24, np.int64)
+    for frame in frames:
+        np.add.at(pixels_of, _packed(frame).ravel(), 1)
+    colours = np.flatnonzero(pixels_of)
+    # Too many are gathered in cells of 8 x 8 x 8.
+    cell_of_colour = colours if len(colours) <= MOST_DISTINCT else colours & 0xF8F8F8 | 0x040404
+    cells, number = np.unique(cell_of_colour, return_inverse=True)
+    palette = _channels(cells)
+    if len(cells) > MOST_COLOURS:
+        # By the square root of its pixels: a few red faces are what a picture is about, a plain background is not.
+        palette = _chosen_entries(np.repeat(cells, np.sqrt(np.bincount(number, pixels_of[colours])).astype(np.int64)))
+    entry_of_colour = np.zeros(1 << 24, np.uint8)
+    entry_of_colour[colours] = _nearest(_channels(cells), palette)[number]
+    return palette.tobytes() + bytes(3), entry_of_colour
 
 
-@kernel
-def slot_of(key: int, keys: Table) -> int:
-    """Where the table has a key, or the free slot for it."""
-    slot = (key * 40503 >> 4) & (SLOTS - 1)
-    while keys[slot] != -1 and keys[slot] != key:
-        slot = (slot + 1) & (SLOTS - 1)
-    return slot
+def _chosen_entries(sample: Ints) -> Bytes:
+    """Return (MOST_COLOURS, 3) colours for (n,) packed ones."""
+    from PIL import Image
+
+    picture = Image.fromarray(_channels(sample)[np.newaxis])
+    # Two thirds of the entries cover all colours, such as red of few pixels; the others divide the frequent ones, such as the
+    # shades of the background, which had bands without them.
+    shares = ((Image.Quantize.MAXCOVERAGE, 2 * MOST_COLOURS // 3), (Image.Quantize.MEDIANCUT, MOST_COLOURS // 3))
+    # kmeans is the number of pixels that may still change their entry.
+    parts = [picture.quantize(count, method, kmeans=max(1, len(sample) // 1000)) for method, count in shares]
+    entries = b"".join(bytes(part.getpalette() or ())[: 3 * count] for part, (_, count) in zip(parts, shares, strict=True))
+    return np.frombuffer(entries, np.uint8).reshape(-1, 3)
 
 
-@kernel
-def pack_codes(indices: Bytes, bits: int, keys: Table, codes: Table, packed: Bytes) -> int:
-    """Write the codes of (n,) indices into packed; keys and codes (SLOTS,) are scratch. Returns the number of bytes."""
-    clear = 1 << bits
-    held, filled, length = clear, bits + 1, 0  # the first code clears the table
-    width, following = bits + 1, clear + 2
-    for i in range(SLOTS):
-        keys[i] = -1
-    prefix = int(np.int64(indices[0]))  # of one type: mixed ones would become floats
-    for i in range(1, indices.shape[0]):
-        index = int(np.int64(indices[i]))
-        key = prefix << 8 | index
-        slot = slot_of(key, keys)
-        if keys[slot] == key:
-            prefix = int(np.int64(codes[slot]))
-            continue
-        held |= prefix << filled
-        filled += width
-        if following < MOST_CODES:
-            keys[slot] = key
-            codes[slot] = following
-            # The code just entered may be the first that is too long for the present width; the reader knows it one code later.
-            if following == 1 << width:
-                width += 1
-            following += 1
-        else:
-            held |= clear << filled
-            filled += width
-            width, following = bits + 1, clear + 2
-            for j in range(SLOTS):
-                keys[j] = -1
-        prefix = index
-        while filled >= 8:
-            packed[length] = held & 255
-            length, held, filled = length + 1, held >> 8, filled - 8
-    held |= prefix << filled
-    filled += width
-    # This code, too, makes the reader enter one, which may widen what follows.
-    if following == 1 << width and width < 12:
-        width += 1
-    held |= (clear + 1) << filled
-    filled += width
-    while filled > 0:
-        packed[length] = held & 255
-        length, held, filled = length + 1, held >> 8, filled - 8
-    return length
+def _nearest(colours: Bytes, palette: Bytes) -> Bytes:
+    """Return (n,) the entry nearest to each colour (n, 3)."""
+    entries = palette.astype(np.float64)
+    squares = (entries * entries).sum(axis=1)
+    found = np.empty(len(colours), np.uint8)
+    for start in range(0, len(colours), 4096):
+        found[start : start + 4096] = np.argmin(squares - 2.0 * colours[start : start + 4096] @ entries.T, axis=1)
+    return found
+
+
+def _channels(packed: Ints) -> Bytes:
+    return np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=1).astype(np.uint8)
+
+
+def _packed(pixels: Bytes) -> NDArray[np.int32]:
+    wide = pixels.astype(np.int32)
+    packed: NDArray[np.int32] = wide[..., 0] << 16 | wide[..., 1] << 8 | wide[..., 2]
+    return packed

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.geometry.morton import codes_of_points
 from jostle.kernels.arrays import read_only_view
 
 Floats = NDArray[np.float64]
@@ -21,7 +22,6 @@ Ints = NDArray[np.int32]
 
 FACES_IN_PATCH = 64
 POINTS_IN_PATCH = 3 * FACES_IN_PATCH  # at most, when no two faces share a vertex
-CODE_BITS = 16  # of each axis in a Morton code: 2^16 steps along the longest side of the mesh
 
 
 class Patches(NamedTuple):
@@ -57,7 +57,9 @@ def patches_of(vertices: Floats, faces: Ints) -> Patches:
     """
     vertices = np.asarray(vertices, np.float64).reshape(-1, 3)
     faces = np.asarray(faces, np.int32).reshape(-1, 3)
-    order = np.argsort(morton_codes(vertices, faces), kind="stable").astype(np.int32)
+    # A third first: three coordinates near the largest number there is must not overflow.
+    middles = (vertices / 3.0)[faces].sum(axis=1)
+    order = np.argsort(codes_of_points(middles), kind="stable").astype(np.int32)
     first_face = np.append(np.arange(0, len(faces), FACES_IN_PATCH), len(faces)).astype(np.int32)
     # One sorted list of the different (patch, vertex) gives the points, and the place of each corner among them.
     patch_of_corner = np.repeat(np.arange(len(faces), dtype=np.int64) // FACES_IN_PATCH, 3)
@@ -80,25 +82,6 @@ def with_vertices(patches: Patches, vertices: Floats) -> Patches:
 def patch_arrays(patches: Patches) -> list[NDArray[Any]]:
     """Return the arrays that a row of a table (`AddressTable`) has, in the order in which the kernels read them."""
     return [patches.points, patches.corners, patches.first_point, patches.first_face, patches.centre, patches.half]
-
-
-def morton_codes(vertices: Floats, faces: Ints) -> NDArray[np.uint64]:
-    """Codes (m,) of the centroids of the faces along a space-filling curve."""
-    if len(faces) == 0:
-        return np.empty(0, np.uint64)
-    # A third first: three coordinates near the largest number there is must not overflow.
-    middle = (vertices / 3.0)[faces].sum(axis=1)
-    middle -= middle.min(axis=0)
-    longest = middle.max()
-    steps = (middle * ((2**CODE_BITS - 1) / longest) if longest > 0.0 else middle).astype(np.uint64)
-    return spread(steps[:, 0]) << np.uint64(2) | spread(steps[:, 1]) << np.uint64(1) | spread(steps[:, 2])
-
-
-def spread(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The 16 bits of x with two zeros between each."""
-    for shift, mask in ((16, 0x0000FF0000FF), (8, 0x00F00F00F00F), (4, 0x0C30C30C30C3), (2, 0x249249249249)):
-        x = (x | x << np.uint64(shift)) & np.uint64(mask)
-    return x
 
 
 def boxes_of(points: Floats, first_point: Ints) -> tuple[Floats, Floats]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.geometry.unit_vectors import unit_vector
 from jostle.motion.pose import rotation_about, translation
 from jostle.scenes.turned import (
     Corner,
@@ -202,9 +203,9 @@ def pipe(fine: Fineness, knees: Floats, radius: float, bend: float) -> Mesh:
     """Return a pipe along straight lines between points (n, 3), with round bends of a given radius at the inner ones."""
     line = [knees[0]]
     for before, knee, after in zip(knees[:-2], knees[1:-1], knees[2:], strict=True):
-        incoming, outgoing = _unit(knee - before), _unit(after - knee)
+        incoming, outgoing = unit_vector(knee - before), unit_vector(after - knee)
         half = 0.5 * np.arccos(np.clip(incoming @ outgoing, -1.0, 1.0))
-        begin, centre = knee - incoming * (bend * np.tan(half)), knee + _unit(outgoing - incoming) * (bend / np.cos(half))
+        begin, centre = knee - incoming * (bend * np.tan(half)), knee + unit_vector(outgoing - incoming) * (bend / np.cos(half))
         axis, pieces = np.cross(incoming, outgoing), 2 * fine.along(4)
         turns = [rotation_about(axis, float(2.0 * half * k / pieces))[:3, :3] for k in range(pieces + 1)]
         line += [centre + turn @ (begin - centre) for turn in turns]
@@ -212,10 +213,10 @@ def pipe(fine: Fineness, knees: Floats, radius: float, bend: float) -> Mesh:
     centres = np.array(line)
     tangents = np.gradient(centres, axis=0)
     tangents /= np.linalg.norm(tangents, axis=1, keepdims=True)
-    side = _unit(np.cross(tangents[0], (0.3, 0.2, 0.9)))
+    side = unit_vector(np.cross(tangents[0], (0.3, 0.2, 0.9)))
     section, rings = circle(fine.around(32, 16), radius), []
     for centre, tangent in zip(centres, tangents, strict=True):
-        side = _unit(side - tangent * (side @ tangent))
+        side = unit_vector(side - tangent * (side @ tangent))
         rings.append(centre + section[:, :1] * side + section[:, 1:2] * np.cross(tangent, side))
     return _in_mm(skin(rings, centres[0], centres[-1], "pipe"))
 
@@ -256,8 +257,3 @@ def bracket(fine: Fineness, ears: tuple[Floats, ...]) -> Mesh:
 
 def _in_mm(mesh: Mesh) -> Mesh:
     return Mesh(mesh.vertices, mesh.faces, name=mesh.name, units="mm")
-
-
-def _unit(vector: Floats) -> Floats:
-    unit: Floats = vector / np.linalg.norm(vector)
-    return unit

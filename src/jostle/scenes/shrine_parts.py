@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.errors import InputError
+from jostle.geometry.unit_vectors import unit_vector
 from jostle.motion.pose import translation
 from jostle.pair import Pair
 from jostle.shapes import build
@@ -62,8 +63,8 @@ def shrine_parts() -> list[Part]:
     parts += [_part(pieces, "tie plate", ["tie plate", *(f"bracket {k}" for k in range(12))]), _part(pieces, "great roof")]
     for k in range(4):  # bells come from outside and below, to hang under the roof
         middle = pieces[f"bell {k}"].bounds.mean(axis=0)
-        inward = -_unit(middle * (1.0, 1.0, 0.0))
-        goes = _unit(0.5 * inward - DOWN)
+        inward = -unit_vector(middle * (1.0, 1.0, 0.0))
+        goes = unit_vector(0.5 * inward - DOWN)
         parts.append(_part(pieces, f"bell {k}", goes=goes, grip=inward, fingers=-DOWN, beside="great roof", rise=0.0))
     for k, turn in enumerate(np.pi / 4.0 + np.pi / 2.0 * np.arange(4)):
         parts.append(_part(pieces, f"frond {k}", grip=np.array([-np.sin(turn), np.cos(turn), 0.0]), fingers=DOWN))
@@ -109,8 +110,3 @@ def _part(pieces: dict[str, Mesh], name: str, of: Sequence[str] = (), **ways: An
     mesh = joined([pieces[piece] for piece in of or (name,)], f"shrine: {name}")
     ways = {key: np.asarray(value) if isinstance(value, tuple) else value for key, value in ways.items()}
     return Part(name, mesh, **{"aim": mesh.bounds.mean(axis=0), **ways})
-
-
-def _unit(vector: Floats) -> Floats:
-    unit: Floats = vector / np.linalg.norm(vector)
-    return unit

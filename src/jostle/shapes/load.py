@@ -7,7 +7,7 @@ occurrence), so a sphere of size 1e-9 keeps its shape; float32 values are kept e
 
 A file that cannot be read whole raises `InputError` with the file and the reason: there is no partial mesh, and no other error.
 `Limits` bounds what a file may make jostle allocate, and for how long it may keep it busy. Only regular files are read. The formats
-are read by `jostle.shapes.formats`, see there why; Collada, where its parser is installed, goes through trimesh.
+are read by `jostle.shapes.formats`, see there why; Collada goes through trimesh, with the extra `collada`.
 
 Units are never guessed: they are what the caller says, except that glTF is in metres by its specification.
 """

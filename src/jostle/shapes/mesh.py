@@ -18,6 +18,7 @@ from jostle import cast
 from jostle.errors import InputError
 from jostle.geometry.aabb import box_of_points
 from jostle.geometry.unique_rows import unique_rows
+from jostle.geometry.unit_vectors import unit_vectors
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.cached_property import cached_property
 from jostle.tables import counted, html_table
@@ -275,10 +276,7 @@ def unit_normals(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.f
     # Scaling each edge by its largest component keeps the cross product of 1e-30-sized faces from underflowing.
     u = u / np.maximum(np.abs(u).max(axis=1, keepdims=True), np.finfo(float).tiny)
     v = v / np.maximum(np.abs(v).max(axis=1, keepdims=True), np.finfo(float).tiny)
-    normal = np.cross(u, v)
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    unit: NDArray[np.float64] = np.divide(normal, length, out=np.zeros_like(normal), where=length > 0.0)
-    return unit
+    return unit_vectors(np.cross(u, v))
 
 
 def _smallest_connected_vertex(faces: NDArray[np.int32], vertex_count: int) -> NDArray[np.int64]:

@@ -18,7 +18,9 @@ from jostle.geometry.vector import Points
 from jostle.geometry.winding import facing
 from jostle.geometry.winding_columns import windings
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
+from jostle.kernels.structs import Rows, Struct, int32
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -35,7 +37,18 @@ class Topology(NamedTuple):
     first_face_of_part: Ints
     first_face_of_sheet: Ints
     is_closed: bool  # as `Mesh.is_closed`
-    addresses: list[int]  # of the first five arrays for kernels, which cost 1 µs each to ask for
+    unknown_sides: SheetSides  # where nothing touches the mesh, or it is open: no sheet has an inner side
+    table: AddressTable  # `TopologyArrays`, made once: to ask for the address of an array takes 1 µs
+
+
+class TopologyArrays(Struct):
+    """The first arrays of a `Topology` in kernels."""
+
+    first_side: Rows[int32]
+    next_side: Rows[int32]
+    sheet_of_face: Rows[int32]
+    part_of_face: Rows[int32]
+    first_face_of_part: Rows[int32]
 
 
 def topology_of(welded_faces: Ints, vertex_count: int) -> Topology:
@@ -46,8 +59,9 @@ def topology_of(welded_faces: Ints, vertex_count: int) -> Topology:
     first_faces: NDArray[np.int32] = np.empty((2, m), np.int32)
     sheets, parts, closed = connect(read_only_view(welded_faces), vertex_count, first_side, next_side, sheet, part, first_faces)
     arrays = (first_side, next_side, sheet, part, first_faces[1, :parts].copy())
-    addresses = [array.ctypes.data for array in arrays]
-    return Topology(*arrays, first_faces[0, :sheets].copy(), bool(closed), addresses)
+    first_face_of_sheet = first_faces[0, :sheets].copy()
+    unknown = _sides_of_sheets(first_face_of_sheet, np.zeros(sheets, np.int32))
+    return Topology(*arrays, first_face_of_sheet, bool(closed), unknown, AddressTable([arrays]))
 
 
 @kernel
@@ -151,6 +165,14 @@ class SheetSides(NamedTuple):
 
     sample: Ints  # (s,) a face of each sheet with an area, the lowest; its lowest face where none has
     inner: Ints  # (s,) -1 behind the faces, as of outward ones, 1 before them, as of inverted ones, 0 on neither side, or BOTH
+    addresses: tuple[int, ...]  # `SheetArrays`, as a row of an address table, which itself would take 5 µs more for each frame
+
+
+class SheetArrays(Struct):
+    """The arrays of `SheetSides` in kernels."""
+
+    sample: Rows[int32]
+    inner: Rows[int32]
 
 
 BOTH = 2  # a sheet inside the body, as of a shell in another: it bounds nothing
@@ -160,7 +182,11 @@ def sheet_sides(vertices: NDArray[np.float64], faces: Ints, topology: Topology) 
     """Return the inner sides of sheets, by exact winding numbers on both sides of a sample of each."""
     sample, turned = topology.first_face_of_sheet.copy(), np.zeros(len(topology.first_face_of_sheet), np.int8)
     sample_sheets(read_only_view(vertices), read_only_view(faces), topology.sheet_of_face, sample, turned)
-    return SheetSides(sample, _inner_sides(vertices, faces, sample, turned))
+    return _sides_of_sheets(sample, _inner_sides(vertices, faces, sample, turned))
+
+
+def _sides_of_sheets(sample: Ints, inner: Ints) -> SheetSides:
+    return SheetSides(sample, inner, (sample.ctypes.data, sample.size, inner.ctypes.data, inner.size))
 
 
 def _inner_sides(vertices: NDArray[np.float64], faces: Ints, chosen: NDArray[np.integer], turned: NDArray[np.int8]) -> Ints:

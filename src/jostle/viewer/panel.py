@@ -79,7 +79,7 @@ class Panel:
     def _add_detection(self, gui: viser.GuiApi, settings: Settings) -> None:
         name, rest = name_and_rest(settings.method, "method")
         with gui.add_folder("Detection"):
-            self._method = gui.add_dropdown("method", tuple(METHODS), initial_value=name)
+            self._method = gui.add_dropdown("method", _offered(name), initial_value=name)
             self._rest = gui.add_text("settings", rest, hint="As on the command line: accuracy=0.02, … ; empty for the defaults.")
             self._clearance = gui.add_number("clearance", settings.clearance, min=0.0, step=1e-4, hint="Near faces are amber.")
             self._budget = gui.add_number("budget, ms", settings.budget, min=0.0, step=0.1, hint="0: none")
@@ -87,7 +87,9 @@ class Panel:
                 "solid", settings.solid, hint="Closed bodies are solid: also one inside another, and overlap without a crossing."
             )
             self._itself = gui.add_checkbox("itself", settings.itself, hint="Also each body against itself.")
-            self._overlay = gui.add_dropdown("see it work", tuple(names_for(name)), initial_value=settings.overlay)
+            self._overlay = gui.add_dropdown(
+                "see it work", tuple(names_for(settings.made_method())), initial_value=settings.overlay
+            )
             self._contacts = gui.add_checkbox("points and normals", settings.contacts)
         if self._session.fit is not None:  # one method leads the hand, and its question is always the same
             for element in (self._method, self._rest, self._clearance, self._budget, self._solid, self._itself, self._overlay):
@@ -151,7 +153,7 @@ class Panel:
     def show_settings(self, settings: Settings) -> None:
         """Show settings that were taken, or the old ones again where new ones were refused."""
         name, rest = name_and_rest(settings.method, "method")
-        names = tuple(names_for(name))
+        names = tuple(names_for(settings.made_method()))
         if tuple(self._overlay.options) != names:
             self._overlay.options = names
         shown: list[tuple[Any, Any]] = [
@@ -183,6 +185,11 @@ def _when_set(element: Any, wish: Callable[[Any], object]) -> None:
             wish(event.target.value)
 
     element.on_update(was_set)
+
+
+def _offered(name: str) -> tuple[str, ...]:
+    """Return the methods that a page may choose; one from outside only where the viewer was started with it."""
+    return tuple(METHODS) if name in METHODS else (*METHODS, name)
 
 
 def _written(name: str, rest: str) -> str:

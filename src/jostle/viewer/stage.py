@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.all_or_nothing import all_or_nothing
-from jostle.errors import JostleError
+from jostle.errors import InputError, JostleError
 from jostle.overlay import Overlay
 from jostle.protocol import Method
 from jostle.query import Query
-from jostle.registry import name_of
+from jostle.registry import METHODS, name_of
 from jostle.report import Report
+from jostle.settings_text import name_and_rest
 from jostle.viewer.deforming import Deformer
 from jostle.viewer.guide import Guide
 from jostle.viewer.overlay_names import names_for, what_of
@@ -62,6 +63,7 @@ class Stage:
         self.guides: dict[int, Guide] = {}
         self.slides = True
         self.busy_since: float | None = None  # when the detection that runs began
+        self._first_method = name_and_rest(settings.method, "method")[0]
         self.world = subject.start.world(settings.made_method())
         self.world.method.traits.check_query(name_of(self.world.method), self._query())
         self._responder, self._deformer = self._response(settings, self.world)
@@ -156,7 +158,7 @@ class Stage:
     def _overlay(self, world: World) -> Overlay | None:
         if self.settings.overlay == NOTHING:
             return None
-        return world.overlay(what_of(name_of(world.method), self.settings.overlay))
+        return world.overlay(what_of(world.method, self.settings.overlay))
 
     def _query(self) -> Query:
         return self.settings.query(self.world.method)
@@ -186,10 +188,11 @@ class Stage:
         """Go on under other settings, or raise and stay; return the wishes that another method does not serve, now switched off."""
         world, dropped, twin = self.world, list[str](), copy.copy(self)
         if settings.method != self.settings.method:
+            self._check_offered(settings.method)
             method = settings.made_method()
             settings, dropped = with_what_is_served(settings, method)
             world = self._world_for(method)
-            if settings.overlay not in names_for(name_of(method)):
+            if settings.overlay not in names_for(method):
                 settings = replace(settings, overlay=NOTHING)
         world.method.traits.check_query(name_of(world.method), settings.query(world.method))
         if world is not self.world or settings.respond != self.settings.respond:
@@ -205,6 +208,12 @@ class Stage:
         twin.world, twin.settings = world, settings
         self.__dict__ = twin.__dict__
         return dropped
+
+    def _check_offered(self, text: str) -> None:
+        """Refuse a method from outside unless the viewer was started with it: a page must not choose what is imported."""
+        name = name_and_rest(text, "method")[0]
+        if name not in METHODS and name != self._first_method:
+            raise InputError(f"there is no method {name!r}; the methods are {', '.join(sorted(METHODS))}")
 
     def _response(self, settings: Settings, world: World) -> tuple[Responder | None, Deformer | None]:
         """What moves bodies as is wished, in a world as it is now; raises where it cannot be."""

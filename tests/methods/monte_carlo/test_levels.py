@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from jostle.methods.monte_carlo.levels import TENS, morton_codes, parents_by_level, simplified
+from jostle.methods.monte_carlo.levels import TENS, parents_by_level, simplified
 from jostle.methods.monte_carlo.neighbours import neighbours_of_faces, neighbours_of_parents
 from jostle.methods.monte_carlo.shape import prepare
 from jostle.shapes import build
@@ -189,11 +189,3 @@ def test_a_crowded_vertex_does_not_fill_the_memory():
     assert (found.across_edges >= 2).all()
     coarse = neighbours_of_parents(found, (np.arange(count) // 300).astype(np.int32), 3)
     assert np.diff(coarse.first).tolist() == [2, 2, 2]
-
-
-@pytest.mark.small
-def test_morton_codes_interleave_the_bits():
-    points = np.array([[0.0, 0.0, 0.0], [65535.0, 0.0, 0.0], [0.0, 65535.0, 0.0], [0.0, 0.0, 65535.0], [5.0, 3.0, 1.0]])
-    ones = sum(1 << (3 * bit) for bit in range(16))
-    assert morton_codes(points).tolist() == [0, ones << 2, ones << 1, ones, 0b100_010_111]
-    assert morton_codes(np.ones((3, 3))).tolist() == [0, 0, 0]

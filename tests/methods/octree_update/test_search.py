@@ -7,10 +7,13 @@ import jostle
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
 from jostle.geometry.box_box import PADDING
 from jostle.geometry.rigid import transform_points
-from jostle.methods.octree_update import face_pairs
+from jostle.kernels.jit import kernel
 from jostle.methods.octree_update.black_nodes import complete_face_octree
+from jostle.methods.octree_update.face_pairs import put_on_checklist
 from jostle.methods.octree_update.overlap_regions import find_overlap_regions
 from jostle.methods.octree_update.search import Octrees, Room, Search
+from jostle.methods.octree_update.standard_octree import FULL_CHECKLIST
+from jostle.methods.octree_update.work import open_work
 from jostle.motion.pose import translation
 from tests.oracle.boxes import oriented_box_meets_box
 from tests.tiny import box, random_pose, random_soup, tetrahedron
@@ -140,18 +143,24 @@ def test_a_face_pair_is_checked_once_however_many_voxels_it_is_in():
         assert voxels == 1 if level == 0 else voxels >= 4
 
 
+@kernel
+def put_at(addresses, pair, face_a, face_b):
+    """Put a pair of faces on a checklist."""
+    return put_on_checklist(open_work(addresses).checklist, pair, face_a, face_b)
+
+
 @pytest.mark.small
 def test_the_checklist_of_pairs_of_faces_tells_new_from_old():
-    pair, faces = face_pairs.empty_checklist(64)
+    room = Room.empty(64)
+    small = room.table
     # More than half full, so that entries with equal faces and different pairs of bodies come to stand side by side.
     entries = [(p, a, b) for p in range(10, 16) for a in (0, 3, 2**31 - 1) for b in (0, 3, 2**31 - 1)]
-    assert all(face_pairs.put_on_checklist(pair, faces, *entry) for entry in entries)
-    larger = face_pairs.empty_checklist(128)
-    for begin, end in ((0, 20), (20, 64)):
-        face_pairs.copy_checklist(pair, faces, begin, end, *larger)
-    for held in ((pair, faces), larger):
-        assert not any(face_pairs.put_on_checklist(*held, *entry) for entry in entries)
-        assert face_pairs.put_on_checklist(*held, 1, 0, 3)
+    assert all(put_at(small.table[0], *entry) for entry in entries)
+    room.grow(FULL_CHECKLIST)
+    assert len(room.array("checklist")) == 128
+    for held in (small, room.table):
+        assert not any(put_at(held.table[0], *entry) for entry in entries)
+        assert put_at(held.table[0], 1, 0, 3)
 
 
 def test_without_the_padding_of_cubes_touching_faces_would_be_lost(monkeypatch):

@@ -294,14 +294,13 @@ def test_pairs_that_the_search_gives_up_on_are_settled_by_their_triangles(monkey
 def test_a_pair_whose_triangles_are_apart_is_free_and_gets_their_plane(monkeypatch):
     """As if the search gave up on every pair."""
 
-    def gives_up(pairs, *arguments):
+    def gives_up(body_a, body_b, records, *arguments):
         state, out = arguments[-2].view(State.dtype)[0], arguments[-1]
         pair = state["next_pair"]
-        if pair < len(pairs.body_a):
+        if pair < len(body_a):
             state["gave_up"] = 1
-            pairs.records[pair] = 1.0, 0.0, 0.0, 0.0, 0.0, -1.0, -1.0, -1.0
-            place = state["meeting"]
-            out.pair[place], out.kind[place], out.distance[place] = pair, jostle.Kind.CROSSING, 0.0
+            records[pair] = 1.0, 0.0, 0.0, 0.0, 0.0, -1.0, -1.0, -1.0
+            out[state["meeting"]] = pair, jostle.Kind.CROSSING, 0.0
         return 1
 
     places = (0, 0, 0), (1.5, 0, 0), (1.5, 0.5, 1.0 + 3e-7), (0.2, 0.3, 0.1), (0, 0, 4.0)

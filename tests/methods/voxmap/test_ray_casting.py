@@ -16,9 +16,9 @@ import pytest
 import jostle
 from jostle.geometry.winding import crossing_winding
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.sort import INSERTION_SORTED
 from jostle.methods.voxmap.map import Lattice, filled_voxels, lattice_of
 from jostle.methods.voxmap.ray_casting import (
-    INSERTION_SORTED,
     Crossings,
     Screen,
     cast_faces,

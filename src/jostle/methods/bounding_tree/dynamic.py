@@ -95,7 +95,7 @@ class DynamicSearch:
         distance, tests_before = how.separation * (1.0 + 1e-12) + apart, 0
         if how.separation > 0.0:
             # They keep no more than what is asked for. Most pairs never come so near, and need not be asked what they keep.
-            self._state["bucket"] = sweep_search.ANEW
+            self._state["bucket"] = sweep_search.START
             self._resume(a.tree, b.tree, how, distance, min(1.0, before + how.tolerance), 1, welded)
             tests_before = self._tests()
             if self._state["candidates"][0] == 0:
@@ -103,7 +103,7 @@ class DynamicSearch:
             how = how._replace(separation=self._kept_separation(a, b, how, WITHIN * how.separation + apart, welded))
             distance = how.separation * (1.0 + 1e-12) + apart
             tests_before += self._tests()
-        self._state["bucket"] = sweep_search.ANEW
+        self._state["bucket"] = sweep_search.START
         seen: Keys = np.empty(0, np.int64)
         found: list[MovingRows] = []
         best, enough, queries = before, LARGEST_BATCH if all_contacts else FIRST_BATCH, 0
@@ -141,7 +141,7 @@ class DynamicSearch:
 
     def _kept_separation(self, a: Mover, b: Mover, how: Sweep, distance: float, welded: Ints | None) -> float:
         """Return what separation they must keep, by the distance of the faces that may be within it at the start."""
-        self._state["bucket"] = sweep_search.ANEW
+        self._state["bucket"] = sweep_search.START
         least, done = np.inf, False
         while not done:
             done = self._resume(a.tree, b.tree, how, distance, 0.0, LARGEST_BATCH, welded)
@@ -174,7 +174,7 @@ class DynamicSearch:
             )  # fmt: skip
             if status == sweep_search.FULL_QUEUE:
                 self._double("entries", "starts")
-            elif status == sweep_search.ENOUGH and self._state["candidates"][0] < enough:
+            elif status == sweep_search.FULL_CANDIDATES:
                 self._double("candidates", "earliest")
             elif status != sweep_search.OUT_OF_OPERATIONS:
                 return bool(status == sweep_search.DONE)

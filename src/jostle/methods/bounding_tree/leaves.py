@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from jostle.geometry.rigid import rigid_coordinate
+from jostle.geometry.rigid import PoseRow, RigidPose, world_point
 from jostle.geometry.triangle import Bounds, Triangle, triangle_bounds, triangle_from
-from jostle.geometry.vector import Vec3, point_from, write_point_from
+from jostle.geometry.vector import point_from, write_point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int64
@@ -50,23 +50,23 @@ def cached_leaf(cache: LeafCache, shape: TreeShape, node: int, query: int, faces
 @kernel
 def fill_leaf(cache: LeafCache, first: int, shape: TreeShape, node: int) -> None:
     """Write the faces of a leaf to the cache, from its row `first` on."""
-    begin = as_int64(shape.first_face[node])
+    begin, to_world = as_int64(shape.first_face[node]), rigid_pose(cache.pose)
     for i in range(shape.face_count[node]):
         face, corners = cache.faces[first + i], shape.faces[shape.order[begin + i]]
         for k in range(3):
-            write_point_from(face.corners, 3 * k, world_point(cache.pose, point_from(shape.vertices[corners.vertex[k]].at, 0)))
+            write_point_from(face.corners, 3 * k, world_point(to_world, point_from(shape.vertices[corners.vertex[k]].at, 0)))
         box = triangle_bounds(triangle_of(face))
         write_point_from(face.lower, 0, box.lower)
         write_point_from(face.upper, 0, box.upper)
 
 
 @kernel(forceinline=True)
-def world_point(pose: Affine, p: Vec3) -> Vec3:
-    """Return the world coordinates of a local point, by the formula of all exact methods."""
-    return Vec3(
-        rigid_coordinate(pose.u[0], pose.u[1], pose.u[2], pose.origin[0], p.x, p.y, p.z),
-        rigid_coordinate(pose.v[0], pose.v[1], pose.v[2], pose.origin[1], p.x, p.y, p.z),
-        rigid_coordinate(pose.w[0], pose.w[1], pose.w[2], pose.origin[2], p.x, p.y, p.z),
+def rigid_pose(pose: Affine) -> RigidPose:
+    """Return a pose as a value."""
+    return RigidPose(
+        PoseRow(pose.u[0], pose.u[1], pose.u[2], pose.origin[0]),
+        PoseRow(pose.v[0], pose.v[1], pose.v[2], pose.origin[1]),
+        PoseRow(pose.w[0], pose.w[1], pose.w[2], pose.origin[2]),
     )
 
 

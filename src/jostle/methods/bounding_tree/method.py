@@ -42,6 +42,13 @@ SWEEPS = ("relative", "enclosing")
 MOST_FACES_OF_LEAF = 64
 SERVES = frozenset({Serve.MOTION, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID})
 
+SHOWN = {
+    **{f"volumes of level {level}": f"level {level}" for level in range(6)},
+    "nodes visited": "visited",
+    "swept volumes": "swept 0",
+    "contacts": "contacts",
+}
+
 
 @dataclass(frozen=True)
 class BoundingTree:
@@ -126,6 +133,7 @@ class BoundingTree:
             answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT, Answer.TIME: times},
             serves=SERVES,
             paper="eckstein1999",
+            overlays=SHOWN,
         )
 
     @property

@@ -25,10 +25,10 @@ from jostle.geometry.vector import Vec3, absolute, cross, dot, minus, plus, poin
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
-from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int32, record_viewer
+from jostle.kernels.structs import One, Record, Rows, Run, float64, record_viewer
 from jostle.methods.bounding_tree.axes import Affine
 from jostle.methods.bounding_tree.overlap import write_pose
-from jostle.methods.bounding_tree.tree import Corners, Point, Tree, Volume
+from jostle.methods.bounding_tree.tree import Point, Tree, TreeTopology, Volume, topology_of
 
 MOST_HALVINGS = 7
 INSTANTS = (2 << MOST_HALVINGS) + 1  # starts, ends and middles of all intervals
@@ -64,17 +64,11 @@ class Pad(Record):
     per_way: float64
 
 
-class MovingShape(Struct):
+class MovingShape(TreeTopology):
     """A tree within a step, by address."""
 
     volumes_t0: Rows[Volume]  # in body coordinates; in the world for a deforming body
     volumes_t1: Rows[Volume]
-    first_child: Rows[int32]
-    child_count: Rows[int32]
-    first_face: Rows[int32]
-    face_count: Rows[int32]
-    order: Rows[int32]
-    faces: Rows[Corners]
     vertices_t0: Rows[Point]  # in the world
     vertices_t1: Rows[Point]
     motion: One[Motion]
@@ -100,15 +94,10 @@ def resting_template(tree: Tree, vertices: Floats) -> AddressTable:
     return MovingShape.table(
         volumes_t0=tree.volumes,
         volumes_t1=tree.volumes,
-        first_child=tree.first_child,
-        child_count=tree.child_count,
-        first_face=tree.first_face,
-        face_count=tree.face_count,
-        order=tree.order,
-        faces=tree.faces,
         vertices_t0=vertices,
         vertices_t1=vertices,
         motion=np.zeros(1, Motion.dtype),
+        **topology_of(tree),
     )
 
 

@@ -18,7 +18,7 @@ from jostle.methods.bounding_tree import static
 from jostle.methods.bounding_tree.axes import Affine
 from jostle.methods.bounding_tree.leaves import SLOTS, LeafCache, WorldFace
 from jostle.methods.bounding_tree.overlap import PairFrame
-from jostle.methods.bounding_tree.tree import Point, Tree, TreeShape, Volume
+from jostle.methods.bounding_tree.tree import Point, Tree, TreeShape, Volume, topology_of
 from jostle.packed_rows import ALL, unpacked
 from jostle.report import Counters
 from jostle.rows import Rows
@@ -53,17 +53,7 @@ class Shapes:
 
 
 def _arrays(tree: Tree, vertices: Floats, welded: Ints) -> list[NDArray[Any]]:
-    return TreeShape.arrays(
-        volumes=tree.volumes,
-        first_child=tree.first_child,
-        child_count=tree.child_count,
-        first_face=tree.first_face,
-        face_count=tree.face_count,
-        order=tree.order,
-        faces=tree.faces,
-        vertices=vertices,
-        welded=welded,
-    )
+    return TreeShape.arrays(volumes=tree.volumes, vertices=vertices, welded=welded, **topology_of(tree))
 
 
 def _largest_leaf(tree: Tree) -> int:

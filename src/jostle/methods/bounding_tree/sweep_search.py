@@ -1,19 +1,29 @@
-"""Dynamic collision detection: two trees walked along the motion, the earliest first (§4).
+"""Dynamic collision detection: two trees walked along the motion, the earliest first (Eckstein and Schömer §4).
 
-A pair of nodes belongs to an interval of time, at first the whole step. Where the two may meet within it (`swept.py`), either the
-interval is halved, if what rotation adds to the volumes is large beside them, or the larger node is replaced by its children.
-Pairs wait in a queue: one stack for each 1024th of the step, by the earliest time at which they may meet, so that what is early
-comes first and within that what is deep. Pairs of leaves come down to pairs of faces: candidates with an earliest time.
+An entry of the queue is a pair of nodes and an interval of time, at first the roots and the whole step. Entries are taken in the
+order of the earliest time at which they may meet, and replaced (`successors`):
 
-Python finds the times of the candidates (`jostle/continuous`) and hands the best one back as the limit: what may meet only later is
-never looked at. No contact is lost: windows are conservative, and pairs are dropped only when they start after the limit.
+| entry | is replaced by |
+|---|---|
+| its interval is marked `TO_HALVE` | the same nodes over both halves: "intermediate points in time" (§4.1) where rotation blurs |
+| a node against itself | all pairs of its children |
+| any other with an inner node | the children of the larger node, each with the other node |
+| two leaves | candidates: pairs of faces that may meet, with an earliest time (§4.2) |
 
-| status | when | the caller |
+Of what replaces an entry only those go to the queue whose swept bounding objects may meet (`swept.py`, §4.1) before the limit. The
+queue is one stack for each 1024th of the step: what is early comes first, and within that what is deep in the trees.
+
+Python finds the contact times of the candidates (`jostle/continuous`, §4.2) and hands the best one back as the limit: what may meet
+only later is never looked at. No contact is lost: windows are conservative, and entries are dropped only when they start after
+the limit.
+
+| returns | when | what the caller does |
 |---|---|---|
-| DONE | nothing waits that may meet before the limit | takes the candidates |
-| OUT_OF_OPERATIONS | enough was tested since the call | hears Ctrl-C, calls again |
-| ENOUGH | there are as many candidates as wanted, or no room for more | takes them, or doubles their arrays, calls again |
-| FULL_QUEUE | what comes of the next pair might not find room | doubles the queue, calls again |
+| `DONE` | nothing waits that may meet before the limit | takes the candidates |
+| `OUT_OF_OPERATIONS` | the tests of this call are used up | hears Ctrl-C, calls again |
+| `ENOUGH` | there are as many candidates as wanted | takes them, calls again with a lower limit |
+| `FULL_CANDIDATES` | the pairs of faces of two leaves might not fit | doubles the candidates, calls again |
+| `FULL_QUEUE` | what replaces one entry might not fit | doubles the queue, calls again |
 """
 
 from __future__ import annotations
@@ -41,23 +51,24 @@ from jostle.methods.bounding_tree.swept_body import EMPTY, Interval, SweepScratc
 from jostle.methods.bounding_tree.tree import SPHERE
 
 BUCKETS = 1024
-ANEW = -1  # as the bucket: begin with the roots
-# An interval is 1 for the whole step, and 2 i and 2 i + 1 for the halves of i. With this bit it is to be halved.
-TO_HALVE = 1 << 20
+START = -1  # as the bucket: begin with the roots
+# Intervals are numbered: 1 is the whole step, 2 i and 2 i + 1 are the halves of i. With this bit, one is to be halved first.
+WHOLE_STEP, TO_HALVE = 1, 1 << 20
 
-DONE, OUT_OF_OPERATIONS, ENOUGH, FULL_QUEUE = range(4)
-MOST_NEW = 40  # entries that one can put in the queue
+DONE, OUT_OF_OPERATIONS, ENOUGH, FULL_CANDIDATES, FULL_QUEUE = range(5)
+MOST_NEW = 6 * 7 // 2  # entries that replace one: of a node with six children against itself, all pairs of these
 BLURRED = 0.25  # an interval is halved when rotation adds more than this part of the radii
-ROUNDING = 2.0**-43
+NO_NODE = -1
+ROUNDING = 2.0**-43  # of the largest coordinates: what world vertices and volumes may differ by
 
 
 class SweepState(Record):
     """Where a search stands, and counts of tests."""
 
-    bucket: int64  # that is being emptied
-    used: int64  # entries, ever
-    free: int64  # the first free entry of those used, or -1
-    waiting: int64  # entries
+    bucket: int64  # that is being emptied, or START
+    used: int64  # entries that were ever in use …
+    free: int64  # … the first of those that are free again, or -1 …
+    waiting: int64  # … and how many are in the queue
     candidates: int64
     node_tests: int64
     face_tests: int64
@@ -65,7 +76,7 @@ class SweepState(Record):
 
 
 class Entry(Record):
-    """A pair of nodes that waits, and the next in its bucket or the next free one."""
+    """A pair of nodes over an interval, in the queue; `next` is the next in its bucket, or the next free one."""
 
     next: int32
     a: int32
@@ -74,7 +85,7 @@ class Entry(Record):
 
 
 class Candidate(Record):
-    """Faces that may meet; they may come several times."""
+    """Faces that may meet; they come once for each interval in which they may."""
 
     face_a: int32
     face_b: int32
@@ -97,17 +108,17 @@ open_work, open_shape, open_scratch = opener(SweepWork), opener(MovingShape), ro
 class SweepOptions(NamedTuple):
     """What is asked for, and how far roundings and poses may be off."""
 
-    kind: int
-    relative: bool
+    kind: int  # of the bounding objects
+    relative: bool  # compare by relative motion, not by what encloses each way
     most_halvings: int
-    itself: bool
+    itself: bool  # one body against itself
     padding: float
-    lack: float
+    lack: float  # of orthonormality, of both bodies
     limit: float  # the latest time of interest
 
 
 class Waiting(NamedTuple):
-    """What was taken from the queue."""
+    """An entry that was taken from the queue; `start` is the earliest time at which its nodes may meet."""
 
     a: int
     b: int
@@ -116,7 +127,7 @@ class Waiting(NamedTuple):
 
 
 class Successors(NamedTuple):
-    """What a pair of nodes is replaced by: intervals and nodes of both, the first and one beyond the last of each."""
+    """What an entry is replaced by: all intervals with all nodes of a and of b, from the first to one beyond the last."""
 
     first_interval: int
     end_interval: int
@@ -124,7 +135,7 @@ class Successors(NamedTuple):
     end_a: int
     begin_b: int
     end_b: int
-    with_itself: bool  # then each pair of children once
+    with_itself: bool  # of a node against itself: each pair of children once
 
 
 @kernel
@@ -132,7 +143,7 @@ def sweep(
     shape_a: Addresses, shape_b: Addresses, scratch: Addresses, addresses: Addresses, kind: int, relative: bool,
     most_halvings: int, welded: Ints, distance: float, limit: float, enough: int, operations: int,
 ) -> int:  # fmt: skip
-    """Resume a pair of bodies; return why it stopped.
+    """Resume the search of a pair of bodies; return why it stopped.
 
     shape_a, shape_b: addresses of `MovingShape`; scratch: table of two `SweepScratch`; addresses: those of `SweepWork`;
     welded: (m,3) of a body against itself, else without rows; distance: faces that come so near are in contact; enough: candidates.
@@ -140,25 +151,28 @@ def sweep(
     work = open_work(addresses)
     state = work.state
     a, b = SweptBody(open_shape(shape_a), open_scratch(scratch, 0)), SweptBody(open_shape(shape_b), open_scratch(scratch, 1))
-    if state.bucket == ANEW:
+    if state.bucket == START:
         begin_with_roots(work, a, b, most_halvings)
+    motion_a, motion_b = a.shape.motion, b.shape.motion
     # World coordinates below 1e-30 are 0, which volumes do not know: the floor.
-    padding = distance + ROUNDING * (a.shape.motion.largest + b.shape.motion.largest) + CULL_FLOOR
-    lack = 4.0 * (a.shape.motion.lack + b.shape.motion.lack)
+    padding = distance + ROUNDING * (motion_a.largest + motion_b.largest) + CULL_FLOOR
+    lack = 4.0 * (motion_a.lack + motion_b.lack)
     options = SweepOptions(kind, relative, most_halvings, welded.shape[0] > 0, padding, lack, limit)
     most_tests = (state.node_tests + state.face_tests) + operations
-    most_candidates = min(enough - 1, len(work.candidates) - len(a.scratch.faces) * len(b.scratch.faces))
+    most_candidates = len(work.candidates) - len(a.scratch.faces) * len(b.scratch.faces)
     while True:
-        entry = earliest_entry(work, limit)
-        if entry < 0:
+        number = earliest_entry(work, limit)
+        if number < 0:
             return DONE
         if state.node_tests + state.face_tests >= most_tests:
             return OUT_OF_OPERATIONS
         if state.waiting + MOST_NEW > len(work.entries):
             return FULL_QUEUE
-        if state.candidates > most_candidates:
+        if state.candidates >= enough:
             return ENOUGH
-        item = taken(work, entry)
+        if state.candidates > most_candidates:
+            return FULL_CANDIDATES
+        item = pop(work, number)
         if item.start > limit:
             continue
         if item.interval & TO_HALVE or a.shape.child_count[item.a] > 0 or b.shape.child_count[item.b] > 0:
@@ -169,34 +183,35 @@ def sweep(
 
 @kernel
 def begin_with_roots(work: SweepWork, a: SweptBody, b: SweptBody, most_halvings: int) -> None:
-    """Put the roots in the empty queue, forget all instants."""
+    """Begin a search: the roots over the whole step in the queue, no candidates, no tests, both bodies at both ends."""
     state = work.state
     for k in range(BUCKETS):
         work.heads[k] = -1
-    forget_instants(a)
-    forget_instants(b)
+    set_up_body(a)
+    set_up_body(b)
     state.bucket, state.used, state.free, state.waiting = 0, 0, -1, 0
     state.candidates, state.node_tests, state.face_tests, state.halved = 0, 0, 0, 0
-    turned = max(a.shape.motion.angle, b.shape.motion.angle)
-    push(work, 0.0, 0, 0, 1 | TO_HALVE if turned > 2.0 * BLURRED and most_halvings > 0 else 1)
+    # Half of the angle is about what rotation adds to the radii (`motions.py`).
+    blurred = 0.5 * max(a.shape.motion.angle, b.shape.motion.angle) > BLURRED
+    push(work, 0.0, 0, 0, marked(WHOLE_STEP, blurred and most_halvings > 0))
 
 
 @kernel
-def forget_instants(body: SweptBody) -> None:
-    """Set up both ends of the step, and what to pad; mark all instants in between as unknown."""
+def set_up_body(body: SweptBody) -> None:
+    """Set up both ends of the step, and what to pad; mark all instants in between as unknown (NaN)."""
     scratch, motion = body.scratch, body.shape.motion
     for k in range(INSTANTS):
         scratch.instants[k].place.u[0] = math.nan
     for halvings in range(MOST_HALVINGS + 1):
         set_up_pad(motion, halvings, scratch.pads[halvings])
-    scratch.leaf.node, scratch.leaf.interval = -1, -1
+    scratch.leaf.node, scratch.leaf.interval = NO_NODE, -1
     set_up_instant(motion, 0.0, scratch.instants[0])
     set_up_instant(motion, 1.0, scratch.instants[INSTANTS - 1])
 
 
 @kernel(forceinline=True)
 def earliest_entry(work: SweepWork, limit: float) -> int:
-    """Return the first entry of the first bucket that has one, -1 if none is before the limit."""
+    """Return the number of the first entry in the first bucket that has one; -1 if none is before the limit."""
     bucket, entry = work.state.bucket, -1
     while bucket < BUCKETS and bucket <= limit * BUCKETS:
         entry = as_int64(work.heads[bucket])
@@ -208,8 +223,8 @@ def earliest_entry(work: SweepWork, limit: float) -> int:
 
 
 @kernel(forceinline=True)
-def taken(work: SweepWork, number: int) -> Waiting:
-    """Take the first entry out of its bucket."""
+def pop(work: SweepWork, number: int) -> Waiting:
+    """Take the first entry of the present bucket out of the queue."""
     state, entry = work.state, work.entries[number]
     work.heads[state.bucket] = entry.next
     entry.next = state.free
@@ -220,7 +235,7 @@ def taken(work: SweepWork, number: int) -> Waiting:
 
 @kernel(forceinline=True)
 def push(work: SweepWork, time: float, a: int, b: int, interval: int) -> None:
-    """Put a pair of nodes in the queue."""
+    """Put a pair of nodes over an interval in the queue."""
     state = work.state
     number = state.free
     if number >= 0:
@@ -236,15 +251,21 @@ def push(work: SweepWork, time: float, a: int, b: int, interval: int) -> None:
 
 
 @kernel(forceinline=True)
+def marked(interval: int, to_halve: bool) -> int:
+    """Return the number of an interval, with the mark of those to be halved if this is one."""
+    return interval | TO_HALVE if to_halve else interval
+
+
+@kernel(forceinline=True)
 def compare_nodes(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, options: SweepOptions) -> None:
-    """Halve the interval of two nodes, or replace the larger one by its children; those that may meet go to the queue."""
+    """Replace an entry by what may meet of its successors (§4.1)."""
     new = successors(work, a.shape, b.shape, item, options.itself)
     tests = 0
     for part in range(new.first_interval, new.end_interval):
         interval = interval_of(part)
-        know_instants(a, interval)
-        know_instants(b, interval)
-        b.scratch.place.node = -1
+        set_up_instants(a, interval)
+        set_up_instants(b, interval)
+        b.scratch.place.node = NO_NODE  # it may be set up over another interval
         for i in range(new.begin_a, new.end_a):
             set_up_node(a, i, interval)
             for j in range(i if new.with_itself else new.begin_b, new.end_b):
@@ -254,29 +275,35 @@ def compare_nodes(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, op
                 tests += 1
                 if b.scratch.place.node != j:
                     set_up_node(b, j, interval)
-                window = window_of_nodes(a, b, interval, options)
-                time = max(item.start, time_of(interval, window.low))
-                if window.low <= window.high and time <= options.limit:
-                    push(work, time, i, j, part | TO_HALVE if is_blurred(a, b, interval, options) else part)
+                push_if_meeting(work, a, b, Waiting(i, j, part, item.start), interval, options)
     work.state.node_tests += tests
 
 
 @kernel(forceinline=True)
+def push_if_meeting(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, interval: Interval, options: SweepOptions) -> None:
+    """Put the nodes that are set up in the queue, if they may meet before the limit; they do not before `item.start`."""
+    window = window_of_nodes(a, b, interval, options)
+    time = max(item.start, time_of(interval, window.low))
+    if window.low <= window.high and time <= options.limit:
+        push(work, time, item.a, item.b, marked(item.interval, is_blurred(a, b, interval, options)))
+
+
+@kernel(forceinline=True)
 def successors(work: SweepWork, a: MovingShape, b: MovingShape, item: Waiting, itself: bool) -> Successors:
-    """Return what a pair of nodes is replaced by."""
+    """Return what an entry is replaced by; see the module."""
     if item.interval & TO_HALVE:
         work.state.halved += 1
         whole = item.interval ^ TO_HALVE
         return Successors(2 * whole, 2 * whole + 2, item.a, item.a + 1, item.b, item.b + 1, False)
     children_a, children_b = as_int64(a.child_count[item.a]), as_int64(b.child_count[item.b])
     with_itself = itself and item.a == item.b
-    larger = a.volumes_t0[item.a].radius >= b.volumes_t0[item.b].radius
+    is_larger_a = a.volumes_t0[item.a].radius >= b.volumes_t0[item.b].radius
     begin_a, end_a, begin_b, end_b = item.a, item.a + 1, item.b, item.b + 1
-    into_a = with_itself or children_b == 0 or (children_a > 0 and larger)
-    if into_a:
+    opens_a = with_itself or children_b == 0 or (children_a > 0 and is_larger_a)
+    if opens_a:
         begin_a = as_int64(a.first_child[item.a])
         end_a = begin_a + children_a
-    if with_itself or not into_a:
+    if with_itself or not opens_a:
         begin_b = as_int64(b.first_child[item.b])
         end_b = begin_b + children_b
     return Successors(item.interval, item.interval + 1, begin_a, end_a, begin_b, end_b, with_itself)
@@ -284,7 +311,7 @@ def successors(work: SweepWork, a: MovingShape, b: MovingShape, item: Waiting, i
 
 @kernel(forceinline=True)
 def interval_of(number: int) -> Interval:
-    """Return an interval by its number."""
+    """Return the interval of a number without a mark."""
     halvings = 0
     while number >> (halvings + 1):
         halvings += 1
@@ -296,8 +323,8 @@ def interval_of(number: int) -> Interval:
 
 
 @kernel(forceinline=True)
-def know_instants(body: SweptBody, interval: Interval) -> None:
-    """Set up instants of an interval that were not needed before."""
+def set_up_instants(body: SweptBody, interval: Interval) -> None:
+    """Set up the start, middle and end of an interval, where these are not known yet."""
     for k in (interval.first, interval.middle, interval.last):
         instant = body.scratch.instants[k]
         if math.isnan(instant.place.u[0]):
@@ -306,13 +333,13 @@ def know_instants(body: SweptBody, interval: Interval) -> None:
 
 @kernel(forceinline=True)
 def time_of(interval: Interval, low: float) -> float:
-    """Return the time, or a little less, at which a window of an interval begins."""
+    """Return the time at which a window of an interval begins, rounded down."""
     return interval.start + low * (interval.end - interval.start) * OUTWARD
 
 
 @kernel(forceinline=True)
 def window_of_nodes(a: SweptBody, b: SweptBody, interval: Interval, options: SweepOptions) -> Window:
-    """Return when the nodes that are set up may meet: by spheres about them, and where these may meet by their boxes."""
+    """Return when the nodes that are set up may meet: by spheres about them first, then by their boxes."""
     place_a, place_b = a.scratch.place, b.scratch.place
     window = window_of_centres(options.relative, options.kind == SPHERE, place_a, place_b, options.padding)
     if window.low > window.high or time_of(interval, window.low) > options.limit:
@@ -328,7 +355,7 @@ def window_of_nodes(a: SweptBody, b: SweptBody, interval: Interval, options: Swe
 
 @kernel(forceinline=True)
 def is_blurred(a: SweptBody, b: SweptBody, interval: Interval, options: SweepOptions) -> bool:
-    """Return whether the interval is to be halved: motion adds much to the nodes that are set up."""
+    """Return whether the interval is to be halved: motion adds much to the nodes that are set up, and halving is allowed."""
     place_a, place_b = a.scratch.place, b.scratch.place
     much = BLURRED * (place_a.radius + place_b.radius)
     return interval.halvings < options.most_halvings and strayed(options.relative, place_a, place_b) > much
@@ -336,7 +363,7 @@ def is_blurred(a: SweptBody, b: SweptBody, interval: Interval, options: SweepOpt
 
 @kernel(forceinline=True)
 def compare_leaves(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, options: SweepOptions, welded: Ints) -> None:
-    """Write the faces of two leaves that may meet to the candidates."""
+    """Add the pairs of faces of two leaves that may meet before the limit to the candidates (§4.2)."""
     state, interval = work.state, interval_of(item.interval)
     set_up_leaf(a, item.a, item.interval, interval)
     set_up_leaf(b, item.b, item.interval, interval)
@@ -360,7 +387,7 @@ def compare_leaves(work: SweepWork, a: SweptBody, b: SweptBody, item: Waiting, o
 
 @kernel(forceinline=True)
 def set_up_leaf(body: SweptBody, node: int, number: int, interval: Interval) -> None:
-    """Set up the faces of a leaf over the interval of this number, unless they are."""
+    """Set up the faces of a leaf over the interval of this number, unless that was done last."""
     leaf = body.scratch.leaf
     if leaf.node != node or leaf.interval != number:
         leaf.node, leaf.interval = node, number

@@ -12,7 +12,7 @@ than the rounding of an evaluation of the same in float64.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,16 +55,21 @@ class Corners(Record):
     vertex: Run[int32, Literal[3]]
 
 
-class TreeShape(Struct):
-    """A tree with the vertices it stands for, by address; fields are those of `Tree`, welded faces those of `Mesh`."""
+class TreeTopology(Struct):
+    """What a motion does not change of a tree, by address; fields are those of `Tree`."""
 
-    volumes: Rows[Volume]
     first_child: Rows[int32]
     child_count: Rows[int32]
     first_face: Rows[int32]
     face_count: Rows[int32]
     order: Rows[int32]
     faces: Rows[Corners]
+
+
+class TreeShape(TreeTopology):
+    """A tree with the vertices it stands for, by address; welded faces are those of `Mesh`."""
+
+    volumes: Rows[Volume]
     vertices: Rows[Point]
     welded: Rows[int32]
 
@@ -101,6 +106,11 @@ class Tree(NamedTuple):
     faces: Ints  # (m,3) in the order of the mesh
     vertex_start: NDArray[np.int64]  # (n+1,) the node's vertices, each once, are vertex_list[vertex_start[i] : vertex_start[i + 1]]
     vertex_list: Ints
+
+
+def topology_of(tree: Tree) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a tree's topology by the names of their fields."""
+    return {field.name: getattr(tree, field.name) for field in TreeTopology.layout}
 
 
 def validate(tree: Tree, vertices: Floats) -> None:

@@ -36,6 +36,7 @@ TRAITS = Traits(
     semantics=Semantics.BOTH,
     answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT, Answer.DISTANCE: EXACT, Answer.TIME: NO_MISS},
     serves=frozenset({Serve.CLEARANCE, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID, Serve.MOTION}),
+    overlays={"boxes of faces": ""},
 )
 
 

@@ -91,6 +91,7 @@ class ClosestFeatures:
             needs=frozenset(needs),
             paper="kitamura1998",
             cures={Need.CONVEX: HULL_INSTEAD, Need.CLOSED: HULL_INSTEAD, Need.RIGID: DEFORMING},
+            overlays={"closest features": ""},
         )
 
     @property

@@ -29,6 +29,7 @@ TRAITS = Traits(
     answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT},
     serves=frozenset({Serve.DEFORM, Serve.SOLID}),
     paper="boyse1979",
+    overlays={"edges": "edges"},
 )
 
 

@@ -37,6 +37,7 @@ TRAITS = Traits(
     answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT},
     serves=frozenset({Serve.CLEARANCE, Serve.DEFORM, Serve.SOLID}),
     paper="kitamura1998",
+    overlays={"cells visited": "cells", "overlap regions": "regions", "faces on the checklist": "faces"},
 )
 HOW = {"clip": CLIP, "axes": AXES, "boxes": BOXES}
 LARGEST_GIVEN = 10  # level; two faces that fill the cube meet in four million voxels of the next

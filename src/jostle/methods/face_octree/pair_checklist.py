@@ -6,39 +6,18 @@ faces are compared, which stand in the voxel's list, and after it their boxes (t
 
 from __future__ import annotations
 
-from typing import Any
-
 from jostle.frame import Ints
 from jostle.geometry.vector import Points
+from jostle.kernels.hash_set import EMPTY, place_of_key
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.methods.face_octree.work import Checklist, Keys, Work
-
-EMPTY = -1
 
 
 @kernel(forceinline=True)
 def key_of(a: int, b: int) -> int:
     """Return one sortable number for two."""
     return (a << 32) | b
-
-
-@kernel
-def look_up(pair_table: Any, key: int) -> int:
-    """Return the place of a key in a table of a power of two of places, or of the empty one where it belongs."""
-    mask = len(pair_table) - 1
-    mixed = ((key >> 32) * 73_856_093) ^ ((key & 0xFFFFFFFF) * 19_349_663)
-    place = (mixed ^ (mixed >> 17)) & mask
-    while pair_table[place] != EMPTY and pair_table[place] != key:
-        place = (place + 1) & mask
-    return place
-
-
-@kernel
-def enter_again(checks: Keys, begin: int, end: int, pair_table: Keys) -> None:
-    """Enter a piece of the checklist into a table."""
-    for k in range(begin, end):
-        pair_table[look_up(pair_table, checks[k])] = checks[k]
 
 
 @kernel
@@ -95,7 +74,7 @@ def check_face(work: Work, faces: Checklist, allowed: Keys, apart: float, k: int
         if not good:
             continue
         key = key_of(f, g)
-        place = look_up(work.pair_table, key)
+        place = place_of_key(work.pair_table, key)
         if work.pair_table[place] == EMPTY and face_boxes_meet(faces.world, faces.corner, f, g, apart):
             work.pair_table[place] = key
             work.checks[state.checks] = key

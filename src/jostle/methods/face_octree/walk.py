@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from jostle.frame import Floats
 from jostle.geometry.triangle_box import CLIP_WORKSPACE
 from jostle.kernels.buffers import doubled, full, pieces
+from jostle.kernels.hash_set import EMPTY, enter_keys
 from jostle.kernels.pool import map_chunks, told_to_stop
-from jostle.methods.face_octree.pair_checklist import EMPTY, enter_again
 from jostle.methods.face_octree.subdivision import (
     ALL_CHILDREN,
     CELLS_ALONG,
@@ -128,7 +128,7 @@ class Walk:
         checks = doubled(self.array("checks"))
         pair_table = full(2 * len(self.array("pair_table")), EMPTY, np.int64)
         for begin, end in pieces(int(self.state["checks"])):
-            enter_again(checks, begin, end, pair_table)
+            enter_keys(checks, begin, end, pair_table)
         self._table = self._table.with_arrays(0, Work.places(checks=checks, pair_table=pair_table))
 
 

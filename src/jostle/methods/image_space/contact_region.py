@@ -69,8 +69,7 @@ def describe_pixels(views: Views, pixels: Pixels, frame: Frame, shapes: ShapesOf
 
     def step(work: Workspace, operations: int) -> tuple[bool, int]:
         used = describe_rows(tiles, to_world, direction, rows, shapes.addresses, poses, work.addresses, operations, segment, normal)
-        work.grow()
-        return bool(work.search.rows == count), max(1, int(used))
+        return work.grow().rows == count, max(1, int(used))
 
     run_in_slices(step, work, FIRST_SLICE)
     return Details(segment=segment, normal=normal, area=views.pixel[pixels.view].prod(axis=1))

@@ -15,6 +15,7 @@ import numpy as np
 
 from jostle.frame import Floats, Ints
 from jostle.kernels.jit import kernel
+from jostle.kernels.sort import sort_by_two_keys
 from jostle.methods.image_space.workspace import (
     HIGH,
     LOW,
@@ -26,7 +27,7 @@ from jostle.methods.image_space.workspace import (
     depth_map,
     mask_meeting_depths,
 )
-from jostle.render.depth_layers import LayerList, count_layers, fill_layers, layers_meet, sort_by_depth, sort_layers
+from jostle.render.depth_layers import LayerList, count_layers, fill_layers, layers_meet, sort_layers
 from jostle.render.drawn_body import DrawnBody, box_is_outside, faces_of_patch, patch_count
 from jostle.render.spans import ROW, Scratch, depth_in_span, place_patch, span_at, spans_of_faces
 
@@ -139,5 +140,5 @@ def layers_of_pixel(body: DrawnBody, pixel: int, depth: Floats, label: Ints, scr
                         label[count] = span.label
                     count += 1
     if count <= depth.shape[0]:
-        sort_by_depth(depth, label, 0, count)
+        sort_by_two_keys(depth, label, 0, count)
     return count

@@ -139,6 +139,7 @@ class ImageSpace:
             needs=frozenset({Need.CLOSED}),
             paper="baciu1998",
             cures={Need.CLOSED: OPEN},
+            overlays={"region and images": "", "region": "region", "depth images": "depth", "stencil images": "stencil"},
         )
 
     @property

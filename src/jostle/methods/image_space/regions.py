@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from jostle.broad_phase.volumes import CandidatePairs
 from jostle.errors import InputError
 from jostle.frame import Floats, Frame, Ints
-from jostle.geometry.rigid import rigid_coordinate
+from jostle.geometry.rigid import pose_of, world_point
 from jostle.geometry.triangle import Bounds
 from jostle.geometry.vector import Vec3, minus, plus, point_at, point_from, times, write_point, write_point_from
 from jostle.kernels.arrays import read_only_view
@@ -290,13 +290,7 @@ def middle_of_box(box: Bounds) -> Vec3:
 @kernel
 def middle_in_world(pose: Floats, box: Bounds) -> Vec3:
     """Return the world place of the middle of a local box."""
-    middle = middle_of_box(box)
-    x, y, z = middle.x, middle.y, middle.z
-    return Vec3(
-        rigid_coordinate(pose[0, 0], pose[0, 1], pose[0, 2], pose[0, 3], x, y, z),
-        rigid_coordinate(pose[1, 0], pose[1, 1], pose[1, 2], pose[1, 3], x, y, z),
-        rigid_coordinate(pose[2, 0], pose[2, 1], pose[2, 2], pose[2, 3], x, y, z),
-    )
+    return world_point(pose_of(pose), middle_of_box(box))
 
 
 @kernel
@@ -447,7 +441,10 @@ def direction_of_view(mode: int, remembered: Vec3, between: BetweenBodies) -> Ve
 
 @kernel
 def sort_by_area(regions: Floats, first: int, last: int) -> None:
-    """Sort rows first … last-1 of regions by area, the smallest first; equal ones stay in order."""
+    """Sort rows first … last-1 of regions by area, the smallest first; equal ones stay in order.
+
+    Three at most, of many columns each: exchanging neighbours is shorter than keys and an order for `kernels/sort.py`.
+    """
     for i in range(first + 1, last):
         k = i
         while k > first and regions[k, WIDTH] * regions[k, HEIGHT] < regions[k - 1, WIDTH] * regions[k - 1, HEIGHT]:

@@ -24,7 +24,7 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.pool import map_chunks
 from jostle.kernels.slices import run_in_slices
-from jostle.kernels.structs import Addresses
+from jostle.kernels.structs import Addresses, borrowed
 from jostle.methods.image_space.conservative import common_ranges, possible_depths
 from jostle.methods.image_space.interval import common_depths
 from jostle.methods.image_space.layers import common_layers, pixel_collides
@@ -124,17 +124,15 @@ class SoftwareRenderer:
         work.begin(test, wanted, quick, first, last)
 
         def step(work: Workspace, operations: int) -> tuple[bool, int]:
-            used = look_at_views(rows, shapes.addresses, work.addresses, operations)
-            work.grow()
-            return bool(work.search.next_view == last), max(1, int(used))
+            used = look_at_views(*rows, shapes.addresses, work.addresses, operations)
+            return work.grow().next_view == last, max(1, int(used))
 
         run_in_slices(step, work, FIRST_SLICE)
-        search = work.search
-        found = slice(int(search.rows))
-        columns = [work.array(name)[found].copy() for name in ("row_view", "row_pixel", "row_low", "row_high")]
+        search = work.standing()
+        view, pixel, low, high = work.rows(search.rows)
         if work.numbers > KEPT_NUMBERS:
             del self._kept.work
-        return Pixels(columns[0], columns[1], columns[2], columns[3], int(search.drawn))
+        return Pixels(view, pixel, low, high, search.drawn)
 
     def _workspace(self, size: int) -> Workspace:
         """The maps and lists of this thread, for tiles of up to size × size pixels."""
@@ -173,12 +171,17 @@ class Look(NamedTuple):
 
 
 @kernel
-def look_at_views(views: ViewRows, shapes: Addresses, addresses: Addresses, operations: int) -> int:
+def look_at_views(
+    pair: Ints, body_a: Ints, body_b: Ints, to_tile: Floats, size: Ints, slack: Floats, shapes: Addresses, addresses: Addresses,
+    operations: int,
+) -> int:  # fmt: skip
     """Look at views from where the search of a workspace stands, for so many operations or until more room is needed.
 
-    Colliding pixels are written into its rows. Returns the operations used: faces drawn and pixels compared.
+    The columns are those of `ViewRows`, which would take longer to hand over. Colliding pixels are written into the rows of the
+    workspace. Returns the operations used: faces drawn and pixels compared.
     """
     table, work = open_shapes(shapes), open_work(addresses)
+    views = ViewRows(borrowed(pair), borrowed(body_a), borrowed(body_b), borrowed(to_tile), borrowed(size), borrowed(slack))
     search, used = work.search, 0
     while search.next_view < search.last_view and used < operations:
         view = as_int64(search.next_view)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
+from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener, uint8
 from jostle.render.clipping import Slack
@@ -42,6 +43,17 @@ class Search(Record):
     lists_needed: int64  # numbers in lists, likewise
 
 
+class Standing(NamedTuple):
+    """Where a search stands, read by Python: a microsecond faster than one field at a time."""
+
+    next_view: int
+    rows: int
+    pair_rows: int
+    drawn: int
+    rows_needed: int
+    lists_needed: int
+
+
 class Work(Struct):
     """Maps and lists of the tile at hand, scratch, and rows of all."""
 
@@ -61,6 +73,8 @@ class Work(Struct):
 
 open_work = opener(Work)
 _PLACES = {field.name: place for place, field in enumerate(Work.layout)}
+_ROWS = ("row_view", "row_pixel", "row_low", "row_high")
+_ASKED = len(Search.dtype.names or ()) - len(Standing._fields)  # fields before those of `Standing`
 
 
 class DrawnPair(NamedTuple):
@@ -77,54 +91,63 @@ class Workspace:
 
     def __init__(self, size: int = 1, lists: int = 1024) -> None:
         row = np.empty((2, 64), np.int32), np.empty((2, 64))
-        self._table = Work.table(
-            search=np.zeros(1, Search.dtype), scratch=scratch_for_drawing(), **_maps_of(size), **_lists_of(lists),
-            row_view=row[0][0], row_pixel=row[0][1], row_low=row[1][0], row_high=row[1][1],
+        self._hold(
+            Work.table(
+                search=np.zeros(1, Search.dtype), scratch=scratch_for_drawing(), **_maps_of(size), **_lists_of(lists),
+                row_view=row[0][0], row_pixel=row[0][1], row_low=row[1][0], row_high=row[1][1],
+            )
         )  # fmt: skip
 
-    @property
-    def addresses(self) -> Addresses:
-        """What kernels take: `open_work(addresses)`; it does not keep the arrays alive."""
-        row: Addresses = self._table.table[0]
-        return row
+    def _hold(self, table: AddressTable) -> None:
+        """Take a table; what every search reads of it is looked up once, here."""
+        arrays = {name: table.array(0, place) for name, place in _PLACES.items()}
+        numbers = arrays["maps"].size + 2 * arrays["row_low"].size + 2 * arrays["depths"].size
+        addresses: Addresses = table.table[0]
+        self._table, self._arrays, self._search = table, arrays, arrays["search"]
+        self.addresses = addresses  # what kernels take: `open_work(addresses)`; it does not keep the arrays alive
+        self.numbers = numbers  # how many it holds
 
     def array(self, name: str) -> NDArray[Any]:
         """Return an array by the name of its field."""
-        return self._table.array(0, _PLACES[name])
+        return self._arrays[name]
 
     @property
     def search(self) -> Search:
-        """Where the search stands."""
-        return Search(self.array("search")[0])
-
-    @property
-    def numbers(self) -> int:
-        """How many numbers it holds."""
-        return self.array("maps").size + 2 * self.array("row_low").size + 2 * self.array("depths").size
+        """The search, to read and write field by field."""
+        return Search(self._search[0])
 
     def begin(self, test: int, wanted: int, quick: bool, first: int, last: int) -> None:
         """Ask for views first … last-1, at one assignment: 2 µs less than field by field."""
-        self.array("search")[0] = (test, wanted, quick, last, first, 0, 0, 0, 0, 0)
+        self._search[0] = (test, wanted, quick, last, first, 0, 0, 0, 0, 0)
+
+    def standing(self) -> Standing:
+        """Return where the search stands."""
+        return Standing(*self._search.item()[_ASKED:])
+
+    def rows(self, count: int) -> list[NDArray[Any]]:
+        """Return copies of the first rows: view, pixel, low and high."""
+        return [self._arrays[name][:count].copy() for name in _ROWS]
 
     def fit(self, size: int) -> None:
         """Have room for tiles of size × size pixels."""
-        if MAPS * size * size > self.array("maps").size:
+        if MAPS * size * size > self._arrays["maps"].size:
             self._replace(**_maps_of(size))
 
-    def grow(self) -> None:
-        """Grow lists and rows to the sizes that a kernel asked for, keeping existing rows."""
-        search, lists, room = self.search, len(self.array("depths")), len(self.array("row_view"))
+    def grow(self) -> Standing:
+        """Grow lists and rows to the sizes that a kernel asked for, keeping existing rows; return where the search stands."""
+        search, lists, room = self.standing(), len(self._arrays["depths"]), len(self._arrays["row_view"])
         if search.lists_needed > lists:
-            self._replace(**_lists_of(max(int(search.lists_needed), 2 * lists)))
+            self._replace(**_lists_of(max(search.lists_needed, 2 * lists)))
         if search.rows_needed > room:
-            most, kept, columns = max(int(search.rows_needed), 2 * room), int(search.rows), {}
-            for name in ("row_view", "row_pixel", "row_low", "row_high"):
-                columns[name] = np.empty(most, self.array(name).dtype)
-                columns[name][:kept] = self.array(name)[:kept]
+            most, columns = max(search.rows_needed, 2 * room), {}
+            for name, kept in zip(_ROWS, self.rows(search.rows), strict=True):
+                columns[name] = np.empty(most, kept.dtype)
+                columns[name][: search.rows] = kept
             self._replace(**columns)
+        return search
 
     def _replace(self, **arrays: NDArray[Any]) -> None:
-        self._table = self._table.with_arrays(0, Work.places(**arrays))
+        self._hold(self._table.with_arrays(0, Work.places(**arrays)))
 
 
 def _maps_of(size: int) -> dict[str, NDArray[Any]]:

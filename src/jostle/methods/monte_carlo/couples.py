@@ -38,7 +38,7 @@ def begin_frame(work: Work) -> None:
     work.carried.stamp += 1
     if work.carried.stamp >= LAST_STAMP:
         for k in range(len(work.keys)):
-            work.keys[k].tag = 0
+            work.keys[k].first = 0
         work.carried.stamp = 1
     for k in range(len(work.tags)):
         work.tags[k] = -1

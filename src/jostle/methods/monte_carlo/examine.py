@@ -1,15 +1,25 @@
-"""The one resumable kernel of the search (Guy and Debunne §3, §4.2): pairs of facets are refined, faces tested, rows written.
+"""The loop of the search (Guy and Debunne §4.2): pairs of facets are refined, pairs of faces tested, rows written.
 
-A frame looks at one representative of each place that touched in the last frame; at lost ones by way of their ancestors; at the
-pairs that are followed; at some new seeds; at the rest of what touched; at all that is below pairs of coarsest facets which are
-known not to be parted, and around them; and at the remaining seeds (`next_item`). Whatever it is, it ends up as entries on one
-stack, and here is the one place where a pair is refined, or tested exactly.
+`next_item` decides the order of the work and puts one pair of facets at a time on the stack. `examine` takes pairs off it: a pair
+of facets is replaced by those pairs of their children that are not separated (`refine.py`), a pair of faces is tested exactly.
+From wherever it is reached, a pair is refined, and makes a row, once a frame: the hash table knows what was refined or touched.
 
-The kernel stops after a number of operations (one is about a test of two facets, an exact test counts as four), or where an array
-is full, and goes on from there: where a search is cut depends on the number of operations alone. While a single row is looked
-for, what is on the stack when it is found is postponed; while new places are looked for, what is below known ones is. A
-pair bears the stamp of the frame in a hash table once it is refined or tested, so that nothing is done twice, from wherever it is
-reached.
+| goal of the item | once a row is found | below a contact site that is known |
+|---|---|---|
+| `ALL_ROWS` | goes on | goes on |
+| `ONE_ROW` | postpones the rest of the stack | goes on |
+| `NEW_SITES` | goes on | postpones the pair |
+
+Postponed pairs become pending, and `next_item` comes back to them later in the frame.
+
+`examine` stops after a number of operations, or where an array might not hold what one more step adds, and resumes from there:
+where a search is cut depends on the number of operations alone. An operation is about one test of two facets.
+
+| returns | when | what Python does before it calls again |
+|---|---|---|
+| `DONE` | the stack is empty and the last phase is over | – |
+| `OUT_OF_OPERATIONS` | the operations of this call are used up | looks at the clock |
+| `FULL_…` | an array has no room for another step | doubles that array |
 """
 
 from __future__ import annotations
@@ -17,18 +27,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
-from jostle.geometry.rigid import rigid_coordinate
+from jostle.geometry.rigid import PoseRow, RigidPose, world_point
 from jostle.geometry.triangle import Triangle, triangle_bounds, triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.triangles_distance import distance_if_nearer
-from jostle.geometry.vector import Vec3, point_from, write_point_from
+from jostle.geometry.vector import point_from, write_point_from
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses
 from jostle.methods.monte_carlo.average_planes import spread_of
 from jostle.methods.monte_carlo.flood import flood, postpone, queue_root, slot_of_root
-from jostle.methods.monte_carlo.next_item import FINISHED, NOTHING, next_item
+from jostle.methods.monte_carlo.next_item import FINISHED, NO_ITEM, next_item
 from jostle.methods.monte_carlo.packed import faces_share_a_vertex, first_face
 from jostle.methods.monte_carlo.refine import refine, refine_itself
 from jostle.methods.monte_carlo.sampling import PORTION
@@ -39,17 +49,16 @@ from jostle.methods.monte_carlo.work import (
     FULL_STACK,
     FULL_TABLE,
     FULL_TRACKERS,
-    HOT,
+    HAS_ROWS,
+    NEW_SITES,
     OF_CELL,
     OF_PAIR,
     ONE_ROW,
     OUT_OF_OPERATIONS,
-    PLACE_BY_PLACE,
     SLOTS,
     BodyPose,
     FacetPair,
     Key,
-    PoseRow,
     Work,
     are_coarsest,
     are_faces,
@@ -64,11 +73,13 @@ from jostle.methods.monte_carlo.work import (
 from jostle.methods.monte_carlo.workspace import find_slot, is_known, put_key
 from jostle.packed_rows import ALL, ANY, WORST
 
-EXACT_OPERATIONS = 4
+EXACT_OPERATIONS = 4  # what an exact test counts for
+NO_ROW = -1  # the payload of a pair that was refined
+A_FEW = 8  # pairs, or keys, that a step may add beside those of a pass and of flooding
 
 
 class Room(NamedTuple):
-    """What arrays may hold before a step; one step adds no more than what they have beside that."""
+    """How full arrays may be before a step, so that whatever it adds has room."""
 
     height: int
     pending: int
@@ -87,12 +98,12 @@ class SideFacet(NamedTuple):
 
 @kernel
 def examine(addresses: Addresses, operations: int) -> tuple[int, int]:
-    """Go on with the search for so many operations; returns why it stopped and the operations used."""
+    """Resume the search for a number of operations; returns why it stopped, and the operations used."""
     work = open_work(addresses)
     state, room = work.state, room_of(work)
     used, why = 0, DONE
-    while state.height > 0 or state.phase != FINISHED or state.item != NOTHING:
-        why = OUT_OF_OPERATIONS if used >= operations else what_is_full(work, room)
+    while state.height > 0 or state.phase != FINISHED or state.item_kind != NO_ITEM:
+        why = OUT_OF_OPERATIONS if used >= operations else full_array(work, room)
         if why != DONE:
             break
         used += examine_top(work) if state.height > 0 else next_item(work)
@@ -102,25 +113,26 @@ def examine(addresses: Addresses, operations: int) -> tuple[int, int]:
 
 @kernel(forceinline=True)
 def room_of(work: Work) -> Room:
-    """Return how far arrays may be filled."""
-    widest = work.task.most_children
-    step = PORTION + 2 * work.task.most_neighbours + 8
+    """Return how full arrays may be before a step."""
+    task = work.task
+    most_children = task.most_children * (task.most_children + 1) // 2  # pairs, of one facet with itself
+    most_new = PORTION + 2 * task.most_neighbours + A_FEW  # a portion of a pass, or flooding on both sides
     return Room(
-        len(work.stack) - widest * (widest + 1) // 2 - 1,
-        len(work.pending) - step,
-        len(work.payload) // 2 - step,
+        len(work.stack) - most_children - 1,
+        len(work.pending) - most_new,
+        len(work.payload) // 2 - most_new,  # a hash table more than half full is slow
         len(work.rows) - 1,
         len(work.trackers) - 2,
     )
 
 
 @kernel(forceinline=True)
-def what_is_full(work: Work, room: Room) -> int:
-    """Return which array has no room for another step; `DONE` where all have."""
+def full_array(work: Work, room: Room) -> int:
+    """Return which array might have no room for another step; `DONE` where all have."""
     state = work.state
     if state.height > room.height:
         return FULL_STACK
-    if state.tail + state.height > room.pending:
+    if state.tail + state.height > room.pending:  # all of the stack may be postponed
         return FULL_PENDING
     if state.keys > room.keys:
         return FULL_TABLE
@@ -131,39 +143,42 @@ def what_is_full(work: Work, room: Room) -> int:
 
 @kernel(forceinline=True)
 def examine_top(work: Work) -> int:
-    """Take the topmost pair off the stack, and refine or test it if it is new in this frame; returns the operations."""
+    """Take a pair off the stack, and examine it unless that was done, or is to be done later; returns the operations."""
     state = work.state
     state.height -= 1
     pair = pair_of(work.stack[state.height])
     if work.couples[pair.couple].decided != 0:
         return 1
-    one_body = is_of_one_body(work, pair)
-    if one_body:
+    if is_of_one_body(work, pair):
         pair = in_order(pair)
-    key = Key(OF_PAIR, pair)
-    slot, found = find_slot(work, key)
+    slot, found = find_slot(work, Key(OF_PAIR, pair))
     if found:
         if work.payload[slot] >= 0:
             state.item_hit, state.item_row = 1, work.payload[slot]
         return 1
-    if state.early == PLACE_BY_PLACE and is_known(work, Key(OF_CELL, cells_of(work, pair))):
+    if state.goal == NEW_SITES and is_known(work, Key(OF_CELL, cells_of(work, pair))):
         state.item_hit = 1
         postpone(work, pair)
         return 1
-    # Faces are entered when they touch: a second test of others costs less than room for all that were ever tested.
-    finest = are_faces(work, pair)
-    if not finest:
-        put_key(work, slot, key)
-        work.payload[slot] = -1
-    used = 1
+    return 1 + examine_pair(work, pair, slot)
+
+
+@kernel(forceinline=True)
+def examine_pair(work: Work, pair: FacetPair, slot: int) -> int:
+    """Refine a pair of facets, or test a pair of faces (§4.2), new in this frame; returns the operations beside the first."""
+    are_finest, one_body, used = are_faces(work, pair), is_of_one_body(work, pair), 0
+    # Faces get their key when they touch: to test others twice costs less than room for all that were ever tested.
+    if not are_finest:
+        put_key(work, slot, Key(OF_PAIR, pair))
+        work.payload[slot] = NO_ROW
     if are_coarsest(work, pair):
         used += flood(work, pair)
-    # A body against itself always goes down to the faces: its neighbouring facets are never apart.
+    # A body against itself always goes down to the faces: its neighbouring facets are never separated.
     fine_enough = not one_body and work.task.error > 0.0 and spread_of(work, pair) <= work.task.error
-    if not (fine_enough or finest):
-        more = refine_itself(work, pair) if one_body and pair.a == pair.b else refine(work, pair)
-        work.counts.facet_tests += more
-        return used + more
+    if not (fine_enough or are_finest):
+        tests = refine_itself(work, pair) if one_body and pair.a == pair.b else refine(work, pair)
+        work.counts.facet_tests += tests
+        return used + tests
     if one_body and (pair.a == pair.b or faces_share_a_vertex(work, pair)):
         return used
     return used + test_faces(work, pair, slot, fine_enough)
@@ -171,7 +186,7 @@ def examine_top(work: Work) -> int:
 
 @kernel(forceinline=True)
 def test_faces(work: Work, pair: FacetPair, slot: int, fine_enough: bool) -> int:
-    """Test two faces exactly, or those that stand for two facets; where they touch, write a row. Returns the operations."""
+    """Test two faces, or those that stand for two facets, and write their row if they meet; returns the operations."""
     near = work.task.error if fine_enough else work.task.clearance
     bodies = work.couples[pair.couple].body
     face_a = placed_face(work, SideFacet(0, as_int64(bodies[0]), pair.a))
@@ -189,42 +204,42 @@ def test_faces(work: Work, pair: FacetPair, slot: int, fine_enough: bool) -> int
             kind = TOUCHING if fine_enough else NEAR
     if kind != 0:
         row = add_row(work, pair, slot, kind, distance)
-        register(work, pair, row)
-        if work.task.row_mode != ALL and (work.task.row_mode != WORST or kind == CROSSING or fine_enough):
+        register_site(work, pair, row)
+        is_worst = kind == CROSSING or fine_enough
+        if work.task.row_mode != ALL and (work.task.row_mode != WORST or is_worst):
             decide(work, pair)
-        if work.state.early == ONE_ROW:
+        if work.state.goal == ONE_ROW:
             postpone_stack(work)
     return used
 
 
 @kernel(forceinline=True)
-def placed_face(work: Work, of: SideFacet) -> Triangle:
-    """Return the face that stands for a facet in the world; faces of the last tests are kept, those of each side apart."""
-    body = work.bodies[of.body]
-    face = first_face(work, of.facet) - body.first
-    slot = of.side * SLOTS + (face & (SLOTS - 1))
-    tag, placed = (of.body << 32) | face, work.placed[slot]
+def placed_face(work: Work, on: SideFacet) -> Triangle:
+    """Return the face that stands for a facet, in the world; the faces of recent tests are cached, for each side its own."""
+    body = work.bodies[on.body]
+    face = first_face(work, on.facet) - body.first
+    slot = on.side * SLOTS + (face & (SLOTS - 1))
+    tag, placed = (on.body << 32) | face, work.placed[slot]
     if work.tags[slot] != tag:
         work.tags[slot] = tag
         corner = int32_at(body.corner.address, body.corner.length)
         vertices = float64_at(body.vertices.address, body.vertices.length)
+        to_world = rigid_pose(work.poses[on.body])
         for k in range(3):
             vertex = point_from(vertices, 3 * corner[3 * face + k])
-            write_point_from(placed.corners, 3 * k, in_world(work.poses[of.body], vertex))
+            write_point_from(placed.corners, 3 * k, world_point(to_world, vertex))
     return triangle_from(placed.corners, 0)
 
 
 @kernel(forceinline=True)
-def in_world(pose: BodyPose, a: Vec3) -> Vec3:
-    """Return a point of a body in the world."""
-    return Vec3(world_coordinate(pose.x, a), world_coordinate(pose.y, a), world_coordinate(pose.z, a))
-
-
-@kernel(forceinline=True)
-def world_coordinate(row: PoseRow, a: Vec3) -> float:
-    """Return one world coordinate of a point."""
-    coordinate: float = rigid_coordinate(row.x, row.y, row.z, row.shift, a.x, a.y, a.z)
-    return coordinate
+def rigid_pose(pose: BodyPose) -> RigidPose:
+    """Return a pose as a value."""
+    x, y, z = pose.x, pose.y, pose.z
+    return RigidPose(
+        PoseRow(x.x, x.y, x.z, x.shift),
+        PoseRow(y.x, y.y, y.z, y.shift),
+        PoseRow(z.x, z.y, z.z, z.shift),
+    )
 
 
 @kernel(forceinline=True)
@@ -240,7 +255,7 @@ def boxes_apart(a: Triangle, b: Triangle, by: float) -> bool:
 
 @kernel(forceinline=True)
 def add_row(work: Work, pair: FacetPair, slot: int, kind: int, distance: float) -> int:
-    """Write a row and enter it in the hash table, at the slot of its pair; returns its number."""
+    """Write a row, and its number as the payload of its pair, at the pair's slot of the hash table; returns the number."""
     state = work.state
     row = state.rows
     found = work.rows[row]
@@ -254,8 +269,8 @@ def add_row(work: Work, pair: FacetPair, slot: int, kind: int, distance: float) 
 
 
 @kernel
-def register(work: Work, pair: FacetPair, row: int) -> None:
-    """Enter a new row in its cell, and have all below its roots looked at."""
+def register_site(work: Work, pair: FacetPair, row: int) -> None:
+    """Note the contact site of a new row; below the roots of a new site all rows are wanted."""
     state, key = work.state, Key(OF_CELL, cells_of(work, pair))
     slot, found = find_slot(work, key)
     if not found:
@@ -266,7 +281,7 @@ def register(work: Work, pair: FacetPair, row: int) -> None:
         cell.row = row
         state.cells += 1
         roots = roots_of(work, pair)
-        work.payload[slot_of_root(work, roots)] |= HOT
+        work.payload[slot_of_root(work, roots)] |= HAS_ROWS
         queue_root(work, roots)
     work.couples[pair.couple].rows += 1
     work.relative[pair.couple].nearest = 0.0
@@ -274,17 +289,17 @@ def register(work: Work, pair: FacetPair, row: int) -> None:
 
 @kernel(forceinline=True)
 def decide(work: Work, pair: FacetPair) -> None:
-    """Look for no further row of a couple; where any row is enough, end the search."""
+    """Look for no further row of a couple; where one row is enough for all couples, end the search."""
     state = work.state
     work.couples[pair.couple].decided = 1
     if work.task.row_mode == ANY:
-        state.height, state.item, state.phase, state.complete = 0, NOTHING, FINISHED, 1
+        state.height, state.item_kind, state.phase, state.complete = 0, NO_ITEM, FINISHED, 1
         state.head, state.tail = 0, 0
 
 
 @kernel(forceinline=True)
 def postpone_stack(work: Work) -> None:
-    """Move the stack to the end of what is pending."""
+    """Move the stack to the end of the pending pairs."""
     for k in range(work.state.height):
         postpone(work, pair_of(work.stack[k]))
     work.state.height = 0

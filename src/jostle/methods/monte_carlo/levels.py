@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
+from jostle.geometry.morton import codes_of_points
+from jostle.geometry.unit_vectors import unit_vectors
 from jostle.geometry.vector import dot, minus, point_at
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
@@ -82,7 +84,7 @@ class Patches(NamedTuple):
 
     def direction(self) -> Floats:
         """Return the (f, 3) mean normals, of length 1 or 0."""
-        return _unit(self.towards)
+        return unit_vectors(self.towards)
 
 
 def parents_by_level(mesh: Mesh, most: int | None = None, progress: Progress | None = None) -> list[Ints]:
@@ -196,7 +198,7 @@ def _grouped(patches: Patches, coarser: Simplified) -> tuple[Ints, Floats, Ints,
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)
     left_over = np.flatnonzero(parent < 0)
     parent[parent >= 0] = number[parent[parent >= 0]]
-    along = left_over[np.argsort(morton_codes(patches.middle()[left_over]), kind="stable")]
+    along = left_over[np.argsort(codes_of_points(patches.middle()[left_over]), kind="stable")]
     parent[along] = int(used.sum()) + np.arange(len(along), dtype=np.int32) // FACTOR
     corner = np.full((int(parent.max()) + 1, 3), -1, np.int32)
     corner[: int(used.sum())] = coarser.faces[used]
@@ -208,7 +210,7 @@ def _nearest_parents(patches: Patches, corner: Ints, coarser: Simplified) -> Int
     p, q, r = (coarser.points[coarser.faces[:, k]] for k in range(3))
     towards = 0.5 * np.cross(q - p, r - p)
     area = np.maximum(np.sqrt((towards**2).sum(axis=1)), 1e-12 * SCALE**2)
-    middle, direction = (p + q + r) / 3.0, _unit(towards)
+    middle, direction = (p + q + r) / 3.0, unit_vectors(towards)
     first, around = faces_around(coarser.faces, len(coarser.points))
     fine, coarse = FineFacets(corner, patches.middle(), patches.direction()), CoarseFacets(first, around, middle, direction, area)
     parent = np.full(len(corner), -1, np.int32)
@@ -220,7 +222,7 @@ def _nearest_parents(patches: Patches, corner: Ints, coarser: Simplified) -> Int
             filled = sums.weight > 0.0
             area[filled] = sums.weight[filled]
             middle[filled] = sums.moment[filled] / sums.weight[filled, None]
-            direction[filled] = _unit(sums.towards[filled])
+            direction[filled] = unit_vectors(sums.towards[filled])
         for begin in range(0, len(corner), ROWS):
             end = min(begin + ROWS, len(corner))
             choose_parents(begin, end, fine, coarse, parent)
@@ -249,32 +251,11 @@ def faces_around(faces: Ints, point_count: int) -> tuple[Ints, Ints]:
     return first, (np.argsort(corners, kind="stable") // 3).astype(np.int32)
 
 
-def morton_codes(points: Floats) -> NDArray[np.int64]:
-    """Return the (n,) places of points (n, 3) along a Morton curve through their box, 16 bits to an axis."""
-    if len(points) == 0:
-        return np.zeros(0, np.int64)
-    lower = points.min(axis=0)
-    extent = float((points - lower).max())
-    cells = ((points - lower) * (65535.0 / extent if extent > 0.0 else 0.0)).astype(np.int64)
-    codes = np.zeros(len(points), np.int64)
-    for shift, mask in ((16, 0x0000FF0000FF), (8, 0x00F00F00F00F), (4, 0x0C30C30C30C3), (2, 0x249249249249)):
-        cells = (cells | (cells << shift)) & mask
-    for axis in range(3):
-        codes |= cells[:, axis] << (2 - axis)
-    return codes
-
-
 def _means(points: Floats, group: Ints, count: int) -> Floats:
     """Return the (count, 3) means of the points of each group; -1 belongs to none."""
     got = group >= 0
     members = np.maximum(np.bincount(group[got], minlength=count), 1)
     return sums_of_rows(points[got], group[got], count) / members[:, None]
-
-
-def _unit(vectors: Floats) -> Floats:
-    length = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
-    unit: Floats = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
-    return unit
 
 
 @kernel(forceinline=True)

@@ -31,6 +31,14 @@ MOST_PAIRS = 10_000_000
 MOST_SEEDS = 1_000_000
 LARGEST_SEED = 2**64 - 1
 
+SHOWN = {
+    "shells, pairs and planes": "",
+    "shells in use": "shells",
+    **{f"shells of level {level}": f"level {level}" for level in range(5)},
+    "sample pairs": "pairs",
+    "average planes": "planes",
+}
+
 
 @dataclass(frozen=True)
 class MonteCarlo:
@@ -123,6 +131,7 @@ class MonteCarlo:
             answers={Answer.FACES: recall, Answer.POINTS: recall, Answer.NORMAL: recall},
             serves=frozenset({Serve.BUDGET, Serve.CLEARANCE, Serve.SELF, Serve.DEFORM}),
             paper="guy2004",
+            overlays=SHOWN,
         )
 
     @property

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
+from jostle.kernels.sort import sort_keys
 from jostle.methods.monte_carlo.levels import faces_around
 
 Ints = NDArray[np.int32]
@@ -124,8 +125,8 @@ def gather_neighbours(begin: int, end: int, writing: bool, mesh: FacesAround, se
                 edges += int(across_an_edge)
                 total += 1
         if writing:
-            _sort(out.neighbour, base, base + edges)
-            _sort(out.neighbour, base + edges, base + total)
+            sort_keys(out.neighbour, base, base + edges)
+            sort_keys(out.neighbour, base + edges, base + total)
         else:
             out.first[f + 1], out.across_edges[f] = total, edges
 
@@ -158,15 +159,3 @@ def shared_vertices(faces: Ints, f: int, g: int) -> int:
         if not again and (v == faces[g, 0] or v == faces[g, 1] or v == faces[g, 2]):
             shared += 1
     return shared
-
-
-@kernel
-def _sort(values: Ints, begin: int, end: int) -> None:
-    """Sort the few values[begin … end-1] by insertion."""
-    for i in range(begin + 1, end):
-        value = values[i]
-        j = i - 1
-        while j >= begin and values[j] > value:
-            values[j + 1] = values[j]
-            j -= 1
-        values[j + 1] = value

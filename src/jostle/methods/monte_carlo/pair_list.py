@@ -1,8 +1,8 @@
 """The list of sample pairs (Guy and Debunne §3.4): what is followed from frame to frame, one list for all bodies.
 
-First one representative of each place that touches (a cell: a pair of facets some levels up with rows below it), then pairs that
-are apart, then the other rows. Of those apart the ones are kept whose gap is below k times the least of their couple, plus ε. The
-number is bounded. What a frame that was cut did not come to look at stays, ahead of what it found, so that all get their turn.
+First one representative of each contact site (a pair of cells, facets some levels up, with rows below it), then separated pairs
+that are tracked, then the other rows. A separated pair is tracked while its gap is below k times the least of its couple, plus ε.
+The number is bounded. What a frame that was cut did not come to look at stays, ahead of what it found, so that all get their turn.
 
 A pair ages (§5.5) as long as it touches and its middles stay where they are relative to each other, within 1 % of the size of the
 bodies a second. Regions are cells that hang together over neighbouring facets on one side.
@@ -81,17 +81,17 @@ def make_list(addresses: Addresses, dt: float) -> None:
     for k in range(work.state.cells):
         list_row(work, as_int64(work.cells[k].row), k, dt)
     representatives = ends.written
-    keep_unseen(work, ListPart(OF_TRACKER, ends.representatives, ends.followed))
+    keep_unseen(work, ListPart(OF_TRACKER, ends.representatives, ends.tracked))
     list_trackers(work)
-    followed = ends.written
-    keep_unseen(work, ListPart(OF_PAIR, ends.followed, ends.all))
+    tracked = ends.written
+    keep_unseen(work, ListPart(OF_PAIR, ends.tracked, ends.all))
     for row in range(work.state.rows):
         # Representatives are the first rows of their cells; the others come last.
         slot, _ = find_slot(work, Key(OF_CELL, cells_of(work, pair_of(work.rows[row].pair))))
         cell = as_int64(work.payload[slot])
         if work.cells[cell].row != row:
             list_row(work, row, cell, dt)
-    ends.representatives, ends.followed, ends.all = representatives, followed, ends.written
+    ends.representatives, ends.tracked, ends.all = representatives, tracked, ends.written
     keep_couples(work)
 
 

@@ -68,8 +68,8 @@ def refine(work: Work, pair: FacetPair) -> int:
         if gap <= 0.0 and has_edge_planes(work, finer):
             gap = max(gap, gap_behind_planes(work, finer, a, b))
         if gap > 0.0:
-            if gap < state.best_gap:
-                state.best_gap, state.item_a, state.item_b = gap, finer.a, finer.b
+            if gap < state.closest_gap:
+                state.closest_gap, state.closest_a, state.closest_b = gap, finer.a, finer.b
             continue
         push(work, finer)
         if gap < deepest:

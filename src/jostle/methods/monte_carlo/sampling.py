@@ -40,8 +40,8 @@ def begin_pass(work: Work, side: int) -> None:
     """Let the seed's next pass go over the coarsest level of the body on a side."""
     state = work.state
     body = work.bodies[work.couples[state.seed_couple].body[side]]
-    state.place, state.place_end = body.coarsest, body.coarsest_end
-    state.closest, state.seed_best = -1, math.inf
+    state.pass_next, state.pass_end = body.coarsest, body.coarsest_end
+    state.seed_closest, state.seed_distance = -1, math.inf
 
 
 @kernel(forceinline=True)
@@ -67,7 +67,7 @@ def draw_seed(work: Work, number: int) -> None:
         f = as_int64(work.seed_order[body.seeds + cursor])
         if work.task.order == 0 or faces_towards(work.facets[f], aim):
             break
-    state.seed_couple, state.side, state.seed_facet, state.stage = number, side, f, THERE
+    state.seed_couple, state.seed_side, state.seed_facet, state.seed_stage = number, side, f, THERE
     begin_pass(work, 1 - side)
 
 
@@ -75,10 +75,10 @@ def draw_seed(work: Work, number: int) -> None:
 def resume_pass(work: Work) -> int:
     """Compare the seed with the next portion of facets, and turn back at the end; returns the number of tests."""
     state = work.state
-    stage, side, couple = state.stage, state.side, work.couples[state.seed_couple]
+    stage, side, couple = state.seed_stage, state.seed_side, work.couples[state.seed_couple]
     one_body = couple.body[0] == couple.body[1]
-    begin, end = state.place, min(state.place + PORTION, state.place_end)
-    best, closest = state.seed_best, state.closest
+    begin, end = state.pass_next, min(state.pass_next + PORTION, state.pass_end)
+    best, closest = state.seed_distance, state.seed_closest
     for g in range(begin, end):
         pair = pair_with_seed(work, g)
         if one_body:
@@ -91,9 +91,9 @@ def resume_pass(work: Work) -> int:
             queue_root(work, pair)
         if distance < best and (not one_body or may_meet_itself(work, pair, distance)):
             best, closest = distance, g
-    state.seed_best, state.closest, state.place = best, closest, end
-    if end == state.place_end and stage == THERE and closest >= 0:
-        state.side, state.seed_facet, state.stage = 1 - side, closest, BACK
+    state.seed_distance, state.seed_closest, state.pass_next = best, closest, end
+    if end == state.pass_end and stage == THERE and closest >= 0:
+        state.seed_side, state.seed_facet, state.seed_stage = 1 - side, closest, BACK
         begin_pass(work, side)
     return end - begin
 
@@ -103,7 +103,7 @@ def pair_with_seed(work: Work, g: int) -> FacetPair:
     """Return the pair of the seed and a facet of the other side."""
     state = work.state
     f, couple = state.seed_facet, state.seed_couple
-    return FacetPair(couple, f, g) if state.side == 0 else FacetPair(couple, g, f)
+    return FacetPair(couple, f, g) if state.seed_side == 0 else FacetPair(couple, g, f)
 
 
 @kernel

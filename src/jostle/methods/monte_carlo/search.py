@@ -93,7 +93,7 @@ class Search:
         kept["facet_b"] += (after[b] - before[kept["body_b"]]).astype(np.int32)
         kept["body_a"], kept["body_b"] = a, b
         listed[: len(kept)] = kept
-        ends.representatives, ends.followed = int(stays[: ends.representatives].sum()), int(stays[: ends.followed].sum())
+        ends.representatives, ends.tracked = int(stays[: ends.representatives].sum()), int(stays[: ends.tracked].sum())
         ends.all = len(kept)
         known = work["known"][: work.task.known_couples]
         known["body"] = old_to_new[known["body"]]

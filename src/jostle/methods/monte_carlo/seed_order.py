@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
-from jostle.methods.monte_carlo.levels import morton_codes
+from jostle.geometry.morton import codes_of_points
 
 CELLS = 256
 FAR = 0.7  # of the largest distance from all seeds so far: with 1 successive seeds are no farther apart than by chance
@@ -22,7 +22,7 @@ def far_apart_order(points: Floats) -> NDArray[np.int32]:
     count = len(points)
     if count <= CELLS:
         return greedy_order(points)
-    along = np.argsort(morton_codes(points), kind="stable")
+    along = np.argsort(codes_of_points(points), kind="stable")
     bounds = np.linspace(0, count, CELLS + 1).astype(np.int64)
     sums = np.add.reduceat(points[along], bounds[:-1], axis=0)
     runs = greedy_order(sums / np.diff(bounds)[:, None])

@@ -9,6 +9,7 @@ order in which they came, a region of eight or more pairs was missed for up to 6
 from __future__ import annotations
 
 from jostle.kernels.jit import kernel
+from jostle.kernels.sort import first_gap
 from jostle.methods.monte_carlo.work import Entry, FacetPair, Work, pair_of, write_entry
 
 BELOW_ROWS_SHARE = 3  # of the work below pairs with rows, to one below the others: most regions come up beside others
@@ -26,11 +27,9 @@ def is_behind(entry: Entry, pair: FacetPair) -> bool:
 
 @kernel
 def sort_pending(work: Work) -> None:
-    """Sort what is pending by (couple, facet a, facet b), by Shell's method."""
+    """Sort what is pending by (couple, facet a, facet b): `kernels/sort.py` for rows of records, which it takes by columns."""
     entries, count = work.pending, work.state.tail
-    gap = 1
-    while gap < count // 3:
-        gap = 3 * gap + 1
+    gap = first_gap(count)
     while gap > 0:
         for i in range(gap, count):
             pair, j = pair_of(entries[i]), i
@@ -75,7 +74,7 @@ def begin_discovery(work: Work) -> None:
     sort_pending(work)
     hot, cold = first_behind(work, work.carried.hot), first_behind(work, work.carried.cold)
     turn_pending(work, hot)
-    state.place_end, state.hot_place, state.position = count, 0, 0
+    state.turns, state.hot_place, state.position = count, 0, 0
     state.cold_first = (cold - hot) % count if count > 0 else 0
     state.work_mark = work_so_far(work)
 
@@ -94,7 +93,7 @@ def next_turn(work: Work) -> tuple[int, bool]:
     something left: either may need all that a frame has.
     """
     state = work.state
-    done, count = work_so_far(work), state.place_end
+    done, count = work_so_far(work), state.turns
     spent = done - state.work_mark
     state.balance += spent if state.below_rows != 0 else -BELOW_ROWS_SHARE * spent
     below_rows = (state.balance <= 0 and state.hot_place < count) or state.position >= count

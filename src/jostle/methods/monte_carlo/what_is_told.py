@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
+from jostle.kernels.hash_set import EMPTY, place_of_key
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses
 from jostle.methods.monte_carlo.packed import first_face
@@ -77,16 +78,14 @@ def share_of_lone_seeds(ring: Longs) -> float:
 
     That is the estimate of Good and Turing of the chance that the next seed leads to a region that none of these has led to.
     """
-    keys, counts = np.empty(SEATS, np.int64), np.zeros(SEATS, np.int32)
+    keys, counts = np.full(SEATS, EMPTY), np.zeros(SEATS, np.int32)
     drawn = 0
     for k in range(ring.shape[0]):
         key = ring[k]
         drawn += int(key != NOT_DRAWN)
         if key < 0:
             continue
-        seat = (key ^ (key >> 17) ^ (key >> 40)) & (SEATS - 1)
-        while counts[seat] > 0 and keys[seat] != key:
-            seat = (seat + 1) & (SEATS - 1)
+        seat = place_of_key(keys, key)
         keys[seat] = key
         counts[seat] += 1
     alone = 0

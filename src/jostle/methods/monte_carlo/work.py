@@ -1,7 +1,7 @@
 """What the search works on: the rows of its arrays, and all of them as one argument of its kernels, `work: Work`.
 
-Facets of all bodies are numbered through (`packed.py`). Entries of the stack and of what is pending are pairs of facets that no
-direction parts; a found row is a pair of faces that touch. Arrays belong to `workspace.Workspace`, which makes them longer where a
+Facets of all bodies are numbered through (`packed.py`). Pairs on the stack and pending pairs are not separated in any
+direction; a found row is a pair of faces that touch. Arrays belong to `workspace.Workspace`, which makes them longer where a
 kernel says that one is full.
 """
 
@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from jostle.kernels.hash_set import KeyRow
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int32, int64, opener
 
-RING_LENGTH, NOT_DRAWN = 256, -2  # a seed that led nowhere is -1
+RING_LENGTH = 256  # seeds whose ends are remembered
+LED_NOWHERE, NOT_DRAWN = -1, -2  # in the ring, instead of a key
 SLOTS = 2048  # world triangles that are kept, of each side
-ALL_ROWS, ONE_ROW, PLACE_BY_PLACE = range(3)  # what an item is to find: `SearchState.early`
+# What an item is to find (`SearchState.goal`): all rows; one, the rest being postponed; rows outside of known contact sites.
+ALL_ROWS, ONE_ROW, NEW_SITES = range(3)
 DONE, OUT_OF_OPERATIONS, FULL_STACK, FULL_PENDING, FULL_TABLE, FULL_ROWS, FULL_TRACKERS = range(7)  # why a search stops
 
 OF_PAIR, OF_CELL, OF_ROOT, OF_TRACKER = range(4)  # what a key in the hash table is of
-SEEN, QUEUED, HOT = 1, 2, 4  # flags in the payload of a root pair: met; to be refined; has rows
+SEEN, QUEUED, HAS_ROWS = 1, 2, 4  # flags in the payload of a root pair; queued: it is, or was, pending
 
 
 class Facet(Record):
@@ -39,7 +42,7 @@ class Link(Record):
     around: int32  # where its neighbours begin in `neighbour`
     level: int32
     root: int32  # its ancestor of the coarsest level
-    cell: int32  # its ancestor of a level between: two cells stand for a place of contact
+    cell: int32  # its ancestor of a level between: a pair of cells with rows below it is a contact site
     edge_row: int32  # of its further planes (`sharp_edges.py`), -1 for none
     spare: int32  # rows of 32 bytes
 
@@ -132,13 +135,6 @@ class Relative(Record):
     aim_b: Aim
 
 
-class KeyRow(Record):
-    """A slot of the hash table. It counts in the frame whose stamp it bears, so that the table needs no clearing."""
-
-    facets: int64  # a << 32 | b
-    tag: int64  # stamp << 32 | couple << 2 | what
-
-
 class Entry(Record):
     """A pair of facets of a couple."""
 
@@ -157,14 +153,14 @@ class FoundRow(Record):
 
 
 class Cell(Record):
-    """A place of contact: two facets some levels up, and the first row below them."""
+    """A contact site: a pair of cells, and the first row below them."""
 
     pair: Entry
     row: int32
 
 
 class Tracker(Record):
-    """Two facets that are apart, and by how much at least."""
+    """Two facets that are separated, and by how much at least."""
 
     pair: Entry
     gap: float64
@@ -192,43 +188,44 @@ class PlacedFace(Record):
 
 
 class SearchState(Record):
-    """Where the search of a frame stands."""
+    """Where the search of a frame stands. A frame begins with zeros."""
 
-    phase: int64
-    position: int64  # in what the phase goes through
+    phase: int64  # `next_item.py`
+    position: int64  # of what comes next in the phase: in the list, the lost ones, the seeds, the turns
     height: int64  # of the stack
-    head: int64  # of what is pending
+    head: int64  # of the pending pairs
     tail: int64
-    rows: int64
+    rows: int64  # how many there are of each
     cells: int64
     trackers: int64
     lost: int64
     keys: int64
-    item: int64  # its kind
-    item_index: int64
-    item_hit: int64  # whether it led to a row
-    item_row: int64
+    item_kind: int64  # the current item: NO_ITEM where none is …
+    item_listed: int64  # … its number in the list, or NOT_LISTED …
     item_couple: int64
-    item_a: int64  # the closest pair that it met and that is apart, -1 for none
-    item_b: int64
-    best_gap: float64  # of that pair
-    early: int64
-    stage: int64  # of a seed's pass
+    goal: int64  # … what it is to find …
+    item_hit: int64  # … whether it led to a row …
+    item_row: int64  # … which is this one …
+    closest_a: int64  # … and of the separated pairs that it met the one with the least gap; -1 for none
+    closest_b: int64
+    closest_gap: float64
+    seed_stage: int64  # the current seed (`sampling.py`): on which way it is …
     seed_couple: int64
-    side: int64
+    seed_side: int64
     seed_facet: int64
-    seed_best: float64  # squared distance to the closest facet so far
-    closest: int64
-    place: int64  # the facet that the pass comes to next
-    place_end: int64
-    sweep_couple: int64
-    sweep_place: int64
-    hot_place: int64  # taking turns: the next entry among those with rows, the first among the others …
+    seed_distance: float64  # … the squared distance of the closest facet so far …
+    seed_closest: int64  # … which is this one; -1 for none
+    pass_next: int64  # facets that its pass has yet to come to
+    pass_end: int64
+    sweep_couple: int64  # whose seeds are swept …
+    sweep_seed: int64  # … and how many of them were
+    turns: int64  # taking turns: entries that have one …
+    hot_place: int64  # … the next entry among those with rows, the first among the others …
     cold_first: int64
     balance: int64  # … which of them are behind with the work …
     work_mark: int64  # … how much had been done at the last turn …
     below_rows: int64  # … and whose turn that was
-    complete: int64
+    complete: int64  # whether nothing was left out
 
 
 class Task(Record):
@@ -252,12 +249,12 @@ class Task(Record):
 
 
 class ListEnds(Record):
-    """The list of sample pairs: representatives, then followed pairs, then the others; how many the next one has so far."""
+    """Where the parts of the list of sample pairs end: representatives, then tracked pairs, then the other ones that touched."""
 
     representatives: int64
-    followed: int64
+    tracked: int64
     all: int64
-    written: int64
+    written: int64  # pairs of the next list so far
 
 
 class Carried(Record):
@@ -297,7 +294,7 @@ class Work(Struct):
     couples: Rows[Couple]
     known: Rows[Couple]  # those of the last frame
     relative: Rows[Relative]
-    keys: Rows[KeyRow]
+    keys: Rows[KeyRow]  # stamp of the frame << 32 | couple << 2 | what, then facet a << 32 | facet b
     payload: Rows[int32]  # of keys
     stack: Rows[Entry]
     pending: Rows[Entry]
@@ -376,7 +373,7 @@ def are_coarsest(work: Work, pair: FacetPair) -> bool:
 
 @kernel(forceinline=True)
 def cells_of(work: Work, pair: FacetPair) -> FacetPair:
-    """Return the place of contact of a pair."""
+    """Return the pair of cells above a pair: the contact site that it belongs to, if it touches."""
     return FacetPair(pair.couple, as_int64(work.links[pair.a].cell), as_int64(work.links[pair.b].cell))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.kernels.buffers import doubled, pieces
+from jostle.kernels.hash_set import EMPTY, HALF_WORD, enter_again, find_key, write_key
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses
 from jostle.methods.monte_carlo.work import (
@@ -24,7 +25,6 @@ from jostle.methods.monte_carlo.work import (
     RING_LENGTH,
     SLOTS,
     Carried,
-    FacetPair,
     Key,
     ListedPair,
     ListEnds,
@@ -47,29 +47,25 @@ GROW_TOGETHER = {
 }  # fmt: skip
 
 
+@kernel(forceinline=True)
+def words_of(work: Work, key: Key) -> tuple[int, int]:
+    """Return the two words of a key in this frame."""
+    pair = key.pair
+    return (work.carried.stamp << HALF_WORD) | (pair.couple * 4 + key.what), (pair.a << HALF_WORD) | pair.b
+
+
 @kernel
 def find_slot(work: Work, key: Key) -> tuple[int, bool]:
     """Return where a key stands in the hash table, or the free slot for it, and whether it is there."""
-    pair, stamp = key.pair, work.carried.stamp
-    tag = pair.couple * 4 + key.what
-    mixed = ((pair.a * 73856093) ^ (pair.b * 19349663)) ^ (tag * 83492791)
-    mixed ^= mixed >> 15
-    mask = len(work.keys) - 1
-    slot = mixed & mask
-    facets, tag = (pair.a << 32) | pair.b, (stamp << 32) | tag
-    while work.keys[slot].tag >> 32 == stamp:
-        if work.keys[slot].facets == facets and work.keys[slot].tag == tag:
-            return slot, True
-        slot = (slot + 1) & mask
-    return slot, False
+    first, second = words_of(work, key)
+    return find_key(work.keys, first, second)
 
 
 @kernel(forceinline=True)
 def put_key(work: Work, slot: int, key: Key) -> None:
     """Write a key to the free slot that `find_slot` gave; its payload is the caller's."""
-    row, pair = work.keys[slot], key.pair
-    row.facets = (pair.a << 32) | pair.b
-    row.tag = (work.carried.stamp << 32) | (pair.couple * 4 + key.what)
+    first, second = words_of(work, key)
+    write_key(work.keys, slot, first, second)
     work.state.keys += 1
 
 
@@ -85,11 +81,8 @@ def copy_keys(old_addresses: Addresses, addresses: Addresses, begin: int, end: i
     """Put the keys of this frame from `begin` to `end` into a larger table."""
     old, work = open_work(old_addresses), open_work(addresses)
     for k in range(begin, end):
-        row = old.keys[k]
-        if row.tag >> 32 == work.carried.stamp:
-            tag = row.tag & 0xFFFFFFFF
-            slot, _ = find_slot(work, Key(tag & 3, FacetPair(tag >> 2, row.facets >> 32, row.facets & 0xFFFFFFFF)))
-            work.keys[slot].facets, work.keys[slot].tag = row.facets, row.tag
+        slot = enter_again(old.keys, k, work.keys, work.carried.stamp)
+        if slot != EMPTY:
             work.payload[slot] = old.payload[k]
 
 

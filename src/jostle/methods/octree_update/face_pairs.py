@@ -8,7 +8,7 @@ cheaper than looking up, and the list stays as short as the number of exact test
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,15 @@ from jostle.geometry.triangle import Bounds, Triangle, bounds_meet, triangle_bou
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.vector import point_from, write_point_from
 from jostle.kernels.buffers import full
+from jostle.kernels.hash_set import EMPTY, HALF_WORD, KeyRow, enter_again, find_key, write_key
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.kernels.structs import Addresses
+from jostle.kernels.structs import Addresses, Rows
 from jostle.methods.octree_update.node_checklist import ListedNodes, PlacedOctrees, open_octree
-from jostle.methods.octree_update.work import PlacedFace, Work
+from jostle.methods.octree_update.work import PlacedFace, Work, open_work
 
-FACE_BITS = 31  # of each of the two faces of a key
 NOT_TESTED = -1
+NO_STAMP = 0  # of the keys of the checklist: pairs of bodies are below 2^31
 
 
 class BodyPairs(NamedTuple):
@@ -127,34 +128,24 @@ def placed_faces_touch(a: PlacedFace, b: PlacedFace) -> int:
     return triangles_touch(triangle_from(a.corners, 0), triangle_from(b.corners, 0))
 
 
-@kernel
-def put_on_checklist(checklist_pair: Any, checklist_faces: Any, pair: int, face_a: int, face_b: int) -> bool:
-    """Enter a pair of faces of a pair of bodies; return whether it is new. A power of two of places, an empty one has pair -1."""
-    key = (face_a << FACE_BITS) | face_b
-    mask = checklist_pair.shape[0] - 1
-    # Products below 2^58: nothing overflows.
-    place = (face_a * 73856093) ^ (face_b * 19349663) ^ (pair * 83492791)
-    place = (place ^ (place >> 17)) & mask
-    while checklist_pair[place] >= 0:
-        if checklist_faces[place] == key and checklist_pair[place] == pair:
-            return False
-        place = (place + 1) & mask
-    checklist_pair[place] = pair
-    checklist_faces[place] = key
-    return True
+@kernel(forceinline=True)
+def put_on_checklist(checklist: Rows[KeyRow], pair: int, face_a: int, face_b: int) -> bool:
+    """Enter a pair of faces of a pair of bodies; return whether it is new."""
+    faces = (face_a << HALF_WORD) | face_b
+    place, is_known = find_key(checklist, pair, faces)
+    if not is_known:
+        write_key(checklist, place, pair, faces)
+    return not is_known
 
 
 @kernel
-def copy_checklist(
-    old_pair: Ints, old_faces: NDArray[np.int64], begin: int, end: int, new_pair: Ints, new_faces: NDArray[np.int64]
-) -> None:
+def copy_checklist(old_addresses: Addresses, begin: int, end: int, addresses: Addresses) -> None:
     """Enter what is on one checklist from `begin` to `end` on another, larger one."""
+    old, work = open_work(old_addresses), open_work(addresses)
     for place in range(begin, end):
-        if old_pair[place] >= 0:
-            key, pair = old_faces[place], as_int64(old_pair[place])
-            put_on_checklist(new_pair, new_faces, pair, key >> FACE_BITS, key & ((1 << FACE_BITS) - 1))
+        enter_again(old.checklist, place, work.checklist, NO_STAMP)
 
 
-def empty_checklist(places: int) -> tuple[Ints, NDArray[np.int64]]:
+def empty_checklist(places: int) -> NDArray[np.void]:
     """Return a checklist of pairs of faces with a power of two of places."""
-    return full(places, -1, np.int32), np.empty(places, np.int64)
+    return full(2 * places, EMPTY, np.int64).view(KeyRow.dtype)

@@ -34,6 +34,7 @@ TRAITS = Traits(
     needs=frozenset({Need.RIGID}),
     paper="kitamura1998",
     cures={Need.RIGID: DEFORMING_ELSEWHERE},
+    overlays={"nodes and cells": "", "black nodes": "nodes", "subdivided cells": "cells"},
 )
 OVERLAYS = ("", "nodes", "cells")
 EDGES_OF_CUBE = np.array([[a, a | bit] for a in range(8) for bit in (1, 2, 4) if not a & bit])

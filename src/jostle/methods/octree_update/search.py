@@ -15,6 +15,7 @@ from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.box_box import WIDTH
 from jostle.kernels.buffers import doubled, pieces
 from jostle.kernels.handles import AddressTable
+from jostle.kernels.hash_set import EMPTY
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.octree_update import face_pairs, node_checklist, standard_octree
 from jostle.methods.octree_update.black_nodes import FaceOctree
@@ -92,7 +93,6 @@ class Room:
     @staticmethod
     def empty(size: int = 1024) -> Room:
         """Return small arrays."""
-        checklist_pair, checklist_faces = face_pairs.empty_checklist(size)
         table = Work.table(
             options=np.zeros(1, Options.dtype),
             state=np.zeros(1, State.dtype),
@@ -101,8 +101,7 @@ class Room:
             stamps=np.zeros(0, np.int64),
             listed=np.empty(size, ListedFace.dtype),
             placed=np.empty(size, PlacedFace.dtype),
-            checklist_pair=checklist_pair,
-            checklist_faces=checklist_faces,
+            checklist=face_pairs.empty_checklist(size),
             rows=np.empty(size, TouchingFaces.dtype),
             seen=np.empty(size, SeenCell.dtype),
         )
@@ -123,17 +122,17 @@ class Room:
             size = 2 * int(self.array("state")["needed"][0])
             self.replace(listed=np.empty(size, ListedFace.dtype), placed=np.empty(size, PlacedFace.dtype))
         elif why == standard_octree.FULL_CHECKLIST:
-            pair, faces = self.array("checklist_pair"), self.array("checklist_faces")
-            larger_pair, larger_faces = face_pairs.empty_checklist(2 * len(pair))
-            for begin, end in pieces(len(pair)):
-                face_pairs.copy_checklist(pair, faces, begin, end, larger_pair, larger_faces)
-            self.replace(checklist_pair=larger_pair, checklist_faces=larger_faces)
+            places = len(self.array("checklist"))
+            larger = self.table.with_arrays(0, Work.places(checklist=face_pairs.empty_checklist(2 * places)))
+            for begin, end in pieces(places):
+                face_pairs.copy_checklist(self.table.table[0], begin, end, larger.table[0])
+            self.table = larger
         elif why in FULL:
             self.replace(**{FULL[why]: doubled(self.array(FULL[why]))})
 
     def release(self) -> None:
         """Give very long arrays back, except the stamps: what is in them must stay, with the number of voxels."""
-        lengths = [len(self.array(name)) for name in ("entries", "listed", "checklist_pair", "rows")]
+        lengths = [len(self.array(name)) for name in ("entries", "listed", "checklist", "rows")]
         if max(len(self.nodes.nodes), *lengths) > LONGEST_KEPT:
             small, kept = Room.empty(), {name: self.array(name) for name in ("state", "stamps")}
             self.nodes, self.table = small.nodes, small.table.with_arrays(0, Work.places(**kept))
@@ -216,7 +215,7 @@ class Search:
         room.array("state")["voxels"] = voxels
         room.array("stack")[0] = 0, 0, 0, standard_octree.NOT_LOOKED_AT, 0, node_count
         room.array("entries")[:node_count] = np.arange(node_count)
-        room.array("checklist_pair").fill(-1)
+        room.array("checklist").view(np.int64).fill(EMPTY)
 
     def world_cube(self, regions: OverlapRegions) -> Floats:
         """Return (4,) lower corner and side of the cube that bounds all bodies with overlap regions."""

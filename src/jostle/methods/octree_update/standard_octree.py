@@ -196,7 +196,7 @@ def check_face(work: Work, pairs: BodyPairs, end: int) -> int:
             state.second = work.listed[j].following
             continue
         if boxes_overlap(work.placed[i], work.placed[j]):
-            if 2 * state.checked >= len(work.checklist_pair):
+            if 2 * state.checked >= len(work.checklist):
                 return FULL_CHECKLIST
             if state.rows == len(work.rows):
                 return FULL_ROWS
@@ -213,7 +213,7 @@ def check_face(work: Work, pairs: BodyPairs, end: int) -> int:
 def check_pair(work: Work, pair: int, i: int, j: int) -> bool:
     """Check two listed faces exactly if they are not on the checklist yet; write a row and return whether they touch."""
     state, face_a, face_b = work.state, as_int64(work.listed[i].face), as_int64(work.listed[j].face)
-    if not put_on_checklist(work.checklist_pair, work.checklist_faces, pair, face_a, face_b):
+    if not put_on_checklist(work.checklist, pair, face_a, face_b):
         return False
     state.checked += 1
     state.triangle_tests += 1

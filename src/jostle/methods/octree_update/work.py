@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from jostle.kernels.hash_set import KeyRow
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int32, int64, opener
 
 
@@ -90,8 +91,7 @@ class Work(Struct):
     stamps: Rows[int64]  # of each face of each body: the last voxel that listed it
     listed: Rows[ListedFace]
     placed: Rows[PlacedFace]  # of the same faces
-    checklist_pair: Rows[int32]
-    checklist_faces: Rows[int64]
+    checklist: Rows[KeyRow]  # of pairs of faces: the pair of bodies, then face a << 32 | face b
     rows: Rows[TouchingFaces]
     seen: Rows[SeenCell]
 

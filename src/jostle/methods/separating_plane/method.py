@@ -28,9 +28,7 @@ from jostle.methods.separating_plane.planes import (
     PLACE,
     REACH,
     RECORD,
-    MeetingPairs,
-    PairsToTest,
-    PlacedBodies,
+    MeetingPair,
     State,
     StateValues,
     place_bodies,
@@ -93,6 +91,7 @@ class SeparatingPlane:
             needs=frozenset({Need.RIGID, Need.CONVEX} if self.concave == "refuse" else {Need.RIGID}),
             paper="kitamura1998",
             cures={Need.CONVEX: HULL_INSTEAD, Need.RIGID: DEFORMING},
+            overlays={"separating planes": ""},
         )
 
     @property
@@ -125,7 +124,8 @@ class SeparatingPlaneDetector(Detector):
         number = {id(shape): k for k, shape in enumerate(distinct)}
         self._shapes = shapes
         self._shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
-        self._hulls = Hull.tables([{"points": shape.points, "first": shape.first, "near": shape.near} for shape in distinct])
+        hulls = Hull.tables([{"points": shape.points, "first": shape.first, "near": shape.near} for shape in distinct])
+        self._hulls, self._hull_of_body = hulls, hulls.table[self._shape_of_body]
         self._spheres = read_only_view(np.array([shape.sphere for shape in distinct]).reshape(-1, 4))
         self._triangles = Triangles()
         self._every_pair: CandidatePairs | None = None
@@ -170,27 +170,26 @@ class SeparatingPlaneDetector(Detector):
     ) -> tuple[Pairs, Floats, Counters]:
         """Run the kernel over the pairs; returns those that meet, and the records, brought up to date in place."""
         count = len(pairs.body_a)
-        limit = count if most is None else most
-        bodies = PlacedBodies(self._shape_of_body, self._places(frame), read_only_view(frame.poses))
-        tested = PairsToTest(read_only_view(pairs.body_a), read_only_view(pairs.body_b), records)
-        meeting = MeetingPairs(np.empty(count, np.int32), np.empty(count, np.uint8), np.empty(count))
+        body_a, body_b, poses = read_only_view(pairs.body_a), read_only_view(pairs.body_b), read_only_view(frame.poses)
+        hulls, places, search, resolution = self._hull_of_body, self._places(frame), self._search_row, self._method.resolution
+        meeting = np.empty(count if most is None else most, MeetingPair.dtype)
         numbers = np.zeros(len(StateValues._fields), np.int64)
 
         def step(numbers: NDArray[np.int64], operations: int) -> tuple[bool, int]:
             used = separate_pairs(
-                tested, bodies, self._hulls.table, self._search_row, self._method.resolution, share, limit, operations, numbers,
-                meeting,
-            )  # fmt: skip
+                body_a, body_b, records, hulls, places, poses, search, resolution, share, operations, numbers, meeting
+            )
             state = read_state(numbers)
             if state.gave_up:
-                self._settle_otherwise(tested, frame, bodies.places, numbers, meeting)
+                self._settle_otherwise(pairs, records, frame, places, numbers, meeting)
                 state = read_state(numbers)
-            return state.next_pair == count or state.meeting >= limit, max(1, int(used))
+            return state.next_pair == count or state.meeting >= len(meeting), max(1, int(used))
 
         run_in_slices(step, numbers, FIRST_SLICE)
         state = read_state(numbers)
         n = state.meeting
-        rows, kinds, distances = meeting.pair[:n], meeting.kind[:n].copy(), meeting.distance[:n].copy()
+        met = meeting[:n]
+        rows, kinds, distances = met["pair"], met["kind"].copy(), met["distance"].copy()
         found = Pairs(
             body_a=pairs.body_a[rows], body_b=pairs.body_b[rows], kind=kinds, rows=np.zeros(n, np.int32), distance=distances,
             time=unknown_column(n),
@@ -200,7 +199,13 @@ class SeparatingPlaneDetector(Detector):
         return found, records, work
 
     def _settle_otherwise(
-        self, pairs: PairsToTest, frame: Frame, places: Floats, numbers: NDArray[np.int64], meeting: MeetingPairs
+        self,
+        pairs: CandidatePairs,
+        records: Floats,
+        frame: Frame,
+        places: Floats,
+        numbers: NDArray[np.int64],
+        meeting: NDArray[np.void],
     ) -> None:
         """Settle the pair that the kernel stopped at, and pass over it; the plane between its closest points is kept."""
         state = numbers.view(State.dtype)[0]
@@ -209,9 +214,9 @@ class SeparatingPlaneDetector(Detector):
         wanted, rounding = self._wanted_and_rounding(places, a, b)
         gap, point_a, point_b = self._triangles.distance(self._shapes[a], self._shapes[b], frame.poses[a], frame.poses[b])
         if gap > rounding:
-            meeting.kind[row] = TOUCHING
-            pairs.records[pair, :3] = (point_b - point_a) / gap
-        meeting.distance[row] = gap if gap > rounding else 0.0
+            meeting["kind"][row] = TOUCHING
+            records[pair, :3] = (point_b - point_a) / gap
+        meeting["distance"][row] = gap if gap > rounding else 0.0
         state["gave_up"] = 0
         state["meeting"] += gap <= wanted
         state["next_pair"] += 1

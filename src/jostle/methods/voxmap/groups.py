@@ -1,8 +1,14 @@
-"""Groups of shell points: 32 neighbours with one ball about them, and how far a filled voxel is at least from each part of a map.
+"""Groups of shell points: 32 neighbours with one ball about them, and how far each part of a map is from filled voxels.
 
-Beyond the paper, whose look-up takes every point of a shell: a group is passed over when its ball reaches no filled voxel. The
-bound is one number for each cell of 8×8×8 voxels, the distance from the cell to the nearest cell with a filled voxel, so that eight
-groups are decided at once by eight loads. Hits are the same with and without it; `Voxmap(grouped=False)` is the paper's.
+Beyond the paper, whose look-up takes every point of a shell (Lock and Wills §5): a group is passed over when its ball reaches no
+filled voxel (`look_up.groups_that_may_hit`). Hits are the same with and without groups; `Voxmap(grouped=False)` is the paper's.
+
+| unit | how many | what for |
+|---|---|---|
+| block | 8 points | looked up at once, in the lanes of a vector |
+| group | 32 points | has one ball |
+| piece | 256 points, 8 groups | their balls are compared at once |
+| cell | 8×8×8 voxels of a map | has one bound: the distance from the cell to the nearest cell with a filled voxel |
 
 Shell points come in Morton order, so that 32 of them in a row are neighbours but for the leaps of the curve; the ball is as large
 as it has to be.
@@ -15,30 +21,30 @@ from numpy.typing import NDArray
 
 from jostle.kernels.jit import kernel
 from jostle.methods.voxmap.look_up import BLOCK, CELL, GROUP, PIECE
+from jostle.methods.voxmap.map import BLOCK as WORD
 from jostle.methods.voxmap.map import GridSize
 
 Floats32 = NDArray[np.float32]
 
-FARTHEST = 16  # cells: bounds beyond are as good as this one
+FARTHEST = 16  # cells: greater distances are cut to this one, which is a lower bound as well
 
 
 def points_in_blocks(points: Floats32) -> Floats32:
-    """Return eight points at a time, all x, then all y, then all z, flat; the last block and piece are filled up with NaN."""
-    count = -(-max(1, len(points)) // PIECE) * PIECE
-    padded = np.full((count, 3), np.nan, np.float32)
+    """Return points (n,3) as flat blocks of eight: all x, then all y, then all z. Whole pieces, filled up with NaN."""
+    padded = np.full((_piece_count(points) * PIECE, 3), np.nan, np.float32)
     padded[: len(points)] = points
-    return np.ascontiguousarray(padded.reshape(-1, BLOCK, 3).transpose(0, 2, 1)).reshape(-1)
+    return _lane_by_lane(padded)
 
 
 def balls_of_groups(points: Floats32) -> Floats32:
-    """Return the balls about groups of points, eight at a time, all x, y, z and then all radii, flat; in the units of the points.
+    """Return the balls about groups of points (n,3) as flat blocks of eight: all x, y and z, then all radii.
 
     Centres are the middles of the groups' boxes. Groups without points have NaN, which is never near anything.
     """
-    pieces = -(-max(1, len(points)) // PIECE)
-    padded = np.full((pieces * PIECE, 3), np.nan)
+    padded = np.full((_piece_count(points) * PIECE, 3), np.nan)
     padded[: len(points)] = points
-    padded[len(points) :] = padded[len(points) - 1] if len(points) else np.nan
+    if len(points):
+        padded[len(points) :] = points[-1]  # so that the ball of the last group is about its own points
     groups = padded.reshape(-1, GROUP, 3)
     balls = np.empty((len(groups), 4), np.float32)
     balls[:, :3] = 0.5 * (groups.min(axis=1) + groups.max(axis=1))
@@ -46,19 +52,36 @@ def balls_of_groups(points: Floats32) -> Floats32:
     radius = np.sqrt(np.square(groups - balls[:, None, :3]).sum(axis=2).max(axis=1))
     balls[:, 3] = np.nextafter(radius.astype(np.float32), np.float32(np.inf))
     balls[-(-len(points) // GROUP) :] = np.nan
-    return np.ascontiguousarray(balls.reshape(-1, 8, 4).transpose(0, 2, 1)).reshape(-1)
+    return _lane_by_lane(balls)
+
+
+def _piece_count(points: Floats32) -> int:
+    """Return how many pieces hold these points; one at least."""
+    return -(-max(1, len(points)) // PIECE)
+
+
+def _lane_by_lane(rows: Floats32) -> Floats32:
+    """Return rows (n,k) flat, in blocks of eight rows, column by column, as vectors are loaded."""
+    count, columns = rows.shape
+    return np.ascontiguousarray(rows.reshape(count // BLOCK, BLOCK, columns).transpose(0, 2, 1)).reshape(-1)
 
 
 def coarse_bounds(map_words: NDArray[np.uint64], cells: GridSize) -> Floats32:
-    """Return for each cell of 8×8×8 of the voxels of a map a lower bound of the distance from filled voxels, in voxels.
+    """Return a lower bound of the distance from filled voxels for each cell of a map, in voxels; flat, x fastest.
 
-    Flat, x fastest. There is a cell for points on the upper faces of the map, too.
+    Parameters
+    ----------
+    map_words : (n,) uint64
+        The bits of the voxels, in words of 4×4×4 (`map.py`).
+    cells : GridSize
+        Voxels of the map along x, y, z. Points on its upper faces have a cell, too.
     """
     nx, ny, nz = cells
-    words = map_words.reshape((nz + 3) >> 2, (ny + 3) >> 2, (nx + 3) >> 2) != 0
-    filled = np.zeros(((nz + CELL) // CELL, (ny + CELL) // CELL, (nx + CELL) // CELL), bool)
-    for k, j, i in np.ndindex(2, 2, 2):
-        part = words[k::2, j::2, i::2]
+    words = map_words.reshape([(n + WORD - 1) // WORD for n in (nz, ny, nx)]) != 0
+    filled = np.zeros([(n + CELL) // CELL for n in (nz, ny, nx)], bool)
+    across = CELL // WORD
+    for k, j, i in np.ndindex(across, across, across):  # the words of a cell
+        part = words[k::across, j::across, i::across]
         filled[: part.shape[0], : part.shape[1], : part.shape[2]] |= part
     bounds = np.empty(filled.size, np.float32)
     squared_gaps(filled.reshape(-1), GridSize(*filled.shape[::-1]), bounds, np.empty_like(bounds))
@@ -67,9 +90,9 @@ def coarse_bounds(map_words: NDArray[np.uint64], cells: GridSize) -> Floats32:
 
 @kernel
 def squared_gaps(filled: NDArray[np.bool_], size: GridSize, bounds: Floats32, other: Floats32) -> None:
-    """Write the squared distances, in voxels, from each cell to the nearest filled one, both closed boxes; axis by axis.
+    """Write the squared distance of each cell from the nearest filled one, in voxels: a distance transform, axis by axis.
 
-    All are flat, x fastest; `other` is scratch.
+    Cells are closed boxes: neighbours have distance 0. All arrays are flat, x fastest; `other` is scratch.
     """
     for k in range(filled.shape[0]):
         bounds[k] = np.float32(0.0) if filled[k] else np.float32((CELL * FARTHEST) ** 2)
@@ -85,7 +108,10 @@ def squared_gaps(filled: NDArray[np.bool_], size: GridSize, bounds: Floats32, ot
 
 @kernel(forceinline=True)
 def least_along(bounds: Floats32, k: int, stride: int, place: int, end: int) -> np.float32:
-    """Return the least of the squared distances of a row of cells, each with its gap from cell k; that one's place is given."""
+    """Return the least bound + squared gap over the cells in line with cell k along one axis.
+
+    These are `stride` apart in the arrays; k is number `place` of `end` of them. Cells `step` apart leave step - 1 cells between.
+    """
     best = bounds[k]
     step = 1
     while step <= FARTHEST and np.float32((CELL * (step - 1)) ** 2) < best:

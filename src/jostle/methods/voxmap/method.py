@@ -100,6 +100,7 @@ class Voxmap:
             needs=frozenset({Need.RIGID} if self.surface_only else {Need.RIGID, Need.CLOSED}),
             paper="lock2000",
             cures={Need.RIGID: DEFORMING, Need.CLOSED: OPEN},
+            overlays={"shell points and hits": "", "voxels": "voxels", "shell points": "shell", "hits": "hits"},
         )
 
     @property

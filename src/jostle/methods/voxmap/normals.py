@@ -160,7 +160,7 @@ class NearestFeature(NamedTuple):
 
 @kernel
 def nearest_feature(point: Vec3, face: Triangle) -> NearestFeature:
-    """Return the feature of a face that is nearest to a point."""
+    """Return the feature of a face that is nearest to a point, which `closest_point_on_triangle` does not say."""
     # Relative to the first corner; Voronoi regions one after the other (Ericson 2005, §5.1.5).
     u, v, p = minus(face.q, face.p), minus(face.r, face.p), minus(point, face.p)
     uu, uv, vv = dot(u, u), dot(u, v), dot(v, v)

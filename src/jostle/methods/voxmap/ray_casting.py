@@ -25,12 +25,12 @@ from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import Whole
 from jostle.kernels.slices import run_in_slices
+from jostle.kernels.sort import sort_with_values
 from jostle.kernels.structs import borrowed
 from jostle.methods.voxmap.map import Lattice, Words
 
 ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 FIRST_SLICE = 1 << 20  # operations: 10 ms of small faces; later slices are sized by the clock
-INSERTION_SORTED = 24  # crossings of one ray up to which insertion sort is the fastest
 
 
 class Crossings(NamedTuple):
@@ -201,23 +201,6 @@ def add_up(starts: NDArray[np.int64]) -> None:
 
 
 @kernel(forceinline=True)
-def sort_crossings(positions: Floats, signs: NDArray[np.int8], begin: int, end: int) -> None:
-    """Sort the crossings of one ray by their positions (insertion sort; Shell's, with Knuth's gaps, when there are many)."""
-    gap = 1
-    while end - begin > INSERTION_SORTED and 3 * gap + 1 < end - begin:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for k in range(begin + gap, end):
-            position, sign = positions[k], signs[k]
-            place = k
-            while place - gap >= begin and positions[place - gap] > position:
-                positions[place], signs[place] = positions[place - gap], signs[place - gap]
-                place -= gap
-            positions[place], signs[place] = position, sign
-        gap //= 3
-
-
-@kernel(forceinline=True)
 def fill_run(column: Words, low: int, high: int, along: int, offset: int) -> None:
     """Fill voxels low … high of a ray in a column of words; its bits are `along` apart and start at `offset`."""
     one = np.uint64(1)
@@ -240,7 +223,7 @@ def fill_ray(crossings: Crossings, ray: int, depth: int, column: Words, along: i
     """Sort the crossings of a ray and fill the voxels between; return the longest way inside the solid, in voxels."""
     positions, signs = crossings.positions, crossings.signs
     low, high = crossings.starts[ray], crossings.starts[ray + 1]
-    sort_crossings(positions, signs, low, high)
+    sort_with_values(positions, signs, low, high)
     winding, entered, longest = 0, 0.0, 0.0
     for k in range(low, high):
         if winding == 0:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats
+from jostle.geometry.morton import codes_of_cells
 from jostle.geometry.vector import Vec3
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
@@ -29,25 +30,9 @@ class Shell(NamedTuple):
     points: NDArray[np.float32]  # (n, 3)
 
 
-def spread_bits(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the lowest 21 bits of each number with two zeros between each."""
-    x = values & 0x1FFFFF
-    for shift, mask in ((32, 0x1F00000000FFFF), (16, 0x1F0000FF0000FF), (8, 0x100F00F00F00F00F)):
-        x = (x | (x << shift)) & mask
-    for shift, mask in ((4, 0x10C30C30C30C30C3), (2, 0x1249249249249249)):
-        x = (x | (x << shift)) & mask
-    return x
-
-
-def morton_codes(x: NDArray[np.int64], y: NDArray[np.int64], z: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the place of cells along the curve, x fastest."""
-    codes: NDArray[np.int64] = spread_bits(x) | (spread_bits(y) << 1) | (spread_bits(z) << 2)
-    return codes
-
-
 _BIT = np.arange(64)
-# The bits of a word in the order of the curve.
-CURVE: NDArray[np.int64] = np.argsort(morton_codes(_BIT & 3, (_BIT >> 2) & 3, _BIT >> 4)).astype(np.int64)
+# The bits of a word in the order of the curve, x fastest.
+CURVE: NDArray[np.int64] = np.argsort(codes_of_cells(_BIT >> 4, (_BIT >> 2) & 3, _BIT & 3)).astype(np.int64)
 
 
 @kernel(forceinline=True)
@@ -107,7 +92,7 @@ def shell_of(places: NDArray[np.int64], bits: Words, lattice: Lattice) -> Shell:
     count = extent_of_voxels(places, bits, size, low, high)
     # In voxels from the lattice's origin; a half is exact, so that symmetric bodies have symmetric shells.
     middle = 0.5 * (low + high + 1)
-    order = np.argsort(morton_codes(places % bx, (places // bx) % by, places // (bx * by)), kind="stable")
+    order = np.argsort(codes_of_cells(places // (bx * by), (places // bx) % by, places % bx), kind="stable")
     points = np.empty((count, 3), np.float32)
     start = Vec3(*(lattice.voxel * (0.5 - middle)).tolist())
     write_points(places, bits, read_only_view(order), read_only_view(CURVE), size, start, lattice.voxel, points)

@@ -23,10 +23,11 @@ from jostle.geometry.triangle import face_at
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vertex, triangles_touch
 from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.kernels.arrays import read_only_view
-from jostle.kernels.buffers import doubled
+from jostle.kernels.buffers import KEPT_BYTES, doubled
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
+from jostle.kernels.scratch import Workspaces
 from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_splat, lowest_bit, without_lowest_bit
 from jostle.kernels.slices import run_in_slices
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, borrowed, float32, float64, int32, int64, opener
@@ -34,7 +35,7 @@ from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Points8, boxes_at
 from jostle.methods.wide_tree.motion import REACH
 from jostle.methods.wide_tree.pair_work import MOST_NEW
 from jostle.methods.wide_tree.pairs import DONE, FULL_ROWS, FULL_STACK, OUT_OF_OPERATIONS
-from jostle.methods.wide_tree.tree import LANES, ROW, Forest, Tree, TreeArrays, open_tree
+from jostle.methods.wide_tree.tree import LANES, ROW, Tree, TreeArrays, open_tree
 from jostle.packed_rows import ALL, FACE_BITS, KIND_BITS
 from jostle.report import Counters
 
@@ -75,8 +76,8 @@ class SelfWork(Struct):
     """The arrays of a walk."""
 
     progress: One[SelfProgress]
-    lanes: Rows[float32]  # (3 * (m + 8),): the three columns of welded numbers in the tree's order
-    slots: Rows[int32]  # (nodes,): where in its parent's boxes each node has its own
+    lanes: Rows[float32]  # the three columns of welded numbers in the tree's order, each of m + 8 or more
+    slots: Rows[int32]  # where in its parent's boxes each node has its own
     stack: Rows[TwoNodes]
     face_pairs: Rows[TwoFaces]  # scratch
     keys: Rows[int64]
@@ -107,11 +108,12 @@ def set_up_itself(
     trees: Addresses, vertices: Floats, welded_faces: Ints, pose: Floats, clearance: float,
     welded: Ints, world: Floats, addresses: Addresses,
 ) -> None:  # fmt: skip
-    """Write what the walk needs: `welded` (m,3) are the welded faces in the tree's order, `world` (n,3) the world vertices."""
+    """Begin a walk: `welded` (m,3) are the welded faces in the tree's order, `world` (n,3) the world vertices."""
     tree, work = open_tree(trees, 0), open_self_work(addresses)
+    _start(work)
     transform_into(pose, vertices, world)
     ids, lanes, count = tree.face_ids, work.lanes, len(tree.face_ids)
-    pitch, is_exact = count + LANES, True
+    pitch, is_exact = len(lanes) // 3, True
     for f in range(count):
         for k in range(3):
             number = welded_faces[ids[f], k]
@@ -119,7 +121,7 @@ def set_up_itself(
             welded[f, k] = number
             lanes[k * pitch + f] = number
     for k in range(3):
-        for f in range(count, pitch):
+        for f in range(count, count + LANES):
             lanes[k * pitch + f] = -1.0
     for node in range(len(tree.first)):
         for lane in range(tree.count[node]):  # of a leaf none: its count is negative
@@ -129,6 +131,14 @@ def set_up_itself(
     padding = (2.0 * cull_padding(largest, largest, tree.frame.farthest) + clearance * REACH) * tree.frame.scale
     work.progress.padding = min(padding * (1.0 + 1e-6), LARGEST_PADDING)  # the factor makes the nearest float32 large enough
     work.progress.is_exact = int(is_exact)
+
+
+@kernel(forceinline=True)
+def _start(work: SelfWork) -> None:
+    """Put the root with itself on the stack; nothing is counted yet."""
+    progress = work.progress
+    progress.height = _push(work.stack, 0, 0, 0)
+    progress.rows, progress.node_tests, progress.box_tests, progress.triangle_tests, progress.distance_tests = 0, 0, 0, 0, 0
 
 
 @kernel
@@ -312,54 +322,76 @@ def _faces_meet(work: SelfWork, world: WorldFaces, f: int, g: int, shared: bool,
     return kind, distance
 
 
-class _Walk:
-    """A walk that can be resumed: the arrays that grow, and those that do not."""
+class _Room:
+    """The arrays of a walk, which grow and stay for the next one: making a table of them takes a tenth of a small walk."""
 
-    def __init__(self, tree: Tree, welded_faces: Ints, pose: Floats, adjacent: bool, clearance: float, row_mode: int) -> None:
+    def __init__(self) -> None:
         progress = np.zeros(1, SelfProgress.dtype)
         self.progress = SelfProgress(progress[0])
-        self.progress.height = 1
-        self._forest = Forest([tree])
-        self._stack = np.zeros((FIRST_ROOM, 2), np.int32)
-        self._rows, self._distances = np.empty(FIRST_ROOM, np.int64), np.empty(FIRST_ROOM)
+        self.rows, self.distances = np.empty(FIRST_ROOM, np.int64), np.empty(FIRST_ROOM)
+        self._lanes, self._slots = np.empty(0, np.float32), np.empty(0, np.int32)
+        self._stack = np.empty((FIRST_ROOM, 2), np.int32)
         self._hold(
             SelfWork.table(
                 progress=progress,
-                lanes=np.empty(3 * (len(tree.faces) + LANES), np.float32),
-                slots=np.empty(len(tree.first), np.int32),
+                lanes=self._lanes,
+                slots=self._slots,
                 stack=self._stack,
                 face_pairs=np.empty((MOST_NEW, 2), np.int32),
-                keys=self._rows,
-                distances=self._distances,
+                keys=self.rows,
+                distances=self.distances,
             )
         )
-        welded, world = np.empty_like(welded_faces), np.empty_like(tree.vertices)
-        vertices, welded_faces, pose = read_only_view(tree.vertices), read_only_view(welded_faces), read_only_view(pose)
-        set_up_itself(self._forest.addresses, vertices, welded_faces, pose, clearance, welded, world, self._addresses)
-        self._world = WorldFaces(read_only_view(world), read_only_view(tree.faces), read_only_view(welded))
-        self._query = SelfQuery(adjacent, clearance, row_mode)
 
     def _hold(self, table: AddressTable) -> None:
-        self._table, self._addresses = table, table.table[0]
+        self._table, self.addresses = table, table.table[0]
 
-    def _double_stack(self) -> None:
+    def hold_tree(self, tree: Tree) -> None:
+        """Have room for what is written of a tree."""
+        lanes, slots = 3 * (len(tree.faces) + LANES), len(tree.first)
+        if lanes > len(self._lanes) or slots > len(self._slots):
+            self._lanes, self._slots = np.empty(lanes, np.float32), np.empty(slots, np.int32)
+            self._hold(self._table.with_arrays(0, SelfWork.places(lanes=self._lanes, slots=self._slots)))
+
+    def double_stack(self) -> None:
+        """Make the stack longer, keeping what it holds."""
         self._stack = doubled(self._stack)
         self._hold(self._table.with_arrays(0, SelfWork.places(stack=self._stack)))
 
-    def _double_rows(self) -> None:
-        self._rows, self._distances = doubled(self._rows), doubled(self._distances)
-        self._hold(self._table.with_arrays(0, SelfWork.places(keys=self._rows, distances=self._distances)))
+    def double_rows(self) -> None:
+        """Make the outputs longer, keeping what they hold."""
+        self.rows, self.distances = doubled(self.rows), doubled(self.distances)
+        self._hold(self._table.with_arrays(0, SelfWork.places(keys=self.rows, distances=self.distances)))
+
+    def is_large(self) -> bool:
+        """Whether it is too much memory to keep."""
+        return self._lanes.nbytes + self._slots.nbytes + self._stack.nbytes + self.rows.nbytes + self.distances.nbytes > KEPT_BYTES
+
+
+_rooms = Workspaces(_Room)
+
+
+class _Walk:
+    """A walk that can be resumed."""
+
+    def __init__(self, room: _Room, tree: Tree, trees: Addresses, welded_faces: Ints, pose: Floats, query: SelfQuery) -> None:
+        room.hold_tree(tree)
+        self._room, self._trees, self._query, self.progress = room, trees, query, room.progress
+        welded, world = np.empty_like(welded_faces), np.empty_like(tree.vertices)
+        vertices, welded_faces, pose = read_only_view(tree.vertices), read_only_view(welded_faces), read_only_view(pose)
+        set_up_itself(trees, vertices, welded_faces, pose, query.clearance, welded, world, room.addresses)
+        self._world = WorldFaces(read_only_view(world), read_only_view(tree.faces), read_only_view(welded))
 
     def resume(self, operations: int) -> tuple[bool, int]:
         """Do about so many operations; return whether all is done, and how many they were."""
         before = self._used()
         while True:
             left = operations - (self._used() - before)
-            why = touching_faces_of_itself(self._forest.addresses, *self._world, *self._query, left, self._addresses)
+            why = touching_faces_of_itself(self._trees, *self._world, *self._query, left, self._room.addresses)
             if why == FULL_ROWS:
-                self._double_rows()
+                self._room.double_rows()
             elif why == FULL_STACK:
-                self._double_stack()
+                self._room.double_stack()
             else:
                 return why == DONE, self._used() - before
 
@@ -367,13 +399,13 @@ class _Walk:
         return int(self.progress.node_tests + self.progress.triangle_tests)
 
     def found(self) -> tuple[NDArray[np.int64], Floats]:
-        """Return the rows and distances so far."""
+        """Return the rows and distances so far: views."""
         count = int(self.progress.rows)
-        return self._rows[:count], self._distances[:count]
+        return self._room.rows[:count], self._room.distances[:count]
 
 
 def find_rows_of_itself(
-    tree: Tree, welded_faces: Ints, pose: Floats, adjacent: bool, clearance: float, row_mode: int = ALL
+    tree: Tree, trees: Addresses, welded_faces: Ints, pose: Floats, adjacent: bool, clearance: float, row_mode: int = ALL
 ) -> tuple[NDArray[np.int64], Floats, Counters]:
     """Return the pairs of faces of one body that touch, or are nearer than a clearance.
 
@@ -381,6 +413,8 @@ def find_rows_of_itself(
     ----------
     tree : Tree
         Of the body as it is now.
+    trees : (1, …) int64
+        The addresses of this tree, in a `Forest` that the caller holds.
     welded_faces : (m, 3) int32
         Faces with welded vertex numbers, in the mesh's order. Faces that share one are adjacent.
     pose : (4, 4) float64
@@ -400,9 +434,13 @@ def find_rows_of_itself(
         0 for faces that touch.
     counters : Counters
     """
-    walk = _Walk(tree, welded_faces, pose, adjacent, clearance, row_mode)
+    room = _rooms.take()
+    walk = _Walk(room, tree, trees, welded_faces, pose, SelfQuery(adjacent, clearance, row_mode))
     run_in_slices(_Walk.resume, walk, FIRST_SLICE)
     rows, distances = walk.found()
     order = np.argsort(rows)
+    rows, distances = rows[order], distances[order]
     tests = {name: int(getattr(walk.progress, name)) for name in ("box_tests", "triangle_tests", "distance_tests")}
-    return rows[order], distances[order], Counters(**tests)
+    if not room.is_large():
+        _rooms.give_back(room)
+    return rows, distances, Counters(**tests)

@@ -129,8 +129,8 @@ def boxes_meet(a: Boxes8, b: Boxes8) -> np.uint32:
 
 
 @kernel(forceinline=True)
-def depths(a: Boxes8, b: Boxes8) -> Lanes:
-    """Return minus the length by which boxes overlap, on the axis where it is least: below 0, the less the deeper."""
+def separations(a: Boxes8, b: Boxes8) -> Lanes:
+    """Return the signed distances of boxes along the axis where they overlap least: the lower, the deeper they overlap."""
     x = f32x8_sub(f32x8_max(a.lower.x, b.lower.x), f32x8_min(a.upper.x, b.upper.x))
     y = f32x8_sub(f32x8_max(a.lower.y, b.lower.y), f32x8_min(a.upper.y, b.upper.y))
     z = f32x8_sub(f32x8_max(a.lower.z, b.lower.z), f32x8_min(a.upper.z, b.upper.z))

@@ -41,10 +41,12 @@ DEGRADED = 2.0  # a deforming tree is built anew when its boxes have this many t
 DEEPEST_SHOWN = 64  # level of an overlay; a tree of 2^31 faces has fewer
 FEW_BODIES = 200  # up to here comparing all boxes is cheaper than a grid (30 µs against 34, or 60 where they are dense)
 
+SHOWN = {f"boxes of level {level}": str(level) for level in range(6)}
 TRAITS = Traits(
     semantics=Semantics.BOTH,
     answers={Answer.FACES: EXACT, Answer.POINTS: EXACT, Answer.NORMAL: EXACT, Answer.DISTANCE: EXACT},
     serves=frozenset({Serve.CLEARANCE, Serve.SELF, Serve.ADJACENT, Serve.DEFORM, Serve.SOLID, Serve.BATCH}),
+    overlays=SHOWN,
 )
 
 
@@ -175,8 +177,9 @@ class WideTreeDetector:
     def _with_itself(self, contacts: Contacts, frame: Frame, query: Query) -> tuple[Contacts, Counters]:
         counters = Counters()
         for body, mesh in enumerate(frame.bodies.meshes):
-            tree = self._trees[self._tree_of_body[body]]
-            keys, distance, work = find_rows_of_itself(tree, mesh.welded_faces, frame.poses[body], query.adjacent, query.clearance)
+            number = int(self._tree_of_body[body])
+            tree, trees, pose = self._trees[number], self._forest.alone(number), frame.poses[body]
+            keys, distance, work = find_rows_of_itself(tree, trees, mesh.welded_faces, pose, query.adjacent, query.clearance)
             counters += work + Counters(body_pairs=1)
             if len(keys):
                 itself = np.full(len(keys), body, np.int32)

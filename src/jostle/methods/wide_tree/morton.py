@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
+from jostle.geometry.morton import morton_code
 from jostle.geometry.triangle import face_at, triangle_bounds
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses, Record, Rows, Struct, int64, opener
@@ -56,15 +57,6 @@ open_node_work = opener(NodeWork)
 
 
 @kernel
-def spread(x: int) -> int:
-    """Return the 10 bits of x with two zeros between each."""
-    x = (x | (x << 16)) & 0x030000FF
-    x = (x | (x << 8)) & 0x0300F00F
-    x = (x | (x << 4)) & 0x030C30C3
-    return (x | (x << 2)) & 0x09249249
-
-
-@kernel
 def morton_order(
     vertices: Floats, faces: Ints, frame: Floats, keys: Keys, spare: Keys, histogram: Keys, middles: NDArray[np.float32]
 ) -> None:
@@ -91,8 +83,7 @@ def _write_keys(vertices: Floats, faces: Ints, frame: Floats, keys: Keys, middle
         y = ((box.lower.y - cy) + (box.upper.y - cy)) * scale
         z = ((box.lower.z - cz) + (box.upper.z - cz)) * scale
         middles[3 * f], middles[3 * f + 1], middles[3 * f + 2] = x, y, z
-        code = (spread(int(x + half)) << 2) | (spread(int(y + half)) << 1) | spread(int(z + half))
-        keys[f] = (code << CODE_SHIFT) | f
+        keys[f] = (morton_code(int(x + half), int(y + half), int(z + half)) << CODE_SHIFT) | f
 
 
 @kernel

@@ -1,9 +1,13 @@
 """The closest faces of two bodies: branch and bound over two trees.
 
-Two trees are walked together from their roots. A pair of nodes gives 8 x 8 lower bounds of distances (`nearest_bounds.py`),
-eight at a time; pairs of children that may hold something closer go on a stack, and two leaves to `nearest_faces.py`. The
-children with the nearest boxes and centres come first: ordered by the bounds alone the search goes for the fattest boxes,
-and takes up to twice as long.
+X is the tree with the larger extent, Y the other. The *arrow* is the unit vector from the closest point found so far on x to the
+one on y; at first, from centre to centre. The trees are walked together from their roots, a pair of nodes at a time:
+
+1. `_not_beyond_arrow`: children of Y that are too far from all of X's along the arrow are dropped.
+2. `_bound_children`: lower bounds of the distances of the others, in the frames of both trees (`nearest_bounds.py`), eight at once.
+3. `_push_with_child`: pairs of children that may hold something closer go on the stack, those with the nearest boxes and centres on
+   top. Ordered by the bounds alone the search goes for the fattest boxes, and takes up to twice as long.
+4. `_compare_leaves`: the faces of two leaves are compared (`nearest_faces.py`). What is closer is the new limit, and the new arrow.
 
 The answer is that of comparing every face with every face: the least `faces_distance` of the world vertices, of equal ones
 the lowest (face_a, face_b); bounds only leave out what is greater for certain. Of touching bodies it is any touching pair,
@@ -72,10 +76,10 @@ from jostle.methods.wide_tree.tree import ROW, Forest, NodePair, PlacedTree, Tre
 from jostle.report import Closest
 
 DONE, OUT_OF_OPERATIONS, FULL_STACK, SUSPICION = range(4)
-MOST_NEW = 64  # stack entries that one pair of nodes can add
+MOST_NEW = LANES * LANES  # stack entries that one pair of nodes can add
 FIRST_STACK = 4096
 FIRST_SLICE = 1 << 16  # operations: about 10 ms
-FACE_PRICE = 8  # operations: a pair of nodes is one
+FACE_PRICE = 8  # operations of a pair of faces; a pair of nodes is one
 
 
 @kernel
@@ -84,18 +88,26 @@ def search_nearest(
 ) -> int:
     """Resume a search; returns why it stopped. trees: address table of `TreeArrays`; addresses: those of `NearestWork`."""
     work = open_nearest(addresses)
-    best, counts, stack = work.best, work.counts, work.stack
+    best = work.best
     x, y = PlacedTree(open_tree(trees, shape_a), borrowed(pose_a)), PlacedTree(open_tree(trees, shape_b), borrowed(pose_b))
-    # X is the one with the larger extent: its scale is the smaller.
-    swapped = x.arrays.frame.scale > y.arrays.frame.scale
+    swapped = x.arrays.frame.scale > y.arrays.frame.scale  # the larger extent has the smaller scale
     if swapped:
         x, y = y, x
-    counts.swapped = int(swapped)
+    work.counts.swapped = int(swapped)
     set_up_search(work, x, y)
     if math.isinf(best.distance):
         _set_first_arrow(work)
     aim(work, x, y)
-    limit = _operations_of(work) + operations
+    why = _walk(work, x, y, _operations_of(work) + operations)
+    if why == DONE and best.is_robust_only != 0:
+        best.distance = settled_distance(work, best.corners)
+    return why
+
+
+@kernel(forceinline=True)
+def _walk(work: NearestWork, x: PlacedTree, y: PlacedTree, limit: int) -> int:
+    """Compare the pairs of nodes on the stack, and all below them that may be closer; returns why it stopped."""
+    counts, stack = work.counts, work.stack
     while counts.height > 0:
         if _operations_of(work) >= limit:
             return OUT_OF_OPERATIONS
@@ -113,8 +125,6 @@ def search_nearest(
         _compare_leaves(work, x, y, nodes)
         if counts.suspects > 0:
             return SUSPICION
-    if best.is_robust_only != 0:
-        best.distance = settled_distance(work, best.corners)
     return DONE
 
 
@@ -126,7 +136,7 @@ def _operations_of(work: NearestWork) -> int:
 
 @kernel
 def _set_first_arrow(work: NearestWork) -> None:
-    """Before anything is found the arrow is the way between the centres."""
+    """Let the arrow go from centre to centre, as nothing is found yet; along x where they coincide."""
     way = point_from(work.placement.between, 0)
     size = length(way)
     if size == 0.0:
@@ -138,7 +148,7 @@ def _set_first_arrow(work: NearestWork) -> None:
 
 @kernel(forceinline=True)
 def _compare_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodePair) -> None:
-    """Compare two leaves that the arrow does not part."""
+    """Compare the faces of two leaves, unless these are too far apart along the arrow."""
     work.counts.leaf_tests += 1
     slot_x = slot_of_near_leaf(work, work.leaves_x, x, nodes.x, 1.0)
     slot_y = slot_of_near_leaf(work, work.leaves_y, y, nodes.y, -1.0)
@@ -148,13 +158,16 @@ def _compare_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: Node
 
 @kernel(forceinline=True)
 def _push_children(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodePair, height: int) -> int:
-    """Push the pairs of children of two nodes, not both leaves, that may hold something closer; returns the height."""
+    """Push the pairs of children of two nodes, not both leaves, that may hold something closer; returns the height.
+
+    A leaf stays as it is: its lanes are faces, and the least of their bounds is that of the leaf.
+    """
     boxes_x, boxes_y, bounds, motion = x.arrays.boxes, y.arrays.boxes, work.nodes, work.motion
     start_x, start_y, frames = nodes.x * ROW, nodes.y * ROW, work.placement.frames
     far_x = far_ends(boxes_x, start_x, work.placement.arrow_x)
     store_lanes(bounds.near_y, 0, near_ends(boxes_y, start_y, work.placement.arrow_y))
     used = np.uint32((1 << abs(as_int64(x.arrays.count[nodes.x]))) - 1)
-    near = _children_near(work, far_x, used, abs(as_int64(y.arrays.count[nodes.y])))
+    near = _not_beyond_arrow(work, far_x, used, abs(as_int64(y.arrays.count[nodes.y])))
     if near == 0:
         return height
     if frames != NO_FRAME:
@@ -169,7 +182,7 @@ def _push_children(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodeP
         near = without_lowest_bit(near)
         mask = _bound_children(work, own_x, moved_x, far_x, box_in_lane(boxes_y, start_y + j), j, used)
         if mask != 0:
-            height = _push_beside(work, x, y, nodes, mask, j, base, height)
+            height = _push_with_child(work, x, y, nodes, mask, j, base, height)
     if y.arrays.count[nodes.y] < 0:
         first_x = as_int64(x.arrays.first[nodes.x])
         for i in range(LANES):
@@ -179,8 +192,8 @@ def _push_children(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodeP
 
 
 @kernel(forceinline=True)
-def _children_near(work: NearestWork, far_x: Lanes, used: np.uint32, count: int) -> np.uint32:
-    """Return the mask of the children of Y that the arrow does not part from all of X's."""
+def _not_beyond_arrow(work: NearestWork, far_x: Lanes, used: np.uint32, count: int) -> np.uint32:
+    """Return the mask of Y's children that are near enough to any of X's along the arrow."""
     limit, near = in_every_lane(work.limits.along), np.uint32(0)
     for j in range(count):
         if used & ~f32x8_less(limit, f32x8_sub(in_every_lane(work.nodes.near_y[j]), far_x)) != 0:
@@ -217,10 +230,13 @@ def _bound_children(
 
 
 @kernel(forceinline=True)
-def _push_beside(
+def _push_with_child(
     work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodePair, mask: np.uint32, j: int, base: int, height: int
 ) -> int:
-    """Push child j of Y with the children of X in the mask, or with a leaf X itself; of a leaf Y, note the least bounds."""
+    """Push child j of Y with the children of X in the mask, or with a leaf X; where Y is a leaf, only note the least bounds.
+
+    The rank, by which pairs are ordered, is the bound and the squared distance of the centres.
+    """
     bounds, along = work.nodes, work.placement.along
     stretch = work.placement.smallest_stretch * work.placement.smallest_stretch
     child_x, child_y = as_int64(x.arrays.first[nodes.x]), as_int64(y.arrays.first[nodes.y]) + j
@@ -245,7 +261,7 @@ def _push_beside(
 
 @kernel(forceinline=True)
 def _push(stack: Rows[WaitingPair], base: int, height: int, nodes: NodePair, bound: float, rank: float) -> int:
-    """Put a pair of nodes on the stack, among those from `base` on, so that the lowest rank is on top; returns the height."""
+    """Insert a pair of nodes in the stack from `base` on, which is sorted: the lowest rank on top; returns the height."""
     k = height
     while k > base and stack[k - 1].rank < rank:
         _copy_pair(stack[k], stack[k - 1])
@@ -262,7 +278,7 @@ def _copy_pair(to: WaitingPair, source: WaitingPair) -> None:
 
 @kernel
 def first_touching(addresses: Addresses) -> int:
-    """Return the first of the suspects that share a point, by the exact test, or -1.
+    """Return the first of the suspects whose faces touch, by the exact test, or -1.
 
     A kernel of its own: the exact test takes as long to compile as all of the search, which seldom needs it.
     """

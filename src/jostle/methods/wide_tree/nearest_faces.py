@@ -42,10 +42,10 @@ class WorldFace(NamedTuple):
     number: int
 
 
-class Left(NamedTuple):
-    """How many candidates are left, and which of them has the nearest boxes."""
+class Remaining(NamedTuple):
+    """How many candidates remain, and which of them has the nearest boxes."""
 
-    found: int
+    candidates: int
     nearest: int
 
 
@@ -143,24 +143,24 @@ def compare_near_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: 
     _write_reaches(work, leaf_x, leaf_y, point_from(leaves.last_arrow, 0))
     if -_largest(leaves.reach_y) - _largest(leaves.reach_x) > work.limits.face:
         return
-    left = _find_candidates(work, leaf_x, leaf_y, -as_int64(x.arrays.count[nodes.x]), -as_int64(y.arrays.count[nodes.y]))
-    if left.found > 0:
+    remaining = _find_candidates(work, leaf_x, leaf_y, -as_int64(x.arrays.count[nodes.x]), -as_int64(y.arrays.count[nodes.y]))
+    if remaining.candidates > 0:
         _write_reaches(work, leaf_x, leaf_y, point_from(work.best.arrow, 0))
-        left = _sift_candidates(work, left.found)
-    while left.found > 0:
-        chosen = work.candidates[left.nearest]
+        remaining = _sift_candidates(work, remaining.candidates)
+    while remaining.candidates > 0:
+        chosen = work.candidates[remaining.nearest]
         face_x, face_y = _face(leaf_x, x.arrays, nodes.x, as_int64(chosen.i)), _face(leaf_y, y.arrays, nodes.y, as_int64(chosen.j))
         counts.face_tests += 1
         a, b, sign = (face_y, face_x, -1.0) if counts.swapped != 0 else (face_x, face_y, 1.0)
         if compare_faces(work, a, b, sign):
             counts.version += 1
             aim(work, x, y)
-        rest = left.found - 1
+        rest = remaining.candidates - 1
         _copy_candidate(chosen, work.candidates[rest])
-        left = Left(0, 0)
+        remaining = Remaining(0, 0)
         if rest > 0:
             _write_reaches(work, leaf_x, leaf_y, point_from(leaves.last_arrow, 0))
-            left = _sift_candidates(work, rest)
+            remaining = _sift_candidates(work, rest)
 
 
 @kernel(forceinline=True)
@@ -170,7 +170,7 @@ def _face(leaf: NearLeaf, tree: TreeArrays, node: int, lane: int) -> WorldFace:
 
 
 @kernel
-def _find_candidates(work: NearestWork, leaf_x: NearLeaf, leaf_y: NearLeaf, count_x: int, count_y: int) -> Left:
+def _find_candidates(work: NearestWork, leaf_x: NearLeaf, leaf_y: NearLeaf, count_x: int, count_y: int) -> Remaining:
     """List the pairs of faces whose boxes and reaches are near enough."""
     squared_row, candidates, face_limit = work.leaves.squared, work.candidates, work.limits.face
     boxes, limit = boxes_at(leaf_x.boxes, 0), in_every_lane(work.limits.leaf_squared)
@@ -192,11 +192,11 @@ def _find_candidates(work: NearestWork, leaf_x: NearLeaf, leaf_y: NearLeaf, coun
             if one.squared < nearest:
                 nearest, chosen = one.squared, found
             found += 1
-    return Left(found, chosen)
+    return Remaining(found, chosen)
 
 
 @kernel
-def _sift_candidates(work: NearestWork, found: int) -> Left:
+def _sift_candidates(work: NearestWork, found: int) -> Remaining:
     """Drop candidates that the latest reaches and limits rule out."""
     candidates, limits = work.candidates, work.limits
     kept, chosen, nearest = 0, 0, math.inf
@@ -208,7 +208,7 @@ def _sift_candidates(work: NearestWork, found: int) -> Left:
             nearest, chosen = one.squared, kept
         _copy_candidate(candidates[kept], one)
         kept += 1
-    return Left(kept, chosen)
+    return Remaining(kept, chosen)
 
 
 @kernel(forceinline=True)

@@ -20,11 +20,11 @@ EXACT_TEST = 100
 class Progress(Record):
     """Where a search stands, and how much it has done."""
 
-    next_pair: int64
-    height: int64  # of the stack
+    next_pair: int64  # the pair of bodies that is walked, or comes next; START: none yet
+    height: int64  # of the stack; 0 before the walk of a pair, and after it
     rows: int64
     rows_of_pair: int64  # of the present pair of bodies
-    query: int64  # number of pairs that were walked, in all searches
+    query: int64  # number of the walk, over all searches: leaf caches are tagged with it
     node_tests: int64
     triangle_tests: int64
     distance_tests: int64
@@ -38,11 +38,11 @@ class WaitingNodes(Record):
 
 
 class MovedBoxes(Record):
-    """The boxes of a pair of nodes, each in the frame of the other tree; and how deep those of X overlap one of Y."""
+    """Scratch for a pair of nodes: the boxes of each in the frame of the other tree; separations of those of X from one of Y."""
 
     y: Run[float32, Literal[48]]
     x: Run[float32, Literal[48]]
-    depths: Run[float32, Literal[8]]
+    separations: Run[float32, Literal[8]]
 
 
 class PairWork(Struct):

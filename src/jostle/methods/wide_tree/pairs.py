@@ -1,8 +1,12 @@
 """All touching face pairs of pairs of bodies: two trees walked together, node against node.
 
-From a pair of nodes, the eight boxes of each are brought into the frame of the other, and compared there, 8 x 8 at a time
-in vectors: six separating axes. (The nine cross axes cut only 11–13 % of the node pairs more and cost more than that.)
-Pairs of children that may meet go on a stack; two leaves go to `leaf_pairs.py`.
+X is the tree with the larger extent, Y the other (`motion.py`). A pair of nodes is compared as follows:
+
+1. `move_boxes`: the eight boxes of each node are brought into the frame of the other tree.
+2. `_meeting_boxes`: all 8 x 8 pairs of boxes are tested on six separating axes, three in each frame, eight pairs at a time. (The
+   nine cross axes would cut only 11–13 % more of the node pairs, and cost more than that.)
+3. `_push_children`: pairs of children that may meet go on the stack. A leaf beside an inner node stays as it is.
+4. `compare_leaves`: the faces of two leaves are culled and tested (`leaf_pairs.py`).
 
 The kernel works on a list of pairs of bodies and can be stopped anywhere: called again, it resumes where its `Progress` says.
 
@@ -13,8 +17,7 @@ The kernel works on a list of pairs of bodies and can be stopped anywhere: calle
 | FULL_ROWS | the rows of one more pair of leaves might not fit | doubles the rows |
 | FULL_STACK | the children of one more pair of nodes might not fit | doubles the stack |
 
-The stages of the walk are cut for the reader only: each has one caller and is inlined there. Out of line they take 2.4 times as
-long.
+The stages are cut for the reader only: each has one caller and is inlined there. Out of line they take 2.4 times as long.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import LANES, lowest_bit, without_lowest_bit
 from jostle.kernels.simd64 import prefetch
 from jostle.kernels.structs import Addresses, Rows, borrowed
-from jostle.methods.wide_tree.lanes import box_in_lane, boxes_at, boxes_meet, depths, store_lanes
+from jostle.methods.wide_tree.lanes import box_in_lane, boxes_at, boxes_meet, separations, store_lanes
 from jostle.methods.wide_tree.leaf_cache import Reference
 from jostle.methods.wide_tree.leaf_pairs import BodyPair, compare_leaves
 from jostle.methods.wide_tree.motion import BOTH_FRAMES, NO_FRAME, matrix_in, move_boxes, set_up_motion
@@ -40,6 +43,7 @@ from jostle.methods.wide_tree.tree import ROW, NodePair, PlacedTree, open_tree
 from jostle.packed_rows import ALL, ANY
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK = range(4)
+OUTWARD = 1.0 + 1e-6  # more than float32 rounds off a clearance
 
 
 @kernel
@@ -47,21 +51,21 @@ def touching_faces(
     trees: Addresses, shape_a: Ints, shape_b: Ints, pose_a: Ints, pose_b: Ints, poses: Floats,
     clearance: float, row_mode: int, operations: int, addresses: Addresses,
 ) -> int:  # fmt: skip
-    """Resume the search for pairs (shape_a[k] at poses[pose_a[k]], shape_b[k] at poses[pose_b[k]]); returns why it stopped.
+    """Resume the search for touching faces of pairs of bodies; returns why it stopped.
 
-    trees: address table of `TreeArrays`; addresses: those of `PairWork`, where the rows are written.
+    Pair k is shape_a[k] at poses[pose_a[k]] and shape_b[k] at poses[pose_b[k]]. trees: address table of `TreeArrays`; addresses:
+    those of `PairWork`, where the rows are written.
     """
     work = open_work(addresses)
-    progress = work.progress
+    progress, pairs = work.progress, shape_a.shape[0]
     if progress.next_pair == START:
         _start(progress)
     limit = _operations_of(progress) + operations
-    while progress.next_pair < shape_a.shape[0]:
+    while progress.next_pair < pairs:
         k = progress.next_pair
         x = PlacedTree(open_tree(trees, as_int64(shape_a[k])), borrowed(poses[pose_a[k]]))
         y = PlacedTree(open_tree(trees, as_int64(shape_b[k])), borrowed(poses[pose_b[k]]))
-        # X is the one with the larger extent: its scale is the smaller.
-        swapped = x.arrays.frame.scale > y.arrays.frame.scale
+        swapped = x.arrays.frame.scale > y.arrays.frame.scale  # the larger extent has the smaller scale
         if swapped:
             x, y = y, x
         frames = set_up_motion(x, y, clearance, matrix_in(work.relative), work.motion)
@@ -70,16 +74,19 @@ def touching_faces(
                 progress.next_pair += 1
                 continue
             _start_pair(work)
-        scale, pose = x.arrays.frame.scale, x.pose
-        reference = Reference(Vec3(pose[0, 3], pose[1, 3], pose[2, 3]), scale, clearance * scale * (1.0 + 1e-6))
-        pair = BodyPair(x, y, reference, clearance, row_mode, frames == BOTH_FRAMES, swapped, k)
+        pair = BodyPair(x, y, _reference(x, clearance), clearance, row_mode, frames == BOTH_FRAMES, swapped, k)
         why = _walk(pair, work, limit)
         if why != DONE:
             return why
-        progress.next_pair += 1
-        if row_mode == ANY and progress.rows_of_pair > 0:
-            progress.next_pair = shape_a.shape[0]
+        progress.next_pair = pairs if row_mode == ANY and progress.rows_of_pair > 0 else k + 1
     return DONE
+
+
+@kernel(forceinline=True)
+def _reference(x: PlacedTree, clearance: float) -> Reference:
+    """Return what leaves in the world are relative to: the origin of X's body, in X's units."""
+    scale, pose = x.arrays.frame.scale, x.pose
+    return Reference(Vec3(pose[0, 3], pose[1, 3], pose[2, 3]), scale, clearance * scale * OUTWARD)
 
 
 @kernel(forceinline=True)
@@ -91,7 +98,7 @@ def _start(progress: Progress) -> None:
 
 @kernel(forceinline=True)
 def _start_pair(work: PairWork) -> None:
-    """Put the roots on the stack."""
+    """Put the roots on the stack; leaves of the last walk no longer count."""
     progress = work.progress
     progress.query += 1
     progress.rows_of_pair = 0
@@ -108,9 +115,10 @@ def _operations_of(progress: Progress) -> int:
 def _walk(pair: BodyPair, work: PairWork, limit: int) -> int:
     """Compare the pairs of nodes on the stack, and all below them; returns why it stopped."""
     progress, stack, motion = work.progress, work.stack, work.motion
-    height, why = progress.height, DONE
+    # Counted in a register: in memory, pairs of nodes would take 4 % more time.
+    height, node_tests, why = progress.height, progress.node_tests, DONE
     while height > 0:
-        if _operations_of(progress) >= limit:
+        if node_tests + EXACT_TEST * progress.triangle_tests >= limit:
             why = OUT_OF_OPERATIONS
             break
         if height + MOST_NEW > len(stack):
@@ -120,7 +128,7 @@ def _walk(pair: BodyPair, work: PairWork, limit: int) -> int:
             why = FULL_ROWS
             break
         height -= 1
-        progress.node_tests += 1
+        node_tests += 1
         nodes = NodePair(as_int64(stack[height].x), as_int64(stack[height].y))
         x, y = pair.x.arrays, pair.y.arrays
         move_boxes(y.boxes, nodes.y * ROW, motion.into_x, work.moved.y)
@@ -132,7 +140,7 @@ def _walk(pair: BodyPair, work: PairWork, limit: int) -> int:
         near = _meeting_lanes(pair, work, nodes)
         if near != 0 and compare_leaves(pair, work, nodes, near):
             height = 0
-    progress.height = height
+    progress.height, progress.node_tests = height, node_tests
     return why
 
 
@@ -157,41 +165,44 @@ def _meeting_lanes(pair: BodyPair, work: PairWork, nodes: NodePair) -> np.uint32
 
 @kernel(forceinline=True)
 def _push_children(pair: BodyPair, work: PairWork, nodes: NodePair, height: int) -> int:
-    """Put the pairs of children that may meet on the stack, a leaf with each child of the other; returns the height."""
+    """Push the pairs of children that may meet, or of a leaf with the other's children; returns the height.
+
+    Where one row is enough, the boxes that overlap most come to the top: half the node pairs until a hit.
+    """
     x, y, stack, moved = pair.x.arrays, pair.y.arrays, work.stack, work.moved
     first_x, first_y = as_int64(x.first[nodes.x]), as_int64(y.first[nodes.y])
     is_leaf_x, is_leaf_y, one_is_enough = x.count[nodes.x] < 0, y.count[nodes.y] < 0, pair.row_mode != ALL
-    beside_leaf, wanted = np.uint32(0), np.uint32(0)
+    meeting_x = np.uint32(0)  # children of X that meet any of Y
     deepest, least = height, math.inf
     for j in range(abs(as_int64(y.count[nodes.y]))):
         mask = _meeting_boxes(pair, work, nodes, j)
         if mask == 0:
             continue
-        wanted |= mask
+        meeting_x |= mask
         if is_leaf_y:
-            beside_leaf |= mask
             continue
         _prefetch_node(y.boxes, first_y + j)
         if is_leaf_x:
-            wanted = np.uint32(0)
             height = _push(stack, height, nodes.x, first_y + j)
             continue
         if one_is_enough:
-            store_lanes(moved.depths, 0, depths(boxes_at(x.boxes, nodes.x * ROW), box_in_lane(moved.y, j)))
+            store_lanes(moved.separations, 0, separations(boxes_at(x.boxes, nodes.x * ROW), box_in_lane(moved.y, j)))
         while mask != 0:
             i = lowest_bit(mask)
             mask = without_lowest_bit(mask)
-            if one_is_enough and moved.depths[i] < least:
-                deepest, least = height, moved.depths[i]
+            if one_is_enough and moved.separations[i] < least:
+                deepest, least = height, moved.separations[i]
             height = _push(stack, height, first_x + i, first_y + j)
     if one_is_enough and least < math.inf:
         _exchange(stack, deepest, height - 1)
-    while wanted != 0:
-        _prefetch_node(x.boxes, first_x + lowest_bit(wanted))
-        wanted = without_lowest_bit(wanted)
-    while beside_leaf != 0:
-        height = _push(stack, height, first_x + lowest_bit(beside_leaf), nodes.y)
-        beside_leaf = without_lowest_bit(beside_leaf)
+    if is_leaf_x:
+        return height
+    while meeting_x != 0:
+        i = lowest_bit(meeting_x)
+        meeting_x = without_lowest_bit(meeting_x)
+        _prefetch_node(x.boxes, first_x + i)
+        if is_leaf_y:
+            height = _push(stack, height, first_x + i, nodes.y)
     return height
 
 
@@ -205,7 +216,7 @@ def _push(stack: Rows[WaitingNodes], height: int, x: int, y: int) -> int:
 
 @kernel(forceinline=True)
 def _exchange(stack: Rows[WaitingNodes], i: int, j: int) -> None:
-    """Bring the boxes that overlap most to the top where one row is enough: half the node pairs until a hit."""
+    """Exchange two pairs of nodes on the stack."""
     one, other = stack[i], stack[j]
     x, y = one.x, one.y
     one.x, one.y = other.x, other.y
@@ -214,6 +225,6 @@ def _exchange(stack: Rows[WaitingNodes], i: int, j: int) -> None:
 
 @kernel(forceinline=True)
 def _prefetch_node(boxes: Any, node: int) -> None:
-    """Have the boxes of a node brought near; it is looked at soon."""
+    """Load the boxes of a node into the cache: it is on the stack."""
     for line in range(ROW // (2 * LANES)):  # of 64 bytes
         prefetch(boxes, node * ROW + 2 * LANES * line)

@@ -17,6 +17,7 @@ from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.pool import told_to_stop
+from jostle.kernels.sort import sort_with_values
 from jostle.methods.wide_tree.leaf_cache import empty_cache
 from jostle.methods.wide_tree.motion import Motion
 from jostle.methods.wide_tree.pair_work import START, MovedBoxes, PairWork, Progress
@@ -212,24 +213,14 @@ def sort_long_runs(keys: NDArray[np.int64], pair: Ints, distance: Floats) -> Non
 
 @kernel
 def sort_runs(keys: NDArray[np.int64], pair: Ints, distance: Floats) -> None:
-    """Do the same for the other runs, mostly of some dozen rows: shell sort."""
+    """Do the same for the other runs, mostly of some dozen rows."""
     begin = 0
     while begin < keys.shape[0]:
         end = begin + 1
         while end < keys.shape[0] and pair[end] == pair[begin]:
             end += 1
-        gap = 1 if end - begin <= LONG_RUN else 0
-        while gap > 0 and 3 * gap + 1 < end - begin:
-            gap = 3 * gap + 1
-        while gap > 0:
-            for i in range(begin + gap, end):
-                key, moved = keys[i], distance[i]
-                j = i
-                while j - gap >= begin and keys[j - gap] > key:
-                    keys[j], distance[j] = keys[j - gap], distance[j - gap]
-                    j -= gap
-                keys[j], distance[j] = key, moved
-            gap //= 3
+        if end - begin <= LONG_RUN:
+            sort_with_values(keys, distance, begin, end)
         begin = end
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from jostle.frame import Floats, Ints
 from jostle.kernels.handles import AddressTable
-from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int32, record_viewer, row_opener
+from jostle.kernels.structs import Addresses, One, Record, Rows, Run, Struct, float32, float64, int32, record_viewer, row_opener
 
 LANES = 8
 ROW = 48  # float32 numbers of a node
@@ -90,6 +90,10 @@ class Forest:
 
     def _hold(self, table: AddressTable) -> None:
         self._table, self.addresses = table, table.table
+
+    def alone(self, number: int) -> Addresses:
+        """Return the table of one tree."""
+        return self.addresses[number : number + 1]
 
     def with_trees(self, trees: Mapping[int, Tree]) -> Forest:
         """Return a forest with other trees in the places of some; this one stays as it is."""

@@ -1,13 +1,15 @@
 """The format that trimesh reads and jostle does not: Collada.
 
-trimesh is imported here, on use. It is told not to process anything: its default merges near vertices, which turns a sphere of size
-1e-9 into a point. Faces come in the order in which trimesh gives them; polygons of the file are not known. Before trimesh gets the
-file, its XML is read once: entities are refused, and the triangles that its nodes can show are counted.
+trimesh and pycollada come with the extra `collada`, and are imported on use. trimesh is told not to process anything: its default
+merges near vertices, which turns a sphere of size 1e-9 into a point. Faces come in the order in which trimesh gives them; polygons
+of the file are not known. Before trimesh gets the file, its XML is read once: entities are refused, and the triangles that its
+nodes can show are counted.
 """
 
 from __future__ import annotations
 
 import io
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,16 +18,13 @@ from jostle.shapes.formats.polygons import Polygons
 from jostle.shapes.formats.source import Source, UnreadableError, reason_of, shortened
 from jostle.shapes.formats.xml import parse_xml
 
-BY_TRIMESH = {".dae": "pycollada"}
-"""Endings, and the packages that trimesh needs for them."""
-
 
 def read_collada(source: Source) -> Polygons:
     """Return the triangles of all geometry in a Collada file, in world coordinates."""
+    if find_spec("trimesh") is None or find_spec("collada") is None:
+        raise UnreadableError("reading .dae files needs trimesh and pycollada; pip install 'jostle[collada]' brings them")
     import trimesh
 
-    if "dae" not in trimesh.available_formats():
-        raise UnreadableError(f"to read .dae files, install {BY_TRIMESH['.dae']}")
     _Instances(source).check()
     try:
         # From bytes, not from its path: nothing beside the file is looked for.

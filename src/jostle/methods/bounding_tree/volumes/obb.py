@@ -345,7 +345,10 @@ def _hull_in_plane(work: SetWork, n: int) -> int:
 
 @kernel
 def _sort_projected(work: SetWork, n: int) -> None:
-    """Write the numbers of n projected points in the order of x, then y."""
+    """Write the numbers of n projected points in the order of x, then y.
+
+    An order, which leaves the few points where they are: `kernels/sort.py` would move them.
+    """
     ordered, flat = work.ordered, work.flat
     for i in range(n):
         k = i

@@ -1,0 +1,21 @@
+"""Vectors of length 1, in NumPy. Kernels have `scaled_to_unit` in `geometry/contact.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def unit_vector(vector: Floats) -> Floats:
+    """Return a vector (3,) other than zero with length 1."""
+    unit: Floats = vector / np.linalg.norm(vector)
+    return unit
+
+
+def unit_vectors(vectors: Floats) -> Floats:
+    """Return vectors (n, 3) with length 1; zeros stay zeros."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Floats = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
+    return unit

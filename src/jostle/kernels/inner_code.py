@@ -1,0 +1,97 @@
+"""The code of inner forms, which only other kernels call: bitcode for the linker, without machine code. Needs Numba.
+
+Numba links the bitcode of a callee into every caller, and optimizes and translates all of it there. So machine code of the callee
+itself would never be run.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba.core import codegen, compiler
+
+Library: Any = codegen.JITCodeLibrary
+Compiler: Any = compiler.Compiler
+CompileResult: Any = compiler.CompileResult
+
+BITCODE = "bitcode"
+
+
+class InnerLibrary(Library):  # type: ignore[misc]
+    """The code of one inner form."""
+
+    # Numba stores the environment of a function beside its machine code. That of an inner form is stored with the entry that it is
+    # linked into: `set_environments`.
+    codegen = SimpleNamespace(set_env=lambda _name, _environment: None)
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                function.linkage = "linkonce_odr"  # as Numba has it in a copy for the linker
+        self._shared_module = self._final_module
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0: there is no machine code."""
+        self._ensure_finalized()
+        return 0
+
+    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
+        """Return what the cache stores."""
+        self._ensure_finalized()
+        return self.name, BITCODE, self._final_module.as_bitcode()
+
+    @classmethod
+    def loaded(cls, context: Any, stored: tuple[str, str, bytes]) -> Any:
+        """Return what was stored as a library."""
+        name, _, bitcode = stored
+        library = cls(context.codegen(), name)
+        library._final_module = llvm.parse_bitcode(bitcode)
+        library._finalize_final_module()
+        return library
+
+
+class InnerCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler, for inner forms."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a function."""
+        self.state.library = InnerLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
+
+
+def set_environments(result: Any) -> None:
+    """Store the environments of all functions in an entry form that was just compiled, as Numba does for one that was loaded."""
+    for one in result._find_referenced_environments():
+        result.codegen.set_env(one.env_name, one)
+
+
+def rebuilt(context: Any, stored: tuple[str, str, Any], descriptor: Any, environment: Any, signature: Any, *rest: Any) -> Any:
+    """Return a result of the compiler from what `CompileResult._reduce` gave for the cache."""
+    if stored[1] != BITCODE:
+        return CompileResult._rebuild(context, stored, descriptor, environment, signature, *rest)
+    objectmode, lifted, annotation, reload_init, environments = rest
+    for function in reload_init:
+        function()
+    library = InnerLibrary.loaded(context, stored)
+    return CompileResult(
+        target_context=context,
+        typing_context=context.typing_context,
+        library=library,
+        environment=environment,
+        entry_point=context.get_executable(library, descriptor, environment),
+        fndesc=descriptor,
+        type_annotation=annotation,
+        signature=signature,
+        objectmode=objectmode,
+        lifted=lifted,
+        typing_error=None,
+        call_helper=None,
+        metadata=None,
+        reload_init=reload_init,
+        referenced_envs=environments,
+    )
