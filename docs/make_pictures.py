@@ -30,14 +30,14 @@ def stuck_shuttle(file: Path) -> None:
     import numpy as np
 
     import jostle
-    from jostle.motion.pose import rotation_about, translation
+    from jostle import rotation, translation
     from jostle.pictures import picture_of
     from jostle.render.png import write_png
     from jostle.shapes import build
 
     world = jostle.World()
-    gate = translation((0.0, 0.0, 0.1)) @ rotation_about((0.0, 0.0, 1.0), np.pi / 2) @ rotation_about((1.0, 0.0, 0.0), np.pi / 2)
-    world.add(build.shuttle(), translation((-0.84, 0.0, 0.0)) @ rotation_about((1.0, 0.0, 0.0), 0.4), "shuttle")
+    gate = translation((0.0, 0.0, 0.1)) @ rotation((0.0, 0.0, 1.0), np.pi / 2) @ rotation((1.0, 0.0, 0.0), np.pi / 2)
+    world.add(build.shuttle(), translation((-0.84, 0.0, 0.0)) @ rotation((1.0, 0.0, 0.0), 0.4), "shuttle")
     world.add(build.horseshoe(), gate, "horseshoe")
     write_png(file, picture_of(world, world.detect()))
 

@@ -1,7 +1,7 @@
 """Do the meshes of two files touch, with which faces, where, and how far apart are they otherwise?"""
 
 import jostle
-from jostle.motion.pose import translation
+from jostle import translation
 from jostle.shapes import build
 from jostle.shapes.save import save
 

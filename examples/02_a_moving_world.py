@@ -3,7 +3,7 @@
 import numpy as np
 
 import jostle
-from jostle.motion.pose import rotation_about, translation
+from jostle import rotation, translation
 from jostle.render import save_picture
 from jostle.shapes import build
 
@@ -15,7 +15,7 @@ for step in range(20):
     angle = 2 * np.pi * step / 20
     poses = [world["floor"].pose]
     for k in range(len(bodies)):
-        turned = rotation_about((0, 0, 1), angle * (1 + 0.3 * k))
+        turned = rotation((0, 0, 1), angle * (1 + 0.3 * k))
         poses.append(turned @ translation((0.4 * k - 0.2, 0.0, 0.5 * np.cos(angle + k) - 0.1)))
     world.set_poses(poses)
     report = world.detect()

@@ -3,7 +3,7 @@
 import numpy as np
 
 import jostle
-from jostle.motion.pose import translation
+from jostle import translation
 from jostle.pictures import Look, picture_of
 from jostle.render import write_gif
 from jostle.shapes import build

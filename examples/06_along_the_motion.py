@@ -3,13 +3,13 @@
 import numpy as np
 
 import jostle
-from jostle.motion.pose import rotation_about, translation
+from jostle import rotation, translation
 from jostle.render import save_picture
 from jostle.shapes import build
 
 wall, plate = build.box((0.05, 2.0, 2.0)), build.box((0.4, 0.3, 0.02))
 start = translation((-1.5, 0.0, 0.0))
-end = translation((1.5, 0.2, 0.0)) @ rotation_about((0.0, 1.0, 0.0), 2.5)
+end = translation((1.5, 0.2, 0.0)) @ rotation((0.0, 1.0, 0.0), 2.5)
 
 # At both ends nothing touches: a method that looks at instants alone sees nothing of it.
 print("at the start:", jostle.collide(wall, plate, pose_b=start))

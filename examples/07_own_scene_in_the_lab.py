@@ -3,9 +3,9 @@
 import numpy as np
 
 import jostle
+from jostle import rotation, translation
 from jostle.lab.experiment import RecordedMotion, own_experiment
 from jostle.lab.run import LabRun
-from jostle.motion.pose import rotation_about, translation
 from jostle.scenes import Motion, Recorder
 from jostle.shapes import build
 
@@ -18,9 +18,9 @@ def your_loop() -> Motion:
     recorder = Recorder(world)
     for step in range(40):
         angle = 2 * np.pi * step / 40
-        upright = rotation_about((1, 0, 0), np.pi / 2)
-        wheels[0].pose = rotation_about((0, 1, 0), angle) @ upright
-        wheels[1].pose = translation((1.9, 0, 0)) @ rotation_about((1, 0, 0), 0.5 * angle) @ upright
+        upright = rotation((1, 0, 0), np.pi / 2)
+        wheels[0].pose = rotation((0, 1, 0), angle) @ upright
+        wheels[1].pose = translation((1.9, 0, 0)) @ rotation((1, 0, 0), 0.5 * angle) @ upright
         slide.pose = translation((np.cos(angle), 0, -1.25 + 0.2 * np.sin(2 * angle)))
         world.detect()
         recorder.capture()

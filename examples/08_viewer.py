@@ -7,7 +7,7 @@ import urllib.request
 import numpy as np
 
 import jostle
-from jostle.motion.pose import rotation_about, translation
+from jostle import rotation, translation
 from jostle.scenes import Recorder
 from jostle.shapes import build
 from jostle.viewer.frames import RecordedFrames
@@ -18,11 +18,11 @@ from jostle.viewer.subject import Subject
 
 # A ball rolls through a horseshoe; the frames are recorded once and played as often as you like.
 world = jostle.World()
-world.add(build.horseshoe(), rotation_about((1, 0, 0), np.pi / 2), "horseshoe")
+world.add(build.horseshoe(), rotation((1, 0, 0), np.pi / 2), "horseshoe")
 ball = world.add(build.icosphere(3, 0.35), name="ball")
 recorder = Recorder(world)
 for step in range(60):
-    ball.pose = translation((0.0, 1.2 - 0.04 * step, 0.3)) @ rotation_about((1, 0, 0), 0.12 * step)
+    ball.pose = translation((0.0, 1.2 - 0.04 * step, 0.3)) @ rotation((1, 0, 0), 0.12 * step)
     world.detect()
     recorder.capture()
 motion = recorder.motion("a ball rolls through a horseshoe")

@@ -252,7 +252,11 @@ def calls():
             {"poses": np.stack([EYE] * 2), "bodies": ["a", "b"]},
         ),
         "set all poses": (lambda world, poses: world.set_poses(poses), "brute_force", {"poses": np.stack([EYE] * 3)}),
-        "safe_step": (lambda world, **given: world.safe_step(**given), "brute_force", {"separation": 0.1, "itself": False}),
+        "safe_step": (
+            lambda world, **given: world.safe_step(**given),
+            "brute_force",
+            {"separation": 0.1, "itself": False, "self_collision": False},
+        ),
         "move_to": (lambda world, fraction: world.move_to(fraction), "brute_force", {"fraction": 0.5}),
         "detect_many": (
             lambda world, **given: world.detect_many(**given),
@@ -266,7 +270,22 @@ def calls():
             {"progress": None},
         ),
         "save world": (lambda world, path: world.save(path), "brute_force", {"path": FOLDER / "out.npz"}),
+        "translation": (jostle.translation, None, {"offset": (1, 2, 3)}),
+        "rotation": (jostle.rotation, None, {"axis": (0, 0, 1), "angle": 1.0, "through": (0, 0, 0)}),
         "query": (lambda world, query: world.detect(query), "brute_force", {"query": None}),
+        "detect": (
+            lambda world, query, **given: world.detect(query, **given),
+            "brute_force",
+            {
+                "query": None,
+                "rows": "faces",
+                "clearance": 0.1,
+                "solid": False,
+                "self_collision": True,
+                "adjacent": False,
+                "budget": None,
+            },
+        ),
         "teleport": (
             lambda world, **given: world["soft"].teleport(**given),
             "brute_force",

@@ -121,7 +121,9 @@ def test_poses_that_are_nearly_rigid_are_taken_as_they_are():
         ({"budget": 0.004}, "budget is 0.004"),
         ({"adjacent": True}, "itself=True"),
         ({"all_contacts": True}, "motion=True"),
-        ({"clearence": 1.0}, "does not know 'clearence'"),
+        ({"clearence": 1.0}, "does not know 'clearence'; it takes adjacent, all_contacts, budget, clearance"),
+        ({"itself": True, "self_collision": False}, "two names of one option"),
+        ({"self_collision": 1}, "self_collision is 1; pass True or False"),
     ],
 )
 def test_bad_queries_are_refused(wishes, message):

@@ -33,7 +33,7 @@ def test_the_python_of_the_readme_runs(tmp_path):
         result = subprocess.run([sys.executable, "-W", "error", "-c", block], cwd=tmp_path, capture_output=True, text=True)
         assert result.returncode == 0, result.stderr
         outputs.append(result.stdout)
-    assert "[5]" in outputs[0]  # they cross
+    assert "[('ball', 'wall')] [Kind.CROSSING]" in outputs[0]  # they cross
     assert outputs[1].startswith("0.4")  # of the way from 9 above the wall to 9 below it
     assert "face" in outputs[1]
     assert re.match(r"[1-9]\d* (True|False) \d+ [\d.]+$", outputs[2])  # how far it comes is the clock's business

@@ -9,7 +9,7 @@ import pytest
 import jostle
 from jostle import InputError, Kind, Report, Unsupported, haptics
 from jostle.motion.pose import rotation_about, translation
-from jostle.report import Contacts, Counters, Details, unknown_column
+from jostle.report import Contacts, Counters, Details
 from jostle.shapes import build
 from tests.tiny import random_pose
 
@@ -25,9 +25,10 @@ def report_of(bodies, depth, normal, point, kind=Kind.CROSSING):
     a, b = (np.array(column, np.int32) for column in zip(*bodies, strict=True))
     none, point = np.full(count, -1, np.int32), np.asarray(point, float)
     depth, normal = np.asarray(depth, float), np.asarray(normal, float)
-    details = Details(np.stack([point, point], axis=1), normal)
+    details = Details(segment=np.stack([point, point], axis=1), normal=normal)
     kinds = np.full(count, kind, np.uint8)
-    return Report.of(Contacts(a, b, none, none, kinds, -depth, depth, unknown_column(count), details), Counters())
+    rows = Contacts(body_a=a, body_b=b, face_a=none, face_b=none, kind=kinds, distance=-depth, depth=depth, _details=details)
+    return Report.of(rows, Counters())
 
 
 def random_report(rng, count=40):

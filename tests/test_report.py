@@ -1,11 +1,14 @@
 """Reports: columns, selections and exports."""
 
 import json
+import pickle
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
 import jostle
+from jostle import rows as rows_of_methods
 from jostle.motion.pose import translation
 from jostle.pair_rows import label_runs
 from jostle.report import Contacts, Counters, Pairs, unknown_column
@@ -103,6 +106,142 @@ def test_the_repr_says_what_was_found(report):
     assert repr(jostle.Report()) == "<Report: 0 pairs (free), 0 rows>"
 
 
+def test_reprs_are_one_short_line_each(report):
+    assert repr(report.pairs) == "<Pairs: 4 pairs (2 NEAR, 2 CROSSING)>"
+    assert repr(report.contacts).startswith("<Contacts: ")
+    assert "CROSSING" in repr(report.contacts)
+    assert len(repr(report.contacts)) < 100
+    assert repr(jostle.collide(box(), box(), translation((0.5, 0.5, 0.5)), rows="pairs")) == (
+        "<Report: 1 pair (1 CROSSING), 0 rows>"
+    )
+    assert repr(Pairs.empty()) == "<Pairs: 0 pairs>"
+
+
+@pytest.mark.small
+def test_kinds_are_shown_by_name_and_stay_numbers():
+    assert repr(jostle.Kind.CROSSING) == str(jostle.Kind.CROSSING) == f"{jostle.Kind.CROSSING}" == "Kind.CROSSING"
+    assert f"{jostle.Kind.CROSSING:d}" == str(int(jostle.Kind.CROSSING))
+    assert json.dumps(jostle.Kind.CROSSING) == str(int(jostle.Kind.CROSSING))
+
+
+def test_pairs_have_kinds_and_names_and_go_to_json(world, report):
+    assert report.pairs.names == [("box 0", "box 1"), ("box 0", "near"), ("box 1", "box 2"), ("box 1", "near")]
+    near, crossing = jostle.Kind.NEAR, jostle.Kind.CROSSING
+    assert report.pairs.kinds == [crossing, near, crossing, near]
+    assert report.contacts.kinds == [jostle.Kind(int(kind)) for kind in report.contacts.kind]
+    rows = json.loads(json.dumps(report.pairs.to_dicts()))
+    assert rows[1] == {
+        "body_a": "box 0",
+        "body_b": "near",
+        "kind": "NEAR",
+        "rows": int(report.pairs.rows[1]),
+        "distance": float(report.pairs.distance[1]),
+        "time": None,
+    }
+    table = report.pairs.to_array()
+    assert table["kind"].tolist() == report.pairs.kind.tolist()
+    assert np.array_equal(table["distance"], report.pairs.distance)
+
+
+def test_pairs_keep_the_names_of_bodies_that_are_gone():
+    world = jostle.World("brute_force")
+    first, second = world.add(box(), name="first"), world.add(box(), translation((0.5, 0.25, 0.125)), "second")
+    world.add(box(), translation((0.25, 0.5, 0.375)), "third")
+    assert world.detect().began.names == [("first", "second"), ("first", "third"), ("second", "third")]
+    world.remove(first)
+    report = world.detect()
+    assert report.pairs.names == [("second", "third")]
+    assert report.ended.names == [("first", "second"), ("first", "third")]
+    assert report.pairs.select(np.array([True])).names == [("second", "third")]
+    assert second.id == report.pairs.body_a[0]
+    assert Pairs.of(report.contacts).names == [("1", "2")]  # made of rows alone: it knows no names
+
+
+def test_every_row_as_a_dict_equals_the_columns(report):
+    rows, contacts = report.to_dicts(), report.contacts
+    for k, row in enumerate(rows):
+        assert (row["face_a"], row["face_b"], row["distance"]) == (contacts.face_a[k], contacts.face_b[k], contacts.distance[k])
+        assert row["kind"] == jostle.Kind(int(contacts.kind[k])).name
+        assert row["point"] == contacts.point[k].tolist()
+        assert row["normal"] == contacts.normal[k].tolist()
+        assert row["time"] is None
+    assert contacts.to_dicts()[0]["body_a"] == 0
+    assert jostle.Report().to_dicts() == []
+
+
+class Escaped(HTMLParser):
+    """The tags and the words of a table."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.words = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_notebooks_show_a_table_of_at_most_20_rows(report):
+    shown = Escaped(report.contacts._repr_html_())
+    assert len(report.contacts) > 20
+    assert shown.tags.count("tr") == 1 + 20
+    assert shown.words[-1] == f"… and {len(report.contacts) - 20} more"
+    shown = Escaped(report._repr_html_())
+    assert shown.tags.count("tr") == 1 + len(report.pairs)
+    assert {repr(report), "box 0", "CROSSING"} <= set(shown.words)
+    assert Escaped(report.pairs._repr_html_()).tags.count("tr") == 1 + len(report.pairs)
+    assert Escaped(jostle.Report()._repr_html_()).words == ["<Report: 0 pairs (free), 0 rows>"]
+
+
+def test_names_of_bodies_are_escaped_in_notebooks():
+    world, name = jostle.World("brute_force"), "<script>alert('&')</script>"
+    world.add(box(), name=name)
+    world.add(box(), translation((0.5, 0.25, 0.125)), name='"><img src=x onerror=alert(1)>')
+    report = world.detect()
+    for shown in (report, report.pairs):
+        text = Escaped(shown._repr_html_())
+        assert name in text.words
+        assert not {"script", "img"} & set(text.tags)
+
+
+@pytest.mark.small
+def test_columns_are_given_by_name_and_some_may_be_left_out():
+    ints, kinds, numbers = np.zeros(2, np.int32), np.zeros(2, np.uint8), np.zeros(2)
+    rows = Contacts(body_a=ints, body_b=ints, face_a=ints, face_b=ints, kind=kinds, distance=numbers)
+    assert np.isnan(rows.depth).all()
+    assert len(rows.time) == 2
+    assert len(rows.select(np.array([0])).depth) == 1
+    with pytest.raises(TypeError, match="deepness"):
+        Contacts(body_a=ints, deepness=ints)
+    with pytest.warns(DeprecationWarning, match="by name"):
+        assert len(Contacts(ints, ints, ints, ints, kinds, numbers).distance) == 2
+    with pytest.raises(AttributeError, match="kind"):
+        _ = Contacts(body_a=ints).kind
+    again = pickle.loads(pickle.dumps(rows))
+    assert np.isnan(again.time).all()
+    assert len(again.distance) == 2
+
+
+def test_a_new_column_of_contacts_is_one_line(monkeypatch):
+    """Declare one more column, as in a copy of the class: rows are selected, joined and exported with it."""
+    monkeypatch.setattr(jostle.report, "CONTACT_COLUMNS", (*jostle.report.CONTACT_COLUMNS, "slip"))
+    monkeypatch.setattr(rows_of_methods, "CONTACT_COLUMNS", jostle.report.CONTACT_COLUMNS)
+    monkeypatch.setattr(Contacts, "_known", Contacts._known | {"slip"})
+    monkeypatch.setattr(Contacts, "slip", jostle.report.LeftOut("slip"), raising=False)
+    for name in ("wide_tree", "brute_force", "voxmap", "image_space"):
+        world = jostle.World(name)
+        world.add(box(), name="a")
+        world.add(box(), translation((0.5, 0.25, 0.125)), "b")
+        report = world.detect()
+        assert len(report.contacts) > 0
+        assert report.to_dicts()[0]["slip"] is None
+        assert np.isnan(report.to_array()["slip"]).all()
+        assert len(report.between("a", "b").slip) == len(report.contacts)
+
+
 def test_a_near_pair_is_reported_but_does_not_touch():
     report = jostle.collide(box(), box(), pose_b=translation((1.25, 0, 0)), clearance=0.5)
     assert bool(report)
@@ -133,7 +272,8 @@ def random_contacts(rng, rows):
     distance, time = rng.normal(size=rows), rng.uniform(size=rows)
     distance[rng.uniform(size=rows) < 0.4] = np.nan
     time[rng.uniform(size=rows) < 0.4] = np.nan
-    return Contacts(a, b, faces, faces, rng.integers(0, 5, rows).astype(np.uint8), distance, unknown_column(rows), time)
+    kind = rng.integers(0, 5, rows).astype(np.uint8)
+    return Contacts(body_a=a, body_b=b, face_a=faces, face_b=faces, kind=kind, distance=distance, time=time)
 
 
 def least(values):
@@ -169,7 +309,7 @@ def test_rows_of_numbered_pairs_are_labelled_and_summarised():
         worst, nearest = np.empty(5, np.uint8), np.empty(5)
         found = label_runs(pair, kind, distance, pairs_a, pairs_b, body_a, body_b, a, b, worst, count, nearest)
         expected = Pairs.of(
-            Contacts(pairs_a[pair], pairs_b[pair], body_a, body_b, kind, distance, unknown_column(rows), unknown_column(rows))
+            Contacts(body_a=pairs_a[pair], body_b=pairs_b[pair], face_a=body_a, face_b=body_b, kind=kind, distance=distance)
         )
         assert np.array_equal(body_a, pairs_a[pair])
         assert np.array_equal(body_b, pairs_b[pair])

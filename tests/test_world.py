@@ -1,9 +1,12 @@
 """World and Body: what a user holds."""
 
 import copy
+import dataclasses
 import gc
+import inspect
 import pickle
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -611,3 +614,94 @@ def test_bodies_can_be_pickled_while_a_thread_looks_at_them():
     bodies = world._frame().bodies
     assert bodies.__getstate__() is not bodies.__dict__
     assert pickle.loads(pickle.dumps(bodies)).names == ("box",)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("settled", [False, True])
+def test_bodies_are_a_list_of_those_that_are_there_now(settled):
+    world = jostle.World("brute_force")
+    made = [world.add(box(), name=f"box {k}") for k in range(9)]
+    if settled:
+        assert len(world.poses) == 9
+        made.append(world.add(box(), name="late"))
+    bodies = world.bodies
+    assert bodies == made == list(bodies)
+    assert bodies != made[1:]
+    assert [bodies[k] for k in range(-len(made), len(made))] == made + made
+    assert bodies[np.int64(2)] == made[2]
+    assert bodies[2:8:3] == made[2:8:3]
+    assert bodies[::-1] == list(reversed(bodies)) == made[::-1]
+    assert bodies + made[:1] == [*made, made[0]]
+    assert made[:1] + bodies == [made[0], *made]
+    assert made[3] in bodies
+    assert bodies.index(made[3]) == 3
+    for bad in (len(made), -len(made) - 1):
+        with pytest.raises(IndexError):
+            _ = bodies[bad]
+    with pytest.raises(TypeError):
+        _ = bodies["box 0"]
+    assert repr(bodies).startswith("[<Body 0 'box 0': 12 faces>, ")
+    assert repr(bodies).endswith(", …]")
+    for body in bodies:  # those that were there: bodies that go do not change the list
+        world.remove(body)
+    assert len(bodies) == len(made)
+    assert len(world.bodies) == 0
+    assert pickle.loads(pickle.dumps(jostle.World().bodies)) == []
+
+
+# ---------------------------------------------------------------------- options of calls
+
+OPTIONS = {field.name: field.default for field in dataclasses.fields(jostle.Query)} | {"self_collision": False}
+
+
+@pytest.mark.small
+def test_detect_shows_every_option_of_a_query_with_its_default():
+    parameters = inspect.signature(jostle.World.detect).parameters
+    shown = {name: each for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY}
+    assert {name: repr(each.default) for name, each in shown.items()} == {name: repr(value) for name, value in OPTIONS.items()}
+    for name in shown:
+        assert name in jostle.World.detect.__doc__
+    assert OPTIONS.keys() <= inspect.signature(jostle.collide).parameters.keys()
+    for call in (jostle.collide, jostle.self_collide):
+        with pytest.raises(jostle.InputError, match=f"{call.__name__} does not know 'clearence'; it takes adjacent"):
+            call(box(), **({"b": box()} if call is jostle.collide else {}), clearence=1.0)
+
+
+@pytest.mark.small
+def test_options_that_are_given_replace_those_of_a_query():
+    world = jostle.World("brute_force")
+    world.add(box())
+    world.add(box(), translation((3.0, 0.0, 0.0)))
+    query = jostle.Query(clearance=2.5, rows="pairs")
+    assert len(world.detect(query).pairs) == 1
+    assert len(world.detect(query).contacts) == 0
+    assert len(world.detect(query, rows="faces").contacts) > 0
+    assert len(world.detect(query, clearance=0.0).pairs) == 0  # the default, but it was given
+    with pytest.raises(jostle.InputError, match=r"pass a jostle\.Query"):
+        world.detect("faces")
+    with pytest.raises(jostle.InputError, match=r"pass a jostle\.Query"):
+        world.detect("faces", solid=True)
+
+
+@pytest.mark.small
+def test_self_collision_and_itself_are_one_option():
+    for query in (jostle.Query(self_collision=True), jostle.Query(itself=True), jostle.Query(itself=True, self_collision=True)):
+        assert query.itself
+        assert query.self_collision
+        assert query == jostle.Query(itself=True)
+        assert not dataclasses.replace(query, itself=False).self_collision
+    assert not jostle.Query(itself=False, self_collision=False).itself
+    with pytest.raises(jostle.InputError, match="itself is True and self_collision is False"):
+        jostle.Query(itself=True, self_collision=False)
+    crossing = ([(0, 0, 0), (2, 0, 0), (0, 2, 0), (0.5, 0.5, -1), (0.5, 0.5, 1), (0.7, 0.5, 1)], [(0, 1, 2), (3, 4, 5)])
+    world = jostle.World("brute_force")
+    world.add(crossing)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(world.detect(itself=True).pairs) == list(world.detect(self_collision=True).pairs) == [(0, 0)]
+    assert list(world.detect(jostle.Query(itself=True), self_collision=False).pairs) == []
+    assert list(world.detect(jostle.Query(itself=True), adjacent=True).pairs) == [(0, 0)]
+    assert len(jostle.self_collide(crossing).contacts) == 1
+    assert world.safe_step(self_collision=True) == world.safe_step(itself=True)
+    with pytest.raises(jostle.InputError, match="two names"):
+        world.safe_step(self_collision=True, itself=False)

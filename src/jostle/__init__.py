@@ -7,6 +7,10 @@
 A `World` holds bodies that move. What a method can do is in its traits: `jostle methods` prints them.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from jostle import continuous, haptics
 from jostle.batch import Batch
 from jostle.errors import BoundBroken, BusyError, InputError, JostleError, Unsupported
@@ -24,6 +28,7 @@ from jostle.methods.octree_update.method import OctreeUpdate
 from jostle.methods.separating_plane.method import SeparatingPlane
 from jostle.methods.voxmap.method import Voxmap
 from jostle.methods.wide_tree.method import WideTree
+from jostle.motion.pose import rotation, translation
 from jostle.overlay import Overlay
 from jostle.pair import Pair
 from jostle.pairwise import Pairwise
@@ -35,6 +40,10 @@ from jostle.shapes.limits import Limits
 from jostle.shapes.mesh import Mesh
 from jostle.traits import Traits
 from jostle.world import Body, World
+
+if TYPE_CHECKING:
+    from jostle.shapes.load import load
+    from jostle.viewer.background import view
 
 __version__ = "0.1.0"
 
@@ -87,14 +96,25 @@ __all__ = [
     "haptics",
     "load",
     "register",
+    "rotation",
     "self_collide",
+    "translation",
+    "view",
 ]
 
 
 def __getattr__(name: str) -> object:
-    # Reading files needs more imports than everything else together.
+    # Reading files needs more imports than everything else together, and so does the viewer.
     if name == "load":
         from jostle.shapes.load import load
 
         return load
+    if name == "view":
+        from jostle.viewer.background import view
+
+        return view
     raise AttributeError(f"module 'jostle' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.report import Counters, Ints
+from jostle.tables import MOST_HTML_ROWS, counted, html_table
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """The answers for n sets of poses, as flat arrays with offsets: set k has the entries offsets[k] … offsets[k+1]-1.
 
@@ -68,6 +69,16 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.touching)
+
+    def __repr__(self) -> str:
+        found = f"{counted(len(self.body_a), 'pair')}, {counted(len(self.face_a), 'row')}"
+        return f"<Batch: {counted(len(self), 'set')}, {int(self.touching.sum())} touching, {found}>"
+
+    def _repr_html_(self) -> str:
+        sets = np.flatnonzero(self.touching)
+        counts = {"pairs": np.diff(self.pair_offsets), "rows": np.diff(self.row_offsets)}
+        rows = [{"set": k} | {name: int(count[k]) for name, count in counts.items()} for k in sets[:MOST_HTML_ROWS].tolist()]
+        return html_table(f"{self!r}, those that touch:" if rows else repr(self), rows, len(sets))
 
     def with_ids(self, ids: Ints) -> Batch:
         """Return the same with body ids for body numbers."""

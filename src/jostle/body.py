@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +13,57 @@ from jostle import cast
 from jostle.body_table import BodyTable
 from jostle.errors import InputError
 from jostle.shapes.mesh import Mesh
+from jostle.tables import counted, html_table
 from jostle.world_checks import checked_bits, checked_group, checked_pose, checked_vertices
 
 if TYPE_CHECKING:
     from jostle.world import World
+
+MOST_SHOWN = 6  # bodies in the repr of a list
+
+
+class BodyList(Sequence["Body"]):
+    """The bodies of a world at one time, in the order of their ids. Handles are made when they are asked for: nothing is copied."""
+
+    __slots__ = ("_count", "_ids", "_next_id", "_world")
+
+    def __init__(self, world: World, table: BodyTable) -> None:
+        self._world = world
+        self._ids, self._next_id = table.bodies.ids, table.next_id  # bodies that wait go on from there without gaps
+        self._count = len(self._ids) + len(table.new)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Body: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Body]: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Body | list[Body]:
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(self._count))]
+        place = operator.index(index)
+        if place < 0:
+            place += self._count
+        if not 0 <= place < self._count:
+            raise IndexError(f"body {index} of {self._count} was asked for")
+        settled = len(self._ids)
+        return Body(self._world, self._ids.item(place) if place < settled else self._next_id + place - settled)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (BodyList, list, tuple)) and len(other) == len(self) and all(map(operator.eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: list[Body] | BodyList) -> list[Body]:
+        return [*self, *other]
+
+    def __radd__(self, other: list[Body]) -> list[Body]:
+        return [*other, *self]
+
+    def __repr__(self) -> str:
+        shown = [repr(body) for body in self[:MOST_SHOWN]]
+        return f"[{', '.join(shown + (['…'] if len(self) > MOST_SHOWN else []))}]"
 
 
 class Body:
@@ -159,7 +208,22 @@ class Body:
         if not table.has(self._id):
             return f"<Body {self._id}: removed>"
         row = table.row(self._id)
-        return f"<Body {self._id} {table.names()[row]!r}: {len(table.meshes()[row].faces)} faces>"
+        return f"<Body {self._id} {table.names()[row]!r}: {counted(len(table.meshes()[row].faces), 'face')}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), [self._described()] if self._world._table.has(self._id) else [])
+
+    def _described(self) -> dict[str, Any]:
+        """Return what a table says of the body."""
+        mesh = self.mesh
+        return {
+            "id": self._id,
+            "name": self.name,
+            "vertices": len(mesh.vertices),
+            "faces": len(mesh.faces),
+            "origin": self.pose[:3, 3].tolist(),
+            "is": ", ".join(word for word in ("static", "deformable") if getattr(self, word)),
+        }
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Body) and other._world is self._world and other._id == self._id

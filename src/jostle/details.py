@@ -25,7 +25,7 @@ def details_of_rows(
         triangles_a, triangles_b = triangles_of(frame, body_a, face_a), triangles_of(frame, body_b, face_b)
         segment, normal = np.empty((len(kind), 2, 3)), np.empty((len(kind), 3))
         describe_rows(triangles_a, triangles_b, kind, segment, normal)
-        return Details(segment, normal)
+        return Details(segment=segment, normal=normal)
 
     return compute
 

@@ -52,7 +52,7 @@ def details_in_motion(
         later = np.flatnonzero(~static & (kind == TOUCHING))
         if len(later) == 0:
             describe_rows(a, b, kind, segment, normal)
-            return Details(segment, normal)
+            return Details(segment=segment, normal=normal)
         faces_a, faces_b = a[later], b[later]
         met, before = features.select(later), np.maximum(0.0, time[later] - SHORTLY_BEFORE)
         where_a = _corners_of_features(surfaces, body_a[later], face_a[later], met.kind_a, met.vertices_a)
@@ -67,7 +67,7 @@ def details_in_motion(
         clear = (np.abs(side) > LEAST_WAY * size) & across.any(axis=1)
         others = _normals_of_faces(faces_a, faces_b, was_a, was_b, size)
         normal[later] = np.where(clear[:, None], across * np.sign(side)[:, None], others)
-        return Details(segment, normal)
+        return Details(segment=segment, normal=normal)
 
     return compute
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Never
 
 from numpy.typing import ArrayLike
 
@@ -10,9 +10,11 @@ from jostle import cast
 from jostle.errors import InputError
 from jostle.first_contacts import FirstContact
 from jostle.protocol import Method
+from jostle.query import Budget, Query
 from jostle.report import Closest, Report
 from jostle.shapes.coerce import MeshLike
 from jostle.world import World
+from jostle.world_checks import refuse_options
 
 MOTION_METHOD = "bounding_tree"  # what looks along a motion where no method is named
 
@@ -24,7 +26,17 @@ def collide(
     pose_b: ArrayLike | None = None,
     *,
     method: str | Method | None = None,
-    **wishes: Any,
+    rows: str = "faces",
+    clearance: float = 0.0,
+    solid: bool = False,
+    self_collision: bool | None = None,
+    itself: bool | None = None,
+    adjacent: bool = False,
+    motion: bool = False,
+    all_contacts: bool = False,
+    separation: float = 0.0,
+    budget: Budget | None = None,
+    **unknown: Never,
 ) -> Report:
     """Return which faces of two meshes touch.
 
@@ -34,15 +46,19 @@ def collide(
     pose_a, pose_b : (4,4), optional
         Body to world.
     method : str or Method, optional
-    **wishes
-        Those of `jostle.Query`: clearance, solid, rows, …
+    rows, clearance, solid, self_collision, itself, adjacent, motion, all_contacts, separation, budget
+        As in `World.detect`.
 
     The bodies are called "a" and "b" and have the ids 0 and 1.
     """
+    refuse_options(collide, unknown)
+    query = Query(
+        rows, clearance, solid, itself, adjacent, motion, all_contacts, separation, budget, self_collision=self_collision
+    )  # fmt: skip
     world = World(method)
     world.add(a, pose_a, "a")
     world.add(b, pose_b, "b")
-    return world.detect(**wishes)
+    return world.detect(query)
 
 
 def distance(
@@ -58,11 +74,35 @@ def distance(
     return world.distance(world.add(a, pose_a, "a"), world.add(b, pose_b, "b"))
 
 
-def self_collide(mesh: MeshLike, *, adjacent: bool = False, method: str | Method | None = None, **wishes: Any) -> Report:
-    """Return which faces of one mesh touch each other; `adjacent=True` also looks at faces that share a vertex."""
+def self_collide(
+    mesh: MeshLike,
+    *,
+    adjacent: bool = False,
+    method: str | Method | None = None,
+    rows: str = "faces",
+    clearance: float = 0.0,
+    solid: bool = False,
+    budget: Budget | None = None,
+    **unknown: Never,
+) -> Report:
+    """Return which faces of one mesh touch each other.
+
+    Parameters
+    ----------
+    mesh : jostle.Mesh, trimesh.Trimesh, (vertices, faces) or a path
+    adjacent : bool
+        Also faces that share a welded vertex, when they touch beyond what they share.
+    method : str or Method, optional
+    rows, clearance, solid, budget
+        As in `World.detect`.
+
+    The body is called "mesh" and has the id 0.
+    """
+    refuse_options(self_collide, unknown)
+    query = Query(rows, clearance, solid, True, adjacent, budget=budget)
     world = World(method)
     world.add(mesh, name="mesh")
-    return world.detect(itself=True, adjacent=adjacent, **wishes)
+    return world.detect(query)
 
 
 def first_contact(

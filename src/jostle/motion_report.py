@@ -26,7 +26,7 @@ from jostle.geometry.placed_rows import start_contacts
 from jostle.kernels.arrays import read_only_view
 from jostle.moving_bodies import MovingBodies
 from jostle.query import Query
-from jostle.report import Contacts, Counters, Details, Pairs, Report, replaced, unknown_column
+from jostle.report import Contacts, Counters, Details, Pairs, Report, replaced
 
 NO_CONTACTS = replaced(Contacts.empty(), features=Features.none(0))  # features are never None along a motion
 
@@ -113,8 +113,10 @@ def contacts_in_motion(rows: MovingRows, pairs: CandidatePairs, bodies: MovingBo
     if separation > 0.0:
         details, near = where(), kind == NEAR
         distance[near] = np.linalg.norm(details.segment[near, 1] - details.segment[near, 0], axis=1)
-    depth = unknown_column(len(kind))
-    return Contacts(body_a, body_b, rows.face_a, rows.face_b, kind, distance, depth, rows.time, details, rows.features)
+    return Contacts(
+        body_a=body_a, body_b=body_b, face_a=rows.face_a, face_b=rows.face_b, kind=kind, distance=distance, time=rows.time,
+        _details=details, features=rows.features,
+    )  # fmt: skip
 
 
 def _kinds_at_start(rows: MovingRows, body_a: Ints, body_b: Ints, bodies: MovingBodies, frame: Frame) -> NDArray[np.uint8]:

@@ -1,12 +1,13 @@
-"""What a caller asks of `detect`: which rows, how near, for how long.
+"""The options of one `detect` call: which rows, how near, for how long.
 
-A `Query` is checked once, here, so that methods can rely on it. Which of these wishes a method serves is said by its
-`Traits`; a wish that it does not serve raises `Unsupported` before any work (never a silent fallback).
+A `Query` is checked once, here, so that methods can rely on it. A method's `Traits` list the options it supports; any other
+option raises `Unsupported` before work starts (never a silent fallback).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from jostle import cast
 from jostle.errors import InputError
@@ -43,7 +44,35 @@ class Budget:
             cast.as_count(self.operations, "operations", lowest=1, owner="Budget")
 
 
-@dataclass(frozen=True)
+class Default:
+    """The default of an option: tells an option that was left out from one that was given, and is shown as its value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+def default(value: Any) -> Any:
+    """Return the default of an option of a call that may also be given a `Query`, whose value holds then."""
+    return Default(value)
+
+
+def one_name(itself: Any, self_collision: Any) -> Any:
+    """Return the value of an option with two names, None where neither is given; both may be given if they are equal."""
+    if self_collision is None:
+        return itself
+    if itself is None:
+        return cast.as_flag(self_collision, "self_collision")
+    if cast.as_flag(itself, "itself") != cast.as_flag(self_collision, "self_collision"):
+        raise InputError(f"itself is {itself} and self_collision is {self_collision}, two names of one option; give one of them")
+    return self_collision
+
+
+@dataclass(frozen=True, init=False)
 class Query:
     """One question to a detector.
 
@@ -57,10 +86,10 @@ class Query:
     solid : bool
         Take closed bodies as solids: also report bodies that lie wholly inside another (an open body contains nothing), and give
         pairs whose interiors meet although no face crosses another, such as duplicates, the kind OVERLAPPING.
-    itself : bool
-        Also test every body against itself (faces that share a welded vertex are left out).
+    self_collision, itself : bool
+        Two names of one option: also test every body against itself (faces that share a welded vertex are left out).
     adjacent : bool
-        With `itself`: also faces that share a welded vertex, when they touch beyond what they share.
+        With `self_collision`: also faces that share a welded vertex, when they touch beyond what they share.
     motion : bool
         Look along the motion since the last successful `detect`, not only at its end.
     all_contacts : bool
@@ -82,27 +111,63 @@ class Query:
     separation: float = 0.0
     budget: Budget | None = None
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        rows: str = "faces",
+        clearance: float = 0.0,
+        solid: bool = False,
+        itself: bool | None = None,
+        adjacent: bool = False,
+        motion: bool = False,
+        all_contacts: bool = False,
+        separation: float = 0.0,
+        budget: Budget | None = None,
+        *,
+        self_collision: bool | None = None,
+    ) -> None:
+        tested = one_name(itself, self_collision)
+        self.__dict__.update(
+            rows=rows,
+            clearance=clearance,
+            solid=solid,
+            itself=False if tested is None else tested,
+            adjacent=adjacent,
+            motion=motion,
+            all_contacts=all_contacts,
+            separation=separation,
+            budget=budget,
+        )
+        self._check()
+
+    @property
+    def self_collision(self) -> bool:
+        """Another name of `itself`."""
+        return self.itself
+
+    def _check(self) -> None:
         """Check every field, so that no method has to."""
         cast.as_choice(self.rows, ROWS, "rows")
         if self.clearance.__class__ is not float or not 0.0 <= self.clearance <= cast.LARGEST_COORDINATE:
             object.__setattr__(self, "clearance", cast.as_length(self.clearance, "clearance"))
         if self.separation.__class__ is not float or not 0.0 <= self.separation <= cast.LARGEST_COORDINATE:
             object.__setattr__(self, "separation", cast.as_length(self.separation, "separation"))
-        for field in _FLAGS:
-            value = getattr(self, field)
-            if value is not False and value is not True:
-                object.__setattr__(self, field, cast.as_flag(value, field))
-        if self.adjacent and not self.itself:
-            raise InputError("adjacent=True has no meaning without itself=True")
-        if self.all_contacts and not self.motion:
-            raise InputError("all_contacts=True has no meaning without motion=True")
+        if not (self.solid is self.itself is self.adjacent is self.motion is self.all_contacts is False):
+            self._check_flags()
         if self.separation > 0.0 and not self.motion:
             raise InputError("separation has no meaning without motion=True; use clearance for what is near at one instant")
         if self.budget is not None and not isinstance(self.budget, Budget):
             raise InputError(f"budget is {cast.shown(self.budget)}; pass jostle.Budget(seconds=…) or jostle.Budget(operations=…)")
         if self.motion:
             self._check_motion()
+
+    def _check_flags(self) -> None:
+        """Check those options that are on or off, and whether they go together."""
+        for field in _FLAGS:
+            object.__setattr__(self, field, cast.as_flag(getattr(self, field), field))
+        if self.adjacent and not self.itself:
+            raise InputError("adjacent=True has no meaning without self_collision=True (or itself=True)")
+        if self.all_contacts and not self.motion:
+            raise InputError("all_contacts=True has no meaning without motion=True")
 
     def _check_motion(self) -> None:
         """Refuse what has no meaning along a motion."""

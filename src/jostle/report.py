@@ -7,10 +7,11 @@ equal inputs give byte-equal reports. Where two faces touch (points, segment, no
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from enum import IntEnum
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from jostle.errors import InputError
 from jostle.geometry import contact_kind
 from jostle.kernels.arrays import read_only_view
 from jostle.pair_rows import count_runs, mark_missing, summarise_runs
+from jostle.tables import MOST_HTML_ROWS, counted, dicts_of, html_table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -63,6 +65,11 @@ class Kind(IntEnum):
     CROSSING = contact_kind.CROSSING  # faces pass through each other
     # Of pairs of bodies, never of rows, and only with solid=True: no faces cross, but the interiors meet. As severe as CROSSING.
     OVERLAPPING = contact_kind.OVERLAPPING
+
+    def __repr__(self) -> str:
+        return f"Kind.{self.name}"
+
+    __str__ = __repr__
 
 
 class HasId(Protocol):
@@ -131,14 +138,56 @@ class Details:
 
     def select(self, rows: NDArray[Any]) -> Details:
         """Return the rows of a mask or index array."""
-        area, place = (None if column is None else column[rows] for column in (self.area, self.place))
-        return Details(self.segment[rows], self.normal[rows], area, place)
+        return replaced(self, **{name: None if column is None else column[rows] for name, column in self.__dict__.items()})
 
 
-@dataclass(frozen=True, eq=False)
-class Contacts:
+def _left_out() -> Any:
+    """Mark a column that may be left out: `LeftOut` makes it of NaN when it is asked for."""
+
+
+class LeftOut:
+    """A column that was left out. (A `__getattr__` would make every access to every column slower.)"""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, record: Any, owner: type) -> Any:
+        if record is None:
+            return self
+        column = record.__dict__[self._name] = unknown_column(len(record))
+        return column
+
+
+class Columns:
+    """Columns of one length, given by name; those with the default `_left_out` are NaN when they are left out."""
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, *in_order, **columns):
+            if in_order:
+                message = f"{type(self).__name__} takes its columns by name: body_a=…, body_b=…"
+                warnings.warn(message, DeprecationWarning, stacklevel=2)
+                columns |= zip((each.name for each in fields(self)), in_order, strict=False)
+            if not self._known.issuperset(columns):
+                raise TypeError(f"{type(self).__name__} does not know {', '.join(sorted(columns.keys() - self._known))}")
+            self.__dict__.update(columns)
+
+
+def _know_columns(record: Any) -> tuple[str, ...]:
+    """Let a frozen dataclass of columns know its fields; return the names of its columns."""
+    record.__init__ = Columns.__init__  # the one of the dataclass takes three times as long, and every detect makes some
+    record._known = frozenset(each.name for each in fields(record))
+    for each in fields(record):
+        if each.default_factory is _left_out:
+            setattr(record, each.name, LeftOut(each.name))
+    return tuple(each.name for each in fields(record) if each.default is MISSING)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Contacts(Columns):
     """Face pairs. All columns have one entry per row.
 
+    A column is one line here: what selects, joins and exports rows takes all columns of this list.
     `face_b` (or `face_a`) is -1 in rows of kind A_IN_B (B_IN_A): the other face is the first of the contained component.
     """
 
@@ -148,10 +197,10 @@ class Contacts:
     face_b: Ints
     kind: NDArray[np.uint8]
     distance: Floats  # of the two faces: 0.0 where they share a point; negative where a method knows the depth
-    depth: Floats  # >= 0 penetrates, NaN where the method does not answer it
-    time: Floats  # 0 … 1 within the step, NaN where the method does not look along the motion
-    _details: Details | Callable[[], Details] | None = field(default=None, repr=False)
-    features: Features | None = field(default=None, repr=False)  # which vertices, edges and faces meet; of motions only
+    depth: Floats = field(default_factory=_left_out)  # >= 0 penetrates, NaN where the method does not answer it
+    time: Floats = field(default_factory=_left_out)  # 0 … 1 within the step, NaN where the method does not look along the motion
+    _details: Details | Callable[[], Details] | None = None
+    features: Features | None = None  # which vertices, edges and faces meet; of motions only
 
     @staticmethod
     def empty() -> Contacts:
@@ -168,7 +217,7 @@ class Contacts:
             object.__setattr__(self, "_details", self._details())
         elif self._details is None:
             nan = np.full((len(self), 2, 3), np.nan)
-            object.__setattr__(self, "_details", Details(nan, nan[:, 0]))
+            object.__setattr__(self, "_details", Details(segment=nan, normal=nan[:, 0]))
         assert isinstance(self._details, Details)
         return self._details
 
@@ -194,13 +243,18 @@ class Contacts:
         def details() -> Details:
             return self.details.select(rows)
 
-        columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        columns = {name: getattr(self, name)[rows] for name in CONTACT_COLUMNS}
         features = None if self.features is None else self.features.select(rows)
         return Contacts(**columns, _details=None if self._details is None else details, features=features)
 
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kind of each row, as `Kind`."""
+        return _kinds(self.kind)
+
     def to_array(self) -> NDArray[np.void]:
         """Return all columns, geometry included, as one structured array; with those of `features` where there are any."""
-        fields: list[Any] = [(name, getattr(self, name).dtype) for name in _COLUMNS]
+        fields: list[Any] = [(name, getattr(self, name).dtype) for name in CONTACT_COLUMNS]
         fields += [("point", np.float64, 3), ("normal", np.float64, 3)]
         if self.features is not None:
             fields += [("kind_a", np.uint8), ("vertices_a", np.int32, 3), ("kind_b", np.uint8), ("vertices_b", np.int32, 3)]
@@ -209,19 +263,37 @@ class Contacts:
             rows[name] = getattr(self.features if name in Features._fields else self, name)
         return rows
 
+    def to_dicts(self, names: Mapping[int, str] | None = None) -> list[dict[str, Any]]:
+        """Return the rows as plain dicts, ready for JSON: kinds by name, None for NaN, body ids by `names` where they are given."""
+        columns = {name: getattr(self, name) for name in (*CONTACT_COLUMNS, "point", "normal")}
+        if self.features is not None:
+            columns |= {"feature_a": self.features.all_of_a(), "feature_b": self.features.all_of_b()}
+        return dicts_of(columns, _in_words(names))
+
+    def __repr__(self) -> str:
+        return f"<Contacts: {counted(len(self), 'row')}{_kind_counts(self.kind)}>"
+
+    def _repr_html_(self) -> str:
+        return self._as_html()
+
+    def _as_html(self, names: Mapping[int, str] | None = None) -> str:
+        return html_table(repr(self), self.select(np.arange(min(len(self), MOST_HTML_ROWS))).to_dicts(names), len(self))
+
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         state["_details"] = None if self._details is None else self.details
         return state
 
 
-_COLUMNS = ("body_a", "body_b", "face_a", "face_b", "kind", "distance", "depth", "time")
+CONTACT_COLUMNS = _know_columns(Contacts)
 _NO_BODIES, _NO_KINDS, _NO_NUMBERS = np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0)
-_NO_CONTACTS = Contacts(_NO_BODIES, _NO_BODIES, _NO_BODIES, _NO_BODIES, _NO_KINDS, _NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS)
+_NO_CONTACTS = Contacts(
+    body_a=_NO_BODIES, body_b=_NO_BODIES, face_a=_NO_BODIES, face_b=_NO_BODIES, kind=_NO_KINDS, distance=_NO_NUMBERS
+)
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Pairs(Columns):
     """Pairs of bodies that meet, sorted, each once."""
 
     body_a: Ints
@@ -229,7 +301,8 @@ class Pairs:
     kind: NDArray[np.uint8]  # the most severe kind of the pair's rows, or OVERLAPPING
     rows: Ints  # number of contact rows; 0 where pairs were asked for without rows
     distance: Floats  # least distance of the rows
-    time: Floats  # first time of the rows, NaN where unknown
+    time: Floats = field(default_factory=_left_out)  # first time of the rows, NaN where unknown
+    _names: ClassVar[Mapping[int, str] | None] = None  # of bodies, by id; a world sets it, it is no column
 
     @staticmethod
     def empty() -> Pairs:
@@ -244,12 +317,12 @@ class Pairs:
         a, b = read_only_view(contacts.body_a), read_only_view(contacts.body_b)
         count = count_runs(a, b)
         pairs = Pairs(
-            np.empty(count, np.int32),
-            np.empty(count, np.int32),
-            np.empty(count, np.uint8),
-            np.empty(count, np.int32),
-            np.empty(count),
-            np.empty(count),
+            body_a=np.empty(count, np.int32),
+            body_b=np.empty(count, np.int32),
+            kind=np.empty(count, np.uint8),
+            rows=np.empty(count, np.int32),
+            distance=np.empty(count),
+            time=np.empty(count),
         )
         kind, distance, time = (read_only_view(column) for column in (contacts.kind, contacts.distance, contacts.time))
         summarise_runs(
@@ -269,15 +342,44 @@ class Pairs:
         low, high = sorted(_id(body) for body in pair)
         return bool(((self.body_a == low) & (self.body_b == high)).any())
 
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kind of each pair, as `Kind`."""
+        return _kinds(self.kind)
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """The names of the two bodies of each pair; the id as text where there is no name."""
+        known = self._names or {}
+        return [(known.get(a) or str(a), known.get(b) or str(b)) for a, b in self]
+
+    def to_array(self) -> NDArray[np.void]:
+        """Return all columns as one structured array."""
+        rows = np.empty(len(self), dtype=[(name, getattr(self, name).dtype) for name in PAIR_COLUMNS])
+        for name in PAIR_COLUMNS:
+            rows[name] = getattr(self, name)
+        return rows
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the pairs as plain dicts, ready for JSON: bodies and kinds by name, None for NaN."""
+        return dicts_of({name: getattr(self, name) for name in PAIR_COLUMNS}, _in_words(self._names))
+
+    def __repr__(self) -> str:
+        return f"<Pairs: {counted(len(self), 'pair')}{_kind_counts(self.kind)}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), self.select(np.s_[:MOST_HTML_ROWS]).to_dicts(), len(self))
+
     def without_rows(self) -> Pairs:
         """Return the same pairs for an answer that has no contact rows."""
-        return Pairs(self.body_a, self.body_b, self.kind, np.zeros_like(self.rows), self.distance, self.time)
+        return replaced(self, rows=np.zeros_like(self.rows))
 
     def select(self, rows: NDArray[Any] | slice) -> Pairs:
         """Return the pairs of a mask or index array."""
-        return Pairs(
-            self.body_a[rows], self.body_b[rows], self.kind[rows], self.rows[rows], self.distance[rows], self.time[rows]
-        )  # fmt: skip
+        chosen = object.__new__(Pairs)
+        for name, column in self.__dict__.items():
+            chosen.__dict__[name] = column if name == "_names" else column[rows]
+        return chosen
 
     def missing_from(self, other: Pairs) -> Pairs:
         """Return the pairs that `other` does not have."""
@@ -300,7 +402,8 @@ class Pairs:
         )
 
 
-_NO_PAIRS = Pairs(_NO_BODIES, _NO_BODIES, _NO_KINDS, _NO_BODIES, _NO_NUMBERS, _NO_NUMBERS)
+PAIR_COLUMNS = _know_columns(Pairs)
+_NO_PAIRS = Pairs(body_a=_NO_BODIES, body_b=_NO_BODIES, kind=_NO_KINDS, rows=_NO_BODIES, distance=_NO_NUMBERS, time=_NO_NUMBERS)
 
 
 @dataclass(frozen=True)
@@ -362,9 +465,11 @@ class Report:
         return len(self.pairs) > 0
 
     def __repr__(self) -> str:
-        kinds = ", ".join(f"{int((self.pairs.kind == kind).sum())} {kind.name}" for kind in Kind if (self.pairs.kind == kind).any())
-        rows = f"{len(self.contacts)} rows" + ("" if self.complete else ", incomplete")
-        return f"<Report: {len(self.pairs)} pairs ({kinds or 'free'}), {rows}>"
+        rows = counted(len(self.contacts), "row") + ("" if self.complete else ", incomplete")
+        return f"<Report: {counted(len(self.pairs), 'pair')}{_kind_counts(self.pairs.kind) or ' (free)'}, {rows}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), self.pairs.select(np.s_[:MOST_HTML_ROWS]).to_dicts(), len(self.pairs))
 
     @property
     def touching(self) -> bool:
@@ -392,25 +497,8 @@ class Report:
         return self.contacts.to_array()
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the contact rows as plain dicts with names, ready for JSON (NaN becomes None)."""
-        table, features = self.contacts.to_array(), self.contacts.features
-        rows = []
-        for number, row in enumerate(table):
-            entry: dict[str, Any] = {
-                "body_a": self.names.get(int(row["body_a"]), int(row["body_a"])),
-                "body_b": self.names.get(int(row["body_b"]), int(row["body_b"])),
-                "face_a": int(row["face_a"]),
-                "face_b": int(row["face_b"]),
-                "kind": Kind(int(row["kind"])).name,
-            }
-            for name in ("distance", "depth", "time"):
-                entry[name] = _number(row[name])
-            for name in ("point", "normal"):
-                entry[name] = [_number(x) for x in row[name]]
-            if features is not None:
-                entry["feature_a"], entry["feature_b"] = features.of_a(number), features.of_b(number)
-            rows.append(entry)
-        return rows
+        """Return the contact rows as plain dicts, ready for JSON: bodies and kinds by name, None for NaN."""
+        return self.contacts.to_dicts(self.names)
 
     def _id(self, body: HasId | int | str) -> int:
         if isinstance(body, str):
@@ -425,5 +513,26 @@ def _id(body: Any) -> int:
     return cast.as_count(body.id if cast.has(body, "id") else body, "body", highest=cast.LARGEST_ID)
 
 
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+_KINDS = {int(kind): kind for kind in Kind}
+_KIND_NAMES = {int(kind): kind.name for kind in Kind}
+
+
+def _kinds(column: NDArray[np.uint8]) -> list[Kind]:
+    return [_KINDS[kind] for kind in column.tolist()]
+
+
+def _kind_counts(column: NDArray[np.uint8]) -> str:
+    """Return how often each kind occurs: " (2 NEAR, 1 CROSSING)"; nothing where there are no rows."""
+    counts = np.bincount(column, minlength=max(_KINDS) + 1)
+    found = ", ".join(f"{counts[kind]} {kind.name}" for kind in Kind if counts[kind])
+    return f" ({found})" if found else ""
+
+
+def _in_words(names: Mapping[int, str] | None) -> dict[str, Callable[[int], Any]]:
+    """Return what dicts have in the place of body ids, where names are known, and of kinds."""
+
+    def name(number: int) -> str | int:
+        return known.get(number, number)
+
+    known = names or {}
+    return {"body_a": name, "body_b": name, "kind": _KIND_NAMES.__getitem__}

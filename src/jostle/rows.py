@@ -6,7 +6,7 @@ bodies and are summarised by pair, what solids add is added where it was asked f
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.contact_kind import OVERLAPPING
 from jostle.pair_rows import label_runs
 from jostle.query import Query
-from jostle.report import Contacts, Counters, Pairs, Report, pair_key, replaced, unknown_column
+from jostle.report import CONTACT_COLUMNS, Contacts, Counters, Pairs, Report, pair_key, replaced, unknown_column
 
 
 class Rows(NamedTuple):
@@ -43,26 +43,26 @@ def labelled(rows: Rows, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts,
     n = label_runs(rows.pair, rows.kind, rows.distance, pairs.body_a, pairs.body_b, body_a, body_b, a, b, kind, number, distance)
     if n < most:
         a, b, kind, number, distance = a[:n], b[:n], kind[:n], number[:n], distance[:n]
-    return contacts_of(body_a, body_b, rows, frame), Pairs(a, b, kind, number, distance, unknown_column(n))
+    found = Pairs(body_a=a, body_b=b, kind=kind, rows=number, distance=distance, time=unknown_column(n))
+    return contacts_of(body_a, body_b, rows, frame), found
 
 
 def contacts_of(body_a: Ints, body_b: Ints, rows: Rows, frame: Frame) -> Contacts:
     """Return rows as contacts of these bodies; where they touch is computed when it is asked for."""
-    unknown = unknown_column(len(rows.kind))
-    details = details_of_rows(frame, body_a, body_b, rows.face_a, rows.face_b, rows.kind)
-    return Contacts(body_a, body_b, rows.face_a, rows.face_b, rows.kind, rows.distance, unknown, unknown, details)
+    _, face_a, face_b, kind, distance = rows
+    details = details_of_rows(frame, body_a, body_b, face_a, face_b, kind)
+    return Contacts(
+        body_a=body_a, body_b=body_b, face_a=face_a, face_b=face_b, kind=kind, distance=distance, _details=details
+    )  # fmt: skip
 
 
 def merged(one: Contacts, other: Contacts, frame: Frame) -> Contacts:
     """All rows of both, in order."""
-    columns = [
-        np.concatenate([getattr(one, n), getattr(other, n)]) for n in ("body_a", "body_b", "face_a", "face_b", "kind", "distance")
-    ]
-    body_a, body_b, face_a, face_b = columns[:4]
-    faces = (face_a.astype(np.int64) << 32) + face_b  # a face may be -1
-    order = np.lexsort((faces, pair_key(body_a, body_b)))  # four columns would take twice as long
-    body_a, body_b, face_a, face_b, kind, distance = (column[order] for column in columns)
-    return contacts_of(body_a, body_b, Rows(body_a, face_a, face_b, kind, distance), frame)
+    both: dict[str, Any] = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in CONTACT_COLUMNS}
+    faces = (both["face_a"].astype(np.int64) << 32) + both["face_b"]  # a face may be -1
+    order = np.lexsort((faces, pair_key(both["body_a"], both["body_b"])))  # four columns would take twice as long
+    rows = Contacts(**{name: column[order] for name, column in both.items()})
+    return replaced(rows, _details=details_of_rows(frame, rows.body_a, rows.body_b, rows.face_a, rows.face_b, rows.kind))
 
 
 def with_solids(contacts: Contacts, touching: Pairs, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts, Pairs]:

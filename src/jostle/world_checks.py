@@ -7,7 +7,8 @@ longer, converts, and says what is wrong.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,15 @@ from jostle.errors import InputError
 from jostle.geometry.points import copy_accepted
 from jostle.geometry.rigid import all_rigid
 from jostle.kernels.arrays import read_only_view
-from jostle.query import Query
+from jostle.query import Default, Query, one_name
 
 ALL_BITS = 0xFFFFFFFF
 ALL_FACES = Query()
 ANY_PAIR = Query(rows="any")
+OPTIONS = (
+    "rows", "clearance", "solid", "self_collision", "itself", "adjacent", "motion", "all_contacts", "separation", "budget",
+)  # fmt: skip
 IDENTITY = cast.as_pose(None, "")
-_WISHES = frozenset(field.name for field in dataclasses.fields(Query))
 
 
 class Owners(Sequence[str]):
@@ -78,21 +81,27 @@ def checked_vertices(vertices: ArrayLike, count: int, name: str) -> NDArray[np.f
     return cast.as_points(vertices, f"body {name!r}", count=count)
 
 
-def checked_query(query: Query | None, wishes: dict[str, Any]) -> Query:
-    """Return the query that a call of `detect` asks for."""
-    if not wishes:
-        if query is None:
-            return ALL_FACES
-        if isinstance(query, Query):
-            return query
-    for name in wishes:
-        if name not in _WISHES:
-            raise InputError(f"detect does not know {name!r}; it takes {', '.join(sorted(_WISHES))}")
-    if query is None:
-        return Query(**wishes)
-    if not isinstance(query, Query):
+def checked_query(query: Query | None, options: tuple[Any, ...]) -> Query:
+    """Return what a call of `detect` asks for: a query, with those of the `OPTIONS` instead of its own that were given."""
+    given = {}
+    for name, value in zip(OPTIONS, options, strict=False):
+        if value.__class__ is not Default:
+            given[name] = value
+    if query is not None and not isinstance(query, Query):
         raise InputError(f"query is {cast.shown(query)}; pass a jostle.Query or keyword arguments")
-    return dataclasses.replace(query, **wishes)
+    if query is None:
+        return Query(**given)
+    if not given:
+        return query
+    itself = one_name(given.pop("itself", None), given.pop("self_collision", None))
+    return dataclasses.replace(query, **given, **({} if itself is None else {"itself": itself}))
+
+
+def refuse_options(call: Callable[..., Any], unknown: Iterable[str]) -> None:
+    """Say which options a call does not know, and which it does."""
+    for name in unknown:
+        known = [each.name for each in inspect.signature(call).parameters.values() if each.kind is each.KEYWORD_ONLY]
+        raise InputError(f"{call.__name__} does not know {name!r}; it takes {', '.join(sorted(known))}")
 
 
 def checked_group(value: int | None, owner: str) -> int:

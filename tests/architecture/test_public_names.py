@@ -15,8 +15,17 @@ def test_every_public_name_is_there_and_nothing_else_is_public():
     assert sorted(jostle.__all__) == jostle.__all__
     from types import ModuleType
 
+    hidden = {"annotations", "TYPE_CHECKING"}  # of the module's own imports
     visible = {name for name, value in vars(jostle).items() if not name.startswith("_") and not isinstance(value, ModuleType)}
-    assert visible | {"load", "continuous", "haptics"} == set(jostle.__all__)
+    assert (visible - hidden) | {"load", "view", "continuous", "haptics"} == set(jostle.__all__)
+
+
+@pytest.mark.small
+def test_dir_shows_the_public_names_and_nothing_else():
+    assert dir(jostle) == jostle.__all__
+    assert {"load", "view", "translation", "rotation"} <= set(dir(jostle))
+    with pytest.raises(AttributeError, match="no attribute 'lod'"):
+        _ = jostle.lod
 
 
 @pytest.mark.small

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -248,6 +249,11 @@ def test_help_names_the_commands_and_exit_statuses():
         result = jostle(*arguments)
         assert all(command in result.stdout for command in ("check", "methods", "warmup", "demo"))
     assert "Exit status" in jostle("check", "--help").stdout
+
+
+def test_the_version_is_that_of_the_package():
+    done = jostle("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"jostle {version('jostle')}\n", "")
 
 
 def test_methods_prints_every_method():

@@ -56,12 +56,20 @@ class Features(NamedTuple):
 
     def of_a(self, row: int) -> Feature | None:
         """Return the feature of the first body, as ("vertex", (i,)), ("edge", (i, j)) or ("face", (i, j, k)); None if unknown."""
-        return _feature(int(self.kind_a[row]), self.vertices_a[row])
+        return _feature(int(self.kind_a[row]), self.vertices_a[row].tolist())
 
     def of_b(self, row: int) -> Feature | None:
         """Return the feature of the second body."""
-        return _feature(int(self.kind_b[row]), self.vertices_b[row])
+        return _feature(int(self.kind_b[row]), self.vertices_b[row].tolist())
+
+    def all_of_a(self) -> list[Feature | None]:
+        """Return the features of the first bodies, row by row."""
+        return [_feature(kind, vertices) for kind, vertices in zip(self.kind_a.tolist(), self.vertices_a.tolist(), strict=True)]
+
+    def all_of_b(self) -> list[Feature | None]:
+        """Return the features of the second bodies, row by row."""
+        return [_feature(kind, vertices) for kind, vertices in zip(self.kind_b.tolist(), self.vertices_b.tolist(), strict=True)]
 
 
-def _feature(kind: int, vertices: NDArray[np.int32]) -> Feature | None:
-    return None if kind == NONE else (NAMES[kind], tuple(vertices[:kind].tolist()))
+def _feature(kind: int, vertices: list[int]) -> Feature | None:
+    return None if kind == NONE else (NAMES[kind], tuple(vertices[:kind]))

@@ -1,8 +1,9 @@
-"""Rigid poses from the things that people say: move by this, turn about that. All (4,4) float64, body to world."""
+"""Rigid poses from the things that people say: move by this, turn about that. All (4,4) float64, body to world.
+
+`jostle.translation` and `jostle.rotation` are these. Poses are composed by `@`, the one on the right first.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,24 +13,41 @@ from jostle.errors import InputError
 
 
 def translation(offset: ArrayLike) -> NDArray[np.float64]:
-    """Return the pose that moves by an offset (3,)."""
+    """Return the pose (4,4) that moves by an offset (3,).
+
+    Examples
+    --------
+    >>> body.pose = jostle.translation((0, 0, 0.9)) @ jostle.rotation((0, 0, 1), np.pi / 2)  # turned first, then moved
+    """
     pose = np.eye(4)
-    pose[:3, 3] = offset
+    pose[:3, 3] = _three_numbers(offset, "offset")
     return pose
 
 
-def rotation_about(axis: ArrayLike | Sequence[float], angle: float, through: ArrayLike = (0.0, 0.0, 0.0)) -> NDArray[np.float64]:
-    """Return the pose that turns by an angle (radians, right-handed) about an axis (3,) through a point (3,)."""
+def rotation(axis: ArrayLike, angle: float, through: ArrayLike = (0.0, 0.0, 0.0)) -> NDArray[np.float64]:
+    """Return the pose (4,4) that turns by an angle (radians, right-handed) about an axis (3,) through a point (3,)."""
     direction = cast.as_array(axis, "", "axis").astype(np.float64)
     angle = cast.as_number(angle, "angle")
+    if not np.isfinite(angle):
+        raise InputError(f"angle is {angle}; it must be finite (radians)")
     largest = float(np.abs(direction).max(initial=0.0))
     if direction.shape != (3,) or not 0.0 < largest < np.inf:
-        raise InputError(f"axis is {axis!r}; it must be three finite numbers that are not all zero")
+        raise InputError(f"axis is {cast.shown(axis)}; it must be three finite numbers that are not all zero")
     direction /= largest  # so that no square overflows or vanishes
     x, y, z = direction / np.linalg.norm(direction)
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     pose = np.eye(4)
     pose[:3, :3] += np.sin(angle) * cross + (1.0 - np.cos(angle)) * (cross @ cross)
-    centre = np.asarray(through, dtype=np.float64)
+    centre = _three_numbers(through, "through")
     pose[:3, 3] = centre - pose[:3, :3] @ centre
     return pose
+
+
+rotation_about = rotation  # the older name
+
+
+def _three_numbers(value: ArrayLike, field: str) -> NDArray[np.float64]:
+    numbers = cast.as_array(value, "", field).astype(np.float64)
+    if numbers.shape != (3,) or not np.isfinite(numbers).all():
+        raise InputError(f"{field} is {cast.shown(value)}; it must be three finite numbers")
+    return numbers

@@ -21,6 +21,7 @@ from jostle.geometry.unique_rows import unique_rows
 from jostle.geometry.unit_vectors import unit_vectors
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.cached_property import cached_property
+from jostle.tables import counted, html_table
 
 if TYPE_CHECKING:
     from typing import Self
@@ -95,7 +96,11 @@ class Mesh:
         raise AttributeError(f"a Mesh is immutable; make a new one instead of setting {field!r}")
 
     def __repr__(self) -> str:
-        return f"<Mesh {self.name!r}: {len(self.vertices)} vertices, {len(self.faces)} faces>"
+        return f"<Mesh {self.name!r}: {counted(len(self.vertices), 'vertex', 'vertices')}, {counted(len(self.faces), 'face')}>"
+
+    def _repr_html_(self) -> str:
+        low, high = self.bounds.tolist()
+        return html_table(repr(self), [{"units": self.units, "lowest": low, "highest": high}])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.vertices, self.faces, self.name, self.units, self._source_face, self.analytic)

@@ -210,15 +210,7 @@ def _contacts(found: list[tuple[int, int, FaceRows]], frame: Frame) -> Contacts:
     body_a = np.repeat(np.array([a for a, _, _ in found], np.int32), counts)
     body_b = np.repeat(np.array([b for _, b, _ in found], np.int32), counts)
     face_a, face_b, kind, distance = (np.concatenate(column) for column in zip(*(rows for _, _, rows in found), strict=True))
-    unknown = np.full(len(kind), np.nan)
+    details = details_of_rows(frame, body_a, body_b, face_a, face_b, kind)
     return Contacts(
-        body_a,
-        body_b,
-        face_a,
-        face_b,
-        kind,
-        distance,
-        unknown,
-        unknown,
-        details_of_rows(frame, body_a, body_b, face_a, face_b, kind),
-    )
+        body_a=body_a, body_b=body_b, face_a=face_a, face_b=face_b, kind=kind, distance=distance, _details=details
+    )  # fmt: skip

@@ -227,6 +227,11 @@ def _reported(pairs: CandidatePairs, found: Settled, only_one: bool) -> Pairs:
     rows = np.flatnonzero(found.kind)[: 1 if only_one else None]
     if len(rows) == 0:
         return Pairs.empty()
-    nothing = np.zeros(len(rows), np.int32)
-    columns = pairs.body_a[rows], pairs.body_b[rows], found.kind[rows], nothing, found.distance[rows], unknown_column(len(rows))
-    return Pairs(*columns)
+    return Pairs(
+        body_a=pairs.body_a[rows],
+        body_b=pairs.body_b[rows],
+        kind=found.kind[rows],
+        rows=np.zeros(len(rows), np.int32),
+        distance=found.distance[rows],
+        time=unknown_column(len(rows)),
+    )

@@ -72,7 +72,7 @@ def describe_pixels(views: Views, pixels: Pixels, frame: Frame, shapes: ShapesOf
         return work.grow().rows == count, max(1, int(used))
 
     run_in_slices(step, work, FIRST_SLICE)
-    return Details(segment, normal, views.pixel[pixels.view].prod(axis=1))
+    return Details(segment=segment, normal=normal, area=views.pixel[pixels.view].prod(axis=1))
 
 
 class PixelRows(NamedTuple):

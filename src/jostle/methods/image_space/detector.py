@@ -142,8 +142,11 @@ class ImageSpaceDetector(Detector):
 
         # Shapes of deforming bodies change in place; all others stay as they are.
         made = details() if with_details and frame.bodies.deforming else details
-        faces, unknown = np.full(count, -1, np.int32), unknown_column(count)
-        return Contacts(views.body_a[pixels.view], views.body_b[pixels.view], faces, faces, kind, unknown, unknown, unknown, made)
+        faces, body_a, body_b = np.full(count, -1, np.int32), views.body_a[pixels.view], views.body_b[pixels.view]
+        distance = unknown_column(count)
+        return Contacts(
+            body_a=body_a, body_b=body_b, face_a=faces, face_b=faces, kind=kind, distance=distance, _details=made
+        )  # fmt: skip
 
     def _deform(self, frame: Frame) -> None:
         """Let the shapes of deforming bodies follow their vertices."""

@@ -190,7 +190,10 @@ class SeparatingPlaneDetector(Detector):
         n = state.meeting
         met = meeting[:n]
         rows, kinds, distances = met["pair"], met["kind"].copy(), met["distance"].copy()
-        found = Pairs(pairs.body_a[rows], pairs.body_b[rows], kinds, np.zeros(n, np.int32), distances, unknown_column(n))
+        found = Pairs(
+            body_a=pairs.body_a[rows], body_b=pairs.body_b[rows], kind=kinds, rows=np.zeros(n, np.int32), distance=distances,
+            time=unknown_column(n),
+        )  # fmt: skip
         boxes = 0 if self._finder is None else self._finder.counters.get("box_tests", 0)
         work = Counters(body_pairs=count, box_tests=boxes, look_ups=state.held, distance_tests=state.searched)
         return found, records, work

@@ -53,7 +53,7 @@ from jostle.overlay import Overlay
 from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
 from jostle.protocol import Detector, OldToNew, PairFinder
 from jostle.query import Query
-from jostle.report import Contacts, Counters, Details, Report, unknown_column
+from jostle.report import Contacts, Counters, Details, Report
 from jostle.shapes.mesh import Mesh
 
 if TYPE_CHECKING:
@@ -282,13 +282,16 @@ class VoxmapDetector(Detector):
                 )
 
             _in_portions(describe, count, workers)
-            return Details(*described)
+            segment, normal, area, place = described
+            return Details(segment=segment, normal=normal, area=area, place=place)
 
         _in_portions(measure, count, workers)
 
         faces: Ints = np.full(count, -1, np.int32)
-        kind, distance, depth = measured.kind, measured.distance, measured.depth
-        return Contacts(bodies[0], bodies[1], faces, faces, kind, distance, depth, unknown_column(count), details)
+        return Contacts(
+            body_a=bodies[0], body_b=bodies[1], face_a=faces, face_b=faces, kind=measured.kind, distance=measured.distance,
+            depth=measured.depth, _details=details,
+        )  # fmt: skip
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show filled surface voxels and hits (the default), "voxels", the points of the "shell", or the "hits" alone."""

@@ -122,9 +122,13 @@ class PeerDetector(Detector):
         hit = np.array([collides(placed[i], placed[j]) for i, j in zip(a, b, strict=True)], bool)
         count = int(hit.sum())
         found = Pairs(
-            pairs.body_a[hit], pairs.body_b[hit], np.full(count, CROSSING, np.uint8), np.zeros(count, np.int32),
-            unknown_column(count), unknown_column(count),
-        )  # fmt: skip
+            body_a=pairs.body_a[hit],
+            body_b=pairs.body_b[hit],
+            kind=np.full(count, CROSSING, np.uint8),
+            rows=np.zeros(count, np.int32),
+            distance=unknown_column(count),
+            time=unknown_column(count),
+        )
         boxes = self._finder.counters.get("box_tests", 0)
         return Report(found, counters=Counters(body_pairs=len(a), box_tests=boxes))
 

@@ -1,0 +1,124 @@
+"""`jostle.view(world)`: the viewer beside a notebook or a Python prompt, or for as long as a script runs."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import html
+import sys
+import time
+
+from jostle import cast
+from jostle.errors import InputError
+from jostle.lab.methods import named
+from jostle.viewer.serve import LOCAL, require_viser
+from jostle.viewer.session import Session
+from jostle.viewer.settings import Settings
+from jostle.viewer.shown import shown
+from jostle.viewer.subject import subject_of_world
+from jostle.world import World
+
+
+class Viewer:
+    """A page that is open; `address` is what a browser opens. `close` ends it, and so does the end of a `with` block."""
+
+    def __init__(self, address: str, page: contextlib.ExitStack) -> None:
+        self.address = address
+        self._page: contextlib.ExitStack | None = page
+
+    def close(self) -> None:
+        """Close the page; once more does no harm."""
+        page, self._page = self._page, None
+        if page is not None:
+            page.close()
+
+    def wait(self) -> None:
+        """Wait for Ctrl-C, then close the page."""
+        try:
+            while self._page is not None:
+                time.sleep(0.5)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self.close()
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Viewer: {'closed' if self._page is None else self.address}>"
+
+    def _repr_html_(self) -> str:
+        if self._page is None:
+            return html.escape(repr(self))
+        address = html.escape(self.address)
+        return f'<a href="{address}" target="_blank" rel="noopener">{address}</a>'
+
+
+def view(
+    world: World,
+    *,
+    clearance: float = 0.0,
+    solid: bool = False,
+    respond: str = "show",
+    port: int = 0,
+    shadows: bool = True,
+    block: bool | None = None,
+) -> Viewer:
+    """Show the bodies of a world in a browser, to look at and to drag; faces that touch are red.
+
+    The page shows a copy, with the world's method: what is dragged there leaves the world alone, and later changes of the world are
+    not shown. It listens on this machine only. `pip install 'jostle[viewer]'` brings what it needs.
+
+    Parameters
+    ----------
+    world : World
+    clearance : float
+        Also show faces nearer than this length, in amber.
+    solid : bool
+        Also find a body that lies wholly inside another.
+    respond : {"show", "push", "bounce", "deform"}
+        What bodies do that are touched.
+    port : int
+        Port of the page; 0 for any that is free.
+    shadows : bool
+        Without them a browser that has no graphics hardware draws much faster.
+    block : bool, optional
+        Whether to wait for Ctrl-C before returning. By default a script waits, and a notebook or a Python prompt goes on at once.
+
+    Returns
+    -------
+    Viewer
+        Open, unless it was waited for. Its `address` is printed; notebooks show it as a link. `close` ends it.
+
+    Examples
+    --------
+    >>> viewer = jostle.view(world)
+    >>> viewer.close()
+    """
+    if not isinstance(world, World):
+        raise InputError(f"world is {cast.shown(world)}; pass a jostle.World")
+    cast.as_count(port, "port", highest=65535)
+    waits = not _interactive() if block is None else cast.as_flag(block, "block")
+    shadows = cast.as_flag(shadows, "shadows")
+    settings = Settings(
+        method=named(world.method).label, clearance=clearance, solid=cast.as_flag(solid, "solid"), respond=respond
+    )  # fmt: skip
+    require_viser()
+    session = Session(subject_of_world(world, "world"), settings)
+    with contextlib.ExitStack() as page:
+        address = page.enter_context(shown(session, LOCAL, port, shadows=shadows))
+        viewer = Viewer(address, page.pop_all())
+    sys.stdout.write(f"open {address} in a browser" + ("; Ctrl-C ends it\n" if waits else "\n"))
+    sys.stdout.flush()
+    if waits:
+        viewer.wait()
+    return viewer
+
+
+def _interactive() -> bool:
+    """Whether this is a notebook, IPython or a Python prompt, which go on after a call."""
+    return hasattr(sys, "ps1") or bool(sys.flags.interactive) or hasattr(builtins, "__IPYTHON__")
