@@ -11,9 +11,9 @@ from jostle import rotation, translation
 from jostle.scenes import Recorder
 from jostle.shapes import build
 from jostle.viewer.frames import RecordedFrames
+from jostle.viewer.open_session import shown
 from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
-from jostle.viewer.shown import shown
 from jostle.viewer.subject import Subject
 
 # A ball rolls through a horseshoe; the frames are recorded once and played as often as you like.

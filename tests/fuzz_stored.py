@@ -26,12 +26,12 @@ import zipfile
 import numpy as np
 
 import jostle
-from jostle import world_file
+from jostle.interface.traits import Answer, Need
 from jostle.motion.record import Motion, Recorder
-from jostle.prepared_shapes import PreparedShapes
 from jostle.registry import METHODS
 from jostle.shapes.build import icosphere
-from jostle.traits import Answer, Need
+from jostle.world import file as world_file
+from jostle.world.shape_cache import PreparedShapes
 from tests.tiny import box, rotation_about, tetrahedron, translation
 
 SECONDS = 60.0  # for one file; the largest needs less than one

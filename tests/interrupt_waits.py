@@ -17,10 +17,10 @@ import time
 import numpy as np
 
 import jostle
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.traits import Answer, Need, Serve
 from jostle.registry import METHODS
 from jostle.shapes import build
-from jostle.traits import Answer, Need, Serve
 from tests.tiny import random_soup
 
 TICK = 0.005

@@ -28,13 +28,13 @@ import numpy as np
 import jostle
 from jostle.broad_phase import BROAD_PHASES
 from jostle.fitting import walk
+from jostle.geometry.pose import translation
+from jostle.interface.traits import Answer, Need, Serve
 from jostle.methods.brute_force.method import AllFaces
-from jostle.motion.pose import translation
 from jostle.motion.record import Recorder
 from jostle.registry import METHODS
 from jostle.shapes import build
 from jostle.sim import Simulation, SoftMaterial, SoftSimulation
-from jostle.traits import Answer, Need, Serve
 from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
 from jostle.viewer.subject import subject_of_world

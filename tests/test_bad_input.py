@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from tests.tiny import BOX_FACES, box
 
 VERTICES = box().vertices

@@ -8,8 +8,8 @@ import pytest
 
 import jostle
 from jostle import InputError, Kind, Report, Unsupported, haptics
-from jostle.motion.pose import rotation_about, translation
-from jostle.report import Contacts, Counters, Details
+from jostle.geometry.pose import rotation_about, translation
+from jostle.report.report import Contacts, Counters, Details
 from jostle.shapes import build
 from tests.tiny import random_pose
 

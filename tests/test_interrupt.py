@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import translation
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.pool import map_chunks
-from jostle.motion.pose import translation
 from jostle.motion.record import Recorder
 from jostle.shapes import build
 from jostle.sim import Simulation

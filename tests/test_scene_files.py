@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.viewer.subject import subject_of
 from tests.tiny import box
 

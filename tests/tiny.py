@@ -3,7 +3,7 @@
 import numpy as np
 
 from jostle import Mesh
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 
 BOX_FACES = [
     [0, 2, 1], [1, 2, 3], [4, 5, 6], [5, 7, 6], [0, 1, 4], [1, 5, 4],

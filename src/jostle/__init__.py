@@ -12,11 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jostle import continuous, haptics
-from jostle.batch import Batch
+from jostle.api import collide, distance, first_contact, self_collide
+from jostle.broad_phase.candidates import Pairwise
+from jostle.continuous.first_contact import FirstContact
 from jostle.errors import BoundBroken, BusyError, InputError, JostleError, Unsupported
-from jostle.first_contacts import FirstContact
-from jostle.frame import Bodies, Frame
-from jostle.functions import collide, distance, first_contact, self_collide
+from jostle.geometry.pose import rotation, translation
+from jostle.interface.frame import Bodies, Frame
+from jostle.interface.method import BroadPhase, Detector, Method, PairTest
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Budget, Query
+from jostle.interface.traits import Traits
 from jostle.methods.bounding_tree.method import BoundingTree
 from jostle.methods.brute_force.method import BruteForce
 from jostle.methods.closest_features.method import ClosestFeatures
@@ -28,18 +33,13 @@ from jostle.methods.octree_update.method import OctreeUpdate
 from jostle.methods.separating_plane.method import SeparatingPlane
 from jostle.methods.voxmap.method import Voxmap
 from jostle.methods.wide_tree.method import WideTree
-from jostle.motion.pose import rotation, translation
-from jostle.overlay import Overlay
-from jostle.pair import Pair
-from jostle.pairwise import Pairwise
-from jostle.protocol import BroadPhase, Detector, Method, PairTest
-from jostle.query import Budget, Query
+from jostle.methods.wide_tree.pair import Pair
 from jostle.registry import register
-from jostle.report import Closest, Contacts, Counters, Kind, Pairs, Reached, Report
+from jostle.report.batch import Batch
+from jostle.report.report import Closest, Contacts, Counters, Kind, Pairs, Reached, Report
 from jostle.shapes.limits import Limits
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Traits
-from jostle.world import Body, World
+from jostle.world.world import Body, World
 
 if TYPE_CHECKING:
     from jostle.shapes.load import load

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from jostle import cast
 from jostle.errors import InputError, Unsupported
 from jostle.geometry.contact_kind import CROSSING, TOUCHING
+from jostle.geometry.pose import rotation_about
 from jostle.geometry.rigid import all_rigid
 from jostle.geometry.vector import (
     Vec3,
@@ -42,8 +43,7 @@ from jostle.kernels.arrays import read_only_view
 from jostle.kernels.cached_property import cached_property
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Record, Run, float64, record_viewer
-from jostle.motion.pose import rotation_about
-from jostle.report import HasId, Report
+from jostle.report.report import HasId, Report
 
 __all__ = ["Coupling", "Wrench", "force"]
 

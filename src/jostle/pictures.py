@@ -15,15 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.overlay import Overlay
+from jostle.interface.overlay import Overlay
 from jostle.render.camera import Camera
 from jostle.render.panels import set_beside
 from jostle.render.picture import draw
 from jostle.render.shade import PALETTE, TOUCHING
 from jostle.render.sketch import Sketch, dots, lines
-from jostle.report import Kind, Report
+from jostle.report.report import Kind, Report
 from jostle.shapes.mesh import Mesh
-from jostle.world import World
+from jostle.world.world import World
 
 Floats = NDArray[np.float64]
 Bytes = NDArray[np.uint8]

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jostle.broad_phase import BROAD_PHASES
+from jostle.broad_phase.candidates import broad_phase_of
 from jostle.cast import has, shown
 from jostle.errors import InputError
-from jostle.pairwise import broad_phase_of
-from jostle.protocol import Method
+from jostle.interface.method import Method
 from jostle.settings_text import made_with, name_and_rest, settings_written
 
 __all__ = [

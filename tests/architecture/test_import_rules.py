@@ -21,6 +21,6 @@ def test_a_forbidden_import_is_found(tmp_path):
     config = tmp_path / "rules.ini"
     config.write_text(
         "[importlinter]\nroot_package = jostle\n\n[importlinter:contract:x]\nname = x\ntype = forbidden\n"
-        "source_modules =\n    jostle.world\nforbidden_modules =\n    jostle.report\n"
+        "source_modules =\n    jostle.world.world\nforbidden_modules =\n    jostle.report.report\n"
     )
     assert run(config).returncode == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jostle.broad_phase import FastAabb, Volumes
 from jostle.broad_phase.coherent_aabb import CoherentAabb
-from jostle.broad_phase.left_margins import MarginArrays, Margins, find_left, give_margins, open_margins
+from jostle.broad_phase.margin_updates import MarginArrays, Margins, find_left, give_margins, open_margins
 from jostle.kernels.jit import kernel
 from tests.broad_phase.overlapping_boxes import assert_right, interrupted
 

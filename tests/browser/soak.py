@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.registry import METHODS
 from jostle.viewer.overlay_names import names_for
 from jostle.viewer.session import Session

@@ -1,7 +1,7 @@
 """The page's edge in a real browser: names are text, good files show no error, nothing comes from elsewhere, tokens are carried."""
 
 import jostle
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.shapes import build
 from jostle.shapes.save import save
 from jostle.viewer.session import Session

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.shapes import build
 from jostle.viewer.session import Session
 from jostle.viewer.subject import subject_of, subject_of_world

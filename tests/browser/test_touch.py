@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jostle.fitting import read_path
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.shapes import build
 from jostle.shapes.save import save
 from jostle.viewer.session import Session

@@ -162,9 +162,9 @@ def test_bad_files_are_exit_status_2(files, tmp_path):
 
 def test_faults_do_not_look_like_an_answer(files):
     code = (
-        "import jostle.world, jostle.cli\n"
+        "import jostle.world.world, jostle.cli\n"
         "def broken(*a, **k): raise ZeroDivisionError('on purpose')\n"
-        "jostle.world.World.detect = broken\n"
+        "jostle.world.world.World.detect = broken\n"
         "jostle.cli.main()"
     )
     result = subprocess.run([sys.executable, "-c", code, "check", *map(str, files)], capture_output=True, text=True)

@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 from jostle.cli import warmup
 from jostle.cli.app import app
 from jostle.cli.tour import experiment, table, viewer
+from jostle.cli.warmups import OF_THE_TOUR
 from jostle.kernels.warmup import WARMUPS
 from jostle.lab import measure
 from jostle.lab.results import MethodRun
 from jostle.lab.truth import Truth, question_for
 from jostle.registry import METHODS
-from jostle.warmups import OF_THE_TOUR
 from tests.lab.in_this_process import InThisProcess
 
 FRAMES = 3

@@ -13,7 +13,7 @@ import trimesh
 from jostle import JostleError, World, fitting
 from jostle.cli.app import app
 from jostle.fitting import RecordedPath, read_path, write_path
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from tests.tiny import box
 
 

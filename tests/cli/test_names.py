@@ -7,7 +7,7 @@ import jostle
 from jostle.cli.app import app
 from jostle.cli.names import on_terminal, visible
 from jostle.fitting import RecordedPath, write_path
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.shapes import build
 from jostle.shapes.save import save
 

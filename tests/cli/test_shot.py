@@ -8,7 +8,7 @@ from PIL import Image
 
 from jostle import InputError, JostleError, World, scenes
 from jostle.cli.app import app
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from tests.cli.test_cli import write_obj
 from tests.tiny import box
 

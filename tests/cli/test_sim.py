@@ -11,7 +11,7 @@ import pytest
 
 from jostle import InputError, JostleError, World
 from jostle.cli.app import app
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.motion.record import Motion
 from tests.tiny import box
 

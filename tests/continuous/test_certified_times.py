@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from jostle.continuous import edge_edge, point_triangle
-from jostle.continuous.algebraic import first_contact
 from jostle.continuous.queries import EDGE_EDGE, POINT_TRIANGLE, certified_times
+from jostle.continuous.straight.algebraic import first_contact
 from tests.continuous.moving_sets import SETS, queries_of
 from tests.oracle.moving import judge
 

@@ -6,10 +6,10 @@ import pytest
 import jostle
 from jostle.continuous import face_pairs
 from jostle.continuous.face_pairs import Features, MovingSurface, first_times, slack
+from jostle.continuous.interpolate import STRAIGHT, turn_between
+from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.rigid import transform_points
 from jostle.methods.brute_force.moving_faces import meeting_faces
-from jostle.motion.interpolate import STRAIGHT, turn_between
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.oracle import rational
 from tests.tiny import box

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.continuous.certified.triangles import MANY
 from jostle.continuous.face_pairs import first_times
+from jostle.continuous.interpolate import STRAIGHT
 from jostle.continuous.moving_surface import MovingSurface
-from jostle.geometry.moving_triangles import MANY
-from jostle.motion.interpolate import STRAIGHT
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build
 
 TOLERANCE = 1e-6

@@ -3,7 +3,7 @@
 import numpy as np
 
 from jostle import Mesh
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.tiny import box, random_pose, random_soup, tetrahedron
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import Mesh
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.shapes.hull import hull
 from tests.tiny import box, random_pose, tetrahedron

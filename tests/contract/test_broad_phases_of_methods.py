@@ -9,10 +9,10 @@ import pytest
 
 import jostle
 from jostle.broad_phase import BROAD_PHASES
+from jostle.broad_phase.candidates import broad_phase_of
 from jostle.errors import BoundBroken, InputError
+from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.brute_force.method import AllFaces
-from jostle.motion.pose import rotation_about, translation
-from jostle.pairwise import broad_phase_of
 from jostle.registry import METHODS
 from jostle.settings_text import made_with
 from tests.tiny import box, random_pose, tetrahedron

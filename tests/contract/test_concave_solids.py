@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
+from jostle.interface.traits import Need, Semantics
 from jostle.registry import METHODS
 from jostle.shapes import build
-from jostle.traits import Need, Semantics
 from tests.methods.voxmap.prepared_once import prepare_each_mesh_once
 from tests.tiny import box, random_pose
 

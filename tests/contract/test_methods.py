@@ -14,11 +14,11 @@ import pytest
 
 import jostle
 from jostle.broad_phase import BROAD_PHASES
+from jostle.geometry.pose import translation
+from jostle.interface.traits import EXACT, Answer, Semantics, Serve
 from jostle.methods.brute_force.method import AllFaces
-from jostle.motion.pose import translation
 from jostle.registry import METHODS
 from jostle.shapes import build
-from jostle.traits import EXACT, Answer, Semantics, Serve
 from tests.contract.scenes import SCENES
 from tests.oracle import rows as oracle
 from tests.tiny import box, random_pose, random_soup

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.traits import EXACT, NO_MISS, Answer, Serve
 from jostle.registry import METHODS
 from jostle.shapes import build
-from jostle.traits import EXACT, NO_MISS, Answer, Serve
 from tests.contract.motion_scenes import DEFORMING, FREE, SCENES, STRAIGHT, TURNING
 from tests.oracle import sampled
 from tests.tiny import box

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.containment import PairRows, edge_pieces, rational, solid_rows, solids
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.traits import EXACT, Answer, Serve
 from jostle.registry import METHODS
+from jostle.report.containment import PairRows, edge_pieces, rational, solid_rows, solids
 from jostle.shapes import build, topology
-from jostle.traits import EXACT, Answer, Serve
 from tests.oracle import pieces, placements, wound_cells
 from tests.tiny import box
 
@@ -111,7 +111,7 @@ def test_faces_without_area_and_edges_of_four_faces_are_decided_in_whole_numbers
         asked.append(given)
         return rational.interiors_meet(*given)
 
-    monkeypatch.setattr("jostle.containment.solids.interiors_meet", watched)
+    monkeypatch.setattr("jostle.report.containment.solids.interiors_meet", watched)
     # A box whose top edge has a corner on one side only, sewn by a face without area.
     corners = [*box().vertices.tolist(), [0.5, 1.0, 1.0]]
     faces = [face for face in box().faces.tolist() if sorted(face) != [2, 3, 6] and sorted(face) != [3, 6, 7]]
@@ -186,7 +186,7 @@ def test_one_face_without_area_does_not_send_all_rows_to_whole_numbers(monkeypat
         looked_at.append(int(given[-1].sum()))
         return rational.interiors_meet(*given)
 
-    monkeypatch.setattr("jostle.containment.solids.interiors_meet", watched)
+    monkeypatch.setattr("jostle.report.containment.solids.interiors_meet", watched)
     tiles = joined(*(box((x, y, 0), (x + 1, y + 1, 1)) for x in (0, 2, 4, 6, 8) for y in (0, 2, 4, 6, 8)))
     p, q = np.flatnonzero(tiles.vertices[:, 2] == 1.0)[:2]
     needle = jostle.Mesh(tiles.vertices, [*tiles.faces.tolist(), [p, q, p]])
@@ -233,7 +233,7 @@ def test_bodies_whose_boxes_are_apart_are_not_looked_into(method, monkeypatch):
         looked_into.append(given)
         return solid_rows(*given)
 
-    monkeypatch.setattr("jostle.rows.solid_rows", watched)
+    monkeypatch.setattr("jostle.report.assemble.solid_rows", watched)
     for count in (1, 2, 10):
         world = jostle.World(method)
         bodies = [world.add(box(), translation((3 * k, 0, 0))) for k in range(count)]

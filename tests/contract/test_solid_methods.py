@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.traits import Answer, Need, Semantics
 from jostle.methods.voxmap.look_up import MOST_ACROSS
 from jostle.methods.voxmap.voxel_size import REACH
-from jostle.motion.pose import rotation_about, translation
 from jostle.registry import METHODS
 from jostle.shapes import build
-from jostle.traits import Answer, Need, Semantics
 from tests.contract.solid_scenes import COARSE_FAMILIES, FAMILIES, SIZES, facing
 from tests.methods.voxmap.prepared_once import prepare_each_mesh_once
 from tests.oracle import solids

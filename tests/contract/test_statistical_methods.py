@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.traits import Answer, Serve
 from jostle.registry import METHODS
 from jostle.shapes import build
-from jostle.traits import Answer, Serve
 from tests.contract.scenes import SCENES
 from tests.tiny import random_pose
 

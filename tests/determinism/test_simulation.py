@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from jostle import World
+from jostle.geometry.pose import rotation_about, translation
 from jostle.kernels.pool import map_chunks
 from jostle.methods.voxmap import detector as voxmap_detector
-from jostle.methods.wide_tree import on_threads as wide_tree_threads
-from jostle.motion.pose import rotation_about, translation
+from jostle.methods.wide_tree import parallel as wide_tree_threads
 from jostle.registry import METHODS
 from jostle.shapes import build
 from jostle.sim import Simulation

@@ -8,7 +8,7 @@ import pytest
 from jostle import InputError
 from jostle.fitting import RecordedPath, read_path, write_path
 from jostle.fitting.path import quaternion_of
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from tests.tiny import random_pose
 
 pytestmark = pytest.mark.small

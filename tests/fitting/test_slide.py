@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jostle.fitting.slide import LARGEST_TURN, MOST_PLANES, Handle, Plane, _nearest, add_plane, slide
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from tests.tiny import random_pose
 
 pytestmark = pytest.mark.small

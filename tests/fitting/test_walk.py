@@ -8,7 +8,7 @@ import pytest
 import jostle
 from jostle import InputError, World, fitting, scenes
 from jostle.fitting import RecordedPath
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes.build.blocks import blocks
 from tests.tiny import box
 

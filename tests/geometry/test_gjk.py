@@ -19,6 +19,7 @@ from jostle.geometry.gjk import (
     hulls_of,
     search_hulls,
 )
+from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.support import (
     across_flat_sides,
     farthest_by_climbing,
@@ -29,7 +30,6 @@ from jostle.geometry.support import (
 )
 from jostle.geometry.vector import Vec3
 from jostle.kernels.arrays import read_only_view
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.shapes.hull import hull_faces
 from tests.oracle import solids

@@ -195,7 +195,7 @@ def test_an_edited_callee_in_another_file_is_compiled_again(filled, tmp_path):
 
 REACHED = {
     "numbers.py": "import numpy as np\nTABLE = np.array([3.0, 4.0])\n",
-    "tables.py": "def doubled():\n    from trial.numbers import TABLE\n    return 2.0 * TABLE\n",
+    "report/tables.py": "def doubled():\n    from trial.numbers import TABLE\n    return 2.0 * TABLE\n",
     "far.py": "from trial.tables import doubled\nFACTORS = doubled()\n",
     "near.py": """
 from jostle.kernels.jit import kernel
@@ -247,7 +247,7 @@ def test_an_edit_is_seen_by_the_kernels_that_can_reach_it_and_by_no_others(tmp_p
     assert asked() == [80.0, 1.0, 2, 0]
     edit("numbers.py", "4.0", "5.0")  # three imports away, one of them inside of a function
     assert asked() == [100.0, 1.0, 0, 2]
-    edit("tables.py", "2.0", "3.0")
+    edit("report/tables.py", "2.0", "3.0")
     assert asked() == [150.0, 1.0, 0, 2]
     # Fields are used by their names in a module that does not import their class.
     edit("pairs.py", "    first: float\n    second: float\n", "    second: float\n    first: float\n")

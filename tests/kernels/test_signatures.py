@@ -17,7 +17,7 @@ WARMED_UP = ("distances", "separating planes", "broad phases")
 
 COUNT = """
 import json, sys
-import jostle.warmups
+import jostle.cli.warmups
 from jostle.kernels.jit import KERNELS
 from jostle.kernels.warmup import WARMUPS
 

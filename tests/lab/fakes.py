@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import BruteForce, Mesh
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.traits import Answer, Need, Semantics
 from jostle.motion.record import Motion
-from jostle.report import Pairs, Report
-from jostle.traits import Answer, Need, Semantics
+from jostle.report.report import Pairs, Report
 from tests.tiny import box, tetrahedron
 
 

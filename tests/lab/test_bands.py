@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from jostle import Mesh, MonteCarlo, Voxmap, WideTree, scenes
+from jostle.geometry.pose import translation
+from jostle.interface.traits import no_miss_within
 from jostle.lab import balls, measure
 from jostle.lab.balls import ball_in_both
 from jostle.lab.bands import Band, beside_its_faces
@@ -14,11 +16,9 @@ from jostle.lab.methods import NamedMethod
 from jostle.lab.papers.voxmap.sized import as_printed
 from jostle.lab.results import MethodRun, quality_of
 from jostle.lab.truth import FACES, Truth, question_for
-from jostle.motion.pose import translation
 from jostle.motion.record import Motion
-from jostle.report import Pairs, Report
+from jostle.report.report import Pairs, Report
 from jostle.shapes import analytic, build
-from jostle.traits import no_miss_within
 from tests.contract.test_concave_solids import depths
 from tests.lab.in_this_process import InThisProcess
 from tests.tiny import box, random_pose

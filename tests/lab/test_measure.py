@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from jostle import BruteForce, SeparatingPlane
+from jostle.geometry.pose import rotation_about, translation
 from jostle.lab import measure as measure_module
 from jostle.lab.measure import empty_point, measure_point
 from jostle.lab.methods import NamedMethod, methods_of
 from jostle.lab.replay import Replayer
 from jostle.lab.truth import BODY_PAIRS, FACES, Truth, missed_and_extra, question_for
-from jostle.motion.pose import rotation_about, translation
 from jostle.motion.record import Motion
 from jostle.scenes import make_scene
 from tests.lab import fakes

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from jostle.geometry.pose import translation
 from jostle.lab import plots
 from jostle.lab.appearance import LOOKS, PLOTS, looks_of
 from jostle.lab.plots import draw_experiment
 from jostle.lab.results import ExperimentResult, MethodRun, Point
-from jostle.motion.pose import translation
 from jostle.motion.record import Motion
 from tests.tiny import box
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from jostle import Mesh, World
+from jostle.geometry.pose import rotation_about, translation
 from jostle.lab.regions import MissedFor, Regions, regions_of
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 
 

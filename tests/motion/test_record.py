@@ -10,7 +10,7 @@ import pytest
 
 import jostle
 from jostle import InputError, Mesh
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.motion.record import Motion, Recorder
 from jostle.shapes import analytic
 from tests.tiny import box, random_pose, tetrahedron

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import jostle
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.shapes import build
 from tests.oracle import pieces
 from tests.tiny import box

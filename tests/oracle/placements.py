@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 import jostle
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from tests.oracle import pieces
 
 ROTATIONS = pieces.rotations()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jostle.overlay import Overlay
+from jostle.interface.overlay import Overlay
 from jostle.render import Camera, draw
 from jostle.render.panels import NOTHING, coloured, set_beside
 from jostle.render.sketch import BOX, POINT, SEGMENT, Sketch, dots, lines

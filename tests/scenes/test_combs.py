@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jostle import InputError, scenes
-from jostle.report import Kind
+from jostle.report.report import Kind
 from jostle.scenes.combs import HEIGHT, MOTIONS, PLACES, STEP, along_the_axes, cone_of_a_comb
 
 FIVE = {(k, k + 5) for k in range(5)}

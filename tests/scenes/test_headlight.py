@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from jostle import InputError, scenes
-from jostle.motion.interpolate import pose_at
-from jostle.motion.pose import translation
+from jostle.continuous.interpolate import pose_at
+from jostle.geometry.pose import translation
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.turned import angles_round, flanks_of, in_sectors, ring, solid
 from tests.tiny import box

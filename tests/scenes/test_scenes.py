@@ -14,7 +14,7 @@ import pytest
 
 import jostle
 from jostle import InputError, scenes
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.motion.record import Motion
 from jostle.shapes import build
 from tests.tiny import box, tetrahedron

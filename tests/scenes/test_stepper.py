@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jostle import InputError
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.scenes import Circle, Cycle, Loop, MovingBody, Scene, Stepper
 from tests.tiny import box, random_pose, tetrahedron
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jostle import InputError, Mesh
-from jostle.motion.pose import rotation_about
+from jostle.geometry.pose import rotation_about
 from jostle.shapes import build
 from jostle.shapes.mass import mass_of_box, mass_properties, principal_axes
 from tests.tiny import box, tetrahedron

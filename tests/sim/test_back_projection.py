@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jostle import World
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.shapes import build
 from jostle.sim import SoftMaterial, SoftSimulation
 from jostle.sim.back_projection import LARGEST_SHIFT, FacetPairs, average_normal, meeting_of, planes_for, project_pairs, set_planes

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jostle import InputError, World
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.shapes import build
 from jostle.sim import SoftMaterial, SoftSimulation
 from jostle.sim.deform import cells_of, elastic_energy, springs_of

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from jostle import World
+from jostle.geometry.pose import rotation_about, translation
 from jostle.kernels.arrays import read_only_view
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.sim import Simulation
 from jostle.sim.manifold import MOST_POINTS, gather_manifolds

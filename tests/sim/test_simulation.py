@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jostle import InputError, Mesh, Unsupported, Voxmap, World
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.sim import Simulation
 from tests.tiny import box, random_pose

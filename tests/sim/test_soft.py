@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jostle import Budget, InputError, Unsupported, World
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.shapes.build.blocks import blocks
 from jostle.sim import SoftMaterial, SoftSimulation, Squeeze

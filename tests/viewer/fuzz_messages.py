@@ -141,7 +141,7 @@ def _speak(page, honest, counts):
 def sessions():
     """One that is free, one with a motion, one that leads parts."""
     import jostle
-    from jostle.motion.pose import translation
+    from jostle.geometry.pose import translation
     from jostle.shapes import build
     from jostle.viewer.session import Session
     from jostle.viewer.settings import Settings

@@ -7,7 +7,7 @@ import pytest
 
 import jostle
 from jostle.errors import Unsupported
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.viewer.deforming import fitted_pose
 from jostle.viewer.session import Session

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings

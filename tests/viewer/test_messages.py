@@ -9,7 +9,7 @@ import pytest
 
 import jostle
 from jostle.errors import InputError
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.shapes import build
 
 pytest.importorskip("viser", reason="viser is not installed; pip install 'jostle[viewer]'")

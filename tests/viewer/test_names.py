@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import jostle
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.shapes import build
 
 pytest.importorskip("viser", reason="viser is not installed; pip install 'jostle[viewer]'")

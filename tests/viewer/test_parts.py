@@ -8,9 +8,9 @@ import pytest
 
 import jostle
 from jostle.errors import InputError
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.overlay import Overlay
 from jostle.motion.record import Recorder
-from jostle.overlay import Overlay
 from jostle.registry import METHODS
 from jostle.shapes import build
 from jostle.shapes.save import save

@@ -9,7 +9,7 @@ import pytest
 import jostle
 from jostle.errors import InputError, Unsupported
 from jostle.fitting import read_path, walk
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.viewer.fit_panel import save_ways
 from jostle.viewer.listener import Listener

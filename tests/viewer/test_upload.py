@@ -12,7 +12,7 @@ import pytest
 
 import jostle
 from jostle.errors import InputError
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.shapes import build
 from jostle.shapes.save import save
 from jostle.viewer.session import Listener, Session

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 import jostle
 from jostle.bench.robust_refused import BOX, Answer, Rows, rows_of
-from jostle.motion.pose import translation
-from jostle.report import Report
+from jostle.geometry.pose import translation
+from jostle.report.report import Report
 from jostle.shapes import build
 
 Interval = tuple[Fraction, Fraction] | None

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import jostle
-from jostle.motion.pose import translation
-from jostle.report import Report
+from jostle.geometry.pose import translation
+from jostle.report.report import Report
 from jostle.shapes import build
 from jostle.shapes.save import save
 

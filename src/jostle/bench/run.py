@@ -17,8 +17,8 @@ from jostle.bench.compare import Check, compare, total
 from jostle.bench.peers import PEERS
 from jostle.bench.process import processors_to_time_on
 from jostle.bench.worker import Outcome, WayInfo, Worker
+from jostle.interface.method import Method
 from jostle.kernels.pool import usable_processors
-from jostle.protocol import Method
 
 ROUND_SECONDS = 0.05
 MOST_CALLS = 200  # in one round

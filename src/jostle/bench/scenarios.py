@@ -17,7 +17,7 @@ import numpy as np
 
 from jostle.bench.case import Case, Floats, Ints
 from jostle.errors import InputError
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.shapes.mesh import Mesh
 

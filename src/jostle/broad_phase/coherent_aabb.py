@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.fast_aabb import sweep_all
-from jostle.broad_phase.left_margins import (
+from jostle.broad_phase.margin_updates import (
     ANEW,
     FOLLOWED,
     NO_ROOM,

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jostle.atomic_file import write_text
 from jostle.errors import InputError
-from jostle.whole_file import write_text
 
 if TYPE_CHECKING:
-    from jostle.protocol import Method
+    from jostle.interface.method import Method
 
 bench = typer.Typer(name="bench", help="Measure jostle against other libraries.", no_args_is_help=True)
 

@@ -16,8 +16,8 @@ from jostle.cli.targets import check_target
 from jostle.errors import InputError
 from jostle.kernels.progress import compile_progress
 from jostle.registry import METHODS
-from jostle.report import Kind, Report
-from jostle.world import World
+from jostle.report.report import Kind, Report
+from jostle.world.world import World
 
 METHOD_HELP = f"One of {', '.join(METHODS)}, with settings if wanted: 'voxmap(accuracy=0.01)'; or package.module:Class."
 _SENTENCES = {
@@ -92,7 +92,7 @@ def pose_written(
         return np.array(values).reshape(4, 4)
     if translate is None and rotate is None:
         return None
-    from jostle.motion.pose import rotation_about, translation
+    from jostle.geometry.pose import rotation_about, translation
 
     turned = np.eye(4) if rotate is None else rotation_about(rotate[:3], np.deg2rad(rotate[3]))
     moved = np.eye(4) if translate is None else translation(translate)

@@ -26,9 +26,9 @@ def demo(
     from jostle.cli.tour.table import print_table
     from jostle.cli.tour.viewer import show_viewer
     from jostle.cli.warmup import compile_with_progress
+    from jostle.cli.warmups import OF_THE_TOUR
     from jostle.lab.files import folder_for, write_files
     from jostle.lab.run import LabRun
-    from jostle.warmups import OF_THE_TOUR
 
     terminal = sys.stdout.isatty()
     console = Console(width=None if terminal else 120)

@@ -16,7 +16,7 @@ from jostle.errors import InputError
 from jostle.fitting import RecordedPath, Step, Touch, Walk, read_path, walk_along, walk_of, write_path, write_trace
 from jostle.fitting.trace import feature_text
 from jostle.registry import name_of
-from jostle.world import World
+from jostle.world.world import World
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jostle.atomic_file import write_text
 from jostle.errors import InputError
-from jostle.whole_file import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from jostle.interface.traits import Answer, Need, Serve, Traits
 from jostle.registry import DEFAULT_METHOD, METHODS
-from jostle.traits import Answer, Need, Serve, Traits
 
 ROOM_FOR_A_TABLE = 120  # characters: no cell has more than four lines then
 COLUMNS = ("method", "answers for", "faces", "needs", "serves", "paper")

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
+    from jostle.interface.method import Method
+    from jostle.interface.overlay import Overlay
     from jostle.motion.record import Motion
-    from jostle.overlay import Overlay
     from jostle.pictures import Look
-    from jostle.protocol import Method
-    from jostle.report import Report
-    from jostle.world import World
+    from jostle.report.report import Report
+    from jostle.world.world import World
 
 Vector = tuple[float, float, float]
 
@@ -162,7 +162,7 @@ def _write_png(console: Console, stage: Stage, look: Look, out: Path, frame: int
     from jostle.pictures import picture_of, summary_of
     from jostle.render.panels import MOST
     from jostle.render.png import write_png
-    from jostle.report import Kind
+    from jostle.report.report import Kind
 
     with _bar(console, len(stage.motion)) as tell:
         number = len(stage.motion) - 1 if frame is None else range(len(stage.motion))[frame]
@@ -285,7 +285,7 @@ def _motion(
     pose: NDArray[np.float64] | None,
 ) -> tuple[Motion, bool]:
     """Return the frames to draw from, and whether a frame with a contact is to be looked for among them."""
-    from jostle.cli.written import is_motion_file, motion_of_files, scene_written
+    from jostle.cli.bodies_argument import is_motion_file, motion_of_files, scene_written
     from jostle.motion.record import Motion
 
     files = [Path(text) for text in what]

@@ -17,9 +17,9 @@ from jostle.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from jostle.interface.method import Method
     from jostle.motion.record import Recorder
-    from jostle.protocol import Method
-    from jostle.report import Report
+    from jostle.report.report import Report
     from jostle.scenes import Scene
     from jostle.sim import Run, SceneSimulation, Squeeze
     from jostle.sim.run import Steps
@@ -100,7 +100,7 @@ def sim(
             pulled=False,
         )
         return
-    from jostle.cli.written import scene_written
+    from jostle.cli.bodies_argument import scene_written
     from jostle.sim import SceneSimulation
 
     made = scene_written(scene, seed, "; and squeeze")
@@ -135,7 +135,7 @@ def _given(context: typer.Context, name: str) -> bool:
 
 def _squeeze(text: str, seed: int | None, method: Method | None, settings: dict[str, Any]) -> Squeeze:
     """The squeeze that a text with parameters stands for."""
-    from jostle.query import Budget
+    from jostle.interface.query import Budget
     from jostle.settings_text import name_and_rest, settings_written
     from jostle.sim import SoftMaterial, Squeeze
 

@@ -59,8 +59,8 @@ def view(
     from rich.console import Console
 
     from jostle.viewer.admission import ANYWHERE, as_browsers_write, is_loopback
+    from jostle.viewer.open_session import shown
     from jostle.viewer.serve import check_address, require_viser
-    from jostle.viewer.shown import shown
 
     require_viser()
     if separation is not None and not fit:

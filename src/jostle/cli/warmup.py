@@ -12,7 +12,7 @@ from jostle.errors import JostleError
 if TYPE_CHECKING:
     from rich.console import Console
 
-MODULE = "jostle.warmups"
+MODULE = "jostle.cli.warmups"
 
 
 def warmup(

@@ -4,7 +4,7 @@ Faces that touch at t = 0, by the exact static test, have the time 0; no others 
 and no separation is asked for, the rest is decided by queries of corners against faces and of pairs of edges, each asked once
 though several face pairs share it: exactly with `roots="certified"` (never late, early by at most `tolerance`), or with the
 paper's root finders, which may miss contacts. Where a surface turns, or with a separation, the distance of the two faces is
-followed (`geometry/moving_triangles.py`): never missed, never late, and a hit where it falls to the separation and a stated δ.
+followed (`continuous/certified/triangles.py`): never missed, never late, and a hit where it falls to the separation and a stated δ.
 
 Deviation from the paper: it tests all features of two leaves; queries are culled by the signs of coordinate differences first.
 """
@@ -16,15 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.continuous.features import Features
+from jostle.continuous.certified.triangles import KEPT_SHARE, early, first_times_within, new_lead
+from jostle.continuous.feature_queries import CODES, QuerySet, collect_queries, least_times, mark_meeting, write_features
+from jostle.continuous.moving_faces import moving_faces
 from jostle.continuous.moving_surface import Floats, Ints, MovingSurface
 from jostle.continuous.queries import EDGE_EDGE, ITERATIONS, POINT_TRIANGLE, certified_times
+from jostle.continuous.regula_falsi import regula_falsi_times
+from jostle.continuous.start_contacts import least_start_distance, start_contacts
 from jostle.geometry.aabb import box_of_points
-from jostle.geometry.feature_queries import CODES, QuerySet, collect_queries, least_times, mark_meeting, write_features
-from jostle.geometry.moving_faces import moving_faces
-from jostle.geometry.moving_regula_falsi import regula_falsi_times
-from jostle.geometry.moving_triangles import KEPT_SHARE, early, first_times_within, new_lead
-from jostle.geometry.placed_rows import least_start_distance, start_contacts
+from jostle.geometry.features import Features
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.hash_set import EMPTY
 
@@ -143,7 +143,7 @@ def slack(a: MovingSurface, b: MovingSurface, tolerance: float = 1e-6) -> float:
 
 
 def _share(tolerance: float) -> float:
-    """Twice the δ of `geometry/moving_triangles.py` for faces of size 1."""
+    """Twice the δ of `continuous/certified/triangles.py` for faces of size 1."""
     return 2.0 * max(1e-6 * tolerance, 2.0**-39)
 
 

@@ -1,7 +1,7 @@
 """MovingSurface: what the tests along a motion see of a body.
 
 Vertices go from `vertices_t0` to `vertices_t1`, both in the world and to the bit those of the static tests, along straight lines
-(turn with angle 0) or along the arcs of one screw (`geometry/moving_point.py`).
+(turn with angle 0) or along the arcs of one screw (`continuous/moving_point.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.geometry.moving_point import place_all_into
+from jostle.continuous.moving_point import place_all_into
 from jostle.kernels.arrays import read_only_view
 
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ class MovingSurface(NamedTuple):
     vertices_t0: Floats  # (v,3) world
     vertices_t1: Floats  # (v,3) world; the very same array for a body at rest
     faces: Ints  # (m,3)
-    turn: Floats  # (4,) direction of the axis and angle, as in geometry/moving_point.py
+    turn: Floats  # (4,) direction of the axis and angle, as in continuous/moving_point.py
 
     @property
     def is_straight(self) -> bool:

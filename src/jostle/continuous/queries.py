@@ -2,8 +2,8 @@
 
 `point_triangle` and `edge_edge` are for users, who may choose the root finder and a separation; `certified_times` is the exact
 ladder behind them, for corners that move on straight lines. It goes through a batch in slices: floats first
-(`geometry/moving_search.py`), then exact integers for what floats leave open (`geometry/moving_exact.py`), then whole numbers of
-any size (`algebraic.py`).
+(`continuous/straight/search.py`), then exact integers for what floats leave open (`continuous/straight/exact_search.py`), then whole numbers of
+any size (`continuous/straight/algebraic.py`).
 
 Guarantee of "certified" with separation 0: no contact is missed and none is invented, whatever is degenerate, parallel, in one
 plane or at rest; a time is never after the first contact, and at most `tolerance` before it.
@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle.cast import as_choice, as_length, as_moving_corners, as_tolerance
-from jostle.continuous.algebraic import first_contact
+from jostle.continuous.certified.triangles import first_times_within
+from jostle.continuous.regula_falsi import regula_falsi_times
+from jostle.continuous.straight.algebraic import first_contact
+from jostle.continuous.straight.contact import FINEST, LEFT, PLANAR, decide_exactly, search_queries
+from jostle.continuous.straight.exact_search import new_exact_work
+from jostle.continuous.straight.polynomials import EDGE_EDGE, POINT_TRIANGLE
+from jostle.continuous.straight.search import new_float_work
 from jostle.errors import InputError
-from jostle.geometry.moving_contact import FINEST, LEFT, PLANAR, decide_exactly, search_queries
-from jostle.geometry.moving_exact import new_exact_work
-from jostle.geometry.moving_polynomials import EDGE_EDGE, POINT_TRIANGLE
-from jostle.geometry.moving_regula_falsi import regula_falsi_times
-from jostle.geometry.moving_search import new_float_work
-from jostle.geometry.moving_triangles import first_times_within
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.scratch import Workspaces
 from jostle.kernels.slices import run_in_slices
@@ -79,7 +79,7 @@ def point_triangle(
     separation : float
         A distance >= 0, in the unit of the coordinates: contact is where the distance falls to it. One that starts nearer is free
         as long as it does not approach. No contact is missed and no time late; by how much more than this distance one may be apart
-        is said in `geometry/moving_triangles.py`. With roots="certified" only.
+        is said in `continuous/certified/triangles.py`. With roots="certified" only.
 
     Returns
     -------

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
+from jostle.atomic_file import written_whole
 from jostle.errors import InputError
-from jostle.whole_file import written_whole
 
 Floats = NDArray[np.float64]
 

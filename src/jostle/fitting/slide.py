@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.motion.interpolate import turn_between
-from jostle.motion.pose import rotation_about
+from jostle.continuous.interpolate import turn_between
+from jostle.geometry.pose import rotation_about
 
 Floats = NDArray[np.float64]
 

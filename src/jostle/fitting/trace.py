@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from os import PathLike
 
-from jostle.continuous.features import Feature
 from jostle.fitting.path import quaternion_of, write_table
 from jostle.fitting.walk import Step, Walk
+from jostle.geometry.features import Feature
 
 HEADER = (
     *("time", "pose_number", "x", "y", "z", "qw", "qx", "qy", "qz"),

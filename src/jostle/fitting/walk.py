@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
-from jostle.all_or_nothing import all_or_nothing
-from jostle.body import Body
-from jostle.continuous.features import Feature
+from jostle.continuous.interpolate import pose_at, turn_between
 from jostle.errors import InputError
 from jostle.fitting.path import RecordedPath
 from jostle.fitting.slide import MOST_PLANES, Handle, Plane, add_plane, slide
-from jostle.motion.interpolate import pose_at, turn_between
-from jostle.protocol import Progress
-from jostle.report import Contacts
-from jostle.world import World
+from jostle.geometry.features import Feature
+from jostle.interface.method import Progress
+from jostle.report.report import Contacts
+from jostle.world.all_or_nothing import all_or_nothing
+from jostle.world.body import Body
+from jostle.world.world import World
 
 Floats = NDArray[np.float64]
 

@@ -21,14 +21,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.interface.method import Method
+from jostle.interface.traits import Answer, Guarantee
 from jostle.kernels.cached_property import cached_property
 from jostle.lab.balls import ball_in_both
 from jostle.lab.results import NO_PROMISE
 from jostle.lab.truth import BODY_PAIRS, FACES, Question, Truth, missed_and_extra
-from jostle.protocol import Method
 from jostle.shapes.analytic import ManyRays
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Answer, Guarantee
 
 ROUNDING = 1e-9  # of the larger body: so little farther is not farther
 ONLY_WHAT_TOUCHES = "only what touches"  # the words of a method that promises a share of the faces

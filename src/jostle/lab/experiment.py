@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from jostle.interface.method import Method
 from jostle.lab.methods import NamedMethod, methods_of, with_settings
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 from jostle.motion.record import Motion
-from jostle.protocol import Method
 
 DRAWINGS = (
     "time against parameter", "log-log", "time per frame", "update time", "last frame", "averages", "slowest frame",

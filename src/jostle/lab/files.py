@@ -13,9 +13,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from jostle.atomic_file import write_text
 from jostle.errors import InputError
 from jostle.lab.results import ExperimentResult, MethodRun, Point
-from jostle.whole_file import write_text
 
 RESULT = "result.json"
 SUMMARY_COLUMNS = (

@@ -14,8 +14,8 @@ from typing import Any
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.protocol import Method
-from jostle.query import Query
+from jostle.interface.method import Method
+from jostle.interface.query import Query
 from jostle.registry import METHODS, name_of, read_method
 from jostle.settings_text import split_at_commas
 

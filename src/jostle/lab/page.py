@@ -16,9 +16,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from jostle.atomic_file import write_text
 from jostle.lab.appearance import OWN_PICTURES, PICTURES, PLOTS, showable
 from jostle.lab.results import ExperimentResult, MethodRun, Point, Verdict, quality_of
-from jostle.whole_file import write_text
 
 PAGE = "index.html"
 NOTHING = "–"

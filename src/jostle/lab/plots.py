@@ -18,6 +18,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from jostle.atomic_file import written_whole
 from jostle.lab.appearance import PLOTS, looks_of
 from jostle.lab.drawings.against_parameter import averages, counters_against_parameter, last_frame, time_against_parameter
 from jostle.lab.drawings.axes import GREY, counter_names
@@ -29,7 +30,6 @@ from jostle.lab.drawings.update_rate import time_per_look_up, update_rate
 from jostle.lab.pictures import draw_scene
 from jostle.lab.results import ExperimentResult
 from jostle.motion.record import Motion
-from jostle.whole_file import written_whole
 
 DOTS_PER_INCH = 300
 MOST_PANELS = 3

@@ -24,13 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.errors import Unsupported
+from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.method import Method
 from jostle.lab.truth import FACES, question_for
-from jostle.motion.pose import rotation_about, translation
 from jostle.motion.record import Motion
-from jostle.protocol import Method
-from jostle.report import Report
+from jostle.report.report import Report
 from jostle.shapes.mesh import Mesh
-from jostle.world import World
+from jostle.world.world import World
 
 LEAD_IN_CALLS, LEAD_IN_SECONDS = 5, 0.02  # before frame 0: at least one call, and no more after either
 MOST_TOY_BODIES = 201  # so many that methods which treat many bodies in another way do so

@@ -17,12 +17,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from jostle.interface.method import Progress
+from jostle.interface.traits import Guarantee, statistical
 from jostle.methods.voxmap.method import Voxmap
 from jostle.methods.voxmap.shape import VoxelShape
 from jostle.methods.voxmap.voxel_size import REACH, reach_of, voxel_edge
-from jostle.protocol import Progress
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Guarantee, statistical
 
 MOST_ACROSS = 2000
 FINER = 1.02  # from one try to the next

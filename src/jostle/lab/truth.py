@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from jostle.bench.case import Case, Found
 from jostle.bench.compare import compare
+from jostle.interface.method import Method
+from jostle.interface.traits import Answer, Semantics
 from jostle.lab.methods import methods_of
 from jostle.motion.record import Motion
-from jostle.protocol import Method
-from jostle.report import Report
+from jostle.report.report import Report
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Answer, Semantics
-from jostle.world import World
+from jostle.world.world import World
 
 FACES, BODY_PAIRS, NOTHING = "faces", "body pairs", ""
 EXACT_ENGINE = "wide_tree"

@@ -26,8 +26,8 @@ from jostle.motion.record_file import arrays_of, digest_of, read_fields, write_m
 from jostle.shapes.mesh import Mesh
 
 if TYPE_CHECKING:
-    from jostle.protocol import Method
-    from jostle.world import World
+    from jostle.interface.method import Method
+    from jostle.world.world import World
 
 Floats = NDArray[np.float64]
 
@@ -119,7 +119,7 @@ class Motion:
 
     def world(self, method: str | Method | None = None, workers: int | None = 1) -> World:
         """Return a new world with all bodies at rest at frame 0; body numbers are ids there."""
-        from jostle.world import World
+        from jostle.world.world import World
 
         world = World(method, workers=workers)
         world.dt = self.dt
@@ -237,7 +237,7 @@ def _setting(frame: Any) -> dict[str, Any]:
 
 
 def _check_world(world: World) -> None:
-    from jostle.world import World
+    from jostle.world.world import World
 
     if not isinstance(world, World):
         raise InputError(f"world is {cast.shown(world)}; pass a jostle.World")

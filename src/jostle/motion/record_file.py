@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.array_file import ArrayFile, checked, checked_field, checked_list
+from jostle.atomic_file import write_arrays
 from jostle.cast import as_path
 from jostle.errors import InputError
 from jostle.shapes.analytic import described, surface_described
 from jostle.shapes.mesh import Mesh
-from jostle.whole_file import write_arrays
 
 if TYPE_CHECKING:
     from jostle.motion.record import Motion

@@ -2,7 +2,7 @@
 
 All frames share one palette, in which at most 255 colours are kept exactly. Pillow alone would choose one for each frame by its
 pixels: reds of a few touching faces came out 65 of 255 steps away. It writes of each frame only what changed. Equal frames give
-equal bytes with one version of Pillow; a file appears complete or not at all (`whole_file.py`).
+equal bytes with one version of Pillow; a file appears complete or not at all (`atomic_file.py`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
+from jostle.atomic_file import written_whole
 from jostle.errors import InputError
 from jostle.render.png import checked_target, require_pillow
-from jostle.whole_file import written_whole
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from jostle import cast
 from jostle.errors import InputError
 from jostle.geometry.rigid import transform_points
-from jostle.overlay import Overlay
+from jostle.interface.overlay import Overlay
 from jostle.render import shade
 from jostle.render.camera import Camera, as_direction
 from jostle.render.caption import GLYPH_HEIGHT, write_text

@@ -1,7 +1,7 @@
 """Write pictures as PNG files through Pillow.
 
 Pillow is imported on use; without it, `require_pillow` names the extra that brings it. A file appears complete or not at all
-(`whole_file.py`). Equal pictures give equal files with one version of Pillow.
+(`atomic_file.py`). Equal pictures give equal files with one version of Pillow.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.atomic_file import written_whole
 from jostle.errors import InputError
-from jostle.whole_file import written_whole
 
 
 def require_pillow() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.geometry.unique_rows import unique_rows
-from jostle.overlay import Overlay
+from jostle.interface.overlay import Overlay
 from jostle.render.camera import Camera
 
 Floats = NDArray[np.float64]

@@ -25,10 +25,10 @@ from jostle.scenes.combs import combs
 from jostle.scenes.convex_crowd import cones, ellipsoids, truncated_cones
 from jostle.scenes.cubes import crowd, deforming_spheres, shuttles, spheres
 from jostle.scenes.encounters import blobs, hands
+from jostle.scenes.from_user import scene_of_file, scene_of_world
 from jostle.scenes.grasping import grasping
 from jostle.scenes.headlight import headlight
 from jostle.scenes.knee import knee
-from jostle.scenes.of_users import scene_of_file, scene_of_world
 from jostle.scenes.polytopes import polytopes, stellated
 from jostle.scenes.room import room
 from jostle.scenes.scene import Scene

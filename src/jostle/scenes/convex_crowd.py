@@ -17,7 +17,7 @@ import numpy as np
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.placing import ball_volume, bodies_at_random, cube_of_fill
 from jostle.scenes.scene import Scene

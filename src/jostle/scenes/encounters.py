@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.scenes.bodies import Cycle, MovingBody
 from jostle.scenes.scene import Scene
 from jostle.shapes import build

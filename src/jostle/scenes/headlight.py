@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jostle import cast
 from jostle.errors import InputError
 from jostle.fitting.path import RecordedPath
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.scenes import headlight_parts as parts
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.scene import Scene

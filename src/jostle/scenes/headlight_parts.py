@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.unit_vectors import unit_vector
-from jostle.motion.pose import rotation_about, translation
 from jostle.scenes.turned import (
     Corner,
     Fineness,

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.motion.pose import translation
-from jostle.pair import Pair
+from jostle.geometry.pose import translation
+from jostle.methods.wide_tree.pair import Pair
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.stepper import Stepper
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.motion.pose import rotation_about
-from jostle.pair import Pair
+from jostle.geometry.pose import rotation_about
+from jostle.methods.wide_tree.pair import Pair
 from jostle.scenes.bodies import Cycle, MovingBody
 from jostle.shapes.mesh import Mesh
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from jostle.report import Contacts
+    from jostle.report.report import Contacts
     from jostle.scenes.bodies import MovingBody
-    from jostle.world import World
+    from jostle.world.world import World
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.motion.pose import rotation_about
+from jostle.geometry.pose import rotation_about
 from jostle.scenes.bodies import Cycle, Loop, MovingBody
 from jostle.scenes.cubes import swelling
 from jostle.scenes.encounters import opening_and_closing

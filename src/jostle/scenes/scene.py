@@ -16,8 +16,8 @@ from jostle.scenes.response import RESPONSES
 from jostle.scenes.stepper import Stepper
 
 if TYPE_CHECKING:
-    from jostle.protocol import Method
-    from jostle.world import World
+    from jostle.interface.method import Method
+    from jostle.world.world import World
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.motion.pose import rotation_about, translation
-from jostle.pair import Pair
+from jostle.geometry.pose import rotation_about, translation
+from jostle.methods.wide_tree.pair import Pair
 from jostle.scenes.bodies import Cycle, MovingBody
 from jostle.scenes.scene import Scene
 from jostle.shapes import build

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle.motion.interpolate import pose_at
-from jostle.motion.pose import rotation_about, translation
+from jostle.continuous.interpolate import pose_at
+from jostle.geometry.pose import rotation_about, translation
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.scene import Scene
 from jostle.scenes.shrine_parts import DOWN, Part, places_of, shrine_parts, way_until_contact

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.errors import InputError
+from jostle.geometry.pose import translation
 from jostle.geometry.unit_vectors import unit_vector
-from jostle.motion.pose import translation
-from jostle.pair import Pair
+from jostle.methods.wide_tree.pair import Pair
 from jostle.shapes import build
 from jostle.shapes.build.rings import joined
 from jostle.shapes.mesh import Mesh

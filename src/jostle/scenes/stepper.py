@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.report import Report
+from jostle.report.report import Report
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.response import RESPONSES, Grip, bounce, exchange, push_directions
-from jostle.world import World
+from jostle.world.world import World
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.scenes.bodies import Cycle, MovingBody
 from jostle.scenes.cubes import swelling
 from jostle.scenes.scene import Scene

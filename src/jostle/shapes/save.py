@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from jostle.atomic_file import written_whole
 from jostle.cast import as_path, shown
 from jostle.errors import InputError
 from jostle.shapes.mesh import Mesh
-from jostle.whole_file import written_whole
 
 
 def save(mesh: Mesh, path: str | os.PathLike[str]) -> Path:

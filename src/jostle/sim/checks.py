@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
 from jostle.errors import InputError, Unsupported
-from jostle.query import Query
+from jostle.interface.query import Query
+from jostle.interface.traits import Answer
 from jostle.registry import name_of
-from jostle.traits import Answer
-from jostle.world import World
+from jostle.world.world import World
 
 Floats = NDArray[np.float64]
 

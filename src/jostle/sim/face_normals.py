@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Frame
+from jostle.interface.frame import Frame
 from jostle.shapes.mesh import Mesh, unit_normals
 
 Floats = NDArray[np.float64]

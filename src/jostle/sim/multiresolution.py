@@ -14,8 +14,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Frame
-from jostle.protocol import Detector
+from jostle.interface.frame import Frame
+from jostle.interface.method import Detector
 from jostle.sim.back_projection import FacetPairs
 from jostle.sim.deform import SoftMaterial
 from jostle.sim.lattice import Lattice, lattice_of

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle.motion.record import Recorder
-from jostle.report import Report
+from jostle.report.report import Report
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.stepper import Stepper
 from jostle.sim.world_step import Simulation
 
 if TYPE_CHECKING:
-    from jostle.protocol import Method
+    from jostle.interface.method import Method
     from jostle.scenes.scene import Scene
 
 Floats = NDArray[np.float64]

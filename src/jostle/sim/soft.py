@@ -23,27 +23,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
-from jostle.all_or_nothing import all_or_nothing
-from jostle.body import Body
 from jostle.errors import InputError
+from jostle.interface.query import Budget, Query
 from jostle.kernels.arrays import read_only_view
-from jostle.query import Budget, Query
-from jostle.report import Contacts, Report
+from jostle.report.report import Contacts, Report
 from jostle.sim.advance import write_poses
 from jostle.sim.ageing import FrozenVertices, grow_older, simplify, take_speeds
 from jostle.sim.approach import WHEN_MET, clearance_for
 from jostle.sim.back_projection import FacetPairs, planes_for
 from jostle.sim.checks import checked_gravity, checked_world
 from jostle.sim.deform import SoftMaterial, elastic_energy
+from jostle.sim.driven_bodies import led_motion
 from jostle.sim.facet_pairs import Rows, chosen_pairs, no_pairs, with_remembered
-from jostle.sim.led import led_motion
 from jostle.sim.multiresolution import Multiresolution
 from jostle.sim.soft_bodies import frames_of, soft_bodies_of
 from jostle.sim.soft_checks import Materials, check_answers, checked_materials
 from jostle.sim.soft_step import advance_soft
 from jostle.sim.state import as_vectors, masses_of, matter_of, quaternions_of, rotations_of, solids_of
 from jostle.sim.surfaces import write_own, write_points
-from jostle.world import World
+from jostle.world.all_or_nothing import all_or_nothing
+from jostle.world.body import Body
+from jostle.world.world import World
 
 Floats = NDArray[np.float64]
 

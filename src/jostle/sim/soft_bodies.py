@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Frame
 from jostle.geometry.rigid import transform_points
+from jostle.interface.frame import Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.sim.deform import Cells, Nodes, SoftMaterial, Springs, cells_of, springs_of
 from jostle.sim.lattice import Lattice

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from jostle.body import Body
 from jostle.errors import InputError, Unsupported
-from jostle.protocol import Method
-from jostle.query import Query
+from jostle.interface.method import Method
+from jostle.interface.query import Query
+from jostle.interface.traits import Answer
 from jostle.registry import name_of
 from jostle.sim.deform import SoftMaterial
-from jostle.traits import Answer
-from jostle.world import World
+from jostle.world.body import Body
+from jostle.world.world import World
 
 Materials = Mapping[str, SoftMaterial] | Mapping[int, SoftMaterial] | Mapping[Body, SoftMaterial]
 

@@ -19,16 +19,16 @@ import numpy as np
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.motion.record import Motion, Recorder
-from jostle.report import Report
+from jostle.report.report import Report
 from jostle.shapes import build
 from jostle.sim.deform import SoftMaterial
 from jostle.sim.soft import SoftSimulation
-from jostle.world import World
+from jostle.world.world import World
 
 if TYPE_CHECKING:
-    from jostle.protocol import Method
+    from jostle.interface.method import Method
 
 CLOSE, WAIT, OPEN, REST = 0.8, 0.9, 0.8, 0.9  # seconds of the four parts of the motion
 AJAR = 2.5  # how much wider than at the start the plates are in the end, as a share of what they have closed

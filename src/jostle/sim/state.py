@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.frame import Frame
+from jostle.interface.frame import Frame
 from jostle.shapes.mass import mass_of_box, mass_properties, principal_axes
 from jostle.shapes.mesh import Mesh
 

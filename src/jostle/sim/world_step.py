@@ -19,21 +19,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
-from jostle.all_or_nothing import all_or_nothing
-from jostle.body import Body
 from jostle.errors import InputError
 from jostle.kernels.arrays import read_only_view
-from jostle.pair_rows import count_runs
-from jostle.report import Report, pair_key
+from jostle.report.report import Report, pair_key
+from jostle.report.row_kernels import count_runs
 from jostle.sim.advance import advance_bodies, write_poses
 from jostle.sim.checks import check_equal_masses, checked_gravity, checked_surface, checked_world, question_for
+from jostle.sim.driven_bodies import led_motion
 from jostle.sim.face_normals import FaceNormals
 from jostle.sim.integrate import EXPLICIT, SEMI_IMPLICIT
-from jostle.sim.led import led_motion
 from jostle.sim.manifold import MOST_POINTS, gather_manifolds
 from jostle.sim.respond import apply_impulses, exchange_velocities
 from jostle.sim.state import State, as_vectors, masses_of, matter_of, radius_of, rotations_of, solids_of
-from jostle.world import World
+from jostle.world.all_or_nothing import all_or_nothing
+from jostle.world.body import Body
+from jostle.world.world import World
 
 Floats = NDArray[np.float64]
 

@@ -11,12 +11,12 @@ import time
 from jostle import cast
 from jostle.errors import InputError
 from jostle.lab.methods import named
+from jostle.viewer.open_session import shown
 from jostle.viewer.serve import LOCAL, require_viser
 from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
-from jostle.viewer.shown import shown
 from jostle.viewer.subject import subject_of_world
-from jostle.world import World
+from jostle.world.world import World
 
 
 class Viewer:

@@ -15,13 +15,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.all_or_nothing import all_or_nothing
+from jostle.continuous.interpolate import pose_at
 from jostle.errors import Unsupported
-from jostle.motion.interpolate import pose_at
+from jostle.interface.method import Method
 from jostle.motion.record import Motion
-from jostle.protocol import Method
 from jostle.sim import SoftMaterial, SoftSimulation
 from jostle.viewer.snapshot import Found, found_in, with_pressed
+from jostle.world.all_or_nothing import all_or_nothing
 
 Floats = NDArray[np.float64]
 

@@ -13,12 +13,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.all_or_nothing import all_or_nothing
 from jostle.errors import InputError
 from jostle.fitting import RecordedPath, Touch, walk_along
 from jostle.fitting.walk import handle_of
 from jostle.viewer.snapshot import Found
-from jostle.world import World
+from jostle.world.all_or_nothing import all_or_nothing
+from jostle.world.world import World
 
 Floats = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ class Guide:
 
     def _not_too_far(self, begin: Floats, goal: Floats) -> Floats:
         """A hand that was ahead of a blocked body may have turned far: go a part of that way, which has a direction."""
-        from jostle.motion.interpolate import pose_at, turn_between
+        from jostle.continuous.interpolate import pose_at, turn_between
 
         try:
             angle = float(turn_between(begin, goal)[3])

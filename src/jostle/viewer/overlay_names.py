@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jostle.protocol import Method
+from jostle.interface.method import Method
 from jostle.viewer.settings import NOTHING
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
-from jostle.overlay import Overlay
+from jostle.interface.overlay import Overlay
 from jostle.viewer import colours
 from jostle.viewer.bodies_on_page import LIFT, BodiesOnPage
 from jostle.viewer.marked_faces import lifted

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.overlay import Overlay
+from jostle.interface.overlay import Overlay
 
 Floats = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ import copy
 
 import numpy as np
 
-from jostle.all_or_nothing import all_or_nothing
-from jostle.report import Report
+from jostle.report.report import Report
 from jostle.sim import Simulation
-from jostle.world import World
+from jostle.world.all_or_nothing import all_or_nothing
+from jostle.world.world import World
 
 DRAG = 0.85  # of the velocity that is left after a step, of bodies that are pushed
 FASTEST = 3.0  # sizes of the scene in a second: a hand that jumps must not shoot bodies away

@@ -27,7 +27,7 @@ from jostle.viewer.snapshot import Snapshot
 from jostle.viewer.stage import Stage
 from jostle.viewer.subject import Subject, with_bodies
 from jostle.viewer.timings import Timings
-from jostle.world import World
+from jostle.world.world import World
 
 Floats = NDArray[np.float64]
 

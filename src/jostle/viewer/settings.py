@@ -7,9 +7,9 @@ from typing import Any
 
 from jostle import cast
 from jostle.errors import Unsupported
+from jostle.interface.method import Method
+from jostle.interface.query import Budget, Query
 from jostle.lab.methods import method_written
-from jostle.protocol import Method
-from jostle.query import Budget, Query
 from jostle.registry import DEFAULT_METHOD, name_of
 
 RESPONSES = ("show", "push", "bounce", "deform")

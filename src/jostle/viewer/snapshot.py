@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.overlay import Overlay
-from jostle.report import Kind, Report
+from jostle.interface.overlay import Overlay
+from jostle.report.report import Kind, Report
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]

@@ -14,13 +14,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.all_or_nothing import all_or_nothing
 from jostle.errors import InputError, JostleError
-from jostle.overlay import Overlay
-from jostle.protocol import Method
-from jostle.query import Query
+from jostle.interface.method import Method
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
 from jostle.registry import METHODS, name_of
-from jostle.report import Report
+from jostle.report.report import Report
 from jostle.settings_text import name_and_rest
 from jostle.viewer.deforming import Deformer
 from jostle.viewer.guide import Guide
@@ -29,7 +28,8 @@ from jostle.viewer.respond import Responder
 from jostle.viewer.settings import NOTHING, Settings, with_what_is_served
 from jostle.viewer.snapshot import Found, found_in
 from jostle.viewer.subject import Subject
-from jostle.world import World
+from jostle.world.all_or_nothing import all_or_nothing
+from jostle.world.world import World
 
 Floats = NDArray[np.float64]
 

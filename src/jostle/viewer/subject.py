@@ -20,7 +20,7 @@ from jostle.scenes import Scene, make_scene_written
 from jostle.shapes.load import load_scene
 from jostle.shapes.mesh import Mesh
 from jostle.viewer.frames import Frames, RecordedFrames, SceneFrames
-from jostle.world import World
+from jostle.world.world import World
 
 Floats = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ import pytest
 
 import jostle
 from jostle.continuous.face_pairs import slack
+from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.bounding_tree import dynamic
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build as shapes
 from tests.tiny import box, random_pose, random_soup
 

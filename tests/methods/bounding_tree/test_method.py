@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.traits import EXACT, NO_MISS, Answer, Serve
 from jostle.shapes import build as shapes
-from jostle.traits import EXACT, NO_MISS, Answer, Serve
 from tests.tiny import box, random_pose
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import translation
 from jostle.geometry.rigid import solve_relative_pose, transform_points
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import record_viewer
@@ -13,7 +14,6 @@ from jostle.methods.bounding_tree import search, static
 from jostle.methods.bounding_tree.build import build
 from jostle.methods.bounding_tree.overlap import PairFrame, nodes_apart, reach_of, set_up_frame
 from jostle.methods.bounding_tree.tree import Volume
-from jostle.motion.pose import translation
 from jostle.shapes import build as shapes
 from tests.tiny import box, random_pose, random_soup
 

@@ -6,7 +6,9 @@ import itertools
 import numpy as np
 import pytest
 
+from jostle.continuous.interpolate import STRAIGHT, turn_between
 from jostle.continuous.moving_surface import MovingSurface
+from jostle.geometry.pose import rotation_about
 from jostle.geometry.rigid import transform_points
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import opener, record_viewer
@@ -28,8 +30,6 @@ from jostle.methods.bounding_tree.show import _swept
 from jostle.methods.bounding_tree.swept import set_up_axes, set_up_node, window_of_centres, window_of_places
 from jostle.methods.bounding_tree.swept_body import Interval, Leaf, MovingFace, Place, SweepScratch, SweptBody
 from jostle.methods.bounding_tree.tree import AXES, HALF, RADIUS, SPHERE
-from jostle.motion.interpolate import STRAIGHT, turn_between
-from jostle.motion.pose import rotation_about
 from jostle.shapes.mesh import Mesh
 from tests.tiny import random_pose, random_soup
 

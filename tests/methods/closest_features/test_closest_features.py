@@ -9,9 +9,11 @@ import pytest
 
 import jostle
 from jostle.geometry.gjk import hull_distance
+from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.rigid import pose_at, solve_relative_pose
 from jostle.geometry.triangle import Segment
 from jostle.geometry.vector import length, minus, point_from, write_point_from
+from jostle.interface.traits import Need
 from jostle.kernels.jit import kernel
 from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.methods.closest_features import fallback, method
@@ -21,12 +23,10 @@ from jostle.methods.closest_features.pairs import DONE, UNPROVEN, PairsToSettle,
 from jostle.methods.closest_features.polyhedron import FACE, VERTEX, Polytope, open_polytope, polytope_arrays
 from jostle.methods.closest_features.regions import Feature
 from jostle.methods.closest_features.walk import Side
-from jostle.motion.pose import rotation_about, translation
-from jostle.report import Kind
+from jostle.report.report import Kind
 from jostle.shapes import build
 from jostle.shapes.hull import hull
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Need
 from tests.oracle import rational
 from tests.tiny import box, random_pose, tetrahedron
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import translation
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.methods.edge_face import edge_face_tests
 from jostle.methods.edge_face.edges import EdgeShape, edges_with_their_faces
-from jostle.motion.pose import translation
 from jostle.shapes import build
 from tests.oracle import rational
 from tests.tiny import box, random_pose, random_soup, tetrahedron

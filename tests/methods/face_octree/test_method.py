@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import translation
 from jostle.methods.face_octree import method, walk
-from jostle.motion.pose import translation
 from jostle.shapes import build
 from tests.tiny import random_pose, random_soup
 

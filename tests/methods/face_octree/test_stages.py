@@ -168,7 +168,7 @@ def test_vertices_that_no_face_uses_do_not_make_boxes_larger():
     ball = build.icosphere(1)
     far = jostle.Mesh(np.vstack([[[1e6, 0, 0]], ball.vertices]), ball.faces + 1)
     world.add(ball)
-    body = world.add(far, jostle.motion.pose.translation((1.5, 0, 0)), deformable=True)
+    body = world.add(far, jostle.geometry.pose.translation((1.5, 0, 0)), deformable=True)
     placed, faces = checklist_of(world)
     assert placed.boxes[1, 3] < 3.0
     before = set(zip(faces.owner.tolist(), faces.face.tolist(), strict=True))
@@ -238,7 +238,7 @@ def test_subtrees_on_threads_find_the_same_pairs(monkeypatch):
     a, b = build.torus(segments=40, sides=20), build.torus(segments=30, sides=25)
     world = jostle.World("face_octree")
     world.add(a)
-    world.add(b, jostle.motion.pose.translation((0.6, 0.3, 0.1)))
+    world.add(b, jostle.geometry.pose.translation((0.6, 0.3, 0.1)))
     placed, faces = checklist_of(world)
     for bintree in (False, True):
         tree = tree_of(placed, faces, bintree=bintree)

@@ -4,9 +4,9 @@ import numpy as np
 
 import jostle
 from jostle.broad_phase.volumes import every_pair
+from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.image_space.shape import prepare
 from jostle.methods.image_space.shape_table import ShapesOfBodies
-from jostle.motion.pose import rotation_about, translation
 
 VIEWS = ("x", "y", "z", "centres", "separating", "axes")
 

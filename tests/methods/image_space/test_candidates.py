@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from jostle.broad_phase import BROAD_PHASES
+from jostle.broad_phase.candidates import LocalBoxes, world_volumes
 from jostle.broad_phase.volumes import CandidatePairs, every_pair
 from jostle.geometry.gjk import hull_distance
+from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.rigid import transform_points
 from jostle.methods.image_space import group_tree
 from jostle.methods.image_space.candidates import Candidates
 from jostle.methods.image_space.group_tree import LEAF, BoxesOfGroups, tree_of_groups
-from jostle.motion.pose import rotation_about, translation
-from jostle.pairwise import LocalBoxes, world_volumes
 from jostle.shapes import build
 from tests.methods.image_space.placed import Placed, random_pose, settings
 from tests.tiny import box, tetrahedron

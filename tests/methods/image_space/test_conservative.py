@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.image_space.workspace import ALL, CONSERVATIVE, INTERVAL
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.methods.image_space.views import as_dict, views_and_renderer
 from tests.tiny import box, random_pose, tetrahedron

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.image_space.contact_region import describe_pixels
 from jostle.methods.image_space.regions import views_of
 from jostle.methods.image_space.software import Pixels
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.methods.image_space.placed import Placed
 from tests.methods.image_space.placed import settings as settings_of

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from jostle.geometry.pose import translation
 from jostle.methods.image_space.workspace import ALL, INTERVAL, ONE, ONE_PER_PAIR, STENCIL
-from jostle.motion.pose import translation
 from jostle.shapes import build
 from tests.methods.image_space.rays import common_at_pixels
 from tests.methods.image_space.views import as_dict, views_and_renderer

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import rotation_about, translation
 from jostle.kernels.jit import kernel
 from jostle.methods.image_space.layers import pixel_collides
 from jostle.methods.image_space.shape_table import open_shapes
 from jostle.methods.image_space.software import pair_in_view, view_rows
 from jostle.methods.image_space.workspace import ALL, INTERVAL, Workspace, open_work
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.methods.image_space.rays import common_at_pixels
 from tests.methods.image_space.views import as_dict, views_and_renderer

@@ -8,11 +8,11 @@ import pytest
 
 import jostle
 from jostle.broad_phase import BROAD_PHASES
+from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.traits import Answer
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.image_space import regions, software
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
-from jostle.traits import Answer
 from tests.methods.image_space.test_layers import joined
 from tests.tiny import box, random_pose
 

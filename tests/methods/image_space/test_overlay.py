@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.motion.pose import rotation_about, translation
+from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build
 
 pytestmark = pytest.mark.small

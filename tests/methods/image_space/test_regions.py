@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.rigid import transform_points
 from jostle.geometry.winding import crossing_winding
 from jostle.kernels.arrays import read_only_view
@@ -22,7 +23,6 @@ from jostle.methods.image_space.regions import (
 )
 from jostle.methods.image_space.shape import follow, own_copy, prepare
 from jostle.methods.image_space.shape_table import ShapesOfBodies
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.methods.image_space.placed import VIEWS, Placed, applied, random_pose, settings
 from tests.tiny import box, tetrahedron

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import translation
 from jostle.methods.image_space import shared_depth
 from jostle.methods.image_space.shared_depth import decide_on_shared_maps
 from jostle.methods.image_space.software import SoftwareRenderer
 from jostle.methods.image_space.workspace import ALL, ONE, ONE_PER_PAIR
-from jostle.motion.pose import translation
 from jostle.shapes import build
 from tests.methods.image_space.placed import Placed, applied, random_pose, settings
 from tests.methods.image_space.rays import common_at_pixels

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.image_space.stencil import render_shapes
 from jostle.methods.image_space.workspace import ALL, INTERVAL, ONE_PER_PAIR, STENCIL
-from jostle.motion.pose import rotation_about, translation
 from jostle.render.spans import scratch_for_drawing
 from jostle.shapes import build
 from tests.methods.image_space.views import as_dict, views_and_renderer

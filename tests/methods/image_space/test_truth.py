@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.shapes import build
 from tests.oracle import solids
 from tests.oracle.rows import world_vertices

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from jostle.broad_phase.pair_memory import PairMemory
+from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.rigid import transform_points
 from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
@@ -16,8 +18,6 @@ from jostle.methods.image_space.view_direction import (
     line_of_centres,
     remember_separations,
 )
-from jostle.motion.pose import rotation_about, translation
-from jostle.pair_memory import PairMemory
 from jostle.render.drawn_body import view_row_from
 from jostle.shapes import build
 from tests.methods.image_space.placed import Placed, random_pose, settings

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import rotation_about, translation
+from jostle.geometry.reported_distance import triangles_distance
 from jostle.geometry.triangle_triangle import triangles_touch
-from jostle.geometry.triangles_distance import triangles_distance
-from jostle.motion.pose import rotation_about, translation
+from jostle.interface.traits import Answer
 from jostle.shapes import build
-from jostle.traits import Answer
 from tests.methods.monte_carlo.test_truth import bent, passing
 from tests.values import triangles
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.traits import Answer, Serve
 from jostle.methods.monte_carlo import search as search_module
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
-from jostle.traits import Answer, Serve
 from tests.tiny import box, random_pose
 
 COLUMNS = ("body_a", "body_b", "face_a", "face_b", "kind", "distance")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.methods.monte_carlo.average_planes import FacetCylinder
@@ -17,7 +18,6 @@ from jostle.methods.monte_carlo.sharp_edges import gap_behind_planes
 from jostle.methods.monte_carlo.shells import PAD
 from jostle.methods.monte_carlo.work import EdgePlane, FacetPair, Link, open_work
 from jostle.methods.monte_carlo.workspace import Workspace
-from jostle.motion.pose import rotation_about, translation
 from tests.methods.monte_carlo.shell_meshes import MESHES, mesh_of, shape_of
 from tests.tiny import random_pose
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.monte_carlo.show import average_planes, discs_of
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 
 

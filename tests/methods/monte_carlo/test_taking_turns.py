@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jostle.kernels.jit import kernel
-from jostle.methods.monte_carlo.taking_turns import (
+from jostle.methods.monte_carlo.round_robin import (
     BELOW_ROWS_SHARE,
     begin_discovery,
     first_behind,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import rotation_about, translation
 from jostle.kernels.jit import kernel
 from jostle.methods.monte_carlo.average_planes import gap_of_facets
 from jostle.methods.monte_carlo.moving_shells import check_bound, start_of_bound_check
@@ -17,7 +18,6 @@ from jostle.methods.monte_carlo.packed import ALWAYS
 from jostle.methods.monte_carlo.shape import prepare
 from jostle.methods.monte_carlo.update import HYSTERESIS, coarsen, parents_of
 from jostle.methods.monte_carlo.work import FacetPair, open_work
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.tiny import random_pose
 

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from jostle.methods.monte_carlo.what_is_told import order_of_rows, share_of_lone_seeds
+from jostle.methods.monte_carlo.frame_results import order_of_rows, share_of_lone_seeds
 from jostle.methods.monte_carlo.work import NOT_DRAWN, RING_LENGTH
 
 

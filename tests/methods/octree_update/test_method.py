@@ -5,7 +5,7 @@ import pytest
 
 import jostle
 from jostle.broad_phase.uniform_grid import UniformGrid
-from jostle.motion.pose import translation
+from jostle.geometry.pose import translation
 from jostle.shapes import build
 from tests.tiny import box, random_pose, tetrahedron
 

@@ -6,6 +6,7 @@ import pytest
 import jostle
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
 from jostle.geometry.box_box import PADDING
+from jostle.geometry.pose import translation
 from jostle.geometry.rigid import transform_points
 from jostle.kernels.jit import kernel
 from jostle.methods.octree_update.black_nodes import complete_face_octree
@@ -14,7 +15,6 @@ from jostle.methods.octree_update.overlap_regions import find_overlap_regions
 from jostle.methods.octree_update.search import Octrees, Room, Search
 from jostle.methods.octree_update.standard_octree import FULL_CHECKLIST
 from jostle.methods.octree_update.work import open_work
-from jostle.motion.pose import translation
 from tests.oracle.boxes import oriented_box_meets_box
 from tests.tiny import box, random_pose, random_soup, tetrahedron
 

@@ -8,16 +8,16 @@ import pytest
 import jostle
 from jostle.broad_phase import UniformGrid
 from jostle.geometry.gjk import empty_search, found_by, open_search
+from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.vector import Vec3
+from jostle.interface.traits import Need
 from jostle.kernels.jit import kernel
 from jostle.methods.separating_plane import method as module
 from jostle.methods.separating_plane.fallback import Triangles, surface_of
 from jostle.methods.separating_plane.planes import RECORD, State, recall_simplex, remember, view_record
 from jostle.methods.separating_plane.vertices import leads_to_every_support, vertices_of
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.shapes.hull import hull
-from jostle.traits import Need
 from tests.tiny import box, random_pose, tetrahedron
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from jostle.geometry.pose import rotation_about, translation
 from jostle.kernels.handles import AddressTable
 from jostle.methods.voxmap import look_up
 from jostle.methods.voxmap.detector import arrays_of
@@ -10,7 +11,6 @@ from jostle.methods.voxmap.groups import CELL, FARTHEST, balls_of_groups, coarse
 from jostle.methods.voxmap.look_up import MOST_ACROSS, LookUpState
 from jostle.methods.voxmap.map import GridSize
 from jostle.methods.voxmap.shape_arrays import MAP_BODY, SHELL_BODY, TASK
-from jostle.motion.pose import rotation_about, translation
 from tests.methods.voxmap.by_hand import ball, filled_ball, shape_of
 from tests.tiny import random_pose
 

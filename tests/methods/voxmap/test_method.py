@@ -5,10 +5,10 @@ import pytest
 
 import jostle
 from jostle.broad_phase import BROAD_PHASES
+from jostle.geometry.pose import rotation_about, translation
 from jostle.kernels.pool import map_chunks
 from jostle.methods.voxmap import detector, shape_arrays
 from jostle.methods.voxmap.voxel_size import REACH
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from jostle.shapes.analytic import Sphere
 from tests.methods.voxmap.prepared_once import prepare_each_mesh_once
@@ -327,7 +327,7 @@ def test_analytic_surfaces_bulge_out_of_their_vertices_behind_any_broad_phase():
 
 def test_without_depth_there_are_points_and_normals():
     method = jostle.Voxmap(accuracy=0.1, depth=False)
-    assert jostle.traits.Answer.DEPTH not in method.traits.answers
+    assert jostle.interface.traits.Answer.DEPTH not in method.traits.answers
     contacts = world_of(method, (BALL, None), (BALL, translation((1.9, 0, 0)))).detect().contacts
     assert len(contacts) > 5
     assert np.isnan(contacts.depth).all()

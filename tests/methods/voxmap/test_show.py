@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.voxmap import show
 from jostle.methods.voxmap.map import filled_voxels
 from jostle.methods.voxmap.show import surface_voxel_centres
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.methods.voxmap.prepared_once import prepare_each_mesh_once
 

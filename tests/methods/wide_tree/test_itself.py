@@ -10,11 +10,11 @@ import pytest
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.geometry.rigid import transform_points
 from jostle.methods.brute_force.all_faces import find_face_rows
-from jostle.methods.wide_tree import itself
+from jostle.methods.wide_tree import self_collision as itself
 from jostle.methods.wide_tree.build import build_tree
-from jostle.methods.wide_tree.itself import find_rows_of_itself
+from jostle.methods.wide_tree.self_collision import find_rows_of_itself
 from jostle.methods.wide_tree.tree import Forest
-from jostle.packed_rows import ALL, FACE_BITS, FIRST, KIND_BITS
+from jostle.report.packing import ALL, FACE_BITS, FIRST, KIND_BITS
 from jostle.shapes.build import blob
 from jostle.shapes.mesh import Mesh
 

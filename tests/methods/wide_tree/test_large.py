@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import jostle
+from jostle.geometry.pose import translation
 from jostle.methods.wide_tree.build import build_tree
-from jostle.motion.pose import translation
 
 
 def height_field(cells: int) -> jostle.Mesh:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import translation
 from jostle.methods.wide_tree import method as wide
 from jostle.methods.wide_tree import search
-from jostle.motion.pose import translation
 from jostle.shapes import build
 from tests.tiny import box, random_pose, random_soup
 

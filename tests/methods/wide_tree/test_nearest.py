@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from jostle import Mesh
+from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.rigid import transform_points
 from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.methods.wide_tree import nearest
 from jostle.methods.wide_tree.build import build_tree
 from jostle.methods.wide_tree.nearest import closest_faces
 from jostle.methods.wide_tree.nearest_bounds import MOST_TIES
-from jostle.motion.pose import rotation_about, translation
 from jostle.shapes import build
 from tests.oracle import rational
 from tests.oracle.rows import world_vertices

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.geometry.pose import translation
 from jostle.kernels import pool
 from jostle.kernels.arrays import read_only_view
-from jostle.methods.wide_tree import on_threads
+from jostle.methods.wide_tree import parallel as on_threads
 from jostle.methods.wide_tree.build import build_tree
-from jostle.methods.wide_tree.on_threads import find_rows_on_threads
+from jostle.methods.wide_tree.parallel import find_rows_on_threads
 from jostle.methods.wide_tree.search import Placed, find_rows
 from jostle.methods.wide_tree.tree import Forest
-from jostle.motion.pose import translation
-from jostle.packed_rows import ALL, FIRST, WORST
+from jostle.report.packing import ALL, FIRST, WORST
 from jostle.shapes import build
 from tests.tiny import random_pose
 

@@ -13,9 +13,9 @@ import numpy as np
 import jostle
 from jostle.bench.case import Case, Found, Job, Unable
 from jostle.geometry.rigid import transform_points
-from jostle.protocol import Method
+from jostle.interface.method import Method
+from jostle.interface.traits import Answer, Serve
 from jostle.registry import method_of, name_of
-from jostle.traits import Answer, Serve
 
 
 class Jostle:

@@ -11,13 +11,13 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
+from jostle.interface.method import Method
+from jostle.interface.traits import Need, Serve
 from jostle.lab.experiment import Experiment, Value
 from jostle.motion.record import Motion
-from jostle.protocol import Method
 from jostle.registry import METHODS
 from jostle.scenes import Scene, make_scene
 from jostle.shapes.hull import hull
-from jostle.traits import Need, Serve
 
 SCENE = "tour"
 AS_IT_IS, RIGID, HULLS = "as they deform", "rigid", "convex hulls, rigid"

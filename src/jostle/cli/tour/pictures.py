@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from jostle.interface.traits import Need
 from jostle.motion.record import Motion
 from jostle.pictures import Look, camera_of, contact_points, picture_of, placed_points
 from jostle.registry import METHODS
 from jostle.render.png import write_png
-from jostle.traits import Need
 
 # Method, what it shows, and what the page says of it (`picture_1_…`, see lab/appearance.py).
 SHOWN = (

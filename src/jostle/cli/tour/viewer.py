@@ -56,9 +56,9 @@ def show_viewer(console: Console, port: int, stay: bool) -> None:
 @contextmanager
 def opened(port: int) -> Iterator[str]:
     """Open the page of the scene, playing, on this machine only; yield its address, and close it at the end."""
+    from jostle.viewer.open_session import shown
     from jostle.viewer.serve import LOCAL, check_address
     from jostle.viewer.session import Session
-    from jostle.viewer.shown import shown
     from jostle.viewer.subject import subject_of
 
     try:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.frame import Bodies, Floats, Frame, Ints
+from jostle.broad_phase.candidates import LocalBoxes, world_volumes
+from jostle.continuous.moving_bodies import MovingBodies
 from jostle.geometry.aabb import box_of_points, world_boxes
+from jostle.interface.frame import Bodies, Floats, Frame, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
 from jostle.methods.bounding_tree.dynamic import Mover
@@ -17,8 +19,6 @@ from jostle.methods.bounding_tree.motions import IDENTITY, moving_tree, resting_
 from jostle.methods.bounding_tree.refit import refit, refit_ends
 from jostle.methods.bounding_tree.search import Shapes
 from jostle.methods.bounding_tree.tree import Tree
-from jostle.moving_bodies import MovingBodies
-from jostle.pairwise import LocalBoxes, world_volumes
 
 NEARLY_HALF_A_TURN = 3.0  # radians: from here on it is asked whether the shortest screw is known
 # Poses are orthonormal to 1e-5: the cosine that their product tells is off by 3e-5 at most.

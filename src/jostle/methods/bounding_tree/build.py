@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.frame import Bools, Floats, Ints
+from jostle.interface.frame import Bools, Floats, Ints
+from jostle.interface.method import Progress
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, LEAST_DEGREE, FaceSets
@@ -26,7 +27,6 @@ from jostle.methods.bounding_tree.fit import enclose, in_slices, measure
 from jostle.methods.bounding_tree.splitting.split import SPLITTINGS, WITHOUT_OPTIMISATION, ToSplit, split_sets
 from jostle.methods.bounding_tree.tree import KINDS, OBB, ROW, Tree
 from jostle.methods.bounding_tree.volumes.quality import QUALITIES
-from jostle.protocol import Progress
 from jostle.shapes.mesh import Mesh
 
 __all__ = ["SPLITTINGS", "build"]

@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.continuous.assemble import MovingRows
+from jostle.continuous.certified.triangles import early, new_lead
 from jostle.continuous.face_pairs import WITHIN, first_times, kept_separation, start_distance, tell_earlier
 from jostle.continuous.moving_surface import MovingSurface
-from jostle.frame import Floats, Ints
-from jostle.geometry.moving_triangles import early, new_lead
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
 from jostle.methods.bounding_tree import sweep_search
 from jostle.methods.bounding_tree.motions import INSTANTS, MOST_HALVINGS, Instant, MovingTree, Pad
 from jostle.methods.bounding_tree.swept_body import Leaf, MovingFace, Place, SweepScratch
-from jostle.motion_report import MovingRows
-from jostle.report import Counters
+from jostle.report.report import Counters
 
 Keys = NDArray[np.int64]  # face_a and face_b as one number
 

@@ -13,10 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
+from jostle.broad_phase.candidates import FrameVolumes, allowed_pairs, broad_phase_of
 from jostle.broad_phase.volumes import CandidatePairs, every_pair
+from jostle.continuous.assemble import MovingRows, motion_report
 from jostle.continuous.queries import ROOTS
 from jostle.errors import InputError
-from jostle.frame import Bodies, Frame, Ints
+from jostle.interface.frame import Bodies, Frame, Ints
+from jostle.interface.method import BroadPhase, Detector, OldToNew, PairFinder, Progress
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
+from jostle.interface.traits import EXACT, NO_MISS, Answer, Guarantee, Semantics, Serve, Traits, statistical
 from jostle.methods.bounding_tree.bodies import BodyTrees
 from jostle.methods.bounding_tree.build import SPLITTINGS, build
 from jostle.methods.bounding_tree.dynamic import DynamicSearch, Sweep
@@ -26,16 +32,10 @@ from jostle.methods.bounding_tree.search import Placed, StaticSearch
 from jostle.methods.bounding_tree.show import overlay_of
 from jostle.methods.bounding_tree.tree import KINDS, Tree
 from jostle.methods.bounding_tree.volumes.quality import QUALITIES
-from jostle.motion_report import MovingRows, motion_report
-from jostle.overlay import Overlay
-from jostle.packed_rows import ALL, HOW_MANY
-from jostle.pairwise import FrameVolumes, allowed_pairs, broad_phase_of
-from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder, Progress
-from jostle.query import Query
-from jostle.report import Contacts, Counters, Report
-from jostle.rows import Rows, as_asked, contacts_of, labelled, merged, summed_up, with_solids
+from jostle.report.assemble import Rows, as_asked, contacts_of, labelled, merged, summed_up, with_solids
+from jostle.report.packing import ALL, HOW_MANY
+from jostle.report.report import Contacts, Counters, Report
 from jostle.shapes.mesh import Mesh
-from jostle.traits import EXACT, NO_MISS, Answer, Guarantee, Semantics, Serve, Traits, statistical
 
 MODES = ("continuous", "pseudo_dynamic")
 SWEEPS = ("relative", "enclosing")

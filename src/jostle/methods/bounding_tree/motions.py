@@ -1,6 +1,6 @@
 """Bodies within a step, as the traversal sees them: where volumes are at an instant, and how far they stray in between.
 
-By `geometry/moving_point.py` the place of a vertex at time t is an affine function of its places at both ends, and those are affine
+By `continuous/moving_point.py` the place of a vertex at time t is an affine function of its places at both ends, and those are affine
 functions of its local place v. So at every instant a rigid body is an affine image A v + b of its mesh, exactly by the law
 that its vertices follow, whatever the poses lack in orthonormality; no screw of poses stands in between. A deforming body
 is in the world already (A = 1, b = 0), and its volumes at both ends are interpolated linearly.
@@ -19,9 +19,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
-from jostle.geometry.moving_point import arc_factors
+from jostle.continuous.moving_point import arc_factors
 from jostle.geometry.vector import Vec3, absolute, cross, dot, minus, plus, point_from, times
+from jostle.interface.frame import Floats
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
@@ -191,7 +191,7 @@ def set_up_instant(motion: Motion, t: float, instant: Instant) -> None:
 
 @kernel(forceinline=True)
 def moved_by(start: Vec3, change: Vec3, axis: Vec3, t: float, along: float, aside: float) -> Vec3:
-    """Return the place at time t of what changes from its start, by the formula of `geometry/moving_point.py`."""
+    """Return the place at time t of what changes from its start, by the formula of `continuous/moving_point.py`."""
     across = minus(change, times(dot(axis, change), axis))
     return plus(start, plus(times(t, change), minus(times(along, across), times(aside, cross(axis, across)))))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from jostle.geometry.moving_point import Arc, place_with_factors
+from jostle.continuous.moving_point import Arc, place_with_factors
 from jostle.geometry.triangle import triangle_bounds, triangle_from
 from jostle.geometry.vector import Vec3, cross, dot, length, minus, plus, point_from, write_point_from
 from jostle.kernels.jit import kernel

@@ -10,15 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.continuous.features import Features
-from jostle.frame import Floats, Frame, Ints
+from jostle.continuous.assemble import MovingRows
+from jostle.geometry.features import Features
+from jostle.interface.frame import Floats, Frame, Ints
 from jostle.methods.bounding_tree.bodies import BodyTrees
 from jostle.methods.bounding_tree.dynamic import Mover
 from jostle.methods.bounding_tree.motions import IDENTITY, instant_of
 from jostle.methods.bounding_tree.search import Placed, Shapes, StaticSearch
 from jostle.methods.bounding_tree.tree import Tree
-from jostle.motion_report import MovingRows
-from jostle.report import Counters
+from jostle.report.report import Counters
 
 
 def contacts_at_instants(

@@ -18,9 +18,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Ints
 from jostle.geometry.triangle import Bounds, union_of_bounds
 from jostle.geometry.vector import Vec3, dot, length, minus, plus, point_at, times, write_point, write_point_from
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import record_viewer

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Ints
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
@@ -19,9 +19,9 @@ from jostle.methods.bounding_tree.axes import Affine
 from jostle.methods.bounding_tree.leaves import SLOTS, LeafCache, WorldFace
 from jostle.methods.bounding_tree.overlap import PairFrame
 from jostle.methods.bounding_tree.tree import Point, Tree, TreeShape, Volume, topology_of
-from jostle.packed_rows import ALL, unpacked
-from jostle.report import Counters
-from jostle.rows import Rows
+from jostle.report.assemble import Rows
+from jostle.report.packing import ALL, unpacked
+from jostle.report.report import Counters
 
 FIRST_SLICE = 1 << 19  # operations: 50 ms of pairs of nodes; later slices are sized by the clock
 LARGEST_KEPT = 1 << 20  # rows; longer outputs are given back after the call

@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs
 from jostle.errors import InputError
-from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.contact import describe_rows
+from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.overlay import Overlay
 from jostle.methods.bounding_tree.bodies import BodyTrees
 from jostle.methods.bounding_tree.dynamic import Mover
 from jostle.methods.bounding_tree.motions import instant_of, pads_of
 from jostle.methods.bounding_tree.search import Placed, StaticSearch
 from jostle.methods.bounding_tree.tree import AXES, CENTRE, HALF, RADIUS, SPHERE, Tree
-from jostle.overlay import Overlay
 
 EDGES_OF_BOX = np.array([[a, a | bit] for a in range(8) for bit in (1, 2, 4) if not a & bit])
 CORNERS_OF_BOX = np.array([[(k >> axis & 1) * 2.0 - 1.0 for axis in range(3)] for k in range(8)])

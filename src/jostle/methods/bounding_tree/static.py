@@ -20,19 +20,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jostle.frame import Floats, Ints
 from jostle.geometry.contact_kind import CROSSING
 from jostle.geometry.rigid import solve_relative_pose_into
 from jostle.geometry.triangle import bounds_meet
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vertex, triangles_touch
 from jostle.geometry.vector import point_from, write_point
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener, row_opener
 from jostle.methods.bounding_tree.leaves import LeafCache, WorldFace, box_of, cached_leaf, triangle_of
 from jostle.methods.bounding_tree.overlap import PairFrame, nodes_apart, reach_of, set_up_frame, write_pose
 from jostle.methods.bounding_tree.tree import TreeShape
-from jostle.packed_rows import ALL, ANY, FACE_BITS, KIND_BITS, WORST
+from jostle.report.packing import ALL, ANY, FACE_BITS, KIND_BITS, WORST
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK, FULL_VISITED = range(5)
 MOST_NEW = 40  # pairs that one pair of nodes of degree 6 at most puts on the stack

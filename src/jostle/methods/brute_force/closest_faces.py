@@ -10,15 +10,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.details import closest_of_faces
-from jostle.frame import Floats, Ints
 from jostle.geometry.aabb import bounds_squared_distance
-from jostle.geometry.faces_distance import faces_distance
+from jostle.geometry.exact_zero_distance import faces_distance
 from jostle.geometry.placed_faces import PlacedFaces, placed_faces
 from jostle.geometry.triangle import bounds_at, face_at
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
-from jostle.report import Closest
+from jostle.report.contact_geometry import closest_of_faces
+from jostle.report.report import Closest
 
 FIRST_SLICE = 1 << 20  # box tests
 ROUNDING = 2.0**-44  # of the extent of both bodies

@@ -13,24 +13,24 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.broad_phase.pair_memory import PairMemory
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.containment import PairRows, solid_rows
-from jostle.details import details_of_rows
-from jostle.frame import Bodies, Frame, Ints
+from jostle.continuous.assemble import MovingRows, motion_report
+from jostle.continuous.moving_bodies import MovingBodies, moving_bodies_of
 from jostle.geometry.aabb import face_boxes
 from jostle.geometry.contact_kind import OVERLAPPING
+from jostle.interface.frame import Bodies, Frame, Ints
+from jostle.interface.method import Detector, OldToNew, Progress
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
+from jostle.interface.traits import EXACT, NO_MISS, Answer, Semantics, Serve, Traits
 from jostle.methods.brute_force.all_faces import FaceRows, find_face_rows
 from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.methods.brute_force.moving_faces import find_moving_rows
-from jostle.motion_report import MovingRows, motion_report
-from jostle.moving_bodies import MovingBodies, moving_bodies_of
-from jostle.overlay import Overlay
-from jostle.pair_memory import PairMemory
-from jostle.protocol import Detector, OldToNew, Progress
-from jostle.query import Query
-from jostle.report import Closest, Contacts, Counters, Pairs, Report
+from jostle.report.contact_geometry import details_of_rows
+from jostle.report.containment import PairRows, solid_rows
+from jostle.report.report import Closest, Contacts, Counters, Pairs, Report
 from jostle.shapes.mesh import Mesh
-from jostle.traits import EXACT, NO_MISS, Answer, Semantics, Serve, Traits
 
 TRAITS = Traits(
     semantics=Semantics.BOTH,

@@ -15,9 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
+from jostle.broad_phase.candidates import FrameVolumes, allowed_pairs, broad_phase_of
+from jostle.broad_phase.pair_memory import PairMemory
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
+from jostle.interface.frame import Bodies, Floats, Frame, Ints
+from jostle.interface.method import BroadPhase, Detector, OldToNew, PairFinder
+from jostle.interface.method import Progress as ProgressReport
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
+from jostle.interface.traits import Answer, Need, Semantics, Serve, Traits, within_resolution
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.closest_features.fallback import feature_at, settle_otherwise
@@ -36,15 +43,8 @@ from jostle.methods.closest_features.pairs import (
 )
 from jostle.methods.closest_features.polyhedron import Polyhedron, Polytope, polyhedron_of, polytope_arrays
 from jostle.methods.closest_features.show import face_that_holds, named_feature, overlay_of
-from jostle.overlay import Overlay
-from jostle.pair_memory import PairMemory
-from jostle.pairwise import FrameVolumes, allowed_pairs, broad_phase_of
-from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder
-from jostle.protocol import Progress as ProgressReport
-from jostle.query import Query
-from jostle.report import Closest, Counters, Pairs, Report, unknown_column
+from jostle.report.report import Closest, Counters, Pairs, Report, unknown_column
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Answer, Need, Semantics, Serve, Traits, within_resolution
 
 HULL_INSTEAD = "ClosestFeatures(concave='hull') takes its convex hull instead, and wide_tree takes it as it is"
 DEFORMING = "wide_tree and face_octree take deforming bodies"

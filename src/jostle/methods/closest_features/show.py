@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.point_triangle import closest_point_on_triangle
 from jostle.geometry.triangle import face_at
 from jostle.geometry.vector import Vec3
+from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.overlay import Overlay
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.methods.closest_features.fallback import edges_of
 from jostle.methods.closest_features.polyhedron import EDGE, FACE_FIRST, VERTEX, Polyhedron
-from jostle.overlay import Overlay
 from jostle.shapes.mesh import Mesh
 
 HOLDS = 2.0**-30  # of the size of the mesh: a face so near to a point holds it

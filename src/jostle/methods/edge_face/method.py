@@ -13,16 +13,16 @@ import numpy as np
 
 from jostle import cast
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.frame import Bodies, Frame, Ints
+from jostle.interface.frame import Bodies, Frame, Ints
+from jostle.interface.method import Detector, OldToNew, Progress
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
+from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
 from jostle.methods.edge_face.edge_face_tests import rows_of_pair
 from jostle.methods.edge_face.edges import EdgeShape, edges_with_their_faces
-from jostle.overlay import Overlay
-from jostle.protocol import Detector, OldToNew, Progress
-from jostle.query import Query
-from jostle.report import Counters, Report
-from jostle.rows import Rows, report_of
+from jostle.report.assemble import Rows, report_of
+from jostle.report.report import Counters, Report
 from jostle.shapes.mesh import Mesh
-from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
 
 TRAITS = Traits(
     semantics=Semantics.BOTH,

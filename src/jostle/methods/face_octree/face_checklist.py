@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.triangle_box import CLIP_WORKSPACE
+from jostle.interface.frame import Bodies, Floats, Frame, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.methods.face_octree.bounding_boxes import find_overlap_regions, place_bodies

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
 from jostle.geometry.contact_kind import NEAR
+from jostle.geometry.reported_distance import distance_if_nearer
 from jostle.geometry.triangle import face_at
 from jostle.geometry.triangle_triangle import triangles_touch
-from jostle.geometry.triangles_distance import distance_if_nearer
+from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.methods.face_octree.work import Checklist, Keys
 

@@ -13,9 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from jostle import cast
+from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
 from jostle.broad_phase.volumes import CandidatePairs, Volumes, every_pair
 from jostle.errors import InputError
-from jostle.frame import Bodies, Frame
+from jostle.interface.frame import Bodies, Frame
+from jostle.interface.method import BroadPhase, Detector, OldToNew, PairFinder, Progress
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
+from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
 from jostle.kernels.pool import map_chunks
 from jostle.methods.face_octree.face_checklist import FaceChecklist, Placed
 from jostle.methods.face_octree.face_pairs import DISTANCE_TESTS, TRIANGLE_TESTS, Checked, check_pairs
@@ -23,14 +28,9 @@ from jostle.methods.face_octree.subdivision import AUTO
 from jostle.methods.face_octree.walk import Walk, cells_of, find_face_pairs
 from jostle.methods.face_octree.work import AXES, BOXES, CLIP, Checklist, Keys, Tree
 from jostle.methods.face_octree.world_cube import grow_to_hold, write_cube, write_cube_about
-from jostle.overlay import Overlay
-from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder, Progress
-from jostle.query import Query
-from jostle.report import Counters, Report, pair_key
-from jostle.rows import Rows, report_of
+from jostle.report.assemble import Rows, report_of
+from jostle.report.report import Counters, Report, pair_key
 from jostle.shapes.mesh import Mesh
-from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
 
 TRAITS = Traits(
     semantics=Semantics.BOTH,

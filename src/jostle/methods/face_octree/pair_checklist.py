@@ -6,8 +6,8 @@ faces are compared, which stand in the voxel's list, and after it their boxes (t
 
 from __future__ import annotations
 
-from jostle.frame import Ints
 from jostle.geometry.vector import Points
+from jostle.interface.frame import Ints
 from jostle.kernels.hash_set import EMPTY, place_of_key
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64

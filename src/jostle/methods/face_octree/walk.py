@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
 from jostle.geometry.triangle_box import CLIP_WORKSPACE
+from jostle.interface.frame import Floats
 from jostle.kernels.buffers import doubled, full, pieces
 from jostle.kernels.hash_set import EMPTY, enter_keys
 from jostle.kernels.pool import map_chunks, told_to_stop

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Ints
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import (
     One,

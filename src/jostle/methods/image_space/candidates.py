@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
 from jostle.broad_phase.priority_queue import PriorityQueue
 from jostle.broad_phase.volumes import CandidatePairs, Volumes, every_pair
-from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.box_box import WIDTH as BOX_ROW
 from jostle.geometry.box_box import oriented_box_meets_box, set_up_oriented_box
 from jostle.geometry.rigid import cull_padding, solve_relative_pose_into
 from jostle.geometry.triangle import Bounds
 from jostle.geometry.vector import Vec3, minus, times
+from jostle.interface.frame import Bodies, Floats, Frame, Ints
+from jostle.interface.method import OldToNew, PairFinder
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -28,8 +30,6 @@ from jostle.kernels.structs import Addresses
 from jostle.methods.image_space.group_tree import BoxesOfGroups, tree_of_groups
 from jostle.methods.image_space.regions import lengths_of, middle_in_world, middle_of_box
 from jostle.methods.image_space.shape_table import ShapesOfBodies, box_of_body, open_shapes
-from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.protocol import OldToNew, PairFinder
 
 if TYPE_CHECKING:
     from jostle.methods.image_space.method import ImageSpace

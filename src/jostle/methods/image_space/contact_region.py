@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus, negative, point_at, point_from, times
+from jostle.interface.frame import Floats, Frame, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -43,7 +43,7 @@ from jostle.render.depth_layers import layers_meet
 from jostle.render.depth_ranges import RangeList, face_of_range, ranges_meet, sign_of_range
 from jostle.render.drawn_body import PatchedMesh
 from jostle.render.patches import FACES_IN_PATCH
-from jostle.report import Details
+from jostle.report.report import Details
 
 FIRST_SLICE = 1_000_000  # pixels of tiles: about 10 ms
 SHORTEST = 1e-6  # of n_a - n_b: the direction of view is as good then

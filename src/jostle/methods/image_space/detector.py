@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jostle import cast
-from jostle.frame import Bodies, Floats, Frame
+from jostle.broad_phase.pair_memory import PairMemory
+from jostle.interface.frame import Bodies, Floats, Frame
+from jostle.interface.method import Detector, OldToNew
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
 from jostle.methods.image_space.candidates import Candidates
 from jostle.methods.image_space.contact_region import describe_pixels, longest_of_each_view
 from jostle.methods.image_space.regions import Views, views_of
@@ -27,11 +31,7 @@ from jostle.methods.image_space.show import OVERLAYS, shown
 from jostle.methods.image_space.software import Pixels, SoftwareRenderer
 from jostle.methods.image_space.view_direction import DIRECTION, remember_separations
 from jostle.methods.image_space.workspace import ALL, CONSERVATIVE, INTERVAL, ONE, ONE_PER_PAIR, STENCIL
-from jostle.overlay import Overlay
-from jostle.pair_memory import PairMemory
-from jostle.protocol import Detector, OldToNew
-from jostle.query import Query
-from jostle.report import Contacts, Counters, Details, Kind, Report, unknown_column
+from jostle.report.report import Contacts, Counters, Details, Kind, Report, unknown_column
 
 if TYPE_CHECKING:
     from jostle.methods.image_space.method import ImageSpace

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jostle.frame import Floats, Ints
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.sort import sort_by_two_keys
 from jostle.methods.image_space.workspace import (

@@ -14,16 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jostle import cast
+from jostle.broad_phase.candidates import broad_phase_of
 from jostle.errors import InputError
-from jostle.frame import Bodies
-from jostle.methods.image_space.detector import ImageSpaceDetector
-from jostle.methods.image_space.regions import LEAST_OF_BUDGET, MOST_RESOLUTION
-from jostle.methods.image_space.renderers import RENDERERS, TESTS
-from jostle.methods.image_space.shape import ImageShape, prepare
-from jostle.pairwise import broad_phase_of
-from jostle.protocol import BroadPhase, Progress
-from jostle.shapes.mesh import Mesh
-from jostle.traits import (
+from jostle.interface.frame import Bodies
+from jostle.interface.method import BroadPhase, Progress
+from jostle.interface.traits import (
     Answer,
     Guarantee,
     Need,
@@ -35,6 +30,11 @@ from jostle.traits import (
     within_resolution,
     within_share,
 )
+from jostle.methods.image_space.detector import ImageSpaceDetector
+from jostle.methods.image_space.regions import LEAST_OF_BUDGET, MOST_RESOLUTION
+from jostle.methods.image_space.renderers import RENDERERS, TESTS
+from jostle.methods.image_space.shape import ImageShape, prepare
+from jostle.shapes.mesh import Mesh
 
 VIEWS = ("x", "y", "z", "centres", "separating", "axes")
 SHARE = 1.23  # half the diagonal of a pixel, times the resolution, over the longest edge of a box (README)

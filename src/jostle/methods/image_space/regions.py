@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.broad_phase.pair_memory import PairMemory
 from jostle.broad_phase.volumes import CandidatePairs
 from jostle.errors import InputError
-from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.rigid import pose_of, world_point
 from jostle.geometry.triangle import Bounds
 from jostle.geometry.vector import Vec3, minus, plus, point_at, point_from, times, write_point, write_point_from
+from jostle.interface.frame import Floats, Frame, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -54,7 +55,6 @@ from jostle.methods.image_space.view_direction import (
     seen_body,
     vertices_apart,
 )
-from jostle.pair_memory import PairMemory
 from jostle.render.drawn_body import ViewRow, patch_count
 
 if TYPE_CHECKING:

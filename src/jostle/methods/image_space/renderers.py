@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.errors import InputError
-from jostle.frame import Floats, Ints
+from jostle.interface.frame import Floats, Ints
 from jostle.methods.image_space.regions import Views
 from jostle.methods.image_space.shape import ImageShape
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs
 from jostle.errors import InputError
-from jostle.frame import Bools, Floats, Frame, Ints
 from jostle.geometry.vector import Vec3, plus, point_from, times, write_point_from
+from jostle.interface.frame import Bools, Floats, Frame, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import KEPT_BYTES
 from jostle.kernels.jit import kernel

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Frame
+from jostle.interface.frame import Floats, Frame
+from jostle.interface.overlay import Overlay
 from jostle.methods.image_space.regions import Views
 from jostle.methods.image_space.shape_table import ShapesOfBodies
 from jostle.methods.image_space.software import Pixels
 from jostle.methods.image_space.stencil import render_shapes
-from jostle.overlay import Overlay
 from jostle.render.depth_maps import draw_shape
 from jostle.render.spans import scratch_for_drawing
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
+from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.methods.image_space.workspace import HIGH, LOW, MASK, OTHER, DrawnPair, Work, count_map, depth_map, fill_map
 from jostle.render.depth_maps import count_in_front, draw_far

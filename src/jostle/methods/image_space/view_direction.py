@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Bools, Floats, Frame, Ints
+from jostle.broad_phase.pair_memory import PairMemory
 from jostle.geometry.gjk import APART, Limits, PlacedHull, empty_search, open_search, search_plane
 from jostle.geometry.gjk import ROUNDING as SEARCH_ROUNDING
 from jostle.geometry.rigid import pose_at
 from jostle.geometry.support import ScannedHull
 from jostle.geometry.triangle import Bounds
 from jostle.geometry.vector import Vec3, divided, dot, length, minus, point_at, point_from, write_point, write_point_from
+from jostle.interface.frame import Bools, Floats, Frame, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.slices import run_in_slices
 from jostle.kernels.structs import Addresses
 from jostle.methods.image_space.shape_table import ShapesOfBodies, mesh_of_body, open_shapes
-from jostle.pair_memory import PairMemory
 from jostle.render.drawn_body import PatchedMesh, TileView, ViewRow, image, image_reach, patch_count
 
 if TYPE_CHECKING:

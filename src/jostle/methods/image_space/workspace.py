@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
+from jostle.interface.frame import Floats
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener, uint8

@@ -16,23 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.brute_force import BruteForce as AllPairs
+from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
 from jostle.broad_phase.volumes import FIRST_AND_SECOND, NO_PAIRS, CandidatePairs
-from jostle.details import details_of_rows
-from jostle.frame import Bodies, Frame
 from jostle.geometry.contact_kind import NEAR
+from jostle.interface.frame import Bodies, Frame
+from jostle.interface.method import BroadPhase, Detector, OldToNew
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Budget, Query
 from jostle.methods.monte_carlo.budget import Cost, Pace, search_operations, search_seconds, search_to_the_end
 from jostle.methods.monte_carlo.pair_list import SamplePairs
 from jostle.methods.monte_carlo.rehearsal import rehearse
 from jostle.methods.monte_carlo.search import Search
 from jostle.methods.monte_carlo.shape import ShellShape
 from jostle.methods.monte_carlo.show import shown
-from jostle.overlay import Overlay
-from jostle.packed_rows import ALL, HOW_MANY
-from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.protocol import BroadPhase, Detector, OldToNew
-from jostle.query import Budget, Query
-from jostle.report import Contacts, Counters, Reached, Report, replaced
-from jostle.rows import as_asked, labelled
+from jostle.report.assemble import as_asked, labelled
+from jostle.report.contact_geometry import details_of_rows
+from jostle.report.packing import ALL, HOW_MANY
+from jostle.report.report import Contacts, Counters, Reached, Report, replaced
 
 if TYPE_CHECKING:
     from jostle.methods.monte_carlo.method import MonteCarlo

@@ -27,10 +27,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
+from jostle.geometry.reported_distance import distance_if_nearer
 from jostle.geometry.rigid import PoseRow, RigidPose, world_point
 from jostle.geometry.triangle import Triangle, triangle_bounds, triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
-from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.geometry.vector import point_from, write_point_from
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
@@ -71,7 +71,7 @@ from jostle.methods.monte_carlo.work import (
     write_entry,
 )
 from jostle.methods.monte_carlo.workspace import find_slot, is_known, put_key
-from jostle.packed_rows import ALL, ANY, WORST
+from jostle.report.packing import ALL, ANY, WORST
 
 EXACT_OPERATIONS = 4  # what an exact test counts for
 NO_ROW = -1  # the payload of a pair that was refined

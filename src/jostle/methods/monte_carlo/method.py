@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jostle import cast
+from jostle.broad_phase.candidates import broad_phase_of
 from jostle.errors import InputError
-from jostle.frame import Bodies
+from jostle.interface.frame import Bodies
+from jostle.interface.method import BroadPhase, Progress
+from jostle.interface.traits import Answer, Semantics, Serve, Traits, no_miss_within, statistical
 from jostle.methods.monte_carlo.detector import AUTO, MonteCarloDetector
 from jostle.methods.monte_carlo.shape import ShellShape, prepare
-from jostle.pairwise import broad_phase_of
-from jostle.protocol import BroadPhase, Progress
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Answer, Semantics, Serve, Traits, no_miss_within, statistical
 
 ORDERS = ("far", "motion", "camera")
 RECALL = 0.99  # of touching face pairs, by whole searches (without a budget); the contract tests hold it on fixed seeds

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jostle.frame import Floats
 from jostle.geometry.triangle import Triangle
 from jostle.geometry.vector import Vec3, cross, dot, length, minus, plus, point_from, times
+from jostle.interface.frame import Floats
 from jostle.kernels.handles import AddressTable, float64_at
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64

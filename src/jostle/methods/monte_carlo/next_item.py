@@ -43,8 +43,8 @@ from jostle.methods.monte_carlo.average_planes import gap_of_facets
 from jostle.methods.monte_carlo.flood import slot_of_root
 from jostle.methods.monte_carlo.packed import are_neighbours, make_fresh
 from jostle.methods.monte_carlo.refine import push
+from jostle.methods.monte_carlo.round_robin import begin_discovery, next_turn, remember_turn
 from jostle.methods.monte_carlo.sampling import BACK, NO_PASS, SWEEP, begin_pass, draw_seed, pair_with_seed, resume_pass
-from jostle.methods.monte_carlo.taking_turns import begin_discovery, next_turn, remember_turn
 from jostle.methods.monte_carlo.update import coarsen, coarsest_within, walk
 from jostle.methods.monte_carlo.work import (
     ALL_ROWS,

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.vector import minus, times, write_point_from
+from jostle.interface.frame import Bodies, Floats, Frame, Ints
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64

@@ -11,16 +11,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jostle.body_table import BodyTable, NewBody
-from jostle.frame import Bodies
+from jostle.interface.frame import Bodies
+from jostle.interface.method import Detector
+from jostle.interface.query import Budget, Query
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.monte_carlo.shape import ShellShape, prepare
 from jostle.methods.monte_carlo.work import FULL_TABLE
 from jostle.methods.monte_carlo.workspace import Workspace
-from jostle.protocol import Detector
-from jostle.query import Budget, Query
-from jostle.report import replaced
+from jostle.report.report import replaced
 from jostle.shapes.mesh import Mesh
+from jostle.world.body_table import BodyTable, NewBody
 
 CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 FACES = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))

@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.frame import Bodies, Floats, Frame
+from jostle.interface.frame import Bodies, Floats, Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.random import random_state
 from jostle.methods.monte_carlo.couples import BY_CAMERA, BY_MOTION, set_up_couples
 from jostle.methods.monte_carlo.examine import examine
+from jostle.methods.monte_carlo.frame_results import share_of_lone_seeds, write_rows
 from jostle.methods.monte_carlo.moving_shells import BoundState, check_bound, start_of_bound_check
 from jostle.methods.monte_carlo.next_item import SWEEPING
 from jostle.methods.monte_carlo.packed import Packed
 from jostle.methods.monte_carlo.pair_list import SamplePairs, make_list
 from jostle.methods.monte_carlo.shape import ShellShape
-from jostle.methods.monte_carlo.what_is_told import share_of_lone_seeds, write_rows
 from jostle.methods.monte_carlo.work import DONE, OUT_OF_OPERATIONS
 from jostle.methods.monte_carlo.workspace import Workspace
-from jostle.report import Counters
-from jostle.rows import Rows
+from jostle.report.assemble import Rows
+from jostle.report.report import Counters
 
 if TYPE_CHECKING:
     from jostle.methods.monte_carlo.method import MonteCarlo

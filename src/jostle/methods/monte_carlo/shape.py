@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
+from jostle.interface.frame import Floats
+from jostle.interface.method import Progress
 from jostle.methods.monte_carlo.frames import in_frames
 from jostle.methods.monte_carlo.levels import parents_by_level, sums_of_rows
 from jostle.methods.monte_carlo.neighbours import first_of_equals, neighbours_of_faces, neighbours_of_parents
 from jostle.methods.monte_carlo.seed_order import far_apart_order
 from jostle.methods.monte_carlo.sharp_edges import edge_planes
 from jostle.methods.monte_carlo.shells import Discs, discs_of_faces, discs_of_groups
-from jostle.protocol import Progress
 from jostle.shapes.mesh import Mesh
 
 Ints = NDArray[np.int32]

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
 from jostle.geometry.vector import Points, Vec3, cross, dot, length, minus, negative, point_at, point_from, times, write_point_from
+from jostle.interface.frame import Floats
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64

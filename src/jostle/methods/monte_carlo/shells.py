@@ -22,7 +22,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
 from jostle.geometry.triangle import Triangle, face_at
 from jostle.geometry.vector import (
     Points,
@@ -39,6 +38,7 @@ from jostle.geometry.vector import (
     times,
     write_point,
 )
+from jostle.interface.frame import Floats
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64

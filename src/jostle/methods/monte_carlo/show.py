@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.errors import InputError
-from jostle.frame import Floats, Frame, Ints
+from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.overlay import Overlay
 from jostle.methods.monte_carlo.shape import ShellShape
 from jostle.methods.monte_carlo.shells import discs_of_faces
-from jostle.overlay import Overlay
 
 if TYPE_CHECKING:
     from jostle.methods.monte_carlo.pair_list import SamplePairs

@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Ints
 from jostle.geometry.triangle import face_at
 from jostle.geometry.triangle_box import triangle_meets_box
 from jostle.geometry.vector import point_from
+from jostle.interface.frame import Floats, Ints
+from jostle.interface.method import Progress
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.octree_update.cubes import Cell, cell_bounds, child_cell, cube_about
-from jostle.protocol import Progress
 from jostle.shapes.mesh import Mesh
 
 CELL_BITS = 10  # of each of the three numbers of a packed node

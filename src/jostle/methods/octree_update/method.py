@@ -11,20 +11,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
+from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.frame import Bodies, Floats, Frame
+from jostle.interface.frame import Bodies, Floats, Frame
+from jostle.interface.method import BroadPhase, Detector, OldToNew, PairFinder, Progress
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
+from jostle.interface.traits import EXACT, Answer, Need, Semantics, Serve, Traits
 from jostle.methods.octree_update.black_nodes import FaceOctree, complete_face_octree
 from jostle.methods.octree_update.cubes import GREATEST_LEVEL, cell_boxes
 from jostle.methods.octree_update.overlap_regions import OverlapRegions, find_overlap_regions
 from jostle.methods.octree_update.search import NodeChecklist, Octrees, Search
-from jostle.overlay import Overlay
-from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.protocol import BroadPhase, Detector, OldToNew, PairFinder, Progress
-from jostle.query import Query
-from jostle.report import Counters, Report
-from jostle.rows import report_of
+from jostle.report.assemble import report_of
+from jostle.report.report import Counters, Report
 from jostle.shapes.mesh import Mesh
-from jostle.traits import EXACT, Answer, Need, Semantics, Serve, Traits
 
 DEFORMING_ELSEWHERE = "face_octree and wide_tree take deforming bodies"
 TRAITS = Traits(

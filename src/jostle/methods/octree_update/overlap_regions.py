@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jostle.broad_phase.volumes import CandidatePairs, Volumes
-from jostle.frame import Floats, Ints
+from jostle.interface.frame import Floats, Ints
 
 
 class OverlapRegions(NamedTuple):

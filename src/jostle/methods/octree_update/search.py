@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Frame, Ints
 from jostle.geometry.box_box import WIDTH
+from jostle.interface.frame import Floats, Frame, Ints
 from jostle.kernels.buffers import doubled, pieces
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.hash_set import EMPTY
@@ -33,8 +33,8 @@ from jostle.methods.octree_update.work import (
     TouchingFaces,
     Work,
 )
-from jostle.report import Counters
-from jostle.rows import Rows
+from jostle.report.assemble import Rows
+from jostle.report.report import Counters
 from jostle.shapes.mesh import Mesh
 
 FIRST_SLICE = 1 << 20  # operations; later slices are sized by the clock

@@ -15,11 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
+from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
+from jostle.broad_phase.pair_memory import PairMemory
 from jostle.broad_phase.volumes import CandidatePairs, every_pair
-from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.contact_kind import TOUCHING
 from jostle.geometry.gjk import ROUNDING, closest_points, empty_search
 from jostle.geometry.support import Hull
+from jostle.interface.frame import Bodies, Floats, Frame, Ints
+from jostle.interface.method import BroadPhase, Detector, OldToNew, Progress
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
+from jostle.interface.traits import Answer, Need, Semantics, Traits, within_resolution
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.separating_plane.fallback import Triangles
@@ -37,14 +43,8 @@ from jostle.methods.separating_plane.planes import (
 )
 from jostle.methods.separating_plane.show import discs_of_planes
 from jostle.methods.separating_plane.vertices import Vertices, vertices_of
-from jostle.overlay import Overlay
-from jostle.pair_memory import PairMemory
-from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.protocol import BroadPhase, Detector, OldToNew, Progress
-from jostle.query import Query
-from jostle.report import Closest, Counters, Pairs, Report, unknown_column
+from jostle.report.report import Closest, Counters, Pairs, Report, unknown_column
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Answer, Need, Semantics, Traits, within_resolution
 
 FIRST_SLICE = 200_000  # operations: pairs, and vertices that supports look at
 WIDE = 0.5  # a new plane has a gap of at least this share of the distance: see the README for what others cost

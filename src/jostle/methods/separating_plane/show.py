@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from jostle.broad_phase.volumes import CandidatePairs
-from jostle.frame import Floats, Frame
+from jostle.interface.frame import Floats, Frame
+from jostle.interface.overlay import Overlay
 from jostle.methods.separating_plane.vertices import Vertices
-from jostle.overlay import Overlay
-from jostle.report import Pairs, pair_key
+from jostle.report.report import Pairs, pair_key
 
 
 def discs_of_planes(pairs: CandidatePairs, meeting: Pairs, normals: Floats, shapes: tuple[Vertices, ...], frame: Frame) -> Overlay:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from jostle.errors import InputError
-from jostle.frame import Floats, Ints
 from jostle.geometry.support import FEW_VERTICES, across_flat_sides, neighbours_of_vertices, welded_points
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.shapes.mesh import Mesh
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle.errors import InputError
-from jostle.frame import Floats
+from jostle.interface.frame import Floats
 from jostle.methods.voxmap.map import Lattice
 from jostle.methods.voxmap.ray_casting import Crossings, no_crossings, other_axes
 from jostle.shapes.analytic import ManyRays, RaySurface

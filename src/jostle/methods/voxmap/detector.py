@@ -17,8 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
+from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
 from jostle.broad_phase.volumes import CandidatePairs, every_pair
-from jostle.frame import Bodies, Floats, Frame, Ints
+from jostle.interface.frame import Bodies, Floats, Frame, Ints
+from jostle.interface.method import Detector, OldToNew, PairFinder
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import KEPT_BYTES, GrowingRows
 from jostle.kernels.handles import AddressTable
@@ -49,11 +53,7 @@ from jostle.methods.voxmap.shape import VoxelShape
 from jostle.methods.voxmap.shape_arrays import END_PIECE, FIRST_PIECE, PAIR, TASK, ShapeArrays, numbers_record
 from jostle.methods.voxmap.show import shown_hits, shown_shells, shown_voxels
 from jostle.methods.voxmap.voxel_size import reach_of
-from jostle.overlay import Overlay
-from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.protocol import Detector, OldToNew, PairFinder
-from jostle.query import Query
-from jostle.report import Contacts, Counters, Details, Report
+from jostle.report.report import Contacts, Counters, Details, Report
 from jostle.shapes.mesh import Mesh
 
 if TYPE_CHECKING:

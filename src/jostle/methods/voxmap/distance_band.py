@@ -3,7 +3,7 @@
 Lock and Wills know only filled and empty. The band keeps, in blocks of 8 x 8 x 8 voxels, the distance of each centre to the nearest
 face, exact but for rounding to 1/8192 of a voxel, up to `WIDTH` voxels on each side; farther ones are cut off there. Its lattice
 is the map's grown by `MARGIN` voxels on all sides: a point in any filled voxel has eight centres about it. A centre is inside
-(negative) where its winding number is not 0, as in `jostle.containment`; inverted meshes and overlapping shells count. Faces
+(negative) where its winding number is not 0, as in `jostle.report.containment`; inverted meshes and overlapping shells count. Faces
 inside the union of overlapping shells are faces too: depth is to the nearest one, never more than the true one. An open mesh has no
 inside.
 
@@ -19,16 +19,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
 from jostle.geometry.point_triangle import TriangleFrame, in_frame
 from jostle.geometry.triangle import Triangle, triangle_bounds, triangle_of_row
 from jostle.geometry.vector import Vec2, Vec3, cross, dot, minus, negative
+from jostle.interface.frame import Floats
+from jostle.interface.method import Progress
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.methods.voxmap.face_bins import Range, all_faces, bin_faces, reached_cells, reached_in_row, whole_frame
 from jostle.methods.voxmap.map import GridSize, Words, cell_number
-from jostle.protocol import Progress
 from jostle.shapes.mesh import Mesh
 
 WIDTH = 4.0  # voxels; at three voxels deep the centres about a point lie within it along the way out

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Ints
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, CROSSING, TOUCHING
 from jostle.geometry.rigid import solve_relative_pose_into
 from jostle.geometry.vector import Vec3, dot, minus, plus, point_at, point_from, times, write_point
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64
 from jostle.kernels.structs import Addresses, Rows, borrowed, float32

@@ -14,16 +14,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jostle import cast
-from jostle.frame import Bodies
+from jostle.broad_phase.candidates import broad_phase_of
+from jostle.interface.frame import Bodies
+from jostle.interface.method import BroadPhase, Progress
+from jostle.interface.traits import Answer, Guarantee, Need, Semantics, Traits, within_resolution, within_share
 from jostle.methods.voxmap.detector import VoxmapDetector
 from jostle.methods.voxmap.look_up import MOST_ACROSS
 from jostle.methods.voxmap.memory import check_memory, check_size
 from jostle.methods.voxmap.shape import VoxelShape, prepare
 from jostle.methods.voxmap.voxel_size import reach_of
-from jostle.pairwise import broad_phase_of
-from jostle.protocol import BroadPhase, Progress
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Answer, Guarantee, Need, Semantics, Traits, within_resolution, within_share
 
 DEFORMING = "wide_tree and face_octree take deforming bodies"
 OPEN = "Voxmap(surface_only=True) takes it as a surface, and wide_tree takes it as it is"

@@ -18,15 +18,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
 from jostle.geometry.triangle import Triangle, triangle_of_row
 from jostle.geometry.vector import Vec3, dot, length, minus, point_at, times, write_point
+from jostle.interface.frame import Floats
+from jostle.interface.method import Progress
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64
 from jostle.methods.voxmap.face_bins import all_faces, bin_faces
 from jostle.methods.voxmap.map import GridSize, cell_number
-from jostle.protocol import Progress
 from jostle.shapes.mesh import Mesh
 
 REACH = 1.7330  # shell voxels: √3, and something for the rounding of points to float32

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
+from jostle.interface.frame import Floats
+from jostle.interface.method import Progress
 from jostle.methods.voxmap.analytic_rays import crossings_of_surface
 from jostle.methods.voxmap.deep_points import deep_points
 from jostle.methods.voxmap.distance_band import distance_band, near_words
@@ -35,7 +36,6 @@ from jostle.methods.voxmap.voxel_size import (
     solid_bounds,
     voxel_edge,
 )
-from jostle.protocol import Progress
 from jostle.shapes.mesh import Mesh
 
 EMPTY = 1e-9  # voxels: a way inside the solid that is no longer is rounding

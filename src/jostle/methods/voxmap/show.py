@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.frame import Floats, Frame
+from jostle.interface.frame import Floats, Frame
+from jostle.interface.overlay import Overlay
 from jostle.methods.voxmap.map import Lattice
 from jostle.methods.voxmap.shape import VoxelShape
 from jostle.methods.voxmap.shell import shell_of
 from jostle.methods.voxmap.surface import surface_words
-from jostle.overlay import Overlay
-from jostle.report import Contacts
+from jostle.report.report import Contacts
 
 
 def surface_voxel_centres(shape: VoxelShape) -> Floats:

@@ -17,7 +17,7 @@ import numpy as np
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.frame import Floats
+from jostle.interface.frame import Floats
 
 if TYPE_CHECKING:
     from jostle.shapes.mesh import Mesh

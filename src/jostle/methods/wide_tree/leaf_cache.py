@@ -20,9 +20,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
 from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
 from jostle.geometry.vector import Vec3
+from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import LANES, f32x8_abs, f32x8_add, f32x8_multiply_add, f32x8_splat, f32x8_sub

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from jostle.geometry.contact_kind import CROSSING, NEAR
+from jostle.geometry.reported_distance import distance_if_nearer
 from jostle.geometry.triangle import Triangle, triangle_in_lane
 from jostle.geometry.triangle_triangle import triangles_touch
-from jostle.geometry.triangles_distance import distance_if_nearer
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import (
@@ -60,10 +60,10 @@ from jostle.methods.wide_tree.leaf_cache import (
     world_face,
     world_faces,
 )
-from jostle.methods.wide_tree.motion import LARGEST_PADDING
 from jostle.methods.wide_tree.pair_work import PairWork
+from jostle.methods.wide_tree.relative_frame import LARGEST_PADDING
 from jostle.methods.wide_tree.tree import NodePair, PlacedTree
-from jostle.packed_rows import ALL, FACE_BITS, KIND_BITS, WORST
+from jostle.report.packing import ALL, FACE_BITS, KIND_BITS, WORST
 
 MANY_LEFT = 4  # faces after two culls, from which on a third pays
 

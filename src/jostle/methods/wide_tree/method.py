@@ -13,29 +13,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
-from jostle.batch import Batch
 from jostle.broad_phase.brute_force import BruteForce as AllPairs
+from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, world_volumes
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.broad_phase.volumes import CandidatePairs, every_pair
 from jostle.errors import InputError
-from jostle.frame import Bodies, Floats, Frame, Ints
+from jostle.interface.frame import Bodies, Floats, Frame, Ints
+from jostle.interface.method import OldToNew, PairFinder, Progress
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
+from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.build import build_and_measure, build_tree
-from jostle.methods.wide_tree.itself import find_rows_of_itself
 from jostle.methods.wide_tree.nearest import closest_in_forest
-from jostle.methods.wide_tree.on_threads import find_rows_on_threads
+from jostle.methods.wide_tree.parallel import find_rows_on_threads
 from jostle.methods.wide_tree.refit import refit_tree
 from jostle.methods.wide_tree.search import Placed
+from jostle.methods.wide_tree.self_collision import find_rows_of_itself
 from jostle.methods.wide_tree.tree import LANES, Forest, Tree
-from jostle.overlay import Overlay
-from jostle.packed_rows import ALL, FIRST, HOW_MANY, WORST, unpacked
-from jostle.pairwise import LocalBoxes, allowed_pairs, world_volumes
-from jostle.protocol import OldToNew, PairFinder, Progress
-from jostle.query import Query
-from jostle.report import Closest, Contacts, Counters, Kind, Report
-from jostle.rows import Rows, as_asked, contacts_of, labelled, merged, summed_up, with_solids
+from jostle.report.assemble import Rows, as_asked, contacts_of, labelled, merged, summed_up, with_solids
+from jostle.report.batch import Batch
+from jostle.report.packing import ALL, FIRST, HOW_MANY, WORST, unpacked
+from jostle.report.report import Closest, Contacts, Counters, Kind, Report
 from jostle.shapes.mesh import Mesh
-from jostle.traits import EXACT, Answer, Semantics, Serve, Traits
 
 DEGRADED = 2.0  # a deforming tree is built anew when its boxes have this many times the area they had when it was built
 DEEPEST_SHOWN = 64  # level of an overlay; a tree of 2^31 faces has fewer

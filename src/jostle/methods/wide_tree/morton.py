@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Ints
 from jostle.geometry.morton import morton_code
 from jostle.geometry.triangle import face_at, triangle_bounds
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses, Record, Rows, Struct, int64, opener
 from jostle.methods.wide_tree.kd_order import BLOCK_FACES, NODE_FACES, order_block

@@ -31,11 +31,10 @@ import threading
 
 import numpy as np
 
-from jostle.details import closest_of_faces
-from jostle.frame import Floats
 from jostle.geometry.triangle import triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.vector import Vec3, length, point_from, write_point_from
+from jostle.interface.frame import Floats
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
@@ -45,7 +44,6 @@ from jostle.kernels.simd import LANES, f32x8_less, f32x8_max, f32x8_mul, f32x8_s
 from jostle.kernels.slices import run_in_slices
 from jostle.kernels.structs import Addresses, Rows, borrowed
 from jostle.methods.wide_tree.lanes import Boxes8, Lanes, box_in_lane, boxes_at, in_every_lane, store_lanes
-from jostle.methods.wide_tree.motion import BOTH_FRAMES, NO_FRAME, Motion, move_boxes
 from jostle.methods.wide_tree.nearest_bounds import (
     aim,
     far_ends,
@@ -72,8 +70,10 @@ from jostle.methods.wide_tree.nearest_work import (
     WaitingPair,
     open_nearest,
 )
+from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, Motion, move_boxes
 from jostle.methods.wide_tree.tree import ROW, Forest, NodePair, PlacedTree, Tree, open_tree
-from jostle.report import Closest
+from jostle.report.contact_geometry import closest_of_faces
+from jostle.report.report import Closest
 
 DONE, OUT_OF_OPERATIONS, FULL_STACK, SUSPICION = range(4)
 MOST_NEW = LANES * LANES  # stack entries that one pair of nodes can add

@@ -5,7 +5,7 @@ and the gap between boxes along one direction in the world, the *arrow*, from th
 so far. The first two tell what lies to the side, the last what lies behind: where two surfaces face each other it alone
 sees that boxes are fatter than what is in them.
 
-Conservative: the padding of `motion.py` covers the poses and float32 (its error grows with the distance of the bodies, here
+Conservative: the padding of `relative_frame.py` covers the poses and float32 (its error grows with the distance of the bodies, here
 up to FARTHEST times their size). A pose is rigid only to 1e-5, so lengths in a frame are multiplied by a bound of its
 smallest singular value; the arrow is taken into the frames by transposing, which is exact for any matrix. Beyond FARTHEST
 only the arrow serves: the way between the centres is added in float64, and float32 holds what is left, so that bodies 1e6
@@ -17,13 +17,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from jostle.frame import Floats
 from jostle.geometry.rigid import solve_relative_pose_into
 from jostle.geometry.vector import Vec3, dot, point_from
+from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import LANES, f32x8_add, f32x8_max, f32x8_mul, f32x8_multiply_add, f32x8_splat
 from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Lanes, Points8, in_every_lane, lanes_at, minus8, squared_length
-from jostle.methods.wide_tree.motion import (
+from jostle.methods.wide_tree.nearest_work import NearestWork, Placement
+from jostle.methods.wide_tree.relative_frame import (
     BOTH_FRAMES,
     FLOAT32_PADDING,
     FRAME_OF_X,
@@ -35,7 +36,6 @@ from jostle.methods.wide_tree.motion import (
     set_up_row,
     world_padding,
 )
-from jostle.methods.wide_tree.nearest_work import NearestWork, Placement
 from jostle.methods.wide_tree.tree import PlacedTree, TreeFrame
 
 # Of the extent: triangles_distance is within 0.75 · 2^-44 of the truth, closest_points_of_triangles within 2^-46. Two of each

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jostle.geometry.faces_distance import SMALLEST_DISTANCE
+from jostle.geometry.exact_zero_distance import SMALLEST_DISTANCE
+from jostle.geometry.reported_distance import triangles_distance
 from jostle.geometry.triangle import Triangle, triangle_from, triangle_in_lane
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
-from jostle.geometry.triangles_distance import triangles_distance
 from jostle.geometry.vector import Vec3, length, minus, negative, point_from, times, write_point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -29,9 +29,9 @@ from jostle.kernels.simd64 import f64x8_add, f64x8_max, f64x8_min, f64x8_mul, f6
 from jostle.kernels.structs import Rows
 from jostle.methods.wide_tree.lanes import POINT_ROWS, box_in_lane, boxes_at, in_every_lane, store_lanes
 from jostle.methods.wide_tree.leaf_cache import Lanes64, Points64, gather, move, points64_at, rounded_down, rounded_up
-from jostle.methods.wide_tree.motion import NO_FRAME
 from jostle.methods.wide_tree.nearest_bounds import MOST_TIES, aim, squared_gaps
 from jostle.methods.wide_tree.nearest_work import SLOTS, Candidate, FaceCorners, NearestWork, NearLeaf
+from jostle.methods.wide_tree.relative_frame import NO_FRAME
 from jostle.methods.wide_tree.tree import NodePair, PlacedTree, TreeArrays
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int32, int64, opener
-from jostle.methods.wide_tree.motion import Motion
+from jostle.methods.wide_tree.relative_frame import Motion
 
 SLOTS = 512  # of each cache of leaves
 MOST_FACE_PAIRS = 64  # of two leaves

@@ -9,7 +9,7 @@ from typing import Literal
 
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int32, int64, opener
 from jostle.methods.wide_tree.leaf_cache import WorldLeaf
-from jostle.methods.wide_tree.motion import Motion
+from jostle.methods.wide_tree.relative_frame import Motion
 
 START = -1  # as the next pair: a new search
 MOST_NEW = 64  # rows, or stack entries, that one pair of nodes can add

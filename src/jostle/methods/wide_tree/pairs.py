@@ -1,6 +1,6 @@
 """All touching face pairs of pairs of bodies: two trees walked together, node against node.
 
-X is the tree with the larger extent, Y the other (`motion.py`). A pair of nodes is compared as follows:
+X is the tree with the larger extent, Y the other (`relative_frame.py`). A pair of nodes is compared as follows:
 
 1. `move_boxes`: the eight boxes of each node are brought into the frame of the other tree.
 2. `_meeting_boxes`: all 8 x 8 pairs of boxes are tested on six separating axes, three in each frame, eight pairs at a time. (The
@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from jostle.frame import Floats, Ints
 from jostle.geometry.vector import Vec3
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import LANES, lowest_bit, without_lowest_bit
@@ -37,10 +37,10 @@ from jostle.kernels.structs import Addresses, Rows, borrowed
 from jostle.methods.wide_tree.lanes import box_in_lane, boxes_at, boxes_meet, separations, store_lanes
 from jostle.methods.wide_tree.leaf_cache import Reference
 from jostle.methods.wide_tree.leaf_pairs import BodyPair, compare_leaves
-from jostle.methods.wide_tree.motion import BOTH_FRAMES, NO_FRAME, matrix_in, move_boxes, set_up_motion
 from jostle.methods.wide_tree.pair_work import EXACT_TEST, MOST_NEW, START, PairWork, Progress, WaitingNodes, open_work
+from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, matrix_in, move_boxes, set_up_motion
 from jostle.methods.wide_tree.tree import ROW, NodePair, PlacedTree, open_tree
-from jostle.packed_rows import ALL, ANY
+from jostle.report.packing import ALL, ANY
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK = range(4)
 OUTWARD = 1.0 + 1e-6  # more than float32 rounds off a clearance

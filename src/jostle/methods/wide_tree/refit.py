@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Ints
 from jostle.geometry.triangle import Bounds, face_at, triangle_bounds, union_of_bounds
 from jostle.geometry.vector import Vec3, point_at
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64

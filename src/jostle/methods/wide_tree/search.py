@@ -12,20 +12,20 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats, Ints
+from jostle.interface.frame import Floats, Ints
 from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.pool import told_to_stop
 from jostle.kernels.sort import sort_with_values
 from jostle.methods.wide_tree.leaf_cache import empty_cache
-from jostle.methods.wide_tree.motion import Motion
 from jostle.methods.wide_tree.pair_work import START, MovedBoxes, PairWork, Progress
 from jostle.methods.wide_tree.pairs import DONE, FULL_ROWS, FULL_STACK, touching_faces
+from jostle.methods.wide_tree.relative_frame import Motion
 from jostle.methods.wide_tree.tree import LANES, Forest
-from jostle.packed_rows import ALL, FACE_BITS, KIND_BITS
-from jostle.report import Counters
-from jostle.rows import Rows
+from jostle.report.assemble import Rows
+from jostle.report.packing import ALL, FACE_BITS, KIND_BITS
+from jostle.report.report import Counters
 
 Found: TypeAlias = tuple[NDArray[np.int64], Ints, Floats]  # rows as the kernel writes them: keys, pairs, distances
 

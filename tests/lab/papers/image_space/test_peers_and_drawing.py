@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from jostle import InputError, Unsupported, World, scenes
+from jostle.geometry.pose import translation
 from jostle.geometry.rigid import transform_points
 from jostle.lab.papers.image_space.drawing import Drawing, DrawingDetector
 from jostle.lab.papers.image_space.peers import KINDS, LIBRARIES, Peer
 from jostle.lab.truth import BODY_PAIRS, question_for
-from jostle.motion.pose import translation
 from jostle.render import rasterise
 from jostle.shapes import build
 

@@ -15,11 +15,11 @@ from jostle.lab.papers.monte_carlo import FIGURES, WITHOUT_A_FIGURE, encounters,
 from jostle.lab.papers.monte_carlo.budgets import BUDGETS, UNLIMITED, WITH_MORE
 from jostle.lab.papers.monte_carlo.contenders import AABB, LAST, LEVELS, OBB
 from jostle.lab.papers.monte_carlo.encounters import DRAGON, PAIRS, SPHERE, Encounter, deforming
+from jostle.lab.papers.monte_carlo.instrumented import Watched
 from jostle.lab.papers.monte_carlo.judged import percent, verdict_of
 from jostle.lab.papers.monte_carlo.pictures import draw_encounters
 from jostle.lab.papers.monte_carlo.printed import PRINTED, TABLE
 from jostle.lab.papers.monte_carlo.rebuilt import BUILD, QUERY
-from jostle.lab.papers.monte_carlo.watched import Watched
 from jostle.lab.plots import draw_experiment
 from jostle.lab.results import MethodRun, Point
 from jostle.lab.run import LabRun

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from jostle import BoundingTree, BruteForce, WideTree, World
+from jostle.geometry.pose import translation
 from jostle.lab.papers.monte_carlo.counted import with_counts
+from jostle.lab.papers.monte_carlo.instrumented import LARGE, Watched
 from jostle.lab.papers.monte_carlo.rebuilt import BUILD, QUERY, Rebuilt
-from jostle.lab.papers.monte_carlo.watched import LARGE, Watched
 from jostle.lab.regions import regions_of
 from jostle.lab.truth import FACES, NOTHING, Truth, question_for
-from jostle.motion.pose import translation
 from jostle.motion.record import Motion
-from jostle.report import Counters, Pairs, Report
+from jostle.report.report import Counters, Pairs, Report
 from jostle.shapes import build
 from tests.lab.fakes import Wrapped, toy_motion
 

@@ -13,20 +13,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
-from jostle.frame import Bodies, Floats, Frame
 from jostle.geometry.rigid import transform_points
+from jostle.interface.frame import Bodies, Floats, Frame
+from jostle.interface.method import Detector, OldToNew, Progress
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
+from jostle.interface.traits import Need, Semantics, Traits
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
-from jostle.overlay import Overlay
-from jostle.protocol import Detector, OldToNew, Progress
-from jostle.query import Query
 from jostle.render import Camera
 from jostle.render.depth_maps import draw_shape
 from jostle.render.patches import Patches, patch_arrays, patches_of
 from jostle.render.spans import scratch_for_drawing
-from jostle.report import Counters, Report
+from jostle.report.report import Counters, Report
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Need, Semantics, Traits
 
 
 @dataclass(frozen=True)

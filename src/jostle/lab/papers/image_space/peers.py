@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jostle import cast
+from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
 from jostle.errors import Unsupported
-from jostle.frame import Bodies, Floats, Frame, Ints
 from jostle.geometry.contact_kind import CROSSING
+from jostle.interface.frame import Bodies, Floats, Frame, Ints
+from jostle.interface.method import Detector, OldToNew, Progress
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
+from jostle.interface.traits import Answer, Need, Semantics, Traits, within_resolution
 from jostle.lab.methods import NamedMethod
-from jostle.overlay import Overlay
-from jostle.pairwise import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.protocol import Detector, OldToNew, Progress
-from jostle.query import Query
-from jostle.report import Counters, Pairs, Report, unknown_column
+from jostle.report.report import Counters, Pairs, Report, unknown_column
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Answer, Need, Semantics, Traits, within_resolution
 
 LIBRARIES = {"fcl": "python-fcl", "coal": "coal"}
 KINDS = ("trees", "convex")

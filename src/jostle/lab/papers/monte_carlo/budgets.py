@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from jostle.interface.query import Budget
 from jostle.lab.experiment import Value
 from jostle.lab.methods import NamedMethod
 from jostle.lab.papers.monte_carlo.contenders import shells
-from jostle.lab.papers.monte_carlo.watched import Watched
-from jostle.query import Budget
+from jostle.lab.papers.monte_carlo.instrumented import Watched
 
 MILLISECONDS, MORE = (0.5, 1.0, 2.0, 5.0), 10.0
 BUDGETS = {f"monte_carlo({time:g} ms)": 1e-3 * time for time in MILLISECONDS}  # seconds by label

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from jostle.atomic_file import written_whole
 from jostle.lab.appearance import LOOKS
 from jostle.lab.drawings.axes import GREY, WIDTH, number_words
 from jostle.lab.files import RESULT, read_result
@@ -21,7 +22,6 @@ from jostle.lab.papers.monte_carlo.budgets import BUDGETS, WITH_MORE
 from jostle.lab.papers.monte_carlo.contenders import in_brackets
 from jostle.lab.papers.monte_carlo.encounters import pair_of
 from jostle.lab.results import MethodRun, Point
-from jostle.whole_file import written_whole
 
 DOTS_PER_INCH = 200
 LEAST = 1e-4  # shares below this are drawn on the way to 0

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from jostle.interface.query import Budget
 from jostle.lab.experiment import Value
 from jostle.lab.methods import NamedMethod, method_written
 from jostle.lab.papers.monte_carlo.rebuilt import Rebuilt
 from jostle.methods.bounding_tree.method import BoundingTree
-from jostle.query import Budget
 
 AABB, OBB, MODERN = "bounding_tree(aabb, refit)", "bounding_tree(obb, rebuilt)", "wide_tree"
 LEVELS: dict[str, int | None] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jostle.report import Counters, Report, replaced
+from jostle.report.report import Counters, Report, replaced
 
 
 class MoreCounters(Counters):

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from jostle.frame import Bodies, Frame
+from jostle.interface.frame import Bodies, Frame
+from jostle.interface.method import Detector, Method, OldToNew, Progress
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
+from jostle.interface.traits import Traits
 from jostle.lab.papers.monte_carlo.counted import with_counts
-from jostle.overlay import Overlay
-from jostle.protocol import Detector, Method, OldToNew, Progress
-from jostle.query import Query
-from jostle.report import Report, replaced
+from jostle.report.report import Report, replaced
 from jostle.shapes.mesh import Mesh
-from jostle.traits import Traits
 
 BUILD, QUERY = "build_microseconds", "query_microseconds"
 

@@ -3,7 +3,7 @@
 No figure of the paper: it says that all regions are discovered (§6), a little late at worst and usually before they touch (§3.2),
 and shows a video. What is asked of it here is ours: at 2 ms a frame and 30 Hz at least 99 % of the touching faces belong to regions
 of which at least one pair is reported, and no region of 8 or more pairs is missed for more than 3 frames. What a region is says
-`lab/regions.py`, how it is watched `watched.py`: counts are of the first replay, in which the exact engine works between two frames
+`lab/regions.py`, how it is watched `instrumented.py`: counts are of the first replay, in which the exact engine works between two frames
 and leaves nothing in the caches.
 """
 
@@ -16,9 +16,9 @@ from jostle.lab.papers.judging import run_at, several
 from jostle.lab.papers.monte_carlo.budgets import UNLIMITED, WITH_MORE, watched
 from jostle.lab.papers.monte_carlo.contenders import in_brackets
 from jostle.lab.papers.monte_carlo.encounters import PAIRS, deforming, encounter, with_bunny
+from jostle.lab.papers.monte_carlo.instrumented import LARGE
 from jostle.lab.papers.monte_carlo.judged import percent, share_found, values_run, verdict_of, why_not
 from jostle.lab.papers.monte_carlo.printed import PAPER
-from jostle.lab.papers.monte_carlo.watched import LARGE
 from jostle.lab.results import ExperimentResult, MethodRun, Verdict
 
 OURS = "§3.2, §6; the bar is ours"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from jostle.interface.method import BroadPhase
 from jostle.lab.experiment import Value
 from jostle.lab.methods import NamedMethod
 from jostle.lab.papers.voxmap.printed import PRINTED
 from jostle.lab.papers.voxmap.steady import YARDSTICK
 from jostle.lab.sized_voxmap import SizedVoxmap
-from jostle.protocol import BroadPhase
 
 
 def as_printed(label: str, broad: str | BroadPhase | None = None, **settings: object) -> NamedMethod:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
 from jostle.geometry.vector import Vec3, coordinate, dot, minus, plus, point_at, times, write_point
+from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.methods.bounding_tree.axes import Axes
 from jostle.methods.bounding_tree.face_sets import SetWork, centre_of_entry

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
 from jostle.geometry.vector import Vec3, dot, minus
+from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses
 from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, SetWork, centre_of_entry, open_sets, view_volume

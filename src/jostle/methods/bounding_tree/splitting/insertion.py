@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
 from jostle.geometry.triangle import Bounds, Triangle, triangle_bounds, union_of_bounds
 from jostle.geometry.vector import minus, point_from, write_point_from
+from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.random import below

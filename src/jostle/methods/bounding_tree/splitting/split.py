@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Bools, Floats
+from jostle.interface.frame import Bools, Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses
 from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, FaceSets, SetWork, open_sets

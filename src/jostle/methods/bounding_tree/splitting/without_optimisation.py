@@ -15,8 +15,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.frame import Floats
 from jostle.geometry.vector import Vec3, minus, plus, point_at, write_point
+from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses

@@ -1,0 +1,160 @@
+"""The short way: one call for two meshes. Each makes a world of its own; hold a `World` for anything that moves."""
+
+from __future__ import annotations
+
+from typing import Never
+
+from numpy.typing import ArrayLike
+
+from jostle import cast
+from jostle.continuous.first_contact import FirstContact
+from jostle.errors import InputError
+from jostle.interface.method import Method
+from jostle.interface.query import Budget, Query
+from jostle.report.report import Closest, Report
+from jostle.shapes.coerce import MeshLike
+from jostle.world.checks import refuse_options
+from jostle.world.world import World
+
+MOTION_METHOD = "bounding_tree"  # what looks along a motion where no method is named
+
+
+def collide(
+    a: MeshLike,
+    b: MeshLike,
+    pose_a: ArrayLike | None = None,
+    pose_b: ArrayLike | None = None,
+    *,
+    method: str | Method | None = None,
+    rows: str = "faces",
+    clearance: float = 0.0,
+    solid: bool = False,
+    self_collision: bool | None = None,
+    itself: bool | None = None,
+    adjacent: bool = False,
+    motion: bool = False,
+    all_contacts: bool = False,
+    separation: float = 0.0,
+    budget: Budget | None = None,
+    **unknown: Never,
+) -> Report:
+    """Return which faces of two meshes touch.
+
+    Parameters
+    ----------
+    a, b : jostle.Mesh, trimesh.Trimesh, (vertices, faces) or a path
+    pose_a, pose_b : (4,4), optional
+        Body to world.
+    method : str or Method, optional
+    rows, clearance, solid, self_collision, itself, adjacent, motion, all_contacts, separation, budget
+        As in `World.detect`.
+
+    The bodies are called "a" and "b" and have the ids 0 and 1.
+    """
+    refuse_options(collide, unknown)
+    query = Query(
+        rows, clearance, solid, itself, adjacent, motion, all_contacts, separation, budget, self_collision=self_collision
+    )  # fmt: skip
+    world = World(method)
+    world.add(a, pose_a, "a")
+    world.add(b, pose_b, "b")
+    return world.detect(query)
+
+
+def distance(
+    a: MeshLike,
+    b: MeshLike,
+    pose_a: ArrayLike | None = None,
+    pose_b: ArrayLike | None = None,
+    *,
+    method: str | Method | None = None,
+) -> Closest:
+    """Return the distance of the surfaces of two meshes, with closest points (world) and faces; 0.0 when they touch."""
+    world = World(method)
+    return world.distance(world.add(a, pose_a, "a"), world.add(b, pose_b, "b"))
+
+
+def self_collide(
+    mesh: MeshLike,
+    *,
+    adjacent: bool = False,
+    method: str | Method | None = None,
+    rows: str = "faces",
+    clearance: float = 0.0,
+    solid: bool = False,
+    budget: Budget | None = None,
+    **unknown: Never,
+) -> Report:
+    """Return which faces of one mesh touch each other.
+
+    Parameters
+    ----------
+    mesh : jostle.Mesh, trimesh.Trimesh, (vertices, faces) or a path
+    adjacent : bool
+        Also faces that share a welded vertex, when they touch beyond what they share.
+    method : str or Method, optional
+    rows, clearance, solid, budget
+        As in `World.detect`.
+
+    The body is called "mesh" and has the id 0.
+    """
+    refuse_options(self_collide, unknown)
+    query = Query(rows, clearance, solid, True, adjacent, budget=budget)
+    world = World(method)
+    world.add(mesh, name="mesh")
+    return world.detect(query)
+
+
+def first_contact(
+    a: MeshLike,
+    b: MeshLike,
+    to_a: ArrayLike | None = None,
+    to_b: ArrayLike | None = None,
+    separation: float = 0.0,
+    *,
+    pose_a: ArrayLike | None = None,
+    pose_b: ArrayLike | None = None,
+    method: str | Method | None = None,
+) -> FirstContact:
+    """Return when and where two moving meshes first touch: time 0 … 1 within the motion, inf if they never do.
+
+    Parameters
+    ----------
+    a, b : jostle.Mesh, trimesh.Trimesh, (vertices, faces) or a path
+    to_a, to_b : (4,4) or (n,3), optional
+        Where the motion ends: a pose, reached along the shortest screw, or the vertices of a deforming mesh (body coordinates),
+        reached along straight lines. A mesh without one is at rest.
+    separation : float
+        The distance at which faces count as in contact; bodies that start within it are free as long as they come no nearer.
+    pose_a, pose_b : (4,4), optional
+        Body to world at the start of the motion, the identity by default. A deforming mesh keeps its pose.
+    method : str or Method, optional
+        One that serves motion; bounding_tree by default.
+
+    Examples
+    --------
+    >>> first = jostle.first_contact(cover, housing, to_a=T)
+    >>> if first:
+    ...     print(first.time, first.feature_a, first.feature_b, first.point)
+    """
+    world = World(MOTION_METHOD if method is None else method)
+    for mesh, pose, to, name in ((a, pose_a, to_a, "a"), (b, pose_b, to_b, "b")):
+        shape = (4, 4) if to is None else _shape_of(to, f"to_{name}")
+        body = world.add(mesh, pose, name, deformable=shape != (4, 4))
+        if to is not None and shape == (4, 4):
+            body.pose = to
+        elif to is not None:
+            body.vertices = to
+    return FirstContact.of(world.detect(motion=True, separation=separation).contacts)
+
+
+def _shape_of(to: ArrayLike, field: str) -> tuple[int, ...]:
+    """Return the shape of the end of a motion: that of a pose, or of vertices."""
+    try:
+        shape = cast.as_array(to, "", field).shape
+    except InputError:
+        shape = ()
+    if shape != (4, 4) and (len(shape) != 2 or shape[1] != 3):
+        has = f"has shape {shape}" if shape else "is not an array of numbers"
+        raise InputError(f"{field} {has}; pass a pose (4, 4), or the vertices (n, 3) at the end of the motion")
+    return shape

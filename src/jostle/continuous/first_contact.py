@@ -1,0 +1,50 @@
+"""FirstContact: when and where two bodies first meet along a motion, as `jostle.first_contact` returns it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.geometry.features import Feature, Features
+from jostle.report.report import Contacts
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FirstContact:
+    """When and where two bodies first meet along a motion. Truth value: whether they do.
+
+    Features are given by the vertices of the mesh: ("vertex", (i,)), ("edge", (i, j)) or ("face", (i, j, k)).
+    """
+
+    time: float  # 0 … 1 within the motion, inf where they never meet
+    face_a: int = -1
+    face_b: int = -1
+    feature_a: Feature | None = None
+    feature_b: Feature | None = None
+    point: Floats | None = None  # (3,) world, at that time
+    normal: Floats | None = None  # (3,) unit, from a into b
+
+    def __bool__(self) -> bool:
+        return self.time <= 1.0
+
+    @staticmethod
+    def of(contacts: Contacts) -> FirstContact:
+        """Return the first of the rows in time, of equally early ones the first in order."""
+        if len(contacts) == 0:
+            return FirstContact(math.inf)
+        row = int(np.argmin(contacts.time))
+        features = Features.none(len(contacts)) if contacts.features is None else contacts.features
+        return FirstContact(
+            float(contacts.time[row]),
+            int(contacts.face_a[row]),
+            int(contacts.face_b[row]),
+            features.of_a(row),
+            features.of_b(row),
+            contacts.point[row],
+            contacts.normal[row],
+        )

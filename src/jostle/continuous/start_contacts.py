@@ -1,0 +1,115 @@
+"""Faces of rows at times of their own, and the contacts and distances of faces at the start of a motion.
+
+`start_contacts` is the exact static test on the vertices at t = 0, with the features that touch there (the codes are those of
+`feature_queries.py`): faces that cross at the start need neither a corner on a face nor two edges on each other.
+"""
+
+from __future__ import annotations
+
+from jostle.continuous.feature_queries import FACES, FIRST_OF_B, FIRST_OF_EDGES, Codes, FaceRows, Kinds
+from jostle.continuous.moving_faces import Corners, MovingBounds, corner, corners_at, stay_apart
+from jostle.continuous.moving_point import arc_factors, place_with_factors, turn_at
+from jostle.geometry.contact_kind import CROSSING
+from jostle.geometry.exact_zero_distance import faces_distance
+from jostle.geometry.placed_faces import Faces
+from jostle.geometry.triangle import bounds_meet, face_at, triangle_bounds, triangle_of_points
+from jostle.geometry.triangle_triangle import triangles_touch
+from jostle.geometry.vector import Points, point_at, write_point
+from jostle.kernels.jit import kernel
+from jostle.kernels.numbers import as_int64
+
+FACES_THEMSELVES = -1
+
+
+@kernel
+def place_rows(start: Points, end: Points, turn: Points, time: Points, out: Points) -> None:
+    """Write the places of the corners of rows (n,3,3), with turns (n,4) and times (n,), into out (n,3,3)."""
+    for row in range(time.shape[0]):
+        axis, angle = turn_at(turn, row)
+        t = time[row]
+        arc = arc_factors(angle, t)
+        corners_t0, corners_t1, places = start[row], end[row], out[row]
+        for k in range(3):
+            write_point(places, k, place_with_factors(point_at(corners_t0, k), point_at(corners_t1, k), axis, t, arc))
+
+
+@kernel
+def features_of_code(a: Corners, b: Corners, code: int) -> tuple[Corners, Corners]:
+    """Return the vertices that make up the features of a code of two faces; vertices and edges repeat the last one."""
+    if 0 <= code < FIRST_OF_B:
+        p = corner(a, code)
+        return Corners(p, p, p), b
+    if FIRST_OF_B <= code < FIRST_OF_EDGES:
+        p = corner(b, code - FIRST_OF_B)
+        return a, Corners(p, p, p)
+    if FIRST_OF_EDGES <= code < FACES:
+        k, m = (code - FIRST_OF_EDGES) // 3, (code - FIRST_OF_EDGES) % 3
+        q, r = corner(a, (k + 1) % 3), corner(b, (m + 1) % 3)
+        return Corners(corner(a, k), q, q), Corners(corner(b, m), r, r)
+    return a, b
+
+
+@kernel
+def start_contact(vertices_a: Points, a: Corners, vertices_b: Points, b: Corners) -> tuple[int, int]:
+    """Return the kind of contact of two faces and its code, as `start_contacts` has them."""
+    kind, code = 0, -1
+    # First the faces, then their features as triangles without area: the test is exact for these too. One place where it is
+    # called, because each takes seconds to compile.
+    for trial in range(FACES_THEMSELVES, FACES):
+        on_a, on_b = features_of_code(a, b, trial)
+        found = triangles_touch(
+            triangle_of_points(vertices_a, on_a.p, on_a.q, on_a.r), triangle_of_points(vertices_b, on_b.p, on_b.q, on_b.r)
+        )
+        if trial == FACES_THEMSELVES:
+            if found == 0:
+                break
+            kind, code = found, FACES
+            if found == CROSSING:
+                break
+        elif found != 0:
+            code = trial
+            break
+    return kind, code
+
+
+@kernel
+def start_contacts(
+    vertices_a: Points,
+    faces_a: Faces,
+    vertices_b: Points,
+    faces_b: Faces,
+    face_a: FaceRows,
+    face_b: FaceRows,
+    kind: Kinds,
+    code: Codes,
+) -> int:
+    """Write 0, TOUCHING or CROSSING of rows face_a, face_b (n,) into kind (n,) uint8, and what touches into code (n,) int8.
+
+    vertices (v,3) in the world at the start; the code is -1 of faces that are apart, FACES of those that cross, and else the lowest
+    one of features that touch. Returns how many rows touch.
+    """
+    touching = 0
+    for row in range(face_a.shape[0]):
+        i, j = as_int64(face_a[row]), as_int64(face_b[row])
+        kind[row], code[row] = 0, -1
+        if not bounds_meet(triangle_bounds(face_at(vertices_a, faces_a, i)), triangle_bounds(face_at(vertices_b, faces_b, j))):
+            continue
+        kind[row], code[row] = start_contact(vertices_a, corners_at(faces_a, i), vertices_b, corners_at(faces_b, j))
+        if kind[row] != 0:
+            touching += 1
+    return touching
+
+
+@kernel
+def least_start_distance(
+    vertices_a: Points, faces_a: Faces, vertices_b: Points, faces_b: Faces, face_a: FaceRows, face_b: FaceRows, least: float
+) -> float:
+    """Return the least distance of rows face_a, face_b (n,) at the start, vertices (v,3); `least` if none is nearer."""
+    for row in range(face_a.shape[0]):
+        a = face_at(vertices_a, faces_a, as_int64(face_a[row]))
+        b = face_at(vertices_b, faces_b, as_int64(face_b[row]))
+        box_a, box_b = triangle_bounds(a), triangle_bounds(b)
+        if least <= 0.0 or stay_apart(MovingBounds(box_a, box_a), MovingBounds(box_b, box_b), least):
+            continue
+        least = min(least, faces_distance(a, b))
+    return least

@@ -1,0 +1,1 @@
+"""Report, Pairs, Contacts and Batch, and the way from rows of faces to them, once for all methods."""

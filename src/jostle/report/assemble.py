@@ -1,0 +1,135 @@
+"""Rows of face pairs on their way into a report: what every method does with the rows it found, once.
+
+A method hands over `Rows` (faces, kinds, distances, and which of its pairs of bodies each belongs to); here they get their
+bodies and are summarised by pair, what solids add is added where it was asked for, and what the query does not want is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.broad_phase.volumes import CandidatePairs
+from jostle.geometry.contact_kind import OVERLAPPING
+from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.query import Query
+from jostle.report.contact_geometry import details_of_rows
+from jostle.report.containment import PairRows, any_boxes_meet, solid_rows
+from jostle.report.report import CONTACT_COLUMNS, Contacts, Counters, Pairs, Report, pair_key, replaced, unknown_column
+from jostle.report.row_kernels import label_runs
+
+
+class Rows(NamedTuple):
+    """Rows of many pairs: the number of the pair in the list, faces, kind and distance; sorted by (pair, face_a, face_b)."""
+
+    pair: Ints
+    face_a: Ints
+    face_b: Ints
+    kind: NDArray[np.uint8]
+    distance: Floats
+
+
+def labelled(rows: Rows, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts, Pairs]:
+    """Rows as contacts, and the pairs that they make, by one kernel: NumPy's dozen calls take longer than many a search."""
+    count = len(rows.pair)
+    if count == 0:
+        return Contacts.empty(), Pairs.empty()
+    body_a, body_b = np.empty(count, np.int32), np.empty(count, np.int32)
+    most = min(count, len(pairs.body_a))
+    a, b, number = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
+    kind, distance = np.empty(most, np.uint8), np.empty(most)
+    n = label_runs(rows.pair, rows.kind, rows.distance, pairs.body_a, pairs.body_b, body_a, body_b, a, b, kind, number, distance)
+    if n < most:
+        a, b, kind, number, distance = a[:n], b[:n], kind[:n], number[:n], distance[:n]
+    found = Pairs(body_a=a, body_b=b, kind=kind, rows=number, distance=distance, time=unknown_column(n))
+    return contacts_of(body_a, body_b, rows, frame), found
+
+
+def contacts_of(body_a: Ints, body_b: Ints, rows: Rows, frame: Frame) -> Contacts:
+    """Return rows as contacts of these bodies; where they touch is computed when it is asked for."""
+    _, face_a, face_b, kind, distance = rows
+    details = details_of_rows(frame, body_a, body_b, face_a, face_b, kind)
+    return Contacts(
+        body_a=body_a, body_b=body_b, face_a=face_a, face_b=face_b, kind=kind, distance=distance, _details=details
+    )  # fmt: skip
+
+
+def merged(one: Contacts, other: Contacts, frame: Frame) -> Contacts:
+    """All rows of both, in order."""
+    both: dict[str, Any] = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in CONTACT_COLUMNS}
+    faces = (both["face_a"].astype(np.int64) << 32) + both["face_b"]  # a face may be -1
+    order = np.lexsort((faces, pair_key(both["body_a"], both["body_b"])))  # four columns would take twice as long
+    rows = Contacts(**{name: column[order] for name, column in both.items()})
+    return replaced(rows, _details=details_of_rows(frame, rows.body_a, rows.body_b, rows.face_a, rows.face_b, rows.kind))
+
+
+def with_solids(contacts: Contacts, touching: Pairs, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts, Pairs]:
+    """Add a row for every part of a body that lies inside the other of its pair, and tell which pairs overlap.
+
+    `contacts` are all rows of the pairs, `touching` those of the pairs that have any.
+    """
+    if len(contacts) == 0 and not any_boxes_meet(pairs.body_a, pairs.body_b, frame):
+        return contacts, touching
+    ends = np.cumsum(touching.rows, dtype=np.int64)
+    last = np.zeros(len(pairs.body_a), np.int64)
+    first = last.copy()
+    key, of_touching = pair_key(pairs.body_a, pairs.body_b), pair_key(touching.body_a, touching.body_b)
+    order = np.argsort(key, kind="stable")
+    place = order[np.searchsorted(key, of_touching, sorter=order)]
+    first[place], last[place] = ends - touching.rows, ends
+    rows = PairRows(pairs.body_a, pairs.body_b, first, last, contacts.face_a, contacts.face_b, contacts.kind)
+    found = solid_rows(rows, frame)
+    if len(found.pair):
+        added = Rows(found.pair, found.face_a, found.face_b, found.kind, np.zeros(len(found.pair)))
+        a, b = pairs.body_a[found.pair], pairs.body_b[found.pair]
+        contacts = merged(contacts, contacts_of(a, b, added, frame), frame)
+        touching = Pairs.of(contacts)
+    overlapping = CandidatePairs(pairs.body_a[found.overlapping], pairs.body_b[found.overlapping])
+    return contacts, with_overlapping(touching, overlapping)
+
+
+def with_overlapping(pairs: Pairs, overlapping: CandidatePairs | Pairs) -> Pairs:
+    """Return the pairs with the kind OVERLAPPING where the others have them; all of those are among them."""
+    if len(overlapping.body_a) == 0:
+        return pairs
+    kind = pairs.kind.copy()
+    places = np.searchsorted(pair_key(pairs.body_a, pairs.body_b), pair_key(overlapping.body_a, overlapping.body_b))
+    kind[places] = OVERLAPPING
+    return replaced(pairs, kind=kind)
+
+
+def summed_up(contacts: Contacts, before: Pairs) -> Pairs:
+    """Summarise contacts that came to those of pairs which are known; what overlapped goes on overlapping."""
+    return with_overlapping(Pairs.of(contacts), before.select(before.kind == OVERLAPPING))
+
+
+def report_of(rows: Rows, pairs: CandidatePairs, frame: Frame, query: Query, counters: Counters) -> Report:
+    """Return the report of all touching rows of these pairs, as the query wants it."""
+    contacts, touching = labelled(rows, pairs, frame)
+    if query.solid:
+        contacts, touching = with_solids(contacts, touching, pairs, frame)
+    return as_asked(contacts, touching, counters, query)
+
+
+def as_asked(contacts: Contacts, pairs: Pairs, counters: Counters, query: Query) -> Report:
+    """Keep the rows that the query wants."""
+    if query.rows == "faces" or (query.rows == "first" and len(contacts) == len(pairs)):
+        return Report(pairs, contacts, counters)
+    if query.rows == "first":
+        worst = _first_of_the_worst(contacts, pairs)
+        contacts = contacts.select(worst)
+        return Report(summed_up(contacts, pairs), contacts, counters)
+    if query.rows == "any":
+        pairs = pairs.select(np.s_[:1])
+    return Report(pairs.without_rows(), counters=counters)
+
+
+def _first_of_the_worst(contacts: Contacts, pairs: Pairs) -> NDArray[np.int64]:
+    """Of each pair the first row of its most severe kind."""
+    starts = np.cumsum(pairs.rows) - pairs.rows
+    severe = contacts.kind == np.repeat(Pairs.of(contacts).kind, pairs.rows)  # of rows: that of the pair may be OVERLAPPING
+    # The first True of each run: the lowest index among the severe rows.
+    index = np.where(severe, np.arange(len(severe)), len(severe))
+    return np.minimum.reduceat(index, starts) if len(starts) else np.empty(0, np.int64)

@@ -1,0 +1,90 @@
+"""Batch: the answers for many sets of poses, as `World.detect_many` returns them. Flat arrays, because sets may be millions."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.report.report import Counters, Ints
+from jostle.report.tables import MOST_HTML_ROWS, counted, html_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Batch:
+    """The answers for n sets of poses, as flat arrays with offsets: set k has the entries offsets[k] … offsets[k+1]-1.
+
+    Rows are sorted by (set, body_a, body_b, face_a, face_b). What was not asked for is empty.
+    """
+
+    touching: NDArray[np.bool_]  # (n,)
+    pair_offsets: NDArray[np.int64]  # (n+1,)
+    body_a: Ints  # of touching pairs
+    body_b: Ints
+    kind: NDArray[np.uint8]
+    row_offsets: NDArray[np.int64]  # (n+1,)
+    row_body_a: Ints
+    row_body_b: Ints
+    face_a: Ints
+    face_b: Ints
+    row_kind: NDArray[np.uint8]
+    counters: Counters
+
+    @staticmethod
+    def of(
+        sets: int,
+        number: Ints,
+        body_a: Ints,
+        body_b: Ints,
+        face_a: Ints,
+        face_b: Ints,
+        kind: NDArray[np.uint8],
+        rows: str,
+        work: Counters,
+    ) -> Batch:
+        """Make it of sorted rows, `number` the set of each."""
+        touching = np.zeros(sets, bool)
+        touching[number] = True
+        kept = slice(0 if rows == "any" else None)
+        number, body_a, body_b, kind = number[kept], body_a[kept], body_b[kept], kind[kept]
+        new = np.ones(len(number), bool)
+        new[1:] = (number[1:] != number[:-1]) | (body_a[1:] != body_a[:-1]) | (body_b[1:] != body_b[:-1])
+        start = np.flatnonzero(new)
+        worst = np.maximum.reduceat(kind, start) if len(start) else kind[:0]
+        pairs = (_offsets(number[start], sets), body_a[start], body_b[start], worst)
+        kept = slice(None if rows == "faces" else 0)
+        return Batch(
+            touching,
+            *pairs,
+            row_offsets=_offsets(number[kept], sets),
+            row_body_a=body_a[kept],
+            row_body_b=body_b[kept],
+            face_a=face_a[kept],
+            face_b=face_b[kept],
+            row_kind=kind[kept],
+            counters=work,
+        )
+
+    def __len__(self) -> int:
+        return len(self.touching)
+
+    def __repr__(self) -> str:
+        found = f"{counted(len(self.body_a), 'pair')}, {counted(len(self.face_a), 'row')}"
+        return f"<Batch: {counted(len(self), 'set')}, {int(self.touching.sum())} touching, {found}>"
+
+    def _repr_html_(self) -> str:
+        sets = np.flatnonzero(self.touching)
+        counts = {"pairs": np.diff(self.pair_offsets), "rows": np.diff(self.row_offsets)}
+        rows = [{"set": k} | {name: int(count[k]) for name, count in counts.items()} for k in sets[:MOST_HTML_ROWS].tolist()]
+        return html_table(f"{self!r}, those that touch:" if rows else repr(self), rows, len(sets))
+
+    def with_ids(self, ids: Ints) -> Batch:
+        """Return the same with body ids for body numbers."""
+        names = ("body_a", "body_b", "row_body_a", "row_body_b")
+        return dataclasses.replace(self, **{name: ids[getattr(self, name)] for name in names})
+
+
+def _offsets(number: Ints, sets: int) -> NDArray[np.int64]:
+    return np.searchsorted(number, np.arange(sets + 1)).astype(np.int64)

@@ -1,0 +1,53 @@
+"""Where two faces touch, or are closest: the geometry of contact rows, computed when it is first asked for, and of closest points.
+
+Rows need the frame that they were found in; frames are snapshots, so it does not matter that the world has moved on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.geometry.contact import describe_rows
+from jostle.geometry.contact_kind import NEAR, TOUCHING
+from jostle.interface.frame import Floats, Frame, Ints
+from jostle.report.report import Closest, Details
+
+
+def details_of_rows(
+    frame: Frame, body_a: Ints, body_b: Ints, face_a: Ints, face_b: Ints, kind: NDArray[np.uint8]
+) -> Callable[[], Details]:
+    """Return a function that computes segment and normal of these rows (bodies by number)."""
+
+    def compute() -> Details:
+        triangles_a, triangles_b = triangles_of(frame, body_a, face_a), triangles_of(frame, body_b, face_b)
+        segment, normal = np.empty((len(kind), 2, 3)), np.empty((len(kind), 3))
+        describe_rows(triangles_a, triangles_b, kind, segment, normal)
+        return Details(segment=segment, normal=normal)
+
+    return compute
+
+
+def triangles_of(frame: Frame, body: Ints, face: Ints) -> Floats:
+    """(n,3,3) world corners of the faces of rows; of face 0 where there is none (-1)."""
+    corners = np.empty((len(face), 3, 3))
+    order = np.argsort(body, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(body[order])) + 1):
+        if len(rows):
+            number = int(body[rows[0]])
+            faces = frame.bodies.meshes[number].faces[np.maximum(face[rows], 0)]
+            corners[rows] = frame.world_vertices(number)[faces]
+    return corners
+
+
+def closest_of_faces(distance: float, face_a: int, face_b: int, triangle_a: Floats, triangle_b: Floats) -> Closest:
+    """Return the closest points of two faces with these world corners (3,3); of touching ones (distance 0.0) a common point."""
+    kind = np.array([TOUCHING if distance == 0.0 else NEAR], np.uint8)
+    segment, normal = np.empty((1, 2, 3)), np.empty((1, 3))
+    describe_rows(triangle_a[None], triangle_b[None], kind, segment, normal)
+    point_a, point_b = segment[0]
+    if distance == 0.0:
+        point_a = point_b = 0.5 * point_a + 0.5 * point_b
+    return Closest(distance, point_a, point_b, face_a, face_b)

@@ -1,0 +1,83 @@
+"""What the kernels of solids work on: pairs of bodies with their rows, marks of sheets and parts, and the answers."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.interface.frame import Bools, Ints
+from jostle.kernels.structs import Record, Rows, Run, Struct, float64, int64, opener, uint8
+from jostle.report.containment.solid_bodies import SolidBody
+
+# The subject of a question: does the part lie inside, which touches nothing; does the part, which touches; does the sheet.
+FREE_PART, TOUCHING_PART, SHEET = 0, 1, 2
+
+TOUCHED, ALONG_EDGES, CROSSED = 1, 2, 4  # marks of parts and sheets
+
+UNTESTED = 3  # beside APART, MEETING and UNDECIDED: of bodies that share no point, that cross or that are open
+
+
+class Marks(Record):
+    """What touches sheet i and part i: of body a, and of body b."""
+
+    sheet: Run[uint8, Literal[2]]
+    part: Run[uint8, Literal[2]]
+
+
+class Question(Record):
+    """A question for the winding number of the other body."""
+
+    pair: int64
+    of_b: int64  # whether b is asked to lie inside a, instead of a inside b
+    subject: int64  # FREE_PART, TOUCHING_PART or SHEET
+    face: int64  # of the part or sheet
+    flag: Run[float64, Literal[9]]  # a corner of it, or a point beside it (`geometry/winding.py`)
+
+
+class ContactWork(Struct):
+    """Scratch that is kept between calls, and what remains to be asked for."""
+
+    marks: Rows[Marks]  # for the most sheets or parts of a body
+    questions: Rows[Question]
+
+
+open_work = opener(ContactWork)
+
+
+class PairRows(NamedTuple):
+    """Pairs of bodies by number, and all rows of their faces."""
+
+    body_a: Ints  # (n,)
+    body_b: Ints
+    first: NDArray[np.int64]  # (n,) first row of each pair
+    last: NDArray[np.int64]  # (n,) the one after the last
+    face_a: Ints  # (rows,)
+    face_b: Ints
+    kind: NDArray[np.uint8]
+
+
+class PairAnswers(NamedTuple):
+    """What is found along edges."""
+
+    meet: NDArray[np.uint8]  # (n,) of each pair APART, MEETING, UNDECIDED or UNTESTED
+    undecided: Bools  # (rows,) whether a row has an edge that was not decided
+
+
+class ContactRows(NamedTuple):
+    """Rows of faces, without counted references."""
+
+    face_a: Ints
+    face_b: Ints
+    kind: NDArray[np.uint8]
+    undecided: Bools
+
+
+class SolidPair(NamedTuple):
+    """Two bodies and their rows."""
+
+    a: SolidBody
+    b: SolidBody
+    first_row: int
+    last_row: int

@@ -1,0 +1,538 @@
+"""Report: what a detector found. Structs of arrays, sorted, new for every call, never capped silently.
+
+Rows are sorted by (body_a, body_b, face_a, face_b), with body_a < body_b (equal for self-collision, then face_a < face_b):
+equal inputs give byte-equal reports. Where two faces touch (points, segment, normal) is computed when it is first asked for.
+`-1` and NaN mean that the method does not answer that.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle import cast
+from jostle.errors import InputError
+from jostle.geometry import contact_kind
+from jostle.geometry.features import Feature, Features
+from jostle.kernels.arrays import read_only_view
+from jostle.report.row_kernels import count_runs, mark_missing, summarise_runs
+from jostle.report.tables import MOST_HTML_ROWS, counted, dicts_of, html_table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Record = TypeVar("Record")
+
+
+def pair_key(body_a: Ints, body_b: Ints) -> NDArray[np.int64]:
+    """One sortable number per pair of bodies."""
+    return (np.asarray(body_a, dtype=np.int64) << 32) | np.asarray(body_b, dtype=np.int64)
+
+
+_unknown = np.empty(0)
+
+
+def unknown_column(rows: int) -> Floats:
+    """Return a read-only column of NaN, for what a method does not answer; all such columns share their memory."""
+    global _unknown
+    column = _unknown  # held here: another thread may put a longer one in its place
+    if len(column) < rows:
+        column = np.full(max(1024, 2 * rows), np.nan)
+        column.flags.writeable = False
+        _unknown = column
+    return column[:rows]
+
+
+def replaced(record: Record, **fields: Any) -> Record:
+    """Return a copy of a frozen dataclass with other values in some fields: `dataclasses.replace`, in a tenth of its time."""
+    copy = object.__new__(type(record))
+    copy.__dict__.update(record.__dict__, **fields)
+    return copy
+
+
+class Kind(IntEnum):
+    """How two faces or bodies meet, in order of severity: the kind of a body pair is OVERLAPPING or the highest of its rows."""
+
+    NEAR = contact_kind.NEAR  # apart, but nearer than the clearance
+    TOUCHING = contact_kind.TOUCHING  # share a point, but neither passes through the other
+    B_IN_A = contact_kind.B_IN_A  # (a connected part of) b lies inside a; only with solid=True
+    A_IN_B = contact_kind.A_IN_B
+    CROSSING = contact_kind.CROSSING  # faces pass through each other
+    # Of pairs of bodies, never of rows, and only with solid=True: no faces cross, but the interiors meet. As severe as CROSSING.
+    OVERLAPPING = contact_kind.OVERLAPPING
+
+    def __repr__(self) -> str:
+        return f"Kind.{self.name}"
+
+    __str__ = __repr__
+
+
+class HasId(Protocol):
+    """A body, as far as a report needs it."""
+
+    @property
+    def id(self) -> int:
+        """The body's number."""
+        ...
+
+
+@dataclass(frozen=True, init=False)
+class Counters:
+    """How much work was done: compares methods free of the machine."""
+
+    body_pairs: int  # pairs of bodies that reached the narrow phase
+    box_tests: int
+    triangle_tests: int  # exact face–face tests
+    distance_tests: int
+    pixels: int
+    look_ups: int
+    samples: int
+
+    def __init__(
+        self,
+        body_pairs: int = 0,
+        box_tests: int = 0,
+        triangle_tests: int = 0,
+        distance_tests: int = 0,
+        pixels: int = 0,
+        look_ups: int = 0,
+        samples: int = 0,
+    ) -> None:
+        # Written out: three of these are made for every detect, and the one of a frozen dataclass takes three times as long.
+        self.__dict__.update(
+            body_pairs=body_pairs,
+            box_tests=box_tests,
+            triangle_tests=triangle_tests,
+            distance_tests=distance_tests,
+            pixels=pixels,
+            look_ups=look_ups,
+            samples=samples,
+        )
+
+    def __add__(self, other: Counters) -> Counters:
+        # Written out: dataclasses.astuple takes 20 µs, a fifth of a small detect.
+        return Counters(
+            self.body_pairs + other.body_pairs,
+            self.box_tests + other.box_tests,
+            self.triangle_tests + other.triangle_tests,
+            self.distance_tests + other.distance_tests,
+            self.pixels + other.pixels,
+            self.look_ups + other.look_ups,
+            self.samples + other.samples,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Details:
+    """Where rows of contacts are, one row each; lengths in the user's units, world coordinates."""
+
+    segment: Floats  # (n,2,3) ends of the intersection; for NEAR rows the closest points on a and on b
+    normal: Floats  # (n,3) unit, from a into b
+    area: Floats | None = None  # (n,) surface that a row stands for, as seen along its normal; None where a method does not say
+    place: Floats | None = None  # (n,3) where a force of the row acts; None for the middle of the segment
+
+    def select(self, rows: NDArray[Any]) -> Details:
+        """Return the rows of a mask or index array."""
+        return replaced(self, **{name: None if column is None else column[rows] for name, column in self.__dict__.items()})
+
+
+def _left_out() -> Any:
+    """Mark a column that may be left out: `LeftOut` makes it of NaN when it is asked for."""
+
+
+class LeftOut:
+    """A column that was left out. (A `__getattr__` would make every access to every column slower.)"""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, record: Any, owner: type) -> Any:
+        if record is None:
+            return self
+        column = record.__dict__[self._name] = unknown_column(len(record))
+        return column
+
+
+class Columns:
+    """Columns of one length, given by name; those with the default `_left_out` are NaN when they are left out."""
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, *in_order, **columns):
+            if in_order:
+                message = f"{type(self).__name__} takes its columns by name: body_a=…, body_b=…"
+                warnings.warn(message, DeprecationWarning, stacklevel=2)
+                columns |= zip((each.name for each in fields(self)), in_order, strict=False)
+            if not self._known.issuperset(columns):
+                raise TypeError(f"{type(self).__name__} does not know {', '.join(sorted(columns.keys() - self._known))}")
+            self.__dict__.update(columns)
+
+
+def _know_columns(record: Any) -> tuple[str, ...]:
+    """Let a frozen dataclass of columns know its fields; return the names of its columns."""
+    record.__init__ = Columns.__init__  # the one of the dataclass takes three times as long, and every detect makes some
+    record._known = frozenset(each.name for each in fields(record))
+    for each in fields(record):
+        if each.default_factory is _left_out:
+            setattr(record, each.name, LeftOut(each.name))
+    return tuple(each.name for each in fields(record) if each.default is MISSING)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Contacts(Columns):
+    """Face pairs. All columns have one entry per row.
+
+    A column is one line here: what selects, joins and exports rows takes all columns of this list.
+    `face_b` (or `face_a`) is -1 in rows of kind A_IN_B (B_IN_A): the other face is the first of the contained component.
+    """
+
+    body_a: Ints
+    body_b: Ints
+    face_a: Ints
+    face_b: Ints
+    kind: NDArray[np.uint8]
+    distance: Floats  # of the two faces: 0.0 where they share a point; negative where a method knows the depth
+    depth: Floats = field(default_factory=_left_out)  # >= 0 penetrates, NaN where the method does not answer it
+    time: Floats = field(default_factory=_left_out)  # 0 … 1 within the step, NaN where the method does not look along the motion
+    _details: Details | Callable[[], Details] | None = None
+    features: Features | None = None  # which vertices, edges and faces meet; of motions only
+
+    @staticmethod
+    def empty() -> Contacts:
+        """Return contacts without rows."""
+        return _NO_CONTACTS
+
+    def __len__(self) -> int:
+        return len(self.body_a)
+
+    @property
+    def details(self) -> Details:
+        """Segment and normal of every row, computed on first use."""
+        if callable(self._details):
+            object.__setattr__(self, "_details", self._details())
+        elif self._details is None:
+            nan = np.full((len(self), 2, 3), np.nan)
+            object.__setattr__(self, "_details", Details(segment=nan, normal=nan[:, 0]))
+        assert isinstance(self._details, Details)
+        return self._details
+
+    @property
+    def segment(self) -> Floats:
+        """(n,2,3) the ends of the intersection of the two faces; for NEAR rows the closest points on a and on b."""
+        return self.details.segment
+
+    @property
+    def point(self) -> Floats:
+        """(n,3) the middle of the segment."""
+        first, second = self.details.segment[:, 0], self.details.segment[:, 1]
+        return first + 0.5 * (second - first)
+
+    @property
+    def normal(self) -> Floats:
+        """(n,3) unit normal from a into b (docs/conventions.md says how it is chosen); never zero."""
+        return self.details.normal
+
+    def select(self, rows: NDArray[Any]) -> Contacts:
+        """Return the rows of a mask or index array."""
+
+        def details() -> Details:
+            return self.details.select(rows)
+
+        columns = {name: getattr(self, name)[rows] for name in CONTACT_COLUMNS}
+        features = None if self.features is None else self.features.select(rows)
+        return Contacts(**columns, _details=None if self._details is None else details, features=features)
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kind of each row, as `Kind`."""
+        return _kinds(self.kind)
+
+    def to_array(self) -> NDArray[np.void]:
+        """Return all columns, geometry included, as one structured array; with those of `features` where there are any."""
+        fields: list[Any] = [(name, getattr(self, name).dtype) for name in CONTACT_COLUMNS]
+        fields += [("point", np.float64, 3), ("normal", np.float64, 3)]
+        if self.features is not None:
+            fields += [("kind_a", np.uint8), ("vertices_a", np.int32, 3), ("kind_b", np.uint8), ("vertices_b", np.int32, 3)]
+        rows = np.empty(len(self), dtype=fields)
+        for name in rows.dtype.names or ():
+            rows[name] = getattr(self.features if name in Features._fields else self, name)
+        return rows
+
+    def to_dicts(self, names: Mapping[int, str] | None = None) -> list[dict[str, Any]]:
+        """Return the rows as plain dicts, ready for JSON: kinds by name, None for NaN, body ids by `names` where they are given."""
+        columns = {name: getattr(self, name) for name in (*CONTACT_COLUMNS, "point", "normal")}
+        if self.features is not None:
+            columns |= {"feature_a": self.features.all_of_a(), "feature_b": self.features.all_of_b()}
+        return dicts_of(columns, _in_words(names))
+
+    def __repr__(self) -> str:
+        return f"<Contacts: {counted(len(self), 'row')}{_kind_counts(self.kind)}>"
+
+    def _repr_html_(self) -> str:
+        return self._as_html()
+
+    def _as_html(self, names: Mapping[int, str] | None = None) -> str:
+        return html_table(repr(self), self.select(np.arange(min(len(self), MOST_HTML_ROWS))).to_dicts(names), len(self))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state["_details"] = None if self._details is None else self.details
+        return state
+
+
+CONTACT_COLUMNS = _know_columns(Contacts)
+_NO_BODIES, _NO_KINDS, _NO_NUMBERS = np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0)
+_NO_CONTACTS = Contacts(
+    body_a=_NO_BODIES, body_b=_NO_BODIES, face_a=_NO_BODIES, face_b=_NO_BODIES, kind=_NO_KINDS, distance=_NO_NUMBERS
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Pairs(Columns):
+    """Pairs of bodies that meet, sorted, each once."""
+
+    body_a: Ints
+    body_b: Ints
+    kind: NDArray[np.uint8]  # the most severe kind of the pair's rows, or OVERLAPPING
+    rows: Ints  # number of contact rows; 0 where pairs were asked for without rows
+    distance: Floats  # least distance of the rows
+    time: Floats = field(default_factory=_left_out)  # first time of the rows, NaN where unknown
+    _names: ClassVar[Mapping[int, str] | None] = None  # of bodies, by id; a world sets it, it is no column
+
+    @staticmethod
+    def empty() -> Pairs:
+        """Return no pairs."""
+        return _NO_PAIRS
+
+    @staticmethod
+    def of(contacts: Contacts) -> Pairs:
+        """Summarise sorted contacts by body pair."""
+        if len(contacts.body_a) == 0:
+            return _NO_PAIRS
+        a, b = read_only_view(contacts.body_a), read_only_view(contacts.body_b)
+        count = count_runs(a, b)
+        pairs = Pairs(
+            body_a=np.empty(count, np.int32),
+            body_b=np.empty(count, np.int32),
+            kind=np.empty(count, np.uint8),
+            rows=np.empty(count, np.int32),
+            distance=np.empty(count),
+            time=np.empty(count),
+        )
+        kind, distance, time = (read_only_view(column) for column in (contacts.kind, contacts.distance, contacts.time))
+        summarise_runs(
+            a, b, kind, distance, time, pairs.body_a, pairs.body_b, pairs.kind, pairs.rows, pairs.distance, pairs.time
+        )  # fmt: skip
+        return pairs
+
+    def __len__(self) -> int:
+        return len(self.body_a)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return iter(zip(self.body_a.tolist(), self.body_b.tolist(), strict=True))
+
+    def __contains__(self, pair: object) -> bool:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            return False
+        low, high = sorted(_id(body) for body in pair)
+        return bool(((self.body_a == low) & (self.body_b == high)).any())
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kind of each pair, as `Kind`."""
+        return _kinds(self.kind)
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """The names of the two bodies of each pair; the id as text where there is no name."""
+        known = self._names or {}
+        return [(known.get(a) or str(a), known.get(b) or str(b)) for a, b in self]
+
+    def to_array(self) -> NDArray[np.void]:
+        """Return all columns as one structured array."""
+        rows = np.empty(len(self), dtype=[(name, getattr(self, name).dtype) for name in PAIR_COLUMNS])
+        for name in PAIR_COLUMNS:
+            rows[name] = getattr(self, name)
+        return rows
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the pairs as plain dicts, ready for JSON: bodies and kinds by name, None for NaN."""
+        return dicts_of({name: getattr(self, name) for name in PAIR_COLUMNS}, _in_words(self._names))
+
+    def __repr__(self) -> str:
+        return f"<Pairs: {counted(len(self), 'pair')}{_kind_counts(self.kind)}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), self.select(np.s_[:MOST_HTML_ROWS]).to_dicts(), len(self))
+
+    def without_rows(self) -> Pairs:
+        """Return the same pairs for an answer that has no contact rows."""
+        return replaced(self, rows=np.zeros_like(self.rows))
+
+    def select(self, rows: NDArray[Any] | slice) -> Pairs:
+        """Return the pairs of a mask or index array."""
+        chosen = object.__new__(Pairs)
+        for name, column in self.__dict__.items():
+            chosen.__dict__[name] = column if name == "_names" else column[rows]
+        return chosen
+
+    def missing_from(self, other: Pairs) -> Pairs:
+        """Return the pairs that `other` does not have."""
+        if self.same_as(other) or len(self) == 0:
+            return _NO_PAIRS
+        if len(other) == 0:
+            return self
+        missing = np.empty(len(self), bool)
+        a, b = read_only_view(self.body_a), read_only_view(self.body_b)
+        mark_missing(a, b, read_only_view(other.body_a), read_only_view(other.body_b), missing)
+        return self.select(missing)
+
+    def same_as(self, other: Pairs) -> bool:
+        """Return whether both have the same pairs of bodies, whatever the kinds and distances."""
+        # Texts of bytes compare in 0.3 µs, arrays in 5.
+        return self is other or (
+            len(self.body_a) == len(other.body_a)
+            and self.body_a.tobytes() == other.body_a.tobytes()
+            and self.body_b.tobytes() == other.body_b.tobytes()
+        )
+
+
+PAIR_COLUMNS = _know_columns(Pairs)
+_NO_PAIRS = Pairs(body_a=_NO_BODIES, body_b=_NO_BODIES, kind=_NO_KINDS, rows=_NO_BODIES, distance=_NO_NUMBERS, time=_NO_NUMBERS)
+
+
+@dataclass(frozen=True)
+class Closest:
+    """The closest points of two bodies and the faces they are on; of equally close faces the lowest (face_a, face_b).
+
+    `distance` is 0.0 exactly when the bodies touch. The points are then one common point, of any pair of faces that touch.
+    Methods that walk over features of convex bodies also give these, by the vertices of the mesh: ("vertex", (i,)),
+    ("edge", (i, j)) or ("face", (i, j, k, …)), the corners of a whole flat side in order. Others leave them None.
+    """
+
+    distance: float
+    point_a: Floats
+    point_b: Floats
+    face_a: int  # -1 where no face of the mesh holds the point: a hull may have faces of its own
+    face_b: int
+    feature_a: Feature | None = None
+    feature_b: Feature | None = None
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How far a search by samples came: what it looked at, what it follows, and what it may not have found yet.
+
+    `undiscovered` is the estimate of Good and Turing: the chance that the next seed leads to a region that no seed has
+    led to. It speaks of regions that seeds lead to at all, and is 1.0 as long as no seed was drawn.
+    """
+
+    operations: int  # of the method's own: what `Budget(operations=…)` counts
+    samples: int  # seeds that new pairs were made from
+    updated: float  # share 0 … 1 of the followed pairs that were looked at
+    pairs: int  # pairs of samples that are followed into the next step
+    regions: int  # connected regions of touching faces
+    undiscovered: float  # 0 … 1
+    broken: int = 0  # facets of deforming bodies that are known to have left the stated bound
+    worst: float = 0.0  # by how much the worst of them has, as a share of its radius
+    error: float = 0.0  # how far apart faces may be that are told as touching, a length; 0: every row was decided exactly
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The answer to one query. Truth value: whether anything was found."""
+
+    pairs: Pairs = field(default_factory=Pairs.empty)
+    contacts: Contacts = field(default_factory=Contacts.empty)
+    counters: Counters = field(default_factory=Counters)
+    complete: bool = True  # False when a budget ended the search early, or a bound that the method relies on was broken
+    began: Pairs = field(default_factory=Pairs.empty)  # pairs that the last report did not have
+    ended: Pairs = field(default_factory=Pairs.empty)  # pairs of the last report that are gone, as they were
+    names: Mapping[int, str] = field(default_factory=dict, repr=False)
+    reached: Reached | None = None  # how far a search by samples came; None of all others
+
+    @staticmethod
+    def of(contacts: Contacts, counters: Counters, complete: bool = True) -> Report:
+        """Make a report of sorted contacts."""
+        return Report(Pairs.of(contacts), contacts, counters, complete)
+
+    def __bool__(self) -> bool:
+        return len(self.pairs) > 0
+
+    def __repr__(self) -> str:
+        rows = counted(len(self.contacts), "row") + ("" if self.complete else ", incomplete")
+        return f"<Report: {counted(len(self.pairs), 'pair')}{_kind_counts(self.pairs.kind) or ' (free)'}, {rows}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), self.pairs.select(np.s_[:MOST_HTML_ROWS]).to_dicts(), len(self.pairs))
+
+    @property
+    def touching(self) -> bool:
+        """Whether any two bodies touch, cross or contain each other; nearness alone does not count."""
+        return bool((self.pairs.kind > Kind.NEAR).any())
+
+    def faces_of(self, body: HasId | int | str, near: bool = True) -> Ints:
+        """Return the faces of a body in any row, sorted, each once; `near=False` leaves out rows that are only near."""
+        wanted, near = self._id(body), cast.as_flag(near, "near")
+        rows = np.ones(len(self.contacts), bool) if near else self.contacts.kind > Kind.NEAR
+        found = [
+            self.contacts.face_a[rows & (self.contacts.body_a == wanted)],
+            self.contacts.face_b[rows & (self.contacts.body_b == wanted)],
+        ]
+        faces = np.unique(np.concatenate(found))
+        return faces[faces >= 0]
+
+    def between(self, a: HasId | int | str, b: HasId | int | str) -> Contacts:
+        """Return the rows of one body pair. `face_a` belongs to the body with the lower id, whatever the order here."""
+        low, high = sorted((self._id(a), self._id(b)))
+        return self.contacts.select((self.contacts.body_a == low) & (self.contacts.body_b == high))
+
+    def to_array(self) -> NDArray[np.void]:
+        """Return the contact rows as one structured array."""
+        return self.contacts.to_array()
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the contact rows as plain dicts, ready for JSON: bodies and kinds by name, None for NaN."""
+        return self.contacts.to_dicts(self.names)
+
+    def _id(self, body: HasId | int | str) -> int:
+        if isinstance(body, str):
+            for number, name in self.names.items():
+                if name == body:
+                    return number
+            raise InputError(f"no body is called {body!r}; this report knows {', '.join(map(repr, self.names.values()))}")
+        return _id(body)
+
+
+def _id(body: Any) -> int:
+    return cast.as_count(body.id if cast.has(body, "id") else body, "body", highest=cast.LARGEST_ID)
+
+
+_KINDS = {int(kind): kind for kind in Kind}
+_KIND_NAMES = {int(kind): kind.name for kind in Kind}
+
+
+def _kinds(column: NDArray[np.uint8]) -> list[Kind]:
+    return [_KINDS[kind] for kind in column.tolist()]
+
+
+def _kind_counts(column: NDArray[np.uint8]) -> str:
+    """Return how often each kind occurs: " (2 NEAR, 1 CROSSING)"; nothing where there are no rows."""
+    counts = np.bincount(column, minlength=max(_KINDS) + 1)
+    found = ", ".join(f"{counts[kind]} {kind.name}" for kind in Kind if counts[kind])
+    return f" ({found})" if found else ""
+
+
+def _in_words(names: Mapping[int, str] | None) -> dict[str, Callable[[int], Any]]:
+    """Return what dicts have in the place of body ids, where names are known, and of kinds."""
+
+    def name(number: int) -> str | int:
+        return known.get(number, number)
+
+    known = names or {}
+    return {"body_a": name, "body_b": name, "kind": _KIND_NAMES.__getitem__}

@@ -1,0 +1,663 @@
+"""World and Body: what a user holds. No algorithm lives here.
+
+A world keeps poses, vertices and filters of its bodies (`world/body_table.py`), hands a `Frame` to the detector of its method, and
+turns body numbers into stable ids on the way out. Everything a user passes in goes through `cast` first, so a call that raises
+has changed nothing.
+
+A call that is interrupted (Ctrl-C) has changed nothing either, or all that it would have: the table changes by one assignment, and
+a detector that was interrupted is dropped; the next question starts another one from the prepared shapes.
+
+Whatever writes to the table, be it only what is derived from it (a frame, columns with the bodies that waited), holds the world:
+a signal handler or a thread that comes in between would write to a table that is then replaced.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import gc
+import itertools
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any, Never
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jostle import cast
+from jostle.continuous.moving_bodies import body_at, moving_bodies_of
+from jostle.errors import BusyError, InputError, JostleError, Unsupported
+from jostle.interface.frame import Bodies, Floats, Frame
+from jostle.interface.method import Detector, Method, Progress, Shape
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Budget, Default, Query, default
+from jostle.interface.traits import Answer, Serve
+from jostle.registry import method_of, name_of
+from jostle.report.batch import Batch
+from jostle.report.report import Closest, Report, replaced
+from jostle.report.tables import counted
+from jostle.shapes.coerce import MeshLike, mesh_of
+from jostle.shapes.limits import Limits
+from jostle.shapes.mesh import UNITS, Mesh
+from jostle.world.body import Body, BodyList
+from jostle.world.body_table import BodyTable, NewBody
+from jostle.world.checks import (
+    ALL_BITS,
+    ALL_FACES,
+    ANY_PAIR,
+    IDENTITY,
+    checked_bits,
+    checked_group,
+    checked_pose,
+    checked_pose_sets,
+    checked_poses,
+    checked_query,
+    refuse_options,
+)
+from jostle.world.exclusive import OneAtATime
+from jostle.world.shape_cache import PreparedShapes
+
+__all__ = ["Body", "World"]
+
+
+class World:
+    """A set of bodies and the method that finds which of them touch.
+
+    Parameters
+    ----------
+    method : str or Method, optional
+        A name (`jostle methods` lists them) or an instance with settings. None takes the default engine.
+    units : str, optional
+        Units of all lengths; meshes that state other units are refused. Taken from the first mesh that states any.
+    workers : int, optional
+        Threads that `detect` may use for many pairs of bodies; None for one per processor. The report does not depend on it.
+
+    A world belongs to one thread at a time; several worlds may run in several threads.
+    """
+
+    def __init__(self, method: str | Method | None = None, *, units: str | None = None, workers: int | None = 1) -> None:
+        self.method = method_of(method)
+        self._method_name = name_of(self.method)
+        self._traits = self.method.traits
+        self._workers = None if workers is None else cast.as_count(workers, "workers", lowest=1)
+        self._dt = 1.0
+        self._table = BodyTable(units=None if units is None else cast.as_choice(units, UNITS, "units"))
+        self._shapes = PreparedShapes()
+        self._detector: Detector | None = None  # None while it works
+        self._detector_bodies: Bodies | None = None  # those that the detector knows
+        self._turn = OneAtATime()
+
+    def __repr__(self) -> str:
+        meshes = self._table.meshes()
+        faces = counted(sum(len(mesh.faces) for mesh in meshes), "face")
+        return f"<World: {counted(len(meshes), 'body', 'bodies')}, {faces}, {self.method!r}>"
+
+    def _repr_html_(self) -> str:
+        from jostle.report.notebook import world_as_html
+
+        return world_as_html(self)
+
+    # ------------------------------------------------------------------ bodies
+
+    def add(
+        self,
+        mesh: MeshLike,
+        pose: ArrayLike | None = None,
+        name: str | None = None,
+        *,
+        deformable: bool = False,
+        static: bool = False,
+        group: int | None = None,
+        category: int = 1,
+        mask: int = ALL_BITS,
+    ) -> Body:
+        """Add a body and return its handle.
+
+        Parameters
+        ----------
+        mesh : jostle.Mesh, trimesh.Trimesh, (vertices, faces) or a path
+        pose : (4,4), optional
+            Body to world; the identity by default.
+        name : str, optional
+            Unique in the world; made from the mesh's name by default.
+        deformable : bool
+            Whether `body.vertices` may be set.
+        static, group, category, mask
+            Filters, see `Body`.
+        """
+        made = mesh_of(mesh, None if name is None else cast.as_text(name, "name"))
+        roster = self._roster
+        if name is None:
+            name = self._free_name(made.name)
+        if self._table.id_called(name) is not None:
+            raise InputError(f"a body called {name!r} is in the world already; choose another name")
+        owner = f"body {name!r}"
+        self._check_units(made, owner)
+        body = NewBody(
+            id=roster[0],
+            name=name,
+            mesh=made,
+            deformable=cast.as_flag(deformable, "deformable", owner),
+            pose=IDENTITY if pose is None else checked_pose(pose, name),
+            static=cast.as_flag(static, "static", owner),
+            group=checked_group(group, owner),
+            category=checked_bits(category, "category", owner),
+            mask=checked_bits(mask, "mask", owner),
+        )
+        self._traits.check_body(self._method_name, name, made, body.deformable)
+        with self._alone():
+            self._check_roster(roster)
+            self._check_units(made, owner)  # again: they may have been set meanwhile
+            if made.units is None or made.units == self.units:
+                self._table.add(body)
+            else:
+                self._table = replaced(self._settle(), new={name: body}, units=made.units)
+        return Body(self, body.id)
+
+    def _check_units(self, mesh: Mesh, owner: str) -> None:
+        units = self.units
+        if mesh.units is not None and units is not None and mesh.units != units:
+            raise InputError(f"{owner}: the mesh is in {mesh.units}, this world in {units}; scale one of them (Mesh.scaled)")
+
+    def _free_name(self, name: str) -> str:
+        """Return a name, with the next number behind it that makes it unique if a body has it."""
+        if name not in self:
+            return name
+        return next(free for number in itertools.count(self._next_id) if (free := f"{name} {number}") not in self)
+
+    def remove(self, body: Body | int | str) -> None:
+        """Take a body out of the world. Its id is never used again."""
+        number = self[body].id
+        with self._alone():
+            self._table = self._settle().without(number)
+
+    @property
+    def bodies(self) -> BodyList:
+        """All bodies in the order of their ids: the order of `poses` and `set_poses`. A list of those that are there now."""
+        return BodyList(self, self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __iter__(self) -> Iterator[Body]:
+        return (Body(self, number) for number in self._table.ids())
+
+    def __contains__(self, body: object) -> bool:
+        if isinstance(body, Body):
+            return body._world is self and self._table.has(body.id)
+        if isinstance(body, str):
+            return self._table.id_called(body) is not None
+        try:
+            return self._table.has(cast.as_count(body, "body"))  # type: ignore[arg-type]
+        except InputError:
+            return False
+
+    def __getitem__(self, body: Body | int | str) -> Body:
+        """Return a body by its name, its id, or itself."""
+        if isinstance(body, Body):
+            if body._world is not self:
+                raise InputError(f"{body!r} belongs to another world")
+            self._table.row(body.id)
+            return body
+        if isinstance(body, str):
+            number = self._table.id_called(body)
+            if number is None:
+                known = ", ".join(repr(name) for name in self._table.names()[:10])
+                raise InputError(f"no body is called {body!r}; the world has {known or 'no bodies'}")
+            return Body(self, number)
+        number = cast.as_count(body, "body", highest=cast.LARGEST_ID)
+        self._table.row(number)
+        return Body(self, number)
+
+    def ignore(self, a: Body | int | str, b: Body | int | str, ignored: bool = True) -> None:
+        """Never test this pair of bodies (or, with `ignored=False`, test it again)."""
+        low, high = sorted((self[a].id, self[b].id))
+        if low == high:
+            raise InputError(f"body {self[a].name!r} cannot be ignored against itself; ask for self_collision=False instead")
+        ignored = cast.as_flag(ignored, "ignored")
+        with self._alone():
+            for number in (low, high):  # a pair of which one was removed meanwhile would stay for ever
+                self._table.row(number)
+            self._table.ignore((low, high), ignored)
+
+    # ------------------------------------------------------------------ settings
+
+    @property
+    def units(self) -> str | None:
+        """Units of all lengths; None as long as no mesh has stated any."""
+        return self._table.units
+
+    @units.setter
+    def units(self, value: str | None) -> None:
+        units = None if value is None else cast.as_choice(value, UNITS, "units")
+        with self._alone():
+            self._table = replaced(self._table, units=units)
+
+    @property
+    def time(self) -> float:
+        """Seconds; grows by `dt` with every successful detect."""
+        return self._table.time
+
+    @time.setter
+    def time(self, value: float) -> None:
+        number = cast.as_number(value, "time")
+        if not np.isfinite(number):
+            raise InputError(f"time is {number}; it must be finite")
+        with self._alone():
+            self._table = replaced(self._table, time=number, _frame=None)
+
+    @property
+    def dt(self) -> float:
+        """Seconds from one detect to the next, for methods that use velocities."""
+        return self._dt
+
+    @dt.setter
+    def dt(self, value: float) -> None:
+        self._dt = cast.as_seconds(value, "dt")
+
+    @property
+    def workers(self) -> int | None:
+        """Threads that `detect` may use; None for one per processor."""
+        return self._workers
+
+    @workers.setter
+    def workers(self, value: int | None) -> None:
+        self._workers = None if value is None else cast.as_count(value, "workers", lowest=1)
+
+    # ------------------------------------------------------------------ motion
+
+    @property
+    def poses(self) -> Floats:
+        """(n,4,4) poses of all bodies, a read-only view."""
+        poses = self._settled().poses.view()
+        poses.flags.writeable = False
+        return poses
+
+    def set_poses(self, poses: ArrayLike, bodies: Sequence[Body | int | str] | None = None) -> None:
+        """Set the poses (n,4,4) of all bodies in order, or of the named ones, in one call."""
+        if bodies is None:
+            roster = self._roster
+            placed = checked_poses(poses, len(self), self._settled().bodies.names)
+            with self._alone():
+                self._check_roster(roster)
+                self._table = self._settle().place_all(placed)
+            return
+        chosen = [self[body] for body in cast.as_list(bodies, "bodies")]
+        placed = checked_poses(poses, len(chosen), [body.name for body in chosen])
+        with self._alone():
+            self._table = self._settle().place([body._row for body in chosen], placed)
+
+    def _set_static(self, static: NDArray[np.bool_]) -> None:
+        """Set which bodies (n,) are static, as one change."""
+        column = np.array(static)
+        with self._alone():
+            self._check_roster((self._next_id, len(column)))
+            self._table = replaced(self._settle(), static=column, _frame=None, _sealed=False, _filters_nothing=None)
+
+    def _set_all(self, poses: ArrayLike | None, vertices: Mapping[Body, ArrayLike]) -> None:
+        """Set all poses (n,4,4), unless None, and the vertices of some bodies, as one change."""
+        roster = self._roster
+        placed = None if poses is None else checked_poses(poses, len(self), self._settled().bodies.names)
+        points = {body: body._checked_vertices(value) for body, value in vertices.items()}
+        with self._alone():
+            self._check_roster(roster)
+            self._table = self._settle().change(placed, {body._row: value for body, value in points.items()})
+
+    # ------------------------------------------------------------------ questions
+
+    def detect(
+        self,
+        query: Query | None = None,
+        /,
+        *,
+        rows: str = default("faces"),
+        clearance: float = default(0.0),
+        solid: bool = default(False),
+        self_collision: bool = default(False),
+        itself: bool = default(False),
+        adjacent: bool = default(False),
+        motion: bool = default(False),
+        all_contacts: bool = default(False),
+        separation: float = default(0.0),
+        budget: Budget | None = default(None),
+        **unknown: Never,
+    ) -> Report:
+        """Find which faces touch now, or with `motion=True` on the way.
+
+        Parameters
+        ----------
+        query : Query, optional
+            All options in one; those that are also given by name replace its own.
+        rows : {"faces", "first", "pairs", "any"}
+            All touching face pairs; one row per body pair; body pairs without rows; or at most one body pair (with `motion` the
+            one that meets first).
+        clearance : float
+            Also report face pairs nearer than this length. It adds results, it never removes any.
+        solid : bool
+            Take closed bodies as solids: also report bodies that lie wholly inside another, and give pairs whose interiors meet
+            although no face crosses another, such as duplicates, the kind OVERLAPPING.
+        self_collision, itself : bool
+            Two names of one option: also test every body against itself (faces that share a welded vertex are left out).
+        adjacent : bool
+            With `self_collision`: also faces that share a welded vertex, when they touch beyond what they share.
+        motion : bool
+            Look along the motion since the last successful `detect`, not only at its end.
+        all_contacts : bool
+            With `motion`: every pair of faces that meets within the step, each at its first time, not only the first of each
+            body pair.
+        separation : float
+            With `motion`: the length at which two faces count as in contact. Bodies that start within it are free as long as
+            they do not come nearer.
+        budget : Budget, optional
+            The most that the method may spend; `report.complete` says whether it sufficed.
+
+        Returns
+        -------
+        Report
+
+        Raises
+        ------
+        InputError
+            An option has a value that it cannot have, or is not known. This holds for every call of jostle.
+        Unsupported
+            The method of this world does not serve an option (`jostle methods` lists what each serves).
+
+        A detect that raises changes nothing: the motion that methods look along still starts at the last success.
+        """
+        if not (  # one chain: a loop over the ten takes 0.4 µs longer
+            rows.__class__ is clearance.__class__ is solid.__class__ is self_collision.__class__  # type: ignore[comparison-overlap]
+            is itself.__class__ is adjacent.__class__ is motion.__class__ is all_contacts.__class__ is separation.__class__
+            is budget.__class__ is Default and not unknown
+        ):  # fmt: skip
+            refuse_options(World.detect, unknown)
+            options = (rows, clearance, solid, self_collision, itself, adjacent, motion, all_contacts, separation, budget)
+            query = checked_query(query, options)
+        elif query.__class__ is not Query:
+            query = ALL_FACES if query is None else checked_query(query, ())
+        self._traits.check_query(self._method_name, query)
+        if query.budget is not None and query.budget.seconds is not None:
+            return self._detect_without_collections(query)
+        return self._detect(query)
+
+    def _detect_without_collections(self, query: Query) -> Report:
+        """Python's garbage collector waits while the clock of a budget runs; what has gathered is collected after the call.
+
+        A collection takes from a fraction of a millisecond to a tenth of a second, by all objects of the program, and comes when
+        enough new ones were made. (No context manager: the object that ends it would be the one with which a collection begins.)
+        """
+        collects = gc.isenabled()
+        try:
+            gc.disable()  # inside: an interrupt that comes right after it must enable it again
+            return self._detect(query)
+        finally:
+            if collects:
+                gc.enable()
+
+    def _detect(self, query: Query) -> Report:
+        with self._alone():
+            frame, detector = self._held_frame(), self._taken_detector()
+            report = self._with_ids(self._asked(detector, "detect", frame, query))
+            self._table = self._table.after_step(frame, time=self.time + self.dt, last_pairs=report.pairs)
+            self._detector = detector
+        return report
+
+    def safe_step(self, separation: float = 0.0, *, self_collision: bool | None = None, itself: bool | None = None) -> float:
+        """Return the fraction of the present step, 0 … 1, that no contact interrupts: 1.0 if it is free.
+
+        The step is the motion since the last successful `detect`. It does not count as a step and moves no body: `move_to` goes
+        there.
+
+        Parameters
+        ----------
+        separation : float
+            The distance at which faces count as in contact. Bodies that start within it do not stop the step as long as they come
+            no nearer, so that bodies may slide along each other and part. With 0 whatever touches at the start stops it at 0.
+        self_collision, itself : bool, default False
+            Two names of one option: also look at contacts of deforming bodies with themselves.
+        """
+        query = Query(rows="any", motion=True, separation=separation, itself=itself, self_collision=self_collision)
+        self._traits.check_query(self._method_name, query)
+        found: Report = self._answer("detect", query)
+        return float(min(1.0, found.pairs.time.min(initial=1.0)))
+
+    def move_to(self, fraction: float) -> None:
+        """Take all bodies back to a fraction 0 … 1 of the present step: 0 is where the last successful `detect` saw them.
+
+        Rigid bodies go along their screws, the vertices of deforming ones along straight lines in the world. What `safe_step`
+        returned is free of contact up to rounding; a separation leaves more room.
+        """
+        place = cast.as_number(fraction, "fraction")
+        if not 0.0 <= place <= 1.0:
+            raise InputError(f"fraction is {place}; it must lie between 0 and 1")
+        with self._alone():
+            frame = self._held_frame()
+            moved = {row: body_at(frame, row, place) for row in moving_bodies_of(frame)}
+            poses = frame.poses.copy()
+            for row, (pose, _) in moved.items():
+                poses[row] = pose
+            vertices = {row: points for row, (_, points) in moved.items() if points is not None}
+            self._table = replaced(self._settle().change(vertices=vertices), poses=poses)
+
+    def in_collision(self) -> bool:
+        """Return whether any two bodies touch; the search ends at the first that do. It does not count as a step."""
+        found: Report = self._answer("detect", ANY_PAIR)
+        return len(found.pairs) > 0
+
+    def detect_many(self, poses: ArrayLike, rows: str = "any", workers: int | None = None) -> Batch:
+        """Answer for many sets of poses in one call. It consumes no motion and moves no body.
+
+        Parameters
+        ----------
+        poses : (n, bodies, 4, 4)
+            Sets of poses, each for all bodies in order.
+        rows : {"any", "pairs", "faces"}
+            Per set yes or no; also the touching pairs of bodies; or also all face pairs.
+        workers : int, optional
+            Threads; by default one per processor. The answer does not depend on it.
+        """
+        if Serve.BATCH not in self._traits.serves:
+            raise Unsupported(f"{self._method_name} does not serve batches (trait serves: no batch); choose another method")
+        cast.as_choice(rows, ("any", "pairs", "faces"), "rows")
+        workers = None if workers is None else cast.as_count(workers, "workers", lowest=1)
+        roster = self._roster
+        sets = checked_pose_sets(poses, len(self), self._settled().bodies.names)
+        with self._alone():
+            self._check_roster(roster)
+            frame, detector = dataclasses.replace(self._held_frame(), workers=workers), self._taken_detector()
+            batch: Batch = self._asked(detector, "detect_many", frame, sets, rows)
+            self._detector = detector
+            return batch.with_ids(frame.bodies.ids)
+
+    def distance(self, a: Body | int | str, b: Body | int | str) -> Closest:
+        """Return the distance of two bodies with closest points (world) and faces. It does not count as a step."""
+        if Answer.DISTANCE not in self._traits.answers:
+            raise Unsupported(f"{self._method_name} does not answer distance (trait answers); choose another method")
+        first, second = self[a], self[b]
+        if first == second:
+            raise InputError(f"the distance of body {first.name!r} to itself was asked for; name two bodies")
+        with self._alone():
+            closest: Closest = self._held_answer("closest", first._row, second._row)
+        return closest
+
+    def overlay(self, what: str = "") -> Overlay:
+        """Return what the method shows of itself for the present frame."""
+        shown: Overlay = self._answer("overlay", cast.as_text(what, "what"))
+        return shown
+
+    def prepare(self, progress: Progress | None = None) -> None:
+        """Preprocess the meshes of all bodies now instead of at the first question."""
+        if progress is not None and not callable(progress):
+            raise InputError(f"progress is {cast.shown(progress)}; pass a function of a share and a text")
+        with self._alone():
+            self._ready_detector(progress)
+
+    # ------------------------------------------------------------------ keeping
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the world to one file, with its prepared shapes where they take long to prepare."""
+        from jostle.world.file import save_world
+
+        save_world(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> World:
+        """Read a world that `save` wrote, also from a source that is not trusted: every array is checked.
+
+        Shapes that take long to prepare (of voxmap and bounding_tree) are read, those of other methods prepared again. Which voxels
+        are filled is believed: who can edit the file can change what voxmap answers.
+        """
+        from jostle.world.file import load_world
+
+        return load_world(path)
+
+    @classmethod
+    def from_scene(cls, path: str | PathLike[str], method: str | Method | None = None, limits: Limits | None = None) -> World:
+        """Make a world of a scene file (glTF, GLB): one body per node, with the nodes' names and poses; `limits` as for `load`."""
+        from jostle.shapes.load import load_scene
+
+        world = cls(method)
+        for name, mesh, pose in load_scene(path, limits=limits):
+            world.add(mesh, pose, world._free_name(name))
+        return world
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A detector may hold what does not pickle; the next detect starts a new one from the prepared shapes.
+        # A copy drops prepared shapes of its own, in a thread of its own.
+        with self._reading():
+            own = {"_table": copy.copy(self._table), "_shapes": copy.copy(self._shapes)}
+            return {**self.__dict__, "_detector": None, "_detector_bodies": None, **own}
+
+    # ------------------------------------------------------------------ inside
+
+    def _alone(self) -> threading.Lock:
+        """Return what holds the world for one call, in a `with` statement."""
+        return self._turn.free_lock()
+
+    def _reading(self) -> threading.Lock:
+        """Return what holds the world for a call that changes only what is derived."""
+        return self._turn.lock_to_read()
+
+    @property
+    def _roster(self) -> tuple[int, int]:
+        """What differs once bodies were added or removed: the next id and the number of bodies."""
+        table = self._table
+        return table.next_id + len(table.new), len(table)
+
+    def _check_roster(self, roster: tuple[int, int]) -> None:
+        """Raise where bodies came or went while values were checked: by a signal handler, a thread or the values' own code."""
+        if roster != self._roster:
+            raise BusyError("bodies were added or removed while the values of this call were checked; call it again")
+
+    def _settled(self) -> BodyTable:
+        """Return the table with all bodies in its columns, to read from."""
+        table = self._table
+        if table.new:
+            with self._reading():
+                table = self._settle()
+        return table
+
+    def _frame(self) -> Frame:
+        """Return the present frame."""
+        with self._reading():
+            return self._held_frame()
+
+    def _sealed_table(self) -> BodyTable:
+        """Return the table as it is now, for good: whatever is set later is set in another one."""
+        with self._reading():
+            self._held_frame()
+            return self._table
+
+    def _settle(self) -> BodyTable:
+        """Return the table with all bodies in its columns; for calls that hold the world."""
+        table = self._table
+        if table.new:
+            table = self._table = table.settled()
+        return table
+
+    def _held_frame(self) -> Frame:
+        """Return the present frame; for calls that hold the world."""
+        return self._settle().frame(self.dt, self.workers)
+
+    @property
+    def _next_id(self) -> int:
+        return self._roster[0]
+
+    @_next_id.setter
+    def _next_id(self, value: int) -> None:
+        with self._alone():
+            if value != self._next_id:
+                self._table = replaced(self._settle(), next_id=value)
+
+    @property
+    def _ignored(self) -> set[tuple[int, int]]:
+        return self._table.ignored
+
+    def _begin_next_step(self) -> None:
+        """Let the motion start where the bodies are now."""
+        with self._alone():
+            self._table = self._settle().after_step(self._held_frame())
+
+    def _answer(self, ask: str, *arguments: Any) -> Any:
+        """Ask the detector something that does not count as a step."""
+        with self._alone():
+            return self._held_answer(ask, *arguments)
+
+    def _held_answer(self, ask: str, *arguments: Any) -> Any:
+        """As `_answer`, for calls that hold the world."""
+        frame, detector = self._held_frame(), self._taken_detector()
+        answer = self._asked(detector, ask, frame, *arguments)
+        self._detector = detector
+        return answer
+
+    def _asked(self, detector: Detector, ask: str, *arguments: Any) -> Any:
+        """Return a detector's answer; one that refuses the question is as good as before."""
+        try:
+            return getattr(detector, ask)(*arguments)
+        except JostleError:
+            self._detector = detector
+            raise
+
+    def _ready_detector(self, progress: Progress | None = None) -> Detector:
+        """Return the detector, started or told of bodies that came and went."""
+        detector = self._detector = self._taken_detector(progress)
+        return detector
+
+    def _taken_detector(self, progress: Progress | None = None) -> Detector:
+        """Return the detector, ready, and leave None in its place: an interrupt may leave it half changed, for ever unused."""
+        bodies, known = self._settle().bodies, self._detector_bodies
+        detector, self._detector = self._detector, None
+        if detector is not None and known is not None and (known is bodies or np.array_equal(known.ids, bodies.ids)):
+            self._detector_bodies = bodies
+            return detector
+        shapes = self._prepared_shapes(bodies.meshes, progress)
+        if detector is None or known is None:
+            detector = self.method.start(bodies, shapes)
+        else:
+            row_of_id = self._table.row_of_id
+            new_rows = [row_of_id.get(number, -1) for number in known.ids.tolist()]
+            detector.change(bodies, shapes, np.array(new_rows, np.int32))
+        self._detector_bodies = bodies
+        return detector
+
+    def _prepared_shapes(self, meshes: Sequence[Mesh], progress: Progress | None) -> tuple[Shape, ...]:
+        """Prepare each distinct mesh once; shapes of meshes that are gone are dropped."""
+
+        def prepare(k: int, mesh: Mesh) -> Shape:
+            if progress is not None:
+                progress(k / len(meshes), mesh.name)
+            return self.method.prepare_shape(mesh)
+
+        return self._shapes.of(meshes, prepare)
+
+    def _with_ids(self, found: Report) -> Report:
+        """Turn body numbers into ids, and say what began and ended."""
+        bodies, last = self._table.bodies, self._table.last_pairs
+        pairs, contacts, ids, names = found.pairs, found.contacts, bodies.ids, bodies.name_of_id
+        if len(pairs.body_a):
+            object.__setattr__(pairs, "_names", names)  # a report is new for every call
+        if not bodies.numbers_are_ids:
+            pairs = replaced(pairs, body_a=ids[pairs.body_a], body_b=ids[pairs.body_b])
+            contacts = replaced(contacts, body_a=ids[contacts.body_a], body_b=ids[contacts.body_b])
+        began, ended = pairs.missing_from(last), last.missing_from(pairs)
+        return replaced(found, pairs=pairs, contacts=contacts, began=began, ended=ended, names=names)

@@ -1,0 +1,135 @@
+"""The glue of two phases, and what it remembers of pairs."""
+
+import numpy as np
+import pytest
+
+import jostle
+from jostle.broad_phase.pair_memory import PairMemory
+from jostle.broad_phase.uniform_grid import UniformGrid
+from jostle.broad_phase.volumes import CandidatePairs
+from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.traits import Answer, Serve
+from jostle.methods.brute_force import all_faces
+from jostle.methods.brute_force.method import AllFaces
+from jostle.shapes import build
+from tests.tiny import box, random_pose, random_soup, tetrahedron
+
+
+def pairs(*list_of_pairs):
+    table = np.array(list_of_pairs, np.int32).reshape(-1, 2)
+    return CandidatePairs(table[:, 0], table[:, 1])
+
+
+@pytest.mark.small
+def test_memory_recalls_what_was_remembered_last_and_follows_bodies():
+    memory = PairMemory(width=2)
+    assert memory.recall(pairs((0, 1))).shape == (1, 2)
+    memory.remember(pairs((0, 1), (1, 4), (2, 3)), np.array([[1, 2], [3, 4], [5, 6]]))
+    found = memory.recall(pairs((0, 1), (0, 2), (2, 3)))
+    assert found[[0, 2]].tolist() == [[1, 2], [5, 6]]
+    assert np.isnan(found[1]).all()
+    memory.renumber(np.array([0, -1, 1, 2, 3], np.int32))
+    assert memory.recall(pairs((1, 2))).tolist() == [[5, 6]]
+    assert np.isnan(memory.recall(pairs((0, 1), (0, 3)))).all()
+    memory.remember(pairs(), np.empty((0, 2)))
+    assert np.isnan(memory.recall(pairs((1, 2)))).all()
+
+
+@pytest.mark.small
+def test_traits_are_those_of_the_narrow_phase_less_what_pairs_cannot_do():
+    method = jostle.Pairwise(UniformGrid(), AllFaces())
+    assert Answer.FACES in method.traits.answers
+    assert Answer.DISTANCE not in method.traits.answers
+    assert Serve.SOLID in method.traits.serves
+    world = jostle.World(method)
+    world.add(box())
+    world.add(box())
+    with pytest.raises(jostle.Unsupported, match="distance"):
+        world.distance(0, 1)
+    assert repr(method) == "Pairwise(broad=UniformGrid(cell=None), narrow=AllFaces())"
+
+
+def test_boxes_hold_every_world_vertex_and_follow_deformation():
+    rng = np.random.default_rng(1)
+    world = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces()))
+    for k in range(20):
+        world.add(box(rng.uniform(-9, 0, 3), rng.uniform(1, 9, 3)), random_pose(rng, 10.0**k), deformable=k % 2 == 0)
+    for _ in range(3):
+        for body in world:
+            if body.deformable:
+                body.vertices = body.mesh.vertices * rng.uniform(0.5, 3)
+        boxes = world.overlay().boxes
+        for body, (lower, upper) in zip(world, boxes, strict=True):
+            assert (body.world_vertices >= lower).all()
+            assert (body.world_vertices <= upper).all()
+
+
+def test_only_pairs_with_boxes_that_meet_reach_the_narrow_phase():
+    world = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces()))
+    for k in range(10):
+        world.add(tetrahedron(), translation((0.9 * k, 0, 0)))
+    report = world.detect()
+    assert report.counters.body_pairs == 9
+    assert world.detect(itself=True).counters.body_pairs == 19
+    assert world.detect(clearance=0.85).counters.body_pairs == 9 + 8
+
+
+def test_the_corner_of_a_turned_box_is_not_lost_at_a_large_offset():
+    turned = rotation_about((0, 0, 1), np.pi / 4)
+    far = translation((1e7, 0, 0))
+    world = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces()))
+    world.add(box((-1, -1, 0)), far @ turned)
+    tip = world[0].world_vertices[:, 0].max()
+    wall = world.add(box((0, -5, -5), (1, 5, 5)), translation((tip, 0, 0)))
+    truth = jostle.World()
+    for body in world:
+        truth.add(body.mesh, body.pose)
+    assert truth.detect().touching
+    assert world.detect().touching
+    wall.pose = translation((np.nextafter(tip, np.inf), 0, 0))
+    assert not world.detect().touching
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e7])
+def test_boxes_of_many_bodies_are_cut_down_and_still_hold_every_world_vertex(offset):
+    """Under poses that are only nearly rigid, with bodies far from their own origins, deforming ones among them."""
+    rng = np.random.default_rng(4)
+    meshes = [
+        build.icosphere(2, 0.5),
+        box(),
+        jostle.Mesh(rng.normal(size=(60, 3)) * (3.0, 0.1, 1.0) + offset, rng.integers(0, 60, (40, 3))),
+    ]
+    world, trimmed = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces())), 0
+    for k in range(24):
+        pose = translation(rng.normal(size=3) * offset) @ random_pose(rng)
+        pose[:3, :3] *= 1.0 + rng.choice([-1.0, 0.0, 1.0]) * 0.99e-5 / 2.0 / np.sqrt(3.0)
+        world.add(meshes[k % 3], pose, deformable=k % 8 == 7)
+    world.bodies[7].vertices = world.bodies[7].vertices * 3.0
+    overlay = world.overlay()
+    for body, (lower, upper) in zip(world, overlay.boxes, strict=True):
+        points = body.world_vertices[np.unique(body.mesh.faces)]
+        assert (points >= lower).all()
+        assert (points <= upper).all()
+        corners = np.stack(np.meshgrid(*body.mesh.bounds.T, indexing="ij"), axis=-1).reshape(-1, 3) @ body.pose[:3, :3].T
+        trimmed += bool((upper - lower < np.ptp(corners, axis=0) - 1e-6 * (1.0 + offset)).any())
+    assert trimmed > 4 or offset > 1e6
+
+
+def test_exact_tests_of_all_faces_count_for_more_than_boxes(monkeypatch):
+    """A slice that was sized by faces far apart would otherwise be too long where all of them meet."""
+    slices, asked = [], 1000
+
+    def run(step, state, _):
+        done = False
+        while not done:
+            done, used = step(state, asked)
+            slices.append(used)
+
+    monkeypatch.setattr(all_faces, "run_in_slices", run)
+    soup = random_soup(np.random.default_rng(1), 50)
+    _, counters = all_faces.find_face_rows(soup.vertices, soup.faces, soup.vertices, soup.faces, 0.1)
+    exact = all_faces.EXACT_TEST * counters.triangle_tests + all_faces.DISTANCE_TEST * counters.distance_tests
+    assert sum(slices) == counters.box_tests + exact
+    most = (1 + all_faces.EXACT_TEST + all_faces.DISTANCE_TEST) * len(soup.faces)  # of one face
+    assert max(slices) < asked + most
