@@ -16,7 +16,7 @@ OURSELVES := $(PIP) --no-deps --no-build-isolation --editable .
 WARMUP := $(BIN)/jostle warmup
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
-.PHONY: help install demo pictures test lint types imports boundscheck plain wheel lock dependencies fuzz clean
+.PHONY: help install demo pictures test lint types imports boundscheck plain wheel lock dependencies architecture fuzz clean
 
 help:
 	@echo "make demo         install, then the tour: one scene through every method, a page with pictures, the viewer"
@@ -97,6 +97,10 @@ lock: $(BIN)/python
 	$(VENV)/lock/bin/pip install --quiet pip-tools
 	$(LOCKED) --extra lab --extra viewer --build-deps-for editable --output-file requirements-demo.lock pyproject.toml
 	$(LOCKED) --extra lab --extra viewer --extra gpu --extra dev --build-deps-for editable --output-file requirements.lock pyproject.toml
+
+# docs/architecture.md and its figure, from the layers and the docstrings.
+architecture: $(BIN)/python
+	$(BIN)/python docs/make_architecture.py
 
 # docs/dependencies.md: what is installed, for what, under which licence.
 dependencies: $(VENV)/.installed-dev

@@ -11,7 +11,7 @@ from jostle import rotation, translation
 from jostle.scenes import Recorder
 from jostle.shapes import build
 from jostle.viewer.frames import RecordedFrames
-from jostle.viewer.open_session import shown
+from jostle.viewer.open_session import open_session
 from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
 from jostle.viewer.subject import Subject
@@ -28,7 +28,7 @@ for step in range(60):
 motion = recorder.motion("a ball rolls through a horseshoe")
 
 session = Session(Subject("rolling", motion.title, motion.first(1), RecordedFrames(motion)), Settings(method="wide_tree"))
-with shown(session, play=True) as address:
+with open_session(session, play=True) as address:
     print(f"{len(motion)} frames of {motion.title!r}: open {address} in a browser")
     try:
         while sys.stdout.isatty():  # Ctrl-C ends it; where nobody watches, one look will do

@@ -9,41 +9,43 @@ A `World` holds bodies that move. What a method can do is in its traits: `jostle
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
-from jostle import continuous, haptics
-from jostle.api import collide, distance, first_contact, self_collide
-from jostle.broad_phase.candidates import Pairwise
-from jostle.continuous.first_contact import FirstContact
-from jostle.errors import BoundBroken, BusyError, InputError, JostleError, Unsupported
-from jostle.geometry.pose import rotation, translation
-from jostle.interface.frame import Bodies, Frame
-from jostle.interface.method import BroadPhase, Detector, Method, PairTest
-from jostle.interface.overlay import Overlay
-from jostle.interface.query import Budget, Query
-from jostle.interface.traits import Traits
-from jostle.methods.bounding_tree.method import BoundingTree
-from jostle.methods.brute_force.method import BruteForce
-from jostle.methods.closest_features.method import ClosestFeatures
-from jostle.methods.edge_face.method import EdgeFace
-from jostle.methods.face_octree.method import FaceOctree
-from jostle.methods.image_space.method import ImageSpace
-from jostle.methods.monte_carlo.method import MonteCarlo
-from jostle.methods.octree_update.method import OctreeUpdate
-from jostle.methods.separating_plane.method import SeparatingPlane
-from jostle.methods.voxmap.method import Voxmap
-from jostle.methods.wide_tree.method import WideTree
-from jostle.methods.wide_tree.pair import Pair
-from jostle.registry import register
-from jostle.report.batch import Batch
-from jostle.report.report import Closest, Contacts, Counters, Kind, Pairs, Reached, Report
-from jostle.shapes.limits import Limits
-from jostle.shapes.mesh import Mesh
-from jostle.world.world import Body, World
-
 if TYPE_CHECKING:
+    from jostle import continuous as continuous
+    from jostle import haptics as haptics
+    from jostle.api import collide, distance, first_contact, self_collide
+    from jostle.broad_phase.pairwise import PairTest, Pairwise
+    from jostle.broad_phase.protocol import BroadPhase
+    from jostle.continuous.first_contact import FirstContact
+    from jostle.errors import BoundBroken, BusyError, InputError, JostleError, Unsupported
+    from jostle.geometry.pose import rotation, translation
+    from jostle.interface.frame import Bodies, Frame
+    from jostle.interface.method import Detector, Method
+    from jostle.interface.overlay import Overlay
+    from jostle.interface.query import Budget, Query
+    from jostle.interface.traits import Traits
+    from jostle.methods.bounding_tree.method import BoundingTree
+    from jostle.methods.brute_force.method import BruteForce
+    from jostle.methods.closest_features.method import ClosestFeatures
+    from jostle.methods.edge_face.method import EdgeFace
+    from jostle.methods.face_octree.method import FaceOctree
+    from jostle.methods.image_space.method import ImageSpace
+    from jostle.methods.monte_carlo.method import MonteCarlo
+    from jostle.methods.octree_update.method import OctreeUpdate
+    from jostle.methods.separating_plane.method import SeparatingPlane
+    from jostle.methods.voxmap.method import Voxmap
+    from jostle.methods.wide_tree.method import WideTree
+    from jostle.methods.wide_tree.pair import Pair
+    from jostle.registry import register
+    from jostle.report.batch import Batch
+    from jostle.report.report import Closest, Contacts, Counters, Kind, Pairs, Reached, Report
+    from jostle.shapes.limits import Limits
     from jostle.shapes.load import load
+    from jostle.shapes.mesh import Mesh
     from jostle.viewer.background import view
+    from jostle.world.world import Body, World
 
 __version__ = "0.1.0"
 
@@ -102,18 +104,71 @@ __all__ = [
     "view",
 ]
 
+# Where each public name is defined. A name is imported when it is asked for: most programs need one method of eleven.
+_HOMES = {
+    "Batch": "jostle.report.batch",
+    "Bodies": "jostle.interface.frame",
+    "Body": "jostle.world.world",
+    "BoundBroken": "jostle.errors",
+    "BoundingTree": "jostle.methods.bounding_tree.method",
+    "BroadPhase": "jostle.broad_phase.protocol",
+    "BruteForce": "jostle.methods.brute_force.method",
+    "Budget": "jostle.interface.query",
+    "BusyError": "jostle.errors",
+    "Closest": "jostle.report.report",
+    "ClosestFeatures": "jostle.methods.closest_features.method",
+    "Contacts": "jostle.report.report",
+    "Counters": "jostle.report.report",
+    "Detector": "jostle.interface.method",
+    "EdgeFace": "jostle.methods.edge_face.method",
+    "FaceOctree": "jostle.methods.face_octree.method",
+    "FirstContact": "jostle.continuous.first_contact",
+    "Frame": "jostle.interface.frame",
+    "ImageSpace": "jostle.methods.image_space.method",
+    "InputError": "jostle.errors",
+    "JostleError": "jostle.errors",
+    "Kind": "jostle.report.report",
+    "Limits": "jostle.shapes.limits",
+    "Mesh": "jostle.shapes.mesh",
+    "Method": "jostle.interface.method",
+    "MonteCarlo": "jostle.methods.monte_carlo.method",
+    "OctreeUpdate": "jostle.methods.octree_update.method",
+    "Overlay": "jostle.interface.overlay",
+    "Pair": "jostle.methods.wide_tree.pair",
+    "PairTest": "jostle.broad_phase.pairwise",
+    "Pairs": "jostle.report.report",
+    "Pairwise": "jostle.broad_phase.pairwise",
+    "Query": "jostle.interface.query",
+    "Reached": "jostle.report.report",
+    "Report": "jostle.report.report",
+    "SeparatingPlane": "jostle.methods.separating_plane.method",
+    "Traits": "jostle.interface.traits",
+    "Unsupported": "jostle.errors",
+    "Voxmap": "jostle.methods.voxmap.method",
+    "WideTree": "jostle.methods.wide_tree.method",
+    "World": "jostle.world.world",
+    "collide": "jostle.api",
+    "continuous": "jostle.continuous",
+    "distance": "jostle.api",
+    "first_contact": "jostle.api",
+    "haptics": "jostle.haptics",
+    "load": "jostle.shapes.load",
+    "register": "jostle.registry",
+    "rotation": "jostle.geometry.pose",
+    "self_collide": "jostle.api",
+    "translation": "jostle.geometry.pose",
+    "view": "jostle.viewer.background",
+}
+
 
 def __getattr__(name: str) -> object:
-    # Reading files needs more imports than everything else together, and so does the viewer.
-    if name == "load":
-        from jostle.shapes.load import load
-
-        return load
-    if name == "view":
-        from jostle.viewer.background import view
-
-        return view
-    raise AttributeError(f"module 'jostle' has no attribute {name!r}")
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'jostle' has no attribute {name!r}")
+    module = importlib.import_module(home)
+    value = module if home == f"jostle.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

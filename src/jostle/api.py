@@ -1,13 +1,12 @@
-"""The short way: one call for two meshes. Each makes a world of its own; hold a `World` for anything that moves."""
+"""collide, distance, self_collide and first_contact: one call for two meshes, without a World."""
 
 from __future__ import annotations
 
-from typing import Never
+from typing import TYPE_CHECKING, Never
 
 from numpy.typing import ArrayLike
 
 from jostle import cast
-from jostle.continuous.first_contact import FirstContact
 from jostle.errors import InputError
 from jostle.interface.method import Method
 from jostle.interface.query import Budget, Query
@@ -15,6 +14,9 @@ from jostle.report.report import Closest, Report
 from jostle.shapes.coerce import MeshLike
 from jostle.world.checks import refuse_options
 from jostle.world.world import World
+
+if TYPE_CHECKING:
+    from jostle.continuous.first_contact import FirstContact
 
 MOTION_METHOD = "bounding_tree"  # what looks along a motion where no method is named
 
@@ -137,6 +139,8 @@ def first_contact(
     >>> if first:
     ...     print(first.time, first.feature_a, first.feature_b, first.point)
     """
+    from jostle.continuous.first_contact import FirstContact
+
     world = World(MOTION_METHOD if method is None else method)
     for mesh, pose, to, name in ((a, pose_a, to_a, "a"), (b, pose_b, to_b, "b")):
         shape = (4, 4) if to is None else _shape_of(to, f"to_{name}")

@@ -1,4 +1,4 @@
-"""Reading untrusted .npz files: sizes are checked before anything is decompressed, and no pickle is read.
+"""Untrusted .npz files: sizes are checked before anything is read, and no pickle is.
 
 `numpy.load` trusts the headers of a file: a few bytes can request any amount of memory, and a damaged file raises whatever zipfile,
 zlib, ast or struct raise. Here the directory of the archive and the header of each array are checked against the bytes that are

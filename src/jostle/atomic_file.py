@@ -1,4 +1,4 @@
-"""Files that appear under their names only when they are whole: written beside, then renamed."""
+"""Files that appear under their names only when they are whole."""
 
 from __future__ import annotations
 

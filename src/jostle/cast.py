@@ -1,4 +1,4 @@
-"""The border: every array, number and name that a user passes in is checked and coerced here and nowhere else.
+"""The border: every array, number and name from a caller is checked and converted here.
 
 What comes out is C-contiguous, of the documented dtype, read-only and owned by jostle, so that the code behind
 the border never checks again. What cannot be used raises `InputError` with the owner (a body's name), the field
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jostle._types import Floats, Ints
 from jostle.errors import InputError
 
 SMALLEST_COORDINATE = 1e-30
@@ -30,9 +31,6 @@ LONGEST_SHOWN = 200  # characters of a value in a message
 RIGID_TOLERANCE = 1e-5  # largest accepted entry of |RᵀR − I|; poses from files are not quite orthonormal
 
 _NO_NUMBERS = (bool, str, bytes, bytearray, memoryview)  # though float() reads most of them
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 
 def _place(owner: str, field: str, index: Sequence[int] | None = None) -> str:

@@ -1,4 +1,4 @@
-"""The errors a user of jostle can meet.
+"""The errors that a caller can meet.
 
 Every message names what was wrong (body, field, index) and what to do about it.
 """

@@ -1,4 +1,4 @@
-"""Force and torque of contacts on one body, for devices with six degrees of freedom, and a coupling that a device is attached by.
+"""Forces for the hand: force and torque of contacts, and the coupling that attaches a device.
 
     wrench = jostle.haptics.force(report, probe, stiffness=0.5)
 
@@ -20,9 +20,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError, Unsupported
 from jostle.geometry.contact_kind import CROSSING, TOUCHING
 from jostle.geometry.pose import rotation_about
@@ -46,8 +47,6 @@ from jostle.kernels.structs import Record, Run, float64, record_viewer
 from jostle.report.report import HasId, Report
 
 __all__ = ["Coupling", "Wrench", "force"]
-
-Floats = NDArray[np.float64]
 
 
 class Sums(Record):

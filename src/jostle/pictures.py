@@ -1,4 +1,4 @@
-"""Pictures of a world: its bodies, what touches in red, what is near in amber, and what its method shows of itself.
+"""Pictures of a world: touching faces in red, near ones in amber, and the method's overlay.
 
 Where a method tells faces, those are red; where it tells points, the points are; where it only tells which bodies meet, these
 are tinted. So a picture says no more than the method does. The drawing itself is in `jostle.render`.
@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from jostle import cast
+from jostle._types import Bytes, Floats
 from jostle.errors import InputError
 from jostle.interface.overlay import Overlay
 from jostle.render.camera import Camera
@@ -24,9 +25,6 @@ from jostle.render.sketch import Sketch, dots, lines
 from jostle.report.report import Kind, Report
 from jostle.shapes.mesh import Mesh
 from jostle.world.world import World
-
-Floats = NDArray[np.float64]
-Bytes = NDArray[np.uint8]
 
 CONTACT = (186, 12, 36)
 TINT = 0.6  # of red, for a body of which is only known that it touches

@@ -1,4 +1,4 @@
-"""Methods and broad phases by name, with settings as text: "wide_tree", "voxmap(accuracy=0.01)", "my_package.mine:Mine(level=3)".
+"""Methods by name, with settings as text, and from outside: "voxmap(accuracy=0.01)", "package.module:Class".
 
 Every place that takes a method takes all three forms: `World`, the commands, the laboratory, the viewer. A method of jostle has the
 name of its folder and is imported when it is chosen. One from outside is named by its module and class, or gets a short name
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jostle.broad_phase import BROAD_PHASES
-from jostle.broad_phase.candidates import broad_phase_of
+from jostle.broad_phase.choose import broad_phase_of
 from jostle.cast import has, shown
 from jostle.errors import InputError
 from jostle.interface.method import Method

@@ -1,4 +1,4 @@
-"""Settings written as text: `name`, or `name(setting=value, …)`, for methods and broad phases alike.
+"""Settings as text, name(setting=value, …), for methods and broad phases.
 
 Nothing is evaluated: a value is a Python literal (number, True, None, quoted text) or, failing that, the text itself, so that
 `wide_tree(build=sah)` needs no quotes, and `voxmap(broad=priority_queue(speed=0.3))` hands the inner text on to whoever reads it.

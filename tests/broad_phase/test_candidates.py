@@ -6,8 +6,8 @@ import pytest
 import jostle
 from jostle.broad_phase.pair_memory import PairMemory
 from jostle.broad_phase.uniform_grid import UniformGrid
-from jostle.broad_phase.volumes import CandidatePairs
 from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.traits import Answer, Serve
 from jostle.methods.brute_force import all_faces
 from jostle.methods.brute_force.method import AllFaces

@@ -9,7 +9,7 @@ import pytest
 
 import jostle
 from jostle.broad_phase import BROAD_PHASES
-from jostle.broad_phase.candidates import broad_phase_of
+from jostle.broad_phase.choose import broad_phase_of
 from jostle.errors import BoundBroken, InputError
 from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.brute_force.method import AllFaces

@@ -42,3 +42,11 @@ def test_what_is_no_offset_or_point_is_refused(bad):
         jostle.rotation((0, 0, 1), 1.0, through=bad)
     with pytest.raises(InputError, match="angle"):
         jostle.rotation((0, 0, 1), np.nan)
+
+
+def test_the_old_place_works_with_a_warning():
+    with pytest.warns(DeprecationWarning, match=r"jostle\.motion\.pose\.rotation_about has moved: use jostle\.rotation"):
+        from jostle.motion.pose import rotation_about as old
+    assert old is jostle.rotation
+    with pytest.raises(ImportError):
+        from jostle.motion.pose import nothing  # noqa: F401

@@ -14,8 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+from jostle._types import Floats, Ints
 
 QUESTIONS = {
     "faces": "all touching face pairs",

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.bench.case import Case, Floats, Found, Ints, Job
+from jostle._types import Floats, Ints
+from jostle.bench.case import Case, Found, Job
 from jostle.bench.reference_time import first_time
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.broad_phase.volumes import Volumes

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.bench.case import Case, Floats, Ints
+from jostle._types import Floats, Ints
+from jostle.bench.case import Case
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.broad_phase.volumes import Volumes
 from jostle.continuous.queries import EDGE_EDGE, POINT_TRIANGLE, certified_times

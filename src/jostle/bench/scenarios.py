@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jostle.bench.case import Case, Floats, Ints
+from jostle._types import Floats, Ints
+from jostle.bench.case import Case
 from jostle.errors import InputError
 from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build

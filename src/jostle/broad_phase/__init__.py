@@ -1,4 +1,4 @@
-"""Broad phases: volumes of bodies in, pairs of bodies that may touch out. `volumes` holds both; the rest are algorithms."""
+"""Broad phases: volumes of bodies in, pairs of bodies that may touch out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from jostle.broad_phase.priority_queue import PriorityQueue
 from jostle.broad_phase.sweep_and_prune import SweepAndPrune
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.broad_phase.volume_table import VolumeTable
-from jostle.broad_phase.volumes import CandidatePairs, Volumes
+from jostle.broad_phase.volumes import Volumes
+from jostle.interface.body_pairs import CandidatePairs
 
 BROAD_PHASES: dict[
     str,

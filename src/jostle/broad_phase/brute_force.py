@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, Volumes, boxes_for_kernel, refuse_too_many_pairs
+from jostle._types import Floats, Ints
+from jostle.broad_phase.volumes import Volumes, boxes_for_kernel, refuse_too_many_pairs
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Longs
 from jostle.broad_phase.fast_aabb import sweep_all
 from jostle.broad_phase.margin_updates import (
     ANEW,
@@ -34,8 +35,9 @@ from jostle.broad_phase.margin_updates import (
     room_table,
 )
 from jostle.broad_phase.sorted_boxes import KeptAxis, SortedBoxes, sort_boxes
-from jostle.broad_phase.sorted_keys import Longs, renumbered
-from jostle.broad_phase.volumes import CandidatePairs, Floats, Volumes, boxes_for_kernel, sort_pairs
+from jostle.broad_phase.sorted_keys import renumbered
+from jostle.broad_phase.volumes import Volumes, boxes_for_kernel, sort_pairs
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.handles import AddressTable
 
 _TRY_EVERY = 16

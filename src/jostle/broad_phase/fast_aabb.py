@@ -14,15 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Ints
 from jostle.broad_phase.sorted_boxes import KeptAxis, SortedBoxes, keep_overlapping, sort_boxes, sweep
-from jostle.broad_phase.volumes import (
-    CandidatePairs,
-    Ints,
-    Volumes,
-    boxes_for_kernel,
-    refuse_too_many_pairs,
-    sort_pairs,
-)
+from jostle.broad_phase.volumes import Volumes, boxes_for_kernel, refuse_too_many_pairs, sort_pairs
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.slices import run_in_slices
 
 SLICE = 1 << 24  # comparisons of a first slice: some milliseconds

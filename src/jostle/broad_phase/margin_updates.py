@@ -14,9 +14,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints, Longs
 from jostle.broad_phase.sorted_boxes import LANES, AnySingles, KeptAxis, SortedBoxes, eight_overlap, kept_axis, sortable, splat_box
-from jostle.broad_phase.sorted_keys import LOWEST_BITS, AnyLongs, Longs, bodies_of_key, key_of, sort_once
-from jostle.broad_phase.volumes import Floats, Ints, overlap
+from jostle.broad_phase.sorted_keys import LOWEST_BITS, AnyLongs, bodies_of_key, key_of, sort_once
+from jostle.broad_phase.volumes import overlap
 from jostle.geometry.vector import coordinate
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel

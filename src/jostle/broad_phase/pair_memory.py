@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import CandidatePairs
-from jostle.report.report import pair_key
+from jostle.interface.body_pairs import CandidatePairs, pair_key
 
 
 class PairMemory:

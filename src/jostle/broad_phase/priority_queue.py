@@ -18,16 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import (
-    NO_PAIRS,
-    CandidatePairs,
-    Floats,
-    Ints,
-    Volumes,
-    refuse_too_many_pairs,
-    sort_pairs,
-    spheres_for_kernel,
-)
+from jostle._types import Floats, Ints, Longs
+from jostle.broad_phase.volumes import Volumes, refuse_too_many_pairs, sort_pairs, spheres_for_kernel
 from jostle.broad_phase.wake_times import (
     ACCELERATION,
     ACCELERATION_ROUNDING,
@@ -43,7 +35,6 @@ from jostle.broad_phase.wake_times import (
     STATE,
     TOO_FAR,
     WOKEN,
-    Longs,
     follow_bodies,
     list_pairs,
     make_heap,
@@ -54,6 +45,7 @@ from jostle.broad_phase.wake_times import (
 )
 from jostle.cast import as_count, as_length
 from jostle.errors import BoundBroken, InputError
+from jostle.interface.body_pairs import NO_PAIRS, CandidatePairs
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.slices import run_in_slices
 

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import Floats, Ints, overlap
+from jostle._types import Floats, Ints, Singles
+from jostle.broad_phase.volumes import overlap
 from jostle.geometry.vector import Vec3, coordinate
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import f32x8_load, f32x8_overlap, f32x8_splat, lowest_bit, without_lowest_bit
 from jostle.kernels.structs import Record, Rows, float32, float64, int64, record_viewer
 
-Singles = NDArray[np.float32]
 AnySingles = Singles | Rows[float32]
 Words = NDArray[np.uint32]
 

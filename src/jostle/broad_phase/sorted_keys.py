@@ -6,15 +6,13 @@ A pair of bodies is one number, the lower body in the upper 32 bits; sorted numb
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import Ints
+from jostle._types import Ints, Longs
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import Whole, as_int64
 from jostle.kernels.sort import sort_keys
 from jostle.kernels.structs import Rows, int64
 
-Longs = NDArray[np.int64]
 AnyLongs = Longs | Rows[int64]
 
 LOWEST_BITS = 0xFFFFFFFF

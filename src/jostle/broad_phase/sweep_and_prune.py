@@ -17,16 +17,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.sorted_keys import Longs, key_of, renumbered, sort_once, split_keys
-from jostle.broad_phase.volumes import (
-    CandidatePairs,
-    Floats,
-    Ints,
-    Volumes,
-    boxes_for_kernel,
-    overlap,
-    refuse_too_many_pairs,
-)
+from jostle._types import Floats, Ints, Longs
+from jostle.broad_phase.sorted_keys import key_of, renumbered, sort_once, split_keys
+from jostle.broad_phase.volumes import Volumes, boxes_for_kernel, overlap, refuse_too_many_pairs
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.broad_phase.uniform_grid_cells import (
     ASKING,
     FREE_BITS,
@@ -36,17 +37,10 @@ from jostle.broad_phase.uniform_grid_cells import (
     slot_of,
     tick_of,
 )
-from jostle.broad_phase.volumes import (
-    CandidatePairs,
-    Floats,
-    Ints,
-    Volumes,
-    boxes_for_kernel,
-    refuse_too_many_pairs,
-    sort_pairs,
-)
+from jostle.broad_phase.volumes import Volumes, boxes_for_kernel, refuse_too_many_pairs, sort_pairs
 from jostle.cast import as_length
 from jostle.errors import InputError
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64

@@ -15,13 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import Floats, Ints
+from jostle._types import Floats, Ints, Longs
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Record, Rows, Struct, float64, int32, int64, opener, uint32
 
 Indices = NDArray[np.uint32]  # unsigned, because Numba asks of every signed index whether it is negative
-Longs = NDArray[np.int64]
 
 # Sizes are binned by the exponent and the first two bits of the mantissa of a float64: four bins per factor of two.
 _BIN_SHIFT = 50

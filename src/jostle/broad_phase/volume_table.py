@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import Floats
+from jostle._types import Floats
 from jostle.geometry.aabb import box_of_points
 from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
 from jostle.geometry.vector import Vec3, dot, minus, point_at, write_point

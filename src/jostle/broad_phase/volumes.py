@@ -10,41 +10,18 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.errors import InputError
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-
 _STEP = float(np.finfo(np.float64).eps)
 # Rounding of the centre, of three differences and of a norm moves a radius by fewer than eight units in the last place.
 _RADIUS_PADDING = 1.0 + 8.0 * _STEP
-
-
-class CandidatePairs(NamedTuple):
-    """The pairs whose volumes overlap: `body_a < body_b`, sorted by (body_a, body_b), each pair once; both (k,) int32."""
-
-    body_a: Ints
-    body_b: Ints
-
-
-# Writable: a kernel would be compiled a second time for arrays that are not.
-NO_PAIRS = CandidatePairs(np.empty(0, np.int32), np.empty(0, np.int32))
-FIRST_AND_SECOND = CandidatePairs(np.zeros(1, np.int32), np.ones(1, np.int32))
-
-
-def every_pair(body_count: int) -> CandidatePairs:
-    """Return all pairs of this many bodies; of up to two at no cost."""
-    if body_count <= 2:
-        return FIRST_AND_SECOND if body_count == 2 else NO_PAIRS
-    body_a, body_b = np.triu_indices(body_count, 1)
-    return CandidatePairs(body_a.astype(np.int32), body_b.astype(np.int32))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,14 +13,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bytes, Floats, Ints, Longs, Singles
 from jostle.broad_phase.bounding_spheres import spheres_overlap
-from jostle.broad_phase.volumes import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-
-Longs = NDArray[np.int64]
-Flags = NDArray[np.uint8]
-Singles = NDArray[np.float32]
 
 # Columns of a body. Its bounds are those it was given, with caution, and what rounding adds to them.
 X, RADIUS, REACH, VX, SPEED, ACCELERATION, SPEED_ROUNDING, ACCELERATION_ROUNDING, COLUMNS = 0, 3, 4, 5, 8, 9, 10, 11, 12
@@ -43,7 +39,7 @@ SLEEPING, NEXT, FOUND, WOKEN, COMPARED, STATE = 0, 1, 2, 3, 4, 5
 
 @kernel
 def follow_bodies(
-    centre: Floats, radius: Floats, jumped: Flags, bounds: Floats, dt: float, last_dt: float, bodies: Floats, restart: Flags,
+    centre: Floats, radius: Floats, jumped: Bytes, bounds: Floats, dt: float, last_dt: float, bodies: Floats, restart: Bytes,
     broken: Floats,
 ) -> tuple[bool, int]:  # fmt: skip
     """Bring the rows of bodies up to date; flag those whose pairs have to be looked at anew: new, jumped, grown, out of bounds.
@@ -94,7 +90,7 @@ def follow_bodies(
 
 
 @kernel
-def anything_moves(centre: Floats, jumped: Flags, bodies: Floats) -> bool:
+def anything_moves(centre: Floats, jumped: Bytes, bodies: Floats) -> bool:
     """Whether a body that did not jump is elsewhere than it was; if not, no time passes."""
     for i in range(centre.shape[0]):
         if not jumped[i]:
@@ -131,7 +127,7 @@ def add_rounding(bodies: Floats, i: int, column: int, needed: float, is_more: bo
 
 
 @kernel(forceinline=True)
-def make_room(bodies: Floats, i: int, rounding: float, is_new: bool, restart: Flags) -> None:
+def make_room(bodies: Floats, i: int, rounding: float, is_new: bool, restart: Bytes) -> None:
     """Bring the reach of a body up to date, a radius within which it can change without waking anybody."""
     tight = (bodies[i, RADIUS] + 2.0 * rounding) * _SLIGHTLY
     reach = bodies[i, REACH]
@@ -238,7 +234,7 @@ def make_heap(queue: Longs, count: int) -> None:
 
 
 @kernel
-def list_pairs(chosen: Flags, queue: Longs, at: int) -> int:
+def list_pairs(chosen: Bytes, queue: Longs, at: int) -> int:
     """Write the keys of all pairs of which one at least is chosen (n,), with a time that has come; return where they end."""
     n = chosen.shape[0]
     for a in range(n):
@@ -263,7 +259,7 @@ def renumber_pairs(old: Longs, begin: int, end: int, new_number: Longs, queue: L
 
 
 @kernel
-def wake_bodies(queue: Longs, state: Longs, restart: Flags) -> None:
+def wake_bodies(queue: Longs, state: Longs, restart: Bytes) -> None:
     """Wake all pairs of the bodies that are flagged, and take the flags down."""
     sleeping = state[SLEEPING]
     at = 0

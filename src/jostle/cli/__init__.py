@@ -1,4 +1,4 @@
-"""The command line: one file per command; `jostle --help` lists them.
+"""The command line, one file per command.
 
 Exit status of every command: 2 for bad input and for output that cannot be written, 3 for a fault of jostle itself, 130 when
 interrupted, 141 when nobody reads the output any more; 0 and 1 are answers.

@@ -13,13 +13,13 @@ import typer
 from jostle.cli.names import on_terminal
 from jostle.cli.targets import check_target
 from jostle.errors import InputError
-from jostle.fitting import RecordedPath, Step, Touch, Walk, read_path, walk_along, walk_of, write_path, write_trace
-from jostle.fitting.trace import feature_text
 from jostle.registry import name_of
 from jostle.world.world import World
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from jostle.fitting import RecordedPath, Step, Touch, Walk
 
 
 def fit(
@@ -61,6 +61,8 @@ def fit(
     Exit status: 0 it came to the end of the path, 1 it is blocked, 2 bad input, 130 interrupted (the trace is written).
     """
     from rich.console import Console
+
+    from jostle.fitting import RecordedPath, write_path, write_trace
 
     check_target("--trace", trace, (scene, path))
     check_target("--write-path", write_path_to, (scene, path))
@@ -125,6 +127,8 @@ def _world(scene: str, method: str, faces: int | None) -> tuple[World, dict[str,
 
 def _path(world: World, move: str, path: str | None, own: dict[str, RecordedPath], scene: str) -> tuple[str, RecordedPath]:
     """The path to go along, and what it is called."""
+    from jostle.fitting import read_path
+
     name = world[move].name
     fitting = [known for known, way in own.items() if way.body == name]
     if path is None:
@@ -149,6 +153,8 @@ def _usual_separation(world: World, move: str) -> float:
 def _walk(console: Console, world: World, move: str, way: RecordedPath, gap: float, slide: bool) -> tuple[Walk, list[float]]:
     """Go along the path with a bar; return the walk, cut short by Ctrl-C, and how long each step took."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from jostle.fitting import walk_along, walk_of
 
     steps: list[Step] = []
     milliseconds: list[float] = []
@@ -199,6 +205,8 @@ def _print(console: Console, done: Walk, milliseconds: list[float], cut: bool) -
 
 def _print_touch(console: Console, body: str, touch: Touch) -> None:
     from rich.table import Table
+
+    from jostle.fitting.trace import feature_text
 
     table = Table(box=None, header_style="dim")
     for column in ("", "face", "feature", "point", "normal", "distance"):

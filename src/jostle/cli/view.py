@@ -59,7 +59,7 @@ def view(
     from rich.console import Console
 
     from jostle.viewer.admission import ANYWHERE, as_browsers_write, is_loopback
-    from jostle.viewer.open_session import shown
+    from jostle.viewer.open_session import open_session
     from jostle.viewer.serve import check_address, require_viser
 
     require_viser()
@@ -75,7 +75,7 @@ def view(
         f"{on_terminal(session.subject.title)}: {len(session.subject.start.names)} bodies, {faces:,} faces", highlight=False
     )
 
-    page = shown(session, host, port, play=play, shadows=shadows, upload_limit=upload_limit)
+    page = open_session(session, host, port, play=play, shadows=shadows, upload_limit=upload_limit)
     with page as address, until_interrupted(console) as wait:
         console.print(f"open [bold]{on_terminal(address)}[/bold] in a browser; Ctrl-C ends it", highlight=False, soft_wrap=True)
         if not is_loopback(host):

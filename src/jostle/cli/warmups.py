@@ -11,7 +11,7 @@ import numpy as np
 from jostle import api as functions
 from jostle import haptics
 from jostle.broad_phase import BoundingSpheres, CoherentAabb, FastAabb, PriorityQueue, SweepAndPrune, UniformGrid
-from jostle.broad_phase.candidates import Pairwise
+from jostle.broad_phase.pairwise import Pairwise
 from jostle.continuous import point_triangle
 from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.geometry.pose import rotation_about, translation

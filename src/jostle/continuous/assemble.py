@@ -16,14 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import CandidatePairs
+from jostle._types import Floats, Ints
 from jostle.continuous.contact_geometry import details_in_motion
 from jostle.continuous.moving_bodies import MovingBodies
 from jostle.continuous.moving_faces import moving_faces
 from jostle.continuous.start_contacts import start_contacts
 from jostle.geometry.contact_kind import NEAR, TOUCHING
 from jostle.geometry.features import Features
-from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Frame
 from jostle.interface.query import Query
 from jostle.kernels.arrays import read_only_view
 from jostle.report.report import Contacts, Counters, Details, Pairs, Report, replaced

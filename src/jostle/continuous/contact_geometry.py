@@ -15,20 +15,19 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints, Longs
 from jostle.continuous.moving_bodies import MovingBodies, triangles_at
 from jostle.continuous.moving_surface import MovingSurface
 from jostle.geometry.contact import describe_rows
 from jostle.geometry.contact_kind import NEAR, TOUCHING
 from jostle.geometry.features import EDGE, NONE, VERTEX, Features
 from jostle.geometry.unit_vectors import unit_vectors
-from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.frame import Frame
 from jostle.report.report import Details
 
 SHORTLY_BEFORE = 1e-4  # of the step: the way since then is far above rounding, and the side not yet another one
 LEAST_SINE = 1e-7  # of two edges: below this their normal is rounding
 LEAST_WAY = 1e-12  # of the size of the faces: a shorter way from a to b has no direction to speak of
-
-Places = NDArray[np.int64]
 
 
 def details_in_motion(
@@ -74,7 +73,7 @@ def details_in_motion(
 
 def _corners_of_features(
     surfaces: Mapping[int, MovingSurface], body: Ints, face: Ints, kind: NDArray[np.uint8], vertices: Ints
-) -> Places:
+) -> Longs:
     """(n,3) which corners of the faces of rows make up their features, the last one repeated; all of them if none is known."""
     corners = np.empty((len(face), 3), np.int32)
     for number in np.unique(body).tolist():
@@ -82,12 +81,12 @@ def _corners_of_features(
         corners[rows] = surfaces[number].faces[face[rows]]
     last = np.maximum(kind, 1).astype(np.int64) - 1
     wanted = np.take_along_axis(vertices, np.minimum(np.arange(3), last[:, None]), axis=1)
-    places: Places = np.argmax(corners[:, None, :] == wanted[:, :, None], axis=2)
+    places: Longs = np.argmax(corners[:, None, :] == wanted[:, :, None], axis=2)
     places[kind == NONE] = (0, 1, 2)
     return places
 
 
-def _chosen(triangles: Floats, where: Places) -> Floats:
+def _chosen(triangles: Floats, where: Longs) -> Floats:
     return np.take_along_axis(triangles, where[:, :, None], axis=1)
 
 

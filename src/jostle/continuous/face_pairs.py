@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.continuous.certified.triangles import KEPT_SHARE, early, first_times_within, new_lead
 from jostle.continuous.feature_queries import CODES, QuerySet, collect_queries, least_times, mark_meeting, write_features
 from jostle.continuous.moving_faces import moving_faces
-from jostle.continuous.moving_surface import Floats, Ints, MovingSurface
+from jostle.continuous.moving_surface import MovingSurface
 from jostle.continuous.queries import EDGE_EDGE, ITERATIONS, POINT_TRIANGLE, certified_times
 from jostle.continuous.regula_falsi import regula_falsi_times
 from jostle.continuous.start_contacts import least_start_distance, start_contacts

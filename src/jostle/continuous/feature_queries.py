@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bytes, Floats, Ints
 from jostle.continuous.moving_faces import (
     Corners,
     MovingBounds,
@@ -30,9 +31,9 @@ from jostle.continuous.moving_faces import (
     stay_apart,
 )
 from jostle.continuous.moving_point import turn_from
-from jostle.geometry.placed_faces import Faces
+from jostle.geometry.features import EDGE, FACE, NONE, VERTEX
 from jostle.geometry.triangle import union_of_bounds
-from jostle.geometry.vector import Points, minus
+from jostle.geometry.vector import minus
 from jostle.kernels.hash_set import EMPTY, HALF_WORD, first_place
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -40,12 +41,10 @@ from jostle.kernels.structs import borrowed
 
 CODES = 15
 FIRST_OF_B, FIRST_OF_EDGES, FACES = 3, 6, 15  # FACES: two faces that cross, where neither corners nor edges meet
-NONE, VERTEX, EDGE, FACE = range(4)  # kinds of features: the number of their vertices
 CULLED = -1
 AT_END = 4  # the corners of a query at the end stand after those at the start
 
 FaceRows = NDArray[np.int32]
-Kinds = NDArray[np.uint8]
 Codes = NDArray[np.int8]
 
 
@@ -54,7 +53,7 @@ class QuerySet(NamedTuple):
 
     table: NDArray[np.int32]
     names: NDArray[np.int64]
-    corners: Points
+    corners: Floats
     filled: NDArray[np.int64]  # (1,): how many there are
 
 
@@ -226,14 +225,14 @@ def collect_queries(
 
 
 @kernel(forceinline=True)
-def _query_time(slots: FaceRows, row: int, code: int, point_times: Points, edge_times: Points) -> float:
+def _query_time(slots: FaceRows, row: int, code: int, point_times: Floats, edge_times: Floats) -> float:
     """Return the time of a query of a row that is not culled."""
     number = slots[row, code]
     return point_times[number] if code < FIRST_OF_EDGES else edge_times[number]
 
 
 @kernel
-def least_times(slots: FaceRows, point_times: Points, edge_times: Points, together: float, time: Points, code: Codes) -> None:
+def least_times(slots: FaceRows, point_times: Floats, edge_times: Floats, together: float, time: Floats, code: Codes) -> None:
     """Write the least time of the queries of each row (inf if none), and the lowest code that is later by at most `together`."""
     for row in range(slots.shape[0]):
         least = np.inf
@@ -250,7 +249,7 @@ def least_times(slots: FaceRows, point_times: Points, edge_times: Points, togeth
 
 
 @kernel(forceinline=True)
-def _write_feature(kinds: Kinds, vertices: Faces, row: int, kind: int, feature: Corners) -> None:
+def _write_feature(kinds: Bytes, vertices: Ints, row: int, kind: int, feature: Corners) -> None:
     """Write a feature and its vertices, filled up with -1."""
     kinds[row] = kind
     for k in range(3):
@@ -262,12 +261,12 @@ def write_features(
     code: Codes,
     face_a: FaceRows,
     face_b: FaceRows,
-    faces_a: Faces,
-    faces_b: Faces,
-    kind_a: Kinds,
-    vertices_a: Faces,
-    kind_b: Kinds,
-    vertices_b: Faces,
+    faces_a: Ints,
+    faces_b: Ints,
+    kind_a: Bytes,
+    vertices_a: Ints,
+    kind_b: Bytes,
+    vertices_b: Ints,
 ) -> None:
     """Write the features of codes (n,) int8 of rows: kinds (n,) uint8, and vertices (n,3) int32 filled up with -1."""
     for row in range(code.shape[0]):

@@ -6,12 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.features import Feature, Features
 from jostle.report.report import Contacts
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

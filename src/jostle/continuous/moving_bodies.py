@@ -10,12 +10,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.cast import SMALLEST_COORDINATE
 from jostle.continuous.interpolate import STRAIGHT, pose_at, turn_between
 from jostle.continuous.moving_surface import MovingSurface
 from jostle.continuous.start_contacts import place_rows
 from jostle.geometry.rigid import transform_points
-from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.frame import Frame
 from jostle.kernels.arrays import read_only_view
 
 

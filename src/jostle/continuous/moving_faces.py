@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from jostle._types import Floats, Ints
 from jostle.continuous.moving_point import Turn
-from jostle.geometry.placed_faces import Faces
 from jostle.geometry.triangle import Bounds, Segment, Triangle, segment_bounds, triangle_bounds, triangle_of_points
-from jostle.geometry.vector import Points, Vec3, cross, dot, largest_coordinate, minus, point_at
+from jostle.geometry.vector import Vec3, cross, dot, largest_coordinate, minus, point_at
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -22,10 +22,10 @@ from jostle.kernels.structs import borrowed
 class MovingFaces(NamedTuple):
     """World vertices (n,3) at both ends of a step, faces (m,3), and the turn (4,) of `moving_point.py`."""
 
-    start: Points
-    end: Points
-    faces: Faces
-    turn: Points
+    start: Floats
+    end: Floats
+    faces: Ints
+    turn: Floats
 
 
 class Corners(NamedTuple):
@@ -57,7 +57,7 @@ class MovingBounds(NamedTuple):
     end: Bounds
 
 
-def moving_faces(start: Points, end: Points, faces: Faces, turn: Points) -> MovingFaces:
+def moving_faces(start: Floats, end: Floats, faces: Ints, turn: Floats) -> MovingFaces:
     """Return faces within a step, all read-only."""
     return MovingFaces(read_only_view(start), read_only_view(end), read_only_view(faces), read_only_view(turn))
 
@@ -69,7 +69,7 @@ def borrowed_faces(body: MovingFaces) -> MovingFaces:
 
 
 @kernel(forceinline=True)
-def corners_at(faces: Faces, i: int) -> Corners:
+def corners_at(faces: Ints, i: int) -> Corners:
     """Return the corners of face i; faces (m,3)."""
     return Corners(as_int64(faces[i, 0]), as_int64(faces[i, 1]), as_int64(faces[i, 2]))
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from jostle.geometry.vector import Points, Vec3, cross, dot, length, minus, plus, point_at, point_from, times, write_point
+from jostle._types import Floats
+from jostle.geometry.vector import Vec3, cross, dot, length, minus, plus, point_at, point_from, times, write_point
 from jostle.kernels.jit import kernel
 
 
@@ -82,7 +83,7 @@ def place(start: Vec3, end: Vec3, turn: Turn, t: float) -> Vec3:
 
 
 @kernel
-def place_all_into(points_t0: Points, points_t1: Points, turn: Points, t: float, out: Points) -> None:
+def place_all_into(points_t0: Floats, points_t1: Floats, turn: Floats, t: float, out: Floats) -> None:
     """Write the places at time t of points (n,3) with the turn (4,) into out (n,3)."""
     axis, angle = turn_from(turn)
     arc = arc_factors(angle, t)

@@ -9,13 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.continuous.moving_point import place_all_into
 from jostle.kernels.arrays import read_only_view
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 
 class MovingSurface(NamedTuple):

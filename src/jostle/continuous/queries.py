@@ -2,8 +2,8 @@
 
 `point_triangle` and `edge_edge` are for users, who may choose the root finder and a separation; `certified_times` is the exact
 ladder behind them, for corners that move on straight lines. It goes through a batch in slices: floats first
-(`continuous/straight/search.py`), then exact integers for what floats leave open (`continuous/straight/exact_search.py`), then whole numbers of
-any size (`continuous/straight/algebraic.py`).
+(`straight/search.py`), then exact integers for what floats leave open (`straight/exact_search.py`), then whole numbers of
+any size (`straight/algebraic.py`).
 
 Guarantee of "certified" with separation 0: no contact is missed and none is invented, whatever is degenerate, parallel, in one
 plane or at rest; a time is never after the first contact, and at most `tolerance` before it.
@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jostle._types import Floats
 from jostle.cast import as_choice, as_length, as_moving_corners, as_tolerance
 from jostle.continuous.certified.triangles import first_times_within
 from jostle.continuous.regula_falsi import regula_falsi_times
@@ -35,8 +36,6 @@ ITERATIONS = {"regula_falsi": 32, "linear_interpolation": 0}  # at most, after t
 ROOTS = ("certified", *ITERATIONS)
 FIRST_SLICE = 20_000
 
-Times = NDArray[np.float64]
-
 
 class MovingContacts(NamedTuple):
     """Answers to n queries.
@@ -50,7 +49,7 @@ class MovingContacts(NamedTuple):
     """
 
     hit: NDArray[np.bool_]
-    time: Times
+    time: Floats
 
 
 def point_triangle(
@@ -74,7 +73,7 @@ def point_triangle(
         "certified": exact. "regula_falsi" and "linear_interpolation": the finders of Eckstein and Schömer (1999), which may miss
         a contact or report a false one.
     tolerance : float
-        How early a time may be, as a part of the step, in (0,1]. Times are never late. With a separation it sets how much more
+        How early a time may be, as a part of the step, in (0,1]. Floats are never late. With a separation it sets how much more
         than this distance there may be at the time reported.
     separation : float
         A distance >= 0, in the unit of the coordinates: contact is where the distance falls to it. One that starts nearer is free
@@ -123,7 +122,7 @@ def edge_edge(
     return _answer(EDGE_EDGE, corners, roots, tolerance, separation)
 
 
-def _answer(kind: int, corners: Times, roots: str, tolerance: float, separation: float) -> MovingContacts:
+def _answer(kind: int, corners: Floats, roots: str, tolerance: float, separation: float) -> MovingContacts:
     roots = as_choice(roots, ROOTS, "roots")
     tolerance, separation = as_tolerance(tolerance, "tolerance"), as_length(separation, "separation")
     straight = np.zeros(4)
@@ -140,7 +139,7 @@ def _answer(kind: int, corners: Times, roots: str, tolerance: float, separation:
     return MovingContacts(np.isfinite(times), times)
 
 
-def certified_times(kind: int, corners: Times, tolerance: float) -> Times:
+def certified_times(kind: int, corners: Floats, tolerance: float) -> Floats:
     """Return the first times of contact of straight motions, exactly decided; inf where there is none.
 
     Parameters
@@ -168,7 +167,7 @@ _exact_workspaces = Workspaces(new_exact_work)
 
 
 def _decide(
-    kind: int, planar: bool, corners: Times, rows: NDArray[np.int64], finest: float, times: Times, outcome: NDArray[np.uint8]
+    kind: int, planar: bool, corners: Floats, rows: NDArray[np.int64], finest: float, times: Floats, outcome: NDArray[np.uint8]
 ) -> int:
     """Decide some rows; return how many of them floats have left to exact integers, which say in `outcome` what they leave."""
     if len(rows) == 0:

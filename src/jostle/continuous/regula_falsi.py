@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jostle._types import Floats
 from jostle.continuous.moving_point import Turn, arc_factors, place_with_factors, turn_at
 from jostle.errors import InputError
-from jostle.geometry.vector import Points, Vec3, cross, divided, dot, length, minus
+from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
@@ -187,7 +188,7 @@ def first_collision(test: BasicTest, finder: RootFinder) -> float:
 
 @kernel
 def regula_falsi_slice(
-    corners: Points, kind: int, turns: Points, steps: int, iterations: int, tolerance: float, time: Points, begin: int, end: int
+    corners: Floats, kind: int, turns: Floats, steps: int, iterations: int, tolerance: float, time: Floats, begin: int, end: int
 ) -> None:
     """Fill time (n,) of the queries begin … end; corners (n,8,3), turns (2,4)."""
     first, second, finder = turn_at(turns, 0), turn_at(turns, 1), RootFinder(steps, iterations, tolerance)

@@ -6,15 +6,15 @@
 
 from __future__ import annotations
 
-from jostle.continuous.feature_queries import FACES, FIRST_OF_B, FIRST_OF_EDGES, Codes, FaceRows, Kinds
+from jostle._types import Bytes, Floats, Ints
+from jostle.continuous.feature_queries import FACES, FIRST_OF_B, FIRST_OF_EDGES, Codes, FaceRows
 from jostle.continuous.moving_faces import Corners, MovingBounds, corner, corners_at, stay_apart
 from jostle.continuous.moving_point import arc_factors, place_with_factors, turn_at
 from jostle.geometry.contact_kind import CROSSING
 from jostle.geometry.exact_zero_distance import faces_distance
-from jostle.geometry.placed_faces import Faces
 from jostle.geometry.triangle import bounds_meet, face_at, triangle_bounds, triangle_of_points
 from jostle.geometry.triangle_triangle import triangles_touch
-from jostle.geometry.vector import Points, point_at, write_point
+from jostle.geometry.vector import point_at, write_point
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 
@@ -22,7 +22,7 @@ FACES_THEMSELVES = -1
 
 
 @kernel
-def place_rows(start: Points, end: Points, turn: Points, time: Points, out: Points) -> None:
+def place_rows(start: Floats, end: Floats, turn: Floats, time: Floats, out: Floats) -> None:
     """Write the places of the corners of rows (n,3,3), with turns (n,4) and times (n,), into out (n,3,3)."""
     for row in range(time.shape[0]):
         axis, angle = turn_at(turn, row)
@@ -50,7 +50,7 @@ def features_of_code(a: Corners, b: Corners, code: int) -> tuple[Corners, Corner
 
 
 @kernel
-def start_contact(vertices_a: Points, a: Corners, vertices_b: Points, b: Corners) -> tuple[int, int]:
+def start_contact(vertices_a: Floats, a: Corners, vertices_b: Floats, b: Corners) -> tuple[int, int]:
     """Return the kind of contact of two faces and its code, as `start_contacts` has them."""
     kind, code = 0, -1
     # First the faces, then their features as triangles without area: the test is exact for these too. One place where it is
@@ -74,13 +74,13 @@ def start_contact(vertices_a: Points, a: Corners, vertices_b: Points, b: Corners
 
 @kernel
 def start_contacts(
-    vertices_a: Points,
-    faces_a: Faces,
-    vertices_b: Points,
-    faces_b: Faces,
+    vertices_a: Floats,
+    faces_a: Ints,
+    vertices_b: Floats,
+    faces_b: Ints,
     face_a: FaceRows,
     face_b: FaceRows,
-    kind: Kinds,
+    kind: Bytes,
     code: Codes,
 ) -> int:
     """Write 0, TOUCHING or CROSSING of rows face_a, face_b (n,) into kind (n,) uint8, and what touches into code (n,) int8.
@@ -102,7 +102,7 @@ def start_contacts(
 
 @kernel
 def least_start_distance(
-    vertices_a: Points, faces_a: Faces, vertices_b: Points, faces_b: Faces, face_a: FaceRows, face_b: FaceRows, least: float
+    vertices_a: Floats, faces_a: Ints, vertices_b: Floats, faces_b: Ints, face_a: FaceRows, face_b: FaceRows, least: float
 ) -> float:
     """Return the least distance of rows face_a, face_b (n,) at the start, vertices (v,3); `least` if none is nearer."""
     for row in range(face_a.shape[0]):

@@ -1,4 +1,4 @@
-"""Fitting: can a part be taken out along this way? A body is led along a recorded path among others at rest.
+"""Fitting: move a part along a path and report whether it comes out, or what blocks it.
 
     from jostle import World, fitting
     world = World("bounding_tree")

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from os import PathLike
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.atomic_file import written_whole
 from jostle.errors import InputError
-
-Floats = NDArray[np.float64]
 
 HEADER = ("time", "x", "y", "z", "qw", "qx", "qy", "qz")
 UNIT_TOLERANCE = 1e-3  # by how much the length of a quaternion in a file may differ from 1: four digits were written, or more

@@ -14,12 +14,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.continuous.interpolate import turn_between
 from jostle.geometry.pose import rotation_about
-
-Floats = NDArray[np.float64]
 
 MOST_PLANES = 6  # a rigid body with more independent contacts cannot move at all
 LARGEST_TURN = 0.1  # radians in one slide: contact planes hold for small turns only

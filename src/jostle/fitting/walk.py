@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.continuous.interpolate import pose_at, turn_between
 from jostle.errors import InputError
 from jostle.fitting.path import RecordedPath
@@ -27,8 +28,6 @@ from jostle.report.report import Contacts
 from jostle.world.all_or_nothing import all_or_nothing
 from jostle.world.body import Body
 from jostle.world.world import World
-
-Floats = NDArray[np.float64]
 
 SLIDES_PER_POSE = 12  # contacts that are looked at before the next recorded pose draws
 PATIENCE = 20  # recorded poses in a row that do not move the body before it counts as blocked

@@ -1,1 +1,1 @@
-"""Scalar kernels, no classes: exact predicates, triangles, boxes, distances, rigid motion."""
+"""Exact predicates, triangles, boxes, distances and rigid motion, as kernels over small values."""

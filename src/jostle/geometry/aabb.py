@@ -13,22 +13,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
 from jostle.geometry.triangle import Bounds, bounds_at
-from jostle.geometry.vector import Points
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-
-Faces = NDArray[np.int32]
 
 # Three roundings (difference, square, two sums: at most 5 · 2⁻⁵³ together) and that of this very product.
 ROUND_DOWN = 1.0 - 2.0**-49
 
 
 @kernel
-def face_boxes_into(vertices: Points, faces: Faces, lower: Points, upper: Points) -> None:
+def face_boxes_into(vertices: Floats, faces: Ints, lower: Floats, upper: Floats) -> None:
     """Write the boxes of faces (m,3) over vertices (n,3) into lower and upper (m,3)."""
     for i in range(faces.shape[0]):
         a, b, c = faces[i, 0], faces[i, 1], faces[i, 2]
@@ -37,7 +34,7 @@ def face_boxes_into(vertices: Points, faces: Faces, lower: Points, upper: Points
             upper[i, k] = max(vertices[a, k], vertices[b, k], vertices[c, k])
 
 
-def face_boxes(vertices: Points, faces: Faces) -> tuple[Points, Points]:
+def face_boxes(vertices: Floats, faces: Ints) -> tuple[Floats, Floats]:
     """Return the exact boxes of all faces.
 
     Parameters
@@ -55,7 +52,7 @@ def face_boxes(vertices: Points, faces: Faces) -> tuple[Points, Points]:
 
 
 @kernel
-def box_of_points(points: Points, lower: Points, upper: Points) -> None:
+def box_of_points(points: Floats, lower: Floats, upper: Floats) -> None:
     """Write the box of at least one point (n,3) into lower and upper (3,); NumPy's minima along an axis take ten times as long."""
     lx, ly, lz = points[0, 0], points[0, 1], points[0, 2]
     ux, uy, uz = lx, ly, lz
@@ -82,7 +79,7 @@ def world_interval(row: Any, box: Bounds) -> tuple[float, float]:
 
 
 @kernel
-def world_boxes_into(poses: Points, lower: Points, upper: Points, out_lower: Points, out_upper: Points) -> None:
+def world_boxes_into(poses: Floats, lower: Floats, upper: Floats, out_lower: Floats, out_upper: Floats) -> None:
     """Write the world boxes of local boxes (n,3) under poses (n,4,4) into out_lower and out_upper (n,3)."""
     for i in range(poses.shape[0]):
         box = bounds_at(lower, upper, i)
@@ -92,8 +89,8 @@ def world_boxes_into(poses: Points, lower: Points, upper: Points, out_lower: Poi
 
 
 def world_boxes(
-    poses: Points, lower: Points, upper: Points, out_lower: Points | None = None, out_upper: Points | None = None
-) -> tuple[Points, Points]:
+    poses: Floats, lower: Floats, upper: Floats, out_lower: Floats | None = None, out_upper: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Return world boxes that contain every world vertex of bodies with the given local boxes.
 
     Parameters
@@ -117,7 +114,7 @@ def world_boxes(
     return out_lower, out_upper
 
 
-def world_box(pose: Points, lower: Points, upper: Points) -> tuple[Points, Points]:
+def world_box(pose: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     """Return the world box (lower (3,), upper (3,)) of one local box under one (4,4) pose."""
     out_lower, out_upper = world_boxes(np.asarray(pose)[None], np.asarray(lower)[None], np.asarray(upper)[None])
     return out_lower[0], out_upper[0]

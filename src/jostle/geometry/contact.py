@@ -11,18 +11,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, NEAR
 from jostle.geometry.triangle import Segment, Triangle
 from jostle.geometry.triangle_intersection import intersection_segment
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
-from jostle.geometry.vector import Points, Vec3, cross, is_zero, length, minus, negative, plus, point_at, write_point
+from jostle.geometry.vector import Vec3, cross, is_zero, length, minus, negative, plus, point_at, write_point
 from jostle.kernels.jit import kernel
 
 NO_DIRECTION_LEFT = 1e-8  # of the difference of two unit vectors: below this it is rounding
 
 
 @kernel
-def describe_rows(triangles_a: Points, triangles_b: Points, kind: NDArray[np.uint8], segment: Points, normal: Points) -> None:
+def describe_rows(triangles_a: Floats, triangles_b: Floats, kind: NDArray[np.uint8], segment: Floats, normal: Floats) -> None:
     """Write segment (n,2,3) and normal (n,3) of rows of faces (n,3,3) with their kind (n,) uint8."""
     for row in range(kind.shape[0]):
         a, b = _triangle_at(triangles_a, row), _triangle_at(triangles_b, row)
@@ -80,5 +81,5 @@ def unit_or_z(a: Vec3) -> Vec3:
 
 
 @kernel(forceinline=True)
-def _triangle_at(triangles: Points, row: int) -> Triangle:
+def _triangle_at(triangles: Floats, row: int) -> Triangle:
     return Triangle(point_at(triangles[row], 0), point_at(triangles[row], 1), point_at(triangles[row], 2))

@@ -12,11 +12,12 @@ import math
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.geometry.aabb import bounds_squared_distance
-from jostle.geometry.placed_faces import Faces, PlacedFaces, placed_faces
+from jostle.geometry.placed_faces import PlacedFaces, placed_faces
 from jostle.geometry.triangle import bounds_at, face_at
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
-from jostle.geometry.vector import Points, write_point_from
+from jostle.geometry.vector import write_point_from
 from jostle.geometry.winding import crossing_winding
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
@@ -24,7 +25,7 @@ from jostle.kernels.slices import run_in_slices
 FIRST_SLICE = 1 << 18  # pairs of triangles
 
 
-def closest_of_all_triangles(world_a: Points, faces_a: Faces, world_b: Points, faces_b: Faces) -> tuple[float, Points, Points]:
+def closest_of_all_triangles(world_a: Floats, faces_a: Ints, world_b: Floats, faces_b: Ints) -> tuple[float, Floats, Floats]:
     """Return the distance of two convex solids, 0.0 where they share a point, with closest points.
 
     Parameters
@@ -59,7 +60,7 @@ def closest_of_all_triangles(world_a: Points, faces_a: Faces, world_b: Points, f
 
 
 @kernel
-def scan_triangles(a: PlacedFaces, b: PlacedFaces, first: int, last: int, best: Points) -> None:
+def scan_triangles(a: PlacedFaces, b: PlacedFaces, first: int, last: int, best: Floats) -> None:
     """Improve best (7,), the distance and the closest points, by triangles first … last-1 of a and all of b."""
     for i in range(first, last):
         for j in range(b.faces.shape[0]):

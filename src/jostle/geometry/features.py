@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.continuous.feature_queries import EDGE, FACE, NONE, VERTEX
-
-__all__ = ["EDGE", "FACE", "NONE", "VERTEX", "Feature", "Features"]
-
+NONE, VERTEX, EDGE, FACE = range(4)  # kinds: the number of their vertices
 NAMES = ("", "vertex", "edge", "face")
 
 Feature = tuple[str, tuple[int, ...]]

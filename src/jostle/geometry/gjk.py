@@ -21,22 +21,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from jostle._types import Floats
 from jostle.geometry.rigid import RigidPose, pose_at, turned_back, world_point
 from jostle.geometry.support import Hull, farthest_point, welded_points
-from jostle.geometry.vector import (
-    Points,
-    Vec3,
-    cross,
-    dot,
-    length,
-    minus,
-    negative,
-    plus,
-    point_from,
-    same_point,
-    times,
-    write_point_from,
-)
+from jostle.geometry.vector import Vec3, cross, dot, length, minus, negative, plus, point_from, same_point, times, write_point_from
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses, One, Record, Rows, Run, Struct, float64, int64, opener, row_opener
@@ -392,28 +380,28 @@ def search_plane(a: PlacedHull, b: PlacedHull, limits: Limits, search: PlaneSear
 
 
 @kernel
-def search_hulls(hulls: Addresses, poses: Points, wanted: float, share: float, rounding: float, search: Addresses) -> int:
+def search_hulls(hulls: Addresses, poses: Floats, wanted: float, share: float, rounding: float, search: Addresses) -> int:
     """Run `search_plane` on the two hulls of a table, at poses (2,4,4)."""
     a = PlacedHull(open_hull(hulls, 0), pose_at(poses, 0))
     b = PlacedHull(open_hull(hulls, 1), pose_at(poses, 1))
     return search_plane(a, b, Limits(wanted, share, rounding), open_search(search))
 
 
-def hulls_of(points_a: Points, points_b: Points) -> AddressTable:
+def hulls_of(points_a: Floats, points_b: Floats) -> AddressTable:
     """Return the table of two hulls of points (n, 3), which support points are found in by a scan."""
     none = np.empty(0, np.int32)
     return Hull.tables([{"points": welded_points(points), "first": none, "near": none} for points in (points_a, points_b)])
 
 
 def hull_distance(
-    points_a: Points, points_b: Points, pose_a: Points | None = None, pose_b: Points | None = None
-) -> tuple[float, Points, Points, float]:
+    points_a: Floats, points_b: Floats, pose_a: Floats | None = None, pose_b: Floats | None = None
+) -> tuple[float, Floats, Floats, float]:
     """Return the distance of two convex hulls, with closest points and the error of the distance.
 
     Parameters
     ----------
     points_a, points_b : (n, 3) float64
-        Points in general; their hulls are meant.
+        Floats in general; their hulls are meant.
     pose_a, pose_b : (4, 4), optional
         Body to world.
 
@@ -436,7 +424,7 @@ def hull_distance(
     return closest_points(search, rounding)
 
 
-def closest_points(search: AddressTable, rounding: float) -> tuple[float, Points, Points, float]:
+def closest_points(search: AddressTable, rounding: float) -> tuple[float, Floats, Floats, float]:
     """Return (distance, point_a, point_b, error) of what a search found; within rounding the two points become one."""
     found = found_by(search)
     point_a, point_b = found["point_a"].copy(), found["point_b"].copy()

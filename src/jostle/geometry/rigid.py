@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jostle.geometry.vector import Points, Vec3, point_at, write_point
+from jostle._types import Floats
+from jostle.geometry.vector import Vec3, point_at, write_point
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
@@ -114,14 +115,14 @@ def rigid_coordinate(row: PoseRow, p: Vec3) -> float:
 
 
 @kernel
-def transform_into(pose: Points, points: Points, out: Points) -> None:
+def transform_into(pose: Floats, points: Floats, out: Floats) -> None:
     """Write the world coordinates of points (n,3) under pose (4,4) into out (n,3)."""
     to_world = pose_of(pose)
     for i in range(points.shape[0]):
         write_point(out, i, world_point(to_world, point_at(points, i)))
 
 
-def transform_points(pose: Points, points: Points, out: Points | None = None) -> Points:
+def transform_points(pose: Floats, points: Floats, out: Floats | None = None) -> Floats:
     """Return the world coordinates of local points: the vertices that every exact test sees.
 
     Parameters
@@ -140,7 +141,7 @@ def transform_points(pose: Points, points: Points, out: Points | None = None) ->
 
 
 @kernel
-def solve_relative_pose_into(pose_a: Points, pose_b: Points, out: Points) -> None:
+def solve_relative_pose_into(pose_a: Floats, pose_b: Floats, out: Floats) -> None:
     """Write B's pose in A's frame, the solution X of pose_a X = pose_b, into out (4,4), by Cramer's rule."""
     r00, r01, r02 = pose_a[0, 0], pose_a[0, 1], pose_a[0, 2]
     r10, r11, r12 = pose_a[1, 0], pose_a[1, 1], pose_a[1, 2]
@@ -161,7 +162,7 @@ def solve_relative_pose_into(pose_a: Points, pose_b: Points, out: Points) -> Non
     out[3, 3] = 1.0
 
 
-def solve_relative_pose(pose_a: Points, pose_b: Points) -> Points:
+def solve_relative_pose(pose_a: Floats, pose_b: Floats) -> Floats:
     """Return the (4, 4) pose of B in A's frame, by solving with A's pose: for culls, never for a last test."""
     out = np.empty((4, 4))
     solve_relative_pose_into(read_only_view(pose_a), read_only_view(pose_b), out)
@@ -195,7 +196,7 @@ def cull_padding(max_wa: float, max_wb: float, max_v: float) -> float:
 
 
 @kernel
-def is_rigid(pose: Points, tolerance: float, farthest: float) -> bool:
+def is_rigid(pose: Floats, tolerance: float, farthest: float) -> bool:
     """Whether a (4,4) pose is a rotation within the tolerance, with a translation below `farthest` and 0 0 0 1 below it.
 
     NaN and infinity fail, since every comparison with them does.
@@ -214,7 +215,7 @@ def is_rigid(pose: Points, tolerance: float, farthest: float) -> bool:
 
 
 @kernel
-def all_rigid(poses: Points, tolerance: float, farthest: float) -> bool:
+def all_rigid(poses: Floats, tolerance: float, farthest: float) -> bool:
     """Whether all poses (n,4,4) are rigid."""
     good = 0
     for k in range(poses.shape[0]):

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.geometry.vector import Points, Vec3, dot, minus, point_from
+from jostle._types import Floats
+from jostle.geometry.vector import Vec3, dot, minus, point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -39,7 +40,7 @@ class Hull(Struct):
 class ScannedHull(NamedTuple):
     """The same from arrays that a kernel has in hand; `first` and `near` are empty."""
 
-    points: Points
+    points: Floats
     first: NDArray[np.int32]
     near: NDArray[np.int32]
 
@@ -82,18 +83,18 @@ def farthest_point(points: Any, first: Any, near: Any, direction: Vec3, start: i
     return farthest_by_climbing(points, first, near, direction, start)
 
 
-def welded_points(points: Points) -> Points:
+def welded_points(points: Floats) -> Floats:
     """Return the distinct points of (n, 3), flat (3k,) and read-only, in their order."""
     points = np.ascontiguousarray(points, np.float64) + 0.0  # -0.0 becomes 0.0
     _, index = np.unique(points.view("V24").ravel(), return_index=True)
     return read_only_view(points[np.sort(index)].reshape(-1))
 
 
-def across_flat_sides(points: Points, faces: NDArray[np.integer[Any]], normals: Points) -> NDArray[np.int64]:
+def across_flat_sides(points: Floats, faces: NDArray[np.integer[Any]], normals: Floats) -> NDArray[np.int64]:
     """Return (l, 2): each vertex within a flat side, and one on the other side of the body.
 
     The directions to the neighbours of such a vertex fill a plane; with one that leads inside they fill the half-space that holds
-    the body, as those of any other vertex fill a cone that does. Points (n, 3), faces (m, 3), unit normals (m, 3), convex.
+    the body, as those of any other vertex fill a cone that does. Floats (n, 3), faces (m, 3), unit normals (m, 3), convex.
     """
     some_face = np.zeros(len(points), np.int64)
     some_face[faces] = np.arange(len(faces))[:, None]

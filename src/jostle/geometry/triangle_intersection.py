@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from jostle._types import Floats
 from jostle.geometry.flat_triangles import projection_axis
 from jostle.geometry.predicates import orient3d, sides_of_plane, signed_area, signed_volume
 from jostle.geometry.triangle import Segment, Triangle, common_bounds, point_triangle, triangle_bounds
 from jostle.geometry.triangle_triangle import arranged, lone_corner, triangles_touch
-from jostle.geometry.vector import Points, Vec3, clamped, dot, minus, plus, point_at, seen_along, times, write_point
+from jostle.geometry.vector import Vec3, clamped, dot, minus, plus, point_at, seen_along, times, write_point
 from jostle.kernels.jit import kernel
 
 Crossing = tuple[bool, Vec3]
@@ -119,12 +120,12 @@ def _flat_ends(a: Triangle, b: Triangle, in_one_plane: bool) -> Segment:
 
 
 @kernel(forceinline=True)
-def _triangle_beginning_at(corner: Points, i: int) -> Triangle:
+def _triangle_beginning_at(corner: Floats, i: int) -> Triangle:
     return Triangle(point_at(corner, i), point_at(corner, i + 1), point_at(corner, i + 2))
 
 
 @kernel
-def _farthest_apart(points: Points, count: int) -> Segment:
+def _farthest_apart(points: Floats, count: int) -> Segment:
     """Return the two of the first points that are farthest apart; the first one twice if there are no two."""
     first, second, farthest = 0, 0, 0.0
     for i in range(count):

@@ -13,17 +13,13 @@ two triangles or of their corners. Coordinates: 0 or 1e-30 … 1e31 in magnitude
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from jostle._types import Floats, Ints
 from jostle.geometry.contact_kind import CROSSING, TOUCHING
 from jostle.geometry.flat_triangles import flat_triangles_touch, projection_axis, same_side_of_line
 from jostle.geometry.predicates import Sides, orient3d, sides_of_plane
 from jostle.geometry.triangle import Triangle, face_at, flipped, point_triangle, turned
-from jostle.geometry.vector import Points, point_at, same_point
+from jostle.geometry.vector import point_at, same_point
 from jostle.kernels.jit import kernel
-
-Faces = NDArray[np.int32]
 
 
 @kernel
@@ -102,7 +98,7 @@ def arranged(t: Triangle, first: int, keep_turn: bool) -> Triangle:
 
 
 @kernel
-def faces_touch(vertices_a: Points, faces_a: Faces, i: int, vertices_b: Points, faces_b: Faces, j: int) -> int:
+def faces_touch(vertices_a: Floats, faces_a: Ints, i: int, vertices_b: Floats, faces_b: Ints, j: int) -> int:
     """Return `triangles_touch` of face i of a and face j of b; vertices (n,3) float64 in the world, faces (m,3) int32."""
     return triangles_touch(face_at(vertices_a, faces_a, i), face_at(vertices_b, faces_b, j))
 
@@ -153,7 +149,7 @@ def _far_edge_touches(a: Triangle, b: Triangle) -> bool:
 
 
 @kernel
-def adjacent_faces_touch(vertices: Points, faces: Faces, welded_faces: Faces, i: int, j: int) -> int:
+def adjacent_faces_touch(vertices: Floats, faces: Ints, welded_faces: Ints, i: int, j: int) -> int:
     """Return `touch_beyond_shared` of faces i and j of one mesh, or `faces_touch` where they share no welded vertex.
 
     vertices (n,3) float64 in the world, faces and welded_faces (m,3) int32 as in `Mesh`. Welded vertices that a deformation has
@@ -171,7 +167,7 @@ def adjacent_faces_touch(vertices: Points, faces: Faces, welded_faces: Faces, i:
 
 
 @kernel(forceinline=True)
-def share_a_vertex(welded_faces: Faces, i: int, j: int) -> bool:
+def share_a_vertex(welded_faces: Ints, i: int, j: int) -> bool:
     """Return whether faces i and j of one mesh share a welded vertex."""
     p, q, r = welded_faces[i, 0], welded_faces[i, 1], welded_faces[i, 2]
     s, t, u = welded_faces[j, 0], welded_faces[j, 1], welded_faces[j, 2]
@@ -179,7 +175,7 @@ def share_a_vertex(welded_faces: Faces, i: int, j: int) -> bool:
 
 
 @kernel
-def _is_one_corner(vertices: Points, faces: Faces, welded_faces: Faces, i: int, k: int, j: int, m: int) -> bool:
+def _is_one_corner(vertices: Floats, faces: Ints, welded_faces: Ints, i: int, k: int, j: int, m: int) -> bool:
     """Whether corner k of face i and corner m of face j are welded, and at one place."""
     if welded_faces[i, k] != welded_faces[j, m]:
         return False
@@ -187,7 +183,7 @@ def _is_one_corner(vertices: Points, faces: Faces, welded_faces: Faces, i: int, 
 
 
 @kernel
-def _shared_first(vertices: Points, faces: Faces, welded_faces: Faces, i: int, j: int) -> tuple[int, int, int, int]:
+def _shared_first(vertices: Floats, faces: Ints, welded_faces: Ints, i: int, j: int) -> tuple[int, int, int, int]:
     """Return the local corners of face i, those shared with face j first, and how many different ones are shared."""
     first, second, third = 0, 1, 2
     shared = 0

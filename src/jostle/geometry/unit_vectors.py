@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from jostle._types import Floats
 
 
 def unit_vector(vector: Floats) -> Floats:

@@ -9,13 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import Whole
-
-Points = NDArray[np.float64]
 
 
 class Vec2(NamedTuple):

@@ -22,13 +22,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.predicates import orient2d, orient3d
 from jostle.geometry.triangle import Triangle, face_at, turned
-from jostle.geometry.vector import Points, Vec2, Vec3, cross, dot, length, minus, point_at, point_from
+from jostle.geometry.vector import Vec2, Vec3, cross, dot, length, minus, point_at, point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-
-Faces = NDArray[np.int32]
 
 
 class Flag(NamedTuple):
@@ -48,7 +47,7 @@ def half_solid_angle(t: Triangle) -> float:
 
 
 @kernel
-def winding_number_into(points: Points, vertices: Points, faces: Faces, out: Points) -> None:
+def winding_number_into(points: Floats, vertices: Floats, faces: Ints, out: Floats) -> None:
     """Write the winding numbers of the surface (vertices (n,3), faces (m,3)) around points (k,3) into out (k,)."""
     for i in range(points.shape[0]):
         at = point_at(points, i)
@@ -59,7 +58,7 @@ def winding_number_into(points: Points, vertices: Points, faces: Faces, out: Poi
         out[i] = total / (2.0 * math.pi)
 
 
-def winding_number(points: Points, vertices: Points, faces: Faces) -> Points:
+def winding_number(points: Floats, vertices: Floats, faces: Ints) -> Floats:
     """Return the generalised winding number of a surface around points.
 
     Parameters
@@ -160,7 +159,7 @@ def _rolled(a: Vec3) -> Vec3:
 
 
 @kernel(forceinline=True)
-def is_beside(at: Vec3, vertices: Points, faces: Faces, j: int) -> bool:
+def is_beside(at: Vec3, vertices: Floats, faces: Ints, j: int) -> bool:
     """Return whether face j is beside a point, or under it, by comparisons that decide nearly all faces."""
     a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
     ay, by, cy = vertices[a, 1], vertices[b, 1], vertices[c, 1]
@@ -188,7 +187,7 @@ def face_crossing(flag: Flag, t: Triangle) -> tuple[int, bool]:
 
 
 @kernel
-def crossing_winding(point: Points, vertices: Points, faces: Faces) -> tuple[int, bool]:
+def crossing_winding(point: Floats, vertices: Floats, faces: Ints) -> tuple[int, bool]:
     """Return the exact winding number of a closed mesh around a point: (winding, False), or (0, True) for one on the surface.
 
     point (3,), vertices (n,3), faces (m,3). `Mesh.is_closed` is the condition under which the first result means something.
@@ -206,7 +205,7 @@ def crossing_winding(point: Points, vertices: Points, faces: Faces) -> tuple[int
 
 
 @kernel
-def flag_winding(numbers: Points, vertices: Points, faces: Faces, chosen: NDArray[np.int64]) -> tuple[int, int, int]:
+def flag_winding(numbers: Floats, vertices: Floats, faces: Ints, chosen: NDArray[np.int64]) -> tuple[int, int, int]:
     """Return the exact winding number of a closed mesh around a flag: (winding, faces that hold the flag, their balance).
 
     numbers (9,) of the flag, vertices (n,3), faces (m,3), of which those in `chosen` are counted. Where faces hold the flag, the
@@ -228,7 +227,7 @@ def flag_winding(numbers: Points, vertices: Points, faces: Faces, chosen: NDArra
 
 
 @kernel
-def facing(vertices: Points, faces: Faces, j: int) -> int:
+def facing(vertices: Floats, faces: Ints, j: int) -> int:
     """Return the sign of the first coordinate of a face's normal that is not 0, of z, x and y; 0 without area. Exact."""
     t = face_at(vertices, faces, j)
     for _ in range(3):

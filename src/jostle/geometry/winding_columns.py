@@ -11,16 +11,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints, Longs
 from jostle.geometry.vector import Vec2
 from jostle.geometry.winding import flag_winding
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 
 FEW = 16  # points, or a quarter of the faces, for which columns do not pay: they cost as much as ten points
 ENTRIES = 8  # most columns that a face stands in, on average

@@ -1,1 +1,1 @@
-"""What a method and a world say to each other: Method, Detector, Traits, Query, Frame, Overlay."""
+"""What a world and a method say to each other: Method, Detector, Traits, Query, Frame, Overlay."""

@@ -17,15 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bools, Floats, Ints
 from jostle.geometry.rigid import transform_points
+from jostle.interface.body_pairs import pair_key
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.cached_property import cached_property
-from jostle.report.report import pair_key
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +92,15 @@ class Frame:
         frame = Frame.__new__(Frame)
         frame.__dict__.update(columns, **others)
         return frame
+
+    @staticmethod
+    def at_rest(bodies: Bodies, poses: Floats) -> Frame:
+        """Return a frame in which nothing has moved and no filter is set; poses are (n,4,4)."""
+        count, poses = len(bodies), read_only_view(poses)
+        vertices = tuple(mesh.vertices for mesh in bodies.meshes)
+        none, one = np.zeros(count, bool), np.ones(count, np.uint32)
+        group, ignored = np.full(count, -1, np.int32), np.empty(0, np.int64)
+        return Frame(bodies, poses, poses, vertices, vertices, none, none, none, group, one, one, ignored, unfiltered=True)
 
     def __len__(self) -> int:
         return len(self.bodies)

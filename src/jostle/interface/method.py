@@ -13,10 +13,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.pair_memory import PairMemory
-from jostle.broad_phase.volumes import CandidatePairs, Volumes
+from jostle._types import Floats
 from jostle.errors import Unsupported
-from jostle.interface.frame import Bodies, Floats, Frame
+from jostle.interface.frame import Bodies, Frame
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import Traits
@@ -80,56 +79,4 @@ class Detector(Protocol):
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show something of the method; `what` is one of the names its README lists, '' the default."""
-        ...
-
-
-@runtime_checkable
-class PairTest(Protocol):
-    """The narrow half: decides pairs of bodies that a broad phase found."""
-
-    @property
-    def traits(self) -> Traits:
-        """As for a Method."""
-        ...
-
-    @property
-    def shape_type(self) -> type:
-        """As for a Method."""
-        ...
-
-    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Shape:
-        """As for a Method."""
-        ...
-
-    def test_pairs(
-        self, pairs: CandidatePairs, shapes: tuple[Shape, ...], frame: Frame, query: Query, memory: PairMemory
-    ) -> Report:
-        """Answer the query for these pairs (body_a < body_b, or equal for a self test); memory holds records per pair."""
-        ...
-
-
-@runtime_checkable
-class BroadPhase(Protocol):
-    """Settings of a broad phase: volumes in, pairs out; it knows no meshes."""
-
-    def start(self, body_count: int) -> PairFinder:
-        """Begin finding pairs among this many bodies."""
-        ...
-
-
-class PairFinder(Protocol):
-    """A broad phase at work."""
-
-    counters: dict[str, int]  # of the last frame: "box_tests" (comparisons of volumes, boxes or spheres), "pairs", and its own
-
-    def find(self, volumes: Volumes) -> CandidatePairs:
-        """Return every pair whose closed volumes overlap, sorted, each once.
-
-        The volumes are the boxes, and then the pairs are exactly those; or, of a finder by spheres, the spheres. Either way every
-        two bodies that touch are among the pairs.
-        """
-        ...
-
-    def change(self, body_count: int, old_to_new: OldToNew) -> None:
-        """Bodies were added or removed."""
         ...

@@ -1,1 +1,1 @@
-"""The ground that kernels stand on: compiler setting and cache, buffers, sorts and sets, random numbers, threads, slices, SIMD."""
+"""What compiled code stands on: the compiler's settings and cache, structs, buffers, sorts, threads, SIMD."""

@@ -15,17 +15,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from jostle._types import Longs
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Record, Rows, int64
 
 EMPTY = -1
 HALF_WORD = 32
 LOWER_HALF = (1 << HALF_WORD) - 1
-
-Keys = NDArray[np.int64]
 
 
 class KeyRow(Record):
@@ -71,7 +67,7 @@ def place_of_key(table: Any, key: int) -> int:
 
 
 @kernel
-def enter_keys(keys: Keys, begin: int, end: int, table: Keys) -> None:
+def enter_keys(keys: Longs, begin: int, end: int, table: Longs) -> None:
     """Enter keys begin … end - 1 of one word into a table."""
     for k in range(begin, end):
         table[place_of_key(table, keys[k])] = keys[k]

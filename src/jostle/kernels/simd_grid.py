@@ -14,19 +14,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Singles
 from jostle.kernels.numbers import Whole
 from jostle.kernels.twins import compiled_in
-
-Lanes = NDArray[np.float32]
 
 _twin = compiled_in("jostle.kernels.simd_grid_compiled")
 
 
 @_twin
 def bits_at(
-    words: Any, x: Lanes, y: Lanes, z: Lanes, end_x: Lanes, end_y: Lanes, end_z: Lanes, row: Whole, slab: Whole
+    words: Any, x: Singles, y: Singles, z: Singles, end_x: Singles, end_y: Singles, end_z: Singles, row: Whole, slab: Whole
 ) -> np.uint32:
     """Return the mask of points with 0 <= x < end_x and so on whose bit is set in `words`, int32 halves of words of 4×4×4 bits.
 
@@ -41,8 +39,8 @@ def bits_at(
 
 
 @_twin
-def numbers_at(numbers: Any, x: Lanes, y: Lanes, z: Lanes, row: Whole, slab: Whole) -> Lanes:
+def numbers_at(numbers: Any, x: Singles, y: Singles, z: Singles, row: Whole, slab: Whole) -> Singles:
     """Return numbers[k * slab + j * row + i] for the whole parts i, j, k of x, y, z, which must lie inside of the grid."""
     i, j, k = (each.astype(np.int32) for each in (x, y, z))
-    found: Lanes = numbers[k * slab + j * row + i]
+    found: Singles = numbers[k * slab + j * row + i]
     return found

@@ -1,4 +1,4 @@
-"""The laboratory: the same scene, the same motion, every method; behind `jostle lab`.
+"""The laboratory: one motion through every method, the papers' figures, verdicts.
 
 A scene is recorded once. Every method replays the very same frames in a process of its own, and what it answers is compared
 with the exact engine of the same semantics. An experiment is one file in `experiments/`, a figure of a paper one in `papers/`;

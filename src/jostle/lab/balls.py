@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.rigid import transform_points
 from jostle.geometry.winding import winding_number
 from jostle.shapes.mesh import Mesh
 
-Floats = NDArray[np.float64]
 Placed = tuple[Mesh, Floats]
 
 MOST_WORK = 1e8  # points times faces: a few seconds

@@ -19,11 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bools, Longs
 from jostle.kernels.jit import kernel
 from jostle.shapes.mesh import Mesh
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 BODY_A, BODY_B, FACE_A, FACE_B = range(4)  # columns of rows
 SAME_PLACE = 0.01  # of a body's size
@@ -35,8 +33,8 @@ _CELL = 8  # bits: along an axis a body has 101 cells at most
 class Regions:
     """The touching pairs of a frame by region."""
 
-    rows: Ints  # (k,4) body_a, body_b, face_a, face_b
-    label: Ints  # (k,) which region each row belongs to, 0 …, numbered by their first rows
+    rows: Longs  # (k,4) body_a, body_b, face_a, face_b
+    label: Longs  # (k,) which region each row belongs to, 0 …, numbered by their first rows
 
     @property
     def count(self) -> int:
@@ -44,9 +42,9 @@ class Regions:
         return int(self.label.max()) + 1 if len(self.label) else 0
 
     @property
-    def sizes(self) -> Ints:
+    def sizes(self) -> Longs:
         """(count,) touching pairs of each region."""
-        sizes: Ints = np.bincount(self.label, minlength=self.count)
+        sizes: Longs = np.bincount(self.label, minlength=self.count)
         return sizes
 
     def reported(self, found: NDArray[Any]) -> Bools:
@@ -72,8 +70,8 @@ def regions_of(rows: NDArray[Any], meshes: Sequence[Mesh]) -> Regions:
     meshes : sequence of Mesh
         One for each body. What is adjacent does not depend on how a body is deformed.
     """
-    pairs: Ints = np.ascontiguousarray(rows, np.int64).reshape(-1, 4)
-    label: Ints = np.arange(len(pairs))
+    pairs: Longs = np.ascontiguousarray(rows, np.int64).reshape(-1, 4)
+    label: Longs = np.arange(len(pairs))
     if len(pairs):
         row, first, second = _neighbourhoods(pairs, meshes)
         order = np.lexsort((row, second, first))
@@ -82,9 +80,9 @@ def regions_of(rows: NDArray[Any], meshes: Sequence[Mesh]) -> Regions:
     return Regions(pairs, label)
 
 
-def _neighbourhoods(rows: Ints, meshes: Sequence[Mesh]) -> tuple[Ints, Ints, Ints]:
+def _neighbourhoods(rows: Longs, meshes: Sequence[Mesh]) -> tuple[Longs, Longs, Longs]:
     """Return (6k,) row numbers with two keys: rows with equal keys have a face in common and a vertex of the other faces."""
-    number: Ints = np.arange(len(rows))
+    number: Longs = np.arange(len(rows))
     sides = (BODY_A, FACE_A, BODY_B, FACE_B), (BODY_B, FACE_B, BODY_A, FACE_A)
     row, first, second = [], [], []
     for body, face, other_body, other_face in sides:
@@ -96,22 +94,22 @@ def _neighbourhoods(rows: Ints, meshes: Sequence[Mesh]) -> tuple[Ints, Ints, Int
     return np.concatenate(row), np.concatenate(first), np.concatenate(second)
 
 
-def _corners(bodies: Ints, faces: Ints, meshes: Sequence[Mesh]) -> Ints:
+def _corners(bodies: Longs, faces: Longs, meshes: Sequence[Mesh]) -> Longs:
     """(k,3) welded vertices of faces of several bodies."""
-    corners: Ints = np.empty((len(faces), 3), np.int64)
+    corners: Longs = np.empty((len(faces), 3), np.int64)
     for body in np.unique(bodies).tolist():
         there = bodies == body
         corners[there] = meshes[body].welded_faces[faces[there]]
     return corners
 
 
-def _together(high: Ints, low: Ints) -> Ints:
+def _together(high: Longs, low: Longs) -> Longs:
     """One number of two that are below 2^31."""
-    both: Ints = (high << _SHIFT) | low
+    both: Longs = (high << _SHIFT) | low
     return both
 
 
-def _is_among(rows: Ints, found: Ints) -> Bools:
+def _is_among(rows: Longs, found: Longs) -> Bools:
     """(k,) whether each row is among those found."""
     among: Bools = np.zeros(len(rows), bool)
     bodies, others = (_together(each[:, BODY_A], each[:, BODY_B]) for each in (rows, found))
@@ -123,7 +121,7 @@ def _is_among(rows: Ints, found: Ints) -> Bools:
 
 
 @kernel
-def join_equal(row: Ints, first: Ints, second: Ints, label: Ints) -> None:
+def join_equal(row: Longs, first: Longs, second: Longs, label: Longs) -> None:
     """Write to label (k,) for each row the least that it is joined with; entries (n,) with equal keys are neighbours, sorted."""
     for entry in range(1, row.shape[0]):
         if first[entry] == first[entry - 1] and second[entry] == second[entry - 1]:
@@ -149,10 +147,10 @@ class MissedFor:
     def __init__(self, meshes: Sequence[Mesh]) -> None:
         self._meshes = meshes
         # Of each missed region of a frame, for how long, and where it is: of the last frame, and of the one before it.
-        self._last: list[tuple[int, Ints]] = []
-        self._before: list[tuple[int, Ints]] = []
+        self._last: list[tuple[int, Longs]] = []
+        self._before: list[tuple[int, Longs]] = []
 
-    def follow(self, regions: Regions, missed: Bools, counted: Bools, again: bool = False) -> Ints:
+    def follow(self, regions: Regions, missed: Bools, counted: Bools, again: bool = False) -> Longs:
         """Return (count,) for how many frames each region of the next frame has been missed by now, 0 for one that is not.
 
         Parameters
@@ -165,7 +163,7 @@ class MissedFor:
         """
         if not again:
             self._before = self._last
-        frames: Ints = np.zeros(regions.count, np.int64)
+        frames: Longs = np.zeros(regions.count, np.int64)
         now = []
         for region in np.flatnonzero(missed).tolist():
             cells = self._cells(regions.rows[regions.label == region])
@@ -176,7 +174,7 @@ class MissedFor:
         self._last = now
         return frames
 
-    def _cells(self, rows: Ints) -> Ints:
+    def _cells(self, rows: Longs) -> Longs:
         """Where a region is on its bodies, whose vertices are as they were at rest: numbers of cells of `SAME_PLACE`, each once."""
         found = []
         for side, face in ((BODY_A, FACE_A), (BODY_B, FACE_B)):
@@ -186,12 +184,12 @@ class MissedFor:
                 # From 1 on, so that a neighbour of the first is not below 0.
                 places = 1 + np.floor(points / (SAME_PLACE * mesh.size or 1.0)).astype(np.int64)
                 found.append((((body << _CELL | places[:, 0]) << _CELL | places[:, 1]) << _CELL) | places[:, 2])
-        cells: Ints = np.unique(np.concatenate(found))
+        cells: Longs = np.unique(np.concatenate(found))
         return cells
 
 
-def _with_neighbours(cells: Ints) -> Ints:
+def _with_neighbours(cells: Longs) -> Longs:
     """All cells that touch one of these; each once."""
     steps = np.array([(x << _CELL | y) << _CELL | z for x in range(3) for y in range(3) for z in range(3)])
-    around: Ints = np.unique(cells[:, None] + (steps - steps[len(steps) // 2]))
+    around: Longs = np.unique(cells[:, None] + (steps - steps[len(steps) // 2]))
     return around

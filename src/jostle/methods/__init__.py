@@ -1,1 +1,1 @@
-"""One folder per method; methods do not know each other."""
+"""The methods, one folder each, after their papers; none knows another."""

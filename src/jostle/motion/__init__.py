@@ -1,1 +1,1 @@
-"""Poses and motions."""
+"""Recorded motions: bodies and their poses frame by frame, in memory and in files."""

@@ -17,9 +17,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.kernels.cached_property import cached_property
 from jostle.motion.record_file import arrays_of, digest_of, read_fields, write_motion
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from jostle.interface.method import Method
     from jostle.world.world import World
 
-Floats = NDArray[np.float64]
 
 ALL_BITS = 0xFFFFFFFF
 

@@ -1,4 +1,4 @@
-"""A small software rasteriser: pictures of bodies without a screen, and depth maps of them.
+"""A software renderer: pictures without a screen, and the depth maps of image_space.
 
 `draw` and `save_picture` make pictures, `write_gif` moving ones; `Camera` and `rasterise` give buffers of depth and face numbers
 for everything else.

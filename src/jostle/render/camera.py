@@ -14,12 +14,11 @@ import dataclasses
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
-
-Floats = NDArray[np.float64]
 
 THREE_QUARTER_VIEW = (-0.55, 0.85, -0.5)  # looking to the left, ahead and down: from the front, the right and above
 LARGEST_SIDE = 32768  # of a picture, in pixels (supersampled); 8 fractional bits and the guard band then fit int64 with room

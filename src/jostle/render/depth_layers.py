@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints, Longs
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.sort import sort_by_two_keys
-from jostle.render.drawn_body import DrawnBody, Floats, Ints, Table, drawn_shape, patch_count
+from jostle.render.drawn_body import DrawnBody, Table, drawn_shape, patch_count
 from jostle.render.patches import Patches, patch_arrays
 from jostle.render.spans import (
     NOT_PLACED,
@@ -33,14 +34,13 @@ from jostle.render.spans import (
     span_at,
 )
 
-Places = NDArray[np.int64]
 Mask = NDArray[Any]
 
 
 class Layers(NamedTuple):
     """Crossings of pixel p = row * size + column: depth[first[p] : first[p + 1]], in ascending order, and so `sign` and `face`."""
 
-    first: Places  # (size * size + 1,)
+    first: Longs  # (size * size + 1,)
     depth: Floats  # (n,)
     sign: NDArray[np.int8]  # (n,) -1 or +1, see above
     face: Ints  # (n,) of the mesh
@@ -49,7 +49,7 @@ class Layers(NamedTuple):
 class LayerList(NamedTuple):
     """Crossings of pixels with their labels: those of pixel p are first[p] … first[p + 1]."""
 
-    first: Places  # (size * size + 2,)
+    first: Longs  # (size * size + 2,)
     depth: Floats  # (n,)
     label: Ints  # (n,)
 
@@ -67,7 +67,7 @@ class CommonInterval(NamedTuple):
 
 
 @kernel
-def count_layers(body: DrawnBody, mask: Mask, first: Places, scratch: Scratch) -> int:
+def count_layers(body: DrawnBody, mask: Mask, first: Longs, scratch: Scratch) -> int:
     """Count the crossings of a body where mask (size, size) is not 0; return their number, the room that is needed.
 
     Written is first (size * size + 2,), which is what `fill_layers` needs to begin with.
@@ -148,7 +148,7 @@ def layers_meet(a: LayerList, b: LayerList, pixel: int, longest: bool) -> Common
 
 
 @kernel
-def count_layers_of_shape(table: Table, shape: int, view: Floats, size: int, mask: Mask, first: Places, scratch: Floats) -> int:
+def count_layers_of_shape(table: Table, shape: int, view: Floats, size: int, mask: Mask, first: Longs, scratch: Floats) -> int:
     """Count the crossings of body `shape` of a table of patches under a view (12,): `count_layers` for Python."""
     return count_layers(drawn_shape(table, shape, view, size), mask, first, scratch)
 

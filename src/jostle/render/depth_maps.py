@@ -8,11 +8,11 @@ Where nothing is drawn the near depth stays +inf and the far depth -inf, as the 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Bytes, Floats
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
-from jostle.render.drawn_body import DrawnBody, Floats, Table, drawn_shape, patch_count
+from jostle.render.drawn_body import DrawnBody, Table, drawn_shape, patch_count
 from jostle.render.patches import Patches, patch_arrays
 from jostle.render.spans import (
     NOT_PLACED,
@@ -23,8 +23,6 @@ from jostle.render.spans import (
     scratch_for_drawing,
     span_at,
 )
-
-Counts = NDArray[np.uint8]
 
 FULL = 255  # a count that stays where it is
 
@@ -66,7 +64,7 @@ def draw_far(body: DrawnBody, far: Floats, scratch: Scratch) -> int:
 
 
 @kernel
-def count_in_front(body: DrawnBody, limit: Floats, count: Counts, scratch: Scratch) -> int:
+def count_in_front(body: DrawnBody, limit: Floats, count: Bytes, scratch: Scratch) -> int:
     """Add 1 to count (size, size) uint8 for every face at or before limit (size, size); 255 stays. The paper's RenderTestZ.
 
     All else as in `draw_near_and_far`.

@@ -19,21 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints, Longs
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.sort import sort_by_three_keys
 from jostle.render.clipping import HIGH, LOW, Slack, columns_of_face, crossing_of_row, place_face, ranges_of_row
-from jostle.render.depth_layers import CommonInterval, Places
-from jostle.render.drawn_body import (
-    DrawnBody,
-    Floats,
-    Ints,
-    Table,
-    drawn_shape,
-    faces_of_patch,
-    patch_count,
-    patch_is_outside,
-)
+from jostle.render.depth_layers import CommonInterval
+from jostle.render.drawn_body import DrawnBody, Table, drawn_shape, faces_of_patch, patch_count, patch_is_outside
 from jostle.render.patches import Patches, patch_arrays
 from jostle.render.spans import Scratch, as_view_and_size, place_patch, scratch_for_drawing
 
@@ -43,7 +35,7 @@ Mask = NDArray[Any]
 class Ranges(NamedTuple):
     """Ranges of pixel p = row * size + column: low[first[p] : first[p + 1]], in ascending order, and so the others."""
 
-    first: Places  # (size * size + 1,)
+    first: Longs  # (size * size + 1,)
     low: Floats  # (n,)
     high: Floats  # (n,)
     sign: NDArray[np.int8]  # (n,) -1 or +1 where the face crosses the ray through the centre, as in `depth_layers`; else 0
@@ -53,7 +45,7 @@ class Ranges(NamedTuple):
 class RangeList(NamedTuple):
     """Ranges of pixels with their labels (`face_of_range`, `sign_of_range`): those of pixel p are first[p] … first[p + 1]."""
 
-    first: Places  # (size * size + 2,)
+    first: Longs  # (size * size + 2,)
     low: Floats  # (n,)
     high: Floats  # (n,)
     label: Ints  # (n,)
@@ -96,7 +88,7 @@ def draw_possible_near_and_far(body: DrawnBody, slack: Slack, near: Floats, far:
 
 
 @kernel
-def count_ranges(body: DrawnBody, slack: Slack, mask: Mask, first: Places, scratch: Scratch) -> int:
+def count_ranges(body: DrawnBody, slack: Slack, mask: Mask, first: Longs, scratch: Scratch) -> int:
     """Count the ranges of a body where mask (size, size) is not 0; return their number, the room that is needed.
 
     Written is first (size * size + 2,), which is what `fill_ranges` needs to begin with.
@@ -195,7 +187,7 @@ def ranges_meet(a: RangeList, b: RangeList, pixel: int, longest: bool) -> Common
 
 @kernel
 def count_ranges_of_shape(
-    table: Table, shape: int, view: Floats, size: int, slack: Slack, mask: Mask, first: Places, scratch: Floats
+    table: Table, shape: int, view: Floats, size: int, slack: Slack, mask: Mask, first: Longs, scratch: Floats
 ) -> int:
     """Count the ranges of body `shape` of a table of patches under a view (12,): `count_ranges` for Python."""
     return count_ranges(drawn_shape(table, shape, view, size), slack, mask, first, scratch)

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.vector import Vec3, absolute, dot, point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import Whole, as_int64
 from jostle.kernels.structs import Rows, Struct, float64, int32, opener
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 Table = NDArray[np.int64]
 
 ROUNDING = 2.0**-49  # sixteen half units in the last place: more than the roundings of a box and of a point in a view

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Bytes, Longs
 from jostle.atomic_file import written_whole
 from jostle.errors import InputError
 from jostle.render.png import checked_target, require_pillow
@@ -23,8 +24,6 @@ from jostle.render.png import checked_target, require_pillow
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 Progress = Callable[[int], None]
 
 LARGEST_SIDE = 65535  # of a GIF, by its format
@@ -132,7 +131,7 @@ def _shared_palette(frames: list[Bytes]) -> tuple[bytes, Bytes]:
     return palette.tobytes() + bytes(3), entry_of_colour
 
 
-def _chosen_entries(sample: Ints) -> Bytes:
+def _chosen_entries(sample: Longs) -> Bytes:
     """Return (MOST_COLOURS, 3) colours for (n,) packed ones."""
     from PIL import Image
 
@@ -156,7 +155,7 @@ def _nearest(colours: Bytes, palette: Bytes) -> Bytes:
     return found
 
 
-def _channels(packed: Ints) -> Bytes:
+def _channels(packed: Longs) -> Bytes:
     return np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=1).astype(np.uint8)
 
 

@@ -10,12 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Singles
 from jostle.render.camera import Camera
 from jostle.render.rasterise import rasterise
 from jostle.render.shade import Scene
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 SIDE = 240  # pixels of the picture from above; blurred as it is, more of them are not seen
 AROUND = 0.35  # of the size of the bodies, on each side of them: as far as a shadow reaches

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bytes
 from jostle.render.caption import ADVANCE, GLYPH_HEIGHT, write_text
-
-Bytes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
 
 PAPER = (252, 252, 253)
 NOTHING = (236, 239, 243)  # where an image has no value

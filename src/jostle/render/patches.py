@@ -14,11 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.morton import codes_of_points
 from jostle.kernels.arrays import read_only_view
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 FACES_IN_PATCH = 64
 POINTS_IN_PATCH = 3 * FACES_IN_PATCH  # at most, when no two faces share a vertex

@@ -17,14 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints, Singles
 from jostle.kernels.jit import kernel
 from jostle.render.camera import Camera
 from jostle.render.rasterise import Buffers
 from jostle.shapes.mesh import unit_normals
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Ints = NDArray[np.int32]
 
 Colour = tuple[int, int, int]
 

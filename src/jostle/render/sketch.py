@@ -13,13 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints, Singles
 from jostle.geometry.unique_rows import unique_rows
 from jostle.interface.overlay import Overlay
 from jostle.render.camera import Camera
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Ints = NDArray[np.int32]
 Colour = tuple[int, int, int]
 
 # Neither red nor amber, which mean touching and near, and darker than any body.

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.geometry.vector import point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-from jostle.render.drawn_body import DrawnBody, Floats, faces_of_patch, image, patch_count, patch_is_outside
+from jostle.render.drawn_body import DrawnBody, faces_of_patch, image, patch_count, patch_is_outside
 from jostle.render.patches import POINTS_IN_PATCH
 
 Scratch = Any  # (SCRATCH,) float64, of `scratch_for_drawing`

@@ -1,1 +1,1 @@
-"""Report, Pairs, Contacts and Batch, and the way from rows of faces to them, once for all methods."""
+"""Reports: pairs, contacts and batches, and the one way from rows of faces to them."""

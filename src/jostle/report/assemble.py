@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import CandidatePairs
+from jostle._types import Floats, Ints
 from jostle.geometry.contact_kind import OVERLAPPING
-from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.body_pairs import CandidatePairs, pair_key
+from jostle.interface.frame import Frame
 from jostle.interface.query import Query
 from jostle.report.contact_geometry import details_of_rows
 from jostle.report.containment import PairRows, any_boxes_meet, solid_rows
-from jostle.report.report import CONTACT_COLUMNS, Contacts, Counters, Pairs, Report, pair_key, replaced, unknown_column
+from jostle.report.report import CONTACT_COLUMNS, Contacts, Counters, Pairs, Report, replaced, unknown_column
 from jostle.report.row_kernels import label_runs
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.report.report import Counters, Ints
-from jostle.report.tables import MOST_HTML_ROWS, counted, html_table
+from jostle._types import Ints
+from jostle.report.report import Counters
+from jostle.tables import MOST_HTML_ROWS, counted, html_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,21 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats, Ints
 from jostle.errors import InputError
 from jostle.geometry import contact_kind
 from jostle.geometry.features import Feature, Features
 from jostle.kernels.arrays import read_only_view
 from jostle.report.row_kernels import count_runs, mark_missing, summarise_runs
-from jostle.report.tables import MOST_HTML_ROWS, counted, dicts_of, html_table
+from jostle.tables import MOST_HTML_ROWS, counted, dicts_of, html_table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 Record = TypeVar("Record")
-
-
-def pair_key(body_a: Ints, body_b: Ints) -> NDArray[np.int64]:
-    """One sortable number per pair of bodies."""
-    return (np.asarray(body_a, dtype=np.int64) << 32) | np.asarray(body_b, dtype=np.int64)
 
 
 _unknown = np.empty(0)

@@ -9,11 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bytes, Floats, Ints
 from jostle.kernels.jit import kernel
-
-Ints = NDArray[np.int32]
-Kinds = NDArray[np.uint8]
-Floats = NDArray[np.float64]
 
 
 @kernel
@@ -28,8 +25,8 @@ def count_runs(body_a: Ints, body_b: Ints) -> int:
 
 @kernel
 def summarise_runs(
-    body_a: Ints, body_b: Ints, kind: Kinds, distance: Floats, time: Floats,
-    pair_a: Ints, pair_b: Ints, worst: Kinds, rows: Ints, nearest: Floats, first: Floats,
+    body_a: Ints, body_b: Ints, kind: Bytes, distance: Floats, time: Floats,
+    pair_a: Ints, pair_b: Ints, worst: Bytes, rows: Ints, nearest: Floats, first: Floats,
 ) -> None:  # fmt: skip
     """Write for each pair its bodies, most severe kind, number of rows, least distance and first time (NaN where all are)."""
     pair = -1
@@ -53,8 +50,8 @@ def summarise_runs(
 
 @kernel
 def label_runs(
-    pair: Ints, kind: Kinds, distance: Floats, pairs_a: Ints, pairs_b: Ints,
-    body_a: Ints, body_b: Ints, pair_a: Ints, pair_b: Ints, worst: Kinds, rows: Ints, nearest: Floats,
+    pair: Ints, kind: Bytes, distance: Floats, pairs_a: Ints, pairs_b: Ints,
+    body_a: Ints, body_b: Ints, pair_a: Ints, pair_b: Ints, worst: Bytes, rows: Ints, nearest: Floats,
 ) -> int:  # fmt: skip
     """Write the bodies of each row, where row i belongs to the pair number pair[i] of a list, and summarise the pairs with rows.
 

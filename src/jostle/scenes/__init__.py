@@ -1,4 +1,4 @@
-"""Named scenes: bodies and how they move, seeded and deterministic; the same ones serve tests, measurements and pictures.
+"""Scenes by name: bodies and how they move, seeded, the same for tests, benchmarks and pictures.
 
     from jostle import scenes
     motion = scenes.make_scene("shuttles", count=15, seed=3).record(200)

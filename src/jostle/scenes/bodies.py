@@ -9,14 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.kernels.cached_property import cached_property
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 ALL_BITS = 0xFFFFFFFF
 

@@ -16,9 +16,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.wide_tree.pair import Pair
@@ -27,8 +27,6 @@ from jostle.scenes.scene import Scene
 from jostle.shapes.build.convex import with_bulging_diagonals
 from jostle.shapes.build.rings import lathe
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 MOTIONS, PLACES = ("translation", "rotation"), ("aligned", "offset")
 CONES = 5

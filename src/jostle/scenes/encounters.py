@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.geometry.pose import rotation_about, translation
 from jostle.scenes.bodies import Cycle, MovingBody
 from jostle.scenes.scene import Scene
 from jostle.shapes import build
 from jostle.shapes.build.hand import LARGEST_BEND
-
-Floats = NDArray[np.float64]
 
 _LINE = np.array([1.0, 0.37, 0.21]) / np.linalg.norm([1.0, 0.37, 0.21])  # along no axis of a mesh
 

@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.wide_tree.pair import Pair
@@ -23,8 +23,6 @@ from jostle.scenes.scene import Scene
 from jostle.shapes import build
 from jostle.shapes.build.hand import FINGERS
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 BALL = 0.27  # radius; a hand is about 0.95 long
 AT = np.array([0.0, 0.47, -0.40])  # of the ball, seen from the hand: in front of the knuckles

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.fitting.path import RecordedPath
 from jostle.geometry.pose import rotation_about, translation
@@ -23,8 +23,6 @@ from jostle.scenes.bodies import MovingBody
 from jostle.scenes.scene import Scene
 from jostle.scenes.turned import Fineness
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 FEWEST_FACES = 14_000  # with fewer, the corners of the polygons that stand for circles would take up the clearances
 STEP, TURN = 1.5, 2.5  # the most between two poses of a path: mm, degrees

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.unit_vectors import unit_vector
 from jostle.scenes.turned import (
@@ -30,8 +30,6 @@ from jostle.scenes.turned import (
 from jostle.shapes.build.primitives import box
 from jostle.shapes.build.rings import circle, joined, skin
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 # Three lugs and three ledges; a turn by LOCK takes the lugs out from under the ledges.
 MIDDLES = np.radians([90.0, 210.0, 330.0])

@@ -8,9 +8,9 @@ along it, then along the cartilage of tibia and femur, and goes out again. Where
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.fitting.path import RecordedPath
 from jostle.scenes import knee_parts as parts
@@ -18,8 +18,6 @@ from jostle.scenes.bodies import MovingBody
 from jostle.scenes.scene import Scene
 from jostle.scenes.turned import Fineness
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 FEWEST_FACES = 6_000  # with fewer, the corners of menisci and femur would meet
 AS_DRAWN = 55_000  # faces at fineness 1

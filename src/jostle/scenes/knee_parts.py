@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.scenes.turned import Fineness, angles_round, oblong
 from jostle.shapes.build.rings import skin
 from jostle.shapes.mesh import Mesh
 
-Floats = NDArray[np.float64]
 Solid = Callable[[Floats], Floats]  # of points (…, 3); negative inside, about a distance near the surface
 
 OPENED = 7.0  # how far the femur is held off

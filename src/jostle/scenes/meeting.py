@@ -11,14 +11,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.pose import translation
 from jostle.methods.wide_tree.pair import Pair
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.stepper import Stepper
-
-Floats = NDArray[np.float64]
 
 STEPS_INWARDS = 128  # finer than any part of the bodies here is thick: a contact between two steps would be missed
 HALVINGS = 24

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.geometry.pose import rotation_about
 from jostle.methods.wide_tree.pair import Pair
 from jostle.scenes.bodies import Cycle, MovingBody
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 TRIES = 2_000  # for one body; cubes that are filled with balls to 30 % need a few dozen
 

@@ -10,17 +10,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.placing import direction, turned_at_random
 from jostle.scenes.scene import Scene
 from jostle.shapes import build
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 CUBE = 100.0
 THREE_DEGREES = math.radians(3.0)

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
+
 if TYPE_CHECKING:
     from jostle.report.report import Contacts
     from jostle.scenes.bodies import MovingBody
     from jostle.world.world import World
 
-Floats = NDArray[np.float64]
 
 RESPONSES = ("none", "exchange", "normals", "stop")
 HOLDING = (0.25, 0.75)  # the part of its cycle in which a hand holds what it touches

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.geometry.pose import rotation_about
 from jostle.scenes.bodies import Cycle, Loop, MovingBody
@@ -21,8 +21,6 @@ from jostle.scenes.placing import TRIES, direction, turned_at_random
 from jostle.scenes.scene import Scene
 from jostle.shapes import build
 from jostle.shapes.build.hand import LARGEST_BEND
-
-Floats = NDArray[np.float64]
 
 THREE_DEGREES = math.radians(3.0)
 _SWINGS = (np.array([2.0, 1.0, 3.0]), np.array([1.0, 3.0, 2.0]))  # along each axis, of the hand that grasps and the one that pushes

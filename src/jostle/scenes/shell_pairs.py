@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.wide_tree.pair import Pair
@@ -28,8 +28,6 @@ from jostle.scenes.scene import Scene
 from jostle.shapes import build
 from jostle.shapes.load import load
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 LOOP = 300  # frames of the whole way
 VISITS = 4  # times that the bodies are pressed together on it

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.continuous.interpolate import pose_at
 from jostle.geometry.pose import rotation_about, translation
 from jostle.scenes.bodies import MovingBody
@@ -22,8 +22,6 @@ from jostle.scenes.shrine_parts import DOWN, Part, places_of, shrine_parts, way_
 from jostle.shapes import build
 from jostle.shapes.build.rings import joined
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 HANDS = ("west hand", "east hand")
 HAND_SIZE = 0.32  # of `build.hand`, which is about 0.95 long

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.geometry.pose import translation
 from jostle.geometry.unit_vectors import unit_vector
@@ -21,8 +21,6 @@ from jostle.methods.wide_tree.pair import Pair
 from jostle.shapes import build
 from jostle.shapes.build.rings import joined
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 DOWN = np.array([0.0, 0.0, -1.0])
 BEFORE, BEYOND = 0.1, 0.2  # how far before its place a part begins to look for contact, and how far after it at most

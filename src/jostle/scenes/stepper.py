@@ -21,16 +21,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.report.report import Report
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.response import RESPONSES, Grip, bounce, exchange, push_directions
 from jostle.world.world import World
-
-Floats = NDArray[np.float64]
 
 
 class Stepper:

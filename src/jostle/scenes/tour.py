@@ -7,9 +7,9 @@ Every kind of body that a method may have to do with is in it: concave ones that
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.geometry.pose import rotation_about, translation
 from jostle.scenes.bodies import Cycle, MovingBody
@@ -17,8 +17,6 @@ from jostle.scenes.cubes import swelling
 from jostle.scenes.scene import Scene
 from jostle.shapes import build
 from jostle.shapes.build.hand import LARGEST_BEND
-
-Floats = NDArray[np.float64]
 
 RADIUS = 0.22  # of the ball; the hand is about 0.95 long
 # Upright, its palm to the left of the reader of a picture; the ball in front of the palm.

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jostle._types import Bools, Floats
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 FLANK = 0.001  # radians from a flank to the angles on its two sides
 ROUND = 2.0 * np.pi

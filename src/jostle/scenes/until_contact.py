@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.wide_tree.pair import Pair
@@ -23,8 +23,6 @@ from jostle.scenes.scene import Scene
 from jostle.scenes.stepper import Stepper
 from jostle.shapes import build
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 TEN_DEGREES = math.radians(10.0)
 TWO_DEGREES = math.radians(2.0)

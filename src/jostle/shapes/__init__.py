@@ -1,1 +1,1 @@
-"""Meshes: what they are, how they are built, loaded and saved."""
+"""Meshes: built, loaded, checked and saved."""

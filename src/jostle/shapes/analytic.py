@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from jostle.shapes.mesh import Mesh
 
-Floats = NDArray[np.float64]
 
 MOST_SEGMENTS = 4096  # a ball of so many has 16 million faces
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.predicates import orient3d
 from jostle.geometry.triangle import face_at
-from jostle.geometry.vector import Points, point_at
+from jostle.geometry.vector import point_at
 from jostle.kernels.jit import kernel
 
 AT_ONCE = 4_000_000  # tests to a call of the kernel, about 50 ms: between two calls Ctrl-C is heard
@@ -21,7 +22,7 @@ def is_convex_surface(vertices: NDArray[np.float64], faces: NDArray[np.int32]) -
 
 
 @kernel
-def no_vertex_in_front(points: Points, vertices: Points, faces: NDArray[np.int32]) -> bool:
+def no_vertex_in_front(points: Floats, vertices: Floats, faces: NDArray[np.int32]) -> bool:
     """Return whether no point (k,3) lies strictly on the outer side of the plane of any face."""
     for f in range(faces.shape[0]):
         t = face_at(vertices, faces, f)

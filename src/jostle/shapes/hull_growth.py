@@ -21,9 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.flat_triangles import projection_axis
 from jostle.geometry.predicates import orient3d
-from jostle.geometry.vector import Points, Vec3, cross, dot, minus, point_at
+from jostle.geometry.vector import Vec3, cross, dot, minus, point_at
 from jostle.kernels.jit import kernel
 
 FIRST, SECOND, THIRD, FOURTH, SORT, PICK, LOOK, LEAVE, JOIN, LINK, HAND_OUT, CREASES, DONE = range(13)
@@ -79,7 +80,7 @@ class Growing(NamedTuple):
 
 
 @kernel
-def grow_hull(points: Points, growing: Growing, operations: int) -> int:
+def grow_hull(points: Floats, growing: Growing, operations: int) -> int:
     """Go on with the hull of distinct points (n,3) for so many operations; return how many were spent.
 
     One entry for all stages, because each one that reaches the predicates compiles them anew.
@@ -120,7 +121,7 @@ def enter(growing: Growing, stage: int) -> None:
 
 
 @kernel
-def span(points: Points, growing: Growing, operations: int) -> int:
+def span(points: Floats, growing: Growing, operations: int) -> int:
     """Find the corners of the first tetrahedron one by one, each the farthest from the point, line or plane of those before it."""
     state, corners = growing.state, growing.corners
     n = points.shape[0]
@@ -150,7 +151,7 @@ def span(points: Points, growing: Growing, operations: int) -> int:
 
 
 @kernel
-def distance_from_first(points: Points, corners: NDArray[np.int64], stage: int, p: int) -> float:
+def distance_from_first(points: Floats, corners: NDArray[np.int64], stage: int, p: int) -> float:
     """A measure of how far a point is from the span of the first corners, as many as the stage; -1 where it lies in it."""
     if stage == FIRST:
         return 0.0
@@ -171,7 +172,7 @@ def distance_from_first(points: Points, corners: NDArray[np.int64], stage: int, 
 
 
 @kernel
-def put_tetrahedron(points: Points, growing: Growing) -> None:
+def put_tetrahedron(points: Floats, growing: Growing) -> None:
     """Write the four faces of the first corners, d behind the face abc."""
     corners = growing.corners
     if side(points, corners[0], corners[1], corners[2], corners[3]) > 0:
@@ -187,7 +188,7 @@ def put_tetrahedron(points: Points, growing: Growing) -> None:
 
 
 @kernel
-def sort_points(points: Points, growing: Growing, operations: int) -> int:
+def sort_points(points: Floats, growing: Growing, operations: int) -> int:
     """Let every point wait at a face of the tetrahedron that sees it."""
     state, corners = growing.state, growing.corners
     first = state[NEXT]
@@ -244,7 +245,7 @@ def first_of_queue(growing: Growing) -> int:
 
 
 @kernel
-def pick_apex(points: Points, growing: Growing, operations: int) -> int:
+def pick_apex(points: Floats, growing: Growing, operations: int) -> int:
     """Take the lowest face that sees a point, and find the farthest that waits there; of equally far ones the first in order.
 
     The first in the order of x, y, z is a corner. NEXT is one more than the point to look at, 0 while there is no face yet.
@@ -284,7 +285,7 @@ def pick_apex(points: Points, growing: Growing, operations: int) -> int:
 
 
 @kernel
-def look_around(points: Points, growing: Growing, operations: int) -> int:
+def look_around(points: Floats, growing: Growing, operations: int) -> int:
     """Mark and list the faces that see the apex, from one of them on, and list the rim."""
     state, faces, seen, rim = growing.state, growing.faces, growing.seen, growing.rim
     spent = 0
@@ -377,7 +378,7 @@ def link_faces(growing: Growing, operations: int) -> int:
 
 
 @kernel
-def hand_out(points: Points, growing: Growing, operations: int) -> int:
+def hand_out(points: Floats, growing: Growing, operations: int) -> int:
     """Let the orphans wait at new faces that see them; those that none sees are inside."""
     state, after = growing.state, growing.after
     spent = 0
@@ -402,7 +403,7 @@ def hand_out(points: Points, growing: Growing, operations: int) -> int:
 
 
 @kernel
-def comes_before(points: Points, p: int, q: int) -> bool:
+def comes_before(points: Floats, p: int, q: int) -> bool:
     """Whether p comes before q in the order of x, then y, then z."""
     for k in range(3):
         if points[p, k] != points[q, k]:
@@ -411,20 +412,20 @@ def comes_before(points: Points, p: int, q: int) -> bool:
 
 
 @kernel
-def normal_of(points: Points, a: int, b: int, c: int) -> Vec3:
+def normal_of(points: Floats, a: int, b: int, c: int) -> Vec3:
     """The normal of the triangle abc, as long as its double area."""
     origin = point_at(points, a)
     return cross(minus(point_at(points, b), origin), minus(point_at(points, c), origin))
 
 
 @kernel
-def side(points: Points, a: int, b: int, c: int, p: int) -> int:
+def side(points: Floats, a: int, b: int, c: int, p: int) -> int:
     """On which side of the plane of three points a fourth lies: 1 in front, exactly."""
     return orient3d(point_at(points, a), point_at(points, b), point_at(points, c), point_at(points, p))
 
 
 @kernel
-def sees(points: Points, faces: NDArray[np.int64], f: int, p: int) -> bool:
+def sees(points: Floats, faces: NDArray[np.int64], f: int, p: int) -> bool:
     """Whether a face has a point strictly in front of it."""
     return side(points, faces[f, 0], faces[f, 1], faces[f, 2], p) > 0
 
@@ -445,7 +446,7 @@ def turn_towards(faces: NDArray[np.int64], across: NDArray[np.int64], f: int, st
 
 
 @kernel
-def count_creases(points: Points, growing: Growing, operations: int) -> int:
+def count_creases(points: Floats, growing: Growing, operations: int) -> int:
     """Count for each point the edges from it whose two faces lie in different planes: three or more at a corner of the hull."""
     state, faces = growing.state, growing.faces
     first = state[NEXT]

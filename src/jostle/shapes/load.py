@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.shapes.formats.by_trimesh import read_collada
 from jostle.shapes.formats.gltf import Scene, read_gltf
@@ -37,8 +37,6 @@ from jostle.shapes.formats.three_mf import read_3mf
 from jostle.shapes.formats.triangulate import triangles
 from jostle.shapes.limits import Limits
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 _READERS: dict[str, Callable[[Source], Polygons]] = {
     ".3mf": read_3mf,

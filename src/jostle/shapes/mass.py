@@ -15,12 +15,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 # A share of the box about a mesh: a closed mesh with less volume than this has none but roundings.
 LEAST_SHARE = 1e-12

@@ -21,7 +21,7 @@ from jostle.geometry.unique_rows import unique_rows
 from jostle.geometry.unit_vectors import unit_vectors
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.cached_property import cached_property
-from jostle.report.tables import counted, html_table
+from jostle.tables import counted, html_table
 
 if TYPE_CHECKING:
     from typing import Self

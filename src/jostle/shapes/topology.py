@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.triangle_triangle import adjacent_faces_touch
-from jostle.geometry.vector import Points
 from jostle.geometry.winding import facing
 from jostle.geometry.winding_columns import windings
 from jostle.kernels.arrays import read_only_view
@@ -22,8 +22,6 @@ from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Rows, Struct, int32
 
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
 Links = NDArray[np.int_]
 
 
@@ -200,7 +198,7 @@ def _inner_sides(vertices: NDArray[np.float64], faces: Ints, chosen: NDArray[np.
 
 
 @kernel
-def sample_sheets(vertices: Points, faces: Ints, sheet_of_face: Ints, sample: Ints, turned: NDArray[np.int8]) -> None:
+def sample_sheets(vertices: Floats, faces: Ints, sheet_of_face: Ints, sample: Ints, turned: NDArray[np.int8]) -> None:
     """Write the lowest face with an area of each sheet, and where its normal points (`facing`)."""
     for f in range(faces.shape[0]):
         sheet = sheet_of_face[f]
@@ -231,7 +229,7 @@ def touches_itself(vertices: NDArray[np.float64], faces: Ints, welded_faces: Int
 
 @kernel
 def touches_later_face(
-    vertices: Points, faces: Ints, welded_faces: Ints, boxes: Points, order: NDArray[np.int64], first: int, last: int
+    vertices: Floats, faces: Ints, welded_faces: Ints, boxes: Floats, order: NDArray[np.int64], first: int, last: int
 ) -> bool:
     """Whether one of the faces first … last - 1 in order touches a later one; boxes (m,6) ascend by their first coordinate."""
     m = order.shape[0]

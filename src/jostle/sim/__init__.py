@@ -1,5 +1,4 @@
-"""The simulated environment of Lock and Wills 2000 (§7), and a little more: rigid bodies in a cube that collide; and soft bodies
-that squeeze each other, with the response of Guy and Debunne 2004 (§5.2–5.5).
+"""Simulation: rigid bodies that collide in a cube, and soft bodies that are squeezed.
 
     import jostle
     from jostle.sim import Simulation, SoftMaterial, SoftSimulation

@@ -18,14 +18,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.kernels.jit import kernel
 from jostle.sim.back_projection import FacetPairs
 from jostle.sim.surfaces import Surfaces
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 STILL_MOVING = 2.0  # times the speed below which a pair ages: an old one may be that fast
 

@@ -25,18 +25,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Bools, Floats, Ints
 from jostle.geometry.point_triangle import closest_point_on_triangle
 from jostle.geometry.triangle import Triangle
 from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.sim.integrate import rotation_of, turned_in_body
 from jostle.sim.surfaces import RIGID, SOFT, facet_of, middle_of, point_of, turned, turned_back, way_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Bools = NDArray[np.bool_]
 
 ALIKE = 2.0  # facets whose radii differ by a larger factor are not taken whole
 ABOVE = 1e-3  # of the radius of a small facet: how far off the side of a large one its centre still is above it

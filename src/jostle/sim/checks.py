@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError, Unsupported
 from jostle.interface.query import Query
 from jostle.interface.traits import Answer
 from jostle.registry import name_of
 from jostle.world.world import World
-
-Floats = NDArray[np.float64]
 
 
 def checked_world(world: World) -> World:

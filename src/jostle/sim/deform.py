@@ -19,15 +19,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats, Ints
 from jostle.errors import InputError
 from jostle.kernels.jit import kernel
 from jostle.sim.lattice import Lattice
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True)

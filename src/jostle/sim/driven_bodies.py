@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.sim.state import centres_of
-
-Floats = NDArray[np.float64]
 
 
 def led_motion(poses_t0: Floats, poses: Floats, middle: Floats, dt: float) -> tuple[Floats, Floats, Floats]:

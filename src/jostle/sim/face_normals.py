@@ -7,12 +7,10 @@ deforming body are its own, and are renewed when its vertices change.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.interface.frame import Frame
 from jostle.shapes.mesh import Mesh, unit_normals
-
-Floats = NDArray[np.float64]
 
 
 class FaceNormals:

@@ -14,8 +14,8 @@ An open mesh has two sides; the one that counts is that on which the other facet
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.point_triangle import closest_point_on_triangle
 from jostle.geometry.triangle import face_at
 from jostle.geometry.vector import Vec3
@@ -24,8 +24,6 @@ from jostle.kernels.jit import kernel
 from jostle.sim.back_projection import ALIKE, FacetPairs
 from jostle.sim.surfaces import FIXED, Surfaces, facet_of
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 Rows = tuple[Ints, Ints, Ints, Ints]  # body_a, body_b, and the faces of each
 
 FACING = -0.2  # largest n_a · n_b of facets that push each other

@@ -20,12 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 SAMPLES = 4  # along each edge of a cell, for the share of it that is inside
 LEAST_SHARE = 0.1  # of a cell that holds a part of the surface: nodes that carry next to nothing would only jitter

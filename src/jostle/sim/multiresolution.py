@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Bools
 from jostle.interface.frame import Frame
 from jostle.interface.method import Detector
 from jostle.sim.back_projection import FacetPairs
@@ -22,9 +22,6 @@ from jostle.sim.lattice import Lattice, lattice_of
 from jostle.sim.refinement import Cells, carried_over, cells_with_faces, next_cells, whole_cells, with_momentum_of
 from jostle.sim.resolutions import Resolutions, resolutions_of
 from jostle.sim.soft_bodies import SoftBodies, with_lattices
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 REFINED = 0.5  # of the edge of a cell: the radius of a sample that is no wider than the cell
 NEAR = 0.1  # of the edge: the gap of a pair of such samples that may soon be none

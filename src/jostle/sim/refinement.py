@@ -16,14 +16,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Bools, Floats
 from jostle.shapes.mass import cross
 from jostle.sim.lattice import Lattice
 from jostle.sim.resolutions import BEYOND, IN_CELL, Resolutions, keys_of, number_of_keys, with_split
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 MERGED_WITHIN = 0.02  # of the edge of a cell: how far its nodes may be off at most when its parts are merged
 MERGED_TOGETHER = 0.1  # of the split cells at least: one by one they would have the lattice put together anew in every step

@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Bools, Floats, Ints, Longs
 from jostle.geometry.unique_rows import unique_rows
 from jostle.shapes.mesh import Mesh
 from jostle.sim.lattice import (
@@ -36,11 +36,6 @@ from jostle.sim.lattice import (
     shares_in,
     trilinear,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 LINES = np.concatenate([EDGES, DIAGONALS])
 OF_LINE = np.concatenate(

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.motion.record import Recorder
 from jostle.report.report import Report
 from jostle.scenes.bodies import MovingBody
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from jostle.interface.method import Method
     from jostle.scenes.scene import Scene
 
-Floats = NDArray[np.float64]
 
 SAME_AS_SCENE = -1.0
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.interface.query import Budget, Query
 from jostle.kernels.arrays import read_only_view
@@ -44,8 +45,6 @@ from jostle.sim.surfaces import write_own, write_points
 from jostle.world.all_or_nothing import all_or_nothing
 from jostle.world.body import Body
 from jostle.world.world import World
-
-Floats = NDArray[np.float64]
 
 NO_GRAVITY = (0.0, 0.0, 0.0)
 Arrays = TypeVar("Arrays", bound=tuple[NDArray[Any], ...])

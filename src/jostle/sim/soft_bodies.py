@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bools, Floats
 from jostle.geometry.rigid import transform_points
 from jostle.interface.frame import Frame
 from jostle.kernels.arrays import read_only_view
@@ -16,9 +17,6 @@ from jostle.sim.lattice import Lattice
 from jostle.sim.state import Matter, State, rotations_of
 from jostle.sim.surfaces import FIXED, RIGID, SOFT, Frames, Surfaces
 from jostle.sim.ties import Ties, ties_of
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 class SoftBodies(NamedTuple):

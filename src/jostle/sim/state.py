@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from jostle import cast
+from jostle._types import Bools, Floats
 from jostle.errors import InputError
 from jostle.interface.frame import Frame
 from jostle.shapes.mass import mass_of_box, mass_properties, principal_axes
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # Moments are at least this share of the largest one: a needle would turn about itself without any inertia.
 LEAST_MOMENT = 1e-6

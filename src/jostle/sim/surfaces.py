@@ -8,13 +8,8 @@ normal, and the distance to the farthest corner (the circumradius about the bary
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from jostle._types import Floats, Ints
 from jostle.kernels.jit import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 SOFT, RIGID, FIXED = 0, 1, 2
 

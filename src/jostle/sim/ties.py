@@ -11,12 +11,9 @@ Projected one after the other, as springs are, ties that share corners would nev
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.kernels.jit import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 
 class Ties(NamedTuple):

@@ -19,9 +19,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
+from jostle.interface.body_pairs import pair_key
 from jostle.kernels.arrays import read_only_view
-from jostle.report.report import Report, pair_key
+from jostle.report.report import Report
 from jostle.report.row_kernels import count_runs
 from jostle.sim.advance import advance_bodies, write_poses
 from jostle.sim.checks import check_equal_masses, checked_gravity, checked_surface, checked_world, question_for
@@ -34,8 +36,6 @@ from jostle.sim.state import State, as_vectors, masses_of, matter_of, radius_of,
 from jostle.world.all_or_nothing import all_or_nothing
 from jostle.world.body import Body
 from jostle.world.world import World
-
-Floats = NDArray[np.float64]
 
 INTEGRATORS = ("semi_implicit", "explicit")
 RESPONSES = ("exchange", "impulse")

@@ -1,4 +1,4 @@
-"""The viewer: a world in a browser, to look at and to touch. `jostle view` and `jostle.view(world)` open it (extra "viewer").
+"""A world in a browser, to look at and to touch.
 
 Two halves that know little of each other. The world's half has no page in it and is tested without one: a `Session` (session.py)
 runs one loop in a thread of its own, which takes wishes from anywhere (move this, change that), detects, and hands out snapshots.

@@ -11,7 +11,7 @@ import time
 from jostle import cast
 from jostle.errors import InputError
 from jostle.lab.methods import named
-from jostle.viewer.open_session import shown
+from jostle.viewer.open_session import open_session
 from jostle.viewer.serve import LOCAL, require_viser
 from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
@@ -110,7 +110,7 @@ def view(
     require_viser()
     session = Session(subject_of_world(world, "world"), settings)
     with contextlib.ExitStack() as page:
-        address = page.enter_context(shown(session, LOCAL, port, shadows=shadows))
+        address = page.enter_context(open_session(session, LOCAL, port, shadows=shadows))
         viewer = Viewer(address, page.pop_all())
     sys.stdout.write(f"open {address} in a browser" + ("; Ctrl-C ends it\n" if waits else "\n"))
     sys.stdout.flush()

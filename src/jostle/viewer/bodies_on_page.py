@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import viser
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.motion.record import Motion
 from jostle.viewer import colours
 from jostle.viewer.creases import creases_of
@@ -19,9 +19,6 @@ from jostle.viewer.marked_faces import lifted
 from jostle.viewer.page_scale import PageScale
 from jostle.viewer.picking import distance_along
 from jostle.viewer.snapshot import Snapshot
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 LIFT = 1.5e-3  # page units: what the depth buffer tells apart from across the scene
 TINT = 0.6  # of red, on bodies that touch where a method tells no faces

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from jostle._types import Floats
 
 CREASE_COSINE = math.cos(math.radians(35.0))  # as in jostle's pictures
 MOST_FACES = 40_000  # of a body whose edges are drawn: more lines than that are a blur, and slow to draw

@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.continuous.interpolate import pose_at
 from jostle.errors import Unsupported
 from jostle.interface.method import Method
@@ -22,8 +22,6 @@ from jostle.motion.record import Motion
 from jostle.sim import SoftMaterial, SoftSimulation
 from jostle.viewer.snapshot import Found, found_in, with_pressed
 from jostle.world.all_or_nothing import all_or_nothing
-
-Floats = NDArray[np.float64]
 
 STIFFNESS = (
     2.0  # sizes of the body per second that a wave runs in it, whatever the units: soft enough to see, stiff enough to recover

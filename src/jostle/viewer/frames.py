@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from jostle._types import Floats
 from jostle.motion.record import Motion
 from jostle.scenes import Scene
-
-Floats = NDArray[np.float64]
 
 
 class Frames(Protocol):

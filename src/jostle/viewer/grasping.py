@@ -12,11 +12,9 @@ import threading
 from collections.abc import Collection, Hashable, Iterable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.viewer.holding import Holding
-
-Floats = NDArray[np.float64]
 
 
 class Grasping:

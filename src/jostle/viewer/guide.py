@@ -11,16 +11,14 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.fitting import RecordedPath, Touch, walk_along
 from jostle.fitting.walk import handle_of
 from jostle.viewer.snapshot import Found
 from jostle.world.all_or_nothing import all_or_nothing
 from jostle.world.world import World
-
-Floats = NDArray[np.float64]
 
 PATIENCE = 0.05  # seconds of one draw: then the page is shown what was reached
 LARGEST_TURN = 1.0  # radians of one draw; half a turn has no shortest way

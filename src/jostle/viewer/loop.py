@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from jostle._types import Floats
+
 Note = Callable[[], Any]
 
 FASTEST = 1.0 / 60.0  # seconds of a round of the loop, at least: no browser shows more

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+from jostle._types import Floats, Ints
 
 
 def lifted(vertices: Floats, faces: Ints, marked: Ints, lift: float) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:

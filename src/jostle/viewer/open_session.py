@@ -11,7 +11,7 @@ from jostle.viewer.session import Session
 
 
 @contextmanager
-def shown(session: Session, host: str = LOCAL, port: int = 0, *, play: bool = False, **page: Any) -> Iterator[str]:
+def open_session(session: Session, host: str = LOCAL, port: int = 0, *, play: bool = False, **page: Any) -> Iterator[str]:
     """Show a session in browsers; yields the address, with a token where others can reach it.
 
     Parameters

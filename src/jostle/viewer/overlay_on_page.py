@@ -14,8 +14,6 @@ from jostle.viewer.overlay_shapes import as_picture, drawn
 from jostle.viewer.page_scale import PageScale
 from jostle.viewer.snapshot import Found
 
-Floats = NDArray[np.float64]
-
 POINT = 0.018  # page units, of an overlay's points
 CONTACT = 0.035
 ARROW = 0.3

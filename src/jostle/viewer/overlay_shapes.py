@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.interface.overlay import Overlay
-
-Floats = NDArray[np.float64]
 
 MOST_SHAPES = 4000  # of each kind: 48,000 lines, which a browser still turns smoothly
 _CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])

@@ -7,12 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.fitting.path import quaternion_of
 from jostle.motion.record import Motion
-
-Floats = NDArray[np.float64]
 
 SIZE = 4.0  # of the longest side of the first frame, on the page
 

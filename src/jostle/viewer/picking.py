@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from jostle._types import Floats
 
 
 def distance_along(origin: Floats, direction: Floats, vertices: Floats, faces: NDArray[np.int32]) -> float:

@@ -10,9 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from jostle._types import Floats
 from jostle.errors import JostleError
 from jostle.registry import name_of
 from jostle.shapes.mesh import Mesh
@@ -28,8 +26,6 @@ from jostle.viewer.stage import Stage
 from jostle.viewer.subject import Subject, with_bodies
 from jostle.viewer.timings import Timings
 from jostle.world.world import World
-
-Floats = NDArray[np.float64]
 
 TOO_LONG, TOO_OFTEN = 1.0, 3  # seconds of a step in which bodies deform, and how many such steps in a row end it
 

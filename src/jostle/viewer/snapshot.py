@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.interface.overlay import Overlay
 from jostle.report.report import Kind, Report
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 MOST_ARROWS = 2000  # contacts that are drawn as points and arrows; the panel says when there are more
 

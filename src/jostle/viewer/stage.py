@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.errors import InputError, JostleError
 from jostle.interface.method import Method
 from jostle.interface.overlay import Overlay
@@ -30,8 +30,6 @@ from jostle.viewer.snapshot import Found, found_in
 from jostle.viewer.subject import Subject
 from jostle.world.all_or_nothing import all_or_nothing
 from jostle.world.world import World
-
-Floats = NDArray[np.float64]
 
 RESPONSE_STEP = 1.0 / 60.0  # seconds of a step in which bodies respond
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.fitting.path import RecordedPath
 from jostle.motion.record import ALL_BITS, Motion, Recorder
@@ -21,8 +21,6 @@ from jostle.shapes.load import load_scene
 from jostle.shapes.mesh import Mesh
 from jostle.viewer.frames import Frames, RecordedFrames, SceneFrames
 from jostle.world.world import World
-
-Floats = NDArray[np.float64]
 
 GAP = 0.05  # between bodies that are there and those that are added, of the size of the larger
 

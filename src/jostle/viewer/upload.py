@@ -15,10 +15,9 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 
-import numpy as np
 import viser
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.errors import InputError, JostleError
 from jostle.shapes.limits import UPLOAD_LIMITS, Limits
 from jostle.shapes.load import ENDINGS, load_scene
@@ -27,7 +26,6 @@ from jostle.viewer.session import Session
 from jostle.viewer.subject import Subject
 from jostle.viewer.transfers import Transfers, Uploader
 
-Floats = NDArray[np.float64]
 Part = tuple[str, Mesh, Floats]  # name, mesh, pose
 
 USUAL_LIMIT = 20.0  # megabytes of a file

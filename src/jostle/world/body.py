@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
 from jostle.errors import InputError
-from jostle.report.tables import counted, html_table
 from jostle.shapes.mesh import Mesh
+from jostle.tables import counted, html_table
 from jostle.world.body_table import BodyTable
 from jostle.world.checks import checked_bits, checked_group, checked_pose, checked_vertices
 

@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bools, Floats, Ints
 from jostle.errors import InputError
-from jostle.interface.frame import Bodies, Bools, Floats, Frame, Ints
-from jostle.report.report import Pairs, pair_key, replaced
+from jostle.interface.body_pairs import pair_key
+from jostle.interface.frame import Bodies, Frame
+from jostle.report.report import Pairs, replaced
 from jostle.shapes.mesh import Mesh
 
 

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jostle import cast
-from jostle.continuous.moving_bodies import body_at, moving_bodies_of
+from jostle._types import Floats
 from jostle.errors import BusyError, InputError, JostleError, Unsupported
-from jostle.interface.frame import Bodies, Floats, Frame
+from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, Method, Progress, Shape
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Budget, Default, Query, default
@@ -36,10 +36,10 @@ from jostle.interface.traits import Answer, Serve
 from jostle.registry import method_of, name_of
 from jostle.report.batch import Batch
 from jostle.report.report import Closest, Report, replaced
-from jostle.report.tables import counted
 from jostle.shapes.coerce import MeshLike, mesh_of
 from jostle.shapes.limits import Limits
 from jostle.shapes.mesh import UNITS, Mesh
+from jostle.tables import counted
 from jostle.world.body import Body, BodyList
 from jostle.world.body_table import BodyTable, NewBody
 from jostle.world.checks import (
@@ -94,7 +94,7 @@ class World:
         return f"<World: {counted(len(meshes), 'body', 'bodies')}, {faces}, {self.method!r}>"
 
     def _repr_html_(self) -> str:
-        from jostle.report.notebook import world_as_html
+        from jostle.world.notebook import world_as_html
 
         return world_as_html(self)
 
@@ -427,6 +427,8 @@ class World:
         Rigid bodies go along their screws, the vertices of deforming ones along straight lines in the world. What `safe_step`
         returned is free of contact up to rounding; a separation leaves more room.
         """
+        from jostle.continuous.moving_bodies import body_at, moving_bodies_of
+
         place = cast.as_number(fraction, "fraction")
         if not 0.0 <= place <= 1.0:
             raise InputError(f"fraction is {place}; it must lie between 0 and 1")

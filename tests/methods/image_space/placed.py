@@ -3,8 +3,8 @@
 import numpy as np
 
 import jostle
-from jostle.broad_phase.volumes import every_pair
 from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.body_pairs import every_pair
 from jostle.methods.image_space.shape import prepare
 from jostle.methods.image_space.shape_table import ShapesOfBodies
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from jostle.broad_phase import BROAD_PHASES
-from jostle.broad_phase.candidates import LocalBoxes, world_volumes
-from jostle.broad_phase.volumes import CandidatePairs, every_pair
+from jostle.broad_phase.body_volumes import LocalBoxes, world_volumes
 from jostle.geometry.gjk import hull_distance
 from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.rigid import transform_points
+from jostle.interface.body_pairs import CandidatePairs, every_pair
 from jostle.methods.image_space import group_tree
 from jostle.methods.image_space.candidates import Candidates
 from jostle.methods.image_space.group_tree import LEAF, BoxesOfGroups, tree_of_groups

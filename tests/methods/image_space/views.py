@@ -3,7 +3,7 @@
 import numpy as np
 
 import jostle
-from jostle.broad_phase.volumes import every_pair
+from jostle.interface.body_pairs import every_pair
 from jostle.methods.image_space.regions import views_of
 from jostle.methods.image_space.shape import prepare
 from jostle.methods.image_space.shape_table import ShapesOfBodies

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.broad_phase.volumes import CandidatePairs, Volumes
+from jostle.broad_phase.volumes import Volumes
 from jostle.geometry.box_box import PADDING
 from jostle.geometry.pose import translation
 from jostle.geometry.rigid import transform_points
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.jit import kernel
 from jostle.methods.octree_update.black_nodes import complete_face_octree
 from jostle.methods.octree_update.face_pairs import put_on_checklist

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from jostle.bench.case import Case, Floats, Found, Ints, Job, Unable
+from jostle._types import Floats, Ints
+from jostle.bench.case import Case, Found, Job, Unable
 
 ALL = 10**7
 TREES = {"OBB": "BVHModelOBB", "OBBRSS": "BVHModelOBBRSS"}

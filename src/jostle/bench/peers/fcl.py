@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from jostle.bench.case import Case, Floats, Found, Ints, Job, Unable
+from jostle._types import Floats, Ints
+from jostle.bench.case import Case, Found, Job, Unable
 
 ALL = 10**7  # contacts; without a cap FCL stops at the first
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from jostle.bench.case import Case, Floats, Found, Job, Unable
+from jostle._types import Floats
+from jostle.bench.case import Case, Found, Job, Unable
 from jostle.bench.peers.neighbours import without_neighbours
 from jostle.geometry.rigid import transform_points
 

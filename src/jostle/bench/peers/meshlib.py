@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from jostle.bench.case import Case, Floats, Found, Ints, Job, Unable
+from jostle._types import Floats, Ints
+from jostle.bench.case import Case, Found, Job, Unable
 from jostle.bench.peers.neighbours import without_neighbours
 
 

@@ -56,7 +56,7 @@ def show_viewer(console: Console, port: int, stay: bool) -> None:
 @contextmanager
 def opened(port: int) -> Iterator[str]:
     """Open the page of the scene, playing, on this machine only; yield its address, and close it at the end."""
-    from jostle.viewer.open_session import shown
+    from jostle.viewer.open_session import open_session
     from jostle.viewer.serve import LOCAL, check_address
     from jostle.viewer.session import Session
     from jostle.viewer.subject import subject_of
@@ -65,5 +65,5 @@ def opened(port: int) -> Iterator[str]:
         check_address(LOCAL, port)
     except InputError:
         port = 0
-    with shown(Session(subject_of([SCENE])), port=port, play=True) as address:
+    with open_session(Session(subject_of([SCENE])), port=port, play=True) as address:
         yield address

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.continuous.moving_point import Turn, across_axis, arc_factors
 from jostle.geometry.point_triangle import closest_point_on_triangle
 from jostle.geometry.segment_segment import closest_points_of_segments
@@ -40,7 +41,6 @@ from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int64, opener
 
-Floats = NDArray[np.float64]
 Three = Run[float64, Literal[3]]
 
 CORNERS = 6

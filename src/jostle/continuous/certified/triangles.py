@@ -19,12 +19,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jostle._types import Floats
 from jostle.continuous.certified.closest_features import NO_FEATURE, closest_features
 from jostle.continuous.certified.corners import (
     OF_B,
     FacePairArrays,
     FacePairWork,
-    Floats,
     closest_direction,
     new_face_pair_arrays,
     open_face_pair_work,

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.continuous.straight.digits import coordinates_into
 from jostle.continuous.straight.exact_search import (
     BY_SPANS,
@@ -26,7 +27,6 @@ from jostle.continuous.straight.exact_search import (
     open_exact_work,
 )
 from jostle.continuous.straight.search import CONTACT, OPEN, OPEN_AT_ONCE, FloatWork, open_float_work, search
-from jostle.geometry.vector import Points
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses
 
@@ -37,7 +37,7 @@ DECIDED, LEFT, PLANAR = 0, 1, 2
 
 
 @kernel(forceinline=True)
-def read_motion(work: FloatWork, corners: Points, row: int) -> None:
+def read_motion(work: FloatWork, corners: Floats, row: int) -> None:
     """Make a row of corners (n,8,3) the query of `work`."""
     for corner in range(4):
         for k in range(3):
@@ -47,7 +47,7 @@ def read_motion(work: FloatWork, corners: Points, row: int) -> None:
 
 @kernel
 def search_queries(
-    addresses: Addresses, corners: Points, rows: NDArray[np.int64], first: int, last: int, times: Points
+    addresses: Addresses, corners: Floats, rows: NDArray[np.int64], first: int, last: int, times: Floats
 ) -> tuple[int, int]:
     """Decide the queries rows[first … last-1] of corners (n,8,3) in floats; write times (n,), inf where free.
 
@@ -78,7 +78,7 @@ def search_queries(
 
 @kernel
 def decide_exactly(
-    addresses: Addresses, exact_addresses: Addresses, corners: Points, count: int, times: Points, outcome: NDArray[np.uint8]
+    addresses: Addresses, exact_addresses: Addresses, corners: Floats, count: int, times: Floats, outcome: NDArray[np.uint8]
 ) -> None:
     """Decide what `search_queries` leaves open, in exact integers: times (n,) as there, outcome (n,) DECIDED, LEFT or PLANAR.
 

@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from jostle._types import Floats
 from jostle.continuous.straight.polynomials import (
     CROSS_LEFT,
     CROSS_RIGHT,
@@ -37,7 +38,6 @@ from jostle.continuous.straight.polynomials import (
     RADIUS,
     TO,
 )
-from jostle.geometry.vector import Points
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Rows, int64
@@ -225,7 +225,7 @@ def _write_float(digits: Digits, to: Number, value: float, lowest: int) -> None:
 
 
 @kernel
-def coordinates_into(digits: Digits, corners: Points, row: int) -> int:
+def coordinates_into(digits: Digits, corners: Floats, row: int) -> int:
     """Write the coordinates of a row of corners (n,8,3) as integers of a common unit; return their digits, 0 if too many."""
     lowest, highest = BEYOND_EXPONENTS, -BEYOND_EXPONENTS
     for corner in range(8):

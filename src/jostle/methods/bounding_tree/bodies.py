@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.broad_phase.candidates import LocalBoxes, world_volumes
+from jostle._types import Floats, Ints
+from jostle.broad_phase.body_volumes import LocalBoxes, world_volumes
 from jostle.continuous.moving_bodies import MovingBodies
 from jostle.geometry.aabb import box_of_points, world_boxes
-from jostle.interface.frame import Bodies, Floats, Frame, Ints
+from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
 from jostle.methods.bounding_tree.dynamic import Mover

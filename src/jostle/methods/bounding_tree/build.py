@@ -14,11 +14,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from jostle import cast
+from jostle._types import Bools, Floats, Ints, Longs
 from jostle.errors import InputError
-from jostle.interface.frame import Bools, Floats, Ints
 from jostle.interface.method import Progress
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
@@ -30,8 +30,6 @@ from jostle.methods.bounding_tree.volumes.quality import QUALITIES
 from jostle.shapes.mesh import Mesh
 
 __all__ = ["SPLITTINGS", "build"]
-
-Numbers = NDArray[np.int64]
 
 
 class Settings(NamedTuple):
@@ -102,8 +100,8 @@ class _Nodes(NamedTuple):
 
     volumes: Floats  # (n,16)
     measure: Floats  # (n,)
-    begin: Numbers  # (n,) ranges of the list of faces
-    end: Numbers  # (n,)
+    begin: Longs  # (n,) ranges of the list of faces
+    end: Longs  # (n,)
 
 
 class _Build:
@@ -130,7 +128,7 @@ class _Build:
             nodes += len(children.begin)
         return self._tree(levels, np.concatenate(first_child), np.concatenate(child_count))
 
-    def _split_level(self, nodes: _Nodes) -> tuple[_Nodes, Numbers, Numbers]:
+    def _split_level(self, nodes: _Nodes) -> tuple[_Nodes, Longs, Longs]:
         """Return all children of a level's nodes, those of a node together, the parents in that order, and how many each has."""
         settings = self.settings
         waiting = np.flatnonzero(nodes.end - nodes.begin > settings.leaf_faces)
@@ -154,7 +152,7 @@ class _Build:
             degree += 1
         return _Nodes(*map(np.concatenate, zip(*made, strict=True))), np.concatenate(parents), np.concatenate(counts)
 
-    def _boxes(self, nodes: _Nodes, waiting: Numbers) -> Floats:
+    def _boxes(self, nodes: _Nodes, waiting: Longs) -> Floats:
         """Return the smallest enclosing boxes B_F (§3.2). They are oriented for trees of any kind, as in figure 1."""
         if self.settings.kind == OBB or self.settings.splitting == WITHOUT_OPTIMISATION:
             return nodes.volumes[waiting]
@@ -165,8 +163,8 @@ class _Build:
         return boxes
 
     def _split(
-        self, nodes: _Nodes, waiting: Numbers, degrees: Numbers, boxes: Floats, means: Floats, last: Bools
-    ) -> tuple[Numbers, Numbers]:
+        self, nodes: _Nodes, waiting: Longs, degrees: Longs, boxes: Floats, means: Floats, last: Bools
+    ) -> tuple[Longs, Longs]:
         """Split sets as `split_sets` does."""
         kind, splitting, quality = self.settings[:3]
         begins, ends = nodes.begin[waiting], nodes.end[waiting]
@@ -180,7 +178,7 @@ class _Build:
             self._show()
         return starts, parts
 
-    def _enclosed(self, begins: Numbers, ends: Numbers) -> _Nodes:
+    def _enclosed(self, begins: Longs, ends: Longs) -> _Nodes:
         """Return the nodes of sets, with their bounding objects."""
         kind, _, quality = self.settings[:3]
         volumes, measures = np.empty((len(begins), ROW)), np.empty(len(begins))
@@ -191,7 +189,7 @@ class _Build:
             self._show()
         return _Nodes(volumes, measures, begins, ends)
 
-    def _count_as_done(self, faces: Numbers, of_parent: Numbers) -> None:
+    def _count_as_done(self, faces: Longs, of_parent: Longs) -> None:
         self.done += float((faces * np.log(of_parent / faces)).sum())
 
     def _show(self) -> None:
@@ -218,7 +216,7 @@ class _Build:
         )
 
 
-def vertices_of_sets(mesh: Mesh, order: Ints, begins: Numbers, ends: Numbers) -> tuple[Numbers, Ints]:
+def vertices_of_sets(mesh: Mesh, order: Ints, begins: Longs, ends: Longs) -> tuple[Longs, Ints]:
     """Return vertex_start and vertex_list of a `Tree`: the vertices of the sets order[begins:ends] of faces, each once."""
     faces, stamp = read_only_view(mesh.faces), np.zeros(len(mesh.vertices) + 1, np.int64)
     vertex_start, vertex_list = np.zeros(len(begins) + 1, np.int64), np.empty(0, np.int32)
@@ -230,11 +228,11 @@ def vertices_of_sets(mesh: Mesh, order: Ints, begins: Numbers, ends: Numbers) ->
     return vertex_start, vertex_list
 
 
-def _some(nodes: _Nodes, rows: Numbers) -> _Nodes:
+def _some(nodes: _Nodes, rows: Longs) -> _Nodes:
     return _Nodes(nodes.volumes[rows], nodes.measure[rows], nodes.begin[rows], nodes.end[rows])
 
 
-def _ranges(starts: Numbers, parts: Numbers) -> tuple[Numbers, Numbers]:
+def _ranges(starts: Longs, parts: Longs) -> tuple[Longs, Longs]:
     """Return begin and end of all parts, one set after the other; starts (s,7), parts (s,)."""
     is_part = np.arange(LARGEST_DEGREE) < parts[:, None]
     return starts[:, :-1][is_part], starts[:, 1:][is_part]
@@ -242,7 +240,7 @@ def _ranges(starts: Numbers, parts: Numbers) -> tuple[Numbers, Numbers]:
 
 @kernel
 def list_vertices(
-    faces: Ints, order: Ints, begins: Numbers, ends: Numbers, stamp: Numbers, vertex_start: Numbers, vertex_list: Ints
+    faces: Ints, order: Ints, begins: Longs, ends: Longs, stamp: Longs, vertex_start: Longs, vertex_list: Ints
 ) -> None:
     """Write vertex_start (n+1,) from its first on, and vertex_list unless it is empty: the vertices of each set, each once."""
     count = vertex_start[0]

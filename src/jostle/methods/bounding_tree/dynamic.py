@@ -16,19 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints, Longs
 from jostle.continuous.assemble import MovingRows
 from jostle.continuous.certified.triangles import early, new_lead
 from jostle.continuous.face_pairs import WITHIN, first_times, kept_separation, start_distance, tell_earlier
 from jostle.continuous.moving_surface import MovingSurface
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
 from jostle.methods.bounding_tree import sweep_search
 from jostle.methods.bounding_tree.motions import INSTANTS, MOST_HALVINGS, Instant, MovingTree, Pad
 from jostle.methods.bounding_tree.swept_body import Leaf, MovingFace, Place, SweepScratch
 from jostle.report.report import Counters
-
-Keys = NDArray[np.int64]  # face_a and face_b as one number
 
 FIRST_BATCH = 64  # candidates before their times are asked for; twice as many each time
 LARGEST_BATCH = 1 << 14
@@ -104,7 +102,7 @@ class DynamicSearch:
             distance = how.separation * (1.0 + 1e-12) + apart
             tests_before += self._tests()
         self._state["bucket"] = sweep_search.START
-        seen: Keys = np.empty(0, np.int64)
+        seen: Longs = np.empty(0, np.int64)
         found: list[MovingRows] = []
         best, enough, queries = before, LARGEST_BATCH if all_contacts else FIRST_BATCH, 0
         lead, done = None if all_contacts else new_lead(), False
@@ -179,7 +177,7 @@ class DynamicSearch:
             elif status != sweep_search.OUT_OF_OPERATIONS:
                 return bool(status == sweep_search.DONE)
 
-    def _taken(self, seen: Keys) -> tuple[Keys, Floats]:
+    def _taken(self, seen: Longs) -> tuple[Longs, Floats]:
         """Take the candidates out of the kernel's list: each once, without those seen, and their earliest times."""
         count = int(self._state["candidates"][0])
         self._state["candidates"] = 0
@@ -197,7 +195,7 @@ class DynamicSearch:
 
 
 NO_ROWS = MovingRows.joined([])
-NO_KEYS: Keys = np.empty(0, np.int64)
+NO_KEYS: Longs = np.empty(0, np.int64)
 NO_WELDED = np.empty((0, 3), np.int32)
 NO_WELDED.flags.writeable = False
 
@@ -225,7 +223,7 @@ def _candidates(count: int) -> dict[str, NDArray[Any]]:
     return {"candidates": np.empty(count, sweep_search.Candidate.dtype), "earliest": np.empty(count)}
 
 
-def _faces_of(keys: Keys) -> tuple[Ints, Ints]:
+def _faces_of(keys: Longs) -> tuple[Ints, Ints]:
     return (keys >> 32).astype(np.int32), keys.astype(np.int32)
 
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.geometry.vector import Vec3, point_from
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.random import random_state

@@ -11,10 +11,9 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Longs
 from jostle.geometry.vector import Vec3, absolute, cross, dot, length, minus, plus, times, write_point_from
-from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses
@@ -26,11 +25,10 @@ from jostle.methods.bounding_tree.volumes.obb import Moments, fit_obb
 from jostle.methods.bounding_tree.volumes.quality import HAUSDORFF, corners_of, hausdorff, size_of
 from jostle.methods.bounding_tree.volumes.sphere import smallest_sphere
 
-Numbers = NDArray[np.int64]
 FACES_AT_ONCE = 1 << 13  # in one call of a kernel, or one set: 0.09 s between two calls at most, for 60,000 faces on a busy machine
 
 
-def in_slices(counts: Numbers) -> Iterator[tuple[int, int]]:
+def in_slices(counts: Longs) -> Iterator[tuple[int, int]]:
     """Yield ranges of sets with `FACES_AT_ONCE` faces or one set each; between them Ctrl-C is heard."""
     ends = np.cumsum(counts)
     first, done = 0, 0
@@ -40,7 +38,7 @@ def in_slices(counts: Numbers) -> Iterator[tuple[int, int]]:
         first, done = last, int(ends[last - 1])
 
 
-def enclose(kind: int, quality: int, sets: FaceSets, begins: Numbers, ends: Numbers, volumes: Floats) -> None:
+def enclose(kind: int, quality: int, sets: FaceSets, begins: Longs, ends: Longs, volumes: Floats) -> None:
     """Write the bounding objects of sets, entries begins … ends - 1 (s,) of the list, to volumes (s,16)."""
     if kind == SPHERE:
         enclose_by_spheres(sets.addresses, begins, ends, volumes)
@@ -50,7 +48,7 @@ def enclose(kind: int, quality: int, sets: FaceSets, begins: Numbers, ends: Numb
         enclose_by_obbs(sets.addresses, begins, ends, quality, volumes)
 
 
-def measure(kind: int, quality: int, sets: FaceSets, begins: Numbers, ends: Numbers, volumes: Floats, measures: Floats) -> None:
+def measure(kind: int, quality: int, sets: FaceSets, begins: Longs, ends: Longs, volumes: Floats, measures: Floats) -> None:
     """Write the measures of the bounding objects (s,16) of sets to measures (s,)."""
     if quality == HAUSDORFF:
         hausdorff_distances(kind, sets.addresses, begins, ends, volumes, measures)
@@ -85,7 +83,7 @@ def first_corner(work: SetWork, entry: int) -> Vec3:
 
 
 @kernel
-def enclose_by_spheres(addresses: Addresses, begins: Numbers, ends: Numbers, volumes: Floats) -> None:
+def enclose_by_spheres(addresses: Addresses, begins: Longs, ends: Longs, volumes: Floats) -> None:
     """Write the smallest spheres of sets to volumes (s,16)."""
     work = open_sets(addresses)
     for s in range(volumes.shape[0]):
@@ -96,7 +94,7 @@ def enclose_by_spheres(addresses: Addresses, begins: Numbers, ends: Numbers, vol
 
 
 @kernel
-def enclose_by_aabbs(addresses: Addresses, begins: Numbers, ends: Numbers, volumes: Floats) -> None:
+def enclose_by_aabbs(addresses: Addresses, begins: Longs, ends: Longs, volumes: Floats) -> None:
     """Write the axis-aligned boxes of sets to volumes (s,16)."""
     work = open_sets(addresses)
     for s in range(volumes.shape[0]):
@@ -107,7 +105,7 @@ def enclose_by_aabbs(addresses: Addresses, begins: Numbers, ends: Numbers, volum
 
 
 @kernel
-def enclose_by_obbs(addresses: Addresses, begins: Numbers, ends: Numbers, quality: int, volumes: Floats) -> None:
+def enclose_by_obbs(addresses: Addresses, begins: Longs, ends: Longs, quality: int, volumes: Floats) -> None:
     """Write small oriented boxes of sets to volumes (s,16)."""
     work = open_sets(addresses)
     for s in range(volumes.shape[0]):
@@ -173,7 +171,7 @@ def sizes(kind: int, quality: int, volumes: Floats, measures: Floats) -> None:
 
 
 @kernel
-def hausdorff_distances(kind: int, addresses: Addresses, begins: Numbers, ends: Numbers, volumes: Floats, measures: Floats) -> None:
+def hausdorff_distances(kind: int, addresses: Addresses, begins: Longs, ends: Longs, volumes: Floats, measures: Floats) -> None:
     """Write the directed Hausdorff distances of volumes (s,16) to the faces of their sets to measures (s,)."""
     work = open_sets(addresses)
     for s in range(volumes.shape[0]):

@@ -13,13 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
-from jostle.broad_phase.candidates import FrameVolumes, allowed_pairs, broad_phase_of
-from jostle.broad_phase.volumes import CandidatePairs, every_pair
+from jostle._types import Ints
+from jostle.broad_phase.body_volumes import FrameVolumes, allowed_pairs
+from jostle.broad_phase.choose import broad_phase_of
+from jostle.broad_phase.protocol import BroadPhase, PairFinder
 from jostle.continuous.assemble import MovingRows, motion_report
 from jostle.continuous.queries import ROOTS
 from jostle.errors import InputError
-from jostle.interface.frame import Bodies, Frame, Ints
-from jostle.interface.method import BroadPhase, Detector, OldToNew, PairFinder, Progress
+from jostle.interface.body_pairs import CandidatePairs, every_pair
+from jostle.interface.frame import Bodies, Frame
+from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import EXACT, NO_MISS, Answer, Guarantee, Semantics, Serve, Traits, statistical

@@ -1,8 +1,8 @@
 """Bodies within a step, as the traversal sees them: where volumes are at an instant, and how far they stray in between.
 
-By `continuous/moving_point.py` the place of a vertex at time t is an affine function of its places at both ends, and those are affine
-functions of its local place v. So at every instant a rigid body is an affine image A v + b of its mesh, exactly by the law
-that its vertices follow, whatever the poses lack in orthonormality; no screw of poses stands in between. A deforming body
+By `continuous/moving_point.py` the place of a vertex at time t is an affine function of its places at both ends, and those
+are affine functions of its local place v. So at every instant a rigid body is an affine image A v + b of its mesh, exactly by
+the law that its vertices follow, whatever the poses lack in orthonormality; no screw of poses stands in between. A deforming body
 is in the world already (A = 1, b = 0), and its volumes at both ends are interpolated linearly.
 
 From s to e a body turns by an angle φ. The centre c of a node then leaves its chord by at most φ² |k × (c(e) - c(s))| /
@@ -19,9 +19,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.continuous.moving_point import arc_factors
 from jostle.geometry.vector import Vec3, absolute, cross, dot, minus, plus, point_from, times
-from jostle.interface.frame import Floats
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel

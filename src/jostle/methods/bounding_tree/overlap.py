@@ -12,9 +12,9 @@ it to be orthonormal are widened by that.
 
 from __future__ import annotations
 
+from jostle._types import Floats
 from jostle.geometry.rigid import cull_padding
 from jostle.geometry.vector import Vec3, dot, minus, plus, point_from
-from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Record, float64
 from jostle.methods.bounding_tree.axes import (

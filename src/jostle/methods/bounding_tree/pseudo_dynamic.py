@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.broad_phase.volumes import CandidatePairs
+from jostle._types import Floats, Ints
 from jostle.continuous.assemble import MovingRows
 from jostle.geometry.features import Features
-from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Frame
 from jostle.methods.bounding_tree.bodies import BodyTrees
 from jostle.methods.bounding_tree.dynamic import Mover
 from jostle.methods.bounding_tree.motions import IDENTITY, instant_of

@@ -16,11 +16,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints, Longs
 from jostle.geometry.triangle import Bounds, union_of_bounds
 from jostle.geometry.vector import Vec3, dot, length, minus, plus, point_at, times, write_point, write_point_from
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import record_viewer
@@ -28,7 +27,6 @@ from jostle.methods.bounding_tree.axes import along, combined
 from jostle.methods.bounding_tree.tree import MARGIN, OBB, ROW, SPHERE, Tree, Volume, axes_of, centre_of
 from jostle.methods.bounding_tree.volumes.aabb import write_axes, write_identity_axes
 
-Numbers = NDArray[np.int64]
 view_volume = record_viewer(Volume)
 
 CENTRE_ROUNDING = 2.0**-51  # of the largest coordinate of a centre: four roundings; along an axis it is off by √3 at most
@@ -83,7 +81,7 @@ def _refitted(tree: Tree, vertices: Floats, out: Floats | None) -> Floats:
 @kernel
 def refit_aabbs(
     vertices: Floats,
-    vertex_start: Numbers,
+    vertex_start: Longs,
     vertex_list: Ints,
     first_child: Ints,
     child_count: Ints,
@@ -108,7 +106,7 @@ def refit_aabbs(
 
 
 @kernel
-def refit_spheres(vertices: Floats, vertex_start: Numbers, vertex_list: Ints, volumes: Floats) -> None:
+def refit_spheres(vertices: Floats, vertex_start: Longs, vertex_list: Ints, volumes: Floats) -> None:
     """Write spheres about the centres of volumes (n,16)."""
     for node in range(volumes.shape[0]):
         volume = view_volume(volumes[node])
@@ -121,7 +119,7 @@ def refit_spheres(vertices: Floats, vertex_start: Numbers, vertex_list: Ints, vo
 
 
 @kernel
-def refit_boxes_in_axes(model: Floats, vertices: Floats, vertex_start: Numbers, vertex_list: Ints, volumes: Floats) -> None:
+def refit_boxes_in_axes(model: Floats, vertices: Floats, vertex_start: Longs, vertex_list: Ints, volumes: Floats) -> None:
     """Write boxes with the axes of model (n,16) to volumes (n,16)."""
     for node in range(volumes.shape[0]):
         begin, end = vertex_start[node], vertex_start[node + 1]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import CandidatePairs
+from jostle._types import Floats, Ints
 from jostle.errors import InputError
 from jostle.geometry.contact import describe_rows
-from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Frame
 from jostle.interface.overlay import Overlay
 from jostle.methods.bounding_tree.bodies import BodyTrees
 from jostle.methods.bounding_tree.dynamic import Mover

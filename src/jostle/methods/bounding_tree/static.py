@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.geometry.contact_kind import CROSSING
 from jostle.geometry.rigid import solve_relative_pose_into
 from jostle.geometry.triangle import bounds_meet
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vertex, triangles_touch
 from jostle.geometry.vector import point_from, write_point
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener, row_opener

@@ -31,9 +31,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from jostle._types import Ints
 from jostle.geometry.rigid import CULL_FLOOR
 from jostle.geometry.triangle_triangle import share_a_vertex
-from jostle.interface.frame import Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener, row_opener

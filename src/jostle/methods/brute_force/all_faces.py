@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.aabb import bounds_squared_distance
 from jostle.geometry.contact_kind import NEAR
 from jostle.geometry.placed_faces import PlacedFaces, placed_faces
 from jostle.geometry.reported_distance import triangles_distance
 from jostle.geometry.triangle import bounds_at, face_at
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vertex, triangles_touch
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.aabb import bounds_squared_distance
 from jostle.geometry.exact_zero_distance import faces_distance
 from jostle.geometry.placed_faces import PlacedFaces, placed_faces
 from jostle.geometry.triangle import bounds_at, face_at
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 from jostle.report.contact_geometry import closest_of_faces

@@ -13,13 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Ints
 from jostle.broad_phase.pair_memory import PairMemory
-from jostle.broad_phase.volumes import CandidatePairs
 from jostle.continuous.assemble import MovingRows, motion_report
 from jostle.continuous.moving_bodies import MovingBodies, moving_bodies_of
 from jostle.geometry.aabb import face_boxes
 from jostle.geometry.contact_kind import OVERLAPPING
-from jostle.interface.frame import Bodies, Frame, Ints
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.continuous.assemble import MovingRows
 from jostle.continuous.face_pairs import WITHIN, first_times, kept_separation, slack, start_distance
 from jostle.continuous.moving_surface import MovingSurface
 from jostle.geometry.aabb import face_boxes
-from jostle.interface.frame import Floats, Ints
 
 BOX_TESTS = 1 << 20  # at once
 

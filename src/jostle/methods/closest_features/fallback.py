@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.geometry.gjk import hull_distance
 from jostle.geometry.rigid import transform_points
-from jostle.interface.frame import Floats
 from jostle.methods.closest_features.polyhedron import EDGE, EDGES, FACE, HEADER, VERTEX, VERTICES, Polyhedron
 from jostle.shapes.hull import hull_faces
 

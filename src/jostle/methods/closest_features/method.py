@@ -15,12 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle.broad_phase.candidates import FrameVolumes, allowed_pairs, broad_phase_of
+from jostle._types import Floats, Ints
+from jostle.broad_phase.body_volumes import FrameVolumes, allowed_pairs
+from jostle.broad_phase.choose import broad_phase_of
 from jostle.broad_phase.pair_memory import PairMemory
-from jostle.broad_phase.volumes import CandidatePairs
+from jostle.broad_phase.protocol import BroadPhase, PairFinder
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
-from jostle.interface.frame import Bodies, Floats, Frame, Ints
-from jostle.interface.method import BroadPhase, Detector, OldToNew, PairFinder
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Bodies, Frame
+from jostle.interface.method import Detector, OldToNew
 from jostle.interface.method import Progress as ProgressReport
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query

@@ -16,10 +16,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.errors import InputError
 from jostle.geometry.triangle import Triangle, face_at
 from jostle.geometry.vector import Vec3, dot, minus, point_at
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Record, Rows, Run, Struct, float64, int32, row_opener
 from jostle.shapes.hull import hull_faces

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.geometry.point_triangle import closest_point_on_triangle
 from jostle.geometry.triangle import face_at
 from jostle.geometry.vector import Vec3
-from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.frame import Frame
 from jostle.interface.overlay import Overlay
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.flat_triangles import flat_triangles_touch
 from jostle.geometry.predicates import orient3d
 from jostle.geometry.triangle import Segment, Triangle, face_at
 from jostle.geometry.triangle_triangle import faces_touch
 from jostle.geometry.unique_rows import unique_rows
 from jostle.geometry.vector import point_at
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.jit import kernel

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jostle._types import Ints
 from jostle.geometry.unique_rows import unique_rows
-from jostle.interface.frame import Ints
 
 
 class EdgeShape(NamedTuple):

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
-from jostle.broad_phase.volumes import CandidatePairs
-from jostle.interface.frame import Bodies, Frame, Ints
+from jostle._types import Ints
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query

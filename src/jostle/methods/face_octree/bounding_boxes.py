@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bools, Floats, Ints
 from jostle.geometry.rigid import pose_at, world_point
 from jostle.geometry.vector import point_from, write_point
-from jostle.interface.frame import Bools, Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import CandidatePairs
+from jostle._types import Floats, Ints
 from jostle.geometry.triangle_box import CLIP_WORKSPACE
-from jostle.interface.frame import Bodies, Floats, Frame, Ints
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.methods.face_octree.bounding_boxes import find_overlap_regions, place_bodies

@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Longs
 from jostle.geometry.contact_kind import NEAR
 from jostle.geometry.reported_distance import distance_if_nearer
 from jostle.geometry.triangle import face_at
 from jostle.geometry.triangle_triangle import triangles_touch
-from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
-from jostle.methods.face_octree.work import Checklist, Keys
+from jostle.methods.face_octree.work import Checklist
 
 TRIANGLE_TESTS, DISTANCE_TESTS = range(2)
 
@@ -34,7 +34,7 @@ class Checked(NamedTuple):
 
 
 @kernel
-def check_pairs(checks: Keys, begin: int, end: int, clearance: float, only_one: bool, faces: Checklist, out: Checked) -> int:
+def check_pairs(checks: Longs, begin: int, end: int, clearance: float, only_one: bool, faces: Checklist, out: Checked) -> int:
     """Check the pairs begin … end-1 of a checklist; returns where it stopped. With `only_one` behind the first that meets."""
     for k in range(begin, end):
         f, g = checks[k] >> 32, checks[k] & 0xFFFFFFFF

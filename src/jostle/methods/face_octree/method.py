@@ -13,11 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from jostle import cast
-from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.broad_phase.volumes import CandidatePairs, Volumes, every_pair
+from jostle._types import Longs
+from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
+from jostle.broad_phase.choose import broad_phase_of
+from jostle.broad_phase.protocol import BroadPhase, PairFinder
+from jostle.broad_phase.volumes import Volumes
 from jostle.errors import InputError
+from jostle.interface.body_pairs import CandidatePairs, every_pair, pair_key
 from jostle.interface.frame import Bodies, Frame
-from jostle.interface.method import BroadPhase, Detector, OldToNew, PairFinder, Progress
+from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
@@ -26,10 +30,10 @@ from jostle.methods.face_octree.face_checklist import FaceChecklist, Placed
 from jostle.methods.face_octree.face_pairs import DISTANCE_TESTS, TRIANGLE_TESTS, Checked, check_pairs
 from jostle.methods.face_octree.subdivision import AUTO
 from jostle.methods.face_octree.walk import Walk, cells_of, find_face_pairs
-from jostle.methods.face_octree.work import AXES, BOXES, CLIP, Checklist, Keys, Tree
+from jostle.methods.face_octree.work import AXES, BOXES, CLIP, Checklist, Tree
 from jostle.methods.face_octree.world_cube import grow_to_hold, write_cube, write_cube_about
 from jostle.report.assemble import Rows, report_of
-from jostle.report.report import Counters, Report, pair_key
+from jostle.report.report import Counters, Report
 from jostle.shapes.mesh import Mesh
 
 TRAITS = Traits(
@@ -217,7 +221,7 @@ class FaceOctreeDetector(Detector):
 
 
 def _check(
-    keys: Keys, faces: Checklist, placed: Placed, query: Query, workers: int | None
+    keys: Longs, faces: Checklist, placed: Placed, query: Query, workers: int | None
 ) -> tuple[Rows, CandidatePairs, Counters]:
     """Check the pairs of the checklist, in portions; return those that meet as sorted rows, and the pairs of bodies they number."""
     kind, distance = np.zeros(len(keys), np.uint8), np.empty(len(keys))
@@ -225,7 +229,7 @@ def _check(
     if only_one:
         keys = np.sort(keys)  # which one must not depend on the order in which threads found them
 
-    def portion(begin: int, end: int) -> Keys:
+    def portion(begin: int, end: int) -> Longs:
         work = np.zeros(2, np.int64)
         check_pairs(keys, begin, end, query.clearance, only_one, faces, Checked(kind, distance, work))
         return work

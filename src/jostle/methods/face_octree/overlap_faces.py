@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.triangle import Bounds, Triangle, bounds_meet, triangle_bounds, triangle_of_points
 from jostle.geometry.triangle_box import triangle_meets_box_clip, triangle_meets_box_sat
 from jostle.geometry.vector import Vec3
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, Record, borrowed, int64, record_viewer

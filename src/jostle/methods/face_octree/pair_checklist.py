@@ -6,12 +6,11 @@ faces are compared, which stand in the voxel's list, and after it their boxes (t
 
 from __future__ import annotations
 
-from jostle.geometry.vector import Points
-from jostle.interface.frame import Ints
+from jostle._types import Floats, Ints, Longs
 from jostle.kernels.hash_set import EMPTY, place_of_key
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.methods.face_octree.work import Checklist, Keys, Work
+from jostle.methods.face_octree.work import Checklist, Work
 
 
 @kernel(forceinline=True)
@@ -21,7 +20,7 @@ def key_of(a: int, b: int) -> int:
 
 
 @kernel
-def may_meet(allowed: Keys, a: int, b: int) -> bool:
+def may_meet(allowed: Longs, a: int, b: int) -> bool:
     """Return whether the sorted keys have the pair of bodies (a, b); no keys at all let all pairs meet."""
     if allowed.shape[0] == 0:
         return True
@@ -37,7 +36,7 @@ def may_meet(allowed: Keys, a: int, b: int) -> bool:
 
 
 @kernel(forceinline=True)
-def face_boxes_meet(world: Points, corner: Ints, f: int, g: int, apart: float) -> bool:
+def face_boxes_meet(world: Floats, corner: Ints, f: int, g: int, apart: float) -> bool:
     """Return whether the boxes of two faces of the checklist meet, or come nearer than `apart` along each axis."""
     a, b, c = corner[f, 0], corner[f, 1], corner[f, 2]
     p, q, r = corner[g, 0], corner[g, 1], corner[g, 2]
@@ -50,7 +49,7 @@ def face_boxes_meet(world: Points, corner: Ints, f: int, g: int, apart: float) -
 
 
 @kernel
-def check_face(work: Work, faces: Checklist, allowed: Keys, apart: float, k: int, end: int) -> None:
+def check_face(work: Work, faces: Checklist, allowed: Longs, apart: float, k: int, end: int) -> None:
     """Put the face of entry k and each of another body behind it on the checklist, if boxes meet and it is not there yet.
 
     Entries of other bodies are those from `run_end` to `end`. The checklist must have room for all of them.

@@ -31,9 +31,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Ints
 from jostle.geometry.triangle import Bounds, triangle_bounds, triangle_of_points
 from jostle.geometry.vector import Vec3
-from jostle.interface.frame import Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Longs
 from jostle.geometry.triangle_box import CLIP_WORKSPACE
-from jostle.interface.frame import Floats
 from jostle.kernels.buffers import doubled, full, pieces
 from jostle.kernels.hash_set import EMPTY, enter_keys
 from jostle.kernels.pool import map_chunks, told_to_stop
@@ -28,7 +28,7 @@ from jostle.methods.face_octree.subdivision import (
     start_walk,
     subdivide,
 )
-from jostle.methods.face_octree.work import Checklist, Entry, Keys, Node, State, Tallies, Tree, Work
+from jostle.methods.face_octree.work import Checklist, Entry, Node, State, Tallies, Tree, Work
 
 OPERATIONS = 2_500_000  # comparisons of boxes until Python looks up: 0.03 s, or 0.25 s where most enter a pair into a large table
 SOON = 200_000  # comparisons after which a walk is shared with other threads: some 1 ms
@@ -103,7 +103,7 @@ class Walk:
             if told_to_stop():
                 return
 
-    def found(self) -> Keys:
+    def found(self) -> Longs:
         """Return the face-pair checklist so far: a view of keys, two places in the checklist of faces each."""
         return self.array("checks")[: self.state["checks"]]
 
@@ -132,7 +132,7 @@ class Walk:
         self._table = self._table.with_arrays(0, Work.places(checks=checks, pair_table=pair_table))
 
 
-def find_face_pairs(walk: Walk, faces: Checklist, tree: Tree, workers: int | None) -> tuple[Keys, int]:
+def find_face_pairs(walk: Walk, faces: Checklist, tree: Tree, workers: int | None) -> tuple[Longs, int]:
     """Return the face-pair checklist, without repetition, and the comparisons of boxes that it took."""
     walk.start(faces, tree)
     if workers == 1:
@@ -150,7 +150,7 @@ def find_face_pairs(walk: Walk, faces: Checklist, tree: Tree, workers: int | Non
     ]
     way["next"][way["next"] >= 0] = ALL_CHILDREN
 
-    def below(number: int, _: int) -> tuple[Keys, int]:
+    def below(number: int, _: int) -> tuple[Longs, int]:
         one = Walk()
         one.start_below(walk, *subtrees[number], tree.bintree)
         one.finish(faces, tree)

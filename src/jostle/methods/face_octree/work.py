@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jostle.interface.frame import Floats, Ints
+from jostle._types import Floats, Ints, Longs
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import (
     One,
@@ -24,7 +23,6 @@ from jostle.kernels.structs import (
     uint8,
 )
 
-Keys = NDArray[np.int64]
 uint16 = Annotated[int, np.uint16]
 
 # How a face is tested against a box (§3.7 and §2.3): by its box, exactly by the paper's clipping, exactly by separating axes.
@@ -66,7 +64,7 @@ class Tree(NamedTuple):
     bintree: bool
     how: int  # how faces are tested against boxes
     grown: float  # half of what faces may be apart
-    allowed: Keys  # sorted pairs of owners that may meet; none for all
+    allowed: Longs  # sorted pairs of owners that may meet; none for all
 
 
 # Counted references to arrays in a tuple make a walk take twice as long.

@@ -6,7 +6,7 @@ centre until it holds everything that is left to check, and the level grows with
 
 from __future__ import annotations
 
-from jostle.interface.frame import Floats
+from jostle._types import Floats
 from jostle.kernels.jit import kernel
 from jostle.methods.face_octree.subdivision import AUTO, LARGEST_LEVEL
 

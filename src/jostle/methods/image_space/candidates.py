@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
+from jostle._types import Floats, Ints
+from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
+from jostle.broad_phase.choose import broad_phase_of
 from jostle.broad_phase.priority_queue import PriorityQueue
-from jostle.broad_phase.volumes import CandidatePairs, Volumes, every_pair
+from jostle.broad_phase.protocol import PairFinder
+from jostle.broad_phase.volumes import Volumes
 from jostle.geometry.box_box import WIDTH as BOX_ROW
 from jostle.geometry.box_box import oriented_box_meets_box, set_up_oriented_box
 from jostle.geometry.rigid import cull_padding, solve_relative_pose_into
 from jostle.geometry.triangle import Bounds
 from jostle.geometry.vector import Vec3, minus, times
-from jostle.interface.frame import Bodies, Floats, Frame, Ints
-from jostle.interface.method import OldToNew, PairFinder
+from jostle.interface.body_pairs import CandidatePairs, every_pair
+from jostle.interface.frame import Bodies, Frame
+from jostle.interface.method import OldToNew
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from jostle._types import Bytes
 from jostle.kernels.jit import kernel
 from jostle.methods.image_space.workspace import (
     FAR,
@@ -22,7 +23,6 @@ from jostle.methods.image_space.workspace import (
     LOW,
     MASK,
     NEAR,
-    Bytes,
     DrawnPair,
     Work,
     count_map,

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.broad_phase.pair_memory import PairMemory
-from jostle.interface.frame import Bodies, Floats, Frame
+from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query

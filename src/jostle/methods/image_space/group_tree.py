@@ -16,7 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import CandidatePairs, Floats, Ints, overlap, refuse_too_many_pairs, sort_pairs
+from jostle._types import Floats, Ints
+from jostle.broad_phase.volumes import overlap, refuse_too_many_pairs, sort_pairs
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import KEPT_BYTES
 from jostle.kernels.jit import kernel

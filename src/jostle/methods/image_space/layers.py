@@ -13,20 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from jostle.interface.frame import Floats, Ints
+from jostle._types import Bytes, Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.sort import sort_by_two_keys
-from jostle.methods.image_space.workspace import (
-    HIGH,
-    LOW,
-    MASK,
-    Bytes,
-    DrawnPair,
-    Work,
-    count_map,
-    depth_map,
-    mask_meeting_depths,
-)
+from jostle.methods.image_space.workspace import HIGH, LOW, MASK, DrawnPair, Work, count_map, depth_map, mask_meeting_depths
 from jostle.render.depth_layers import LayerList, count_layers, fill_layers, layers_meet, sort_layers
 from jostle.render.drawn_body import DrawnBody, box_is_outside, faces_of_patch, patch_count
 from jostle.render.spans import ROW, Scratch, depth_in_span, place_patch, span_at, spans_of_faces

@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.broad_phase.pair_memory import PairMemory
-from jostle.broad_phase.volumes import CandidatePairs
 from jostle.errors import InputError
 from jostle.geometry.rigid import pose_of, world_point
 from jostle.geometry.triangle import Bounds
 from jostle.geometry.vector import Vec3, minus, plus, point_at, point_from, times, write_point, write_point_from
-from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64

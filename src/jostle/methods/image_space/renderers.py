@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.errors import InputError
-from jostle.interface.frame import Floats, Ints
 from jostle.methods.image_space.regions import Views
 from jostle.methods.image_space.shape import ImageShape
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jostle.interface.frame import Floats, Ints
+from jostle._types import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.render.patches import patches_of

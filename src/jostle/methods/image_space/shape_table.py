@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bools, Ints
 from jostle.geometry.triangle import Bounds
 from jostle.geometry.vector import point_from
-from jostle.interface.frame import Bools, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, Rows, Struct, float64, int32, int64, opener, uint8

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import CandidatePairs
+from jostle._types import Bools, Floats, Ints, Longs
 from jostle.errors import InputError
 from jostle.geometry.vector import Vec3, plus, point_from, times, write_point_from
-from jostle.interface.frame import Bools, Floats, Frame, Ints
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import KEPT_BYTES
 from jostle.kernels.jit import kernel
@@ -57,7 +58,6 @@ from jostle.render.spans import scratch_for_drawing
 if TYPE_CHECKING:
     from jostle.methods.image_space.method import ImageSpace
 
-Longs = NDArray[np.int64]
 
 MOST_SHARED_PIXELS = 1 << 24  # of all maps of a frame: 256 MB; bodies beyond that are drawn pair by pair
 FIRST_SLICE = 2_000_000  # faces and pixels: about 10 ms

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.interface.frame import Floats, Frame
+from jostle._types import Floats
+from jostle.interface.frame import Frame
 from jostle.interface.overlay import Overlay
 from jostle.methods.image_space.regions import Views
 from jostle.methods.image_space.shape_table import ShapesOfBodies

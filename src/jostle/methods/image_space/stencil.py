@@ -13,20 +13,17 @@ Bodies that are not convex may have any count; that each is at least 1 then says
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jostle.interface.frame import Floats
+from jostle._types import Bytes, Floats
 from jostle.kernels.jit import kernel
 from jostle.methods.image_space.workspace import HIGH, LOW, MASK, OTHER, DrawnPair, Work, count_map, depth_map, fill_map
 from jostle.render.depth_maps import count_in_front, draw_far
 from jostle.render.drawn_body import DrawnBody, Table, drawn_shape
 from jostle.render.spans import Scratch
 
-Counts = NDArray[np.uint8]
-
 
 @kernel
-def render_set_and_test(set_body: DrawnBody, test_body: DrawnBody, far: Floats, count: Counts, scratch: Scratch) -> int:
+def render_set_and_test(set_body: DrawnBody, test_body: DrawnBody, far: Floats, count: Bytes, scratch: Scratch) -> int:
     """RenderSetZ of one body into far (size, size), -inf where it is not, and RenderTestZ of the other into count (size, size).
 
     Returns the number of faces drawn.
@@ -43,7 +40,7 @@ def render_set_and_test(set_body: DrawnBody, test_body: DrawnBody, far: Floats, 
 
 @kernel
 def render_shapes(
-    table: Table, set_shape: int, test_shape: int, set_view: Floats, test_view: Floats, far: Floats, count: Counts, scratch: Floats
+    table: Table, set_shape: int, test_shape: int, set_view: Floats, test_view: Floats, far: Floats, count: Bytes, scratch: Floats
 ) -> int:
     """RenderSetZ and RenderTestZ of two shapes of a table of patches under views (12,) each: `render_set_and_test` for Python."""
     size = far.shape[0]
@@ -55,7 +52,7 @@ def render_shapes(
 def stencil_depths(work: Work, pair: DrawnPair, one_is_enough: bool) -> tuple[int, int]:
     """RECODE(A, B): write a depth LOW = HIGH that both bodies have at each colliding pixel; LOW > HIGH at the others.
 
-    With `one_is_enough`, for convex bodies, a count of 1 ends the search, and only such pixels are written. Counts of B are left in
+    With `one_is_enough`, for convex bodies, a count of 1 ends the search, and only such pixels are written. Bytes of B are left in
     MASK, those of A in OTHER. Returns the number of colliding pixels, and that of the faces drawn.
     """
     size = pair.a.size

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bools, Floats, Ints
 from jostle.broad_phase.pair_memory import PairMemory
 from jostle.geometry.gjk import APART, Limits, PlacedHull, empty_search, open_search, search_plane
 from jostle.geometry.gjk import ROUNDING as SEARCH_ROUNDING
@@ -25,7 +26,7 @@ from jostle.geometry.rigid import pose_at
 from jostle.geometry.support import ScannedHull
 from jostle.geometry.triangle import Bounds
 from jostle.geometry.vector import Vec3, divided, dot, length, minus, point_at, point_from, write_point, write_point_from
-from jostle.interface.frame import Bools, Floats, Frame, Ints
+from jostle.interface.frame import Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64

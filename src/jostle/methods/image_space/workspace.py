@@ -11,16 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.interface.frame import Floats
+from jostle._types import Bytes, Floats
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener, uint8
 from jostle.render.clipping import Slack
 from jostle.render.drawn_body import DrawnBody
 from jostle.render.spans import scratch_for_drawing
-
-Bytes = NDArray[np.uint8]
-Places = NDArray[np.int64]
 
 INTERVAL, STENCIL, CONSERVATIVE = 0, 1, 2  # tests
 ALL, ONE_PER_PAIR, ONE = 0, 1, 2  # colliding pixels that are wanted

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.geometry.rigid import cull_padding, solve_relative_pose_into
 from jostle.geometry.vector import Vec3, minus, point_from
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.random import Words, below

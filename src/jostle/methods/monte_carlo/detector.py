@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
 from jostle.broad_phase.brute_force import BruteForce as AllPairs
-from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.broad_phase.volumes import FIRST_AND_SECOND, NO_PAIRS, CandidatePairs
+from jostle.broad_phase.choose import broad_phase_of
+from jostle.broad_phase.protocol import BroadPhase
 from jostle.geometry.contact_kind import NEAR
+from jostle.interface.body_pairs import FIRST_AND_SECOND, NO_PAIRS, CandidatePairs
 from jostle.interface.frame import Bodies, Frame
-from jostle.interface.method import BroadPhase, Detector, OldToNew
+from jostle.interface.method import Detector, OldToNew
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Budget, Query
 from jostle.methods.monte_carlo.budget import Cost, Pace, search_operations, search_seconds, search_to_the_end

@@ -8,14 +8,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.interface.frame import Floats, Ints
+from jostle._types import Floats, Ints, Longs
 from jostle.kernels.hash_set import EMPTY, place_of_key
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses
 from jostle.methods.monte_carlo.packed import first_face
 from jostle.methods.monte_carlo.work import NOT_DRAWN, RING_LENGTH, Work, open_work, pair_of
-
-Longs = NDArray[np.int64]
 
 SEATS = 2 * RING_LENGTH  # a power of two
 

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.triangle import Triangle
-from jostle.geometry.vector import Points, Vec3, cross, dot, length, minus, plus, point_at, point_from, times, write_point_from
-from jostle.interface.frame import Floats
+from jostle.geometry.vector import Vec3, cross, dot, length, minus, plus, point_at, point_from, times, write_point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Rows
-from jostle.methods.monte_carlo.shells import Ints, any_normal, barycentre, normal_of_corners, over
+from jostle.methods.monte_carlo.shells import any_normal, barycentre, normal_of_corners, over
 
 FlatInts = Ints | Rows[int]
 FlatFloats = Floats | Rows[float]
@@ -99,7 +99,7 @@ def carried_disc(anchor: FlatInts, in_frame: FlatFloats, vertices: Floats, f: in
 
 
 @kernel
-def fill_frames(vertices: Floats, anchor: Ints, centre: Points, normal: Points, corners: Floats, in_frame: Floats) -> None:
+def fill_frames(vertices: Floats, anchor: Ints, centre: Floats, normal: Floats, corners: Floats, in_frame: Floats) -> None:
     """Write corners (9 f,), and the coordinates (6 f,) of centre and normal (f,3) in their frames; vertices, anchor flat."""
     for f in range(centre.shape[0]):
         t = corners_of_facet(anchor, vertices, f)

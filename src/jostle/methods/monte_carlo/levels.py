@@ -16,19 +16,16 @@ import threading
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.morton import codes_of_points
 from jostle.geometry.unit_vectors import unit_vectors
 from jostle.geometry.vector import dot, minus, point_at
-from jostle.interface.frame import Floats
 from jostle.interface.method import Progress
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.shapes.mesh import Mesh
-
-Ints = NDArray[np.int32]
 
 FACTOR = 4  # §4.1: "around 4 in our case"
 TENS = 80  # levels end at this many facets or fewer: 20 … 80 are left

@@ -15,10 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jostle import cast
-from jostle.broad_phase.candidates import broad_phase_of
+from jostle.broad_phase.choose import broad_phase_of
+from jostle.broad_phase.protocol import BroadPhase
 from jostle.errors import InputError
 from jostle.interface.frame import Bodies
-from jostle.interface.method import BroadPhase, Progress
+from jostle.interface.method import Progress
 from jostle.interface.traits import Answer, Semantics, Serve, Traits, no_miss_within, statistical
 from jostle.methods.monte_carlo.detector import AUTO, MonteCarloDetector
 from jostle.methods.monte_carlo.shape import ShellShape, prepare

@@ -16,16 +16,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.geometry.triangle import Triangle
 from jostle.geometry.vector import Vec3, cross, dot, length, minus, plus, point_from, times
-from jostle.interface.frame import Floats
 from jostle.kernels.handles import AddressTable, float64_at
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, float64, int32, int64, opener
 from jostle.methods.monte_carlo.frames import carried_disc
 from jostle.methods.monte_carlo.shape import ShellShape
-from jostle.methods.monte_carlo.shells import FacetDisc, Ints, disc_of_face
+from jostle.methods.monte_carlo.shells import FacetDisc, disc_of_face
 
 FRAME_OPERATIONS = 8  # a frame costs about as much as looking at this many vertices
 AT_REST = ("anchor", "in_frame", "under_first", "under", "radius", "thickness")  # what the check takes of a shape

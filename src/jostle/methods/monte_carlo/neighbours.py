@@ -16,13 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.sort import sort_keys
 from jostle.methods.monte_carlo.levels import faces_around
-
-Ints = NDArray[np.int32]
 
 CROWD = 64
 WINDOW = 16

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.vector import minus, times, write_point_from
-from jostle.interface.frame import Bodies, Floats, Frame, Ints
+from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64

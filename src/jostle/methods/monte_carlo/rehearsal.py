@@ -8,19 +8,18 @@ collide, one of which deforms, and grows a table, on arrays of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from jostle.interface.frame import Bodies
+from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector
 from jostle.interface.query import Budget, Query
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.monte_carlo.shape import ShellShape, prepare
 from jostle.methods.monte_carlo.work import FULL_TABLE
 from jostle.methods.monte_carlo.workspace import Workspace
-from jostle.report.report import replaced
 from jostle.shapes.mesh import Mesh
-from jostle.world.body_table import BodyTable, NewBody
 
 CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 FACES = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
@@ -36,15 +35,13 @@ def rehearse(start: Callable[[Bodies, tuple[ShellShape, ...]], Detector]) -> Non
         return
     _rehearsed = True  # before: the detector that is started here is one as well
     mesh = Mesh(np.array(CORNERS), np.array(FACES))
-    table, shape = BodyTable(), prepare(mesh, None, None)
-    for body in range(2):
-        pose = np.eye(4)
-        pose[0, 3] = 0.1 * body
-        table.add(NewBody(body, str(body), mesh, body == 1, pose, False, -1, 1, 1))
-    table = table.settled()
-    detector = start(table.bodies, (shape, shape))
-    for frame in range(2):
-        if frame > 0:
-            table = replaced(table.deform(1, read_only_view(1.01 * mesh.vertices)), time=float(frame))
-        detector.detect(table.frame(), Query(budget=Budget(seconds=LONG)))
+    shape, deformable = prepare(mesh, None, None), np.array([False, True])
+    bodies = Bodies(np.arange(2, dtype=np.int32), ("first", "second"), (mesh, mesh), deformable)
+    poses = np.tile(np.eye(4), (2, 1, 1))
+    poses[1, 0, 3] = 0.1
+    still = Frame.at_rest(bodies, poses)
+    deformed = replace(still, vertices=(mesh.vertices, read_only_view(1.01 * mesh.vertices)), deformed=deformable, time=1.0)
+    detector = start(bodies, (shape, shape))
+    for frame in (still, deformed):
+        detector.detect(frame, Query(budget=Budget(seconds=LONG)))
     Workspace(1).grow(FULL_TABLE)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.volumes import CandidatePairs
-from jostle.interface.frame import Bodies, Floats, Frame
+from jostle._types import Floats
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.random import random_state
 from jostle.methods.monte_carlo.couples import BY_CAMERA, BY_MOTION, set_up_couples

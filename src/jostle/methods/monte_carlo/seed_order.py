@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.morton import codes_of_points
-from jostle.interface.frame import Floats
 
 CELLS = 256
 FAR = 0.7  # of the largest distance from all seeds so far: with 1 successive seeds are no farther apart than by chance

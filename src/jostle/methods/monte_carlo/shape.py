@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.interface.frame import Floats
+from jostle._types import Floats, Ints
 from jostle.interface.method import Progress
 from jostle.methods.monte_carlo.frames import in_frames
 from jostle.methods.monte_carlo.levels import parents_by_level, sums_of_rows
@@ -22,8 +22,6 @@ from jostle.methods.monte_carlo.seed_order import far_apart_order
 from jostle.methods.monte_carlo.sharp_edges import edge_planes
 from jostle.methods.monte_carlo.shells import Discs, discs_of_faces, discs_of_groups
 from jostle.shapes.mesh import Mesh
-
-Ints = NDArray[np.int32]
 
 
 class ShellShape(NamedTuple):

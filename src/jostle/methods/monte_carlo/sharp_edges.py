@@ -18,13 +18,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.geometry.vector import Points, Vec3, cross, dot, length, minus, negative, point_at, point_from, times, write_point_from
-from jostle.interface.frame import Floats
+from jostle._types import Floats, Ints
+from jostle.geometry.vector import Vec3, cross, dot, length, minus, negative, point_at, point_from, times, write_point_from
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.methods.monte_carlo.average_planes import FacetCylinder, turned_by
-from jostle.methods.monte_carlo.shells import PAD, Ints, VertexGroups
+from jostle.methods.monte_carlo.shells import PAD, VertexGroups
 from jostle.methods.monte_carlo.work import EdgePlane, FacetPair, Work
 
 PLANES = 2  # of a facet that needs some
@@ -109,7 +109,7 @@ def fit_edge_planes(
 
 
 @kernel
-def most_turned_child(normal: Points, tree: Children, f: int, n: Vec3) -> tuple[float, int]:
+def most_turned_child(normal: Floats, tree: Children, f: int, n: Vec3) -> tuple[float, int]:
     """Return the child of facet f whose normal turns away most from a direction: the cosine, and the child."""
     least, g = 2.0, f
     for c in range(tree.first[f], tree.first[f + 1]):

@@ -20,30 +20,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.triangle import Triangle, face_at
-from jostle.geometry.vector import (
-    Points,
-    Vec2,
-    Vec3,
-    absolute,
-    cross,
-    dot,
-    is_zero,
-    length,
-    minus,
-    plus,
-    point_at,
-    times,
-    write_point,
-)
-from jostle.interface.frame import Floats
+from jostle.geometry.vector import Vec2, Vec3, absolute, cross, dot, is_zero, length, minus, plus, point_at, times, write_point
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-
-Ints = NDArray[np.int32]
 
 PAD = 64.0 * 2.0**-53  # times the largest coordinate: lengths are rounded outward by this
 POINTS = 2_000_000  # to a call of the fitting kernel, about 0.1 s
@@ -77,7 +60,7 @@ class FacetDisc(NamedTuple):
 class VertexGroups(NamedTuple):
     """Vertices (n, 3), and which of them are in each group: ``under[first[k]:first[k + 1]]``."""
 
-    vertices: Points
+    vertices: Floats
     first: Ints
     under: Ints
 
@@ -225,7 +208,7 @@ def beyond(a: Vec3, n: Vec3) -> Beyond:
 
 
 @kernel
-def fit_faces(vertices: Points, faces: Ints, discs: Discs) -> None:
+def fit_faces(vertices: Floats, faces: Ints, discs: Discs) -> None:
     """Write the discs of all faces (m,3)."""
     for f in range(faces.shape[0]):
         write_disc(discs, f, disc_of_face(face_at(vertices, faces, f)))
@@ -246,7 +229,7 @@ def vertex_of(groups: VertexGroups, group: Group, k: int) -> Vec3:
 
 
 @kernel
-def fit_groups(begin: int, end: int, groups: VertexGroups, pad: float, scratch: Points, discs: Discs, anchor: Ints) -> None:
+def fit_groups(begin: int, end: int, groups: VertexGroups, pad: float, scratch: Floats, discs: Discs, anchor: Ints) -> None:
     """Write the discs of the groups begin … end-1; `discs.normal` holds where they should point. scratch: (largest group, 2)."""
     for f in range(begin, end):
         group = Group(as_int64(groups.first[f]), as_int64(groups.first[f + 1]) - as_int64(groups.first[f]))
@@ -258,7 +241,7 @@ def fit_groups(begin: int, end: int, groups: VertexGroups, pad: float, scratch: 
 
 
 @kernel
-def disc_of_group(groups: VertexGroups, group: Group, n: Vec3, pad: float, scratch: Points) -> FacetDisc:
+def disc_of_group(groups: VertexGroups, group: Group, n: Vec3, pad: float, scratch: Floats) -> FacetDisc:
     """Return the disc with a normal; writes the places of the vertices in its plane to scratch (count,2)."""
     origin = vertex_of(groups, group, 0)
     u = any_normal(n)
@@ -342,7 +325,7 @@ def halfway(p: Vec2, q: Vec2) -> Vec2:
 
 
 @kernel
-def middle_of_circle(scratch: Points, count: int) -> Vec2:
+def middle_of_circle(scratch: Floats, count: int) -> Vec2:
     """Return the middle of about the smallest circle around the points scratch (count,2).
 
     A few points on the circle are kept; the farthest point outside joins them, and the smallest circle about those replaces it.
@@ -417,7 +400,7 @@ def circumcentre(a: Vec2, b: Vec2, c: Vec2) -> Vec2:
 
 
 @kernel
-def outermost(scratch: Points, groups: VertexGroups, group: Group, anchor: Ints, f: int) -> None:
+def outermost(scratch: Floats, groups: VertexGroups, group: Group, anchor: Ints, f: int) -> None:
     """Write the anchors of group f: the outermost vertices in twelve directions, the longest side of their triangle first."""
     x, y = 1.0, 0.0
     for d in range(DIRECTIONS):
@@ -460,7 +443,7 @@ def keep_corners_apart(groups: VertexGroups, group: Group, anchor: Ints, f: int)
 
 
 @kernel(forceinline=True)
-def mean_of_anchors(vertices: Points, anchor: Ints, f: int, j: int) -> Vec3:
+def mean_of_anchors(vertices: Floats, anchor: Ints, f: int, j: int) -> Vec3:
     """Return corner j of facet f, as a sum of quarters."""
     corner = Vec3(0.0, 0.0, 0.0)
     for k in range(4):
@@ -469,7 +452,7 @@ def mean_of_anchors(vertices: Points, anchor: Ints, f: int, j: int) -> Vec3:
 
 
 @kernel
-def spread_of_corners(vertices: Points, anchor: Ints, f: int) -> float:
+def spread_of_corners(vertices: Floats, anchor: Ints, f: int) -> float:
     """Return the height of the triangle of a facet's corners over its longest side, as a share of that; 0 for a point."""
     p = q = r = Vec3(0.0, 0.0, 0.0)
     for j in range(3):

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.errors import InputError
-from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.frame import Frame
 from jostle.interface.overlay import Overlay
 from jostle.methods.monte_carlo.shape import ShellShape
 from jostle.methods.monte_carlo.shells import discs_of_faces

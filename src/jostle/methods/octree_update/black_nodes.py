@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.triangle import face_at
 from jostle.geometry.triangle_box import triangle_meets_box
 from jostle.geometry.vector import point_from
-from jostle.interface.frame import Floats, Ints
 from jostle.interface.method import Progress
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.triangle import Bounds
 from jostle.geometry.vector import Vec3
-from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 
 GREATEST_LEVEL = 10  # three cell numbers fit into 30 bits

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Ints
 from jostle.geometry.rigid import pose_at, world_point
 from jostle.geometry.triangle import Bounds, Triangle, bounds_meet, triangle_bounds, triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.vector import point_from, write_point_from
-from jostle.interface.frame import Ints
 from jostle.kernels.buffers import full
 from jostle.kernels.hash_set import EMPTY, HALF_WORD, KeyRow, enter_again, find_key, write_key
 from jostle.kernels.jit import kernel

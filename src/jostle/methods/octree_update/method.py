@@ -11,10 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
-from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.broad_phase.volumes import CandidatePairs
-from jostle.interface.frame import Bodies, Floats, Frame
-from jostle.interface.method import BroadPhase, Detector, OldToNew, PairFinder, Progress
+from jostle._types import Floats
+from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
+from jostle.broad_phase.choose import broad_phase_of
+from jostle.broad_phase.protocol import BroadPhase, PairFinder
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Bodies, Frame
+from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import EXACT, Answer, Need, Semantics, Serve, Traits

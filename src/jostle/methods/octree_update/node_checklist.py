@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.box_box import oriented_box_meets_box, set_up_oriented_box
 from jostle.geometry.rigid import cull_padding, moved_point, pose_at
 from jostle.geometry.triangle import bounds_at
 from jostle.geometry.triangle_box import CentredBox, centred
 from jostle.geometry.vector import Vec3, minus, point_at, write_point
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, Record, Rows, Struct, borrowed, float64, int32, int64, record_viewer, row_opener

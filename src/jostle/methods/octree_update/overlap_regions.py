@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jostle.broad_phase.volumes import CandidatePairs, Volumes
-from jostle.interface.frame import Floats, Ints
+from jostle._types import Floats, Ints
+from jostle.broad_phase.volumes import Volumes
+from jostle.interface.body_pairs import CandidatePairs
 
 
 class OverlapRegions(NamedTuple):

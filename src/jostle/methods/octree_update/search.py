@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.box_box import WIDTH
-from jostle.interface.frame import Floats, Frame, Ints
+from jostle.interface.frame import Frame
 from jostle.kernels.buffers import doubled, pieces
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.hash_set import EMPTY

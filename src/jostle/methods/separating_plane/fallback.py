@@ -10,12 +10,12 @@ import itertools
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.errors import InputError
 from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.geometry.predicates import orient2d
 from jostle.geometry.rigid import transform_points
 from jostle.geometry.vector import Vec2
-from jostle.interface.frame import Floats, Ints
 from jostle.methods.separating_plane.vertices import Vertices
 from jostle.shapes.hull import hull_faces
 

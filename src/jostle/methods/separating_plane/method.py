@@ -15,14 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
+from jostle._types import Floats, Ints
+from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
+from jostle.broad_phase.choose import broad_phase_of
 from jostle.broad_phase.pair_memory import PairMemory
-from jostle.broad_phase.volumes import CandidatePairs, every_pair
+from jostle.broad_phase.protocol import BroadPhase
 from jostle.geometry.contact_kind import TOUCHING
 from jostle.geometry.gjk import ROUNDING, closest_points, empty_search
 from jostle.geometry.support import Hull
-from jostle.interface.frame import Bodies, Floats, Frame, Ints
-from jostle.interface.method import BroadPhase, Detector, OldToNew, Progress
+from jostle.interface.body_pairs import CandidatePairs, every_pair
+from jostle.interface.frame import Bodies, Frame
+from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import Answer, Need, Semantics, Traits, within_resolution

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.broad_phase.volumes import CandidatePairs
-from jostle.interface.frame import Floats, Frame
+from jostle._types import Floats
+from jostle.interface.body_pairs import CandidatePairs, pair_key
+from jostle.interface.frame import Frame
 from jostle.interface.overlay import Overlay
 from jostle.methods.separating_plane.vertices import Vertices
-from jostle.report.report import Pairs, pair_key
+from jostle.report.report import Pairs
 
 
 def discs_of_planes(pairs: CandidatePairs, meeting: Pairs, normals: Floats, shapes: tuple[Vertices, ...], frame: Frame) -> Overlay:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.errors import InputError
 from jostle.geometry.support import FEW_VERTICES, across_flat_sides, neighbours_of_vertices, welded_points
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.shapes.mesh import Mesh
 

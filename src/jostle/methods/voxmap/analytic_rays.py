@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jostle._types import Floats
 from jostle.errors import InputError
-from jostle.interface.frame import Floats
 from jostle.methods.voxmap.map import Lattice
 from jostle.methods.voxmap.ray_casting import Crossings, no_crossings, other_axes
 from jostle.shapes.analytic import ManyRays, RaySurface

@@ -17,10 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
-from jostle.broad_phase.volumes import CandidatePairs, every_pair
-from jostle.interface.frame import Bodies, Floats, Frame, Ints
-from jostle.interface.method import Detector, OldToNew, PairFinder
+from jostle._types import Bytes, Floats, Ints
+from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
+from jostle.broad_phase.choose import broad_phase_of
+from jostle.broad_phase.protocol import PairFinder
+from jostle.interface.body_pairs import CandidatePairs, every_pair
+from jostle.interface.frame import Bodies, Frame
+from jostle.interface.method import Detector, OldToNew
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.kernels.arrays import read_only_view
@@ -66,8 +69,6 @@ MOST_CHUNKS = 64  # the most portions that many pairs are dealt out in
 ROWS_APART = 16384  # hits that a thread measures or describes at a time, about 0.8 ms
 ROW_MODES = {"faces": ALL, "first": ALL, "pairs": ONE_PER_PAIR, "any": ONE}
 OVERLAYS = ("", "voxels", "shell", "hits")
-
-Marks = NDArray[np.uint8]
 
 
 class Hits(NamedTuple):
@@ -193,7 +194,7 @@ class VoxmapDetector(Detector):
             return hits
         return hits.select(_firsts(hits, row_mode))
 
-    def _with_feet(self, hits: Hits, row_mode: int, marks: Marks) -> Hits:
+    def _with_feet(self, hits: Hits, row_mode: int, marks: Bytes) -> Hits:
         """Add a row for pairs that have none, where a foot is inside though no point is in a voxel."""
         left = np.flatnonzero(marks[hits.tasks[:, PAIR]] == 0)
         if len(left) == 0 or not self._has_near:
@@ -206,7 +207,7 @@ class VoxmapDetector(Detector):
         return hits.select(_firsts(hits, row_mode))
 
     def _looked_up(
-        self, tasks: Ints, frames: Floats, row_mode: int, marks: Marks, most: int | None = None
+        self, tasks: Ints, frames: Floats, row_mode: int, marks: Bytes, most: int | None = None
     ) -> tuple[Hits, NDArray[np.void]]:
         """Look up the shells of some tasks, about so many points at most; marks pairs that are hit. Returns the state as well."""
         rows: Ints = self._kept.rows if hasattr(self._kept, "rows") else np.empty((3, 4 * PIECE), np.int32)
@@ -232,7 +233,7 @@ class VoxmapDetector(Detector):
             count = int(keep_hits(tasks, frames, table, rows[:, :count], marks))
         return Hits(tasks, frames, rows[:2, :count].copy(), look_ups), state
 
-    def _on_threads(self, tasks: Ints, frames: Floats, row_mode: int, marks: Marks, workers: int | None) -> Hits:
+    def _on_threads(self, tasks: Ints, frames: Floats, row_mode: int, marks: Bytes, workers: int | None) -> Hits:
         """Do the same on threads, where there is enough to do; large shells are cut into parts. Nothing depends on their number."""
         if int(tasks[:, END_PIECE].sum()) < 4 * PIECES_APART:
             return self._looked_up(tasks, frames, row_mode, marks)[0]
@@ -249,7 +250,7 @@ class VoxmapDetector(Detector):
         # An even number, so that the two shells of a pair stay together where one hit is enough.
         chunk = 1 if row_mode == ALL and left <= MOST_CHUNKS else 2 * -(-left // (2 * MOST_CHUNKS))
 
-        def part(start: int, stop: int) -> tuple[Hits, Marks]:
+        def part(start: int, stop: int) -> tuple[Hits, Bytes]:
             own, start, stop = np.zeros_like(marks), begun + start, begun + stop
             hits, _ = self._looked_up(tasks[start:stop], frames[start:stop], row_mode, own)
             hits.rows[0] += start

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Longs
 from jostle.geometry.point_triangle import TriangleFrame, in_frame
 from jostle.geometry.triangle import Triangle, triangle_bounds, triangle_of_row
 from jostle.geometry.vector import Vec2, Vec3, cross, dot, minus, negative
-from jostle.interface.frame import Floats
 from jostle.interface.method import Progress
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
@@ -39,7 +39,6 @@ NEAR = 2.1  # voxels: √1.5 from a shell point to its foot at most, √0.75 fro
 TRUSTED = 0.5  # least length of a gradient that is taken for a direction
 ABSENT, DEEP = -1, -2  # entries of band_first for blocks beyond the band: outside, inside
 
-Numbers = NDArray[np.int64]
 
 CENTRES = 512  # of a block, x fastest
 ROW, LAYER = 8, 64  # from one centre of a block to the next along y and along z
@@ -282,7 +281,7 @@ def is_deep(words: Words, cells: GridSize, x: int, y: int, z: int) -> bool:
 
 
 @kernel(forceinline=True)
-def give_signs_in_block(band: GrowingBand, block: int, winding: Numbers) -> None:
+def give_signs_in_block(band: GrowingBand, block: int, winding: Longs) -> None:
     """Negate the values inside in a block; winding (64,) of its rows before it, and after it."""
     for row in range(LAYER):
         sum_along = winding[row]

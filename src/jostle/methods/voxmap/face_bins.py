@@ -11,19 +11,14 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from jostle._types import Floats, Ints, Longs
 from jostle.geometry.point_triangle import TriangleFrame, in_frame, triangle_frame
 from jostle.geometry.triangle import triangle_of_row
 from jostle.geometry.vector import Vec3, cross, dot, length, minus, times
-from jostle.interface.frame import Floats, Ints
 from jostle.interface.method import Progress
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.voxmap.map import GridSize, cell_number
-
-Longs = NDArray[np.int64]
 
 FIRST_SLICE = 64
 

@@ -13,15 +13,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jostle.interface.frame import Floats, Ints
+from jostle._types import Floats, Ints, Longs
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 from jostle.methods.voxmap.map import ROUNDING, GridSize, Lattice, Words, cell_number
-
-Longs = NDArray[np.int64]
 
 FIRST_SLICE = 1 << 17  # columns
 LARGEST_POLYGON = 16  # a triangle clipped four times has at most 7 corners; rounding that breaks convexity could make it 13

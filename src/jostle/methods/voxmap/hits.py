@@ -17,15 +17,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bytes, Floats, Ints
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, CROSSING, TOUCHING
 from jostle.geometry.rigid import solve_relative_pose_into
 from jostle.geometry.vector import Vec3, dot, minus, plus, point_at, point_from, times, write_point
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64
 from jostle.kernels.structs import Addresses, Rows, borrowed, float32
 from jostle.methods.voxmap.distance_band import MARGIN, DistanceBand, distance_and_gradient, way_out
-from jostle.methods.voxmap.look_up import FOUND_HIT, FOUND_POINT, FOUND_TASK, SLACK, Marks, choose_shell
+from jostle.methods.voxmap.look_up import FOUND_HIT, FOUND_POINT, FOUND_TASK, SLACK, choose_shell
 from jostle.methods.voxmap.map import GridSize
 from jostle.methods.voxmap.normals import area_of_point
 from jostle.methods.voxmap.shape_arrays import (
@@ -108,7 +108,7 @@ def point_of_hit(points: Rows[float32], giver: ShapeArrays, point: int) -> Vec3:
 
 
 @kernel
-def keep_hits(tasks: Ints, frames: Floats, shapes: Addresses, rows: Ints, pair_hit: Marks) -> int:
+def keep_hits(tasks: Ints, frames: Floats, shapes: Addresses, rows: Ints, pair_hit: Bytes) -> int:
     """Keep the rows (task, point, hit) (3,n) with a hit or a foot inside of the map's body; mark their pairs; return how many."""
     row, count, kept = 0, rows.shape[1], 0
     while row < count:

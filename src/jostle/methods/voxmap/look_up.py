@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Bytes, Floats, Ints, Singles
 from jostle.geometry.rigid import solve_relative_pose_into
 from jostle.geometry.vector import Vec3, dot, minus, point_from, times
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import (
@@ -58,9 +58,6 @@ from jostle.methods.voxmap.shape_arrays import (
     write_task,
 )
 
-Lanes = NDArray[np.float32]
-Marks = NDArray[np.uint8]
-
 MOST_ACROSS = 2048  # voxels along an edge of a map: what float32 leaves of 0.0028 voxels
 BLOCK = 8  # points that are looked up at once
 GROUP = 32  # points with a ball about them
@@ -94,9 +91,9 @@ view_state = record_viewer(LookUpState)
 class Lanes3(NamedTuple):
     """Eight points, or one in all lanes."""
 
-    x: Lanes
-    y: Lanes
-    z: Lanes
+    x: Singles
+    y: Singles
+    z: Singles
 
 
 class LaneFrame(NamedTuple):
@@ -115,8 +112,8 @@ class PlacedShell(NamedTuple):
     balls: Any
     block_count: int
     frame: LaneFrame
-    stretch: Lanes
-    slack: Lanes
+    stretch: Singles
+    slack: Singles
 
 
 class VoxelBits(NamedTuple):
@@ -143,7 +140,7 @@ class SearchedMap(NamedTuple):
     near: VoxelBits
     coarse: CoarseBounds
     wants_near: bool
-    margin: Lanes  # voxels from the corner of the lattice of `near` to that of the map
+    margin: Singles  # voxels from the corner of the lattice of `near` to that of the map
 
 
 class FoundRows(NamedTuple):
@@ -224,7 +221,7 @@ def splat(a: Vec3) -> Lanes3:
 
 
 @kernel(forceinline=True)
-def row_times(row: Lanes3, p: Lanes3, shift: Lanes) -> Lanes:
+def row_times(row: Lanes3, p: Lanes3, shift: Singles) -> Singles:
     """Return one coordinate of eight points under a frame."""
     return f32x8_multiply_add(row.x, p.x, f32x8_multiply_add(row.y, p.y, f32x8_multiply_add(row.z, p.z, shift)))
 
@@ -236,7 +233,7 @@ def eight_placed(frame: LaneFrame, p: Lanes3) -> Lanes3:
 
 
 @kernel(forceinline=True)
-def eight_shifted(p: Lanes3, by: Lanes) -> Lanes3:
+def eight_shifted(p: Lanes3, by: Singles) -> Lanes3:
     """Return eight points moved by the same along each axis."""
     return Lanes3(f32x8_add(p.x, by), f32x8_add(p.y, by), f32x8_add(p.z, by))
 
@@ -358,7 +355,7 @@ def look_up_piece(
 @kernel
 def look_up_shells(
     tasks: Ints, frames: Floats, shapes: Addresses, grouped: bool, with_near: bool, row_mode: int, operations: int,
-    state_memory: NDArray[np.void], pair_hit: Marks, found: Ints,
+    state_memory: NDArray[np.void], pair_hit: Bytes, found: Ints,
 ) -> int:  # fmt: skip
     """Go on with the look-ups of tasks (n,TASK) for so many points; hits are appended to `found` (3,k): task, point, 1; in order.
 
@@ -404,7 +401,7 @@ def look_up_shells(
 
 
 @kernel
-def look_up_deep_points(tasks: Ints, shapes: Addresses, poses: Floats, pair_hit: Marks, rows: Ints) -> int:
+def look_up_deep_points(tasks: Ints, shapes: Addresses, poses: Floats, pair_hit: Bytes, rows: Ints) -> int:
     """Write rows (task, -1 - k) for deep points k of map bodies that lie in the shell bodies, for pairs without a hit.
 
     Returns how many there are; rows beyond the end are counted and not written.

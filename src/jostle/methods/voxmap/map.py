@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.interface.frame import Floats
+from jostle._types import Floats
 from jostle.kernels.jit import kernel
 
 Words = NDArray[np.uint64]

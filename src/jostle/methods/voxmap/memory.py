@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jostle._types import Floats
 from jostle.errors import InputError
-from jostle.interface.frame import Floats
 from jostle.methods.voxmap.look_up import MOST_ACROSS
 from jostle.methods.voxmap.voxel_size import SHELL_SHARE, VoxelSettings, reach_of, solid_bounds, voxel_edge
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jostle import cast
-from jostle.broad_phase.candidates import broad_phase_of
+from jostle.broad_phase.choose import broad_phase_of
+from jostle.broad_phase.protocol import BroadPhase
 from jostle.interface.frame import Bodies
-from jostle.interface.method import BroadPhase, Progress
+from jostle.interface.method import Progress
 from jostle.interface.traits import Answer, Guarantee, Need, Semantics, Traits, within_resolution, within_share
 from jostle.methods.voxmap.detector import VoxmapDetector
 from jostle.methods.voxmap.look_up import MOST_ACROSS

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.triangle import Triangle, triangle_of_row
 from jostle.geometry.vector import Vec3, dot, length, minus, point_at, times, write_point
-from jostle.interface.frame import Floats
 from jostle.interface.method import Progress
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.interface.frame import Floats
+from jostle._types import Floats
 from jostle.interface.method import Progress
 from jostle.methods.voxmap.analytic_rays import crossings_of_surface
 from jostle.methods.voxmap.deep_points import deep_points

@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.geometry.vector import Vec3, dot, minus, plus, point_at, point_from, times, write_point
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int16, int32, int64, row_opener

@@ -13,14 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Longs
 from jostle.geometry.morton import codes_of_cells
 from jostle.geometry.vector import Vec3
-from jostle.interface.frame import Floats
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.methods.voxmap.map import GridSize, Lattice, Voxel, Words
-
-Longs = NDArray[np.int64]
 
 
 class Shell(NamedTuple):

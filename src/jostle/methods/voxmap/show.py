@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.interface.frame import Floats, Frame
+from jostle._types import Floats
+from jostle.interface.frame import Frame
 from jostle.interface.overlay import Overlay
 from jostle.methods.voxmap.map import Lattice
 from jostle.methods.voxmap.shape import VoxelShape

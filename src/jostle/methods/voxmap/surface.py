@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Longs
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.jit import kernel
@@ -20,7 +21,6 @@ from jostle.kernels.slices import run_in_slices
 from jostle.methods.voxmap.map import GridSize, Lattice, Words, cell_number
 
 Word = np.uint64
-Longs = NDArray[np.int64]
 
 FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)

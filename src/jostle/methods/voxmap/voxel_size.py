@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.errors import InputError
-from jostle.interface.frame import Floats
 
 if TYPE_CHECKING:
     from jostle.shapes.mesh import Mesh

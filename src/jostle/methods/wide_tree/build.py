@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.interface.frame import Floats, Ints
+from jostle._types import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.kd_order import BLOCK_ROOM, BlockWork
 from jostle.methods.wide_tree.morton import CELLS, NODE_ROOM, NodeWork, cut_into_nodes, morton_order

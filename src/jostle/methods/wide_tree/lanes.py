@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Singles
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import (
     LANES,
@@ -28,7 +28,6 @@ from jostle.kernels.simd import (
     f32x8_sub,
 )
 
-Lanes = NDArray[np.float32]
 POINT_ROWS = 3 * LANES  # float32 numbers of eight points
 BOX_ROWS = 2 * POINT_ROWS
 
@@ -36,9 +35,9 @@ BOX_ROWS = 2 * POINT_ROWS
 class Points8(NamedTuple):
     """Eight points or vectors."""
 
-    x: Lanes
-    y: Lanes
-    z: Lanes
+    x: Singles
+    y: Singles
+    z: Singles
 
 
 class Boxes8(NamedTuple):
@@ -57,19 +56,19 @@ class Faces8(NamedTuple):
 
 
 @kernel(forceinline=True)
-def lanes_at(rows: Any, start: int) -> Lanes:
+def lanes_at(rows: Any, start: int) -> Singles:
     """Return the row that begins at `start`."""
     return f32x8_load(rows, start)
 
 
 @kernel(forceinline=True)
-def in_every_lane(value: Any) -> Lanes:
+def in_every_lane(value: Any) -> Singles:
     """Return a number in all lanes."""
     return f32x8_splat(np.float32(value))
 
 
 @kernel(forceinline=True)
-def store_lanes(rows: Any, start: int, a: Lanes) -> None:
+def store_lanes(rows: Any, start: int, a: Singles) -> None:
     """Write a row."""
     f32x8_store(rows, start, a)
 
@@ -129,7 +128,7 @@ def boxes_meet(a: Boxes8, b: Boxes8) -> np.uint32:
 
 
 @kernel(forceinline=True)
-def separations(a: Boxes8, b: Boxes8) -> Lanes:
+def separations(a: Boxes8, b: Boxes8) -> Singles:
     """Return the signed distances of boxes along the axis where they overlap least: the lower, the deeper they overlap."""
     x = f32x8_sub(f32x8_max(a.lower.x, b.lower.x), f32x8_min(a.upper.x, b.upper.x))
     y = f32x8_sub(f32x8_max(a.lower.y, b.lower.y), f32x8_min(a.upper.y, b.upper.y))
@@ -154,18 +153,18 @@ def cross8(a: Points8, b: Points8) -> Points8:
 
 
 @kernel(forceinline=True)
-def heights(normal: Points8, offset: Lanes, a: Points8) -> Lanes:
+def heights(normal: Points8, offset: Singles, a: Points8) -> Singles:
     """Return normal · a - offset."""
     return f32x8_multiply_add(normal.x, a.x, f32x8_multiply_add(normal.y, a.y, f32x8_sub(f32x8_mul(normal.z, a.z), offset)))
 
 
 @kernel(forceinline=True)
-def squared_length(a: Points8) -> Lanes:
+def squared_length(a: Points8) -> Singles:
     """Return |a|²."""
     return f32x8_multiply_add(a.x, a.x, f32x8_multiply_add(a.y, a.y, f32x8_mul(a.z, a.z)))
 
 
 @kernel(forceinline=True)
-def sum_of_sizes(a: Points8) -> Lanes:
+def sum_of_sizes(a: Points8) -> Singles:
     """Return |x| + |y| + |z|."""
     return f32x8_add(f32x8_abs(a.x), f32x8_add(f32x8_abs(a.y), f32x8_abs(a.z)))

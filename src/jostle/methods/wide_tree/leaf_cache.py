@@ -20,9 +20,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Singles
 from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
 from jostle.geometry.vector import Vec3
-from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import LANES, f32x8_abs, f32x8_add, f32x8_multiply_add, f32x8_splat, f32x8_sub
@@ -45,7 +45,6 @@ from jostle.kernels.structs import Record, Rows, Run, float32, float64, int64
 from jostle.methods.wide_tree.lanes import (
     POINT_ROWS,
     Faces8,
-    Lanes,
     Points8,
     face_in_lane,
     faces_at,
@@ -87,8 +86,8 @@ class Planes8(NamedTuple):
     """The planes of eight faces: normal · p = offset, to within the slack."""
 
     normal: Points8
-    offset: Lanes
-    slack: Lanes
+    offset: Singles
+    slack: Singles
 
 
 class Points64(NamedTuple):
@@ -195,21 +194,21 @@ def _coordinates(corners: Any, start: int, row: int, reference: Reference) -> La
 
 
 @kernel(forceinline=True)
-def rounded_down(values: Lanes64) -> Lanes:
+def rounded_down(values: Lanes64) -> Singles:
     """Return float32 numbers that are surely below."""
     near = f64x8_to_f32x8(values)
     return f32x8_sub(near, _one_step(near))
 
 
 @kernel(forceinline=True)
-def rounded_up(values: Lanes64) -> Lanes:
+def rounded_up(values: Lanes64) -> Singles:
     """Return float32 numbers that are surely above."""
     near = f64x8_to_f32x8(values)
     return f32x8_add(near, _one_step(near))
 
 
 @kernel(forceinline=True)
-def _one_step(near: Lanes) -> Lanes:
+def _one_step(near: Singles) -> Singles:
     """Return what a float32 that was rounded to nearest must move to be surely outside."""
     return f32x8_multiply_add(f32x8_abs(near), f32x8_splat(OUTWARD), f32x8_splat(TINY))
 

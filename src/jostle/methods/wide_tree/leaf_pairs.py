@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jostle._types import Singles
 from jostle.geometry.contact_kind import CROSSING, NEAR
 from jostle.geometry.reported_distance import distance_if_nearer
 from jostle.geometry.triangle import Triangle, triangle_in_lane
@@ -35,7 +36,6 @@ from jostle.methods.wide_tree.lanes import (
     BOX_ROWS,
     POINT_ROWS,
     Faces8,
-    Lanes,
     Points8,
     box_in_lane,
     boxes_at,
@@ -188,7 +188,7 @@ def edges_that_do_not_part(x: WorldLeaf, y: WorldLeaf, j: int) -> np.uint32:
 
 
 @kernel(forceinline=True)
-def _parted_along(axis: Points8, faces: Faces8, others: Faces8, slack: Lanes) -> np.uint32:
+def _parted_along(axis: Points8, faces: Faces8, others: Faces8, slack: Singles) -> np.uint32:
     """Return the mask of the lanes whose faces do not overlap the others on an axis, by more than the slack."""
     zero = in_every_lane(0.0)
     p, q, r = heights(axis, zero, faces.p), heights(axis, zero, faces.q), heights(axis, zero, faces.r)

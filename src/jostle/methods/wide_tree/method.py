@@ -13,13 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
+from jostle._types import Floats, Ints
+from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
 from jostle.broad_phase.brute_force import BruteForce as AllPairs
-from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, world_volumes
+from jostle.broad_phase.protocol import PairFinder
 from jostle.broad_phase.uniform_grid import UniformGrid
-from jostle.broad_phase.volumes import CandidatePairs, every_pair
 from jostle.errors import InputError
-from jostle.interface.frame import Bodies, Floats, Frame, Ints
-from jostle.interface.method import OldToNew, PairFinder, Progress
+from jostle.interface.body_pairs import CandidatePairs, every_pair
+from jostle.interface.frame import Bodies, Frame
+from jostle.interface.method import OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits

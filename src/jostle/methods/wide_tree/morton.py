@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints, Longs
 from jostle.geometry.morton import morton_code
 from jostle.geometry.triangle import face_at, triangle_bounds
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses, Record, Rows, Struct, int64, opener
 from jostle.methods.wide_tree.kd_order import BLOCK_FACES, NODE_FACES, order_block
@@ -24,8 +24,6 @@ CODE_BITS = 10
 CELLS = 1 << CODE_BITS
 CODE_SHIFT = 32  # of a key: the code is above the number of the face
 STACK_ROWS = 1024  # eight for each level, and a level has at most half the faces of the one above or one bit less of their codes
-
-Keys = NDArray[np.int64]
 
 
 class WaitingNode(Record):
@@ -58,7 +56,7 @@ open_node_work = opener(NodeWork)
 
 @kernel
 def morton_order(
-    vertices: Floats, faces: Ints, frame: Floats, keys: Keys, spare: Keys, histogram: Keys, middles: NDArray[np.float32]
+    vertices: Floats, faces: Ints, frame: Floats, keys: Longs, spare: Longs, histogram: Longs, middles: NDArray[np.float32]
 ) -> None:
     """Sort keys (m,) int64: the code of each face above its number; `spare` (m,) and `histogram` (1025,) are scratch.
 
@@ -71,7 +69,7 @@ def morton_order(
 
 
 @kernel
-def _write_keys(vertices: Floats, faces: Ints, frame: Floats, keys: Keys, middles: NDArray[np.float32]) -> None:
+def _write_keys(vertices: Floats, faces: Ints, frame: Floats, keys: Longs, middles: NDArray[np.float32]) -> None:
     """Write codes and middles of all faces."""
     tree_frame, half = frame_in(frame), CELLS // 2
     cx, cy, cz = tree_frame.centre[0], tree_frame.centre[1], tree_frame.centre[2]
@@ -87,7 +85,7 @@ def _write_keys(vertices: Floats, faces: Ints, frame: Floats, keys: Keys, middle
 
 
 @kernel
-def _sort_by_digit(keys: Keys, out: Keys, shift: int, histogram: Keys) -> None:
+def _sort_by_digit(keys: Longs, out: Longs, shift: int, histogram: Longs) -> None:
     """Write the keys to `out`, sorted by ten of their bits: a pass of a radix sort."""
     for k in range(CELLS + 1):
         histogram[k] = 0
@@ -102,7 +100,7 @@ def _sort_by_digit(keys: Keys, out: Keys, shift: int, histogram: Keys) -> None:
 
 
 @kernel
-def _cut(keys: Keys, begin: int, end: int) -> int:
+def _cut(keys: Longs, begin: int, end: int) -> int:
     """Return where the highest bit changes between the codes of begin and end-1; the middle if they are all equal."""
     low, high = keys[begin] >> CODE_SHIFT, keys[end - 1] >> CODE_SHIFT
     if low == high:
@@ -132,7 +130,7 @@ def _full_runs(begin: int, end: int, size: int, parts: Rows[FaceRange]) -> int:
 
 
 @kernel
-def _eight_ranges(keys: Keys, begin: int, end: int, parts: Rows[FaceRange]) -> int:
+def _eight_ranges(keys: Longs, begin: int, end: int, parts: Rows[FaceRange]) -> int:
     """Cut begin … end, and then always the largest part of it, until there are eight or only leaves; returns how many."""
     parts[0].begin, parts[0].end = begin, end
     children = 1
@@ -153,7 +151,7 @@ def _eight_ranges(keys: Keys, begin: int, end: int, parts: Rows[FaceRange]) -> i
 
 @kernel
 def cut_into_nodes(
-    keys: Keys, middles: NDArray[np.float32], first: Ints, count: Ints, addresses: Addresses, block: Addresses
+    keys: Longs, middles: NDArray[np.float32], first: Ints, count: Ints, addresses: Addresses, block: Addresses
 ) -> int:
     """Make nodes over the sorted keys, which are put in a better order within blocks; returns the number of nodes.
 

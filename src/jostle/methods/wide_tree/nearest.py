@@ -31,10 +31,10 @@ import threading
 
 import numpy as np
 
+from jostle._types import Floats, Singles
 from jostle.geometry.triangle import triangle_from
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.geometry.vector import Vec3, length, point_from, write_point_from
-from jostle.interface.frame import Floats
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
@@ -43,7 +43,7 @@ from jostle.kernels.numbers import as_float64, as_int64
 from jostle.kernels.simd import LANES, f32x8_less, f32x8_max, f32x8_mul, f32x8_sub, lowest_bit, without_lowest_bit
 from jostle.kernels.slices import run_in_slices
 from jostle.kernels.structs import Addresses, Rows, borrowed
-from jostle.methods.wide_tree.lanes import Boxes8, Lanes, box_in_lane, boxes_at, in_every_lane, store_lanes
+from jostle.methods.wide_tree.lanes import Boxes8, box_in_lane, boxes_at, in_every_lane, store_lanes
 from jostle.methods.wide_tree.nearest_bounds import (
     aim,
     far_ends,
@@ -192,7 +192,7 @@ def _push_children(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodeP
 
 
 @kernel(forceinline=True)
-def _not_beyond_arrow(work: NearestWork, far_x: Lanes, used: np.uint32, count: int) -> np.uint32:
+def _not_beyond_arrow(work: NearestWork, far_x: Singles, used: np.uint32, count: int) -> np.uint32:
     """Return the mask of Y's children that are near enough to any of X's along the arrow."""
     limit, near = in_every_lane(work.limits.along), np.uint32(0)
     for j in range(count):
@@ -203,7 +203,7 @@ def _not_beyond_arrow(work: NearestWork, far_x: Lanes, used: np.uint32, count: i
 
 @kernel(forceinline=True)
 def _bound_children(
-    work: NearestWork, own_x: Boxes8, moved_x: Boxes8, far_x: Lanes, box_y: Boxes8, j: int, used: np.uint32
+    work: NearestWork, own_x: Boxes8, moved_x: Boxes8, far_x: Singles, box_y: Boxes8, j: int, used: np.uint32
 ) -> np.uint32:
     """Write the bounds of X's children from child j of Y; returns the mask of those that may hold something closer."""
     bounds, placement = work.nodes, work.placement

@@ -17,12 +17,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from jostle._types import Floats, Singles
 from jostle.geometry.rigid import solve_relative_pose_into
 from jostle.geometry.vector import Vec3, dot, point_from
-from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import LANES, f32x8_add, f32x8_max, f32x8_mul, f32x8_multiply_add, f32x8_splat
-from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Lanes, Points8, in_every_lane, lanes_at, minus8, squared_length
+from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Points8, in_every_lane, lanes_at, minus8, squared_length
 from jostle.methods.wide_tree.nearest_work import NearestWork, Placement
 from jostle.methods.wide_tree.relative_frame import (
     BOTH_FRAMES,
@@ -154,19 +154,19 @@ def _float32_or_infinite(value: float) -> float:
 
 
 @kernel(forceinline=True)
-def far_ends(boxes: Any, start: int, arrow: Any) -> Lanes:
+def far_ends(boxes: Any, start: int, arrow: Any) -> Singles:
     """Return the far ends of eight boxes along an arrow."""
     return _ends(boxes, start, arrow, POINT_ROWS, 0)
 
 
 @kernel(forceinline=True)
-def near_ends(boxes: Any, start: int, arrow: Any) -> Lanes:
+def near_ends(boxes: Any, start: int, arrow: Any) -> Singles:
     """Return the near ends of eight boxes along an arrow."""
     return _ends(boxes, start, arrow, 0, POINT_ROWS)
 
 
 @kernel(forceinline=True)
-def _ends(boxes: Any, start: int, arrow: Any, along: int, against: int) -> Lanes:
+def _ends(boxes: Any, start: int, arrow: Any, along: int, against: int) -> Singles:
     """Return ends of eight boxes; `along` and `against` are the rows of the corners to take, by the signs of the arrow."""
     x, y, z = arrow[0], arrow[1], arrow[2]
     end = f32x8_mul(lanes_at(boxes, start + (along if x > 0 else against)), f32x8_splat(x))
@@ -175,7 +175,7 @@ def _ends(boxes: Any, start: int, arrow: Any, along: int, against: int) -> Lanes
 
 
 @kernel(forceinline=True)
-def squared_gaps(a: Boxes8, b: Boxes8) -> Lanes:
+def squared_gaps(a: Boxes8, b: Boxes8) -> Singles:
     """Return the squared distances of boxes. NaN, from coordinates beyond float32, counts as 0."""
     below, above, zero = minus8(a.lower, b.upper), minus8(b.lower, a.upper), in_every_lane(0.0)
     return squared_length(
@@ -188,7 +188,7 @@ def squared_gaps(a: Boxes8, b: Boxes8) -> Lanes:
 
 
 @kernel(forceinline=True)
-def squared_between_centres(a: Boxes8, b: Boxes8) -> Lanes:
+def squared_between_centres(a: Boxes8, b: Boxes8) -> Singles:
     """Return the squared distances of the centres of boxes, up to rounding."""
     return f32x8_mul(squared_length(minus8(_doubled_centres(a), _doubled_centres(b))), in_every_lane(0.25))
 

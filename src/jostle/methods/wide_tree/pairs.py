@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.geometry.vector import Vec3
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import LANES, lowest_bit, without_lowest_bit

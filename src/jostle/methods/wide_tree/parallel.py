@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.interface.frame import Ints
+from jostle._types import Ints
 from jostle.kernels.pool import map_chunks
 from jostle.methods.wide_tree.search import (
     Found,

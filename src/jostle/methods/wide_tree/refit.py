@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints, Singles
 from jostle.geometry.triangle import Bounds, face_at, triangle_bounds, union_of_bounds
 from jostle.geometry.vector import Vec3, point_at
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64
@@ -34,7 +34,7 @@ from jostle.kernels.simd import (
     f32x8_transpose,
 )
 from jostle.kernels.structs import borrowed
-from jostle.methods.wide_tree.lanes import Boxes8, Lanes, Points8, in_every_lane, lanes_at, store_boxes, store_lanes
+from jostle.methods.wide_tree.lanes import Boxes8, Points8, in_every_lane, lanes_at, store_boxes, store_lanes
 from jostle.methods.wide_tree.scratch import SCRATCH
 from jostle.methods.wide_tree.tree import (
     EMPTY,
@@ -162,14 +162,14 @@ def _write_vertex_records(vertices: Floats, frame: TreeFrame, records: NDArray[n
 
 
 @kernel(forceinline=True)
-def _face(tree: FittedTree, records: Any, f: int) -> Lanes:
+def _face(tree: FittedTree, records: Any, f: int) -> Singles:
     """Return the record of a face."""
     p, q, r = as_int64(tree.faces[3 * f]), as_int64(tree.faces[3 * f + 1]), as_int64(tree.faces[3 * f + 2])
     return f32x8_min(lanes_at(records, RECORD * p), f32x8_min(lanes_at(records, RECORD * q), lanes_at(records, RECORD * r)))
 
 
 @kernel(forceinline=True)
-def _full_leaf(tree: FittedTree, records: Any, first: int) -> tuple[Lanes, ...]:
+def _full_leaf(tree: FittedTree, records: Any, first: int) -> tuple[Singles, ...]:
     """Return the records of eight faces."""
     return (
         _face(tree, records, first), _face(tree, records, first + 1), _face(tree, records, first + 2),
@@ -191,7 +191,7 @@ def _gather_children(tree: FittedTree, records: Any, node: int, of_nodes: int, s
 
 
 @kernel(forceinline=True)
-def _eight_records(records: Any, start: int) -> tuple[Lanes, ...]:
+def _eight_records(records: Any, start: int) -> tuple[Singles, ...]:
     """Return eight records that follow each other."""
     return (
         lanes_at(records, start), lanes_at(records, start + RECORD), lanes_at(records, start + 2 * RECORD),
@@ -201,14 +201,14 @@ def _eight_records(records: Any, start: int) -> tuple[Lanes, ...]:
 
 
 @kernel(forceinline=True)
-def _least_of_eight(below: tuple[Lanes, ...]) -> Lanes:
+def _least_of_eight(below: tuple[Singles, ...]) -> Singles:
     """Return the record of all eight."""
     a, b, c, d, e, f, g, h = below
     return f32x8_min(f32x8_min(f32x8_min(a, b), f32x8_min(c, d)), f32x8_min(f32x8_min(e, f), f32x8_min(g, h)))
 
 
 @kernel(forceinline=True)
-def _write_rows(boxes: Any, start: int, below: tuple[Lanes, ...]) -> Lanes:
+def _write_rows(boxes: Any, start: int, below: tuple[Singles, ...]) -> Singles:
     """Write the rows of a node, which are the transposed records below it; returns the half areas of its boxes."""
     a, b, c, d, e, f, g, h = below
     x, y, z, _, minus_x, minus_y, minus_z, _ = f32x8_transpose(a, b, c, d, e, f, g, h)

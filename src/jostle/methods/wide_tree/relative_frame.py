@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from jostle._types import Floats, Singles
 from jostle.geometry.rigid import cull_padding, solve_relative_pose_into
-from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64
 from jostle.kernels.simd import LANES, f32x8_add, f32x8_mul, f32x8_multiply_add, f32x8_splat, f32x8_sub
 from jostle.kernels.structs import Record, Run, float32
-from jostle.methods.wide_tree.lanes import POINT_ROWS, Lanes, boxes_at, in_every_lane, store_lanes
+from jostle.methods.wide_tree.lanes import POINT_ROWS, boxes_at, in_every_lane, store_lanes
 from jostle.methods.wide_tree.tree import PlacedTree, TreeFrame
 
 REACH = 1.0 + 1e-5  # rows of a pose are no longer: it is orthonormal to 1e-5 in each entry
@@ -134,7 +134,7 @@ def move_boxes(boxes: Any, start: int, way: Way, out: Any) -> None:
 
 
 @kernel(forceinline=True)
-def _add_product(matrix: Any, i: int, x: Lanes, y: Lanes, z: Lanes, start: Lanes) -> Lanes:
+def _add_product(matrix: Any, i: int, x: Singles, y: Singles, z: Singles, start: Singles) -> Singles:
     """Return coordinate i of matrix · (x, y, z), added to a start."""
     total = f32x8_multiply_add(z, f32x8_splat(matrix[3 * i + 2]), start)
     total = f32x8_multiply_add(y, f32x8_splat(matrix[3 * i + 1]), total)

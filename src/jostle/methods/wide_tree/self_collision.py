@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.contact_kind import NEAR
 from jostle.geometry.reported_distance import distance_if_nearer
 from jostle.geometry.rigid import cull_padding, transform_into
 from jostle.geometry.triangle import face_at
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vertex, triangles_touch
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import KEPT_BYTES, doubled
 from jostle.kernels.handles import AddressTable

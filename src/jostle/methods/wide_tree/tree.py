@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.interface.frame import Floats, Ints
+from jostle._types import Floats, Ints
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.structs import Addresses, One, Record, Rows, Run, Struct, float32, float64, int32, record_viewer, row_opener
 

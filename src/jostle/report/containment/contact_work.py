@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.interface.frame import Bools, Ints
+from jostle._types import Bools, Ints
 from jostle.kernels.structs import Record, Rows, Run, Struct, float64, int64, opener, uint8
 from jostle.report.containment.solid_bodies import SolidBody
 

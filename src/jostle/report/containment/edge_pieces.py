@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.geometry.flat_triangles import projection_axis
 from jostle.geometry.vector import point_at
 from jostle.geometry.winding_columns import windings
@@ -23,8 +24,6 @@ from jostle.report.containment.edge_work import MOST, EdgeWork, Surfaces, edge_a
 from jostle.report.containment.piece_windings import test_pieces
 from jostle.report.containment.sectors import APART, MEETING, UNDECIDED
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]  # of each face the first of its rows, and the face that touches it in each row
 
 FEW_ROWS = 100  # to look at, for which whole numbers take some 20 ms, and nothing is compiled

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jostle._types import Floats, Ints
 from jostle.geometry.contact_kind import CROSSING, NEAR
 from jostle.geometry.triangle import Bounds, face_at
 from jostle.geometry.vector import Vec3, point_from, write_point_from
 from jostle.geometry.winding import flag_winding
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, borrowed

@@ -17,12 +17,13 @@ from math import frexp
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
+
 Vector = tuple[int, int, int]
 Homogeneous = tuple[int, int, int, int]  # a point times a positive number, and that number
 TestPoint = tuple[Homogeneous, tuple[Vector, ...]]  # a point, and the ways that it is moved by ε, ε², …
 Span = tuple[Fraction, Fraction]
 Sides = list[tuple[int, int]]
-Floats = NDArray[np.float64]
 
 
 def interiors_meet(

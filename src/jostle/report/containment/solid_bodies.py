@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jostle._types import Bools, Floats, Ints
 from jostle.geometry.aabb import world_interval
 from jostle.geometry.triangle import Bounds, Triangle
 from jostle.geometry.vector import Vec3, point_at, point_from, write_point_from
-from jostle.interface.frame import Bools, Floats, Frame, Ints
+from jostle.interface.frame import Frame
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, Rows, Struct, float64, int32, row_opener

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Ints
 from jostle.geometry.contact_kind import A_IN_B, B_IN_A, NEAR
 from jostle.geometry.winding_columns import windings
-from jostle.interface.frame import Frame, Ints
+from jostle.interface.frame import Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import KEPT_BYTES
 from jostle.kernels.scratch import Workspaces

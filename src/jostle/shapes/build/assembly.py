@@ -9,8 +9,8 @@ with a pointed end, has an odd number. All other parts are closed.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.shapes.build.blocks import blocks
 from jostle.shapes.build.primitives import box, torus
 from jostle.shapes.build.rings import joined, lathe, placed, skin, tube
@@ -19,7 +19,6 @@ from jostle.shapes.mesh import Mesh
 GAP = 0.002
 FACES = 5263
 
-Floats = NDArray[np.float64]
 
 _QUARTERS = tuple(np.pi / 2.0 * k for k in range(4))
 

@@ -16,17 +16,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats, Longs
 from jostle.errors import InputError
 from jostle.shapes.build.convex import with_bulging_diagonals
 from jostle.shapes.build.primitives import truncated_cone
 from jostle.shapes.build.rings import fan, strip
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LARGEST_BEND = 1.2  # radians per joint: a fist; beyond it fingertips would enter the palm
 LEAST_BEND = -0.2
@@ -153,7 +150,7 @@ def _knuckle(column: int) -> tuple[float, float]:
     return float(x), float(_PALM_ROWS[-1] - 1.0 * (x + 0.05) ** 2)
 
 
-def _palm() -> tuple[Floats, list[Ints]]:
+def _palm() -> tuple[Floats, list[Longs]]:
     """Points 0 … 139: 7 rings of 20. Then 7 points inside the wrist cap and 3 webs between fingers. Faces without top and hole."""
     rings = [_palm_ring(row) for row in range(7)]
     cap = np.stack([_half_width(0.0) * (np.arange(1, 8) / 4.0 - 1.0), np.full(7, -0.012), np.zeros(7)], axis=1)
@@ -195,7 +192,7 @@ def _palm_ring(row: int) -> Floats:
     return np.vstack([back, sides[0], front, sides[1]])
 
 
-def _finger_cell(k: int) -> Ints:
+def _finger_cell(k: int) -> Longs:
     """The 8 palm vertices around the root of finger k: back, side, front, side."""
     left, top = 2 * k, 120
     webs = {2: 147, 4: 148, 6: 149}
@@ -206,14 +203,14 @@ def _finger_cell(k: int) -> Ints:
     return np.array([*back, right_side, *front, left_side])
 
 
-def _thumb_hole() -> Ints:
+def _thumb_hole() -> Longs:
     """The 8 palm vertices around the thumb's hole, in the order of a finger's cell as seen along the thumb."""
     low, middle, high = (20 * (_THUMB_ROW + k) for k in range(3))
     # Towards the thumb's tip the index finger's side (high row) is on the right, the back of the hand above.
     return np.array([low, middle, high, high + 19, high + 18, middle + 18, low + 18, low + 19])
 
 
-def _grow(points: Floats, faces: list[Ints], base: Ints, finger: _Finger, rows: Sequence[float]) -> tuple[Floats, list[Ints]]:
+def _grow(points: Floats, faces: list[Longs], base: Longs, finger: _Finger, rows: Sequence[float]) -> tuple[Floats, list[Longs]]:
     """Add a finger on a ring of 8 vertices: rings along its curve and a tip."""
     centres, frames = _curve(finger, np.array([*rows, 1.0]))
     angle = np.radians([135.0, 90.0, 45.0, 0.0, -45.0, -90.0, -135.0, 180.0])

@@ -8,12 +8,10 @@ surface cannot cross itself. The outline comes from a table of half axes, the fa
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.shapes.build.rings import skin
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 _COLUMNS = 30
 # z, reach to the front, to the back, and to the side

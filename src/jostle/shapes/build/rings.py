@@ -12,12 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from jostle._types import Floats, Longs
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def skin(rings: Sequence[Floats], first_pole: ArrayLike, last_pole: ArrayLike, name: str) -> Mesh:
@@ -29,7 +27,7 @@ def skin(rings: Sequence[Floats], first_pole: ArrayLike, last_pole: ArrayLike, n
     return Mesh(vertices, skin_faces(counts), name=name)
 
 
-def skin_faces(counts: Sequence[int]) -> Ints:
+def skin_faces(counts: Sequence[int]) -> Longs:
     """Return the (2 * sum(counts), 3) faces of a skin; vertex 0 is the first pole, the last vertex the last one."""
     starts = 1 + np.concatenate([[0], np.cumsum(counts)])
     faces = [fan(0, ring_indices(int(starts[0]), counts[0])[::-1])]
@@ -39,17 +37,17 @@ def skin_faces(counts: Sequence[int]) -> Ints:
     return np.vstack(faces)
 
 
-def ring_indices(start: int, count: int) -> Ints:
+def ring_indices(start: int, count: int) -> Longs:
     """Return the vertex numbers start, start + 1, … of a ring."""
     return np.arange(start, start + count)
 
 
-def fan(centre: int, ring: Ints) -> Ints:
+def fan(centre: int, ring: Longs) -> Longs:
     """Return the triangles between a centre and a ring that runs counter-clockwise seen from outside."""
     return np.stack([np.full(len(ring), centre), ring, np.roll(ring, -1)], axis=1)
 
 
-def strip(lower: Ints, upper: Ints) -> Ints:
+def strip(lower: Longs, upper: Longs) -> Longs:
     """Return the m + n triangles between two rings of m and n vertices that start at the same angle.
 
     The strip walks both rings by the fraction of the ring passed, and steps on the lower one first when they are level.
@@ -59,8 +57,8 @@ def strip(lower: Ints, upper: Ints) -> Ints:
     keys = np.concatenate([2 * np.arange(1, m + 1) * n, 2 * np.arange(1, n + 1) * m + 1])
     order = np.argsort(keys)
     steps_lower = order < m
-    i: Ints = np.cumsum(steps_lower) - steps_lower
-    j: Ints = np.cumsum(~steps_lower) - ~steps_lower
+    i: Longs = np.cumsum(steps_lower) - steps_lower
+    j: Longs = np.cumsum(~steps_lower) - ~steps_lower
     here, above = lower[i % m], upper[j % n]
     third = np.where(steps_lower, lower[(i + 1) % m], upper[(j + 1) % n])
     return np.stack([here, third, above], axis=1)

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.shapes.formats.source import Budget
 
-Floats = NDArray[np.float64]
 Point = tuple[int, int]  # exact
 
 _MANY_NEAR = 16  # from here on floats sort out what is outside of a triangle faster than exact tests of one point at a time

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle.shapes.formats.polygons import Floats, Ints
+from jostle._types import Floats, Longs
 from jostle.shapes.formats.source import Budget, Source, UnreadableError, reason_of, shortened
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
@@ -37,7 +37,7 @@ class Scene(NamedTuple):
     """What a file shows: nodes in order, and points, triangles and name of each mesh they use."""
 
     nodes: list[Node]
-    meshes: dict[int, tuple[Floats, Ints, str]]
+    meshes: dict[int, tuple[Floats, Longs, str]]
 
 
 def read_gltf(source: Source) -> Scene:
@@ -237,7 +237,7 @@ def _mesh_name(file: _File, k: int) -> str:
     return shortened(str(file.entry("meshes", k).get("name") or f"mesh {k}"), _LONGEST_NAME)
 
 
-def _mesh(file: _File, k: int, primitives: list[_Primitive]) -> tuple[Floats, Ints, str]:
+def _mesh(file: _File, k: int, primitives: list[_Primitive]) -> tuple[Floats, Longs, str]:
     points, faces, start = [np.empty((0, 3))], [np.empty((0, 3), dtype=np.int64)], 0
     first: dict[int, tuple[int, int]] = {}  # of the points of an accessor, and how many
     for where, mode, positions, indices, corners in primitives:
@@ -261,7 +261,7 @@ def _mesh(file: _File, k: int, primitives: list[_Primitive]) -> tuple[Floats, In
     return np.vstack(points), np.vstack(faces), _mesh_name(file, k)
 
 
-def _unrolled(order: Ints, mode: int, where: str) -> Ints:
+def _unrolled(order: Longs, mode: int, where: str) -> Longs:
     """Triangles of a list, strip or fan of vertices; every second triangle of a strip is turned round."""
     if mode == 4:
         if len(order) % 3:

@@ -12,18 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats, Longs
 from jostle.shapes.formats.source import Source, UnreadableError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Polygons(NamedTuple):
     """Polygons of a file: `corners` holds the point numbers of all polygons end to end, `sizes` how many each has."""
 
     points: Floats  # (n, 3)
-    corners: Ints  # (sum(sizes),)
-    sizes: Ints  # (p,)
+    corners: Longs  # (sum(sizes),)
+    sizes: Longs  # (p,)
 
 
 def polygons_from_lists(source: Source, points: list[list[float]] | Floats, polygons: list[list[int]]) -> Polygons:
@@ -66,7 +64,7 @@ def checked(polygons: Polygons, where: str = "") -> Polygons:
     return polygons
 
 
-def merged(points: Floats, faces: Ints) -> tuple[Floats, Ints]:
+def merged(points: Floats, faces: Longs) -> tuple[Floats, Longs]:
     """Return points without bit-equal repetitions, in order of first occurrence, and the faces renumbered."""
     points = np.ascontiguousarray(points + 0.0)  # -0.0 becomes 0.0
     keys = points.view("V24").ravel()

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jostle.shapes.formats.polygons import Floats, Ints, Polygons, is_mirroring, moved
+from jostle._types import Floats, Longs
+from jostle.shapes.formats.polygons import Polygons, is_mirroring, moved
 from jostle.shapes.formats.source import Source, UnreadableError, as_index, as_number, reason_of, shortened
 from jostle.shapes.formats.xml import parse_xml
 
@@ -177,7 +178,7 @@ def _built(source: Source, items: list[_Use], objects: dict[Key, _Object]) -> Po
     """Put the objects where the build has them."""
     _count(source, items, objects)
     points: list[Floats] = [np.empty((0, 3))]
-    corners: list[Ints] = [np.empty((0, 3), dtype=np.int64)]
+    corners: list[Longs] = [np.empty((0, 3), dtype=np.int64)]
     arrays = {key: _arrays(shown) for key, shown in objects.items()}
     start = 0
     waiting = [(use, np.eye(4)) for use in reversed(items)]
@@ -239,7 +240,7 @@ def _sum(parts: list[_Total], own: _Object) -> _Total:
     return _Total(vertices + len(own.points) // 3, faces + len(own.corners) // 3, nodes + 1, depth + 1)
 
 
-def _arrays(shown: _Object) -> tuple[Floats, Ints]:
+def _arrays(shown: _Object) -> tuple[Floats, Longs]:
     points = np.frombuffer(shown.points).reshape(-1, 3) if shown.points else np.empty((0, 3))
     triangles = np.frombuffer(shown.corners, dtype=np.int64).reshape(-1, 3) if shown.corners else np.empty((0, 3), dtype=np.int64)
     if len(triangles) and not 0 <= triangles.min() <= triangles.max() < len(points):

@@ -29,14 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
+from jostle._types import Floats, Longs
 from jostle.shapes.formats.ears import EarClipping, Point, along_edges, turn
 from jostle.shapes.formats.source import Budget, UnreadableError
 
 if TYPE_CHECKING:
     from jostle.shapes.formats.polygons import Polygons
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Error of (b - a) x (c - a) in float64, relative to the sum of the two products (Shewchuk's ccwerrboundA).
 _ORIENTATION_ERROR = (3.0 + 16.0 * 2.0**-53) * 2.0**-53
@@ -46,7 +45,7 @@ _AT_A_TIME = 1 << 15  # polygons; arrays of this size stay in the cache
 _ROUNDING = 1e-5  # of the largest coordinate: half a unit of the last of six digits, on both sides
 
 
-def triangles(polygons: Polygons, budget: Budget) -> tuple[Ints, NDArray[np.int32]]:
+def triangles(polygons: Polygons, budget: Budget) -> tuple[Longs, NDArray[np.int32]]:
     """Return (m, 3) triangles, those of each polygon in its place, and the polygon of each."""
     points, corners, sizes = polygons
     count = int((sizes - 2).sum())
@@ -80,7 +79,7 @@ class _CrossesItself(Exception):
     """The outline of a polygon crosses itself."""
 
 
-def _perhaps_not_convex(points: Floats, corners: Ints, starts: Ints, sizes: Ints, budget: Budget) -> Iterator[int]:
+def _perhaps_not_convex(points: Floats, corners: Longs, starts: Longs, sizes: Longs, budget: Budget) -> Iterator[int]:
     """Yield the polygons that floats do not prove to be convex, in order of size."""
     columns = np.ascontiguousarray(points.T)
     for size in np.unique(sizes[sizes > 3]).tolist():
@@ -96,7 +95,7 @@ def _perhaps_not_convex(points: Floats, corners: Ints, starts: Ints, sizes: Ints
             yield from some[~convex].tolist()
 
 
-def _seen_along_axis(columns: Floats, corners: Ints) -> tuple[Floats, Floats]:
+def _seen_along_axis(columns: Floats, corners: Longs) -> tuple[Floats, Floats]:
     """Return two coordinates of (k, m) corners of m polygons, which are counter-clockwise along the main axis of their normals."""
     x, y, z = (column[corners] for column in columns)
     with np.errstate(all="ignore"):

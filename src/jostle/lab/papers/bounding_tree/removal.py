@@ -11,13 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.pose import rotation_about, translation
 from jostle.motion.record import Motion
 from jostle.scenes import make_scene
-
-Floats = NDArray[np.float64]
 
 ALL_FRAMES = 1000  # more than there are
 WAYS = ("remove_cover_1", "remove_cover_2")

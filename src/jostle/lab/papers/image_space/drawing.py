@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
+from jostle._types import Floats
 from jostle.geometry.rigid import transform_points
-from jostle.interface.frame import Bodies, Floats, Frame
+from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query

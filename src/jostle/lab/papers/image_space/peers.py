@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jostle import cast
-from jostle.broad_phase.candidates import LocalBoxes, allowed_pairs, broad_phase_of, world_volumes
+from jostle._types import Floats, Ints
+from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
+from jostle.broad_phase.choose import broad_phase_of
 from jostle.errors import Unsupported
 from jostle.geometry.contact_kind import CROSSING
-from jostle.interface.frame import Bodies, Floats, Frame, Ints
+from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query

@@ -2,8 +2,8 @@
 
 No figure of the paper: it says that its computations can be bounded (§1, §3.2). What is asked of it here is ours: the 99.9th
 percentile of the thread's CPU time over 3,000 frames stays below the budget and 0.3 ms. CPU time, so that a busy machine does not
-blur it; wall time is told beside it. Times are of whole calls of `World.detect`, one for each frame of one replay (`instrumented.py`);
-what the first call of all sets up is not among them, since the laboratory asks for frame 0 before it begins.
+blur it; wall time stands beside it. Times are of whole calls of `World.detect`, one for each frame of one replay
+(`instrumented.py`). They leave out what the very first call sets up: the laboratory asks for frame 0 before it begins.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 No figure of the paper: it says that all regions are discovered (§6), a little late at worst and usually before they touch (§3.2),
 and shows a video. What is asked of it here is ours: at 2 ms a frame and 30 Hz at least 99 % of the touching faces belong to regions
 of which at least one pair is reported, and no region of 8 or more pairs is missed for more than 3 frames. What a region is says
-`lab/regions.py`, how it is watched `instrumented.py`: counts are of the first replay, in which the exact engine works between two frames
-and leaves nothing in the caches.
+`lab/regions.py`, how it is watched `instrumented.py`: counts are of the first replay, in which the exact engine works between
+two frames and leaves nothing in the caches.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats
 from jostle.geometry.rigid import transform_points
 from jostle.methods.voxmap.method import Voxmap
 from jostle.methods.voxmap.shape import VoxelShape
@@ -19,8 +19,6 @@ from jostle.render import Camera, save_picture
 from jostle.scenes import make_scene
 from jostle.shapes.build import box
 from jostle.shapes.mesh import Mesh
-
-Floats = NDArray[np.float64]
 
 ACCURACY = 0.1
 KINDS = ("stellated_dodecahedra", "icosahedra")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jostle.interface.method import BroadPhase
+from jostle.broad_phase.protocol import BroadPhase
 from jostle.lab.experiment import Value
 from jostle.lab.methods import NamedMethod
 from jostle.lab.papers.voxmap.printed import PRINTED

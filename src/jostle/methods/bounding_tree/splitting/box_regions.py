@@ -9,17 +9,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from jostle._types import Floats, Longs
 from jostle.geometry.vector import Vec3, coordinate, dot, minus, plus, point_at, times, write_point
-from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.methods.bounding_tree.axes import Axes
 from jostle.methods.bounding_tree.face_sets import SetWork, centre_of_entry
 from jostle.methods.bounding_tree.tree import Volume, axes_of, centre_of, half_extents_of
-
-Seeds = NDArray[np.int64]
 
 
 class AxisOrder(NamedTuple):
@@ -98,7 +93,7 @@ def nearest_of(p: Vec3, points: Floats, n: int) -> int:
 
 
 @kernel
-def first_faces(work: SetWork, begin: int, end: int, regions: Floats, degree: int, seeds: Seeds) -> None:
+def first_faces(work: SetWork, begin: int, end: int, regions: Floats, degree: int, seeds: Longs) -> None:
     """Write to seeds (6,) the entries of a set whose faces are nearest to the centres of the regions (6,3).
 
     A face nearest to two regions is that of the first; the other region takes its next nearest. degree <= end - begin.

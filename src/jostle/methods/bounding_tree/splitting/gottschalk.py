@@ -8,21 +8,18 @@ across the second longest, then the shortest.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Longs
 from jostle.geometry.vector import Vec3, dot, minus
-from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses
 from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, SetWork, centre_of_entry, open_sets, view_volume
 from jostle.methods.bounding_tree.splitting.box_regions import axis_of, longest_axes, nearest_of, region_centres
 from jostle.methods.bounding_tree.tree import Volume, axes_of
 
-Numbers = NDArray[np.int64]
-
 
 @kernel
-def sets_to_closest_regions(addresses: Addresses, begins: Numbers, ends: Numbers, degrees: Numbers, boxes: Floats) -> None:
+def sets_to_closest_regions(addresses: Addresses, begins: Longs, ends: Longs, degrees: Longs, boxes: Floats) -> None:
     """Write to the labels which region of its box (s,16) is closest to the centre of each face of sets."""
     work, regions = open_sets(addresses), np.empty((LARGEST_DEGREE, 3))
     for s in range(begins.shape[0]):
@@ -32,7 +29,7 @@ def sets_to_closest_regions(addresses: Addresses, begins: Numbers, ends: Numbers
 
 
 @kernel
-def cut_sets_at_mean(addresses: Addresses, begins: Numbers, ends: Numbers, boxes: Floats) -> None:
+def cut_sets_at_mean(addresses: Addresses, begins: Longs, ends: Longs, boxes: Floats) -> None:
     """Write to the labels on which side of the mean each face of sets is, along an axis of its box (s,16)."""
     work = open_sets(addresses)
     for s in range(begins.shape[0]):

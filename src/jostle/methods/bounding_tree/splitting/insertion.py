@@ -16,30 +16,28 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Longs
 from jostle.geometry.triangle import Bounds, Triangle, triangle_bounds, union_of_bounds
 from jostle.geometry.vector import minus, point_from, write_point_from
-from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.random import below
 from jostle.kernels.structs import Addresses
 from jostle.methods.bounding_tree.axes import along
 from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, SetWork, Subset, open_sets, view_volume
-from jostle.methods.bounding_tree.splitting.box_regions import Seeds, first_faces, region_centres
+from jostle.methods.bounding_tree.splitting.box_regions import first_faces, region_centres
 from jostle.methods.bounding_tree.tree import OBB, SPHERE, Volume, axes_of
 from jostle.methods.bounding_tree.volumes.quality import box_size, corners_of, sphere_size
 from jostle.methods.bounding_tree.volumes.sphere import Ball, grown_sphere
 
-Numbers = NDArray[np.int64]
 FACE = LARGEST_DEGREE  # the number of the subset that holds the face at work alone
 NOBODY = 255
 
 
 @kernel
 def insert_into_sets(
-    kind: int, quality: int, addresses: Addresses, begins: Numbers, ends: Numbers, degrees: Numbers, boxes: Floats
+    kind: int, quality: int, addresses: Addresses, begins: Longs, ends: Longs, degrees: Longs, boxes: Floats
 ) -> None:
     """Write to the labels the subset of each face of sets with these boxes (s,16)."""
     work, regions, seeds = open_sets(addresses), np.empty((LARGEST_DEGREE, 3)), np.empty(LARGEST_DEGREE, np.int64)
@@ -52,7 +50,7 @@ def insert_into_sets(
 
 
 @kernel
-def begin_subsets(kind: int, quality: int, work: SetWork, begin: int, end: int, seeds: Seeds, box: Volume) -> None:
+def begin_subsets(kind: int, quality: int, work: SetWork, begin: int, end: int, seeds: Longs, box: Volume) -> None:
     """Label the first entries of the subsets, and all others as in none; write the objects of the first faces."""
     for entry in range(begin, end):
         work.label[entry] = NOBODY

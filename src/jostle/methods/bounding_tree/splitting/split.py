@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jostle.interface.frame import Bools, Floats
+from jostle._types import Bools, Floats, Longs
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Addresses
 from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, FaceSets, SetWork, open_sets
@@ -19,7 +18,6 @@ from jostle.methods.bounding_tree.splitting.gottschalk import cut_sets_at_mean, 
 from jostle.methods.bounding_tree.splitting.insertion import insert_into_sets
 from jostle.methods.bounding_tree.splitting.without_optimisation import add_subset_to_sets
 
-Numbers = NDArray[np.int64]
 WITHOUT_OPTIMISATION, INSERTION, GOTTSCHALK, BINARY_GOTTSCHALK = range(4)
 SPLITTINGS = {
     "without_optimisation": WITHOUT_OPTIMISATION,
@@ -32,14 +30,14 @@ SPLITTINGS = {
 class ToSplit(NamedTuple):
     """Sets to be split, and what comes of it."""
 
-    begins: Numbers  # (s,) of entries of the list
-    ends: Numbers  # (s,)
-    degrees: Numbers  # (s,) at most so many subsets
+    begins: Longs  # (s,) of entries of the list
+    ends: Longs  # (s,)
+    degrees: Longs  # (s,) at most so many subsets
     boxes: Floats  # (s,16) the smallest enclosing boxes
     means: Floats  # (s,6,3) of the subsets for §3.1; on entry those of degree - 1, NaN in the beginning
     last: Bools  # (s,) sets that are not tried again
-    starts: Numbers  # (s,7) written: where the subsets that are not empty begin, and the last one ends
-    parts: Numbers  # (s,) written: how many of these there are
+    starts: Longs  # (s,7) written: where the subsets that are not empty begin, and the last one ends
+    parts: Longs  # (s,) written: how many of these there are
 
 
 def split_sets(splitting: int, kind: int, quality: int, sets: FaceSets, these: ToSplit) -> None:
@@ -57,9 +55,7 @@ def split_sets(splitting: int, kind: int, quality: int, sets: FaceSets, these: T
 
 
 @kernel
-def deal_sets(
-    addresses: Addresses, begins: Numbers, ends: Numbers, degrees: Numbers, last: Bools, starts: Numbers, parts: Numbers
-) -> None:
+def deal_sets(addresses: Addresses, begins: Longs, ends: Longs, degrees: Longs, last: Bools, starts: Longs, parts: Longs) -> None:
     """Bring the faces of each subset together, and their labels; write starts (s,7) and parts (s,) as in `ToSplit`."""
     work, places = open_sets(addresses), np.empty(LARGEST_DEGREE, np.int64)
     for s in range(begins.shape[0]):
@@ -74,7 +70,7 @@ def deal_sets(
 
 
 @kernel
-def _count_subsets(work: SetWork, begin: int, end: int, degree: int, places: Numbers, starts: Numbers) -> int:
+def _count_subsets(work: SetWork, begin: int, end: int, degree: int, places: Longs, starts: Longs) -> int:
     """Write where each subset goes to places (6,), and to starts (7,) where those begin that are not empty; return their number."""
     for j in range(degree):
         places[j] = 0
@@ -92,7 +88,7 @@ def _count_subsets(work: SetWork, begin: int, end: int, degree: int, places: Num
 
 
 @kernel
-def _deal(work: SetWork, begin: int, end: int, degree: int, places: Numbers) -> None:
+def _deal(work: SetWork, begin: int, end: int, degree: int, places: Longs) -> None:
     """Bring the faces of each subset to its place; afterwards places (6,) are where the subsets end."""
     for entry in range(begin, end):
         j = work.label[entry]

@@ -13,22 +13,20 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle._types import Floats, Longs
 from jostle.geometry.vector import Vec3, minus, plus, point_at, write_point
-from jostle.interface.frame import Floats
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses
 from jostle.methods.bounding_tree.face_sets import LARGEST_DEGREE, SetWork, centre_of_entry, open_sets
 from jostle.methods.bounding_tree.splitting.box_regions import nearest_of, squared_distance_to
 
-Numbers = NDArray[np.int64]
 MOST_ROUNDS = 100
 
 
 @kernel
-def add_subset_to_sets(addresses: Addresses, begins: Numbers, ends: Numbers, degrees: Numbers, means: Floats) -> None:
+def add_subset_to_sets(addresses: Addresses, begins: Longs, ends: Longs, degrees: Longs, means: Floats) -> None:
     """Label sets of degree - 1 subsets, now split into degree, and write the means (s,6,3) of the subsets.
 
     A set of which the first row of means is NaN is still whole, and gets all its subsets, one after the other.
@@ -48,7 +46,7 @@ def add_subset_to_sets(addresses: Addresses, begins: Numbers, ends: Numbers, deg
 
 
 @kernel
-def _move_means(work: SetWork, begin: int, end: int, degree: int, means: Floats, counts: Numbers) -> None:
+def _move_means(work: SetWork, begin: int, end: int, degree: int, means: Floats, counts: Longs) -> None:
     """Write the mean of the centres of the faces of each subset; an empty subset keeps its own. Sums are about the first face."""
     origin = centre_of_entry(work, begin)
     for j in range(degree):
@@ -68,7 +66,7 @@ def _move_means(work: SetWork, begin: int, end: int, degree: int, means: Floats,
 
 
 @kernel
-def add_subset(work: SetWork, begin: int, end: int, degree: int, means: Floats, counts: Numbers) -> int:
+def add_subset(work: SetWork, begin: int, end: int, degree: int, means: Floats, counts: Longs) -> int:
     """Go from a splitting into degree - 1 subsets to one into `degree`; return how often faces were rearranged."""
     farthest, far = begin, -math.inf
     for entry in range(begin, end):

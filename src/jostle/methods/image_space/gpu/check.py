@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from jostle.interface.frame import Floats
+from jostle._types import Floats
 from jostle.methods.image_space.regions import Views
 from jostle.methods.image_space.shape import ImageShape
 from jostle.render.patches import patches_of

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.interface.frame import Floats, Ints
+from jostle._types import Floats, Ints
 from jostle.methods.image_space.shape import ImageShape
 
 GRID_BITS = 29  # of a coordinate; a reference may lie twice as far out, and the difference of both still is an int32

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.interface.frame import Ints
+from jostle._types import Ints
 from jostle.kernels.jit import kernel
 
 LARGEST_ATLAS = 4096  # texels along a side: 64 MB for a depth texture

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Floats, Ints
 from jostle.errors import InputError
-from jostle.interface.frame import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.image_space.gpu.buffers import Buffers
 from jostle.methods.image_space.gpu.device import CURE, FORKED, SharedDevice, shared_device

@@ -1,107 +1,24 @@
-"""Pairwise(broad, narrow): the only glue between the two phases; it makes a Method of a BroadPhase and a PairTest.
-
-Boxes of bodies are made here, in world axes, conservative for the world vertices (`geometry/aabb.py`), grown by half of the
-clearance each, and spheres for the broad phases that ask for them; the filters are applied to what the broad phase finds; self
-tests are added; records per pair are kept.
-"""
+"""Volumes of bodies in the world: conservative boxes and spheres that a frame's poses and vertices give them."""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle import cast
-from jostle.broad_phase import BROAD_PHASES
-from jostle.broad_phase.pair_memory import PairMemory
+from jostle._types import Floats
 from jostle.broad_phase.volume_table import VolumeTable, farthest_from, trim_boxes
-from jostle.broad_phase.volumes import CandidatePairs, Volumes
-from jostle.errors import InputError
+from jostle.broad_phase.volumes import Volumes
 from jostle.geometry.aabb import box_of_points, world_boxes_into
 from jostle.geometry.vector import Vec3
-from jostle.interface.frame import Bodies, Floats, Frame
-from jostle.interface.method import BroadPhase, Detector, OldToNew, PairTest, Progress, Shape
-from jostle.interface.overlay import Overlay
-from jostle.interface.query import Query
-from jostle.interface.traits import Answer, Guarantee, Serve, Traits
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.arrays import read_only_view
-from jostle.report.report import Report, replaced
-from jostle.settings_text import made_with, name_and_rest, settings_written
 from jostle.shapes.mesh import Mesh
 
 MANY_BODIES = 8  # from here on boxes are cut down to balls: fewer pairs pay for it
-
-
-@dataclass(frozen=True)
-class Pairwise:
-    """A method of two phases."""
-
-    broad: BroadPhase
-    narrow: PairTest
-
-    def __post_init__(self) -> None:
-        """Check both phases."""
-        object.__setattr__(self, "broad", broad_phase_of(self.broad, "Pairwise"))
-        if isinstance(self.narrow, type) or not cast.has(self.narrow, "traits", "shape_type", "prepare_shape", "test_pairs"):
-            raise InputError(f"Pairwise: narrow is {cast.shown(self.narrow)}; it must have what jostle.PairTest lists")
-
-    @property
-    def traits(self) -> Traits:
-        """Those of the narrow phase, less what needs more than pairs (motion, distance)."""
-        traits = self.narrow.traits
-        answers: dict[Answer, Guarantee] = dict(traits.answers)
-        for question in (Answer.DISTANCE, Answer.TIME):
-            answers.pop(question, None)
-        return dataclasses.replace(traits, answers=answers, serves=traits.serves - {Serve.MOTION})
-
-    @property
-    def shape_type(self) -> type:
-        """That of the narrow phase."""
-        return self.narrow.shape_type
-
-    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Shape:
-        """Prepare for the narrow phase."""
-        return self.narrow.prepare_shape(mesh, progress)
-
-    def start(self, bodies: Bodies, shapes: tuple[Shape, ...]) -> PairwiseDetector:
-        """Begin detecting."""
-        return PairwiseDetector(self, bodies, shapes)
-
-
-class PairwiseDetector(Detector):
-    """A broad phase and a pair test at work, with the memory of each pair."""
-
-    def __init__(self, method: Pairwise, bodies: Bodies, shapes: tuple[Shape, ...]) -> None:
-        self._method = method
-        self._shapes = shapes
-        self._finder = method.broad.start(len(bodies))
-        self._boxes = LocalBoxes(bodies)
-        self._memory = PairMemory()
-
-    def detect(self, frame: Frame, query: Query) -> Report:
-        """Find pairs of boxes, filter them, test the bodies."""
-        pairs = allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, query.clearance)), frame)
-        if query.itself:
-            pairs = _with_self_pairs(pairs, len(frame))
-        report = self._method.narrow.test_pairs(pairs, self._shapes, frame, query, self._memory)
-        boxes = self._finder.counters.get("box_tests", 0)
-        counters = replaced(report.counters, box_tests=report.counters.box_tests + boxes, body_pairs=len(pairs.body_a))
-        return replaced(report, counters=counters)
-
-    def change(self, bodies: Bodies, shapes: tuple[Shape, ...], old_to_new: OldToNew) -> None:
-        """Follow bodies that came and went."""
-        self._shapes = shapes
-        self._finder.change(len(bodies), old_to_new)
-        self._boxes = LocalBoxes(bodies)
-        self._memory.renumber(old_to_new)
-
-    def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show the boxes that the broad phase sees."""
-        volumes = world_volumes(self._boxes, frame, 0.0)
-        return Overlay("boxes of bodies", boxes=np.stack([volumes.lower, volumes.upper], axis=1))
 
 
 class LocalBoxes:
@@ -228,38 +145,9 @@ def world_volumes(boxes: LocalBoxes, frame: Frame, clearance: float) -> Volumes:
     return volumes.grown(0.5 * clearance) if clearance > 0.0 else volumes
 
 
-def broad_phase_of(value: str | BroadPhase, owner: str = "") -> BroadPhase:
-    """Return the broad phase of a name such as "uniform_grid" or "priority_queue(speed=0.3)", or an instance itself.
-
-    `owner` is whose setting it is, for messages.
-    """
-    names, of = ", ".join(sorted(BROAD_PHASES)), f"{owner}: " if owner else ""
-    if isinstance(value, str):
-        name, inside = name_and_rest(value, f"{of}broad phase")
-        if name not in BROAD_PHASES:
-            raise InputError(f"{of}there is no broad phase {name!r}; the broad phases are {names}")
-        chosen: type[Any] = BROAD_PHASES[name]
-        known = [each.name for each in dataclasses.fields(chosen)]
-        whose = f"{of}broad phase {name}"
-        settings = settings_written(inside, whose, known, f"it has {', '.join(known) or 'none'}")
-        made: BroadPhase = made_with(chosen, settings, whose)
-        return made
-    if isinstance(value, type) or not cast.has(value, "start") or not callable(value.start) or cast.has(value, "traits"):
-        raise InputError(f"{of}broad phase is {cast.shown(value)}; pass a name ({names}) or an instance such as UniformGrid()")
-    return value
-
-
 def allowed_pairs(pairs: CandidatePairs, frame: Frame) -> CandidatePairs:
     """Return those of the pairs that the filters let be tested."""
     if frame.unfiltered:
         return pairs
     allowed = frame.may_meet(pairs.body_a, pairs.body_b)
     return CandidatePairs(pairs.body_a[allowed], pairs.body_b[allowed])
-
-
-def _with_self_pairs(pairs: CandidatePairs, count: int) -> CandidatePairs:
-    """Add (i, i) for every body, keeping the order."""
-    itself = np.arange(count, dtype=np.int32)
-    a, b = np.concatenate([pairs.body_a, itself]), np.concatenate([pairs.body_b, itself])
-    order = np.lexsort((b, a))
-    return CandidatePairs(a[order], b[order])

@@ -1,4 +1,4 @@
-"""Columns of arrays as rows for people and programs: plain dicts for JSON, and a short HTML table for notebooks.
+"""Columns as rows: plain dicts for JSON, short HTML tables for notebooks.
 
 What is shown may be a user's own text (names of bodies and files), so everything in the HTML is escaped here.
 """

@@ -12,7 +12,7 @@ from jostle.errors import JostleError
 from jostle.pictures import Look, picture_of
 from jostle.render.png import encode_png
 from jostle.report.report import Report
-from jostle.report.tables import MOST_HTML_ROWS, html_table
+from jostle.tables import MOST_HTML_ROWS, html_table
 from jostle.world.world import World
 
 LOOK = Look(width=480, height=320, samples=2)

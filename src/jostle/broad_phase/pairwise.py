@@ -1,0 +1,126 @@
+"""Pairwise(broad, narrow) makes a Method of a BroadPhase and a PairTest, for methods that decide one pair of bodies at a time."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from jostle import cast
+from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
+from jostle.broad_phase.choose import broad_phase_of
+from jostle.broad_phase.pair_memory import PairMemory
+from jostle.broad_phase.protocol import BroadPhase
+from jostle.errors import InputError
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.frame import Bodies, Frame
+from jostle.interface.method import Detector, OldToNew, Progress, Shape
+from jostle.interface.overlay import Overlay
+from jostle.interface.query import Query
+from jostle.interface.traits import Answer, Guarantee, Serve, Traits
+from jostle.report.report import Report, replaced
+from jostle.shapes.mesh import Mesh
+
+
+@runtime_checkable
+class PairTest(Protocol):
+    """The narrow half: decides pairs of bodies that a broad phase found."""
+
+    @property
+    def traits(self) -> Traits:
+        """As for a Method."""
+        ...
+
+    @property
+    def shape_type(self) -> type:
+        """As for a Method."""
+        ...
+
+    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Shape:
+        """As for a Method."""
+        ...
+
+    def test_pairs(
+        self, pairs: CandidatePairs, shapes: tuple[Shape, ...], frame: Frame, query: Query, memory: PairMemory
+    ) -> Report:
+        """Answer the query for these pairs (body_a < body_b, or equal for a self test); memory holds records per pair."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pairwise:
+    """A method of two phases."""
+
+    broad: BroadPhase
+    narrow: PairTest
+
+    def __post_init__(self) -> None:
+        """Check both phases."""
+        object.__setattr__(self, "broad", broad_phase_of(self.broad, "Pairwise"))
+        if isinstance(self.narrow, type) or not cast.has(self.narrow, "traits", "shape_type", "prepare_shape", "test_pairs"):
+            raise InputError(f"Pairwise: narrow is {cast.shown(self.narrow)}; it must have what jostle.PairTest lists")
+
+    @property
+    def traits(self) -> Traits:
+        """Those of the narrow phase, less what needs more than pairs (motion, distance)."""
+        traits = self.narrow.traits
+        answers: dict[Answer, Guarantee] = dict(traits.answers)
+        for question in (Answer.DISTANCE, Answer.TIME):
+            answers.pop(question, None)
+        return dataclasses.replace(traits, answers=answers, serves=traits.serves - {Serve.MOTION})
+
+    @property
+    def shape_type(self) -> type:
+        """That of the narrow phase."""
+        return self.narrow.shape_type
+
+    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> Shape:
+        """Prepare for the narrow phase."""
+        return self.narrow.prepare_shape(mesh, progress)
+
+    def start(self, bodies: Bodies, shapes: tuple[Shape, ...]) -> PairwiseDetector:
+        """Begin detecting."""
+        return PairwiseDetector(self, bodies, shapes)
+
+
+class PairwiseDetector(Detector):
+    """A broad phase and a pair test at work, with the memory of each pair."""
+
+    def __init__(self, method: Pairwise, bodies: Bodies, shapes: tuple[Shape, ...]) -> None:
+        self._method = method
+        self._shapes = shapes
+        self._finder = method.broad.start(len(bodies))
+        self._boxes = LocalBoxes(bodies)
+        self._memory = PairMemory()
+
+    def detect(self, frame: Frame, query: Query) -> Report:
+        """Find pairs of boxes, filter them, test the bodies."""
+        pairs = allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, query.clearance)), frame)
+        if query.itself:
+            pairs = _with_self_pairs(pairs, len(frame))
+        report = self._method.narrow.test_pairs(pairs, self._shapes, frame, query, self._memory)
+        boxes = self._finder.counters.get("box_tests", 0)
+        counters = replaced(report.counters, box_tests=report.counters.box_tests + boxes, body_pairs=len(pairs.body_a))
+        return replaced(report, counters=counters)
+
+    def change(self, bodies: Bodies, shapes: tuple[Shape, ...], old_to_new: OldToNew) -> None:
+        """Follow bodies that came and went."""
+        self._shapes = shapes
+        self._finder.change(len(bodies), old_to_new)
+        self._boxes = LocalBoxes(bodies)
+        self._memory.renumber(old_to_new)
+
+    def overlay(self, frame: Frame, what: str) -> Overlay:
+        """Show the boxes that the broad phase sees."""
+        volumes = world_volumes(self._boxes, frame, 0.0)
+        return Overlay("boxes of bodies", boxes=np.stack([volumes.lower, volumes.upper], axis=1))
+
+
+def _with_self_pairs(pairs: CandidatePairs, count: int) -> CandidatePairs:
+    """Add (i, i) for every body, keeping the order."""
+    itself = np.arange(count, dtype=np.int32)
+    a, b = np.concatenate([pairs.body_a, itself]), np.concatenate([pairs.body_b, itself])
+    order = np.lexsort((b, a))
+    return CandidatePairs(a[order], b[order])

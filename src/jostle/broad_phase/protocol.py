@@ -1,0 +1,36 @@
+"""BroadPhase and PairFinder: volumes of bodies in, pairs of bodies out."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from jostle.broad_phase.volumes import Volumes
+from jostle.interface.body_pairs import CandidatePairs
+from jostle.interface.method import OldToNew
+
+
+@runtime_checkable
+class BroadPhase(Protocol):
+    """Settings of a broad phase: volumes in, pairs out; it knows no meshes."""
+
+    def start(self, body_count: int) -> PairFinder:
+        """Begin finding pairs among this many bodies."""
+        ...
+
+
+class PairFinder(Protocol):
+    """A broad phase at work."""
+
+    counters: dict[str, int]  # of the last frame: "box_tests" (comparisons of volumes, boxes or spheres), "pairs", and its own
+
+    def find(self, volumes: Volumes) -> CandidatePairs:
+        """Return every pair whose closed volumes overlap, sorted, each once.
+
+        The volumes are the boxes, and then the pairs are exactly those; or, of a finder by spheres, the spheres. Either way every
+        two bodies that touch are among the pairs.
+        """
+        ...
+
+    def change(self, body_count: int, old_to_new: OldToNew) -> None:
+        """Bodies were added or removed."""
+        ...
