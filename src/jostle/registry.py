@@ -7,17 +7,16 @@ from `register`.
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from jostle.broad_phase import BROAD_PHASES
 from jostle.broad_phase.choose import broad_phase_of
 from jostle.cast import has, shown
 from jostle.errors import InputError
 from jostle.interface.method import Method
-from jostle.settings_text import made_with, name_and_rest, settings_written
+from jostle.settings_text import MadeFromText, made_from_text
 
 __all__ = [
     "BROAD_PHASES",
@@ -29,6 +28,7 @@ __all__ = [
     "name_of",
     "read_method",
     "register",
+    "written_name",
 ]
 
 DEFAULT_METHOD = "wide_tree"
@@ -138,25 +138,9 @@ def method_class(name: str) -> type[Method]:
     return method
 
 
-class MethodText(NamedTuple):
-    """A method as it was written: what it is called, the method, and the options of a question that stood among its settings."""
-
-    name: str
-    method: Method
-    options: dict[str, Any]
-
-
-def read_method(text: str, options: tuple[str, ...] = ()) -> MethodText:
+def read_method(text: str, options: tuple[str, ...] = ()) -> MadeFromText:
     """Return the method that "name" or "name(setting=value, …)" stands for; `options` may stand among the settings as well."""
-    name, inside = name_and_rest(text, "method")
-    made, owner = method_class(name), f"method {name}"
-    known: list[str] = [each.name for each in dataclasses.fields(made)] if dataclasses.is_dataclass(made) else []
-    besides = f", and may be asked {' and '.join(options)}" if options else ""
-    written = settings_written(inside, owner, [*known, *options], f"it has {', '.join(known) or 'none'}{besides}")
-    settings = {setting: value for setting, value in written.items() if setting in known}
-    asked = {setting: value for setting, value in written.items() if setting not in known}
-    method: Method = made_with(made, settings, owner)
-    return MethodText(name, method, asked)
+    return made_from_text(text, "method", method_class, options)
 
 
 def method_of(value: str | Method | None) -> Method:
@@ -164,7 +148,8 @@ def method_of(value: str | Method | None) -> Method:
     if value is None:
         value = DEFAULT_METHOD
     if isinstance(value, str):
-        return read_method(value).method
+        method: Method = read_method(value).made
+        return method
     if isinstance(value, type) or not has(value, *WHAT_A_METHOD_HAS):
         names = ", ".join(sorted(METHODS))
         raise InputError(f"method is {shown(value)}; pass a name ({names}) or an instance such as jostle.BruteForce()")
@@ -172,9 +157,20 @@ def method_of(value: str | Method | None) -> Method:
 
 
 def name_of(method: Method) -> str:
-    """Return the name under which a method is found: registered, or "package.module:Class"; else the name of its class."""
+    """Return what to call a method in messages: its registered name, or the name of its class."""
     place = place_of_class(type(method))
     for name in METHODS:
         if METHODS.place_of(name) == place:
             return name
     return type(method).__name__
+
+
+def written_name(method: Method) -> str:
+    """Return the name under which a method is found again: registered, or "package.module:Class"."""
+    name, made = name_of(method), type(method)
+    if name in METHODS:
+        return name
+    if "." in made.__qualname__:
+        cure = f"jostle.register('{made.__name__.lower()}', {made.__name__}) gives it one"
+        raise InputError(f"method {made.__qualname__} has no name that can be imported; {cure}")
+    return place_of_class(made)

@@ -8,9 +8,10 @@ An unknown name or setting, and a value that is refused, is an `InputError` that
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from jostle.errors import InputError
 
@@ -45,6 +46,36 @@ def name_and_rest(text: str, what: str) -> tuple[str, str]:
     if match is None:
         raise InputError(f"{what} {text.strip()!r} is not readable; write name or name(setting=value, …)")
     return match[1], match[2] or ""
+
+
+class MadeFromText(NamedTuple):
+    """What a text stands for: the name in it, the object with its settings, and the options that stood among them."""
+
+    name: str
+    made: Any
+    options: dict[str, Any]
+
+
+def made_from_text(text: str, what: str, class_of: Callable[[str], type[Any]], options: Sequence[str] = ()) -> MadeFromText:
+    """Return the object that "name" or "name(setting=value, …)" stands for.
+
+    Parameters
+    ----------
+    text : str
+    what : str
+        What the text names, for messages: "method", "Voxmap: broad phase".
+    class_of : function
+        The class of a name, or an `InputError`. The fields of a dataclass are its settings.
+    options : sequence of str
+        What may stand among the settings as well.
+    """
+    name, inside = name_and_rest(text, what)
+    made, owner = class_of(name), f"{what} {name}"
+    known: list[str] = [each.name for each in dataclasses.fields(made)] if dataclasses.is_dataclass(made) else []
+    besides = f", and may be asked {', '.join(options)}" if options else ""
+    written = settings_written(inside, owner, [*known, *options], f"it has {', '.join(known) or 'none'}{besides}")
+    asked = {option: written.pop(option) for option in options if option in written and option not in known}
+    return MadeFromText(name, made_with(made, written, owner), asked)
 
 
 def settings_written(rest: str, owner: str, known: Sequence[str], has: str) -> dict[str, Any]:

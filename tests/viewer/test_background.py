@@ -1,17 +1,20 @@
 """`jostle.view(world)`: a page beside a prompt, and what is refused."""
 
 import builtins
+import contextlib
 import re
 import subprocess
 import sys
 import urllib.error
 import urllib.request
+from dataclasses import dataclass
 
 import pytest
 
 import jostle
 from jostle.shapes import build
 from jostle.viewer import background
+from jostle.viewer.open_session import open_session
 
 pytest.importorskip("viser", reason="viser is not installed; pip install 'jostle[viewer]'")
 
@@ -111,3 +114,34 @@ def test_settings_of_the_method_are_kept():
     assert background.named(world.method).label == "wide_tree(build='sah')"
     with jostle.view(world, block=False) as viewer:
         assert status_of(viewer.address) == 200
+
+
+@dataclass(frozen=True)
+class Outside(jostle.BruteForce):
+    """A method that no registry knows."""
+
+
+def test_a_world_with_a_method_from_outside_is_shown_with_it(monkeypatch):
+    session = []
+    monkeypatch.setattr(background, "open_session", lambda shown, *_, **__: session.append(shown) or contextlib.nullcontext("here"))
+    world = jostle.World(Outside())
+    world.add(build.box((1.0, 1.0, 1.0)))
+    with jostle.view(world, block=False):
+        assert session[0].world.method == Outside()
+
+
+def test_a_method_that_nothing_can_import_is_refused_with_the_cure():
+    @dataclass(frozen=True)
+    class Hidden(jostle.BruteForce):
+        """Defined in a function."""
+
+    with pytest.raises(
+        jostle.InputError, match=r"Hidden has no name that can be imported; jostle\.register\('hidden', Hidden\) gives it one"
+    ):
+        jostle.view(jostle.World(Hidden()), block=False)
+
+
+def test_the_old_place_of_open_session_works_with_a_warning():
+    with pytest.warns(DeprecationWarning, match=r"jostle\.viewer\.open_session\.open_session now"):
+        from jostle.viewer.shown import shown
+    assert shown is open_session

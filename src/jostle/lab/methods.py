@@ -52,7 +52,7 @@ def method_written(text: str) -> NamedMethod | None:
         return None
     written = read_method(text, (*WISHES, WORKERS))
     workers = cast.as_count(written.options.pop(WORKERS, 1), f"method {written.name}: {WORKERS}", lowest=1)
-    return named(written.method, _checked_wishes(written.name, written.options), workers, written.name)
+    return named(written.made, _checked_wishes(written.name, written.options), workers, written.name)
 
 
 def named(method: Method, wishes: Mapping[str, Any] | None = None, workers: int = 1, name: str = "") -> NamedMethod:
