@@ -1,9 +1,10 @@
-"""The glue of two phases, and what it remembers of pairs."""
+"""The search for pairs of bodies that may meet, and what is remembered of pairs."""
 
 import numpy as np
 import pytest
 
 import jostle
+from jostle.broad_phase.candidates import Candidates, with_self_pairs
 from jostle.broad_phase.pair_memory import PairMemory
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.geometry.pose import rotation_about, translation
@@ -33,6 +34,85 @@ def test_memory_recalls_what_was_remembered_last_and_follows_bodies():
     assert np.isnan(memory.recall(pairs((0, 1), (0, 3)))).all()
     memory.remember(pairs(), np.empty((0, 2)))
     assert np.isnan(memory.recall(pairs((1, 2)))).all()
+
+
+def found(candidates, frame, *arguments, **others):
+    listed = candidates.pairs(frame, *arguments, **others)
+    return list(zip(listed.body_a.tolist(), listed.body_b.tolist(), strict=True))
+
+
+def row_of(count, apart=0.9):
+    world = jostle.World("brute_force")
+    for k in range(count):
+        world.add(tetrahedron(), translation((apart * k, 0, 0)))
+    return world
+
+
+@pytest.mark.small
+def test_candidates_are_the_pairs_whose_volumes_meet_and_that_the_filters_allow():
+    world = row_of(4)
+    candidates = Candidates(world._frame().bodies, "brute_force")
+    assert found(candidates, world._frame()) == [(0, 1), (1, 2), (2, 3)]
+    assert candidates.box_tests == 6
+    assert found(candidates, world._frame(), 0.85) == [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
+    assert found(candidates, world._frame(), beyond=np.array([0.85, 0, 0, 0])) == [(0, 1), (0, 2), (1, 2), (2, 3)]
+    world.ignore(1, 2)
+    assert found(candidates, world._frame()) == [(0, 1), (2, 3)]
+    everything = Candidates(world._frame().bodies, None)
+    assert everything.takes_all
+    assert found(everything, world._frame()) == [(0, 1), (0, 2), (0, 3), (1, 3), (2, 3)]
+    assert everything.box_tests == 0
+
+
+@pytest.mark.small
+def test_few_bodies_are_taken_without_volumes_and_more_compared_by_what_is_cheaper():
+    """Across changes of bodies in both directions; box tests are always those of the last search."""
+    world = row_of(6, apart=5.0)
+    candidates = Candidates(world._frame().bodies, "uniform_grid", few=2, few_boxes=4)
+    for bodies, pairs, all_boxes in (
+        (6, [], False),
+        (4, [], True),
+        (2, [(0, 1)], False),
+        (1, [], False),
+        (3, [], True),
+        (5, [], False),
+    ):
+        before = world._frame().bodies.ids
+        while len(world) > bodies:
+            world.remove(world.bodies[-1])
+        while len(world) < bodies:
+            world.add(tetrahedron(), translation((5.0 * len(world), 9.0, 0)))
+        ids = world._frame().bodies.ids
+        candidates.change(
+            world._frame().bodies, np.array([np.flatnonzero(ids == k)[0] if k in ids else -1 for k in before], np.int32)
+        )
+        assert found(candidates, world._frame()) == pairs
+        assert candidates.takes_all == (bodies <= 2)
+        # Of bodies far apart a grid compares none.
+        assert candidates.box_tests == (bodies * (bodies - 1) // 2 if all_boxes else 0)
+        assert not candidates.among(candidates.volumes(world._frame()), world._frame()).body_a.size
+
+
+@pytest.mark.small
+def test_box_tests_at_an_instant_are_not_those_of_the_motion_before():
+    world = jostle.World("bounding_tree(broad=brute_force)")
+    for shift in (0.0, 5.0):
+        world.add(tetrahedron(), translation((shift, 0, 0)))
+    along = world.detect(motion=True).counters.box_tests
+    now = world.detect().counters.box_tests
+    assert along == 1
+    fresh = jostle.World("bounding_tree(broad=brute_force)")
+    for body in world:
+        fresh.add(body.mesh, body.pose)
+    assert now == fresh.detect().counters.box_tests
+
+
+@pytest.mark.small
+def test_self_pairs_come_in_order():
+    listed = with_self_pairs(pairs((0, 1), (0, 2), (1, 2)), [0, 2])
+    assert list(zip(*(column.tolist() for column in listed), strict=True)) == [(0, 0), (0, 1), (0, 2), (1, 2), (2, 2)]
+    assert listed.body_a.dtype == np.int32
+    assert len(with_self_pairs(pairs(), []).body_a) == 0
 
 
 @pytest.mark.small

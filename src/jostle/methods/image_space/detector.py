@@ -21,7 +21,7 @@ from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
-from jostle.methods.image_space.candidates import Candidates
+from jostle.methods.image_space.candidates import BoxCandidates
 from jostle.methods.image_space.contact_region import describe_pixels, longest_of_each_view
 from jostle.methods.image_space.regions import Views, views_of
 from jostle.methods.image_space.renderers import Decisions, gpu_renderer
@@ -49,7 +49,7 @@ class ImageSpaceDetector(Detector):
         self._own: dict[int, tuple[ImageShape, Floats | None]] = {}  # of deforming bodies, by id, and the vertices they have
         self._renderer = gpu_renderer(method)
         self._take(bodies, shapes)
-        self._candidates = Candidates(method, bodies, self._shapes)
+        self._candidates = BoxCandidates(method, bodies, self._shapes)
         self._software = SoftwareRenderer(self._shapes)
 
     def _take(self, bodies: Bodies, shapes: tuple[ImageShape, ...]) -> None:

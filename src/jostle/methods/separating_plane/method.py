@@ -15,19 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle._types import Floats, Ints
-from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
+from jostle._types import Floats
+from jostle.broad_phase.candidates import Candidates
 from jostle.broad_phase.choose import broad_phase_of
 from jostle.broad_phase.pair_memory import PairMemory
 from jostle.broad_phase.protocol import BroadPhase
 from jostle.geometry.contact_kind import TOUCHING
 from jostle.geometry.gjk import ROUNDING, closest_points, empty_search
 from jostle.geometry.support import Hull
-from jostle.interface.body_pairs import CandidatePairs, every_pair
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
+from jostle.interface.shape_numbers import number_shapes
 from jostle.interface.traits import Answer, Need, Semantics, Traits, within_resolution
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.slices import run_in_slices
@@ -117,30 +118,25 @@ class SeparatingPlaneDetector(Detector):
     def __init__(self, method: SeparatingPlane, bodies: Bodies, shapes: tuple[Vertices, ...]) -> None:
         self._method = method
         self._memory = PairMemory(RECORD)
-        self._finder = None if method.broad is None else broad_phase_of(method.broad).start(len(bodies))
+        self._candidates = Candidates(bodies, method.broad)
         self._search = empty_search()
         self._search_row = self._search.table[0]
-        self._take(bodies, shapes)
+        self._take(shapes)
 
-    def _take(self, bodies: Bodies, shapes: tuple[Vertices, ...]) -> None:
-        distinct = list({id(shape): shape for shape in shapes}.values())
-        number = {id(shape): k for k, shape in enumerate(distinct)}
+    def _take(self, shapes: tuple[Vertices, ...]) -> None:
         self._shapes = shapes
-        self._shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
+        first, self._shape_of_body = number_shapes(shapes)
+        distinct = [shapes[body] for body in first]
         hulls = Hull.tables([{"points": shape.points, "first": shape.first, "near": shape.near} for shape in distinct])
         self._hulls, self._hull_of_body = hulls, hulls.table[self._shape_of_body]
         self._spheres = read_only_view(np.array([shape.sphere for shape in distinct]).reshape(-1, 4))
         self._triangles = Triangles()
-        self._every_pair: CandidatePairs | None = None
-        if self._finder is not None:
-            self._boxes = LocalBoxes(bodies)
 
     def change(self, bodies: Bodies, shapes: tuple[Vertices, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went; pairs that stay keep their planes."""
-        if self._finder is not None:
-            self._finder.change(len(bodies), old_to_new)
+        self._candidates.change(bodies, old_to_new)
         self._memory.renumber(old_to_new)
-        self._take(bodies, shapes)
+        self._take(shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Try the plane of every pair, and look for another where it fails."""
@@ -154,13 +150,11 @@ class SeparatingPlaneDetector(Detector):
         return self._memory.recall(pairs) if self._method.cache else np.full((len(pairs.body_a), RECORD), np.nan)
 
     def _pairs_to_test(self, frame: Frame) -> CandidatePairs:
-        if self._finder is not None:
-            # Boxes grow, each by half of the resolution that the kernel goes by, so that what it would report is among the pairs.
-            larger = np.maximum(0.5 * self._method.resolution, FLOOR * self._places(frame)[:, REACH])
-            return allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, 0.0).grown(larger)), frame)
-        if self._every_pair is None:
-            self._every_pair = every_pair(len(frame))
-        return allowed_pairs(self._every_pair, frame)
+        if self._candidates.takes_all:
+            return self._candidates.pairs(frame)
+        # Boxes grow, each by half of the resolution that the kernel goes by, so that what it would report is among the pairs.
+        beyond = np.maximum(0.5 * self._method.resolution, FLOOR * self._places(frame)[:, REACH])
+        return self._candidates.pairs(frame, beyond=beyond)
 
     def _places(self, frame: Frame) -> Floats:
         """(n, PLACE) the world sphere and the largest world coordinate of every body."""
@@ -197,7 +191,7 @@ class SeparatingPlaneDetector(Detector):
             body_a=pairs.body_a[rows], body_b=pairs.body_b[rows], kind=kinds, rows=np.zeros(n, np.int32), distance=distances,
             time=unknown_column(n),
         )  # fmt: skip
-        boxes = 0 if self._finder is None else self._finder.counters.get("box_tests", 0)
+        boxes = self._candidates.box_tests
         work = Counters(body_pairs=count, box_tests=boxes, look_ups=state.held, distance_tests=state.searched)
         return found, records, work
 
