@@ -36,9 +36,9 @@ from jostle.methods.bounding_tree.search import Placed, StaticSearch
 from jostle.methods.bounding_tree.show import overlay_of
 from jostle.methods.bounding_tree.tree import KINDS, Tree
 from jostle.methods.bounding_tree.volumes.quality import QUALITIES
-from jostle.report.assemble import Rows, as_asked, contacts_of, labelled, merged, summed_up, with_solids
+from jostle.report.assemble import Rows, report_of
 from jostle.report.packing import ALL, HOW_MANY
-from jostle.report.report import Contacts, Counters, Report
+from jostle.report.report import Counters, Report
 from jostle.shapes.mesh import Mesh
 
 MODES = ("continuous", "pseudo_dynamic")
@@ -180,15 +180,11 @@ class BoundingTreeDetector(Detector):
         # Solids and faces of the same body add rows: then what is wanted is taken from all rows at the end.
         row_mode = ALL if query.solid or query.itself else HOW_MANY[query.rows]
         rows, counters = self._static.find(self._trees.shapes, self._kind, self._placed(frame, pairs), row_mode)
-        contacts, touching = labelled(rows, pairs, frame)
-        if query.solid:
-            contacts, touching = with_solids(contacts, touching, pairs, frame)
-        if query.itself:
-            contacts, work = self._with_itself(contacts, frame, query)
-            counters += work
-            touching = summed_up(contacts, touching)
         counters += Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests)
-        return as_asked(contacts, touching, counters, query)
+        if not query.itself:
+            return report_of(rows, pairs, frame, query, counters)
+        itself, work = self._rows_of_itself(frame, query)
+        return report_of(rows, pairs, frame, query, counters + work, itself)
 
     def _placed(self, frame: Frame, pairs: CandidatePairs) -> Placed:
         shape = self._trees.of_body
@@ -203,15 +199,12 @@ class BoundingTreeDetector(Detector):
         # Spheres are those of the boxes, now and along a motion: a finder that bounds speeds must see one kind of centre.
         return self._candidates.among(FrameVolumes(*boxes, dt=frame.dt, frame=frame), frame)
 
-    def _with_itself(self, contacts: Contacts, frame: Frame, query: Query) -> tuple[Contacts, Counters]:
+    def _rows_of_itself(self, frame: Frame, query: Query) -> tuple[Rows, Counters]:
+        """Return the rows of every body against itself; the pair is its number."""
         every: Ints = np.arange(len(frame), dtype=np.int32)
-        pairs = CandidatePairs(every, every)
-        placed = self._placed(frame, pairs)
+        placed = self._placed(frame, CandidatePairs(every, every))
         rows, counters = self._static.find(self._trees.shapes, self._kind, placed, ALL, query.adjacent)
-        if len(rows.pair):
-            body = every[rows.pair]
-            contacts = merged(contacts, contacts_of(body, body, Rows(body, *rows[1:]), frame), frame)
-        return contacts, counters + Counters(body_pairs=len(frame))
+        return rows, counters + Counters(body_pairs=len(frame))
 
     def _along_the_motion(self, frame: Frame, query: Query) -> Report:
         pairs = self._pairs_of_boxes(self._trees.swept_boxes(self._candidates.boxes, frame, query.separation), frame)

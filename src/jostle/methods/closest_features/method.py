@@ -48,7 +48,8 @@ from jostle.methods.closest_features.pairs import (
 )
 from jostle.methods.closest_features.polyhedron import Polyhedron, Polytope, polyhedron_of, polytope_arrays
 from jostle.methods.closest_features.show import face_that_holds, named_feature, overlay_of
-from jostle.report.report import Closest, Counters, Pairs, Report, unknown_column
+from jostle.report.assemble import report_of_bodies
+from jostle.report.report import Closest, Counters, Report
 from jostle.shapes.mesh import Mesh
 
 HULL_INSTEAD = "ClosestFeatures(concave='hull') takes its convex hull instead, and wide_tree takes it as it is"
@@ -154,7 +155,8 @@ class ClosestFeaturesDetector(Detector):
         counters = Counters(
             body_pairs=len(pairs.body_a), box_tests=boxes, distance_tests=found.steps, look_ups=found.fallbacks
         )  # fmt: skip
-        return Report(_reported(pairs, found, query.rows == "any"), counters=counters)
+        met = np.flatnonzero(found.kind)[: 1 if query.rows == "any" else None]
+        return report_of_bodies(pairs, met, found.kind[met], found.distance[met], counters)
 
     def _pairs_that_may_meet(self, frame: Frame, clearance: float) -> CandidatePairs:
         lower, upper = np.empty((2, len(frame), 3))
@@ -223,18 +225,3 @@ class ClosestFeaturesDetector(Detector):
         found = self._settle(pairs, frame, 0.0, only_one=False)
         numbers = list(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True))
         return overlay_of(frame, self._shapes, numbers, found.features, found.points)
-
-
-def _reported(pairs: CandidatePairs, found: Settled, only_one: bool) -> Pairs:
-    """Return the pairs that have a kind, or the first of them."""
-    rows = np.flatnonzero(found.kind)[: 1 if only_one else None]
-    if len(rows) == 0:
-        return Pairs.empty()
-    return Pairs(
-        body_a=pairs.body_a[rows],
-        body_b=pairs.body_b[rows],
-        kind=found.kind[rows],
-        rows=np.zeros(len(rows), np.int32),
-        distance=found.distance[rows],
-        time=unknown_column(len(rows)),
-    )

@@ -47,7 +47,8 @@ from jostle.methods.separating_plane.planes import (
 )
 from jostle.methods.separating_plane.show import discs_of_planes
 from jostle.methods.separating_plane.vertices import Vertices, vertices_of
-from jostle.report.report import Closest, Counters, Pairs, Report, unknown_column
+from jostle.report.assemble import report_of_bodies
+from jostle.report.report import Closest, Counters, Report
 from jostle.shapes.mesh import Mesh
 
 FIRST_SLICE = 200_000  # operations: pairs, and vertices that supports look at
@@ -141,10 +142,10 @@ class SeparatingPlaneDetector(Detector):
     def detect(self, frame: Frame, query: Query) -> Report:
         """Try the plane of every pair, and look for another where it fails."""
         pairs = self._pairs_to_test(frame)
-        found, records, counters = self._separate(pairs, frame, self._recalled(pairs), most=1 if query.rows == "any" else None)
+        report, records = self._separate(pairs, frame, self._recalled(pairs), most=1 if query.rows == "any" else None)
         if self._method.cache:
             self._memory.remember(pairs, records)
-        return Report(found, counters=counters)
+        return report
 
     def _recalled(self, pairs: CandidatePairs) -> Floats:
         return self._memory.recall(pairs) if self._method.cache else np.full((len(pairs.body_a), RECORD), np.nan)
@@ -164,8 +165,8 @@ class SeparatingPlaneDetector(Detector):
 
     def _separate(
         self, pairs: CandidatePairs, frame: Frame, records: Floats, most: int | None = None, share: float = WIDE
-    ) -> tuple[Pairs, Floats, Counters]:
-        """Run the kernel over the pairs; returns those that meet, and the records, brought up to date in place."""
+    ) -> tuple[Report, Floats]:
+        """Run the kernel over the pairs; returns the report of those that meet, and the records, brought up to date in place."""
         count = len(pairs.body_a)
         body_a, body_b, poses = read_only_view(pairs.body_a), read_only_view(pairs.body_b), read_only_view(frame.poses)
         hulls, places, search, resolution = self._hull_of_body, self._places(frame), self._search_row, self._method.resolution
@@ -184,16 +185,9 @@ class SeparatingPlaneDetector(Detector):
 
         run_in_slices(step, numbers, FIRST_SLICE)
         state = read_state(numbers)
-        n = state.meeting
-        met = meeting[:n]
-        rows, kinds, distances = met["pair"], met["kind"].copy(), met["distance"].copy()
-        found = Pairs(
-            body_a=pairs.body_a[rows], body_b=pairs.body_b[rows], kind=kinds, rows=np.zeros(n, np.int32), distance=distances,
-            time=unknown_column(n),
-        )  # fmt: skip
-        boxes = self._candidates.box_tests
+        met, boxes = meeting[: state.meeting], self._candidates.box_tests
         work = Counters(body_pairs=count, box_tests=boxes, look_ups=state.held, distance_tests=state.searched)
-        return found, records, work
+        return report_of_bodies(pairs, met["pair"], met["kind"].copy(), met["distance"].copy(), work), records
 
     def _settle_otherwise(
         self,
@@ -241,5 +235,5 @@ class SeparatingPlaneDetector(Detector):
         """Show the plane of every pair that one separates as a disc between the two bodies; nothing is remembered of it."""
         cast.as_choice(what, ("",), "what")
         pairs = self._pairs_to_test(frame)
-        found, records, _ = self._separate(pairs, frame, self._recalled(pairs))
-        return discs_of_planes(pairs, found, records[:, :3], self._shapes, frame)
+        report, records = self._separate(pairs, frame, self._recalled(pairs))
+        return discs_of_planes(pairs, report.pairs, records[:, :3], self._shapes, frame)

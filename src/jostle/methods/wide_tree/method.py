@@ -30,10 +30,10 @@ from jostle.methods.wide_tree.refit import refit_tree
 from jostle.methods.wide_tree.search import Placed
 from jostle.methods.wide_tree.self_collision import find_rows_of_itself
 from jostle.methods.wide_tree.tree import LANES, Forest, Tree
-from jostle.report.assemble import Rows, as_asked, contacts_of, labelled, merged, summed_up, with_solids
+from jostle.report.assemble import Rows, report_of
 from jostle.report.batch import Batch
 from jostle.report.packing import ALL, FIRST, HOW_MANY, WORST, unpacked
-from jostle.report.report import Closest, Contacts, Counters, Kind, Report
+from jostle.report.report import Closest, Counters, Kind, Report
 from jostle.shapes.mesh import Mesh
 
 DEGRADED = 2.0  # a deforming tree is built anew when its boxes have this many times the area they had when it was built
@@ -118,15 +118,11 @@ class WideTreeDetector:
         body_a, body_b, shapes = pairs.body_a, pairs.body_b, self._tree_of_body
         placed = Placed(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
         rows, counters = find_rows_on_threads(self._forest, placed, query.clearance, row_mode, frame.workers)
-        contacts, touching = labelled(rows, pairs, frame)
-        if query.solid:
-            contacts, touching = with_solids(contacts, touching, pairs, frame)
-        if query.itself:
-            contacts, work = self._with_itself(contacts, frame, query)
-            counters += work
-            touching = summed_up(contacts, touching)
         counters += Counters(body_pairs=len(body_a), box_tests=self._candidates.box_tests)
-        return as_asked(contacts, touching, counters, query)
+        if not query.itself:
+            return report_of(rows, pairs, frame, query, counters)
+        itself, work = self._rows_of_itself(frame, query)
+        return report_of(rows, pairs, frame, query, counters + work, itself)
 
     def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
         """Answer for many sets of poses (n, bodies, 4, 4): bodies and vertices as in the frame, poses as given."""
@@ -155,18 +151,16 @@ class WideTreeDetector:
         if changed:
             self._forest = self._forest.with_trees(changed)
 
-    def _with_itself(self, contacts: Contacts, frame: Frame, query: Query) -> tuple[Contacts, Counters]:
-        counters = Counters()
+    def _rows_of_itself(self, frame: Frame, query: Query) -> tuple[Rows, Counters]:
+        """Return the rows of every body against itself; the pair is its number."""
+        found, counters = [], Counters(body_pairs=len(frame))
         for body, mesh in enumerate(frame.bodies.meshes):
             number = int(self._tree_of_body[body])
             tree, trees, pose = self._trees[number], self._forest.alone(number), frame.poses[body]
             keys, distance, work = find_rows_of_itself(tree, trees, mesh.welded_faces, pose, query.adjacent, query.clearance)
-            counters += work + Counters(body_pairs=1)
-            if len(keys):
-                itself = np.full(len(keys), body, np.int32)
-                rows = Rows(itself, *unpacked(keys), distance)
-                contacts = merged(contacts, contacts_of(itself, itself, rows, frame), frame)
-        return contacts, counters
+            counters += work
+            found.append((*unpacked(keys), distance))
+        return Rows.joined(found), counters
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Return the closest faces of two bodies."""

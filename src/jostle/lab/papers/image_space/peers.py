@@ -27,7 +27,8 @@ from jostle.interface.query import Query
 from jostle.interface.shape_numbers import number_shapes
 from jostle.interface.traits import Answer, Need, Semantics, Traits, within_resolution
 from jostle.lab.methods import NamedMethod
-from jostle.report.report import Counters, Pairs, Report, unknown_column
+from jostle.report.assemble import report_of_bodies
+from jostle.report.report import Counters, Report, unknown_column
 from jostle.shapes.mesh import Mesh
 
 LIBRARIES = {"fcl": "python-fcl", "coal": "coal"}
@@ -119,16 +120,8 @@ class PeerDetector(Detector):
         placed = {body: self._library.placed(self._objects[body], frame.poses[body]) for body in {*a, *b}}
         collides = self._library.collides
         hit = np.array([collides(placed[i], placed[j]) for i, j in zip(a, b, strict=True)], bool)
-        count = int(hit.sum())
-        found = Pairs(
-            body_a=pairs.body_a[hit],
-            body_b=pairs.body_b[hit],
-            kind=np.full(count, CROSSING, np.uint8),
-            rows=np.zeros(count, np.int32),
-            distance=unknown_column(count),
-            time=unknown_column(count),
-        )
-        return Report(found, counters=Counters(body_pairs=len(a), box_tests=self._candidates.box_tests))
+        count, counters = int(hit.sum()), Counters(body_pairs=len(a), box_tests=self._candidates.box_tests)
+        return report_of_bodies(pairs, hit, np.full(count, CROSSING, np.uint8), unknown_column(count), counters)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show nothing."""
