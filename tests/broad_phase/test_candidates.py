@@ -6,13 +6,11 @@ import pytest
 import jostle
 from jostle.broad_phase.candidates import Candidates, with_self_pairs
 from jostle.broad_phase.pair_memory import PairMemory
-from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.geometry.pose import rotation_about, translation
 from jostle.interface.body_pairs import CandidatePairs
-from jostle.interface.traits import Answer, Serve
 from jostle.methods.brute_force import all_faces
-from jostle.methods.brute_force.method import AllFaces
 from jostle.shapes import build
+from tests.all_faces_behind import AllFacesBehind
 from tests.tiny import box, random_pose, random_soup, tetrahedron
 
 
@@ -115,23 +113,9 @@ def test_self_pairs_come_in_order():
     assert len(with_self_pairs(pairs(), []).body_a) == 0
 
 
-@pytest.mark.small
-def test_traits_are_those_of_the_narrow_phase_less_what_pairs_cannot_do():
-    method = jostle.Pairwise(UniformGrid(), AllFaces())
-    assert Answer.FACES in method.traits.answers
-    assert Answer.DISTANCE not in method.traits.answers
-    assert Serve.SOLID in method.traits.serves
-    world = jostle.World(method)
-    world.add(box())
-    world.add(box())
-    with pytest.raises(jostle.Unsupported, match="distance"):
-        world.distance(0, 1)
-    assert repr(method) == "Pairwise(broad=UniformGrid(cell=None), narrow=AllFaces())"
-
-
 def test_boxes_hold_every_world_vertex_and_follow_deformation():
     rng = np.random.default_rng(1)
-    world = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces()))
+    world = jostle.World(AllFacesBehind())
     for k in range(20):
         world.add(box(rng.uniform(-9, 0, 3), rng.uniform(1, 9, 3)), random_pose(rng, 10.0**k), deformable=k % 2 == 0)
     for _ in range(3):
@@ -145,7 +129,7 @@ def test_boxes_hold_every_world_vertex_and_follow_deformation():
 
 
 def test_only_pairs_with_boxes_that_meet_reach_the_narrow_phase():
-    world = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces()))
+    world = jostle.World(AllFacesBehind())
     for k in range(10):
         world.add(tetrahedron(), translation((0.9 * k, 0, 0)))
     report = world.detect()
@@ -157,7 +141,7 @@ def test_only_pairs_with_boxes_that_meet_reach_the_narrow_phase():
 def test_the_corner_of_a_turned_box_is_not_lost_at_a_large_offset():
     turned = rotation_about((0, 0, 1), np.pi / 4)
     far = translation((1e7, 0, 0))
-    world = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces()))
+    world = jostle.World(AllFacesBehind())
     world.add(box((-1, -1, 0)), far @ turned)
     tip = world[0].world_vertices[:, 0].max()
     wall = world.add(box((0, -5, -5), (1, 5, 5)), translation((tip, 0, 0)))
@@ -180,7 +164,7 @@ def test_boxes_of_many_bodies_are_cut_down_and_still_hold_every_world_vertex(off
         box(),
         jostle.Mesh(rng.normal(size=(60, 3)) * (3.0, 0.1, 1.0) + offset, rng.integers(0, 60, (40, 3))),
     ]
-    world, trimmed = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces())), 0
+    world, trimmed = jostle.World(AllFacesBehind()), 0
     for k in range(24):
         pose = translation(rng.normal(size=3) * offset) @ random_pose(rng)
         pose[:3, :3] *= 1.0 + rng.choice([-1.0, 0.0, 1.0]) * 0.99e-5 / 2.0 / np.sqrt(3.0)

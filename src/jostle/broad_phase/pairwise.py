@@ -1,4 +1,7 @@
-"""Pairwise(broad, narrow) makes a Method of a BroadPhase and a PairTest, for methods that decide one pair of bodies at a time."""
+"""Pairwise(broad, narrow) makes a Method of a BroadPhase and a PairTest. Deprecated: hold a `Candidates` instead.
+
+Its tests see one pair after another and keep no state of their own, which no method of this package can do with.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """BruteForce: every face against every face. The oracle of surfaces and solids that every exact method must equal to the byte.
 
-It has no broad phase and no tree, so that nothing can be lost before the last test. `AllFaces` is the same test as the narrow
-half of a two-phase method, for `Pairwise` (which does not look along motions).
+It has no broad phase and no tree, so that nothing can be lost before the last test. `AllFaces` is the same test for `Pairwise`, and
+goes with it.
 """
 
 from __future__ import annotations
