@@ -78,7 +78,8 @@ class EdgeFaceDetector(Detector):
         bodies = np.array(tested, np.int32).reshape(-1, 2)
         pairs = CandidatePairs(np.ascontiguousarray(bodies[:, 0]), np.ascontiguousarray(bodies[:, 1]))
         counters = Counters(body_pairs=len(tested), triangle_tests=tests)
-        return report_of(_in_columns(found), pairs, frame, query, counters)
+        joined = Rows.joined([(rows[:, 0], rows[:, 1], rows[:, 2].astype(np.uint8), np.zeros(len(rows))) for rows in found])
+        return report_of(joined, pairs, frame, query, counters)
 
     def change(self, bodies: Bodies, shapes: tuple[EdgeShape, ...], old_to_new: OldToNew) -> None:
         """Take the new bodies; nothing else depends on them."""
@@ -97,11 +98,3 @@ def _all_pairs(frame: Frame) -> Iterator[tuple[int, int]]:
         others = np.arange(a + 1, len(frame), dtype=np.int32)
         for b in others[frame.may_meet(np.full_like(others, a), others)].tolist():
             yield a, b
-
-
-def _in_columns(found: list[Ints]) -> Rows:
-    """Return the rows of all tested pairs as columns."""
-    rows = np.concatenate([np.empty((0, 3), np.int32), *found])
-    pair = np.repeat(np.arange(len(found), dtype=np.int32), [len(rows) for rows in found])
-    face_a, face_b, kind = np.ascontiguousarray(rows.T)
-    return Rows(pair, face_a, face_b, kind.astype(np.uint8), np.zeros(len(rows)))

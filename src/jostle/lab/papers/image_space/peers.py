@@ -17,17 +17,18 @@ import numpy as np
 
 from jostle import cast
 from jostle._types import Floats, Ints
-from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
-from jostle.broad_phase.choose import broad_phase_of
+from jostle.broad_phase.candidates import Candidates
 from jostle.errors import Unsupported
 from jostle.geometry.contact_kind import CROSSING
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
+from jostle.interface.shape_numbers import number_shapes
 from jostle.interface.traits import Answer, Need, Semantics, Traits, within_resolution
 from jostle.lab.methods import NamedMethod
-from jostle.report.report import Counters, Pairs, Report, unknown_column
+from jostle.report.assemble import report_of_bodies
+from jostle.report.report import Counters, Report, unknown_column
 from jostle.shapes.mesh import Mesh
 
 LIBRARIES = {"fcl": "python-fcl", "coal": "coal"}
@@ -99,40 +100,28 @@ class PeerDetector(Detector):
         except ImportError as error:
             raise Unsupported(f"{LIBRARIES[method.library]} is not installed ({error})") from None
         self._library: _Fcl | _Coal = (_Fcl if method.library == "fcl" else _Coal)(library, method.kind)
-        self._finder = broad_phase_of(method.broad).start(len(bodies))
-        self._take(bodies, shapes)
+        self._candidates = Candidates(bodies, method.broad)
+        self._take(shapes)
 
-    def _take(self, bodies: Bodies, shapes: tuple[Triangles, ...]) -> None:
-        made: dict[int, Any] = {}
-        for shape in shapes:
-            if id(shape) not in made:
-                made[id(shape)] = self._library.shape(shape)
-        self._objects = [self._library.body(made[id(shape)]) for shape in shapes]
-        self._boxes = LocalBoxes(bodies)
+    def _take(self, shapes: tuple[Triangles, ...]) -> None:
+        first, shape_of_body = number_shapes(shapes)
+        made = [self._library.shape(shapes[body]) for body in first]
+        self._objects = [self._library.body(made[number]) for number in shape_of_body.tolist()]
 
     def change(self, bodies: Bodies, shapes: tuple[Triangles, ...], old_to_new: OldToNew) -> None:
         """Build all of it again."""
-        self._finder.change(len(bodies), old_to_new)
-        self._take(bodies, shapes)
+        self._candidates.change(bodies, old_to_new)
+        self._take(shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Ask the library for each pair of boxes."""
-        pairs = allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, 0.0)), frame)
+        pairs = self._candidates.pairs(frame)
         a, b = pairs.body_a.tolist(), pairs.body_b.tolist()
         placed = {body: self._library.placed(self._objects[body], frame.poses[body]) for body in {*a, *b}}
         collides = self._library.collides
         hit = np.array([collides(placed[i], placed[j]) for i, j in zip(a, b, strict=True)], bool)
-        count = int(hit.sum())
-        found = Pairs(
-            body_a=pairs.body_a[hit],
-            body_b=pairs.body_b[hit],
-            kind=np.full(count, CROSSING, np.uint8),
-            rows=np.zeros(count, np.int32),
-            distance=unknown_column(count),
-            time=unknown_column(count),
-        )
-        boxes = self._finder.counters.get("box_tests", 0)
-        return Report(found, counters=Counters(body_pairs=len(a), box_tests=boxes))
+        count, counters = int(hit.sum()), Counters(body_pairs=len(a), box_tests=self._candidates.box_tests)
+        return report_of_bodies(pairs, hit, np.full(count, CROSSING, np.uint8), unknown_column(count), counters)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show nothing."""
