@@ -128,13 +128,15 @@ def test_the_headlight_has_both_outcomes(tmp_path, jostle):
 
 
 def test_an_interrupt_leaves_the_trace_so_far(saved, jostle, monkeypatch):
-    def some(*arguments, **wishes):
-        for number, step in enumerate(fitting.walk_along(*arguments, **wishes)):
+    every_step = fitting.walk_along
+
+    def some(*arguments, **options):
+        for number, step in enumerate(every_step(*arguments, **options)):
             if number == 3:
                 raise KeyboardInterrupt
             yield step
 
-    monkeypatch.setattr("jostle.cli.fit.walk_along", some)
+    monkeypatch.setattr("jostle.fitting.walk_along", some)
     arguments = ("fit", saved / "world.npz", "--move", "part", "--path", saved / "past.csv", "--trace", saved / "trace.csv")
     result = jostle(*arguments)
     assert result.returncode == 130
