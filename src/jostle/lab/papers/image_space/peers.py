@@ -8,8 +8,6 @@ transforms are set for the bodies of some pair only. A library that is not insta
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +15,8 @@ import numpy as np
 
 from jostle import cast
 from jostle._types import Floats, Ints
+from jostle.bench.peers.coal import Coal, long_faces
+from jostle.bench.peers.fcl import Fcl
 from jostle.broad_phase.candidates import Candidates
 from jostle.errors import Unsupported
 from jostle.geometry.contact_kind import CROSSING
@@ -34,8 +34,6 @@ from jostle.shapes.mesh import Mesh
 LIBRARIES = {"fcl": "python-fcl", "coal": "coal"}
 KINDS = ("trees", "convex")
 NEARLY = 1e-6  # GJK's own tolerance in both
-
-Collides = Callable[[Any, Floats, Any, Floats], bool]
 
 
 class Triangles(NamedTuple):
@@ -96,10 +94,9 @@ class PeerDetector(Detector):
 
     def __init__(self, method: Peer, bodies: Bodies, shapes: tuple[Triangles, ...]) -> None:
         try:
-            library = importlib.import_module(method.library)
+            self._library: _Fcl | _Coal = _Fcl(method.kind) if method.library == "fcl" else _Coal(method.kind)
         except ImportError as error:
             raise Unsupported(f"{LIBRARIES[method.library]} is not installed ({error})") from None
-        self._library: _Fcl | _Coal = (_Fcl if method.library == "fcl" else _Coal)(library, method.kind)
         self._candidates = Candidates(bodies, method.broad)
         self._take(shapes)
 
@@ -129,26 +126,21 @@ class PeerDetector(Detector):
 
 
 class _Fcl:
-    def __init__(self, fcl: Any, kind: str) -> None:
-        self._fcl, self._kind = fcl, kind
-        self._request = fcl.CollisionRequest(num_max_contacts=1, enable_contact=False)
+    def __init__(self, kind: str) -> None:
+        self._peer, self._kind = Fcl(), kind
+        self._fcl, self._request = self._peer.fcl, self._peer.request(1)
 
     def shape(self, mesh: Triangles) -> Any:
-        if self._kind == "convex":
-            corners = np.hstack([np.full((len(mesh.faces), 1), 3), mesh.faces]).astype(np.int32).ravel()
-            return self._fcl.Convex(mesh.vertices, len(mesh.faces), corners)
-        model = self._fcl.BVHModel()
-        model.beginModel(len(mesh.vertices), len(mesh.faces))
-        model.addSubModel(mesh.vertices, mesh.faces)
-        model.endModel()
-        return model
+        if self._kind == "trees":
+            return self._peer.tree(*mesh)
+        corners = np.hstack([np.full((len(mesh.faces), 1), 3), mesh.faces]).astype(np.int32).ravel()
+        return self._fcl.Convex(mesh.vertices, len(mesh.faces), corners)
 
     def body(self, shape: Any) -> Any:
         return self._fcl.CollisionObject(shape)
 
     def placed(self, body: Any, pose: Floats) -> Any:
-        turn, place = np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3])
-        body.setTransform(self._fcl.Transform(turn, place))
+        body.setTransform(self._peer.transform(pose))
         return body
 
     def collides(self, a: Any, b: Any) -> bool:
@@ -156,18 +148,13 @@ class _Fcl:
 
 
 class _Coal:
-    def __init__(self, coal: Any, kind: str) -> None:
-        self._coal, self._kind = coal, kind
-        self._request, self._result = coal.CollisionRequest(), coal.CollisionResult()
-        self._request.num_max_contacts = 1
-        self._request.enable_contact = False
+    def __init__(self, kind: str) -> None:
+        self._peer, self._kind = Coal(), kind
+        self._coal, self._request = self._peer.coal, self._peer.request(1)
+        self._result = self._coal.CollisionResult()
 
     def shape(self, mesh: Triangles) -> Any:
-        model = self._coal.BVHModelOBBRSS()
-        model.beginModel(len(mesh.faces), len(mesh.vertices))
-        model.addVertices(mesh.vertices)
-        model.addTriangles(mesh.faces.astype(np.int64))
-        model.endModel()
+        model = self._peer.tree("OBBRSS", mesh.vertices, long_faces(mesh.faces))
         if self._kind == "trees":
             return model
         model.buildConvexRepresentation(False)
@@ -177,8 +164,7 @@ class _Coal:
         return shape
 
     def placed(self, body: Any, pose: Floats) -> Any:
-        turn, place = np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3])
-        return body, self._coal.Transform3s(turn, place)
+        return body, self._peer.transform(pose)
 
     def collides(self, a: Any, b: Any) -> bool:
         self._result.clear()
