@@ -33,12 +33,14 @@ class Rows(NamedTuple):
     distance: Floats
 
     @staticmethod
-    def joined(of_pairs: Sequence[tuple[Ints, Ints, NDArray[np.uint8], Floats]]) -> Rows:
-        """Return the rows of the pairs 0, 1, …: of each its columns face_a, face_b, kind and distance."""
-        if not of_pairs:
-            return NO_ROWS
-        pair = np.repeat(np.arange(len(of_pairs), dtype=np.int32), [len(columns[0]) for columns in of_pairs])
-        return Rows(pair, *(np.concatenate(column) for column in zip(*of_pairs, strict=True)))
+    def of_pair(number: int, face_a: Ints, face_b: Ints, kind: NDArray[np.uint8], distance: Floats) -> Rows:
+        """Return the rows of one pair."""
+        return Rows(np.full(len(face_a), number, np.int32), face_a, face_b, kind, distance)
+
+    @staticmethod
+    def joined(parts: Sequence[Rows]) -> Rows:
+        """Return one after the other."""
+        return Rows(*(np.concatenate(column) for column in zip(*parts, strict=True))) if parts else NO_ROWS
 
 
 NO_ROWS = Rows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0))

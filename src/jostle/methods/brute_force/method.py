@@ -130,15 +130,15 @@ class BruteForceDetector(Detector):
 def answer(pairs: Iterable[tuple[int, int]], shapes: tuple[FaceShape, ...], frame: Frame, query: Query) -> Report:
     """Test pairs of bodies in order and report the rows that the query asks for."""
     met: list[tuple[int, int]] = []
-    found: list[FaceRows] = []
+    found: list[Rows] = []
     overlapping: list[bool] = []
     counters = Counters()
     for a, b in pairs:
         rows, overlap, work = rows_of_pair(a, b, shapes, frame, query)
         counters += work
         if len(rows.kind):
+            found.append(Rows.of_pair(len(met), *rows))
             met.append((a, b))
-            found.append(rows)
             overlapping.append(overlap)
             if query.rows == "any":
                 break
@@ -191,6 +191,6 @@ def rows_of_pair(a: int, b: int, shapes: tuple[FaceShape, ...], frame: Frame, qu
 
 def _with_contained(rows: FaceRows, inside: FaceRows) -> FaceRows:
     """Merge rows of contained parts into the order of faces; their distance is 0: they share points."""
-    both = Rows.joined([rows, inside])
+    both = Rows.joined([Rows.of_pair(0, *rows), Rows.of_pair(0, *inside)])
     order = np.lexsort((both.face_b, both.face_a))
     return FaceRows(both.face_a[order], both.face_b[order], both.kind[order], both.distance[order])

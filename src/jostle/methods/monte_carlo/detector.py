@@ -112,7 +112,7 @@ class MonteCarloDetector(Detector):
         return with_self_pairs(found, range(len(frame))) if query.itself else found
 
     def _both_or_none(self, frame: Frame, reach: float) -> CandidatePairs:
-        """The one couple of two bodies, if their boxes are not farther apart than `reach`; a finder takes 60 µs longer."""
+        """The one couple of two bodies, if their boxes are not farther apart than `reach`; a finder takes 14 µs longer."""
         lower, upper = self._boxes.in_the_world(frame)
         (a, b), (c, d) = lower.tolist(), upper.tolist()
         # The difference is rounded by less than a unit in the last place.

@@ -159,7 +159,8 @@ class WideTreeDetector:
             tree, trees, pose = self._trees[number], self._forest.alone(number), frame.poses[body]
             keys, distance, work = find_rows_of_itself(tree, trees, mesh.welded_faces, pose, query.adjacent, query.clearance)
             counters += work
-            found.append((*unpacked(keys), distance))
+            if len(keys):
+                found.append(Rows.of_pair(body, *unpacked(keys), distance))
         return Rows.joined(found), counters
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
