@@ -30,7 +30,6 @@ from jostle.broad_phase import BROAD_PHASES
 from jostle.fitting import walk
 from jostle.geometry.pose import translation
 from jostle.interface.traits import Answer, Need, Serve
-from jostle.methods.brute_force.method import AllFaces
 from jostle.motion.record import Recorder
 from jostle.registry import METHODS
 from jostle.shapes import build
@@ -38,6 +37,7 @@ from jostle.sim import Simulation, SoftMaterial, SoftSimulation
 from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
 from jostle.viewer.subject import subject_of_world
+from tests.all_faces_behind import AllFacesBehind
 from tests.tiny import box, random_pose, tetrahedron
 
 SIZES = {"tiny": (tetrahedron(), box()), "1,280 faces": (build.icosphere(3, 0.6),)}
@@ -410,7 +410,7 @@ def subjects():
     made |= {
         f"world, all faces behind {name}": (
             Worlds,
-            jostle.Pairwise(broad(**({"speed": 1e30} if name == "priority_queue" else {})), AllFaces()),
+            AllFacesBehind(broad(**({"speed": 1e30} if name == "priority_queue" else {}))),
         )
         for name, broad in BROAD_PHASES.items()
     }

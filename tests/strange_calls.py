@@ -16,6 +16,7 @@ import numpy as np
 
 import jostle
 from jostle import broad_phase, continuous, fitting, haptics, sim
+from jostle.broad_phase.pairwise import Pairwise
 from jostle.methods.brute_force.method import AllFaces
 from jostle.motion.record import Motion, Recorder
 from jostle.registry import METHODS
@@ -233,7 +234,7 @@ def calls():
             {"a": BOX, "b": BOX, "method": None, "pose_a": EYE, "pose_b": EYE},
         ),
         "Pairwise": (
-            lambda broad, narrow: world(jostle.Pairwise(broad, narrow), soft=False).detect(),
+            lambda broad, narrow: world(Pairwise(broad, narrow), soft=False).detect(),
             None,
             {"broad": broad_phase.UniformGrid(), "narrow": AllFaces()},
         ),

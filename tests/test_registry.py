@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 import jostle
+from jostle.interface.query import Query
 from jostle.methods.brute_force.method import BruteForce
-from jostle.registry import METHODS, method_of, name_of, register
+from jostle.registry import METHODS, QUESTION, method_alone, method_of, name_of, register
 from jostle.shapes import build
 
 pytestmark = pytest.mark.small
@@ -93,3 +94,21 @@ def test_names_import_no_method():
     """
     result = subprocess.run([sys.executable, "-c", code, jostle.__path__[0]], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_a_method_alone_takes_settings_and_refuses_the_options_of_a_question():
+    assert method_alone("voxmap(accuracy=0.5)", "--method", "x") == jostle.Voxmap(accuracy=0.5)
+    assert method_alone("bounding_tree(motion=False, separation=0.0, workers=1)", "--method", "x") == jostle.BoundingTree()
+    assert method_alone(None, "--method", "x") is None
+    assert method_alone(" ", "--method", "x") is None
+    text = "bounding_tree(motion=True, workers=2)"
+    with pytest.raises(jostle.InputError) as refused:
+        method_alone(text, "--method", "the scenarios say what is asked")
+    assert str(refused.value) == f"--method {text}: the scenarios say what is asked; leave out motion, workers"
+
+
+def test_the_options_of_a_question_have_the_defaults_of_a_query():
+    assert {name: default for name, default in QUESTION.items() if name != "workers"} == {
+        "motion": Query().motion,
+        "separation": Query().separation,
+    }

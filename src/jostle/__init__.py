@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from jostle import continuous as continuous
     from jostle import haptics as haptics
     from jostle.api import collide, distance, first_contact, self_collide
-    from jostle.broad_phase.pairwise import PairTest, Pairwise
+    from jostle.broad_phase.pairwise import PairTest as PairTest
+    from jostle.broad_phase.pairwise import Pairwise as Pairwise
     from jostle.broad_phase.protocol import BroadPhase
     from jostle.continuous.first_contact import FirstContact
     from jostle.errors import BoundBroken, BusyError, InputError, JostleError, Unsupported
@@ -80,9 +81,7 @@ __all__ = [
     "OctreeUpdate",
     "Overlay",
     "Pair",
-    "PairTest",
     "Pairs",
-    "Pairwise",
     "Query",
     "Reached",
     "Report",
@@ -161,14 +160,24 @@ _HOMES = {
     "view": "jostle.viewer.background",
 }
 
+_HOLD_CANDIDATES = "let your detector hold a jostle.broad_phase.candidates.Candidates (docs/adding_a_method.md)"
+_DEPRECATED = {"PairTest": _HOLD_CANDIDATES, "Pairwise": _HOLD_CANDIDATES}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'jostle' has no attribute {name!r}")
+    if name in _DEPRECATED:
+        import warnings
+
+        warnings.warn(f"jostle.{name} goes with the next release; {_DEPRECATED[name]}", DeprecationWarning, stacklevel=2)
+    return _imported(name)
+
 
 @functools.cache
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'jostle' has no attribute {name!r}")
-    module = importlib.import_module(home)
-    return module if home == f"jostle.{name}" else getattr(module, name)
+def _imported(name: str) -> object:
+    module = importlib.import_module(_HOMES[name])
+    return module if module.__name__ == f"jostle.{name}" else getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -82,8 +82,8 @@ class ArrayFile:
         except Exception as error:  # as above; and zlib, ast, MemoryError
             raise InputError(f"{name} cannot be read: damaged, or not an array that jostle wrote ({_words(error)})") from None
 
-    def description(self, expected: str) -> dict[str, Any]:
-        """Return the table of fields, in JSON, of a file of the expected format."""
+    def description(self, *expected: str) -> dict[str, Any]:
+        """Return the table of fields, in JSON, of a file of one of the expected formats."""
         text = self.read("description")
         if text.dtype.kind != "U" or text.shape != ():
             raise InputError("description is not a text")
@@ -93,8 +93,8 @@ class ArrayFile:
             raise InputError(f"description is not JSON ({_words(error)})") from None
         if not isinstance(fields, dict):
             raise InputError("description is not a table of fields")
-        if fields.get("format") != expected:
-            raise InputError(f"description: format is {fields.get('format')!r}; it must be {expected!r}")
+        if fields.get("format") not in expected:
+            raise InputError(f"description: format is {fields.get('format')!r}; it must be {' or '.join(map(repr, expected))}")
         return fields
 
 

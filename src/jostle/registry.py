@@ -23,6 +23,7 @@ __all__ = [
     "DEFAULT_METHOD",
     "METHODS",
     "broad_phase_of",
+    "method_alone",
     "method_class",
     "method_of",
     "name_of",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 DEFAULT_METHOD = "wide_tree"
+QUESTION = {"motion": False, "separation": 0.0, "workers": 1}  # may stand among the settings of a method, with their defaults
 WHAT_A_METHOD_HAS = ("traits", "shape_type", "prepare_shape", "start")
 
 
@@ -141,6 +143,20 @@ def method_class(name: str) -> type[Method]:
 def read_method(text: str, options: tuple[str, ...] = ()) -> MadeFromText:
     """Return the method that "name" or "name(setting=value, …)" stands for; `options` may stand among the settings as well."""
     return made_from_text(text, "method", method_class, options)
+
+
+def method_alone(text: str | None, owner: str, reason: str) -> Method | None:
+    """Return the method that a text names, for a caller that asks the questions itself; None for no text.
+
+    Options of a question among the settings are refused: `reason` says who gives them, `owner` names the text in the message.
+    """
+    if text is None or not text.strip():
+        return None
+    written = read_method(text, tuple(QUESTION))
+    asked = [name for name, value in written.options.items() if value != QUESTION[name]]
+    if asked:
+        raise InputError(f"{owner} {text}: {reason}; leave out {', '.join(asked)}")
+    return written.method
 
 
 def method_of(value: str | Method | None) -> Method:

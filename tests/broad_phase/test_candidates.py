@@ -1,17 +1,16 @@
-"""The glue of two phases, and what it remembers of pairs."""
+"""The search for pairs of bodies that may meet, and what is remembered of pairs."""
 
 import numpy as np
 import pytest
 
 import jostle
+from jostle.broad_phase.candidates import Candidates, with_self_pairs
 from jostle.broad_phase.pair_memory import PairMemory
-from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.geometry.pose import rotation_about, translation
 from jostle.interface.body_pairs import CandidatePairs
-from jostle.interface.traits import Answer, Serve
 from jostle.methods.brute_force import all_faces
-from jostle.methods.brute_force.method import AllFaces
 from jostle.shapes import build
+from tests.all_faces_behind import AllFacesBehind
 from tests.tiny import box, random_pose, random_soup, tetrahedron
 
 
@@ -35,23 +34,88 @@ def test_memory_recalls_what_was_remembered_last_and_follows_bodies():
     assert np.isnan(memory.recall(pairs((1, 2)))).all()
 
 
+def found(candidates, frame, *arguments, **others):
+    listed = candidates.pairs(frame, *arguments, **others)
+    return list(zip(listed.body_a.tolist(), listed.body_b.tolist(), strict=True))
+
+
+def row_of(count, apart=0.9):
+    world = jostle.World("brute_force")
+    for k in range(count):
+        world.add(tetrahedron(), translation((apart * k, 0, 0)))
+    return world
+
+
 @pytest.mark.small
-def test_traits_are_those_of_the_narrow_phase_less_what_pairs_cannot_do():
-    method = jostle.Pairwise(UniformGrid(), AllFaces())
-    assert Answer.FACES in method.traits.answers
-    assert Answer.DISTANCE not in method.traits.answers
-    assert Serve.SOLID in method.traits.serves
-    world = jostle.World(method)
-    world.add(box())
-    world.add(box())
-    with pytest.raises(jostle.Unsupported, match="distance"):
-        world.distance(0, 1)
-    assert repr(method) == "Pairwise(broad=UniformGrid(cell=None), narrow=AllFaces())"
+def test_candidates_are_the_pairs_whose_volumes_meet_and_that_the_filters_allow():
+    world = row_of(4)
+    candidates = Candidates(world._frame().bodies, "brute_force")
+    assert found(candidates, world._frame()) == [(0, 1), (1, 2), (2, 3)]
+    assert candidates.box_tests == 6
+    assert found(candidates, world._frame(), 0.85) == [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
+    assert found(candidates, world._frame(), beyond=np.array([0.85, 0, 0, 0])) == [(0, 1), (0, 2), (1, 2), (2, 3)]
+    world.ignore(1, 2)
+    assert found(candidates, world._frame()) == [(0, 1), (2, 3)]
+    everything = Candidates(world._frame().bodies, None)
+    assert everything.takes_all
+    assert found(everything, world._frame()) == [(0, 1), (0, 2), (0, 3), (1, 3), (2, 3)]
+    assert everything.box_tests == 0
+
+
+@pytest.mark.small
+def test_few_bodies_are_taken_without_volumes_and_more_compared_by_what_is_cheaper():
+    """Across changes of bodies in both directions; box tests are always those of the last search."""
+    world = row_of(6, apart=5.0)
+    candidates = Candidates(world._frame().bodies, "uniform_grid", few=2, few_boxes=4)
+    for bodies, pairs, all_boxes in (
+        (6, [], False),
+        (4, [], True),
+        (2, [(0, 1)], False),
+        (1, [], False),
+        (3, [], True),
+        (5, [], False),
+    ):
+        before = world._frame().bodies.ids
+        while len(world) > bodies:
+            world.remove(world.bodies[-1])
+        while len(world) < bodies:
+            world.add(tetrahedron(), translation((5.0 * len(world), 9.0, 0)))
+        ids = world._frame().bodies.ids
+        candidates.change(
+            world._frame().bodies, np.array([np.flatnonzero(ids == k)[0] if k in ids else -1 for k in before], np.int32)
+        )
+        assert found(candidates, world._frame()) == pairs
+        assert candidates.takes_all == (bodies <= 2)
+        # Of bodies far apart a grid compares none.
+        assert candidates.box_tests == (bodies * (bodies - 1) // 2 if all_boxes else 0)
+        assert not candidates.among(candidates.volumes(world._frame()), world._frame()).body_a.size
+
+
+@pytest.mark.small
+def test_box_tests_at_an_instant_are_not_those_of_the_motion_before():
+    world = jostle.World("bounding_tree(broad=brute_force)")
+    for shift in (0.0, 5.0):
+        world.add(tetrahedron(), translation((shift, 0, 0)))
+    along = world.detect(motion=True).counters.box_tests
+    now = world.detect().counters.box_tests
+    assert along == 1
+    fresh = jostle.World("bounding_tree(broad=brute_force)")
+    for body in world:
+        fresh.add(body.mesh, body.pose)
+    assert now == fresh.detect().counters.box_tests
+
+
+@pytest.mark.small
+def test_self_pairs_come_in_order():
+    listed = with_self_pairs(pairs((0, 1), (0, 2), (1, 2)), [0, 2])
+    assert list(zip(*(column.tolist() for column in listed), strict=True)) == [(0, 0), (0, 1), (0, 2), (1, 2), (2, 2)]
+    assert listed.body_a.dtype == np.int32
+    assert len(with_self_pairs(pairs(), []).body_a) == 0
 
 
 def test_boxes_hold_every_world_vertex_and_follow_deformation():
     rng = np.random.default_rng(1)
-    world = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces()))
+    world = jostle.World(AllFacesBehind())
     for k in range(20):
         world.add(box(rng.uniform(-9, 0, 3), rng.uniform(1, 9, 3)), random_pose(rng, 10.0**k), deformable=k % 2 == 0)
     for _ in range(3):
@@ -65,7 +129,7 @@ def test_boxes_hold_every_world_vertex_and_follow_deformation():
 
 
 def test_only_pairs_with_boxes_that_meet_reach_the_narrow_phase():
-    world = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces()))
+    world = jostle.World(AllFacesBehind())
     for k in range(10):
         world.add(tetrahedron(), translation((0.9 * k, 0, 0)))
     report = world.detect()
@@ -77,7 +141,7 @@ def test_only_pairs_with_boxes_that_meet_reach_the_narrow_phase():
 def test_the_corner_of_a_turned_box_is_not_lost_at_a_large_offset():
     turned = rotation_about((0, 0, 1), np.pi / 4)
     far = translation((1e7, 0, 0))
-    world = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces()))
+    world = jostle.World(AllFacesBehind())
     world.add(box((-1, -1, 0)), far @ turned)
     tip = world[0].world_vertices[:, 0].max()
     wall = world.add(box((0, -5, -5), (1, 5, 5)), translation((tip, 0, 0)))
@@ -100,7 +164,7 @@ def test_boxes_of_many_bodies_are_cut_down_and_still_hold_every_world_vertex(off
         box(),
         jostle.Mesh(rng.normal(size=(60, 3)) * (3.0, 0.1, 1.0) + offset, rng.integers(0, 60, (40, 3))),
     ]
-    world, trimmed = jostle.World(jostle.Pairwise(UniformGrid(), AllFaces())), 0
+    world, trimmed = jostle.World(AllFacesBehind()), 0
     for k in range(24):
         pose = translation(rng.normal(size=3) * offset) @ random_pose(rng)
         pose[:3, :3] *= 1.0 + rng.choice([-1.0, 0.0, 1.0]) * 0.99e-5 / 2.0 / np.sqrt(3.0)

@@ -13,19 +13,19 @@ from jostle.broad_phase.choose import broad_phase_of
 from jostle.errors import BoundBroken, InputError
 from jostle.geometry.pose import rotation_about, translation
 from jostle.interface.body_pairs import NO_PAIRS
-from jostle.methods.brute_force.method import AllFaces
 from jostle.registry import METHODS
 from jostle.settings_text import made_with
+from tests.all_faces_behind import AllFacesBehind
 from tests.tiny import box, random_pose, tetrahedron
 
 SPEED = 0.25
 WRITTEN = [name if name != "priority_queue" else f"priority_queue(speed={SPEED})" for name in BROAD_PHASES]
-TAKE_ONE = ["separating_plane", "closest_features", "bounding_tree", "octree_update", "voxmap", "image_space", "pairwise"]
+TAKE_ONE = ["separating_plane", "closest_features", "bounding_tree", "octree_update", "voxmap", "image_space", "all_faces"]
 
 
 def method_with(name, broad):
-    if name == "pairwise":
-        return jostle.Pairwise(broad_phase_of(broad), AllFaces())
+    if name == "all_faces":
+        return AllFacesBehind(broad)
     coarse = {"voxmap": {"across": 12, "depth": False}, "image_space": {"resolution": 12}}.get(name, {})
     return METHODS[name](broad=broad, **coarse)
 
@@ -87,7 +87,7 @@ def test_the_answer_does_not_depend_on_the_broad_phase(name, broad):
 @pytest.mark.parametrize("broad", WRITTEN)
 def test_bodies_that_deform_and_clearances_that_change(broad):
     random = np.random.default_rng(1)
-    world = jostle.World(jostle.Pairwise(broad_phase_of(broad), AllFaces()))
+    world = jostle.World(AllFacesBehind(broad))
     truth = jostle.World("brute_force")
     for k in range(10):
         pose = random_pose(random, 1.5)
@@ -106,7 +106,7 @@ def test_bodies_that_deform_and_clearances_that_change(broad):
 
 def test_spheres_hold_every_world_vertex():
     random = np.random.default_rng(4)
-    world = jostle.World(jostle.Pairwise(broad_phase_of("bounding_spheres"), AllFaces()))
+    world = jostle.World(AllFacesBehind("bounding_spheres"))
     for k in range(12):
         world.add(box(random.uniform(-9, 0, 3), random.uniform(1, 9, 3)), random_pose(random, 10.0**k), deformable=k % 2 == 0)
     world[2].vertices = world[2].mesh.vertices * 7.0
@@ -124,7 +124,7 @@ def test_spheres_hold_every_world_vertex():
 
     world.prepare()
     world.detect(rows="pairs")
-    world._detector._finder = Spy()
+    world._detector._candidates._finder = Spy()
     world.detect(rows="pairs")
     centre, radius, same, grown = seen[0]
     np.testing.assert_array_equal(centre, same)
@@ -134,7 +134,7 @@ def test_spheres_hold_every_world_vertex():
 
 
 def test_a_broken_bound_names_the_body_and_detect_goes_on():
-    world = jostle.World(jostle.Pairwise(broad_phase_of("priority_queue(speed=0.5)"), AllFaces()))
+    world = jostle.World(AllFacesBehind("priority_queue(speed=0.5)"))
     world.add(box(), name="anvil")
     hammer = world.add(box(), translation((20, 0, 0)), name="hammer")
     assert not world.detect(rows="pairs")
@@ -154,7 +154,7 @@ def test_a_broken_bound_names_the_body_and_detect_goes_on():
 
 @pytest.mark.parametrize("bodies_change", [False, True])
 def test_a_body_that_is_teleported_and_then_moves_breaks_no_bound(bodies_change):
-    world = jostle.World(jostle.Pairwise(broad_phase_of("priority_queue(speed=0.5)"), AllFaces()))
+    world = jostle.World(AllFacesBehind("priority_queue(speed=0.5)"))
     first = world.add(box(), translation((70, 0, 0)))
     world.add(box(), name="anvil")
     hammer = world.add(box(), translation((20, 0, 0)), name="hammer")

@@ -16,16 +16,16 @@ import jostle
 from jostle.broad_phase import BROAD_PHASES
 from jostle.geometry.pose import translation
 from jostle.interface.traits import EXACT, Answer, Semantics, Serve
-from jostle.methods.brute_force.method import AllFaces
 from jostle.registry import METHODS
 from jostle.shapes import build
+from tests.all_faces_behind import AllFacesBehind
 from tests.contract.scenes import SCENES
 from tests.oracle import rows as oracle
 from tests.tiny import box, random_pose, random_soup
 
 CANDIDATES = {name: made() for name, made in METHODS.items()} | {
     # The queue needs a bound that no scene breaks.
-    f"all faces behind {name}": jostle.Pairwise(made(**({"speed": 1e30} if name == "priority_queue" else {})), AllFaces())
+    f"all faces behind {name}": AllFacesBehind(made(**({"speed": 1e30} if name == "priority_queue" else {})))
     for name, made in BROAD_PHASES.items()
 }
 CANDIDATES |= {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jostle.kernels import simd, simd_plain
+from jostle.kernels import simd
 from jostle.kernels.jit import JIT_DISABLED, kernel
 from jostle.kernels.simd import (
     bit_count,
@@ -25,6 +25,7 @@ from jostle.kernels.simd import (
     f32x8_store,
     f32x8_sub,
     f32x8_transpose,
+    f64x8_load,
     lowest_bit,
     without_lowest_bit,
 )
@@ -205,11 +206,26 @@ def test_arrays_that_do_not_fit_are_refused():
         arithmetic(good, good, good, 0, 0.0, sealed)
 
 
-def test_the_twin_has_every_name_and_sees_the_end_of_an_array():
-    names = [name for name in vars(simd_plain) if name.startswith("f32x8_") or "bit" in name]
-    assert len(names) == 19
-    for name in names:
-        assert (getattr(simd, name) is getattr(simd_plain, name)) == bool(JIT_DISABLED)
+def test_every_name_has_an_intrinsic():
+    names = [
+        name for name in vars(simd) if name.startswith(("f32x8_", "f64x8_")) or "_bit" in name or name in ("bit_count", "prefetch")
+    ]
+    assert len(names) == 33
+    if not JIT_DISABLED:
+        assert [getattr(simd, name).compiled.__name__ for name in names] == names
+
+
+def test_vectors_of_two_types_do_not_mix():
+    @kernel
+    def mixed(a, b, out):
+        f32x8_store(out, 0, f32x8_add(f32x8_load(a, 0), f64x8_load(b, 0)))
+
+    if not JIT_DISABLED:
+        with pytest.raises(Exception, match="this takes f32x8, not f64x8"):
+            mixed(np.zeros(8, np.float32), np.zeros(8), np.zeros(8, np.float32))
+
+
+def test_called_from_python_a_load_sees_the_end_of_an_array():
     for index in (1, -1, 9):
         with pytest.raises(IndexError, match="pad it"):
-            simd_plain.f32x8_load(np.zeros(8, np.float32), index)
+            f32x8_load(np.zeros(8, np.float32), index)

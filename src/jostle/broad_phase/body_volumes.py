@@ -13,7 +13,6 @@ from jostle.broad_phase.volume_table import VolumeTable, farthest_from, trim_box
 from jostle.broad_phase.volumes import Volumes
 from jostle.geometry.aabb import box_of_points, world_boxes_into
 from jostle.geometry.vector import Vec3
-from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.shapes.mesh import Mesh
@@ -135,19 +134,3 @@ def _put_elsewhere(frame: Frame, last: Frame) -> NDArray[np.bool_]:
             points, before = frame.vertices_t0[body], row_before[body]
             elsewhere[body] |= points is not last.vertices[before] and points is not last.vertices_t0[before]
     return elsewhere
-
-
-def world_volumes(boxes: LocalBoxes, frame: Frame, clearance: float) -> Volumes:
-    """Return the volumes of all bodies, grown so that bodies nearer than the clearance have volumes that meet."""
-    lower, upper = boxes.in_the_world(frame)
-    volumes = FrameVolumes(lower, upper, dt=frame.dt, frame=frame, fitted=boxes)
-    # Half for each of the two.
-    return volumes.grown(0.5 * clearance) if clearance > 0.0 else volumes
-
-
-def allowed_pairs(pairs: CandidatePairs, frame: Frame) -> CandidatePairs:
-    """Return those of the pairs that the filters let be tested."""
-    if frame.unfiltered:
-        return pairs
-    allowed = frame.may_meet(pairs.body_a, pairs.body_b)
-    return CandidatePairs(pairs.body_a[allowed], pairs.body_b[allowed])

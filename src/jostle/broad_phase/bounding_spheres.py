@@ -18,8 +18,19 @@ from jostle._types import Floats, Ints
 from jostle.broad_phase.volumes import Volumes, refuse_too_many_pairs, spheres_for_kernel
 from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.jit import kernel
-from jostle.kernels.simd import f32x8_less_equal, f32x8_splat, lowest_bit, without_lowest_bit
-from jostle.kernels.simd64 import f64x8_add, f64x8_load, f64x8_min, f64x8_mul, f64x8_splat, f64x8_sub, f64x8_to_f32x8
+from jostle.kernels.simd import (
+    f32x8_less_equal,
+    f32x8_splat,
+    f64x8_add,
+    f64x8_load,
+    f64x8_min,
+    f64x8_mul,
+    f64x8_splat,
+    f64x8_sub,
+    f64x8_to_f32x8,
+    lowest_bit,
+    without_lowest_bit,
+)
 from jostle.kernels.slices import run_in_slices
 
 LANES = 8

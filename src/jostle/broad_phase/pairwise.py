@@ -1,4 +1,7 @@
-"""Pairwise(broad, narrow) makes a Method of a BroadPhase and a PairTest, for methods that decide one pair of bodies at a time."""
+"""Pairwise(broad, narrow) makes a Method of a BroadPhase and a PairTest. Deprecated: hold a `Candidates` instead.
+
+Its tests see one pair after another and keep no state of their own, which no method of this package can do with.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from jostle import cast
-from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
+from jostle.broad_phase.candidates import Candidates, with_self_pairs
 from jostle.broad_phase.choose import broad_phase_of
 from jostle.broad_phase.pair_memory import PairMemory
 from jostle.broad_phase.protocol import BroadPhase
@@ -91,36 +94,26 @@ class PairwiseDetector(Detector):
     def __init__(self, method: Pairwise, bodies: Bodies, shapes: tuple[Shape, ...]) -> None:
         self._method = method
         self._shapes = shapes
-        self._finder = method.broad.start(len(bodies))
-        self._boxes = LocalBoxes(bodies)
+        self._candidates = Candidates(bodies, method.broad)
         self._memory = PairMemory()
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Find pairs of boxes, filter them, test the bodies."""
-        pairs = allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, query.clearance)), frame)
+        pairs = self._candidates.pairs(frame, query.clearance)
         if query.itself:
-            pairs = _with_self_pairs(pairs, len(frame))
+            pairs = with_self_pairs(pairs, range(len(frame)))
         report = self._method.narrow.test_pairs(pairs, self._shapes, frame, query, self._memory)
-        boxes = self._finder.counters.get("box_tests", 0)
-        counters = replaced(report.counters, box_tests=report.counters.box_tests + boxes, body_pairs=len(pairs.body_a))
+        box_tests = report.counters.box_tests + self._candidates.box_tests
+        counters = replaced(report.counters, box_tests=box_tests, body_pairs=len(pairs.body_a))
         return replaced(report, counters=counters)
 
     def change(self, bodies: Bodies, shapes: tuple[Shape, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went."""
         self._shapes = shapes
-        self._finder.change(len(bodies), old_to_new)
-        self._boxes = LocalBoxes(bodies)
+        self._candidates.change(bodies, old_to_new)
         self._memory.renumber(old_to_new)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the boxes that the broad phase sees."""
-        volumes = world_volumes(self._boxes, frame, 0.0)
+        volumes = self._candidates.volumes(frame)
         return Overlay("boxes of bodies", boxes=np.stack([volumes.lower, volumes.upper], axis=1))
-
-
-def _with_self_pairs(pairs: CandidatePairs, count: int) -> CandidatePairs:
-    """Add (i, i) for every body, keeping the order."""
-    itself = np.arange(count, dtype=np.int32)
-    a, b = np.concatenate([pairs.body_a, itself]), np.concatenate([pairs.body_b, itself])
-    order = np.lexsort((b, a))
-    return CandidatePairs(a[order], b[order])

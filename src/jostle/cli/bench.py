@@ -9,15 +9,12 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from jostle.atomic_file import write_text
 from jostle.errors import InputError
-
-if TYPE_CHECKING:
-    from jostle.interface.method import Method
 
 bench = typer.Typer(name="bench", help="Measure jostle against other libraries.", no_args_is_help=True)
 
@@ -64,6 +61,7 @@ def peers(
     from jostle.bench.run import Bench
     from jostle.bench.scenarios import FULL, QUICK, SCENARIOS, make_cases
     from jostle.bench.table import as_json, print_case
+    from jostle.registry import method_alone
 
     chosen = list(PEERS) if names is None else [name.strip() for name in names.split(",") if name.strip()]
     for name in chosen:
@@ -75,7 +73,9 @@ def peers(
     for each in scenario or []:
         if each not in SCENARIOS:
             raise InputError(f"there is no scenario {each!r}; choose among {', '.join(SCENARIOS)}")
-    chosen_method = _method(method)
+    chosen_method = method_alone(method, "--method", "the scenarios say what is asked, and on how many threads")
+    if chosen_method is None:
+        raise InputError("--method names no method; leave it out for wide_tree")
     sizes = QUICK if quick else FULL
     console = Console(width=None if sys.stdout.isatty() else 160)
     machine = describe_machine()
@@ -104,19 +104,6 @@ def peers(
     if run.result.interrupted:
         console.print("[yellow]interrupted: what is above is what was measured[/yellow]")
         raise typer.Exit(130)
-
-
-def _method(text: str) -> Method:
-    """Return the method that a text names; what it is asked, and on how many threads, is the scenario's business."""
-    from jostle.lab.methods import method_written
-
-    chosen = method_written(text)
-    if chosen is None:
-        raise InputError("--method names no method; leave it out for wide_tree")
-    asked = [*chosen.wishes, *(["workers"] if chosen.workers != 1 else [])]
-    if asked:
-        raise InputError(f"--method {text}: the scenarios say what is asked, and on how many threads; leave out {', '.join(asked)}")
-    return chosen.method
 
 
 @bench.command()

@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 def fit(
     scene: Annotated[
-        str, typer.Argument(help="A built-in scene (headlight), a GLB or glTF file, or a world saved as .npz.", show_default=False)
+        str,
+        typer.Argument(
+            help="A built-in scene (headlight), with parameters if you like; a GLB or glTF file; or a world saved as .npz.",
+            show_default=False,
+        ),
     ],
     move: Annotated[str, typer.Option(help="The body to move.", show_default=False)],
     path: Annotated[
@@ -104,19 +108,15 @@ def fit(
 
 def _world(scene: str, method: str, faces: int | None) -> tuple[World, dict[str, RecordedPath]]:
     """The world of a built-in scene or a file, and the paths that it brings."""
-    from jostle import scenes
+    from jostle.scenes import SCENES, Scene
+    from jostle.scenes.named_bodies import at_rest, read_bodies
 
-    if scene in scenes.SCENES:
-        made = scenes.make_scene(scene, **({} if faces is None else {"faces": faces}))
-        return made.world(method), dict(made.paths)
-    if faces is not None:
+    if faces is not None and scene not in SCENES:
         raise InputError("--faces is for built-in scenes only")
-    file = Path(scene)
-    if not file.is_file():
-        raise InputError(f"there is no scene and no file {scene!r}; the built-in scenes are {', '.join(scenes.SCENES)}")
-    if file.suffix.lower() != ".npz":
-        return World.from_scene(file, method), {}
-    saved, world = World.load(file), World(method)
+    found = read_bodies([scene if faces is None else f"{scene}(faces={faces})"])
+    if isinstance(found, Scene):
+        return found.world(method), dict(found.paths)
+    saved, world = at_rest(found, scene), World(method)
     for body in saved:
         mesh = body.mesh.with_vertices(body.vertices) if body.deformable else body.mesh
         world.add(mesh, body.pose, body.name, group=body.group, category=body.category, mask=body.mask)

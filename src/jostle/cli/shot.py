@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
-    from jostle.interface.method import Method
     from jostle.interface.overlay import Overlay
     from jostle.motion.record import Motion
     from jostle.pictures import Look
@@ -100,6 +99,7 @@ def shot(
 
     from jostle.cli.check import pose_written
     from jostle.pictures import Look
+    from jostle.registry import method_alone
 
     moving = _is_gif(out, gif)
     wide, high = _size(size)
@@ -117,8 +117,9 @@ def shot(
         samples=2 if moving else 3,
     )
     console = Console(width=None if sys.stdout.isatty() else 160)
+    chosen = method_alone(method, "--method", "a picture is of one instant")
     motion, searched = _motion(what, frame, frames, every, moving, seed, pose_written(None, translate, rotate))
-    stage = Stage(motion, motion.world(_method(method)), {"clearance": clearance, "solid": solid}, overlay, caption)
+    stage = Stage(motion, motion.world(chosen), {"clearance": clearance, "solid": solid}, overlay, caption)
     if moving:
         _write_gif(console, stage, look, out, _numbers(len(motion), frame, frames, every), _seconds(fps))
     else:
@@ -266,15 +267,6 @@ def _seconds(fps: float) -> float:
     return 1.0 / fps
 
 
-def _method(text: str | None) -> Method | None:
-    from jostle.lab.methods import method_written
-
-    chosen = None if text is None else method_written(text)
-    if chosen is not None and chosen.wishes:
-        raise InputError(f"--method {text}: a picture is of one instant; leave out {', '.join(chosen.wishes)}")
-    return None if chosen is None else chosen.method
-
-
 def _motion(
     what: list[str],
     frame: int | None,
@@ -285,27 +277,31 @@ def _motion(
     pose: NDArray[np.float64] | None,
 ) -> tuple[Motion, bool]:
     """Return the frames to draw from, and whether a frame with a contact is to be looked for among them."""
-    from jostle.cli.bodies_argument import is_motion_file, motion_of_files, scene_written
     from jostle.motion.record import Motion
+    from jostle.scenes.named_bodies import SEVERAL_BODIES, drifting, one_frame, read_bodies
+    from jostle.world.world import World
 
-    files = [Path(text) for text in what]
-    of_files = len(files) > 1 or files[0].is_file()
-    recorded = of_files and len(files) == 1 and files[0].suffix.lower() == ".npz" and is_motion_file(files[0])
-    if pose is not None and (not of_files or files[-1].suffix.lower() in (".npz", ".glb", ".gltf")):
-        raise InputError("--translate and --rotate move the last of mesh files; scenes and motions say themselves where bodies are")
-    if recorded:
-        motion = Motion.load(files[0])
-    elif of_files and not (moving and len(files) == 1):
-        motion = motion_of_files(files, pose)
+    found = read_bodies(what, seed, one_each=True)
+    of_files = isinstance(found, Motion | World)
+    if pose is not None:
+        if not isinstance(found, World) or Path(what[-1]).suffix.lower() in (".npz", *SEVERAL_BODIES):
+            raise InputError(
+                "--translate and --rotate move the last of mesh files; scenes and motions say themselves where bodies are"
+            )
+        list(found)[-1].pose = pose
+    if isinstance(found, World):
+        title = ", ".join(Path(text).name for text in what)
+        found = drifting(found, what[0], seed) if moving and len(what) == 1 else one_frame(found, title)
+    if isinstance(found, Motion):
+        motion = found
     else:
-        scene = scene_written(what[0], seed)
         last = (0 if frame is None else frame) + 1 + ((frames or FRAMES_OF_A_GIF) - 1) * every
         wanted = None if frame is not None and frame < 0 else last if moving else None if frame is None else frame + 1
         if wanted is not None and wanted > MOST_MADE:
             raise InputError(
                 f"this takes {wanted:,} frames of {what[0]}, at most {MOST_MADE:,} are made; lower --frame, --frames or --every"
             )
-        motion = scene.record(wanted)
+        motion = found.record(wanted)
     if seed is not None and of_files and not moving:
         raise InputError("--seed is for scenes that are made at random")
     if moving and len(motion) == 1:

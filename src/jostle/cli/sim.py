@@ -81,15 +81,16 @@ def sim(
     """
     from rich.console import Console
 
+    from jostle.registry import method_alone
+
+    chosen = method_alone(method, "--method", "a simulation asks for what touches at one instant")
     check_target("--record", record, (scene,))
     console = Console(width=None if sys.stdout.isatty() else 160)
     if scene.partition("(")[0].strip() == "squeeze" and not Path(scene).is_file():
         refused = [name for name in context.params if name not in (*FOR_SQUEEZE, "scene") and _given(context, name)]
         if refused:
             raise InputError(f"--{refused[0]} is for rigid bodies; with squeeze there are --{', --'.join(FOR_SQUEEZE)}")
-        squeeze = _squeeze(
-            scene, seed, _method(method), {"friction": friction, "workers": workers} | ({} if dt is None else {"dt": dt})
-        )
+        squeeze = _squeeze(scene, seed, chosen, {"friction": friction, "workers": workers} | ({} if dt is None else {"dt": dt}))
         _introduce_squeeze(console, squeeze)
         _go(
             console,
@@ -100,14 +101,14 @@ def sim(
             pulled=False,
         )
         return
-    from jostle.cli.bodies_argument import scene_written
+    from jostle.scenes.named_bodies import read_scene
     from jostle.sim import SceneSimulation
 
-    made = scene_written(scene, seed, "; and squeeze")
+    made = read_scene(scene, seed, "; and squeeze")
     settings: dict[str, Any] = {} if cube is None else {"cube": cube if cube != 0.0 else None}
     settings |= {"gravity": (0.0, 0.0, 0.0) if gravity is None else gravity, "dt": 1.0 if dt is None else dt}
     settings |= {"restitution": restitution, "friction": friction, "density": density, "mass": mass}
-    steps = SceneSimulation(made, _method(method), workers=workers, response=response, integrator=integrator, **settings)
+    steps = SceneSimulation(made, chosen, workers=workers, response=response, integrator=integrator, **settings)
     _introduce(console, made, steps)
     pulled = bool(gravity is not None and any(gravity))
     _go(console, steps, made.frames if frames is None else frames, record, f"{made.title}, simulated with {response}", pulled)
@@ -157,17 +158,6 @@ def _introduce_squeeze(console: Console, squeeze: Squeeze) -> None:
     cells = simulation.material("lower")
     lattice = f"{cells.cells} cells across" + (", halved where a collision is probable" if cells.finer else "")
     console.print(f"{how}, {lattice}", highlight=False)
-
-
-def _method(text: str | None) -> Method | None:
-    from jostle.lab.methods import method_written
-
-    chosen = None if text is None else method_written(text)
-    if chosen is not None and chosen.wishes:
-        raise InputError(
-            f"--method {text}: a simulation asks for what touches at one instant; leave out {', '.join(chosen.wishes)}"
-        )
-    return None if chosen is None else chosen.method
 
 
 def _introduce(console: Console, scene: Scene, steps: SceneSimulation) -> None:

@@ -10,14 +10,12 @@ import numpy as np
 
 from jostle import api as functions
 from jostle import haptics
-from jostle.broad_phase import BoundingSpheres, CoherentAabb, FastAabb, PriorityQueue, SweepAndPrune, UniformGrid
-from jostle.broad_phase.pairwise import Pairwise
+from jostle.broad_phase import BoundingSpheres, CoherentAabb, FastAabb, PriorityQueue, SweepAndPrune
 from jostle.continuous import point_triangle
 from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.geometry.pose import rotation_about, translation
 from jostle.interface.query import Budget
 from jostle.kernels.warmup import warms
-from jostle.methods.brute_force.method import AllFaces
 from jostle.methods.closest_features.fallback import settle_otherwise
 from jostle.methods.closest_features.method import ClosestFeatures
 from jostle.methods.closest_features.polyhedron import polyhedron_of
@@ -268,7 +266,7 @@ def _edge_face() -> None:
 
 @warms("many bodies")
 def _many() -> None:
-    world = World(Pairwise(UniformGrid(), AllFaces()))
+    world = World("face_octree")
     for shift in (0.0, 0.1, 5.0):
         world.add(_tetrahedron(shift))
     world.detect()

@@ -1,9 +1,9 @@
 """The whole interface between a world and its methods, on one page.
 
 A `Method` is settings (a frozen dataclass; its repr is a row of a benchmark table). It prepares each mesh once and starts a
-`Detector`, which holds what lives from frame to frame. The narrow half of a two-phase method is a `PairTest`, the other half
-a `BroadPhase`; `Pairwise(broad, narrow)` makes a `Method` of the two. Bodies are numbered 0 … n-1 here, in the order of
-`Bodies`; a world turns the numbers into the stable ids that its users see.
+`Detector`, which holds what lives from frame to frame. A detector that looks at pairs of bodies holds a `Candidates`
+(`broad_phase/candidates.py`), which finds them. Bodies are numbered 0 … n-1 here, in the order of `Bodies`; a world turns the
+numbers into the stable ids that its users see.
 """
 
 from __future__ import annotations

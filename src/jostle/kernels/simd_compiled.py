@@ -1,4 +1,6 @@
-"""Eight float32 at once: an LLVM `<8 x float>` as a value type for Numba. The names are explained in `simd.py`."""
+"""Eight floats at once: LLVM's `<8 x float>` and `<8 x double>` as value types for Numba. The names are explained in `simd.py`."""
+
+import inspect
 
 from llvmlite import ir
 from numba import types
@@ -8,84 +10,134 @@ from numba.extending import intrinsic, models, register_model
 
 from jostle.kernels.simd import LANES
 
-_VECTOR = ir.VectorType(ir.FloatType(), LANES)
 _I32 = ir.IntType(32)
 
 
-class F32x8Type(types.Type):
-    """Numba's type of eight float32 lanes."""
+class VectorType(types.Type):
+    """Numba's type of eight lanes of one element type."""
 
-    def __init__(self):
-        super().__init__(name="f32x8")
+    def __init__(self, element):
+        super().__init__(name=f"f{element.bitwidth}x{LANES}")
+        self.element = element
+
+    @property
+    def lanes(self):
+        """LLVM's type of them."""
+        return ir.VectorType(ir.FloatType() if self.element == types.float32 else ir.DoubleType(), LANES)
 
 
-@register_model(F32x8Type)
-class _F32x8Model(models.PrimitiveModel):
+@register_model(VectorType)
+class _VectorModel(models.PrimitiveModel):
     def __init__(self, manager, numba_type):
-        super().__init__(manager, numba_type, _VECTOR)
+        super().__init__(manager, numba_type, numba_type.lanes)
 
 
-f32x8 = F32x8Type()
+f32x8, f64x8 = VectorType(types.float32), VectorType(types.float64)
 
 
-def _require_array(array, writable):
-    fits = isinstance(array, types.Array) and array.dtype == types.float32 and array.ndim == 1 and array.layout == "C"
+def _for_both(name):
+    """Return a decorator that makes f32x8_name and f64x8_name of a definition, which takes the vector type first."""
+
+    def made(define, vector):
+        def operation(_context, *given):
+            return define(vector, *given)
+
+        context = inspect.Parameter("_context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        parameters = list(inspect.signature(define).parameters.values())[1:]
+        operation.__name__, operation.__doc__ = f"{vector}_{name}", define.__doc__
+        operation.__signature__ = inspect.Signature([context, *parameters])  # Numba folds the arguments of a call by it
+        return intrinsic(operation)
+
+    def decorate(define):
+        globals().update({f"{vector}_{name}": made(define, vector) for vector in (f32x8, f64x8)})
+        return define
+
+    return decorate
+
+
+def _require_array(vector, array, writable):
+    element = vector.element
+    fits = isinstance(array, types.Array) and array.dtype == element and array.ndim == 1 and array.layout == "C"
     if not fits or (writable and not array.mutable):
-        raise TypingError(f"f32x8 needs a {'writable ' if writable else ''}flat C-contiguous float32 array, not {array}")
+        raise TypingError(f"{vector} needs a {'writable ' if writable else ''}flat C-contiguous {element} array, not {array}")
 
 
 def _require(kind, *given):
     """Refuse arguments of other types, with a message that names them."""
     wrong = [str(one) for one in given if not isinstance(one, kind)]
     if wrong:
-        raise TypingError(f"this f32x8 operation takes {kind.__name__}, not {', '.join(wrong)}")
+        raise TypingError(f"this operation on eight lanes takes {kind.__name__}, not {', '.join(wrong)}")
 
 
-def _address(context, builder, array_type, array, index):
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
+def require_lanes(vector, *given):
+    """Refuse arguments that are not vectors of one type, with a message that names them."""
+    wrong = [str(one) for one in given if one != vector]
+    if wrong:
+        raise TypingError(f"this takes {vector}, not {', '.join(wrong)}")
 
 
-@intrinsic
-def f32x8_load(_context, array, index):
+def data_of(context, builder, array_type, array):
+    """Return the address of the first element."""
+    return context.make_array(array_type)(context, builder, array).data
+
+
+def in_all_lanes(builder, value):
+    """Return one value in all lanes of a vector of its LLVM type."""
+    undefined = ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined)
+    first = builder.insert_element(undefined, value, ir.Constant(_I32, 0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
+
+
+def as_lanes(builder, lanes, values):
+    """Return eight values as a vector of an LLVM type."""
+    vector = ir.Constant(lanes, ir.Undefined)
+    for lane, value in enumerate(values):
+        vector = builder.insert_element(vector, value, ir.Constant(_I32, lane))
+    return vector
+
+
+def _address(vector, context, builder, array_type, array, index):
+    return builder.bitcast(builder.gep(data_of(context, builder, array_type, array), [index]), vector.lanes.as_pointer())
+
+
+@_for_both("load")
+def _loaded(vector, array, index):
     """Return array[index : index + 8]."""
-    _require_array(array, writable=False)
+    _require_array(vector, array, writable=False)
     _require(types.Integer, index)
 
     def generate(context, builder, signature, arguments):
-        loaded = builder.load(_address(context, builder, signature.args[0], *arguments))
-        loaded.align = 4
+        loaded = builder.load(_address(vector, context, builder, signature.args[0], *arguments))
+        loaded.align = vector.element.bitwidth // 8
         return loaded
 
-    return f32x8(array, types.intp), generate
+    return vector(array, types.intp), generate
 
 
-@intrinsic
-def f32x8_store(_context, array, index, a):
+@_for_both("store")
+def _stored(vector, array, index, a):
     """Write eight lanes to array[index : index + 8]."""
-    _require_array(array, writable=True)
+    _require_array(vector, array, writable=True)
     _require(types.Integer, index)
-    _require(F32x8Type, a)
+    require_lanes(vector, a)
 
     def generate(context, builder, signature, arguments):
-        stored = builder.store(arguments[2], _address(context, builder, signature.args[0], *arguments[:2]))
-        stored.align = 4
+        stored = builder.store(arguments[2], _address(vector, context, builder, signature.args[0], *arguments[:2]))
+        stored.align = vector.element.bitwidth // 8
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, f32x8), generate
+    return types.void(array, types.intp, vector), generate
 
 
-@intrinsic
-def f32x8_splat(_context, value):
-    """Return one number in all lanes (rounded to float32)."""
+@_for_both("splat")
+def _splatted(vector, value):
+    """Return one number in all lanes (rounded to their type)."""
     _require(types.Number, value)
 
     def generate(_context, builder, _signature, arguments):
-        undefined = ir.Constant(_VECTOR, ir.Undefined)
-        first = builder.insert_element(undefined, arguments[0], ir.Constant(_I32, 0))
-        return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
+        return in_all_lanes(builder, arguments[0])
 
-    return f32x8(types.float32), generate
+    return vector(vector.element), generate
 
 
 @intrinsic
@@ -94,69 +146,112 @@ def f32x8_of(_context, a, b, c, d, e, f, g, h):
     _require(types.Number, a, b, c, d, e, f, g, h)
 
     def generate(_context, builder, _signature, arguments):
-        made = ir.Constant(_VECTOR, ir.Undefined)
-        for lane, value in enumerate(arguments):
-            made = builder.insert_element(made, value, ir.Constant(_I32, lane))
-        return made
+        return as_lanes(builder, f32x8.lanes, arguments)
 
     return f32x8(*[types.float32] * LANES), generate
 
 
-def _on_lanes(build, *given, result=f32x8):
+@intrinsic
+def f64x8_gather(_context, array, at, offset):
+    """Return array[at[k] + offset] in lane k; `at` is a tuple of eight indices.
+
+    Eight loads into one register: the gather instruction of many processors is slower than that.
+    """
+    _require_array(f64x8, array, writable=False)
+    _require(types.Integer, offset)
+    if not (isinstance(at, types.UniTuple) and at.count == LANES and isinstance(at.dtype, types.Integer)):
+        raise TypingError(f"f64x8_gather needs a tuple of {LANES} indices, not {at}")
+
+    def generate(context, builder, signature, arguments):
+        # The offset first: the eight sums then differ from row to row by a constant that fits into the instruction.
+        data = builder.gep(data_of(context, builder, signature.args[0], arguments[0]), [arguments[2]])
+        indices = (builder.extract_value(arguments[1], lane) for lane in range(LANES))
+        return as_lanes(builder, f64x8.lanes, (builder.load(builder.gep(data, [index])) for index in indices))
+
+    return f64x8(array, types.UniTuple(types.intp, LANES), types.intp), generate
+
+
+def _on_lanes(vector, build, *given, result=None):
     """Return the signature and the generator of an operation on vectors; `build(builder, *vectors)` makes the code."""
-    _require(F32x8Type, *given)
+    require_lanes(vector, *given)
 
     def generate(_context, builder, _signature, arguments):
         return build(builder, *arguments)
 
-    return result(*given), generate
+    return (vector if result is None else result)(*given), generate
 
 
 def _call(builder, name, *arguments):
-    function_type = ir.FunctionType(_VECTOR, [_VECTOR] * len(arguments))
-    return builder.call(cgutils.get_or_insert_function(builder.module, function_type, f"{name}.v{LANES}f32"), arguments)
+    """Call an operation of LLVM's on vectors of one type."""
+    lanes = arguments[0].type
+    suffix = f"v{LANES}f{32 if lanes.element == ir.FloatType() else 64}"
+    function_type = ir.FunctionType(lanes, [lanes] * len(arguments))
+    return builder.call(cgutils.get_or_insert_function(builder.module, function_type, f"{name}.{suffix}"), arguments)
 
 
-@intrinsic
-def f32x8_add(_context, a, b):
+@_for_both("add")
+def _added(vector, a, b):
     """Return a + b."""
-    return _on_lanes(lambda builder, x, y: builder.fadd(x, y), a, b)
+    return _on_lanes(vector, lambda builder, x, y: builder.fadd(x, y), a, b)
 
 
-@intrinsic
-def f32x8_sub(_context, a, b):
+@_for_both("sub")
+def _subtracted(vector, a, b):
     """Return a - b."""
-    return _on_lanes(lambda builder, x, y: builder.fsub(x, y), a, b)
+    return _on_lanes(vector, lambda builder, x, y: builder.fsub(x, y), a, b)
 
 
-@intrinsic
-def f32x8_mul(_context, a, b):
+@_for_both("mul")
+def _multiplied(vector, a, b):
     """Return a * b."""
-    return _on_lanes(lambda builder, x, y: builder.fmul(x, y), a, b)
+    return _on_lanes(vector, lambda builder, x, y: builder.fmul(x, y), a, b)
 
 
-@intrinsic
-def f32x8_min(_context, a, b):
+@_for_both("min")
+def _minimum(vector, a, b):
     """Return a where a < b, else b."""
-    return _on_lanes(lambda builder, x, y: builder.select(builder.fcmp_ordered("<", x, y), x, y), a, b)
+    return _on_lanes(vector, lambda builder, x, y: builder.select(builder.fcmp_ordered("<", x, y), x, y), a, b)
 
 
-@intrinsic
-def f32x8_max(_context, a, b):
+@_for_both("max")
+def _maximum(vector, a, b):
     """Return a where a > b, else b."""
-    return _on_lanes(lambda builder, x, y: builder.select(builder.fcmp_ordered(">", x, y), x, y), a, b)
+    return _on_lanes(vector, lambda builder, x, y: builder.select(builder.fcmp_ordered(">", x, y), x, y), a, b)
 
 
-@intrinsic
-def f32x8_abs(_context, a):
+@_for_both("abs")
+def _absolute(vector, a):
     """Return |a|."""
-    return _on_lanes(lambda builder, x: _call(builder, "llvm.fabs", x), a)
+    return _on_lanes(vector, lambda builder, x: _call(builder, "llvm.fabs", x), a)
 
 
 @intrinsic
 def f32x8_multiply_add(_context, a, b, c):
     """Return a * b + c, fused where the target does that in one instruction."""
-    return _on_lanes(lambda builder, x, y, z: _call(builder, "llvm.fmuladd", x, y, z), a, b, c)
+    return _on_lanes(f32x8, lambda builder, x, y, z: _call(builder, "llvm.fmuladd", x, y, z), a, b, c)
+
+
+@intrinsic
+def f64x8_sqrt(_context, a):
+    """Return the square root."""
+    return _on_lanes(f64x8, lambda builder, x: _call(builder, "llvm.sqrt", x), a)
+
+
+@intrinsic
+def f64x8_flushed(_context, a, smallest):
+    """Return a where |a| >= smallest, else +0 (also where a is NaN)."""
+
+    def build(builder, x, bound):
+        keeps = builder.fcmp_ordered(">=", _call(builder, "llvm.fabs", x), bound)
+        return builder.select(keeps, x, ir.Constant(f64x8.lanes, [0.0] * LANES))
+
+    return _on_lanes(f64x8, build, a, smallest)
+
+
+@intrinsic
+def f64x8_to_f32x8(_context, a):
+    """Return the lanes rounded to float32."""
+    return _on_lanes(f64x8, lambda builder, x: builder.fptrunc(x, f32x8.lanes), a, result=f32x8)
 
 
 def _as_mask(builder, truths):
@@ -164,7 +259,10 @@ def _as_mask(builder, truths):
 
 
 def _comparison(operator, a, b):
-    return _on_lanes(lambda builder, x, y: _as_mask(builder, builder.fcmp_ordered(operator, x, y)), a, b, result=types.uint32)
+    def build(builder, x, y):
+        return _as_mask(builder, builder.fcmp_ordered(operator, x, y))
+
+    return _on_lanes(f32x8, build, a, b, result=types.uint32)
 
 
 @intrinsic
@@ -200,14 +298,14 @@ def _boxes_meet(builder, *vectors):
 def f32x8_overlap(_context, lower_x, lower_y, lower_z, upper_x, upper_y, upper_z, from_x, from_y, from_z, to_x, to_y, to_z):
     """Return the mask of closed boxes that meet the other's: lower <= to and from <= upper on all three axes."""
     own = (lower_x, lower_y, lower_z, upper_x, upper_y, upper_z)
-    return _on_lanes(_boxes_meet, *own, from_x, from_y, from_z, to_x, to_y, to_z, result=types.uint32)
+    return _on_lanes(f32x8, _boxes_meet, *own, from_x, from_y, from_z, to_x, to_y, to_z, result=types.uint32)
 
 
 @intrinsic
 def f32x8_transpose(_context, a, b, c, d, e, f, g, h):
     """Return eight vectors: first lane 0 of a … h, last lane 7 of them."""
     rows = (a, b, c, d, e, f, g, h)
-    _require(F32x8Type, *rows)
+    require_lanes(f32x8, *rows)
     result = types.UniTuple(f32x8, LANES)
 
     def generate(context, builder, _signature, arguments):
@@ -270,3 +368,20 @@ def bit_count(_context, mask):
         return builder.zext(builder.call(function, arguments), context.get_value_type(types.intp))
 
     return types.intp(types.uint32), generate
+
+
+@intrinsic
+def prefetch(_context, array, index):
+    """Ask for the cache line of array[index]; a hint without effect on results, allowed at any index."""
+    _require(types.Integer, index)
+
+    def generate(context, builder, signature, arguments):
+        pointer = builder.gep(data_of(context, builder, signature.args[0], arguments[0]), [arguments[1]])
+        byte_pointer = ir.IntType(8).as_pointer()
+        function_type = ir.FunctionType(ir.VoidType(), [byte_pointer, _I32, _I32, _I32])
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
+        read, keep, data = ir.Constant(_I32, 0), ir.Constant(_I32, 3), ir.Constant(_I32, 1)
+        builder.call(function, [builder.bitcast(pointer, byte_pointer), read, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate

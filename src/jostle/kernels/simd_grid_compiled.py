@@ -6,31 +6,21 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from jostle.kernels.simd import LANES
-from jostle.kernels.simd_compiled import F32x8Type, f32x8
+from jostle.kernels.simd_compiled import as_lanes, data_of, f32x8, in_all_lanes, require_lanes
 
 _I32 = ir.IntType(32)
 _INTS = ir.VectorType(_I32, LANES)
-_FLOATS = ir.VectorType(ir.FloatType(), LANES)
 
 
 def _splat(value):
     return ir.Constant(_INTS, [value] * LANES)
 
 
-def _spread(builder, value):
-    """One int32 in all lanes."""
-    undefined = ir.Constant(_INTS, ir.Undefined)
-    first = builder.insert_element(undefined, value, ir.Constant(_I32, 0))
-    return builder.shuffle_vector(first, undefined, _splat(0))
-
-
 def _require(array, element, vectors, integers):
     """Refuse arguments of other types, with a message that names them."""
     if not (isinstance(array, types.Array) and array.dtype == element and array.ndim == 1 and array.layout == "C"):
         raise TypingError(f"this needs a flat C-contiguous array of {element}, not {array}")
-    wrong = [str(one) for one in vectors if not isinstance(one, F32x8Type)]
-    if wrong:
-        raise TypingError(f"this takes f32x8, not {', '.join(wrong)}")
+    require_lanes(f32x8, *vectors)
     wrong = [str(one) for one in integers if not isinstance(one, types.Integer)]
     if wrong:
         raise TypingError(f"this takes whole numbers, not {', '.join(wrong)}")
@@ -38,13 +28,9 @@ def _require(array, element, vectors, integers):
 
 def _fetched(context, builder, array_type, array, indices, vector):
     """Eight loads into one register."""
-    data = context.make_array(array_type)(context, builder, array).data
-    found = ir.Constant(vector, ir.Undefined)
-    for lane in range(LANES):
-        at = ir.Constant(_I32, lane)
-        index = builder.zext(builder.extract_element(indices, at), ir.IntType(64))
-        found = builder.insert_element(found, builder.load(builder.gep(data, [index])), at)
-    return found
+    data = data_of(context, builder, array_type, array)
+    lanes = (builder.extract_element(indices, ir.Constant(_I32, lane)) for lane in range(LANES))
+    return as_lanes(builder, vector, (builder.load(builder.gep(data, [builder.zext(each, ir.IntType(64))])) for each in lanes))
 
 
 @intrinsic
@@ -56,13 +42,13 @@ def bits_at(_context, words, x, y, z, end_x, end_y, end_z, row, slab):
         array, points, ends = arguments[0], arguments[1:4], arguments[4:7]
         inside = None
         for point, end in zip(points, ends, strict=True):
-            begins = builder.fcmp_ordered(">=", point, ir.Constant(_FLOATS, [0.0] * LANES))
+            begins = builder.fcmp_ordered(">=", point, ir.Constant(f32x8.lanes, [0.0] * LANES))
             both = builder.and_(begins, builder.fcmp_ordered("<", point, end))
             inside = both if inside is None else builder.and_(inside, both)
         # A lane outside becomes 0 before it is an index.
         i, j, k = (builder.select(inside, builder.fptosi(point, _INTS), _splat(0)) for point in points)
-        rows = builder.mul(builder.lshr(j, _splat(2)), _spread(builder, arguments[7]))
-        slabs = builder.mul(builder.lshr(k, _splat(2)), _spread(builder, arguments[8]))
+        rows = builder.mul(builder.lshr(j, _splat(2)), in_all_lanes(builder, arguments[7]))
+        slabs = builder.mul(builder.lshr(k, _splat(2)), in_all_lanes(builder, arguments[8]))
         word = builder.add(builder.add(slabs, rows), builder.lshr(i, _splat(2)))
         half = builder.or_(builder.shl(word, _splat(1)), builder.and_(builder.lshr(k, _splat(1)), _splat(1)))
         bit = builder.or_(builder.shl(builder.and_(k, _splat(1)), _splat(4)), builder.shl(builder.and_(j, _splat(3)), _splat(2)))
@@ -81,8 +67,8 @@ def numbers_at(_context, numbers, x, y, z, row, slab):
 
     def generate(context, builder, signature, arguments):
         i, j, k = (builder.fptosi(point, _INTS) for point in arguments[1:4])
-        rows = builder.mul(j, _spread(builder, arguments[4]))
-        index = builder.add(builder.add(builder.mul(k, _spread(builder, arguments[5])), rows), i)
-        return _fetched(context, builder, signature.args[0], arguments[0], index, _FLOATS)
+        rows = builder.mul(j, in_all_lanes(builder, arguments[4]))
+        index = builder.add(builder.add(builder.mul(k, in_all_lanes(builder, arguments[5])), rows), i)
+        return _fetched(context, builder, signature.args[0], arguments[0], index, f32x8.lanes)
 
     return f32x8(numbers, x, y, z, types.int32, types.int32), generate

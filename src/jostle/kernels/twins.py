@@ -39,11 +39,11 @@ class Twin:
         return self._make()
 
 
-def compiled_in(module: str) -> Callable[[AnyFunction], AnyFunction]:
-    """Return a decorator for plain functions that have an intrinsic of the same name in a module."""
+def compiled_in(module: str, name: str = "") -> Callable[[AnyFunction], AnyFunction]:
+    """Return a decorator for plain functions that have an intrinsic in a module, of the same name or of a given one."""
 
     def paired(plain: AnyFunction) -> AnyFunction:
-        return twin(plain, lambda: getattr(importlib.import_module(module), plain.__name__))
+        return twin(plain, lambda: getattr(importlib.import_module(module), name or plain.__name__))
 
     return paired
 

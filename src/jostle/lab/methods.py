@@ -16,11 +16,10 @@ from jostle import cast
 from jostle.errors import InputError
 from jostle.interface.method import Method
 from jostle.interface.query import Query
-from jostle.registry import METHODS, name_of, read_method
+from jostle.registry import METHODS, QUESTION, name_of, read_method
 from jostle.settings_text import split_at_commas
 
-WISHES = ("motion", "separation")  # fields of a `Query` that may stand among the settings of a method
-WORKERS = "workers"  # threads of the world, may stand there too
+WORKERS = "workers"  # threads of the world; the other options of `registry.QUESTION` are fields of a `Query`
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class NamedMethod:
 
     label: str
     method: Method
-    wishes: Mapping[str, Any] = field(default_factory=dict)  # what it is asked beside the usual, see `WISHES`
+    wishes: Mapping[str, Any] = field(default_factory=dict)  # what it is asked beside the usual
     workers: int = 1  # threads
 
 
@@ -50,7 +49,7 @@ def method_written(text: str) -> NamedMethod | None:
     """Return the method that "name" or "name(setting=value, …)" stands for; None for an empty text."""
     if not text.strip():
         return None
-    written = read_method(text, (*WISHES, WORKERS))
+    written = read_method(text, tuple(QUESTION))
     workers = cast.as_count(written.options.pop(WORKERS, 1), f"method {written.name}: {WORKERS}", lowest=1)
     return named(written.made, _checked_wishes(written.name, written.options), workers, written.name)
 

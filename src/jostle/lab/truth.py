@@ -23,7 +23,6 @@ from jostle.bench.case import Case, Found
 from jostle.bench.compare import compare
 from jostle.interface.method import Method
 from jostle.interface.traits import Answer, Semantics
-from jostle.lab.methods import methods_of
 from jostle.motion.record import Motion
 from jostle.report.report import Report
 from jostle.shapes.mesh import Mesh
@@ -102,7 +101,7 @@ class Truth:
         key = (frame, False, separation)
         if key not in self._rows:
             if self._moving is None:
-                self._moving = self.motion.world(_method(EXACT_ENGINE_ALONG_THE_MOTION))
+                self._moving = self.motion.world(EXACT_ENGINE_ALONG_THE_MOTION)
             self.motion.apply(self._moving, max(0, frame - 1))
             self._moving.detect(rows="any")  # what moves, moves from here
             self.motion.apply(self._moving, frame)
@@ -124,15 +123,11 @@ class Truth:
                 for k, mesh in enumerate(motion.meshes)
             )
             still = dataclasses.replace(motion, meshes=meshes, poses=motion.poses[frame : frame + 1], vertices={})
-            return still.world(_method(engine))
+            return still.world(engine)
         if engine not in self._worlds:
-            self._worlds[engine] = motion.world(_method(engine))
+            self._worlds[engine] = motion.world(engine)
         motion.apply(self._worlds[engine], frame)
         return self._worlds[engine]
-
-
-def _method(text: str) -> Method:
-    return methods_of(text)[0].method
 
 
 def _rows_of(report: Report) -> Rows:

@@ -6,6 +6,7 @@ bodies and are summarised by pair, what solids add is added where it was asked f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from jostle.interface.frame import Frame
 from jostle.interface.query import Query
 from jostle.report.contact_geometry import details_of_rows
 from jostle.report.containment import PairRows, any_boxes_meet, solid_rows
-from jostle.report.report import CONTACT_COLUMNS, Contacts, Counters, Pairs, Report, replaced, unknown_column
+from jostle.report.report import CONTACT_COLUMNS, Contacts, Counters, Pairs, Report, replaced
 from jostle.report.row_kernels import label_runs
 
 
@@ -30,6 +31,19 @@ class Rows(NamedTuple):
     face_b: Ints
     kind: NDArray[np.uint8]
     distance: Floats
+
+    @staticmethod
+    def of_pair(number: int, face_a: Ints, face_b: Ints, kind: NDArray[np.uint8], distance: Floats) -> Rows:
+        """Return the rows of one pair."""
+        return Rows(np.full(len(face_a), number, np.int32), face_a, face_b, kind, distance)
+
+    @staticmethod
+    def joined(parts: Sequence[Rows]) -> Rows:
+        """Return one after the other."""
+        return Rows(*(np.concatenate(column) for column in zip(*parts, strict=True))) if parts else NO_ROWS
+
+
+NO_ROWS = Rows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0))
 
 
 def labelled(rows: Rows, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts, Pairs]:
@@ -44,7 +58,7 @@ def labelled(rows: Rows, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts,
     n = label_runs(rows.pair, rows.kind, rows.distance, pairs.body_a, pairs.body_b, body_a, body_b, a, b, kind, number, distance)
     if n < most:
         a, b, kind, number, distance = a[:n], b[:n], kind[:n], number[:n], distance[:n]
-    found = Pairs(body_a=a, body_b=b, kind=kind, rows=number, distance=distance, time=unknown_column(n))
+    found = Pairs(body_a=a, body_b=b, kind=kind, rows=number, distance=distance)
     return contacts_of(body_a, body_b, rows, frame), found
 
 
@@ -106,12 +120,27 @@ def summed_up(contacts: Contacts, before: Pairs) -> Pairs:
     return with_overlapping(Pairs.of(contacts), before.select(before.kind == OVERLAPPING))
 
 
-def report_of(rows: Rows, pairs: CandidatePairs, frame: Frame, query: Query, counters: Counters) -> Report:
-    """Return the report of all touching rows of these pairs, as the query wants it."""
+def report_of(rows: Rows, pairs: CandidatePairs, frame: Frame, query: Query, counters: Counters, itself: Rows = NO_ROWS) -> Report:
+    """Return the report of all touching rows of these pairs, as the query wants it.
+
+    itself : rows of bodies against themselves, sorted; `pair` is the number of the body
+    """
     contacts, touching = labelled(rows, pairs, frame)
     if query.solid:
         contacts, touching = with_solids(contacts, touching, pairs, frame)
+    if len(itself.pair):
+        contacts = merged(contacts, contacts_of(itself.pair, itself.pair, itself, frame), frame)
+        touching = summed_up(contacts, touching)
     return as_asked(contacts, touching, counters, query)
+
+
+def report_of_bodies(
+    pairs: CandidatePairs, met: NDArray[Any], kind: NDArray[np.uint8], distance: Floats, counters: Counters
+) -> Report:
+    """Return the report of the pairs that `met` chooses, with a kind and a distance each, for methods that know no faces."""
+    body_a, body_b = pairs.body_a[met], pairs.body_b[met]
+    found = Pairs(body_a=body_a, body_b=body_b, kind=kind, rows=np.zeros(len(body_a), np.int32), distance=distance)
+    return Report(found, counters=counters)
 
 
 def as_asked(contacts: Contacts, pairs: Pairs, counters: Counters, query: Query) -> Report:

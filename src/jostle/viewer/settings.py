@@ -9,8 +9,7 @@ from jostle import cast
 from jostle.errors import Unsupported
 from jostle.interface.method import Method
 from jostle.interface.query import Budget, Query
-from jostle.lab.methods import method_written
-from jostle.registry import DEFAULT_METHOD, name_of
+from jostle.registry import DEFAULT_METHOD, method_alone, method_of, name_of
 
 RESPONSES = ("show", "push", "bounce", "deform")
 NOTHING = "nothing"  # of a method's overlays
@@ -51,14 +50,7 @@ class Settings:
 
     def made_method(self) -> Method:
         """Return the method that is written, or raise what is wrong with it."""
-        chosen = method_written(self.method)
-        if chosen is None:
-            return Settings().made_method()
-        if chosen.wishes:
-            raise Unsupported(
-                f"method {self.method}: the panel says what is asked at one instant; leave out {', '.join(chosen.wishes)}"
-            )
-        return chosen.method
+        return method_of(method_alone(self.method, "method", "the panel says what is asked at one instant"))
 
     def query(self, method: Method) -> Query:
         """Return the question for a method: rows if it tells where, pairs of bodies if not."""

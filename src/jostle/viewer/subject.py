@@ -15,9 +15,9 @@ import numpy as np
 from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.fitting.path import RecordedPath
-from jostle.motion.record import ALL_BITS, Motion, Recorder
-from jostle.scenes import Scene, make_scene_written
-from jostle.shapes.load import load_scene
+from jostle.motion.record import ALL_BITS, Motion
+from jostle.scenes import Scene
+from jostle.scenes.named_bodies import one_frame, read_bodies
 from jostle.shapes.mesh import Mesh
 from jostle.viewer.frames import Frames, RecordedFrames, SceneFrames
 from jostle.world.world import World
@@ -56,15 +56,17 @@ class Subject:
     hands: tuple[int, ...] = ()
 
 
-def subject_of(names: Sequence[str]) -> Subject:
+def subject_of(words: Sequence[str]) -> Subject:
     """Return what words of a command line stand for: one scene, one .npz file, or mesh files (GLB and glTF: one body per node)."""
-    if not names:
-        return _of_scene("room")
-    if len(names) == 1 and not Path(names[0]).is_file():
-        return _of_scene(names[0])
-    if len(names) == 1 and Path(names[0]).suffix.lower() == ".npz":
-        return _of_npz(Path(names[0]))
-    return _of_files([Path(name) for name in names])
+    words = words or ["room"]
+    found = read_bodies(words)
+    if isinstance(found, Scene):
+        return subject_of_scene(found, words[0])
+    name = " ".join(Path(word).name for word in words)
+    if isinstance(found, World):
+        return subject_of_world(found, name)
+    frames = RecordedFrames(found) if len(found) > 1 else None
+    return Subject(name, found.title or Path(words[0]).stem, found.first(1), frames)
 
 
 def subject_of_scene(scene: Scene, name: str) -> Subject:
@@ -74,42 +76,11 @@ def subject_of_scene(scene: Scene, name: str) -> Subject:
     return Subject(name, scene.title, scene.record(1), frames if frames.count > 1 else None, scene.cube, scene.paths, hands)
 
 
-def _of_scene(text: str) -> Subject:
-    return subject_of_scene(make_scene_written(text), text)
-
-
-def _of_npz(file: Path) -> Subject:
-    """A recorded motion, or a saved world: the file itself says which it is."""
-    try:
-        motion = Motion.load(file)
-    except InputError as no_motion:
-        try:
-            return subject_of_world(World.load(file), file.name)
-        except InputError as no_world:
-            # A file of the one kind is refused as the other for what it is; a damaged one is told as a motion, with the field.
-            reason = no_world if "format" in str(no_motion) else no_motion
-            raise InputError(str(reason)) from None
-    frames = RecordedFrames(motion) if len(motion) > 1 else None
-    return Subject(file.name, motion.title or file.stem, motion.first(1), frames)
-
-
-def _of_files(files: Sequence[Path]) -> Subject:
-    world = World()
-    for file in files:
-        if file.suffix.lower() == ".npz":
-            raise InputError(f"{file}: a motion or a world is looked at alone; leave out the other files")
-        for name, mesh, pose in load_scene(file):
-            world.add(mesh, pose, world._free_name(name))
-    return subject_of_world(world, " ".join(file.name for file in files))
-
-
 def subject_of_world(world: World, name: str) -> Subject:
     """Return the bodies of a world as they are now; the world itself is left alone."""
     if len(world) == 0:
         raise InputError(f"{name}: there are no bodies to look at")
-    recorder = Recorder(world)
-    recorder.capture()
-    return Subject(name, name, recorder.motion(name))
+    return Subject(name, name, one_frame(world, name))
 
 
 def with_bodies(subject: Subject, poses: Floats, parts: Sequence[tuple[str, Mesh, Floats]]) -> Subject:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from jostle.broad_phase import BROAD_PHASES
-from jostle.broad_phase.body_volumes import LocalBoxes, world_volumes
+from jostle.broad_phase.candidates import Candidates
 from jostle.geometry.gjk import hull_distance
 from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.rigid import transform_points
 from jostle.interface.body_pairs import CandidatePairs, every_pair
 from jostle.methods.image_space import group_tree
-from jostle.methods.image_space.candidates import Candidates
+from jostle.methods.image_space.candidates import BoxCandidates
 from jostle.methods.image_space.group_tree import LEAF, BoxesOfGroups, tree_of_groups
 from jostle.shapes import build
 from tests.methods.image_space.placed import Placed, random_pose, settings
@@ -25,7 +25,7 @@ def listed(pairs):
 
 def plain_pairs(placed):
     """Pairs of different groups whose boxes overlap, by comparing all of them."""
-    volumes = world_volumes(LocalBoxes(placed.bodies), placed.frame, 0.0)
+    volumes = Candidates(placed.bodies, None).volumes(placed.frame)
     group = placed.frame.group
     found = []
     for a, b in itertools.combinations(range(len(group)), 2):
@@ -73,12 +73,12 @@ def test_a_tree_holds_each_body_once_and_children_come_after_their_parents():
 
 @pytest.mark.parametrize("broad", [None, *sorted(BROAD_PHASES.keys() - {"priority_queue"})])
 def test_groups_give_the_pairs_of_plain_boxes_through_any_broad_phase(broad, monkeypatch):
-    monkeypatch.setattr(Candidates, "_by_oriented_boxes", lambda self, pairs, frame: pairs)
+    monkeypatch.setattr(BoxCandidates, "_by_oriented_boxes", lambda self, pairs, frame: pairs)
     rng = np.random.default_rng(12)
     seen = 0
     for spread in (0.3, 1.0):
         placed = Placed(*hands(rng, spread))
-        finder = Candidates(settings(broad=broad), placed.bodies, placed.shapes)
+        finder = BoxCandidates(settings(broad=broad), placed.bodies, placed.shapes)
         for _ in range(3):
             assert listed(finder.find(placed.frame)) == plain_pairs(placed)
             seen += len(plain_pairs(placed))
@@ -93,14 +93,14 @@ def test_a_priority_queue_is_told_how_fast_bodies_move_and_sees_bodies():
     with_groups, without = Placed(meshes, poses, group), Placed(meshes, poses)
     found = []
     for placed in (with_groups, without):
-        finder = Candidates(settings(broad="priority_queue(speed=9)"), placed.bodies, placed.shapes)
+        finder = BoxCandidates(settings(broad="priority_queue(speed=9)"), placed.bodies, placed.shapes)
         found.append(listed(finder.find(placed.frame)))
     assert len(found[0]) > 10
     assert found[0] == [(a, b) for a, b in found[1] if group[a] < 0 or group[a] != group[b]]
 
 
 def test_groups_need_fewer_tests(monkeypatch):
-    monkeypatch.setattr(Candidates, "_by_oriented_boxes", lambda self, pairs, frame: pairs)
+    monkeypatch.setattr(BoxCandidates, "_by_oriented_boxes", lambda self, pairs, frame: pairs)
     rng = np.random.default_rng(3)
     combs = [(mesh, k) for k in range(8) for mesh in build.comb_cones(5, 8)]
     whole = [random_pose(rng, 1.2) for _ in range(8)]
@@ -109,7 +109,7 @@ def test_groups_need_fewer_tests(monkeypatch):
     for broad in ("brute_force", "uniform_grid"):
         counts = []
         for placed in (with_trees, without):
-            finder = Candidates(settings(broad=broad), placed.bodies, placed.shapes)
+            finder = BoxCandidates(settings(broad=broad), placed.bodies, placed.shapes)
             finder.find(placed.frame)
             counts.append(finder.box_tests)
         assert counts[0] < 0.7 * counts[1], (broad, counts)
@@ -119,16 +119,16 @@ def test_groups_that_change_and_bodies_that_go_are_followed():
     rng = np.random.default_rng(7)
     meshes = [box()] * 12
     placed = Placed(meshes, [random_pose(rng, 1.0) for _ in meshes], [0] * 4 + [1] * 4 + [-1] * 4)
-    finder = Candidates(settings(broad="coherent_aabb"), placed.bodies, placed.shapes)
+    finder = BoxCandidates(settings(broad="coherent_aabb"), placed.bodies, placed.shapes)
     loose = Placed(meshes, placed.frame.poses)
     for each in (placed, loose, placed):
         # The same finder sees bodies leave their groups and enter them again.
-        fresh = Candidates(settings(broad="brute_force"), each.bodies, each.shapes)
+        fresh = BoxCandidates(settings(broad="brute_force"), each.bodies, each.shapes)
         assert listed(finder.find(each.frame)) == listed(fresh.find(each.frame))
     fewer = Placed(meshes[:9], placed.frame.poses[3:], [0] + [1] * 4 + [-1] * 4)
     gone = np.array([-1, -1, -1, *range(9)], np.int32)
     finder.change(fewer.bodies, fewer.shapes, gone)
-    fresh = Candidates(settings(broad="brute_force"), fewer.bodies, fewer.shapes)
+    fresh = BoxCandidates(settings(broad="brute_force"), fewer.bodies, fewer.shapes)
     assert listed(finder.find(fewer.frame)) == listed(fresh.find(fewer.frame))
 
 
@@ -144,7 +144,7 @@ def test_oriented_boxes_that_meet_remain_and_others_go(offset, defect):
     meeting = apart = 0
     for _ in range(150):
         placed = Placed(meshes, [random_pose(rng, 0.7, offset, defect) for _ in meshes])
-        found = Candidates(settings(broad=None), placed.bodies, placed.shapes).find(placed.frame)
+        found = BoxCandidates(settings(broad=None), placed.bodies, placed.shapes).find(placed.frame)
         hulls = [transform_points(pose, corners_of(mesh)) for pose, mesh in zip(placed.frame.poses, meshes, strict=True)]
         distance = hull_distance(*hulls)[0]
         if distance == 0.0:
@@ -173,13 +173,13 @@ def test_bodies_that_share_one_world_vertex_are_candidates(broad, offset, defect
         gap = np.abs(placed.vertices(1)[7 - corner] - touched).max()
         assert gap <= 4e-16 * (1.0 + offset)
         if gap == 0.0:
-            assert (0, 1) in listed(Candidates(settings(broad=broad), placed.bodies, placed.shapes).find(placed.frame))
+            assert (0, 1) in listed(BoxCandidates(settings(broad=broad), placed.bodies, placed.shapes).find(placed.frame))
 
 
 def test_aligned_boxes_that_overlap_may_be_apart_when_oriented():
     turned = rotation_about((0, 0, 1), np.pi / 4)
     placed = Placed([box((-2, -0.1, -1), (2, 0.1, 1))] * 3, [turned, translation((0.5, -0.5, 0.0)) @ turned, np.eye(4)])
-    finder = Candidates(settings(), placed.bodies, placed.shapes)
+    finder = BoxCandidates(settings(), placed.bodies, placed.shapes)
     assert plain_pairs(placed) == [(0, 1), (0, 2), (1, 2)]
     assert listed(finder.find(placed.frame)) == [(0, 2), (1, 2)]
     assert finder.box_tests >= 6
@@ -188,13 +188,13 @@ def test_aligned_boxes_that_overlap_may_be_apart_when_oriented():
 @pytest.mark.small
 def test_filters_are_heard_and_few_bodies_need_no_grid():
     placed = Placed([box(), box()], [np.eye(4)] * 2)
-    finder = Candidates(settings(), placed.bodies, placed.shapes)
+    finder = BoxCandidates(settings(), placed.bodies, placed.shapes)
     assert listed(finder.find(placed.frame)) == [(0, 1)]
     assert finder.box_tests == 1
     placed.world.ignore(placed.world["box"], placed.world["box 1"])
     assert listed(finder.find(placed.frame)) == []
     alone = Placed([box()], [np.eye(4)])
-    assert listed(Candidates(settings(), alone.bodies, alone.shapes).find(alone.frame)) == []
+    assert listed(BoxCandidates(settings(), alone.bodies, alone.shapes).find(alone.frame)) == []
 
 
 @pytest.mark.small

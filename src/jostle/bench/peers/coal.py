@@ -49,7 +49,7 @@ class Coal:
         }
         return {tree: make[case.scenario](case, tree) for tree in TREES}
 
-    def _tree(self, kind: str, vertices: Floats, faces: Any) -> Any:
+    def tree(self, kind: str, vertices: Floats, faces: Any) -> Any:
         """Build a tree; faces must be int64 already, or the bindings refuse them."""
         model = getattr(self.coal, TREES[kind])()
         model.beginModel(len(faces), len(vertices))
@@ -58,14 +58,16 @@ class Coal:
         model.endModel()
         return model
 
-    def _transform(self, pose: Floats) -> Any:
+    def transform(self, pose: Floats) -> Any:
+        """Return a pose (4, 4) as the library has it."""
         return self.coal.Transform3s(np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3]))
 
     def _two(self, case: Case, kind: str) -> tuple[Any, Any, Any]:
-        a, b = (self._tree(kind, case.mesh(body)[0], _long(case.mesh(body)[1])) for body in range(2))
-        return a, b, self._transform(case.poses[0, 1])
+        a, b = (self.tree(kind, case.mesh(body)[0], long_faces(case.mesh(body)[1])) for body in range(2))
+        return a, b, self.transform(case.poses[0, 1])
 
-    def _request(self, most: int) -> Any:
+    def request(self, most: int) -> Any:
+        """Return a question for at most so many pairs of faces."""
         request = self.coal.CollisionRequest()
         request.num_max_contacts = most
         request.enable_contact = False
@@ -83,11 +85,11 @@ class Coal:
 
     def _pair_all(self, case: Case, kind: str) -> Job:
         a, b, moved = self._two(case, kind)
-        request = self._request(ALL)
+        request = self.request(ALL)
         return Job(lambda _frame: self._collide_all(a, b, moved, request), self._rows)
 
     def _pair_first(self, case: Case, kind: str) -> Job:
-        coal, identity, request, result = self.coal, self.identity, self._request(1), self.coal.CollisionResult()
+        coal, identity, request, result = self.coal, self.identity, self.request(1), self.coal.CollisionResult()
         a, b, moved = self._two(case, kind)
 
         def run(_frame: int) -> Any:
@@ -97,17 +99,17 @@ class Coal:
         return Job(run, lambda count: Found.flag(count > 0))
 
     def _build(self, case: Case, kind: str) -> Job:
-        moved, request = self._transform(case.poses[0, 1]), self._request(ALL)
-        meshes = [(case.mesh(body)[0], _long(case.mesh(body)[1])) for body in range(2)]
+        moved, request = self.transform(case.poses[0, 1]), self.request(ALL)
+        meshes = [(case.mesh(body)[0], long_faces(case.mesh(body)[1])) for body in range(2)]
 
         def run(_frame: int) -> Any:
-            return [self._tree(kind, *mesh) for mesh in meshes]
+            return [self.tree(kind, *mesh) for mesh in meshes]
 
         return Job(run, lambda trees: self._rows(self._collide_all(trees[0], trees[1], moved, request)))
 
     def _deform(self, case: Case, kind: str) -> Job:
         a, b, _ = self._two(case, kind)
-        request = self._request(ALL)
+        request = self.request(ALL)
         vectors = [[self._vector(case.local_vertices(body, frame)) for body in range(2)] for frame in range(case.frame_count)]
 
         def run(frame: int) -> Any:
@@ -135,8 +137,8 @@ class Coal:
 
     def _batch(self, case: Case, kind: str) -> Job:
         a, b, _ = self._two(case, kind)
-        request, result = self._request(1), self.coal.CollisionResult()
-        transforms = [self._transform(pose) for pose in case.poses[:, 1]]
+        request, result = self.request(1), self.coal.CollisionResult()
+        transforms = [self.transform(pose) for pose in case.poses[:, 1]]
 
         def run(_frame: int) -> Any:
             collide, clear, identity = self.coal.collide, result.clear, self.identity
@@ -156,9 +158,9 @@ class Coal:
 
     def _crowd(self, case: Case, kind: str, own_trees: bool) -> Job:
         coal = self.coal
-        tree = self._tree(kind, case.mesh(0)[0], _long(case.mesh(0)[1]))
+        tree = self.tree(kind, case.mesh(0)[0], long_faces(case.mesh(0)[1]))
         trees = [tree.clone() if own_trees else tree for _ in case.mesh_of_body]
-        transforms = [[self._transform(pose) for pose in poses] for poses in case.poses]
+        transforms = [[self.transform(pose) for pose in poses] for poses in case.poses]
         objects = [coal.CollisionObject(each) for each in trees]
         manager = coal.DynamicAABBTreeArrayCollisionManager()
 
@@ -196,5 +198,6 @@ class Coal:
         return Job(run, found, note=note)
 
 
-def _long(faces: Ints) -> Any:
+def long_faces(faces: Ints) -> Any:
+    """Return faces as the bindings want them."""
     return faces.astype(np.int64)

@@ -43,22 +43,25 @@ class Fcl:
         }
         return make[case.scenario](case)
 
-    def _tree(self, vertices: Floats, faces: Ints) -> Any:
+    def tree(self, vertices: Floats, faces: Ints) -> Any:
+        """Build a tree of boxes."""
         model = self.fcl.BVHModel()
         model.beginModel(len(vertices), len(faces))
         model.addSubModel(vertices, faces)
         model.endModel()
         return model
 
-    def _transform(self, pose: Floats) -> Any:
+    def transform(self, pose: Floats) -> Any:
+        """Return a pose (4, 4) as the library has it."""
         return self.fcl.Transform(np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3]))
 
     def _two(self, case: Case) -> tuple[Any, Any, Any]:
         """The objects of a pair, and the transform of the second (the first stays at the identity)."""
-        a, b = (self.fcl.CollisionObject(self._tree(*case.mesh(body))) for body in range(2))
-        return a, b, self._transform(case.poses[0, 1])
+        a, b = (self.fcl.CollisionObject(self.tree(*case.mesh(body))) for body in range(2))
+        return a, b, self.transform(case.poses[0, 1])
 
-    def _request(self, most: int) -> Any:
+    def request(self, most: int) -> Any:
+        """Return a question for at most so many pairs of faces."""
         return self.fcl.CollisionRequest(num_max_contacts=most, enable_contact=False)
 
     @staticmethod
@@ -67,7 +70,7 @@ class Fcl:
         return Found.rows([contact.b1 for contact in contacts], [contact.b2 for contact in contacts])
 
     def _pair_all(self, case: Case) -> dict[str, Job]:
-        fcl, request = self.fcl, self._request(ALL)
+        fcl, request = self.fcl, self.request(ALL)
         a, b, moved = self._two(case)
 
         def run(_frame: int) -> Any:
@@ -79,7 +82,7 @@ class Fcl:
         return {"collide": Job(run, self._rows)}
 
     def _pair_first(self, case: Case) -> dict[str, Job]:
-        fcl, request = self.fcl, self._request(1)
+        fcl, request = self.fcl, self.request(1)
         a, b, moved = self._two(case)
 
         def run(_frame: int) -> Any:
@@ -89,11 +92,11 @@ class Fcl:
         return {"collide": Job(run, lambda count: Found.flag(count > 0))}
 
     def _build(self, case: Case) -> dict[str, Job]:
-        fcl, request = self.fcl, self._request(ALL)
-        moved = self._transform(case.poses[0, 1])
+        fcl, request = self.fcl, self.request(ALL)
+        moved = self.transform(case.poses[0, 1])
 
         def run(_frame: int) -> Any:
-            return self._tree(*case.mesh(0)), self._tree(*case.mesh(1))
+            return self.tree(*case.mesh(0)), self.tree(*case.mesh(1))
 
         def found(trees: Any) -> Found:
             result = fcl.CollisionResult()
@@ -103,11 +106,11 @@ class Fcl:
         return {"BVHModel": Job(run, found)}
 
     def _deform(self, case: Case) -> dict[str, Job]:
-        fcl, request = self.fcl, self._request(ALL)
+        fcl, request = self.fcl, self.request(ALL)
         faces = [case.mesh(body)[1] for body in range(2)]
 
         def run(frame: int) -> Any:
-            a, b = (fcl.CollisionObject(self._tree(case.local_vertices(body, frame), faces[body])) for body in range(2))
+            a, b = (fcl.CollisionObject(self.tree(case.local_vertices(body, frame), faces[body])) for body in range(2))
             result = fcl.CollisionResult()
             fcl.collide(a, b, request, result)
             return result
@@ -127,8 +130,8 @@ class Fcl:
     def _continuous(self, case: Case) -> dict[str, Job]:
         fcl = self.fcl
         a, b, _ = self._two(case)
-        start, end = (self._transform(poses[1]) for poses in case.poses)
-        rest = self._transform(case.poses[0, 0])
+        start, end = (self.transform(poses[1]) for poses in case.poses)
+        rest = self.transform(case.poses[0, 0])
 
         def job(solver: Any) -> Job:
             request = fcl.ContinuousCollisionRequest(num_max_iterations=100, toc_err=1e-6, ccd_solver_type=solver)
@@ -145,9 +148,9 @@ class Fcl:
         return {name: job(getattr(fcl.CCDSolverType, solver)) for name, solver in solvers.items()}
 
     def _batch(self, case: Case) -> dict[str, Job]:
-        fcl, request = self.fcl, self._request(1)
+        fcl, request = self.fcl, self.request(1)
         a, b, _ = self._two(case)
-        transforms = [self._transform(pose) for pose in case.poses[:, 1]]
+        transforms = [self.transform(pose) for pose in case.poses[:, 1]]
 
         def run(_frame: int) -> Any:
             collide, make, put = fcl.collide, fcl.CollisionResult, b.setTransform
@@ -161,9 +164,9 @@ class Fcl:
 
     def _n_body(self, case: Case) -> dict[str, Job]:
         fcl = self.fcl
-        request = self._request(ALL if case.question == "faces" else 1)
-        tree = self._tree(*case.mesh(0))
-        transforms = [[self._transform(pose) for pose in poses] for poses in case.poses]
+        request = self.request(ALL if case.question == "faces" else 1)
+        tree = self.tree(*case.mesh(0))
+        transforms = [[self.transform(pose) for pose in poses] for poses in case.poses]
         objects = [fcl.CollisionObject(tree, transform) for transform in transforms[0]]
         manager = fcl.DynamicAABBTreeCollisionManager()
         manager.registerObjects(objects)

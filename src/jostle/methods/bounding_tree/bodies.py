@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from jostle._types import Floats, Ints
-from jostle.broad_phase.body_volumes import LocalBoxes, world_volumes
+from jostle.broad_phase.body_volumes import LocalBoxes
 from jostle.continuous.moving_bodies import MovingBodies
 from jostle.geometry.aabb import box_of_points, world_boxes
 from jostle.interface.frame import Bodies, Frame
+from jostle.interface.shape_numbers import number_shapes
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
 from jostle.methods.bounding_tree.dynamic import Mover
@@ -30,25 +31,11 @@ class BodyTrees:
     """The trees of all bodies, and of those within a step."""
 
     def __init__(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
-        trees: list[Tree] = []
-        vertices: list[Floats] = []
-        welded: list[Ints] = []
-        number_of: dict[int, int] = {}
-        self.of_body: Ints = np.empty(len(bodies), np.int32)
-        for body, tree in enumerate(shapes):
-            shared = not bodies.deformable[body]
-            if shared and id(tree) in number_of:
-                self.of_body[body] = number_of[id(tree)]
-                continue
-            self.of_body[body] = len(trees)
-            if shared:
-                number_of[id(tree)] = len(trees)
-            trees.append(tree)
-            vertices.append(bodies.meshes[body].vertices)
-            welded.append(bodies.meshes[body].welded_faces)
-        self.trees, self.vertices, self.welded = trees, vertices, welded
-        self.shapes = Shapes(trees, vertices, welded)
-        self._boxes = LocalBoxes(bodies)
+        first, self.of_body = number_shapes(shapes, alone=bodies.deformable)
+        self.trees: list[Tree] = [shapes[body] for body in first]
+        self.vertices: list[Floats] = [bodies.meshes[body].vertices for body in first]
+        self.welded: list[Ints] = [bodies.meshes[body].welded_faces for body in first]
+        self.shapes = Shapes(self.trees, self.vertices, self.welded)
         self.moving = MovingBodies()
         self._frame: Frame | None = None
         self._movers: dict[int, Mover] = {}
@@ -111,14 +98,9 @@ class BodyTrees:
             self._templates[number] = resting_template(self.trees[number], self.vertices[number])
         return self._templates[number]
 
-    def boxes(self, frame: Frame) -> tuple[Floats, Floats]:
-        """Return lower and upper (n,3) of the world boxes of the bodies at this instant."""
-        volumes = world_volumes(self._boxes, frame, 0.0)
-        return volumes.lower, volumes.upper
-
-    def swept_boxes(self, frame: Frame, separation: float) -> tuple[Floats, Floats]:
+    def swept_boxes(self, boxes: LocalBoxes, frame: Frame, separation: float) -> tuple[Floats, Floats]:
         """Return lower and upper (n,3) of world boxes that hold the bodies at all times of the step, and half of the separation."""
-        lower, upper = self._boxes.of(frame)
+        lower, upper = boxes.of(frame)
         lower_t0, upper_t0 = lower.copy(), upper.copy()
         for body in frame.bodies.deforming:
             box_of_points(read_only_view(frame.vertices_t0[body]), lower_t0[body], upper_t0[body])

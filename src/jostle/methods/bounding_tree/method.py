@@ -13,14 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
-from jostle._types import Ints
-from jostle.broad_phase.body_volumes import FrameVolumes, allowed_pairs
+from jostle._types import Floats, Ints
+from jostle.broad_phase.body_volumes import FrameVolumes
+from jostle.broad_phase.candidates import Candidates, with_self_pairs
 from jostle.broad_phase.choose import broad_phase_of
-from jostle.broad_phase.protocol import BroadPhase, PairFinder
+from jostle.broad_phase.protocol import BroadPhase
 from jostle.continuous.assemble import MovingRows, motion_report
 from jostle.continuous.queries import ROOTS
 from jostle.errors import InputError
-from jostle.interface.body_pairs import CandidatePairs, every_pair
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
@@ -35,9 +36,9 @@ from jostle.methods.bounding_tree.search import Placed, StaticSearch
 from jostle.methods.bounding_tree.show import overlay_of
 from jostle.methods.bounding_tree.tree import KINDS, Tree
 from jostle.methods.bounding_tree.volumes.quality import QUALITIES
-from jostle.report.assemble import Rows, as_asked, contacts_of, labelled, merged, summed_up, with_solids
+from jostle.report.assemble import Rows, report_of
 from jostle.report.packing import ALL, HOW_MANY
-from jostle.report.report import Contacts, Counters, Report
+from jostle.report.report import Counters, Report
 from jostle.shapes.mesh import Mesh
 
 MODES = ("continuous", "pseudo_dynamic")
@@ -161,13 +162,13 @@ class BoundingTreeDetector(Detector):
     def __init__(self, method: BoundingTree, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
         self._method = method
         self._kind = KINDS[method.volume]
-        self._finder: PairFinder = broad_phase_of(method.broad).start(len(bodies))
+        self._candidates = Candidates(bodies, method.broad, few=2)
         self._trees = BodyTrees(bodies, shapes)
         self._static, self._dynamic = StaticSearch(), DynamicSearch()
 
     def change(self, bodies: Bodies, shapes: tuple[Tree, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went."""
-        self._finder.change(len(bodies), old_to_new)
+        self._candidates.change(bodies, old_to_new)
         self._trees = BodyTrees(bodies, shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
@@ -175,50 +176,44 @@ class BoundingTreeDetector(Detector):
         if query.motion:
             return self._along_the_motion(frame, query)
         self._trees.follow(frame)
-        pairs = self._pairs_that_may_meet(frame, 0.0, False)
+        pairs = self._pairs_now(frame)
         # Solids and faces of the same body add rows: then what is wanted is taken from all rows at the end.
         row_mode = ALL if query.solid or query.itself else HOW_MANY[query.rows]
         rows, counters = self._static.find(self._trees.shapes, self._kind, self._placed(frame, pairs), row_mode)
-        contacts, touching = labelled(rows, pairs, frame)
-        if query.solid:
-            contacts, touching = with_solids(contacts, touching, pairs, frame)
-        if query.itself:
-            contacts, work = self._with_itself(contacts, frame, query)
-            counters += work
-            touching = summed_up(contacts, touching)
-        counters += Counters(body_pairs=len(pairs.body_a), box_tests=self._finder.counters.get("box_tests", 0))
-        return as_asked(contacts, touching, counters, query)
+        counters += Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests)
+        if not query.itself:
+            return report_of(rows, pairs, frame, query, counters)
+        itself, work = self._rows_of_itself(frame, query)
+        return report_of(rows, pairs, frame, query, counters + work, itself)
 
     def _placed(self, frame: Frame, pairs: CandidatePairs) -> Placed:
         shape = self._trees.of_body
         return Placed(shape[pairs.body_a], shape[pairs.body_b], pairs.body_a, pairs.body_b, frame.poses, frame.poses)
 
-    def _pairs_that_may_meet(self, frame: Frame, separation: float, along_the_motion: bool) -> CandidatePairs:
-        if len(frame) <= 2 and not along_the_motion:
-            pairs = every_pair(len(frame))
-        else:
-            boxes = self._trees.swept_boxes(frame, separation) if along_the_motion else self._trees.boxes(frame)
-            pairs = self._finder.find(FrameVolumes(*boxes, dt=frame.dt, frame=frame))
-        return allowed_pairs(pairs, frame)
+    def _pairs_now(self, frame: Frame) -> CandidatePairs:
+        if self._candidates.takes_all:
+            return self._candidates.pairs(frame)
+        return self._pairs_of_boxes(self._candidates.boxes.in_the_world(frame), frame)
 
-    def _with_itself(self, contacts: Contacts, frame: Frame, query: Query) -> tuple[Contacts, Counters]:
+    def _pairs_of_boxes(self, boxes: tuple[Floats, Floats], frame: Frame) -> CandidatePairs:
+        # Spheres are those of the boxes, now and along a motion: a finder that bounds speeds must see one kind of centre.
+        return self._candidates.among(FrameVolumes(*boxes, dt=frame.dt, frame=frame), frame)
+
+    def _rows_of_itself(self, frame: Frame, query: Query) -> tuple[Rows, Counters]:
+        """Return the rows of every body against itself; the pair is its number."""
         every: Ints = np.arange(len(frame), dtype=np.int32)
-        pairs = CandidatePairs(every, every)
-        placed = self._placed(frame, pairs)
+        placed = self._placed(frame, CandidatePairs(every, every))
         rows, counters = self._static.find(self._trees.shapes, self._kind, placed, ALL, query.adjacent)
-        if len(rows.pair):
-            body = every[rows.pair]
-            contacts = merged(contacts, contacts_of(body, body, Rows(body, *rows[1:]), frame), frame)
-        return contacts, counters + Counters(body_pairs=len(frame))
+        return rows, counters + Counters(body_pairs=len(frame))
 
     def _along_the_motion(self, frame: Frame, query: Query) -> Report:
-        pairs = self._pairs_that_may_meet(frame, query.separation, True)
-        counters = Counters(box_tests=self._finder.counters.get("box_tests", 0))
+        pairs = self._pairs_of_boxes(self._trees.swept_boxes(self._candidates.boxes, frame, query.separation), frame)
+        counters = Counters(box_tests=self._candidates.box_tests)
         if self._method.mode == "pseudo_dynamic":
             rows, work = self._at_instants(frame, pairs, query)
         else:
             if query.itself:
-                pairs = _with_deforming(pairs, frame)
+                pairs = with_self_pairs(pairs, frame.bodies.deforming)  # a rigid body does not meet itself
             rows, work = self._first_times(frame, pairs, query)
         return motion_report(rows, pairs, self._trees.moving, frame, query, counters + work)
 
@@ -248,12 +243,4 @@ class BoundingTreeDetector(Detector):
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show the volumes of a level ("level 3"; "" is "level 0"), what was "visited", "swept" volumes, or "contacts"."""
         self._trees.follow(frame)
-        return overlay_of(self._trees, self._static, self._kind, frame, self._pairs_that_may_meet(frame, 0.0, False), what)
-
-
-def _with_deforming(pairs: CandidatePairs, frame: Frame) -> CandidatePairs:
-    """Add (i, i) for every deforming body, keeping the order; a rigid body does not meet itself."""
-    itself = np.array(frame.bodies.deforming, np.int32)
-    a, b = np.concatenate([pairs.body_a, itself]), np.concatenate([pairs.body_b, itself])
-    order = np.lexsort((b, a))
-    return CandidatePairs(a[order], b[order])
+        return overlay_of(self._trees, self._static, self._kind, frame, self._pairs_now(frame), what)

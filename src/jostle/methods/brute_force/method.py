@@ -1,7 +1,7 @@
 """BruteForce: every face against every face. The oracle of surfaces and solids that every exact method must equal to the byte.
 
-It has no broad phase and no tree, so that nothing can be lost before the last test. `AllFaces` is the same test as the narrow
-half of a two-phase method, for `Pairwise` (which does not look along motions).
+It has no broad phase and no tree, so that nothing can be lost before the last test. `AllFaces` is the same test for `Pairwise`, and
+goes with it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle._types import Ints
 from jostle.broad_phase.pair_memory import PairMemory
@@ -28,9 +27,9 @@ from jostle.interface.traits import EXACT, NO_MISS, Answer, Semantics, Serve, Tr
 from jostle.methods.brute_force.all_faces import FaceRows, find_face_rows
 from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.methods.brute_force.moving_faces import find_moving_rows
-from jostle.report.contact_geometry import details_of_rows
+from jostle.report.assemble import Rows, as_asked, labelled
 from jostle.report.containment import PairRows, solid_rows
-from jostle.report.report import Closest, Contacts, Counters, Pairs, Report
+from jostle.report.report import Closest, Counters, Report
 from jostle.shapes.mesh import Mesh
 
 TRAITS = Traits(
@@ -130,23 +129,22 @@ class BruteForceDetector(Detector):
 
 def answer(pairs: Iterable[tuple[int, int]], shapes: tuple[FaceShape, ...], frame: Frame, query: Query) -> Report:
     """Test pairs of bodies in order and report the rows that the query asks for."""
-    found: list[tuple[int, int, FaceRows]] = []
+    met: list[tuple[int, int]] = []
+    found: list[Rows] = []
     overlapping: list[bool] = []
     counters = Counters()
     for a, b in pairs:
         rows, overlap, work = rows_of_pair(a, b, shapes, frame, query)
         counters += work
         if len(rows.kind):
-            found.append((a, b, _first_of_the_worst(rows) if query.rows == "first" else rows))
+            found.append(Rows.of_pair(len(met), *rows))
+            met.append((a, b))
             overlapping.append(overlap)
             if query.rows == "any":
                 break
-    contacts = _contacts(found, frame)
-    summary = Pairs.of(contacts)
-    summary.kind[overlapping] = OVERLAPPING
-    if query.rows in ("pairs", "any"):
-        return Report(pairs=summary.without_rows(), counters=counters)
-    return Report(summary, contacts, counters)
+    contacts, touching = labelled(Rows.joined(found), _listed(met), frame)
+    touching.kind[overlapping] = OVERLAPPING
+    return as_asked(contacts, touching, counters, query)
 
 
 def answer_along_motion(
@@ -167,9 +165,12 @@ def answer_along_motion(
         counters += Counters(body_pairs=1, box_tests=box_tests)
         tested.append((a, b))
         found.append(rows)
-    numbers = np.array(tested, np.int32).reshape(-1, 2)
-    listed = CandidatePairs(numbers[:, 0].copy(), numbers[:, 1].copy())
-    return motion_report(MovingRows.joined(found), listed, moving, frame, query, counters)
+    return motion_report(MovingRows.joined(found), _listed(tested), moving, frame, query, counters)
+
+
+def _listed(pairs: list[tuple[int, int]]) -> CandidatePairs:
+    numbers = np.array(pairs, np.int32).reshape(-1, 2)
+    return CandidatePairs(numbers[:, 0].copy(), numbers[:, 1].copy())
 
 
 def rows_of_pair(a: int, b: int, shapes: tuple[FaceShape, ...], frame: Frame, query: Query) -> tuple[FaceRows, bool, Counters]:
@@ -190,28 +191,6 @@ def rows_of_pair(a: int, b: int, shapes: tuple[FaceShape, ...], frame: Frame, qu
 
 def _with_contained(rows: FaceRows, inside: FaceRows) -> FaceRows:
     """Merge rows of contained parts into the order of faces; their distance is 0: they share points."""
-    merged = FaceRows(*(np.concatenate([getattr(rows, name), getattr(inside, name)]) for name in FaceRows._fields))
-    return _rows(merged, np.lexsort((merged.face_b, merged.face_a)))
-
-
-def _first_of_the_worst(rows: FaceRows) -> FaceRows:
-    """Keep one row: the first of the most severe kind."""
-    best = int(np.argmax(rows.kind))
-    return _rows(rows, np.array([best]))
-
-
-def _rows(rows: FaceRows, chosen: NDArray[np.integer]) -> FaceRows:
-    return FaceRows(rows.face_a[chosen], rows.face_b[chosen], rows.kind[chosen], rows.distance[chosen])
-
-
-def _contacts(found: list[tuple[int, int, FaceRows]], frame: Frame) -> Contacts:
-    if not found:
-        return Contacts.empty()
-    counts = [len(rows.kind) for _, _, rows in found]
-    body_a = np.repeat(np.array([a for a, _, _ in found], np.int32), counts)
-    body_b = np.repeat(np.array([b for _, b, _ in found], np.int32), counts)
-    face_a, face_b, kind, distance = (np.concatenate(column) for column in zip(*(rows for _, _, rows in found), strict=True))
-    details = details_of_rows(frame, body_a, body_b, face_a, face_b, kind)
-    return Contacts(
-        body_a=body_a, body_b=body_b, face_a=face_a, face_b=face_b, kind=kind, distance=distance, _details=details
-    )  # fmt: skip
+    both = Rows.joined([Rows.of_pair(0, *rows), Rows.of_pair(0, *inside)])
+    order = np.lexsort((both.face_b, both.face_a))
+    return FaceRows(both.face_a[order], both.face_b[order], both.kind[order], both.distance[order])

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle._types import Floats, Ints
-from jostle.broad_phase.body_volumes import FrameVolumes, allowed_pairs
+from jostle._types import Floats
+from jostle.broad_phase.body_volumes import FrameVolumes
+from jostle.broad_phase.candidates import Candidates
 from jostle.broad_phase.choose import broad_phase_of
 from jostle.broad_phase.pair_memory import PairMemory
-from jostle.broad_phase.protocol import BroadPhase, PairFinder
+from jostle.broad_phase.protocol import BroadPhase
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Bodies, Frame
@@ -27,6 +28,7 @@ from jostle.interface.method import Detector, OldToNew
 from jostle.interface.method import Progress as ProgressReport
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
+from jostle.interface.shape_numbers import number_shapes
 from jostle.interface.traits import Answer, Need, Semantics, Serve, Traits, within_resolution
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.slices import run_in_slices
@@ -46,7 +48,8 @@ from jostle.methods.closest_features.pairs import (
 )
 from jostle.methods.closest_features.polyhedron import Polyhedron, Polytope, polyhedron_of, polytope_arrays
 from jostle.methods.closest_features.show import face_that_holds, named_feature, overlay_of
-from jostle.report.report import Closest, Counters, Pairs, Report, unknown_column
+from jostle.report.assemble import report_of_bodies
+from jostle.report.report import Closest, Counters, Report
 from jostle.shapes.mesh import Mesh
 
 HULL_INSTEAD = "ClosestFeatures(concave='hull') takes its convex hull instead, and wide_tree takes it as it is"
@@ -127,21 +130,19 @@ class ClosestFeaturesDetector(Detector):
 
     def __init__(self, method: ClosestFeatures, bodies: Bodies, shapes: tuple[Polyhedron, ...]) -> None:
         self._method = method
-        self._finder: PairFinder = broad_phase_of(method.broad).start(len(bodies))
+        self._candidates = Candidates(bodies, method.broad)
         self._memory = PairMemory(2)
         self._take(shapes)
 
     def _take(self, shapes: tuple[Polyhedron, ...]) -> None:
         self._shapes = shapes
-        distinct = {id(shape): shape for shape in shapes}
-        number = {key: k for k, key in enumerate(distinct)}
-        self._shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
-        self._polytopes = Polytope.tables([polytope_arrays(shape) for shape in distinct.values()])
+        first, self._shape_of_body = number_shapes(shapes)
+        self._polytopes = Polytope.tables([polytope_arrays(shapes[body]) for body in first])
         self._spheres = read_only_view(np.array([shape.sphere for shape in shapes]).reshape(-1, 4))
 
     def change(self, bodies: Bodies, shapes: tuple[Polyhedron, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went; the others keep their place in the lists and their closest features."""
-        self._finder.change(len(bodies), old_to_new)
+        self._candidates.change(bodies, old_to_new)
         self._memory.renumber(old_to_new)
         self._take(shapes)
 
@@ -150,11 +151,12 @@ class ClosestFeaturesDetector(Detector):
         pairs = self._pairs_that_may_meet(frame, query.clearance)
         found = self._settle(pairs, frame, query.clearance, query.rows == "any")
         self._memory.remember(pairs, found.features)
-        boxes = self._finder.counters.get("box_tests", 0)
+        boxes = self._candidates.box_tests
         counters = Counters(
             body_pairs=len(pairs.body_a), box_tests=boxes, distance_tests=found.steps, look_ups=found.fallbacks
         )  # fmt: skip
-        return Report(_reported(pairs, found, query.rows == "any"), counters=counters)
+        met = np.flatnonzero(found.kind)[: 1 if query.rows == "any" else None]
+        return report_of_bodies(pairs, met, found.kind[met], found.distance[met], counters)
 
     def _pairs_that_may_meet(self, frame: Frame, clearance: float) -> CandidatePairs:
         lower, upper = np.empty((2, len(frame), 3))
@@ -163,7 +165,7 @@ class ClosestFeaturesDetector(Detector):
         # The cubes are as wide as the spheres that they are made of; half of their edges, rounded up, is a radius.
         centre, radius = 0.5 * lower + 0.5 * upper, np.nextafter((0.5 * (upper - lower)).max(axis=1, initial=0.0), np.inf)
         volumes = FrameVolumes(lower, upper, centre, radius, dt=frame.dt, frame=frame)
-        return allowed_pairs(self._finder.find(volumes), frame)
+        return self._candidates.among(volumes, frame)
 
     def _settle(self, pairs: CandidatePairs, frame: Frame, clearance: float, only_one: bool) -> Settled:
         """Walk to the closest features of pairs; with `only_one` until the first that is to be reported."""
@@ -223,18 +225,3 @@ class ClosestFeaturesDetector(Detector):
         found = self._settle(pairs, frame, 0.0, only_one=False)
         numbers = list(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True))
         return overlay_of(frame, self._shapes, numbers, found.features, found.points)
-
-
-def _reported(pairs: CandidatePairs, found: Settled, only_one: bool) -> Pairs:
-    """Return the pairs that have a kind, or the first of them."""
-    rows = np.flatnonzero(found.kind)[: 1 if only_one else None]
-    if len(rows) == 0:
-        return Pairs.empty()
-    return Pairs(
-        body_a=pairs.body_a[rows],
-        body_b=pairs.body_b[rows],
-        kind=found.kind[rows],
-        rows=np.zeros(len(rows), np.int32),
-        distance=found.distance[rows],
-        time=unknown_column(len(rows)),
-    )

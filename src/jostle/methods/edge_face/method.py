@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle import cast
-from jostle._types import Ints
 from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
@@ -66,19 +65,19 @@ class EdgeFaceDetector(Detector):
     def detect(self, frame: Frame, query: Query) -> Report:
         """Test all pairs of bodies that the filters allow."""
         tested: list[tuple[int, int]] = []
-        found: list[Ints] = []
+        found: list[Rows] = []
         tests = 0
         for a, b in _all_pairs(frame):
             rows, work = rows_of_pair(self._shapes[a], frame.world_vertices(a), self._shapes[b], frame.world_vertices(b))
             tests += work
+            found.append(Rows.of_pair(len(tested), rows[:, 0], rows[:, 1], rows[:, 2].astype(np.uint8), np.zeros(len(rows))))
             tested.append((a, b))
-            found.append(rows)
             if query.rows == "any" and not query.solid and len(rows):
                 break
         bodies = np.array(tested, np.int32).reshape(-1, 2)
         pairs = CandidatePairs(np.ascontiguousarray(bodies[:, 0]), np.ascontiguousarray(bodies[:, 1]))
         counters = Counters(body_pairs=len(tested), triangle_tests=tests)
-        return report_of(_in_columns(found), pairs, frame, query, counters)
+        return report_of(Rows.joined(found), pairs, frame, query, counters)
 
     def change(self, bodies: Bodies, shapes: tuple[EdgeShape, ...], old_to_new: OldToNew) -> None:
         """Take the new bodies; nothing else depends on them."""
@@ -97,11 +96,3 @@ def _all_pairs(frame: Frame) -> Iterator[tuple[int, int]]:
         others = np.arange(a + 1, len(frame), dtype=np.int32)
         for b in others[frame.may_meet(np.full_like(others, a), others)].tolist():
             yield a, b
-
-
-def _in_columns(found: list[Ints]) -> Rows:
-    """Return the rows of all tested pairs as columns."""
-    rows = np.concatenate([np.empty((0, 3), np.int32), *found])
-    pair = np.repeat(np.arange(len(found), dtype=np.int32), [len(rows) for rows in found])
-    face_a, face_b, kind = np.ascontiguousarray(rows.T)
-    return Rows(pair, face_a, face_b, kind.astype(np.uint8), np.zeros(len(rows)))

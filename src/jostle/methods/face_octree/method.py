@@ -14,12 +14,12 @@ import numpy as np
 
 from jostle import cast
 from jostle._types import Longs
-from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
+from jostle.broad_phase.candidates import Candidates
 from jostle.broad_phase.choose import broad_phase_of
-from jostle.broad_phase.protocol import BroadPhase, PairFinder
+from jostle.broad_phase.protocol import BroadPhase
 from jostle.broad_phase.volumes import Volumes
 from jostle.errors import InputError
-from jostle.interface.body_pairs import CandidatePairs, every_pair, pair_key
+from jostle.interface.body_pairs import CandidatePairs, pair_key
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
@@ -134,20 +134,13 @@ class FaceOctreeDetector(Detector):
     def __init__(self, method: FaceOctree, bodies: Bodies) -> None:
         self._method = method
         self._walk = Walk()
-        self._take(bodies)
-
-    def _take(self, bodies: Bodies) -> None:
-        broad = self._method.broad
         self._checklist = FaceChecklist(bodies)
-        self._finder: PairFinder | None = None
-        if len(bodies) > 2:
-            self._boxes = LocalBoxes(bodies)
-            if broad is not None:
-                self._finder = broad_phase_of(broad).start(len(bodies))
+        self._candidates = Candidates(bodies, method.broad, few=2)
 
     def change(self, bodies: Bodies, shapes: tuple[NoShape, ...], old_to_new: OldToNew) -> None:
         """Take the new bodies."""
-        self._take(bodies)
+        self._checklist = FaceChecklist(bodies)
+        self._candidates.change(bodies, old_to_new)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Run the four stages."""
@@ -173,7 +166,12 @@ class FaceOctreeDetector(Detector):
         self._checklist.follow(frame)
         if self._without_boxes(frame, query):
             return self._checklist.place_all(frame, query.clearance), None, 0
-        pairs, volumes, tests = self._pairs_that_may_meet(frame, query.clearance)
+        candidates, volumes = self._candidates, None
+        if len(frame) > 2:
+            volumes = candidates.volumes(frame, query.clearance)
+            pairs, tests = candidates.among(volumes, frame), candidates.box_tests
+        else:  # the boxes of two bodies are compared where their overlap region is made
+            pairs, tests = candidates.pairs(frame), len(frame) // 2
         return self._checklist.place(pairs, frame, query.clearance), volumes, tests
 
     def _tree(self, placed: Placed, volumes: Volumes | None, unfiltered: bool) -> Tree:
@@ -192,17 +190,6 @@ class FaceOctreeDetector(Detector):
         allowed = NO_KEYS if unfiltered else pair_key(placed.pair_a, placed.pair_b)
         depth = 3 * level if bintree and level != AUTO else level
         return Tree(cube, depth, bintree, HOW[method.face_box], 0.5 * placed.grown, allowed)
-
-    def _pairs_that_may_meet(self, frame: Frame, clearance: float) -> tuple[CandidatePairs, Volumes | None, int]:
-        """Pairs that the filters allow and whose boxes may meet, the boxes of all bodies, and the comparisons made."""
-        if len(frame) <= 2:
-            pairs = every_pair(len(frame))
-            return allowed_pairs(pairs, frame), None, len(pairs.body_a)
-        volumes = world_volumes(self._boxes, frame, clearance)
-        if self._finder is None:
-            return allowed_pairs(every_pair(len(frame)), frame), volumes, 0
-        pairs = allowed_pairs(self._finder.find(volumes), frame)
-        return pairs, volumes, self._finder.counters.get("box_tests", 0)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show "regions" where boxes of bodies overlap, "cells" that were visited (the default), or "faces" on the checklist."""

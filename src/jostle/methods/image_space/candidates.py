@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jostle._types import Floats, Ints
-from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
+from jostle.broad_phase.candidates import Candidates, allowed_pairs
 from jostle.broad_phase.choose import broad_phase_of
 from jostle.broad_phase.priority_queue import PriorityQueue
 from jostle.broad_phase.protocol import PairFinder
@@ -38,12 +38,11 @@ from jostle.methods.image_space.shape_table import ShapesOfBodies, box_of_body, 
 if TYPE_CHECKING:
     from jostle.methods.image_space.method import ImageSpace
 
-FEW_BODIES = 2  # so few are compared by their oriented boxes alone: 1 µs, where aligned boxes and a grid take 70
 AT_ONCE = 200_000  # pairs of oriented boxes in one call: about 0.1 s
 BOX_CORNER = 1.75  # no vertex is farther from the origin of its pose, along an axis, than √3 times its largest local coordinate
 
 
-class Candidates:
+class BoxCandidates:
     """The two kinds of boxes at work.
 
     Attributes
@@ -54,64 +53,51 @@ class Candidates:
 
     def __init__(self, method: ImageSpace, bodies: Bodies, shapes: ShapesOfBodies) -> None:
         self._broad = None if method.broad is None else broad_phase_of(method.broad)
-        self._quick = method.broad == "uniform_grid"
+        # Two bodies are compared by their oriented boxes alone: 1 µs, where aligned boxes and a grid take 70.
+        self._bodies = Candidates(bodies, self._broad, few=2 if method.broad == "uniform_grid" else 0)
         # It is told how fast bodies move, which says nothing about the box of several: it sees bodies, not groups.
         self._sees_groups = not isinstance(self._broad, PriorityQueue)
-        self._finder: PairFinder | None = None
         self._groups: BoxesOfGroups | None = None
+        self._finder_of_groups: PairFinder | None = None
         self._group: Ints | None = None  # what the trees were made of
+        self._shapes = shapes
         self.box_tests = 0
-        self._take(bodies, shapes)
-
-    def _take(self, bodies: Bodies, shapes: ShapesOfBodies) -> None:
-        self._boxes, self._shapes = LocalBoxes(bodies), shapes
 
     def change(self, bodies: Bodies, shapes: ShapesOfBodies, old_to_new: OldToNew) -> None:
         """Follow bodies that came and went; where there are groups, the broad phase begins anew."""
-        if self._finder is not None and self._groups is None:
-            self._finder.change(len(bodies), old_to_new)
-        self._group = None
-        self._take(bodies, shapes)
+        self._bodies.change(bodies, old_to_new)
+        self._group, self._shapes = None, shapes
 
     def find(self, frame: Frame) -> CandidatePairs:
         """Return the pairs that may meet, sorted, and that the filters let be tested."""
-        self.box_tests = 0
         self._follow_groups(frame)
-        pairs = allowed_pairs(self._by_aligned_boxes(frame), frame)
+        pairs = self._by_aligned_boxes(frame)
         return self._by_oriented_boxes(pairs, frame)
 
     def _follow_groups(self, frame: Frame) -> None:
         """Make trees of the groups, where they are not what they were."""
         if self._group is not None and (frame.group is self._group or np.array_equal(frame.group, self._group)):
             return
-        was_grouped, self._group = self._groups is not None, frame.group
+        self._group = frame.group
         grouped = self._sees_groups and bool((frame.group >= 0).any())
         tree = tree_of_groups(frame.group) if grouped else None
         self._groups = BoxesOfGroups(tree) if tree is not None and tree.has_groups else None
-        count = len(frame) if self._groups is None else self._groups.tree.units
-        if self._broad is not None and (self._finder is None or self._groups is not None or was_grouped):
-            self._finder = self._broad.start(count)
+        if self._groups is not None and self._broad is not None:
+            self._finder_of_groups = self._broad.start(self._groups.tree.units)
 
     def _by_aligned_boxes(self, frame: Frame) -> CandidatePairs:
         """Return the pairs whose boxes in world axes overlap; all pairs where there is neither a broad phase nor a group."""
-        groups = self._groups
-        if groups is None and (self._finder is None or (self._quick and len(frame) <= FEW_BODIES)):
-            return every_pair(len(frame))
-        volumes = world_volumes(self._boxes, frame, 0.0)
+        groups, finder = self._groups, self._finder_of_groups
         if groups is None:
-            assert self._finder is not None
-            return self._counted(self._finder, volumes)
+            pairs = self._bodies.pairs(frame)
+            self.box_tests = self._bodies.box_tests
+            return pairs
+        volumes = self._bodies.volumes(frame)
         lower, upper = groups.refit(volumes.lower, volumes.upper)
-        units = Volumes(lower, upper, dt=frame.dt)
-        found = every_pair(len(units)) if self._finder is None else self._counted(self._finder, units)
-        pairs = groups.pairs_below(found)
-        self.box_tests += groups.box_tests
-        return pairs
-
-    def _counted(self, finder: PairFinder, volumes: Volumes) -> CandidatePairs:
-        pairs = finder.find(volumes)
-        self.box_tests += finder.counters.get("box_tests", 0)
-        return pairs
+        units = every_pair(len(lower)) if finder is None else finder.find(Volumes(lower, upper, dt=frame.dt))
+        pairs = groups.pairs_below(units)
+        self.box_tests = groups.box_tests + (0 if finder is None else finder.counters.get("box_tests", 0))
+        return allowed_pairs(pairs, frame)
 
     def _by_oriented_boxes(self, pairs: CandidatePairs, frame: Frame) -> CandidatePairs:
         """Return those pairs whose oriented boxes meet."""

@@ -21,7 +21,7 @@ from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
-from jostle.methods.image_space.candidates import Candidates
+from jostle.methods.image_space.candidates import BoxCandidates
 from jostle.methods.image_space.contact_region import describe_pixels, longest_of_each_view
 from jostle.methods.image_space.regions import Views, views_of
 from jostle.methods.image_space.renderers import Decisions, gpu_renderer
@@ -32,7 +32,8 @@ from jostle.methods.image_space.show import OVERLAYS, shown
 from jostle.methods.image_space.software import Pixels, SoftwareRenderer
 from jostle.methods.image_space.view_direction import DIRECTION, remember_separations
 from jostle.methods.image_space.workspace import ALL, CONSERVATIVE, INTERVAL, ONE, ONE_PER_PAIR, STENCIL
-from jostle.report.report import Contacts, Counters, Details, Kind, Report, unknown_column
+from jostle.report.assemble import as_asked
+from jostle.report.report import Contacts, Counters, Details, Kind, Pairs, Report, unknown_column
 
 if TYPE_CHECKING:
     from jostle.methods.image_space.method import ImageSpace
@@ -49,7 +50,7 @@ class ImageSpaceDetector(Detector):
         self._own: dict[int, tuple[ImageShape, Floats | None]] = {}  # of deforming bodies, by id, and the vertices they have
         self._renderer = gpu_renderer(method)
         self._take(bodies, shapes)
-        self._candidates = Candidates(method, bodies, self._shapes)
+        self._candidates = BoxCandidates(method, bodies, self._shapes)
         self._software = SoftwareRenderer(self._shapes)
 
     def _take(self, bodies: Bodies, shapes: tuple[ImageShape, ...]) -> None:
@@ -77,8 +78,8 @@ class ImageSpaceDetector(Detector):
             return Report(counters=counters)
         if query.rows == "first":
             pixels = pixels.select(longest_of_each_view(pixels))
-        report = Report.of(self._contacts(frame, views, pixels, query.rows in ("faces", "first")), counters)
-        return report if query.rows in ("faces", "first") else Report(report.pairs.without_rows(), counters=counters)
+        contacts = self._contacts(frame, views, pixels, query.rows in ("faces", "first"))
+        return as_asked(contacts, Pairs.of(contacts), counters, query)
 
     def _collisions(self, frame: Frame, wanted: int, memory: PairMemory | None) -> tuple[Views, Pixels, Counters]:
         """Return the views of this frame, and the pixels of them that collide; what separates pairs goes into the memory."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle._types import Bools, Ints
+from jostle._types import Bools
 from jostle.geometry.triangle import Bounds
 from jostle.geometry.vector import point_from
+from jostle.interface.shape_numbers import number_shapes
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Addresses, Rows, Struct, float64, int32, int64, opener, uint8
@@ -54,12 +55,10 @@ class ShapesOfBodies:
     """
 
     def __init__(self, shapes: Sequence[ImageShape]) -> None:
-        distinct = list({id(shape): shape for shape in shapes}.values())
-        number = {id(shape): k for k, shape in enumerate(distinct)}
         self.shapes = tuple(shapes)
-        self.shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
+        first, self.shape_of_body = number_shapes(shapes)
         self.convex: Bools = np.array([bool(shape.convex) for shape in shapes], bool)
-        self.table = BoxedMesh.tables([_arrays_of(shape) for shape in distinct])
+        self.table = BoxedMesh.tables([_arrays_of(shapes[body]) for body in first])
         self._own = Shapes.table(shape_of_body=self.shape_of_body, convex=self.convex.view(np.uint8), rows=self.table.table)
 
     @property

@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
-from jostle.broad_phase.brute_force import BruteForce as AllPairs
-from jostle.broad_phase.choose import broad_phase_of
-from jostle.broad_phase.protocol import BroadPhase
+from jostle.broad_phase.candidates import FEW_BOXES, Candidates, allowed_pairs, with_self_pairs
 from jostle.geometry.contact_kind import NEAR
 from jostle.interface.body_pairs import FIRST_AND_SECOND, NO_PAIRS, CandidatePairs
 from jostle.interface.frame import Bodies, Frame
@@ -40,7 +37,6 @@ if TYPE_CHECKING:
     from jostle.methods.monte_carlo.method import MonteCarlo
 
 BROAD = "uniform_grid"
-FEW_BODIES = 200  # up to here comparing all boxes is cheaper than a grid
 LARGEST_RESERVE = 0.8  # of the seconds of a budget: what is left for the report at most
 OUTSIDE = 4e-5  # seconds that `World.detect` takes before and after the detector's own
 AUTO = "auto"
@@ -53,7 +49,7 @@ class MonteCarloDetector(Detector):
     def __init__(self, method: MonteCarlo, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
         self._method = method
         self._search: Search | None = None  # None: to be made when it is next needed
-        self._finder = self._broad_phase(len(bodies)).start(len(bodies))
+        self._candidates = Candidates(bodies, method.broad, few_boxes=FEW_BOXES if method.broad == BROAD else 0)
         self._pace = Pace()
         self._after = Cost(1e-4, 1e-7)  # the end of a frame and the report, by rows and pairs
         self._followed = 0  # pairs in the list
@@ -66,26 +62,17 @@ class MonteCarloDetector(Detector):
 
     def _take(self, bodies: Bodies, shapes: tuple[ShellShape, ...]) -> None:
         self._bodies, self._shapes = bodies, shapes
-        self._boxes = LocalBoxes(bodies)
+        self._boxes = self._candidates.boxes  # made now, and not within a budget
         self._size = max((float(shape.size) for shape in shapes), default=0.0)
 
     def change(self, bodies: Bodies, shapes: tuple[ShellShape, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went; pairs of the others are kept."""
         search, self._search = self._search, None
-        before = self._broad_phase(len(self._bodies))
+        self._candidates.change(bodies, old_to_new)
         self._take(bodies, shapes)
-        if self._broad_phase(len(bodies)) == before:
-            self._finder.change(len(bodies), old_to_new)
-        else:
-            self._finder = self._broad_phase(len(bodies)).start(len(bodies))
         if search is not None:
             search.change(bodies, shapes, old_to_new)
             self._search = search
-
-    def _broad_phase(self, count: int) -> BroadPhase:
-        """The broad phase of the settings; for few bodies one that finds the same sooner than a grid."""
-        broad = self._method.broad
-        return AllPairs() if broad == BROAD and count <= FEW_BODIES else broad_phase_of(broad)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Search as long as the budget allows, and report what touches."""
@@ -120,17 +107,12 @@ class MonteCarloDetector(Detector):
         if len(frame) == 2 and self._method.broad == BROAD:
             found, self._box_tests = self._both_or_none(frame, reach), 1
         else:
-            found = allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, reach)), frame)
-            self._box_tests = self._finder.counters.get("box_tests", 0)
-        if not query.itself:
-            return found
-        itself = np.arange(len(frame), dtype=np.int32)
-        body_a, body_b = np.concatenate([found.body_a, itself]), np.concatenate([found.body_b, itself])
-        order = np.lexsort((body_b, body_a))
-        return CandidatePairs(body_a[order], body_b[order])
+            found = self._candidates.pairs(frame, reach)
+            self._box_tests = self._candidates.box_tests
+        return with_self_pairs(found, range(len(frame))) if query.itself else found
 
     def _both_or_none(self, frame: Frame, reach: float) -> CandidatePairs:
-        """The one couple of two bodies, if their boxes are not farther apart than `reach`; a finder takes 60 µs longer."""
+        """The one couple of two bodies, if their boxes are not farther apart than `reach`; a finder takes 14 µs longer."""
         lower, upper = self._boxes.in_the_world(frame)
         (a, b), (c, d) = lower.tolist(), upper.tolist()
         # The difference is rounded by less than a unit in the last place.

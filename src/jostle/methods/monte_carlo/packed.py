@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from jostle._types import Floats, Ints
 from jostle.geometry.vector import minus, times, write_point_from
 from jostle.interface.frame import Bodies, Frame
+from jostle.interface.shape_numbers import number_shapes
 from jostle.kernels.handles import float64_at, int32_at
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
@@ -45,20 +46,17 @@ class Packed:
         self.bodies: NDArray[Any] = np.zeros(max(1, len(bodies)), PackedBody.dtype)
         self._kept: list[dict[str, NDArray[Any]]] = [{} for _ in shapes]  # arrays whose addresses stand in the rows
         self._seen: list[Floats | None] = [None] * len(bodies)
-        known: dict[int, int] = {}
+        firsts, shape_of_body = number_shapes(shapes, alone=bodies.deformable)
         parts: list[tuple[NDArray[Any], ...]] = []
         first = children = neighbours = seeds = edges = 0
         for body, shape in enumerate(shapes):
             moving = bool(bodies.deformable[body])
-            twin = None if moving else known.get(id(shape))
-            row = self.bodies[body]
-            if twin is None:
+            twin, row = firsts[shape_of_body[body]], self.bodies[body]
+            if twin == body:
                 parts.append(_facets(shape, first, children, neighbours, edges, moving))
                 coarsest, coarsest_end = (first + int(number) for number in shape.level_first[-2:])
                 for name, number in zip(RANGES, (first, coarsest, coarsest_end, seeds, 0, moving), strict=True):
                     row[name] = number
-                if not moving:
-                    known[id(shape)] = body
                 first += len(shape.corner)
                 children, neighbours = children + len(shape.child), neighbours + len(shape.neighbour)
                 seeds += coarsest_end - coarsest

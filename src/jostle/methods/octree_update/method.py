@@ -12,9 +12,9 @@ import numpy as np
 
 from jostle import cast
 from jostle._types import Floats
-from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
+from jostle.broad_phase.candidates import Candidates
 from jostle.broad_phase.choose import broad_phase_of
-from jostle.broad_phase.protocol import BroadPhase, PairFinder
+from jostle.broad_phase.protocol import BroadPhase
 from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
@@ -91,20 +91,18 @@ class OctreeUpdateDetector(Detector):
     """Octrees at work. From frame to frame it keeps nothing but room."""
 
     def __init__(self, method: OctreeUpdate, bodies: Bodies, shapes: tuple[FaceOctree, ...]) -> None:
-        self._finder: PairFinder = broad_phase_of(method.broad).start(len(bodies))
-        self._boxes = LocalBoxes(bodies)
+        self._candidates = Candidates(bodies, method.broad)
         self._search = Search(Octrees(shapes, bodies.meshes), method.level)
 
     def change(self, bodies: Bodies, shapes: tuple[FaceOctree, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went."""
-        self._finder.change(len(bodies), old_to_new)
-        self._boxes = LocalBoxes(bodies)
+        self._candidates.change(bodies, old_to_new)
         self._search.follow(Octrees(shapes, bodies.meshes))
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Find overlap regions, the black nodes that meet them, and the touching faces of those that share a voxel."""
         pairs, regions = self._overlap_regions(frame)
-        counters = Counters(body_pairs=len(pairs.body_a), box_tests=self._finder.counters.get("box_tests", 0))
+        counters = Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests)
         if regions is None:
             return Report(counters=counters)
         try:
@@ -117,8 +115,8 @@ class OctreeUpdateDetector(Detector):
             self._search.release()
 
     def _overlap_regions(self, frame: Frame) -> tuple[CandidatePairs, OverlapRegions | None]:
-        volumes = world_volumes(self._boxes, frame, 0.0)
-        pairs = allowed_pairs(self._finder.find(volumes), frame)
+        volumes = self._candidates.volumes(frame)
+        pairs = self._candidates.among(volumes, frame)
         return pairs, find_overlap_regions(pairs, volumes) if len(pairs.body_a) else None
 
     def overlay(self, frame: Frame, what: str) -> Overlay:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from jostle._types import Floats, Ints
 from jostle.geometry.box_box import WIDTH
 from jostle.interface.frame import Frame
+from jostle.interface.shape_numbers import number_shapes
 from jostle.kernels.buffers import doubled, pieces
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.hash_set import EMPTY
@@ -48,14 +49,8 @@ class Octrees:
     """The octrees of the bodies, one for all bodies with equal meshes, as kernels want them: a table of addresses."""
 
     def __init__(self, shapes: tuple[FaceOctree, ...], meshes: tuple[Mesh, ...]) -> None:
-        number_of: dict[int, int] = {}
-        different: list[tuple[FaceOctree, Mesh]] = []
-        self.of_body: Ints = np.empty(len(shapes), np.int32)
-        for body, (shape, mesh) in enumerate(zip(shapes, meshes, strict=True)):
-            if id(shape) not in number_of:
-                number_of[id(shape)] = len(different)
-                different.append((shape, mesh))
-            self.of_body[body] = number_of[id(shape)]
+        first, self.of_body = number_shapes(shapes)
+        different = [(shapes[body], meshes[body]) for body in first]
         self._table = Octree.tables([_arrays_of(shape, mesh) for shape, mesh in different])
         self.addresses = self._table.table
         self.cubes = np.array([shape.cube for shape, _ in different]).reshape(-1, 4)

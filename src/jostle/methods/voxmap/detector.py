@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle._types import Bytes, Floats, Ints
-from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
-from jostle.broad_phase.choose import broad_phase_of
-from jostle.broad_phase.protocol import PairFinder
-from jostle.interface.body_pairs import CandidatePairs, every_pair
+from jostle.broad_phase.candidates import Candidates
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
+from jostle.interface.shape_numbers import number_shapes
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import KEPT_BYTES, GrowingRows
 from jostle.kernels.handles import AddressTable
@@ -56,7 +55,8 @@ from jostle.methods.voxmap.shape import VoxelShape
 from jostle.methods.voxmap.shape_arrays import END_PIECE, FIRST_PIECE, PAIR, TASK, ShapeArrays, numbers_record
 from jostle.methods.voxmap.show import shown_hits, shown_shells, shown_voxels
 from jostle.methods.voxmap.voxel_size import reach_of
-from jostle.report.report import Contacts, Counters, Details, Report
+from jostle.report.assemble import as_asked
+from jostle.report.report import Contacts, Counters, Details, Pairs, Report
 from jostle.shapes.mesh import Mesh
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ class VoxmapDetector(Detector):
 
     def __init__(self, method: Voxmap, bodies: Bodies, shapes: tuple[VoxelShape, ...]) -> None:
         self._method = method
-        self._finder = None if method.broad is None else broad_phase_of(method.broad).start(len(bodies))
+        # Boxes and a grid for two bodies take 70 µs, to place a shell takes 1.
+        self._candidates = Candidates(bodies, method.broad, few=2 if method.broad == "uniform_grid" else 0)
         # Rows of the last look-up, an array for each thread: fresh memory takes longer than the search.
         self._kept = threading.local()
         self._deep_rows = GrowingRows(np.int32, 2, 64)
@@ -103,20 +104,16 @@ class VoxmapDetector(Detector):
         self._take(bodies, shapes)
 
     def _take(self, bodies: Bodies, shapes: tuple[VoxelShape, ...]) -> None:
-        distinct = list({id(shape): shape for shape in shapes}.values())
-        number = {id(shape): k for k, shape in enumerate(distinct)}
-        mesh_of = {id(shape): mesh for shape, mesh in zip(shapes, bodies.meshes, strict=True)}
+        first, self._shape_of_body = number_shapes(shapes)
         # What was made of a shape is kept as long as the shape: a body that comes must not cost what all others did.
         known = self._made
-        self._made = {key: known[key] if key in known else self._make(distinct[k], mesh_of[key]) for key, k in number.items()}
+        self._made = {
+            id(shapes[body]): known.get(id(shapes[body])) or self._make(shapes[body], bodies.meshes[body]) for body in first
+        }
         self._shapes = shapes
-        self._shape_of_body: Ints = np.array([number[id(shape)] for shape in shapes], np.int32)
         self._table = AddressTable([arrays for arrays, _ in self._made.values()])
-        self._has_near = any(len(shape.near) for shape in distinct)
-        self._every_pair: CandidatePairs | None = None
-        if self._finder is not None:
-            self._boxes = LocalBoxes(bodies)
-            self._beyond = np.array([beyond for _, beyond in self._made.values()]).reshape(-1)[self._shape_of_body]
+        self._has_near = any(len(shapes[body].near) for body in first)
+        self._beyond = np.array([beyond for _, beyond in self._made.values()]).reshape(-1)[self._shape_of_body]
 
     def _make(self, shape: VoxelShape, mesh: Mesh) -> tuple[list[NDArray[Any]], float]:
         """The arrays of a shape, and how far it reaches out of its mesh."""
@@ -124,17 +121,14 @@ class VoxmapDetector(Detector):
 
     def change(self, bodies: Bodies, shapes: tuple[VoxelShape, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went."""
-        if self._finder is not None:
-            self._finder.change(len(bodies), old_to_new)
+        self._candidates.change(bodies, old_to_new)
         self._take(bodies, shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Prune the pairs of bodies and look up the shells of the others."""
         pairs = self._pairs_to_test(frame)
         hits = self._hits(pairs, frame, ROW_MODES[query.rows])
-        finder = self._finder_for(frame)
-        boxes = 0 if finder is None else finder.counters.get("box_tests", 0)
-        counters = Counters(body_pairs=len(pairs.body_a), box_tests=boxes, look_ups=hits.look_ups)
+        counters = Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests, look_ups=hits.look_ups)
         if hits.rows.shape[1] == 0:
             return Report(counters=counters)
         contacts = self._contacts(pairs, frame, hits)
@@ -142,25 +136,12 @@ class VoxmapDetector(Detector):
             chosen = np.empty(len(contacts), np.int64)
             chosen = chosen[: deepest_of_each_pair(hits.pair, contacts.distance, chosen)]
             contacts = self._contacts(pairs, frame, hits.select(chosen))
-        report = Report.of(contacts, counters)
-        return report if query.rows in ("faces", "first") else Report(report.pairs.without_rows(), counters=counters)
-
-    def _finder_for(self, frame: Frame) -> PairFinder | None:
-        """The finder, or None where all pairs are taken: boxes and a grid for two bodies take 70 µs, to place a shell takes 1."""
-        return None if len(frame) <= 2 and self._method.broad == "uniform_grid" else self._finder
+        return as_asked(contacts, Pairs.of(contacts), counters, query)
 
     def _pairs_to_test(self, frame: Frame) -> CandidatePairs:
-        """The pairs of the broad phase that the filters let be tested, as kernels take them."""
-        finder = self._finder_for(frame)
-        if finder is not None:
-            found = finder.find(world_volumes(self._boxes, frame, 0.0).grown(self._beyond))
-        else:
-            if self._every_pair is None:
-                self._every_pair = _for_kernels(every_pair(len(frame)))
-            found = self._every_pair
-            if frame.unfiltered:
-                return found
-        return _for_kernels(allowed_pairs(found, frame))
+        """The pairs to look up, as kernels take them."""
+        body_a, body_b = self._candidates.pairs(frame, beyond=self._beyond)
+        return CandidatePairs(read_only_view(body_a), read_only_view(body_b))
 
     def _hits(self, pairs: CandidatePairs, frame: Frame, row_mode: int) -> Hits:
         """Look up the shells of all pairs, and where nothing hits the deep points."""
@@ -304,10 +285,6 @@ class VoxmapDetector(Detector):
         pairs = self._pairs_to_test(frame)
         hits = self._contacts(pairs, frame, self._hits(pairs, frame, ALL))
         return shown_hits(hits, self._shapes, frame, with_shells=what == "")
-
-
-def _for_kernels(pairs: CandidatePairs) -> CandidatePairs:
-    return CandidatePairs(read_only_view(pairs.body_a), read_only_view(pairs.body_b))
 
 
 def _in_portions(work: Callable[[int, int], None], count: int, workers: int | None) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from jostle._types import Floats
 from jostle.interface.frame import Frame
 from jostle.interface.overlay import Overlay
+from jostle.interface.shape_numbers import number_shapes
 from jostle.methods.voxmap.map import Lattice
 from jostle.methods.voxmap.shape import VoxelShape
 from jostle.methods.voxmap.shell import shell_of
@@ -28,10 +29,11 @@ def surface_voxel_centres(shape: VoxelShape) -> Floats:
 
 def shown_voxels(shapes: tuple[VoxelShape, ...], frame: Frame) -> Overlay:
     """Return a box for each filled voxel at the surface of each body."""
-    centres = {key: surface_voxel_centres(shape) for key, shape in {id(shape): shape for shape in shapes}.items()}
+    first, shape_of_body = number_shapes(shapes)
+    centres = [surface_voxel_centres(shapes[body]) for body in first]
     boxes = [np.empty((0, 2, 3))]
-    for shape, pose in zip(shapes, frame.poses, strict=True):
-        middle = _moved(pose, centres[id(shape)])
+    for shape, number, pose in zip(shapes, shape_of_body.tolist(), frame.poses, strict=True):
+        middle = _moved(pose, centres[number])
         boxes.append(np.stack([middle - 0.5 * shape.voxel, middle + 0.5 * shape.voxel], axis=1))
     return Overlay("filled voxels at the surface", boxes=np.concatenate(boxes))
 

@@ -25,8 +25,13 @@ from jostle.geometry.rigid import SMALLEST_WORLD_COORDINATE
 from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.kernels.simd import LANES, f32x8_abs, f32x8_add, f32x8_multiply_add, f32x8_splat, f32x8_sub
-from jostle.kernels.simd64 import (
+from jostle.kernels.simd import (
+    LANES,
+    f32x8_abs,
+    f32x8_add,
+    f32x8_multiply_add,
+    f32x8_splat,
+    f32x8_sub,
     f64x8_abs,
     f64x8_add,
     f64x8_flushed,

@@ -14,16 +14,13 @@ import numpy as np
 
 from jostle import cast
 from jostle._types import Floats, Ints
-from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
-from jostle.broad_phase.brute_force import BruteForce as AllPairs
-from jostle.broad_phase.protocol import PairFinder
-from jostle.broad_phase.uniform_grid import UniformGrid
+from jostle.broad_phase.candidates import FEW_BOXES, Candidates
 from jostle.errors import InputError
-from jostle.interface.body_pairs import CandidatePairs, every_pair
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
+from jostle.interface.shape_numbers import number_shapes
 from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.build import build_and_measure, build_tree
@@ -33,15 +30,14 @@ from jostle.methods.wide_tree.refit import refit_tree
 from jostle.methods.wide_tree.search import Placed
 from jostle.methods.wide_tree.self_collision import find_rows_of_itself
 from jostle.methods.wide_tree.tree import LANES, Forest, Tree
-from jostle.report.assemble import Rows, as_asked, contacts_of, labelled, merged, summed_up, with_solids
+from jostle.report.assemble import Rows, report_of
 from jostle.report.batch import Batch
 from jostle.report.packing import ALL, FIRST, HOW_MANY, WORST, unpacked
-from jostle.report.report import Closest, Contacts, Counters, Kind, Report
+from jostle.report.report import Closest, Counters, Kind, Report
 from jostle.shapes.mesh import Mesh
 
 DEGRADED = 2.0  # a deforming tree is built anew when its boxes have this many times the area they had when it was built
 DEEPEST_SHOWN = 64  # level of an overlay; a tree of 2^31 faces has fewer
-FEW_BODIES = 200  # up to here comparing all boxes is cheaper than a grid (30 µs against 34, or 60 where they are dense)
 
 SHOWN = {f"boxes of level {level}": str(level) for level in range(6)}
 TRAITS = Traits(
@@ -93,62 +89,46 @@ class WideTreeDetector:
     def __init__(self, method: WideTree, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
         self._method = method
         self._deforming: dict[int, DeformingTree] = {}  # by body id
+        # Of two bodies the kernel's own first test is as good as a broad phase, and boxes of large meshes take a while.
+        self._candidates = Candidates(bodies, "uniform_grid", few=2, few_boxes=FEW_BOXES)
         self._take(bodies, shapes)
 
     def _take(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
-        kept = self._deforming
-        self._deforming = {}
-        trees: list[Tree] = []
-        number_of: dict[int, int] = {}
-        self._tree_of_body: Ints = np.empty(len(bodies), np.int32)
-        for k, tree in enumerate(shapes):
-            if bodies.deformable[k]:
-                number = int(bodies.ids[k])
-                self._deforming[number] = kept.get(number) or DeformingTree(tree, bodies.meshes[k], self._method)
-                self._tree_of_body[k] = len(trees)
-                trees.append(self._deforming[number].tree)
-            elif id(tree) in number_of:
-                self._tree_of_body[k] = number_of[id(tree)]
-            else:
-                number_of[id(tree)] = self._tree_of_body[k] = len(trees)
-                trees.append(tree)
-        self._trees = trees
-        self._forest = Forest(trees)
-        broad = AllPairs() if len(bodies) <= FEW_BODIES else UniformGrid()
-        self._finder: PairFinder = broad.start(len(bodies))
-        if len(bodies) > 2:  # one pair needs no boxes of bodies, and those of large meshes take a while
-            self._boxes = LocalBoxes(bodies)
+        kept, self._deforming = self._deforming, {}
+        placed = list(shapes)
+        for body in bodies.deforming:
+            number = int(bodies.ids[body])
+            self._deforming[number] = kept.get(number) or DeformingTree(shapes[body], bodies.meshes[body], self._method)
+            placed[body] = self._deforming[number].tree
+        first, self._tree_of_body = number_shapes(placed)
+        self._trees = [placed[body] for body in first]
+        self._forest = Forest(self._trees)
 
     def change(self, bodies: Bodies, shapes: tuple[Tree, ...], old_to_new: OldToNew) -> None:
         """Follow bodies that came and went; deforming ones keep their trees."""
+        self._candidates.change(bodies, old_to_new)
         self._take(bodies, shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Find pairs of boxes, then the faces of each pair of bodies."""
         self._deform(frame)
-        pairs = self._pairs_that_may_meet(frame, query.clearance)
+        pairs = self._candidates.pairs(frame, query.clearance)
         # Solids add rows to a pair, and a clearance asks for the nearest: then what is wanted is taken from all rows at the end.
         row_mode = ALL if query.solid or query.clearance > 0.0 else HOW_MANY[query.rows]
         body_a, body_b, shapes = pairs.body_a, pairs.body_b, self._tree_of_body
         placed = Placed(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
         rows, counters = find_rows_on_threads(self._forest, placed, query.clearance, row_mode, frame.workers)
-        contacts, touching = labelled(rows, pairs, frame)
-        if query.solid:
-            contacts, touching = with_solids(contacts, touching, pairs, frame)
-        if query.itself:
-            contacts, work = self._with_itself(contacts, frame, query)
-            counters += work
-            touching = summed_up(contacts, touching)
-        counters += Counters(body_pairs=len(body_a), box_tests=self._finder.counters.get("box_tests", 0))
-        return as_asked(contacts, touching, counters, query)
+        counters += Counters(body_pairs=len(body_a), box_tests=self._candidates.box_tests)
+        if not query.itself:
+            return report_of(rows, pairs, frame, query, counters)
+        itself, work = self._rows_of_itself(frame, query)
+        return report_of(rows, pairs, frame, query, counters + work, itself)
 
     def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
         """Answer for many sets of poses (n, bodies, 4, 4): bodies and vertices as in the frame, poses as given."""
         self._deform(frame)
         sets, bodies = poses.shape[:2]
-        body_a, body_b = every_pair(bodies)
-        allowed = frame.may_meet(body_a, body_b)
-        body_a, body_b = body_a[allowed], body_b[allowed]
+        body_a, body_b = self._candidates.every(frame)
         start: Ints = np.repeat(bodies * np.arange(sets), len(body_a)).astype(np.int32)
         all_a: Ints = np.tile(body_a, sets)
         all_b: Ints = np.tile(body_b, sets)
@@ -171,23 +151,17 @@ class WideTreeDetector:
         if changed:
             self._forest = self._forest.with_trees(changed)
 
-    def _pairs_that_may_meet(self, frame: Frame, clearance: float) -> CandidatePairs:
-        if len(frame) <= 2:  # the kernel's own first test is as good as a broad phase
-            return allowed_pairs(every_pair(len(frame)), frame)
-        return allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, clearance)), frame)
-
-    def _with_itself(self, contacts: Contacts, frame: Frame, query: Query) -> tuple[Contacts, Counters]:
-        counters = Counters()
+    def _rows_of_itself(self, frame: Frame, query: Query) -> tuple[Rows, Counters]:
+        """Return the rows of every body against itself; the pair is its number."""
+        found, counters = [], Counters(body_pairs=len(frame))
         for body, mesh in enumerate(frame.bodies.meshes):
             number = int(self._tree_of_body[body])
             tree, trees, pose = self._trees[number], self._forest.alone(number), frame.poses[body]
             keys, distance, work = find_rows_of_itself(tree, trees, mesh.welded_faces, pose, query.adjacent, query.clearance)
-            counters += work + Counters(body_pairs=1)
+            counters += work
             if len(keys):
-                itself = np.full(len(keys), body, np.int32)
-                rows = Rows(itself, *unpacked(keys), distance)
-                contacts = merged(contacts, contacts_of(itself, itself, rows, frame), frame)
-        return contacts, counters
+                found.append(Rows.of_pair(body, *unpacked(keys), distance))
+        return Rows.joined(found), counters
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
         """Return the closest faces of two bodies."""

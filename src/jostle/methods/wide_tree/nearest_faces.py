@@ -24,8 +24,19 @@ from jostle.geometry.triangle_triangle_distance import closest_points_of_triangl
 from jostle.geometry.vector import Vec3, length, minus, negative, point_from, times, write_point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.kernels.simd import LANES, f32x8_less, lowest_bit, without_lowest_bit
-from jostle.kernels.simd64 import f64x8_add, f64x8_max, f64x8_min, f64x8_mul, f64x8_splat, f64x8_store, f64x8_sub
+from jostle.kernels.simd import (
+    LANES,
+    f32x8_less,
+    f64x8_add,
+    f64x8_max,
+    f64x8_min,
+    f64x8_mul,
+    f64x8_splat,
+    f64x8_store,
+    f64x8_sub,
+    lowest_bit,
+    without_lowest_bit,
+)
 from jostle.kernels.structs import Rows
 from jostle.methods.wide_tree.lanes import POINT_ROWS, box_in_lane, boxes_at, in_every_lane, store_lanes
 from jostle.methods.wide_tree.leaf_cache import Lanes64, Points64, gather, move, points64_at, rounded_down, rounded_up

@@ -31,8 +31,7 @@ from jostle._types import Floats, Ints
 from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.kernels.simd import LANES, lowest_bit, without_lowest_bit
-from jostle.kernels.simd64 import prefetch
+from jostle.kernels.simd import LANES, lowest_bit, prefetch, without_lowest_bit
 from jostle.kernels.structs import Addresses, Rows, borrowed
 from jostle.methods.wide_tree.lanes import box_in_lane, boxes_at, boxes_meet, separations, store_lanes
 from jostle.methods.wide_tree.leaf_cache import Reference

@@ -49,8 +49,7 @@ def find_rows_on_threads(
         return rows._replace(pair=rows.pair + np.int32(start)), counters
 
     found = map_chunks(chunk, pairs, max(CHUNK, pairs // MOST_CHUNKS), workers)
-    rows = Rows(*(np.concatenate(column) for column in zip(*(rows for rows, _ in found), strict=True)))
-    return rows, sum((counters for _, counters in found), Counters())
+    return Rows.joined([rows for rows, _ in found]), sum((counters for _, counters in found), Counters())
 
 
 def _split(forest: Forest, placed: Placed, clearance: float, workers: int | None) -> tuple[Rows, Counters]:

@@ -19,6 +19,7 @@ from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
+from jostle.interface.shape_numbers import number_shapes
 from jostle.interface.traits import Need, Semantics, Traits
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
@@ -77,10 +78,9 @@ class DrawingDetector(Detector):
         self._take(shapes)
 
     def _take(self, shapes: tuple[Patches, ...]) -> None:
-        distinct = list({id(shape): shape for shape in shapes}.values())
-        number = {id(shape): k for k, shape in enumerate(distinct)}
-        self._shape_of_body = [number[id(shape)] for shape in shapes]
-        self._table = AddressTable([patch_arrays(shape) for shape in distinct])
+        first, shape_of_body = number_shapes(shapes)
+        self._shape_of_body = shape_of_body.tolist()
+        self._table = AddressTable([patch_arrays(shapes[body]) for body in first])
 
     def change(self, bodies: Bodies, shapes: tuple[Patches, ...], old_to_new: OldToNew) -> None:
         """Take the bodies that there are now."""

@@ -8,8 +8,6 @@ transforms are set for the bodies of some pair only. A library that is not insta
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,24 +15,25 @@ import numpy as np
 
 from jostle import cast
 from jostle._types import Floats, Ints
-from jostle.broad_phase.body_volumes import LocalBoxes, allowed_pairs, world_volumes
-from jostle.broad_phase.choose import broad_phase_of
+from jostle.bench.peers.coal import Coal, long_faces
+from jostle.bench.peers.fcl import Fcl
+from jostle.broad_phase.candidates import Candidates
 from jostle.errors import Unsupported
 from jostle.geometry.contact_kind import CROSSING
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
+from jostle.interface.shape_numbers import number_shapes
 from jostle.interface.traits import Answer, Need, Semantics, Traits, within_resolution
 from jostle.lab.methods import NamedMethod
-from jostle.report.report import Counters, Pairs, Report, unknown_column
+from jostle.report.assemble import report_of_bodies
+from jostle.report.report import Counters, Report, unknown_column
 from jostle.shapes.mesh import Mesh
 
 LIBRARIES = {"fcl": "python-fcl", "coal": "coal"}
 KINDS = ("trees", "convex")
 NEARLY = 1e-6  # GJK's own tolerance in both
-
-Collides = Callable[[Any, Floats, Any, Floats], bool]
 
 
 class Triangles(NamedTuple):
@@ -95,44 +94,31 @@ class PeerDetector(Detector):
 
     def __init__(self, method: Peer, bodies: Bodies, shapes: tuple[Triangles, ...]) -> None:
         try:
-            library = importlib.import_module(method.library)
+            self._library: _Fcl | _Coal = _Fcl(method.kind) if method.library == "fcl" else _Coal(method.kind)
         except ImportError as error:
             raise Unsupported(f"{LIBRARIES[method.library]} is not installed ({error})") from None
-        self._library: _Fcl | _Coal = (_Fcl if method.library == "fcl" else _Coal)(library, method.kind)
-        self._finder = broad_phase_of(method.broad).start(len(bodies))
-        self._take(bodies, shapes)
+        self._candidates = Candidates(bodies, method.broad)
+        self._take(shapes)
 
-    def _take(self, bodies: Bodies, shapes: tuple[Triangles, ...]) -> None:
-        made: dict[int, Any] = {}
-        for shape in shapes:
-            if id(shape) not in made:
-                made[id(shape)] = self._library.shape(shape)
-        self._objects = [self._library.body(made[id(shape)]) for shape in shapes]
-        self._boxes = LocalBoxes(bodies)
+    def _take(self, shapes: tuple[Triangles, ...]) -> None:
+        first, shape_of_body = number_shapes(shapes)
+        made = [self._library.shape(shapes[body]) for body in first]
+        self._objects = [self._library.body(made[number]) for number in shape_of_body.tolist()]
 
     def change(self, bodies: Bodies, shapes: tuple[Triangles, ...], old_to_new: OldToNew) -> None:
         """Build all of it again."""
-        self._finder.change(len(bodies), old_to_new)
-        self._take(bodies, shapes)
+        self._candidates.change(bodies, old_to_new)
+        self._take(shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Ask the library for each pair of boxes."""
-        pairs = allowed_pairs(self._finder.find(world_volumes(self._boxes, frame, 0.0)), frame)
+        pairs = self._candidates.pairs(frame)
         a, b = pairs.body_a.tolist(), pairs.body_b.tolist()
         placed = {body: self._library.placed(self._objects[body], frame.poses[body]) for body in {*a, *b}}
         collides = self._library.collides
         hit = np.array([collides(placed[i], placed[j]) for i, j in zip(a, b, strict=True)], bool)
-        count = int(hit.sum())
-        found = Pairs(
-            body_a=pairs.body_a[hit],
-            body_b=pairs.body_b[hit],
-            kind=np.full(count, CROSSING, np.uint8),
-            rows=np.zeros(count, np.int32),
-            distance=unknown_column(count),
-            time=unknown_column(count),
-        )
-        boxes = self._finder.counters.get("box_tests", 0)
-        return Report(found, counters=Counters(body_pairs=len(a), box_tests=boxes))
+        count, counters = int(hit.sum()), Counters(body_pairs=len(a), box_tests=self._candidates.box_tests)
+        return report_of_bodies(pairs, hit, np.full(count, CROSSING, np.uint8), unknown_column(count), counters)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
         """Show nothing."""
@@ -140,26 +126,21 @@ class PeerDetector(Detector):
 
 
 class _Fcl:
-    def __init__(self, fcl: Any, kind: str) -> None:
-        self._fcl, self._kind = fcl, kind
-        self._request = fcl.CollisionRequest(num_max_contacts=1, enable_contact=False)
+    def __init__(self, kind: str) -> None:
+        self._peer, self._kind = Fcl(), kind
+        self._fcl, self._request = self._peer.fcl, self._peer.request(1)
 
     def shape(self, mesh: Triangles) -> Any:
-        if self._kind == "convex":
-            corners = np.hstack([np.full((len(mesh.faces), 1), 3), mesh.faces]).astype(np.int32).ravel()
-            return self._fcl.Convex(mesh.vertices, len(mesh.faces), corners)
-        model = self._fcl.BVHModel()
-        model.beginModel(len(mesh.vertices), len(mesh.faces))
-        model.addSubModel(mesh.vertices, mesh.faces)
-        model.endModel()
-        return model
+        if self._kind == "trees":
+            return self._peer.tree(*mesh)
+        corners = np.hstack([np.full((len(mesh.faces), 1), 3), mesh.faces]).astype(np.int32).ravel()
+        return self._fcl.Convex(mesh.vertices, len(mesh.faces), corners)
 
     def body(self, shape: Any) -> Any:
         return self._fcl.CollisionObject(shape)
 
     def placed(self, body: Any, pose: Floats) -> Any:
-        turn, place = np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3])
-        body.setTransform(self._fcl.Transform(turn, place))
+        body.setTransform(self._peer.transform(pose))
         return body
 
     def collides(self, a: Any, b: Any) -> bool:
@@ -167,18 +148,13 @@ class _Fcl:
 
 
 class _Coal:
-    def __init__(self, coal: Any, kind: str) -> None:
-        self._coal, self._kind = coal, kind
-        self._request, self._result = coal.CollisionRequest(), coal.CollisionResult()
-        self._request.num_max_contacts = 1
-        self._request.enable_contact = False
+    def __init__(self, kind: str) -> None:
+        self._peer, self._kind = Coal(), kind
+        self._coal, self._request = self._peer.coal, self._peer.request(1)
+        self._result = self._coal.CollisionResult()
 
     def shape(self, mesh: Triangles) -> Any:
-        model = self._coal.BVHModelOBBRSS()
-        model.beginModel(len(mesh.faces), len(mesh.vertices))
-        model.addVertices(mesh.vertices)
-        model.addTriangles(mesh.faces.astype(np.int64))
-        model.endModel()
+        model = self._peer.tree("OBBRSS", mesh.vertices, long_faces(mesh.faces))
         if self._kind == "trees":
             return model
         model.buildConvexRepresentation(False)
@@ -188,8 +164,7 @@ class _Coal:
         return shape
 
     def placed(self, body: Any, pose: Floats) -> Any:
-        turn, place = np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3])
-        return body, self._coal.Transform3s(turn, place)
+        return body, self._peer.transform(pose)
 
     def collides(self, a: Any, b: Any) -> bool:
         self._result.clear()

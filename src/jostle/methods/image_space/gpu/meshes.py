@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints
+from jostle.interface.shape_numbers import number_shapes
 from jostle.methods.image_space.shape import ImageShape
 
 GRID_BITS = 29  # of a coordinate; a reference may lie twice as far out, and the difference of both still is an int32
@@ -41,10 +42,8 @@ class Meshes(NamedTuple):
 
 def meshes_of(shapes: Sequence[ImageShape]) -> Meshes:
     """Gather the different shapes of all bodies."""
-    number: dict[int, int] = {}
-    for shape in shapes:
-        number.setdefault(id(shape), len(number))
-    different = list({id(shape): shape for shape in shapes}.values())
+    first, shape_of_body = number_shapes(shapes)
+    different = [shapes[body] for body in first]
     first_patch = _starts([len(shape.first_face) - 1 for shape in different])
     first_point = _starts([len(shape.points) for shape in different])
     first_face = _starts([len(shape.corners) for shape in different])
@@ -56,7 +55,7 @@ def meshes_of(shapes: Sequence[ImageShape]) -> Meshes:
         rows[:, 1] = shape.first_face[:-1] + first_face[k]
         rows[:, 2] = np.diff(shape.first_face)
     return Meshes(
-        shape_of_body=np.array([number[id(shape)] for shape in shapes], np.int32),
+        shape_of_body=shape_of_body,
         convex=np.array([bool(shape.convex) for shape in different], np.bool_),
         first_patch=first_patch,
         first_point=first_point,
