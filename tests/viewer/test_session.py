@@ -11,7 +11,7 @@ from jostle.errors import InputError, Unsupported
 from jostle.fitting import read_path, walk
 from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build
-from jostle.viewer.fit_panel import save_ways
+from jostle.viewer.fit_panel import save_paths
 from jostle.viewer.listener import Listener
 from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
@@ -242,7 +242,7 @@ def test_a_body_that_is_led_stops_before_contact_slides_and_its_way_is_one_for_f
     assert snapshot.found.pairs == {(0, 1)}
     assert snapshot.poses[0, 1, 3] == pytest.approx(0.9, abs=0.05)  # it slid along the side
     assert truth.distance(0, 1).distance == pytest.approx(separation, rel=0.1)
-    ((file, command),) = save_ways(session, tmp_path)
+    ((file, command),) = save_paths(session, tmp_path)
     assert file.name == "body_0_way.csv"
     assert "--move=left --path=body_0_way.csv" in command
     world = jostle.World("bounding_tree")
@@ -254,7 +254,7 @@ def test_a_body_that_is_led_stops_before_contact_slides_and_its_way_is_one_for_f
 def test_a_way_that_was_not_gone_cannot_be_saved(tmp_path):
     session = Session(two_boxes(method="bounding_tree"), Settings(method="bounding_tree"), fit=0.01)
     with pytest.raises(InputError, match="nothing was moved yet"):
-        save_ways(session, tmp_path)
+        save_paths(session, tmp_path)
 
 
 def test_a_wish_that_fails_takes_no_other_of_its_round_with_it(monkeypatch):
