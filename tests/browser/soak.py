@@ -67,7 +67,7 @@ class Soak:
 
         def problem(text):
             self.done["told"] += 1
-            if "fault in jostle" in text:
+            if "bug in jostle" in text:
                 self.faults.append(f"{scene}, {view.session.settings}: {text}")
             tell(view.page, text)
 

@@ -128,15 +128,15 @@ def test_the_headlight_has_both_outcomes(tmp_path, jostle):
 
 
 def test_an_interrupt_leaves_the_trace_so_far(saved, jostle, monkeypatch):
-    walk_along = fitting.walk_along
+    every_step = fitting.walk_along
 
     def some(*arguments, **options):
-        for number, step in enumerate(walk_along(*arguments, **options)):
+        for number, step in enumerate(every_step(*arguments, **options)):
             if number == 3:
                 raise KeyboardInterrupt
             yield step
 
-    monkeypatch.setattr("jostle.fitting.walk_along", some)  # the command imports it on use
+    monkeypatch.setattr("jostle.fitting.walk_along", some)
     arguments = ("fit", saved / "world.npz", "--move", "part", "--path", saved / "past.csv", "--trace", saved / "trace.csv")
     result = jostle(*arguments)
     assert result.returncode == 130
@@ -159,8 +159,8 @@ def test_an_interrupt_leaves_the_trace_so_far(saved, jostle, monkeypatch):
         (["WORLD", "--move", "part", "--path", "INTO", "--method", "wide_tree"], "bounding_tree"),
         (["WORLD", "--move", "part", "--path", "INTO", "--faces", "20000"], "--faces"),
         (["WORLD", "--move", "part", "--path", "INTO", "--trace", "no/folder/t.csv"], "there is no folder"),
-        (["WORLD", "--move", "part", "--path", "INTO", "--trace", "INTO"], "this file is read, and would be written over"),
-        (["WORLD", "--move", "part", "--path", "INTO", "--write-path", "WORLD"], "this file is read, and would be written over"),
+        (["WORLD", "--move", "part", "--path", "INTO", "--trace", "INTO"], "this file is an input and would be overwritten"),
+        (["WORLD", "--move", "part", "--path", "INTO", "--write-path", "WORLD"], "this file is an input and would be overwritten"),
         (["WORLD", "--move", "part", "--path", "INTO", "--picture", "INTO"], "the name must end in .png"),
         (["headlight", "--faces", "14000", "--move", "cover_1", "--path", "remove_bulb_1"], "a path of 'bulb_1'"),
         (["headlight", "--faces", "14000", "--move", "pipe"], "no path of its own for 'pipe'"),

@@ -208,7 +208,7 @@ def test_a_fault_is_told_and_the_loop_goes_on(monkeypatch):
     monkeypatch.setattr(session.world, "detect", lambda query: 1 // 0)
     session.move(0, np.eye(4), "me")
     assert session.round() is None
-    assert "this is a fault in jostle: ZeroDivisionError" in heard.problems[0]
+    assert "this is a bug in jostle: ZeroDivisionError" in heard.problems[0]
     monkeypatch.undo()
     session.move(0, np.eye(4), "me")
     assert session.round() is not None

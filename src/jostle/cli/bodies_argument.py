@@ -1,4 +1,4 @@
-"""What a user writes for bodies, read the same way by all commands: a built-in scene with parameters, or files."""
+"""The bodies argument of all commands: a built-in scene with parameters, or files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEVERAL_BODIES = (".glb", ".gltf")  # files that place bodies; all others hold o
 
 
 def scene_written(text: str, seed: int | None, besides: str = "") -> Scene:
-    """Return the scene that a name with parameters, or a file, stands for; `besides` is what else may be written."""
+    """Return the scene of a name with parameters or of a file; an error lists `besides` as further choices."""
     given = {} if seed is None else {"seed": seed}
     file = Path(text)
     if file.is_file():
@@ -29,7 +29,7 @@ def scene_written(text: str, seed: int | None, besides: str = "") -> Scene:
 
 
 def is_motion_file(file: Path) -> bool:
-    """Whether a .npz file says that it is anything but a world; what is wrong with it is told by those who read it."""
+    """Return whether a .npz file is not a world; `Motion.load` reports what is wrong with it, if anything."""
     try:
         with ArrayFile(file) as saved:
             saved.description(FORMAT)
@@ -39,7 +39,7 @@ def is_motion_file(file: Path) -> bool:
 
 
 def motion_of_files(files: Sequence[Path], pose_of_last: np.ndarray | None = None) -> Motion:
-    """Return one frame of the bodies of mesh files, scene files and a saved world, where those place them."""
+    """Return a motion of one frame with the bodies of mesh files, a scene file or a saved world."""
     if len(files) == 1 and files[0].suffix.lower() == ".npz":
         world = World.load(files[0])
     elif len(files) == 1 and files[0].suffix.lower() in SEVERAL_BODIES:

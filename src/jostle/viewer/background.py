@@ -112,7 +112,7 @@ def view(
     with contextlib.ExitStack() as page:
         address = page.enter_context(open_session(session, LOCAL, port, shadows=shadows))
         viewer = Viewer(address, page.pop_all())
-    sys.stdout.write(f"open {address} in a browser" + ("; Ctrl-C ends it\n" if waits else "\n"))
+    sys.stdout.write(f"open {address} in a browser" + ("; Ctrl-C closes it\n" if waits else "\n"))
     sys.stdout.flush()
     if waits:
         viewer.wait()

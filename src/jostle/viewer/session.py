@@ -213,7 +213,7 @@ class Session:
         except JostleError as error:
             self._tell(str(error))
         except Exception as error:  # a fault must not end the loop without a word: the page would seem to hang
-            self._tell(f"this is a fault in jostle: {type(error).__name__}: {error}")
+            self._tell(f"this is a bug in jostle: {type(error).__name__}: {error}")
             self._pause()
         return None
 
