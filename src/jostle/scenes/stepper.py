@@ -88,7 +88,7 @@ class Stepper:
 
     @property
     def velocities(self) -> Floats:
-        """(n, 3) of the centres, to the next frame; without what a circle adds."""
+        """(n, 3) displacement of the centres to the next frame, without that of circles."""
         velocities: Floats = self._velocity.copy()
         for k, loop in self._loops:
             velocities[k] = loop.at(self.frame + 1) - loop.at(self.frame)
@@ -96,12 +96,12 @@ class Stepper:
 
     @property
     def held(self) -> dict[int, int]:
-        """Bodies that are in a hand now, and in which."""
+        """The bodies in a hand now, and the hand of each."""
         return dict(self._grip.hand_of)
 
     @property
     def poses(self) -> Floats:
-        """(n, 4, 4) of all bodies now; those of frame 0 are the bits that the bodies came with."""
+        """(n, 4, 4) poses of all bodies now; frame 0 has the bodies' poses bit for bit."""
         first, turn = self._start[:, :3, :3], rotations_about(self._axis, self._spin * self._turned)
         # Summed in this order, so that one rounding does not depend on how a linear-algebra library orders its sums.
         rotation = turn[:, :, 0, None] * first[:, None, 0] + turn[:, :, 1, None] * first[:, None, 1]
@@ -118,7 +118,7 @@ class Stepper:
         return _pairs_of(self._detect("pairs"))
 
     def advance(self) -> bool:
-        """Respond to what touches now and go on to the next frame; False if the response is to stay here."""
+        """Respond to contacts and advance to the next frame; False if the response is to stay here."""
         if self.response in ("exchange", "stop"):
             touching = self.touching()
             if touching and self.response == "stop":
@@ -156,7 +156,7 @@ class Stepper:
         self._velocity = velocity
 
     def _reflect(self, room: Floats) -> None:
-        """Mirror centres that have left the room for them, and turn their velocities back into it."""
+        """Reflect centres that left their room, and turn their velocities back into it."""
         centre = self._first_centre + self._moved
         above, below = centre > room, centre < -room
         mirrored = np.where(above, 2.0 * room - centre, np.where(below, -2.0 * room - centre, centre))
