@@ -1,4 +1,4 @@
-"""Many steps: a scene as a simulation, and a run of it with its times, energies and contacts.
+"""Many steps: a scene as a simulation, and a run with its times, energies and contacts.
 
 Bodies of a scene start with their velocity and spin, lengths and radians per frame: a frame is one step, whatever `dt` seconds it
 takes. Those on a loop or a track are led along it by the scene's own stepper, and shapes follow their cycle. A body on a circle
@@ -31,7 +31,7 @@ SAME_AS_SCENE = -1.0
 
 
 class Steps(Protocol):
-    """What can be run: a `Simulation` or a `SceneSimulation`."""
+    """Anything that can be run: a `Simulation` or a `SceneSimulation`."""
 
     @property
     def energy(self) -> float:
@@ -44,7 +44,7 @@ class Steps(Protocol):
         ...
 
     def step(self) -> Report:
-        """Go on by one frame."""
+        """Advance by one frame."""
         ...
 
 
@@ -106,7 +106,7 @@ class SceneSimulation:
         return self.simulation.detect_seconds
 
     def step(self) -> Report:
-        """Lead what is led to its next place and shape, and go on by one step."""
+        """Move kinematic bodies to their next pose and shape, and advance by one step."""
         if self._led:
             self._leader.advance()
             self.world.set_poses(self._leader.poses, self._led)
@@ -132,7 +132,7 @@ class Run:
 def run(
     steps: Steps, frames: int, *, recorder: Recorder | None = None, progress: Callable[[int, Report], None] | None = None
 ) -> Run:
-    """Go on by a number of frames; Ctrl-C ends the run, and what was done so far is returned.
+    """Run a number of frames; Ctrl-C ends the run and returns the frames so far.
 
     Parameters
     ----------

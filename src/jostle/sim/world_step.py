@@ -1,4 +1,4 @@
-"""Simulation: the bodies of a world in a cube, moved step by step (Lock and Wills 2000, §7), with any method of jostle.
+"""Simulation: rigid bodies of a world in a cube, step by step (Lock and Wills 2000, §7).
 
 A step: velocities (semi-implicit Euler), places and turns, walls, detection by the world's own method, response. The paper's
 environment is the default: a cube of 100 units, no gravity, equal masses, exchange of velocities and inverted rotation. Ours:
@@ -58,14 +58,14 @@ class Simulation:
     spin : (n, 3) or (3,), optional
         Angular velocities about axes of the world, radians per second.
     mass, density : float or (n,), optional
-        One of them; by default every mass is 1 with the response "exchange", and the density is 1 with "impulse". The mass of an
-        open mesh, and of one without volume, is spread over the box about it.
+        One of them; by default every mass is 1 with the response "exchange", and the density is 1 with "impulse". The mass of a
+        mesh that is open or without volume is spread over its box.
     cube : float or None
-        Edge of the cube about the origin whose walls reflect; None for no walls.
+        Edge of the cube around the origin whose walls reflect; None for no walls.
     gravity : (3,)
-        Lengths per second squared. With it, energy is no longer promised not to grow.
+        Length per second squared. With gravity, energy may grow.
     integrator : {"semi_implicit", "explicit"}
-        "explicit" is the paper's; energy may grow with gravity, and where bodies tumble.
+        "explicit" is the paper's; energy may grow with gravity and when bodies tumble.
     response : {"exchange", "impulse"}
         "exchange": touching bodies that approach exchange velocities and invert their rotation; equal masses only. "impulse":
         impulses at the points of contact; for methods that answer points and normals.
@@ -74,9 +74,9 @@ class Simulation:
     friction : float
         Coefficient >= 0, between bodies; "impulse" only.
     dt : float, optional
-        Seconds of a step; by default `world.dt`, which is set to it.
+        Seconds per step; by default `world.dt`, which is set to it.
     led : sequence of bodies, names or ids
-        Bodies that the caller moves, by setting their poses before each step: they push others, and nothing pushes them.
+        Kinematic bodies: the caller sets their poses before each step. They push others, and nothing pushes them.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Simulation:
 
     @property
     def velocity(self) -> Floats:
-        """(n,3) of the centres of mass, lengths per second; a read-only view, set it as a whole."""
+        """(n,3) velocities of the centres of mass, length per second; a read-only view, set it as a whole."""
         return read_only_view(self._state.velocity)
 
     @velocity.setter
@@ -166,7 +166,7 @@ class Simulation:
 
     @property
     def spin(self) -> Floats:
-        """(n,3) angular velocities about axes of the world, radians per second; a read-only view, set it as a whole."""
+        """(n,3) angular velocities in world axes, radians per second; a read-only view, set it as a whole."""
         return read_only_view(self._state.spin)
 
     @spin.setter
@@ -175,12 +175,12 @@ class Simulation:
 
     @property
     def mass(self) -> Floats:
-        """(n,) masses; inf for static and led bodies."""
+        """(n,) masses; inf for static and kinematic bodies."""
         return read_only_view(self._matter.mass)
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        """(n,) whether the simulation moves the body: it is neither static nor led."""
+        """(n,) whether the simulation moves the body: it is neither static nor kinematic."""
         return read_only_view(self._matter.free)
 
     @property
@@ -221,7 +221,7 @@ class Simulation:
     # ------------------------------------------------------------------ the step
 
     def step(self) -> Report:
-        """Move all bodies by one step, find what touches, and respond; return what was found, at the new places."""
+        """Move all bodies by one step, detect contacts and respond; return the report at the new poses."""
         twin = copy.copy(self)
         return all_or_nothing(self.world, self, twin, twin._step)
 
@@ -247,7 +247,10 @@ class Simulation:
         return report
 
     def _pulled(self, state: State) -> State:
-        """Velocities after gravity: what rests on another body is held, at the points of the last step, and does not sink."""
+        """Return velocities after gravity.
+
+        A body that rests on another is held at the points of the last step, and does not sink.
+        """
         if not self._gravity.any():
             return state
         velocity, spin = state.velocity.copy(), state.spin.copy()
@@ -310,7 +313,7 @@ class Simulation:
         )
 
     def _with_led(self, poses: Floats) -> State:
-        """The state with centres, velocities and spins of led bodies as the caller has moved them since the last step."""
+        """Return the state with kinematic bodies as the caller has moved them since the last step."""
         if len(self._led) == 0:
             return self._state
         state = State(*(array.copy() for array in self._state))
