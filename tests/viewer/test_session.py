@@ -158,7 +158,7 @@ def test_a_held_body_stays_in_the_hand_while_the_motion_plays():
     session.step(1)
     snapshot = session.round()
     assert np.array_equal(snapshot.poses[1], pose)
-    session.let_go(1, "blue")
+    session.release(1, "blue")
     session.step(1)
     assert not np.array_equal(session.round().poses[1], pose)
 
@@ -222,7 +222,7 @@ def test_bodies_are_pushed_away_and_come_to_rest():
         session.move(0, translation((x, 0.0, 0.0)), "me")
         session.round()
     assert session.world.poses[1, 0, 3] > 0.6 + 0.4
-    session.let_go(0, "me")
+    session.release(0, "me")
     for _ in range(200):
         if session.round() is None:
             break

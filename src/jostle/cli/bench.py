@@ -115,7 +115,7 @@ def _method(text: str) -> Method:
     chosen = method_written(text)
     if chosen is None:
         raise InputError("--method names no method; leave it out for wide_tree")
-    asked = [*chosen.wishes, *(["workers"] if chosen.workers != 1 else [])]
+    asked = [*chosen.options, *(["workers"] if chosen.workers != 1 else [])]
     if asked:
         raise InputError(f"--method {text}: the scenarios set query options and threads; leave out {', '.join(asked)}")
     return chosen.method

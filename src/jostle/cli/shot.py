@@ -272,8 +272,8 @@ def _method(text: str | None) -> Method | None:
     from jostle.lab.methods import method_written
 
     chosen = None if text is None else method_written(text)
-    if chosen is not None and chosen.wishes:
-        raise InputError(f"--method {text}: a picture is of one instant; leave out {', '.join(chosen.wishes)}")
+    if chosen is not None and chosen.options:
+        raise InputError(f"--method {text}: a picture is of one instant; leave out {', '.join(chosen.options)}")
     return None if chosen is None else chosen.method
 
 

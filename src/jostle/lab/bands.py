@@ -51,7 +51,7 @@ def guarantee_of(method: Method, question: Question) -> Guarantee | None:
     answers = method.traits.answers
     if question.compared == FACES and (told := answers.get(Answer.FACES)) is not None and told.name == "recall":
         return told
-    if question.compared != BODY_PAIRS or question.wishes.get("motion"):
+    if question.compared != BODY_PAIRS or question.options.get("motion"):
         return None
     found = next((answers[answer] for answer in _TELLING if answer in answers), None)
     return found if found is not None and found.name.startswith(("within", "no miss", "recall")) else None
@@ -94,10 +94,10 @@ class Band:
         told = {(min(a, b), max(a, b)) for a, b in found[:, :2].tolist()}
         meet = {(min(a, b), max(a, b)) for a, b in true[:, :2].tolist()}
         missed = [pair for pair in sorted(meet - told) if not self._may_be_missed(pair, frame)]
-        extra = [pair for pair in sorted(told - meet) if not self._may_be_told(pair, frame)]
+        extra = [pair for pair in sorted(told - meet) if not self._allowed(pair, frame)]
         return len(missed), len(extra)
 
-    def _may_be_told(self, pair: tuple[int, int], frame: int) -> bool:
+    def _allowed(self, pair: tuple[int, int], frame: int) -> bool:
         length = self._length(pair)
         if length is None:
             return False

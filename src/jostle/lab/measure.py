@@ -112,9 +112,9 @@ class _Contender:
         self._frames, self._limit, self._spent = frames, limit, 0.0
         self._enough = frames if enough is None else min(enough, frames)
         processors = processors_to_time_on()[-named.workers :]
-        arguments = (named.method, named.wishes, named.workers)
+        arguments = (named.method, named.options, named.workers)
         self._process = ServerProcess(Replayer, arguments, f"lab {named.label}", processors)
-        self._method, self._question = named.method, question_for(named.method, named.wishes)
+        self._method, self._question = named.method, question_for(named.method, named.options)
         self._answers: list[FrameAnswer] = []
         self._warm: list[tuple[float, float]] = []  # update and total of each frame in the warm-up
         self._timed: list[list[tuple[float, float]]] = [[] for _ in range(frames)]

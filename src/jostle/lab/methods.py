@@ -19,7 +19,7 @@ from jostle.interface.query import Query
 from jostle.registry import METHODS, name_of, read_method
 from jostle.settings_text import split_at_commas
 
-WISHES = ("motion", "separation")  # fields of a `Query` that may stand among the settings of a method
+OPTIONS = ("motion", "separation")  # fields of a `Query` that may stand among the settings of a method
 WORKERS = "workers"  # threads of the world, may stand there too
 
 
@@ -29,7 +29,7 @@ class NamedMethod:
 
     label: str
     method: Method
-    wishes: Mapping[str, Any] = field(default_factory=dict)  # what it is asked beside the usual, see `WISHES`
+    options: Mapping[str, Any] = field(default_factory=dict)  # what it is asked beside the usual, see `OPTIONS`
     workers: int = 1  # threads
 
 
@@ -50,12 +50,12 @@ def method_written(text: str) -> NamedMethod | None:
     """Return the method that "name" or "name(setting=value, …)" stands for; None for an empty text."""
     if not text.strip():
         return None
-    written = read_method(text, (*WISHES, WORKERS))
+    written = read_method(text, (*OPTIONS, WORKERS))
     workers = cast.as_count(written.options.pop(WORKERS, 1), f"method {written.name}: {WORKERS}", lowest=1)
-    return named(written.method, _checked_wishes(written.name, written.options), workers, written.name)
+    return named(written.method, _checked_options(written.name, written.options), workers, written.name)
 
 
-def named(method: Method, wishes: Mapping[str, Any] | None = None, workers: int = 1, name: str = "") -> NamedMethod:
+def named(method: Method, options: Mapping[str, Any] | None = None, workers: int = 1, name: str = "") -> NamedMethod:
     """Return a method with its label: its name, the settings that are not the defaults, and what it is asked beside the usual."""
     changed: list[str] = []
     if dataclasses.is_dataclass(method):
@@ -64,10 +64,10 @@ def named(method: Method, wishes: Mapping[str, Any] | None = None, workers: int 
             default = field.default_factory() if callable(field.default_factory) else field.default
             if value != default:
                 changed.append(f"{field.name}={value!r}")
-    changed += [f"{wish}={value!r}" for wish, value in (wishes or {}).items()]
+    changed += [f"{option}={value!r}" for option, value in (options or {}).items()]
     changed += [f"{WORKERS}={workers}"] if workers != 1 else []
     label = (name or name_of(method)) + (f"({', '.join(changed)})" if changed else "")
-    return NamedMethod(label, method, dict(wishes or {}), workers)
+    return NamedMethod(label, method, dict(options or {}), workers)
 
 
 def with_settings(chosen: NamedMethod, settings: Mapping[str, Any]) -> NamedMethod:
@@ -78,10 +78,10 @@ def with_settings(chosen: NamedMethod, settings: Mapping[str, Any]) -> NamedMeth
     return dataclasses.replace(chosen, method=dataclasses.replace(method, **kept)) if kept else chosen
 
 
-def _checked_wishes(name: str, wishes: dict[str, Any]) -> dict[str, Any]:
+def _checked_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return those that are not the defaults of a query."""
     try:
-        query, usual = Query(**wishes), Query()
+        query, usual = Query(**options), Query()
     except InputError as error:
         raise InputError(f"method {name}: {error}") from None
-    return {wish: getattr(query, wish) for wish in wishes if getattr(query, wish) != getattr(usual, wish)}
+    return {option: getattr(query, option) for option in options if getattr(query, option) != getattr(usual, option)}

@@ -89,10 +89,10 @@ class Replayer:
                 toy = toy_world(self._method, bodies, deformable)
                 for turn in (0.0, 0.1):
                     toy.set_poses(toy.poses)
-                    toy.detect(**self._question.wishes)
-                    if self._question.wishes.get("motion"):
+                    toy.detect(**self._question.options)
+                    if self._question.options.get("motion"):
                         toy.set_poses(toy.poses @ translation((0.0, 0.0, 3.0)) @ rotation_about((1.0, 2.0, 3.0), turn))
-                        toy.detect(**self._question.wishes)
+                        toy.detect(**self._question.options)
         return Reply()
 
     def prepare(self) -> Reply:
@@ -107,7 +107,7 @@ class Replayer:
 
     def replay(self, first: int, seconds: float, answering: bool) -> Reply:
         """Replay frames from `first` on, at least one, until all are done or the seconds are over."""
-        motion, world, wishes = self._motion, self._world, self._question.wishes
+        motion, world, options = self._motion, self._world, self._question.options
         assert motion is not None
         assert world is not None
         clock, memory = time.perf_counter, None
@@ -122,16 +122,16 @@ class Replayer:
                     if call == 0:
                         _jump_to_the_start(motion, world)
                     motion.apply(world, 0)
-                    if call == 0 and wishes.get("motion"):
+                    if call == 0 and options.get("motion"):
                         world.detect(rows="any")  # the way back to the first frame is no motion
-                    world.detect(**wishes)
+                    world.detect(**options)
             if first == 0:
                 memory = self._growth()
             for frame in range(first, len(motion)):
                 begin = clock()
                 motion.apply(world, frame)
                 middle = clock()
-                report = world.detect(**wishes)
+                report = world.detect(**options)
                 now = clock()
                 updates.append(middle - begin)
                 totals.append(now - begin)

@@ -131,9 +131,9 @@ def _crowd(
     edge = cube_of_fill(count * ball_volume(radius), fill) if cube is None else cast.as_length(cube, "cube")
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     words = name.replace("_", " ")
-    led = bodies_at_random(rng, larger, count, edge, speed, turn, words.removesuffix("s"), close=True)
+    placed = bodies_at_random(rng, larger, count, edge, speed, turn, words.removesuffix("s"), close=True)
     centred = translation(middle - MovingBody("", mesh).centre)
-    bodies = tuple(replace(body, mesh=mesh, pose=body.pose @ centred) for body in led)
+    bodies = tuple(replace(body, mesh=mesh, pose=body.pose @ centred) for body in placed)
     # Walls reflect the ball about a body: they stand where it has the room of the pattern, so that ways are the same.
     room = edge + 2.0 * (bodies[0].radius - radius)
     return Scene(

@@ -53,13 +53,13 @@ def knee(*, faces: int = 50_000, press: float = 0.4, frames: int = 600, seed: in
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     track = _poses(_way(press), frames, rng)
     still = [MovingBody(name, mesh, static=True) for name, mesh in _still_parts(Fineness((faces / AS_DRAWN) ** 0.5))]
-    led = MovingBody("probe", parts.probe(Fineness((faces / AS_DRAWN) ** 0.5)), track[0], track=track)
+    moved = MovingBody("probe", parts.probe(Fineness((faces / AS_DRAWN) ** 0.5)), track[0], track=track)
     feel = RecordedPath(track, body="probe", title="the probe feels along meniscus, tibia and femur")
-    total = sum(len(body.mesh.faces) for body in [*still, led])
+    total = sum(len(body.mesh.faces) for body in [*still, moved])
     return Scene(
         name="knee",
         title=f"a knee of {total:,} faces, felt with a probe",
-        bodies=(*still, led),
+        bodies=(*still, moved),
         frames=frames,
         paths={"feel": feel},
     )

@@ -74,7 +74,7 @@ class Grip:
         self.hand_of: dict[int, int] = {}  # body held -> hand
         self._lost: set[int] = set()  # hands out of which something slipped: they take nothing before they have opened
 
-    def take_and_let_go(self, touching: Sequence[tuple[int, int]], frame: int) -> None:
+    def grasp_and_release(self, touching: Sequence[tuple[int, int]], frame: int) -> None:
         """Release bodies from opened hands; let empty closing hands take the first body they touch."""
         self.hand_of = {body: hand for body, hand in self.hand_of.items() if self._closed(hand, frame)}
         self._lost = {hand for hand in self._lost if self._closed(hand, frame)}

@@ -2,7 +2,7 @@
 
 The paper recorded motions of bodies that a user held against each other, and prints no more of them than numbers of triangles. Here
 one body goes round the other on a closed way, turning, and is pressed against it several times: each time it comes near, touches,
-is led along the surface and leaves. In each frame the outermost place is searched for at which the two touch on the line of that
+is moved along the surface and leaves. In each frame the outermost place is searched for at which the two touch on the line of that
 frame; the body goes towards a little beyond it, not faster than a hand would. Surfaces are concave, and those of the large bodies
 knobbly: contacts come up in several regions at once, and elsewhere from one frame to the next. After `LOOP` frames the way is
 closed and begins again.
@@ -137,7 +137,7 @@ def _of_radius_one(file: str) -> Mesh:
     return Mesh(points / np.linalg.norm(points, axis=1).max(), mesh.faces, name=mesh.name)
 
 
-def _scene(name: str, resting: tuple[str, Mesh], led: tuple[str, Mesh], way: Way, deform: float, frames: int, seed: int) -> Scene:
+def _scene(name: str, resting: tuple[str, Mesh], other: tuple[str, Mesh], way: Way, deform: float, frames: int, seed: int) -> Scene:
     """Return the scene of a body at rest and one that moves around it."""
     strain = cast.as_number(deform, "deform")
     if not 0.0 <= strain <= MOST_DEFORM:
@@ -145,7 +145,7 @@ def _scene(name: str, resting: tuple[str, Mesh], led: tuple[str, Mesh], way: Way
     frames = cast.as_count(frames, "frames", lowest=1)
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     begin = float(rng.uniform(0.0, 2.0 * np.pi))
-    (name_a, a), (name_b, b) = resting, led
+    (name_a, a), (name_b, b) = resting, other
     loop = track_round(a, b, way, begin, min(frames, LOOP))
     track = np.tile(loop, (-(-frames // len(loop)), 1, 1))[:frames]
     cycles = [Cycle(waves_over(mesh, strain, rng)) if strain > 0.0 else None for mesh in (a, b)]

@@ -70,9 +70,9 @@ class Stepper:
         self._turned = np.zeros(count)  # for how many frames each body has turned: not while a hand holds it
         self._grip = Grip(self.bodies)
         self._tracks = [(k, body.track) for k, body in enumerate(self.bodies) if body.track is not None and not body.static]
-        self._led = [k for k, _ in self._loops + self._tracks]
+        self._kinematic = [k for k, _ in self._loops + self._tracks]
         self._free = self._moves.copy()
-        self._free[self._led] = False
+        self._free[self._kinematic] = False
         self._velocity[~self._free] = 0.0
         self._room = None if cube is None else self._checked_room(cube)
         self._world: World | None = None
@@ -145,14 +145,14 @@ class Stepper:
     def _respond_to_normals(self) -> None:
         report = self._detect("faces")
         assert self._world is not None
-        self._grip.take_and_let_go(_pairs_of(report), self.frame)
+        self._grip.grasp_and_release(_pairs_of(report), self.frame)
         held = self._grip.hand_of
         velocity = self.velocities
         for body, hand in held.items():
             velocity[body] = velocity[hand]
         yields = [bool(free) and k not in held for k, free in enumerate(self._free)]
         bounce(self.bodies, push_directions(report.contacts, self._world), velocity, yields)
-        velocity[self._led] = 0.0
+        velocity[self._kinematic] = 0.0
         self._velocity = velocity
 
     def _reflect(self, room: Floats) -> None:

@@ -135,7 +135,7 @@ def elastic_energy(place: Floats, springs: Springs, cells: Cells) -> float:
 
 
 @kernel
-def go_on(nodes, gravity, h):  # type: ignore[no-untyped-def]
+def advance_nodes(nodes, gravity, h):  # type: ignore[no-untyped-def]
     """Move all nodes by their velocities, after gravity (3,)."""
     for n in range(nodes.place.shape[0]):
         for k in range(3):

@@ -144,12 +144,12 @@ def _write_points(segment, first, last, pair_normal, points, pair):  # type: ign
     one = _farthest(segment, first, last, points[pair, 0, 0], points[pair, 0, 1], points[pair, 0, 2])
     if one < 0:
         return count
-    count = _take(segment, one, points, pair, count)
+    count = _add_point(segment, one, points, pair, count)
     ax, ay, az = _middle(segment, one)
     two = _farthest(segment, first, last, ax, ay, az)
     if two < 0:
         return count
-    count = _take(segment, two, points, pair, count)
+    count = _add_point(segment, two, points, pair, count)
     bx, by, bz = _middle(segment, two)
     nx, ny, nz = pair_normal[pair, 0], pair_normal[pair, 1], pair_normal[pair, 2]
     # Across the line between the two, in the plane of contact.
@@ -165,9 +165,9 @@ def _write_points(segment, first, last, pair_normal, points, pair):  # type: ign
         if side < lowest:
             lowest, below = side, row
     if above >= 0:
-        count = _take(segment, above, points, pair, count)
+        count = _add_point(segment, above, points, pair, count)
     if below >= 0:
-        count = _take(segment, below, points, pair, count)
+        count = _add_point(segment, below, points, pair, count)
     return count
 
 
@@ -184,7 +184,7 @@ def _farthest(segment, first, last, x, y, z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _take(segment, row, points, pair, count):  # type: ignore[no-untyped-def]
+def _add_point(segment, row, points, pair, count):  # type: ignore[no-untyped-def]
     x, y, z = _middle(segment, row)
     points[pair, count, 0], points[pair, count, 1], points[pair, count, 2] = x, y, z
     return count + 1

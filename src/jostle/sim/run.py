@@ -78,7 +78,7 @@ class SceneSimulation:
     ) -> None:
         self.scene = scene
         self.world = scene.record(1).world(method, workers)
-        led = [body for body in scene.bodies if not body.static and (body.loop is not None or body.track is not None)]
+        kinematic = [body for body in scene.bodies if not body.static and (body.loop is not None or body.track is not None)]
         moving = [not body.static and body.loop is None and body.track is None for body in scene.bodies]
         seconds = cast.as_number(dt, "dt")
         scale = np.where(moving, 1.0 / seconds if seconds else 1.0, 0.0)[:, None]
@@ -88,11 +88,11 @@ class SceneSimulation:
             spin=np.array([body.spin * _unit(body.axis) for body in scene.bodies]).reshape(-1, 3) * scale,
             cube=scene.cube if cube is SAME_AS_SCENE else cube,
             dt=dt,
-            led=[body.name for body in led],
+            led=[body.name for body in kinematic],
             **settings,
         )
-        self._leader = Stepper(led)
-        self._led = [self.world[body.name] for body in led]
+        self._leader = Stepper(kinematic)
+        self._kinematic = [self.world[body.name] for body in kinematic]
         self._cycles = [(self.world[body.name], body.cycle) for body in scene.bodies if body.cycle is not None]
 
     @property
@@ -107,9 +107,9 @@ class SceneSimulation:
 
     def step(self) -> Report:
         """Move kinematic bodies to their next pose and shape, and advance by one step."""
-        if self._led:
+        if self._kinematic:
             self._leader.advance()
-            self.world.set_poses(self._leader.poses, self._led)
+            self.world.set_poses(self._leader.poses, self._kinematic)
         for body, cycle in self._cycles:
             body.vertices = cycle.at(self.simulation.frames + 1)
         return self.simulation.step()

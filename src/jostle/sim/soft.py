@@ -132,12 +132,12 @@ class SoftSimulation:
         frame = world._frame()
         self._bodies, names = frame.bodies, frame.bodies.names
         self._materials = checked_materials(world, soft)
-        self._led = np.array(sorted({world[body]._row for body in cast.as_list(led, "led")}), np.int64)
+        self._kinematic = np.array(sorted({world[body]._row for body in cast.as_list(led, "led")}), np.int64)
         self._soft = sorted(self._materials)
-        for row in set(self._led.tolist()) & set(self._soft):
+        for row in set(self._kinematic.tolist()) & set(self._soft):
             raise InputError(f"body {names[row]!r} is led and soft; lead a rigid body, and let it push the soft one")
         free = ~frame.static
-        free[self._led] = False
+        free[self._kinematic] = False
         moves = free.copy()
         free[self._soft] = False
         solids = solids_of(frame)
@@ -333,7 +333,7 @@ class SoftSimulation:
 
     def _lead(self, poses: Floats) -> None:
         """Set the velocities of kinematic bodies from their poses after the last step and now."""
-        rows = self._led
+        rows = self._kinematic
         if len(rows):
             middle = self._matter.middle[rows]
             _, velocity, spin = led_motion(self._poses[rows], poses[rows], middle, self.dt)
@@ -363,8 +363,8 @@ class SoftSimulation:
     def _show(self, poses: Floats) -> dict[int, Floats]:
         """Set the poses of rigid bodies; return displayed vertices of soft ones, in body coordinates."""
         frames, matter = self._frames, self._matter
-        if len(self._led):
-            rows = self._led
+        if len(self._kinematic):
+            rows = self._kinematic
             turn = (poses[rows, :3, :3, None] * matter.fitted[rows].transpose(0, 2, 1)[:, None]).sum(axis=2)
             frames.attitude[rows] = quaternions_of(turn)
             frames.rotation[rows] = rotations_of(frames.attitude[rows]).reshape(-1, 9)
@@ -473,7 +473,7 @@ class SoftSimulation:
             raise InputError("bodies were added to the world or removed since the simulation was made; make another SoftSimulation")
         poses = self.world.poses
         moved = (poses != self._poses).any(axis=(1, 2))
-        moved[self._led] = False
+        moved[self._kinematic] = False
         if moved.any():
             name = self._bodies.names[int(np.argmax(moved))]
             raise InputError(f"body {name!r} was given another pose between steps; name it in led, or make another SoftSimulation")

@@ -4,7 +4,7 @@ import numpy as np
 
 from jostle.kernels.jit import kernel
 from jostle.sim.back_projection import project_pairs, set_planes, write_attitude
-from jostle.sim.deform import go_on, project_cells, project_springs, take_velocities
+from jostle.sim.deform import advance_nodes, project_cells, project_springs, take_velocities
 from jostle.sim.integrate import SEMI_IMPLICIT, tumble
 from jostle.sim.surfaces import RIGID, SOFT
 from jostle.sim.ties import fulfil_ties
@@ -24,7 +24,7 @@ def advance_soft(  # type: ignore[no-untyped-def]
     set_planes(surfaces, nodes, frames, pairs, planes)
     for s in range(substeps):
         backwards = s % 2 == 1
-        go_on(nodes, gravity, h)
+        advance_nodes(nodes, gravity, h)
         move_frames(surfaces, frames, gravity, h)
         project_springs(nodes, springs, h, backwards)
         project_cells(nodes, cells, h, backwards)

@@ -109,9 +109,9 @@ class Simulation:
         frame = world._frame()
         self._bodies, names = frame.bodies, frame.bodies.names
         self._gravity = checked_gravity(gravity)
-        self._led = np.array(sorted({world[body]._row for body in cast.as_list(led, "led")}), np.int64)
+        self._kinematic = np.array(sorted({world[body]._row for body in cast.as_list(led, "led")}), np.int64)
         free = ~frame.static
-        free[self._led] = False
+        free[self._kinematic] = False
         solids = solids_of(frame)
         masses = masses_of(mass, density, solids, free, names, equal=response == "exchange")
         if response == "exchange":
@@ -123,7 +123,7 @@ class Simulation:
         self._deforming = [(row, world[int(frame.bodies.ids[row])]) for row in frame.bodies.deforming]
         self._shapes = {row: body.vertices for row, body in self._deforming}
         self._normals = FaceNormals(frame) if response == "impulse" else None
-        self._led_poses = np.array(frame.poses[self._led])
+        self._kinematic_poses = np.array(frame.poses[self._kinematic])
         self._manifolds: _Manifolds | None = None  # where bodies touch now
         self._room = self._rooms()
         self._check_places(self._state.centre)
@@ -229,7 +229,7 @@ class Simulation:
         self._check_bodies()
         world, before = self.world, self.world.poses
         self._look_at_shapes()
-        state = self._with_led(before)
+        state = self._with_kinematic(before)
         later = self._gravity
         if self.integrator == "semi_implicit":
             later = np.zeros(3)
@@ -242,7 +242,7 @@ class Simulation:
             _ = report.contacts.details  # where they touch is part of the detection, and computed when it is first asked for
         self.detect_seconds = time.perf_counter() - begin
         self._state, self._manifolds = moved, self._respond(report, moved, poses)
-        self._led_poses = np.array(before[self._led])
+        self._kinematic_poses = np.array(before[self._kinematic])
         self.frames += 1
         return report
 
@@ -312,14 +312,14 @@ class Simulation:
             *(self.restitution, slowest, self.friction),
         )
 
-    def _with_led(self, poses: Floats) -> State:
+    def _with_kinematic(self, poses: Floats) -> State:
         """Return the state with kinematic bodies as the caller has moved them since the last step."""
-        if len(self._led) == 0:
+        if len(self._kinematic) == 0:
             return self._state
         state = State(*(array.copy() for array in self._state))
-        rows = self._led
+        rows = self._kinematic
         state.centre[rows], state.velocity[rows], state.spin[rows] = led_motion(
-            self._led_poses, poses[rows], self._matter.middle[rows], self.dt
+            self._kinematic_poses, poses[rows], self._matter.middle[rows], self.dt
         )
         return state
 

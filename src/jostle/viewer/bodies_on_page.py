@@ -76,12 +76,12 @@ class BodiesOnPage:
         radius = float(np.linalg.norm(shown, axis=1).max(initial=0.0))
         return BodyOnPage(frame, surface, faces, shown, own, centre, radius, creases, shown)
 
-    def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], led: Collection[int]) -> None:
-        """Show poses, shapes and marks; bodies that are led are where the hand is already."""
+    def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], kinematic: Collection[int]) -> None:
+        """Show poses, shapes and marks; bodies that are kinematic are where the hand is already."""
         with self._server.atomic():
             tells_faces = bool(snapshot.found.touching)
             for number, body in enumerate(self.bodies):
-                if number not in led:
+                if number not in kinematic:
                     self.place(number, snapshot.poses[number])
                 reshaped = self._deform(number, snapshot.vertices.get(number))
                 for kind, faces in (("red", snapshot.found.touching), ("amber", snapshot.found.near)):

@@ -1,9 +1,10 @@
 """Bodies that give way by deforming: squeezed and bulged by what presses on them, and in shape again afterwards.
 
-The mechanics are those of `jostle.sim.SoftSimulation`. What a person holds is led and rigid, in the shape that it had when it was
-taken; hands and static bodies are rigid always; all others are soft. A simulation knows which bodies are soft from its start on,
-so each time something is taken or let go another one goes on from the nodes of the one before. The simulation never moves the pose
-of a soft body, only its vertices; a page needs a pose to put a gizmo at. So after each step a body has the pose that fits best.
+The mechanics are those of `jostle.sim.SoftSimulation`. What a person holds is kinematic and rigid, in the shape that it had when it
+was taken; hands and static bodies are rigid always; all others are soft. A simulation knows which bodies are soft from its start
+on, so each time something is taken or let go another one goes on from the nodes of the one before. The simulation never moves the
+pose of a soft body, only its vertices; a page needs a pose to put a gizmo at. So after each step a body has the pose that fits
+best.
 """
 
 from __future__ import annotations
@@ -67,9 +68,9 @@ class Deformer:
         self.vertices: dict[int, Floats] = {body: self._rest[body].vertices for body in {*self._can, *shapes}}
         self._nodes: dict[int, tuple[Floats, Floats]] = {}  # of bodies that were soft: places in body coordinates, velocities
         self.moves = False
-        self._led: frozenset[int] = frozenset()
+        self._kinematic: frozenset[int] = frozenset()
         self._simulation: SoftSimulation | None = None
-        self._begin(self._led)
+        self._begin(self._kinematic)
 
     def step(self, goals: Mapping[int, Floats], held: Collection[int], with_points: bool) -> tuple[Found, dict[int, Floats]]:
         """Go on by a step with some bodies drawn towards goals; return what touches, and the goals that were not reached."""
@@ -84,10 +85,10 @@ class Deformer:
         return twin
 
     def _step(self, goals: Mapping[int, Floats], held: Collection[int], with_points: bool) -> tuple[Found, dict[int, Floats]]:
-        led = frozenset(held) | frozenset(goals)
-        if led != self._led:
+        kinematic = frozenset(held) | frozenset(goals)
+        if kinematic != self._kinematic:
             self._keep_nodes()
-            self._begin(led)
+            self._begin(kinematic)
         unreached = self._lead(goals)
         if self._simulation is None:  # all that could deform is in hands
             self.moves = False
@@ -97,9 +98,9 @@ class Deformer:
         # The clearance of the report is that of the simulation, and what presses is a hair apart.
         return with_pressed(found_in(report, with_points), *self._simulation.pressed()), unreached
 
-    def _begin(self, led: frozenset[int]) -> None:
-        """Begin a simulation in which other bodies are led, that goes on from the nodes of the one before."""
-        soft = [body for body in self._can if body not in led]
+    def _begin(self, kinematic: frozenset[int]) -> None:
+        """Begin a simulation in which other bodies are kinematic, that goes on from the nodes of the one before."""
+        soft = [body for body in self._can if body not in kinematic]
         meshes = [
             mesh if body in soft or body not in self.vertices else mesh.with_vertices(self.vertices[body])
             for body, mesh in enumerate(self._rest)
@@ -109,18 +110,18 @@ class Deformer:
         simulation = None
         if soft:
             materials = {body: self._materials[body] for body in soft}
-            led_too = sorted(led | self._hands)
-            simulation = SoftSimulation(world, materials, friction=FRICTION, drag=DRAG, dt=self._dt, led=led_too)
+            all_kinematic = sorted(kinematic | self._hands)
+            simulation = SoftSimulation(world, materials, friction=FRICTION, drag=DRAG, dt=self._dt, led=all_kinematic)
             for body in soft:
                 if body in self._nodes:
                     place, velocity = self._nodes[body]
                     simulation.set_nodes(body, place @ self.poses[body, :3, :3].T + self.poses[body, :3, 3], velocity)
-        self.world, self._simulation, self._led = world, simulation, led
+        self.world, self._simulation, self._kinematic = world, simulation, kinematic
 
     def _keep_nodes(self) -> None:
         """Keep where the nodes of soft bodies are, and how fast; those of bodies in hands are at rest."""
         for body in self._can:
-            if body not in self._led and self._simulation is not None:
+            if body not in self._kinematic and self._simulation is not None:
                 place, velocity = self._simulation.nodes_of(body)
                 self._nodes[body] = (place - self.poses[body, :3, 3]) @ self.poses[body, :3, :3], velocity
             elif body in self._nodes:
@@ -146,7 +147,7 @@ class Deformer:
         """Take over what changed; arrays of bodies at rest stay the same ones, so that nothing is sent of them."""
         self.moves = False
         for body in self._can:
-            if body in self._led:
+            if body in self._kinematic:
                 continue
             shown = self.world[body].world_vertices
             before = self.vertices[body] @ self.poses[body, :3, :3].T + self.poses[body, :3, 3]

@@ -74,6 +74,6 @@ class Gizmo:
             self._session.move(self.body, pose, self._person)
         elif event.phase == "end":
             self.dragging = False
-            self._session.let_go(self.body, self._person)
+            self._session.release(self.body, self._person)
         if not self.dragging:
             self.follow()

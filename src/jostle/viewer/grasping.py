@@ -50,14 +50,14 @@ class Grasping:
                 self._hand_of[holder] = body
             return True
 
-    def let_go(self, body: int, holder: Hashable) -> bool:
+    def release(self, body: int, holder: Hashable) -> bool:
         """Drag a body no more; return whether it is free now: a hand that is closed stays its holder's."""
         with self._lock:
             if self._dragged.get(body) == holder:
                 del self._dragged[body]
             if body in self._hands and holder in self._closed:
                 return False
-            return self._holding.let_go(body, holder)
+            return self._holding.release(body, holder)
 
     def leave(self, holder: Hashable) -> bool:
         """Somebody is gone, and lets go of everything; return whether that was anything."""
@@ -80,14 +80,14 @@ class Grasping:
             free = [body for body, by in self._holding.held().items() if by == holder and body not in self._dragged]
             for body in free:
                 self._grips.pop(body, None)
-                self._holding.let_go(body, holder)
+                self._holding.release(body, holder)
             return bool(free)
 
     def lose_all(self) -> None:
         """Nothing is in any hand: bodies were put elsewhere."""
         with self._lock:
             for body, (hand, _) in self._grips.items():
-                self._holding.let_go(body, self._holding.holder_of(hand))
+                self._holding.release(body, self._holding.holder_of(hand))
             self._grips.clear()
 
     def grasp_touched(self, pairs: Iterable[tuple[int, int]], poses: Floats) -> bool:

@@ -143,7 +143,7 @@ class Guard:
             if self.transfers is None or self.uploader is None:
                 raise InputError("no files are taken here")
             if isinstance(message, FileTransferPart):
-                self.transfers.go_on(connection, message)
+                self.transfers.receive(connection, message)
             else:
                 uploader = self.uploader(client.client_id)
                 if uploader is not None:

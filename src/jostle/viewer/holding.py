@@ -18,7 +18,7 @@ class Holding:
         with self._lock:
             return self._holder.setdefault(body, holder) == holder
 
-    def let_go(self, body: int, holder: Hashable) -> bool:
+    def release(self, body: int, holder: Hashable) -> bool:
         """Let go of a body; return whether this holder had it."""
         with self._lock:
             if self._holder.get(body) != holder:
@@ -29,10 +29,10 @@ class Holding:
     def leave(self, holder: Hashable) -> list[int]:
         """Let go of everything that a holder has; return which bodies these were."""
         with self._lock:
-            let_go = [body for body, by in self._holder.items() if by == holder]
-            for body in let_go:
+            released = [body for body, by in self._holder.items() if by == holder]
+            for body in released:
                 del self._holder[body]
-            return let_go
+            return released
 
     def holder_of(self, body: int) -> Hashable | None:
         """Return who holds a body, None if nobody does."""

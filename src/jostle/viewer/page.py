@@ -107,7 +107,7 @@ class Page(Listener):
         self._snapshot: Snapshot | None = None
         self._note = ""
         self._held: dict[int, Any] = {}
-        self._told: dict[str, float] = {"numbers": 0.0, "curve": 0.0, "knock": 0.0}
+        self._last_sent: dict[str, float] = {"numbers": 0.0, "curve": 0.0, "knock": 0.0}
         self._closed = threading.Event()
         if self.uploads is not None:
             server.guard.transfers, server.guard.uploader = self.uploads.transfers, self._uploader
@@ -215,9 +215,9 @@ class Page(Listener):
 
     def _due(self, what: str, every: float) -> bool:
         now = time.perf_counter()
-        if now - self._told[what] < every:
+        if now - self._last_sent[what] < every:
             return False
-        self._told[what] = now
+        self._last_sent[what] = now
         return True
 
     def _keep_numbers(self) -> None:

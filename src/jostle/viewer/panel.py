@@ -97,14 +97,14 @@ class Panel:
         change = self._session.change
         _when_set(self._method, lambda value: change(method=value))
         _when_set(self._rest, lambda value: change(method=_written(self._method.value, value)))
-        for element, wish in (
+        for element, option in (
             (self._clearance, "clearance"), (self._budget, "budget"), (self._solid, "solid"), (self._itself, "itself"),
             (self._overlay, "overlay"), (self._contacts, "contacts"),
         ):  # fmt: skip
-            _when_set(element, self._changes(wish))
+            _when_set(element, self._changes(option))
 
-    def _changes(self, wish: str) -> Callable[[Any], object]:
-        return lambda value: self._session.change(**{wish: value})
+    def _changes(self, option: str) -> Callable[[Any], object]:
+        return lambda value: self._session.change(**{option: value})
 
     def _add_bodies(self, gui: viser.GuiApi, settings: Settings) -> None:
         with gui.add_folder("Bodies") as self.bodies_folder:
@@ -177,12 +177,12 @@ class Panel:
         return as_html(snapshot, self._session.timings, len(meshes), faces, note, busy)
 
 
-def _when_set(element: Any, wish: Callable[[Any], object]) -> None:
+def _when_set(element: Any, apply: Callable[[Any], object]) -> None:
     """Call with the new value when a person sets it; what Python sets has no client."""
 
     async def was_set(event: Any) -> None:
         if event.client is not None:
-            wish(event.target.value)
+            apply(event.target.value)
 
     element.on_update(was_set)
 

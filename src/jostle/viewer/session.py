@@ -108,9 +108,9 @@ class Session:
         """Take hold of a body; return False if somebody else has it."""
         return self.grasping.take(body, holder) and self._note(self._look_again)
 
-    def let_go(self, body: int, holder: Hashable) -> None:
+    def release(self, body: int, holder: Hashable) -> None:
         """Let go of a body; it goes where it was drawn last, and no farther. A hand that is closed stays its holder's."""
-        if self.grasping.let_go(body, holder):
+        if self.grasping.release(body, holder):
             self._note(self._look_again)
 
     def grasp(self, holder: Hashable, closed: bool) -> None:
@@ -296,9 +296,9 @@ class Session:
         for listener in self._listeners:
             listener.bodies_added(self.subject)
 
-    def _change(self, wishes: dict[str, Any]) -> None:
+    def _change(self, changes: dict[str, Any]) -> None:
         try:
-            dropped = self.stage.take(replace(self.settings, **wishes))
+            dropped = self.stage.take(replace(self.settings, **changes))
             if dropped:
                 self._tell(f"{name_of(self.world.method)} does not serve {' and '.join(dropped)}: switched off")
             if self.settings.respond == "deform":

@@ -54,9 +54,9 @@ class Settings:
         chosen = method_written(self.method)
         if chosen is None:
             return Settings().made_method()
-        if chosen.wishes:
+        if chosen.options:
             raise Unsupported(
-                f"method {self.method}: the panel says what is asked at one instant; leave out {', '.join(chosen.wishes)}"
+                f"method {self.method}: the panel says what is asked at one instant; leave out {', '.join(chosen.options)}"
             )
         return chosen.method
 
@@ -79,14 +79,14 @@ def with_what_is_served(settings: Settings, method: Method) -> tuple[Settings, l
     """
     dropped = []
     usual = Settings()
-    for wish in ("clearance", "solid", "itself", "budget"):
-        asked = getattr(settings, wish)
+    for option in ("clearance", "solid", "itself", "budget"):
+        asked = getattr(settings, option)
         if not asked:
             continue
-        alone: dict[str, Any] = {wish: asked, "method": settings.method}
+        alone: dict[str, Any] = {option: asked, "method": settings.method}
         try:
             method.traits.check_query(name_of(method), replace(usual, **alone).query(method))
         except Unsupported:
-            settings = replace(settings, **{wish: getattr(usual, wish)})
-            dropped.append(wish)
+            settings = replace(settings, **{option: getattr(usual, option)})
+            dropped.append(option)
     return settings, dropped

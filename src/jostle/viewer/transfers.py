@@ -61,7 +61,7 @@ class Transfers:
     """
 
     def __init__(self, most_bytes: int, too_large: Callable[[str, int], str], take: Callable[[Uploader, str, bytes], None]) -> None:
-        self._most, self._too_large, self._take = most_bytes, too_large, take
+        self._most, self._too_large, self._deliver = most_bytes, too_large, take
         self._under_way: dict[Hashable, _Transfer] = {}  # by connection
         self._held = 0  # bytes
         self._lock = threading.Lock()
@@ -86,7 +86,7 @@ class Transfers:
             else:
                 self._wait(connection, transfer)
 
-    def go_on(self, connection: Hashable, part: FileTransferPart) -> None:
+    def receive(self, connection: Hashable, part: FileTransferPart) -> None:
         """Take a part; those of files that were refused or dropped still arrive, and are ignored."""
         transfer = self._under_way.get(connection)
         if transfer is None or transfer.start.transfer_uuid != part.transfer_uuid:
@@ -131,7 +131,7 @@ class Transfers:
         transfer.end()
         del self._under_way[connection]
         transfer.by.acknowledge(transfer.start, transfer.received)
-        self._take(transfer.by, transfer.start.filename, b"".join(transfer.parts))
+        self._deliver(transfer.by, transfer.start.filename, b"".join(transfer.parts))
 
     def _wait(self, connection: Hashable, transfer: _Transfer) -> None:
         transfer.end()

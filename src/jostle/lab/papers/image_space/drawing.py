@@ -74,9 +74,9 @@ class DrawingDetector(Detector):
         self._camera: Camera | None = None
         self.near, self.far = np.empty((2, method.size, method.size))
         self._scratch = scratch_for_drawing()
-        self._take(shapes)
+        self._set_shapes(shapes)
 
-    def _take(self, shapes: tuple[Patches, ...]) -> None:
+    def _set_shapes(self, shapes: tuple[Patches, ...]) -> None:
         distinct = list({id(shape): shape for shape in shapes}.values())
         number = {id(shape): k for k, shape in enumerate(distinct)}
         self._shape_of_body = [number[id(shape)] for shape in shapes]
@@ -84,7 +84,7 @@ class DrawingDetector(Detector):
 
     def change(self, bodies: Bodies, shapes: tuple[Patches, ...], old_to_new: OldToNew) -> None:
         """Take the bodies that there are now."""
-        self._take(shapes)
+        self._set_shapes(shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Draw all bodies."""

@@ -100,9 +100,9 @@ class PeerDetector(Detector):
             raise Unsupported(f"{LIBRARIES[method.library]} is not installed ({error})") from None
         self._library: _Fcl | _Coal = (_Fcl if method.library == "fcl" else _Coal)(library, method.kind)
         self._finder = broad_phase_of(method.broad).start(len(bodies))
-        self._take(bodies, shapes)
+        self._set_bodies(bodies, shapes)
 
-    def _take(self, bodies: Bodies, shapes: tuple[Triangles, ...]) -> None:
+    def _set_bodies(self, bodies: Bodies, shapes: tuple[Triangles, ...]) -> None:
         made: dict[int, Any] = {}
         for shape in shapes:
             if id(shape) not in made:
@@ -113,7 +113,7 @@ class PeerDetector(Detector):
     def change(self, bodies: Bodies, shapes: tuple[Triangles, ...], old_to_new: OldToNew) -> None:
         """Build all of it again."""
         self._finder.change(len(bodies), old_to_new)
-        self._take(bodies, shapes)
+        self._set_bodies(bodies, shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Ask the library for each pair of boxes."""
