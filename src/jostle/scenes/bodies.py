@@ -122,9 +122,9 @@ class MovingBody:
     circle : Circle, optional
         What its centre does besides moving at `velocity`; for bodies without walls.
     loop : Loop, optional
-        The body is led on this path from its first place on, instead of moving at `velocity`.
+        The body follows this path from its first position on, instead of moving at `velocity`.
     track : (n, 4, 4), optional
-        The body is led through these poses instead, one for each frame, and stays at the last; for bodies without walls.
+        The body follows these poses instead, one per frame, and stays at the last; for bodies without walls.
     hand : {None, "pushes", "grasps"}
         What a body on a loop does to those that it touches where the response is "normals", see `response.py`.
     static, group, category, mask

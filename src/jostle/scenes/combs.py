@@ -93,8 +93,8 @@ def combs(
         bodies.append(MovingBody(f"lower cone {k}", mesh, _product(whole, stand), static=True, group=0))
     for k in range(CONES):
         stand = translation((PITCH * (k - (CONES - 1) / 2.0), 0.0, 0.0))
-        poses = np.stack([_product(whole, _product(stand, pose)) for pose in track])
-        bodies.append(MovingBody(f"upper cone {k}", mesh, poses[0], track=poses, group=1))
+        placed = np.stack([_product(whole, _product(stand, pose)) for pose in track])
+        bodies.append(MovingBody(f"upper cone {k}", mesh, placed[0], track=placed, group=1))
     return Scene(
         name="combs",
         title=f"two combs of five cones, {place}, {motion}, {len(bodies) * len(mesh.faces):,} faces",

@@ -42,7 +42,7 @@ class Scene:
     parameters : mapping
         What the scene was made with.
     paths : mapping from str to RecordedPath
-        Ways of single bodies by name, for fitting (`jostle fit`).
+        Paths of single bodies by name, for fitting (`jostle fit`).
     """
 
     name: str

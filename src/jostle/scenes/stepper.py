@@ -3,7 +3,7 @@
 Bodies keep their velocity and their spin (Kitamura et al. 1998, §5.3: both constant) and are reflected at the walls of a cube
 about the origin: a wall is touched by the ball about the middle of a body's box, so a body that turns at a wall cannot turn
 out of the cube. Spins never change; orientations are computed from the angle of the frame, not summed up, so poses stay rigid.
-A body on a loop or a track is led along it, whatever it touches.
+A body on a loop or a track is kinematic: it follows the path, whatever it touches.
 
 Responses to a collision:
 - "none": bodies pass through each other (Baciu, Wong, Sun 1998, §5, over 100 to 500 frames).

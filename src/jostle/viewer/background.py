@@ -68,7 +68,7 @@ def view(
     shadows: bool = True,
     block: bool | None = None,
 ) -> Viewer:
-    """Show the bodies of a world in a browser, to look at and to drag; faces that touch are red.
+    """Show the bodies of a world in a browser; drag them, and touching faces turn red.
 
     The page shows a copy, with the world's method: what is dragged there leaves the world alone, and later changes of the world are
     not shown. It listens on this machine only. `pip install 'jostle[viewer]'` brings what it needs.
@@ -120,5 +120,5 @@ def view(
 
 
 def _interactive() -> bool:
-    """Whether this is a notebook, IPython or a Python prompt, which go on after a call."""
+    """Return whether this is a notebook, IPython or a Python prompt, which continue after a call."""
     return hasattr(sys, "ps1") or bool(sys.flags.interactive) or hasattr(builtins, "__IPYTHON__")

@@ -1,4 +1,4 @@
-"""Bodies that give way by deforming: squeezed and bulged by what presses on them, and in shape again afterwards.
+"""Bodies that deform under pressure and return to their shape afterwards.
 
 The mechanics are those of `jostle.sim.SoftSimulation`. What a person holds is kinematic and rigid, in the shape that it had when it
 was taken; hands and static bodies are rigid always; all others are soft. A simulation knows which bodies are soft from its start
@@ -73,12 +73,12 @@ class Deformer:
         self._begin(self._kinematic)
 
     def step(self, goals: Mapping[int, Floats], held: Collection[int], with_points: bool) -> tuple[Found, dict[int, Floats]]:
-        """Go on by a step with some bodies drawn towards goals; return what touches, and the goals that were not reached."""
+        """Advance by a step towards goals; return what touches, and the goals not reached."""
         twin = self.twin()
         return all_or_nothing(self.world, self, twin, lambda: twin._step(goals, held, with_points))
 
     def twin(self) -> Deformer:
-        """Return a copy that shares nothing with this one that a step writes in place, but for the world."""
+        """Return a copy that shares nothing that a step writes in place, except the world."""
         twin = copy.copy(self)
         twin.poses, twin.vertices, twin._nodes = self.poses.copy(), self.vertices.copy(), self._nodes.copy()
         twin._simulation = copy.copy(self._simulation)
@@ -99,7 +99,7 @@ class Deformer:
         return with_pressed(found_in(report, with_points), *self._simulation.pressed()), unreached
 
     def _begin(self, kinematic: frozenset[int]) -> None:
-        """Begin a simulation in which other bodies are kinematic, that goes on from the nodes of the one before."""
+        """Start a simulation with other kinematic bodies, continuing from the previous nodes."""
         soft = [body for body in self._can if body not in kinematic]
         meshes = [
             mesh if body in soft or body not in self.vertices else mesh.with_vertices(self.vertices[body])
@@ -119,7 +119,7 @@ class Deformer:
         self.world, self._simulation, self._kinematic = world, simulation, kinematic
 
     def _keep_nodes(self) -> None:
-        """Keep where the nodes of soft bodies are, and how fast; those of bodies in hands are at rest."""
+        """Store positions and velocities of soft bodies' nodes; those of held bodies are at rest."""
         for body in self._can:
             if body not in self._kinematic and self._simulation is not None:
                 place, velocity = self._simulation.nodes_of(body)
@@ -129,7 +129,7 @@ class Deformer:
                 self._nodes[body] = place, np.zeros_like(velocity)
 
     def _lead(self, goals: Mapping[int, Floats]) -> dict[int, Floats]:
-        """Move what is drawn towards its goals, all by the same share of their ways, so that what is in a hand stays in it."""
+        """Move dragged bodies towards their goals, all by the same fraction, so that held parts stay in hands."""
         if not goals:
             return {}
         most = FARTHEST * float(np.median(self._sizes[self._can]))
@@ -144,7 +144,7 @@ class Deformer:
         return {} if share == 1.0 else dict(goals)
 
     def _look_at_shapes(self) -> None:
-        """Take over what changed; arrays of bodies at rest stay the same ones, so that nothing is sent of them."""
+        """Update what changed; bodies at rest keep their arrays, so that nothing is sent for them."""
         self.moves = False
         for body in self._can:
             if body in self._kinematic:
@@ -159,7 +159,7 @@ class Deformer:
 
 
 def fitted_pose(rest: Floats, shown: Floats) -> Floats:
-    """(4,4) the pose with which points (n,3) of a body come nearest to where they are (least squares)."""
+    """Return (4,4) the pose that best fits points (n,3) of a body to their positions (least squares)."""
     middle, at = rest.mean(axis=0), shown.mean(axis=0)
     u, _, v = np.linalg.svd((shown - at).T @ (rest - middle))
     mirror = np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v)) or 1.0])

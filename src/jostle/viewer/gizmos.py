@@ -1,4 +1,4 @@
-"""Gizmos: arrows and rings to drag and turn a body with. Each browser has one, on the body that was clicked there last.
+"""Gizmos: arrows and rings to move a body. Each browser has one, on the body clicked last.
 
 What a hand does is told to the session at once and in order (the callbacks are coroutines that never wait); the body on the page
 follows the hand without waiting for a detection, unless it is led (fitting), where only the session knows how far it may go.

@@ -1,6 +1,6 @@
-"""The panel: numbers, the curve of detection times, the method and what it is asked, what is shown, and the motion.
+"""The panel: numbers, detection times, the method and its options, overlays, and the motion.
 
-It is shared: what one browser sets, all see. Elements that Python sets do not come back as wishes (such events have no client).
+It is shared: what one browser sets, all see. Elements that Python sets do not come back as requests (such events have no client).
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Panel:
             self._play.label, self._play.icon = label, icon
 
     def show_settings(self, settings: Settings) -> None:
-        """Show settings that were taken, or the old ones again where new ones were refused."""
+        """Show accepted settings, or the previous ones if new ones were refused."""
         name, rest = name_and_rest(settings.method, "method")
         names = tuple(names_for(settings.made_method()))
         if tuple(self._overlay.options) != names:
@@ -188,7 +188,10 @@ def _when_set(element: Any, apply: Callable[[Any], object]) -> None:
 
 
 def _offered(name: str) -> tuple[str, ...]:
-    """Return the methods that a page may choose; one from outside only where the viewer was started with it."""
+    """Return the methods that a page may choose.
+
+    A method from outside only if the viewer was started with it.
+    """
     return tuple(METHODS) if name in METHODS else (*METHODS, name)
 
 

@@ -1,4 +1,4 @@
-"""Bodies that respond to being touched: pushed away, or bouncing. The mechanics are those of `jostle.sim`.
+"""Bodies that are pushed away or bounce when touched, with the mechanics of `jostle.sim`.
 
 Held bodies are kinematic: they push, and nothing pushes them. What is pushed comes to rest by itself, as on a table; what
 bounces keeps its speed. (Kitamura et al. 1998, §4.3: a hand that pushes changes the motion of what it touches.)
@@ -42,7 +42,7 @@ class Responder:
         self._simulation = self._begin(frozenset(), None)
 
     def step(self, kinematic: frozenset[int]) -> Report:
-        """Move what is free by one step, and return what touches."""
+        """Move the free bodies by one step, and return the report."""
         twin = copy.copy(self)
         twin._simulation = copy.copy(self._simulation)
         return all_or_nothing(self._world, self, twin, lambda: twin._step(kinematic))
@@ -67,7 +67,7 @@ class Responder:
         return bool((np.linalg.norm(self._simulation.velocity, axis=1) > 1e-5 * self._fastest).any())
 
     def _begin(self, kinematic: frozenset[int], before: Simulation | None) -> Simulation:
-        """Other bodies are held: the same motion goes on with others kinematic."""
+        """Return the simulation with other kinematic bodies, continuing the motion."""
         free = ~np.array([body.static or body.id in kinematic for body in self._world])[:, None]
         velocity, spin = (np.zeros((len(self._world), 3)),) * 2 if before is None else (before.velocity, before.spin)
         return Simulation(
