@@ -9,6 +9,7 @@ A `World` holds moving bodies. `jostle methods` lists the methods and what each 
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import TYPE_CHECKING
 
@@ -161,14 +162,13 @@ _HOMES = {
 }
 
 
+@functools.cache
 def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'jostle' has no attribute {name!r}")
     module = importlib.import_module(home)
-    value = module if home == f"jostle.{name}" else getattr(module, name)
-    globals()[name] = value
-    return value
+    return module if home == f"jostle.{name}" else getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,7 @@ from jostle.broad_phase import BROAD_PHASES
 from jostle.broad_phase.choose import broad_phase_of
 from jostle.errors import BoundBroken, InputError
 from jostle.geometry.pose import rotation_about, translation
+from jostle.interface.body_pairs import NO_PAIRS
 from jostle.methods.brute_force.method import AllFaces
 from jostle.registry import METHODS
 from jostle.settings_text import made_with
@@ -116,7 +117,7 @@ def test_spheres_hold_every_world_vertex():
 
         def find(self, volumes):
             seen.append((*volumes.spheres(), *volumes.grown(0.5).spheres()))
-            return jostle.broad_phase.volumes.NO_PAIRS
+            return NO_PAIRS
 
         def change(self, *arguments):
             pass

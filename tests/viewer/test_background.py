@@ -35,9 +35,9 @@ def test_the_page_answers_until_it_is_closed(world, capsys):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/?", viewer.address)
         assert capsys.readouterr().out == f"open {viewer.address} in a browser\n"
         assert status_of(viewer.address) == 200
-        assert repr(viewer) == f"<Viewer: {viewer.address}>"
+        assert repr(viewer) == f"Viewer({viewer.address})"
         assert f'href="{viewer.address}"' in viewer._repr_html_()
-    assert repr(viewer) == "<Viewer: closed>"
+    assert repr(viewer) == "Viewer(closed)"
     viewer.close()
     with pytest.raises(urllib.error.URLError):
         status_of(viewer.address)
@@ -64,7 +64,7 @@ def test_waiting_ends_by_an_interrupt_and_closes_the_page(world, monkeypatch):
     viewer = jostle.view(world, block=False)
     monkeypatch.setattr(background.time, "sleep", interrupted)
     viewer.wait()
-    assert repr(viewer) == "<Viewer: closed>"
+    assert repr(viewer) == "Viewer(closed)"
 
 
 def test_a_page_that_is_left_open_does_not_keep_the_process():
@@ -74,7 +74,7 @@ def test_a_page_that_is_left_open_does_not_keep_the_process():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
-    assert "<Viewer: http://127.0.0.1:" in done.stdout
+    assert "Viewer(http://127.0.0.1:" in done.stdout
 
 
 @pytest.mark.parametrize(

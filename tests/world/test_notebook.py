@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle.report import notebook
+from jostle.world import notebook
 from tests.report.test_report import Escaped
 from tests.tiny import box
 

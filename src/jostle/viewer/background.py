@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import html
 import sys
 import time
 
 from jostle import cast
 from jostle.errors import InputError
 from jostle.lab.methods import named
+from jostle.viewer.html import escaped, fill
 from jostle.viewer.open_session import open_session
 from jostle.viewer.serve import LOCAL, require_viser
 from jostle.viewer.session import Session
@@ -49,13 +49,12 @@ class Viewer:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Viewer: {'closed' if self._page is None else self.address}>"
+        return f"Viewer({'closed' if self._page is None else self.address})"
 
     def _repr_html_(self) -> str:
         if self._page is None:
-            return html.escape(repr(self))
-        address = html.escape(self.address)
-        return f'<a href="{address}" target="_blank" rel="noopener">{address}</a>'
+            return escaped(repr(self))
+        return fill('<a href="{address}" target="_blank" rel="noopener">{address}</a>', address=self.address)
 
 
 def view(

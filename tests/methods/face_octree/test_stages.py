@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.methods.face_octree import walk as walking
 from jostle.methods.face_octree.bounding_boxes import find_overlap_regions
 from jostle.methods.face_octree.face_checklist import FaceChecklist
@@ -30,7 +31,7 @@ def soups(seed, bodies=4, faces=12, spread=0.5):
 
 def all_pairs(world):
     a, b = np.triu_indices(len(world), 1)
-    return jostle.broad_phase.volumes.CandidatePairs(a.astype(np.int32), b.astype(np.int32))
+    return CandidatePairs(a.astype(np.int32), b.astype(np.int32))
 
 
 def checklist_of(world, how=BOXES, clearance=0.0, all_regions=False):

@@ -12,6 +12,8 @@ decided by their feet (`hits.py`).
 
 Beyond the paper: groups of points that are certain to hit nothing are passed over (`groups.py`), and where no point of a shell
 hits, the deep points of the map's body are looked up in the map of the shell's (`look_up_deep_points`): it may lie inside.
+
+Structs and stages instead of scalars cost 5.5 % on a map of 160 voxels across without groups and depths, at most 3.5 % on others.
 """
 
 from __future__ import annotations
