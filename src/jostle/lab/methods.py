@@ -1,4 +1,4 @@
-"""Methods as a user names them: `wide_tree`, or with settings `wide_tree(build=sah)`; several with commas between.
+"""Methods as users write them: `wide_tree`, `wide_tree(build=sah)`, or a comma-separated list.
 
 `jostle/registry.py` reads the text. What a method is
 asked stands among its settings: `bounding_tree(motion=True, roots=regula_falsi)` looks along the motion from frame to frame, and
@@ -25,7 +25,7 @@ WORKERS = "workers"  # threads of the world, may stand there too
 
 @dataclass(frozen=True)
 class NamedMethod:
-    """A method that takes part, and what it is called in tables."""
+    """A method that takes part, and its label in tables."""
 
     label: str
     method: Method
@@ -39,7 +39,7 @@ def all_methods() -> list[NamedMethod]:
 
 
 def methods_of(text: str) -> list[NamedMethod]:
-    """Return the methods that a list such as "wide_tree, wide_tree(build=sah), brute_force" names, each once."""
+    """Return the methods of a list such as "wide_tree, wide_tree(build=sah), brute_force", each once."""
     found = {each.label: each for each in (method_written(part) for part in split_at_commas(text)) if each is not None}
     if not found:
         raise InputError(f"no method is named in {text!r}; the methods are {', '.join(METHODS)}")
@@ -47,7 +47,7 @@ def methods_of(text: str) -> list[NamedMethod]:
 
 
 def method_written(text: str) -> NamedMethod | None:
-    """Return the method that "name" or "name(setting=value, …)" stands for; None for an empty text."""
+    """Return the method of "name" or "name(setting=value, …)"; None for an empty text."""
     if not text.strip():
         return None
     written = read_method(text, (*OPTIONS, WORKERS))
@@ -56,7 +56,7 @@ def method_written(text: str) -> NamedMethod | None:
 
 
 def named(method: Method, options: Mapping[str, Any] | None = None, workers: int = 1, name: str = "") -> NamedMethod:
-    """Return a method with its label: its name, the settings that are not the defaults, and what it is asked beside the usual."""
+    """Return a method with its label: name, non-default settings, and query options."""
     changed: list[str] = []
     if dataclasses.is_dataclass(method):
         for field in dataclasses.fields(method):
@@ -71,7 +71,7 @@ def named(method: Method, options: Mapping[str, Any] | None = None, workers: int
 
 
 def with_settings(chosen: NamedMethod, settings: Mapping[str, Any]) -> NamedMethod:
-    """Return a method under its old label with those of the settings that it has; the others do not concern it."""
+    """Return a method under its old label with those settings that it has."""
     method: Any = chosen.method
     own = {each.name for each in dataclasses.fields(method)} if dataclasses.is_dataclass(method) else set()
     kept = {name: value for name, value in settings.items() if name in own}
@@ -79,7 +79,7 @@ def with_settings(chosen: NamedMethod, settings: Mapping[str, Any]) -> NamedMeth
 
 
 def _checked_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return those that are not the defaults of a query."""
+    """Return the options that differ from a query's defaults."""
     try:
         query, usual = Query(**options), Query()
     except InputError as error:
