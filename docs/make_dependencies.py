@@ -16,9 +16,9 @@ Everything that `make demo` and `make test` install, made by `make dependencies`
 of themselves. *Commands* is what the library, its commands and the viewer need; *tests* is needed only to work on jostle.
 
 - Lock files carry the hash of every file (`pip install --require-hashes`); `make lock` resolves them again.
-- Nothing is fetched at run time: jostle opens no connection of its own. The tour asks the page that it has just opened on this
-  machine, once.
-- The peers of `jostle bench` (extra `bench`) are not locked: whoever compares chooses their versions.
+- Nothing is fetched at run time: jostle opens no connections. The tour requests the page that it has just opened on this machine,
+  once.
+- The peers of `jostle bench` (extra `bench`) are not locked: choose their versions yourself.
 
 | package | version | licence | needed for | asked for by |
 |---|---|---|---|---|

@@ -1,11 +1,11 @@
-"""Do the meshes of two files touch, with which faces, where, and how far apart are they otherwise?"""
+"""Check two mesh files: which faces touch, where, and how far apart they are otherwise."""
 
 import jostle
 from jostle import translation
 from jostle.shapes import build
 from jostle.shapes.save import save
 
-# Two files to check; take your own: STL, OBJ, PLY, OFF, GLB and more.
+# Two files to check; use your own: STL, OBJ, PLY, OFF, GLB and more.
 save(build.torus(), "torus.stl")
 save(build.icosphere(2, 0.4), "ball.obj")
 

@@ -1,4 +1,4 @@
-"""A world of bodies that move: what begins to touch, what ends to touch, and a picture of it."""
+"""A world of moving bodies: which pairs begin and stop touching, and a picture."""
 
 import numpy as np
 

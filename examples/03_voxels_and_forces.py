@@ -1,4 +1,4 @@
-"""A probe in a knee: voxel maps find what it touches, forces on the hand that holds it come a thousand times a second."""
+"""A probe in a knee: contacts from voxel maps, and forces for the hand at 1 kHz."""
 
 import time
 
@@ -10,9 +10,9 @@ from jostle import haptics, scenes
 STEPS = 2000
 motion = scenes.make_scene("knee", faces=20_000, frames=STEPS).record()  # 0.07 mm a step: 7 cm/s at 1 kHz
 world = motion.world(jostle.Voxmap(accuracy=0.4))  # mm
-probe, stiffness = world["probe"], 5.0  # N for each mm and mm²
+probe, stiffness = world["probe"], 5.0  # N per mm and mm²
 
-# The first of all makes maps and shells, and the first force loads what sums it up: not in the loop.
+# The first detect makes maps and shells, and the first force loads its kernel: not in the loop.
 probe.teleport(motion.poses[STEPS // 2, -1])
 haptics.force(world.detect(), probe, stiffness=stiffness)
 

@@ -1,4 +1,4 @@
-"""Two large concave bodies at 30 frames a second, with two milliseconds for collision detection: the most that they buy."""
+"""Two large concave bodies at 30 frames a second, with a budget of two milliseconds per frame."""
 
 import time
 
@@ -13,7 +13,7 @@ world = motion.world("monte_carlo")
 exact = motion.world("wide_tree")
 budget = jostle.Budget(seconds=1e-3 * MILLISECONDS)
 
-# The first questions of all compile, and make the shells: not in the loop.
+# The first queries compile and make the shells: not in the loop.
 world.detect(budget=budget)
 exact.detect()
 

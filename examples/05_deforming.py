@@ -1,4 +1,4 @@
-"""A cloth falls over a ball: its vertices change in every step, the faces that touch push them back, and folds find themselves."""
+"""A cloth falls over a ball: deforming vertices, contacts that push back, and self-collision."""
 
 import numpy as np
 
@@ -20,10 +20,15 @@ ball = world.add(build.icosphere(3, 0.5), name="ball", static=True)
 world.add(build.box((3, 3, 0.1)), translation((0, 0, -0.6)), "floor", static=True)
 cloth = world.add((cloth_points, cloth_faces), name="cloth", deformable=True)
 
-# Threads: each pair of neighbours, and of second neighbours against bending, wants to keep its distance.
+# Threads: neighbours, and second neighbours against bending, keep their distance.
 number = np.arange(SIDE * SIDE).reshape(SIDE, SIDE)
-ways = ((number[1:], number[:-1]), (number[:, 1:], number[:, :-1]), (number[2:], number[:-2]), (number[:, 2:], number[:, :-2]))
-threads = np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in ways])
+directions = (
+    (number[1:], number[:-1]),
+    (number[:, 1:], number[:, :-1]),
+    (number[2:], number[:-2]),
+    (number[:, 2:], number[:, :-2]),
+)
+threads = np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in directions])
 length = np.linalg.norm(cloth_points[threads[:, 0]] - cloth_points[threads[:, 1]], axis=1)
 shares = np.bincount(threads.ravel(), minlength=len(cloth_points))[:, None]
 

@@ -1,4 +1,4 @@
-"""Between two instants: a plate that flies through a wall in one step, when it touches, with what, and how far it may go."""
+"""A plate flies through a wall in one step: when it touches, with what, and how far it may go."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ wall, plate = build.box((0.05, 2.0, 2.0)), build.box((0.4, 0.3, 0.02))
 start = translation((-1.5, 0.0, 0.0))
 end = translation((1.5, 0.2, 0.0)) @ rotation((0.0, 1.0, 0.0), 2.5)
 
-# At both ends nothing touches: a method that looks at instants alone sees nothing of it.
+# Nothing touches at either end: a test of single instants misses the contact.
 print("at the start:", jostle.collide(wall, plate, pose_b=start))
 print("at the end:  ", jostle.collide(wall, plate, pose_b=end))
 
@@ -23,7 +23,7 @@ world = jostle.World("bounding_tree")
 world.add(wall, name="wall", static=True)
 flying = world.add(plate, start, "plate")
 flying.pose = end
-world.move_to(world.safe_step(separation=0.01))  # back to where it is 0.01 before contact
+world.move_to(world.safe_step(separation=0.01))  # back up to 0.01 before contact
 gap = jostle.distance(wall, plate, pose_b=flying.pose).distance
 print(f"as far as it may go: x = {flying.pose[0, 3]:.4f}, {gap:.4f} from the wall")
 

@@ -1,4 +1,4 @@
-"""Your own machine in the laboratory: record your loop once, replay it through methods, and read which of them serves it."""
+"""Your own machine in the laboratory: record your loop, replay it through methods, pick the best."""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""Your own world in a browser: bodies to drag, touching faces in red, a motion that plays (pip install 'jostle[viewer]')."""
+"""Your own world in a browser: draggable bodies, touching faces in red, a motion that plays.
+
+Needs pip install 'jostle[viewer]'.
+"""
 
 import sys
 import time

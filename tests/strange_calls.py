@@ -142,8 +142,8 @@ def constructed(made):
     return act
 
 
-def asking(world, **wishes):
-    report = world.detect(**wishes)
+def asking(world, **options):
+    report = world.detect(**options)
     report.contacts.normal  # noqa: B018
 
 

@@ -110,7 +110,7 @@ def test_poses_that_are_nearly_rigid_are_taken_as_they_are():
 
 @pytest.mark.small
 @pytest.mark.parametrize(
-    ("wishes", "message"),
+    ("options", "message"),
     [
         ({"clearance": np.nan}, "clearance is nan"),
         ({"clearance": -1.0}, "clearance is -1.0"),
@@ -126,11 +126,11 @@ def test_poses_that_are_nearly_rigid_are_taken_as_they_are():
         ({"self_collision": 1}, "self_collision is 1; pass True or False"),
     ],
 )
-def test_bad_queries_are_refused(wishes, message):
+def test_bad_queries_are_refused(options, message):
     world = jostle.World()
     world.add(box())
     with pytest.raises(jostle.InputError, match=message):
-        world.detect(**wishes)
+        world.detect(**options)
 
 
 @pytest.mark.small

@@ -1,10 +1,10 @@
-"""jostle: which faces of moving, possibly deforming triangle meshes touch, where and when.
+"""Collision detection for moving, possibly deforming triangle meshes: which faces touch, where, when.
 
     import jostle
     report = jostle.collide("bunny.stl", "cover.stl", pose_b=T)
     report.contacts.face_a, report.contacts.point, report.pairs
 
-A `World` holds bodies that move. What a method can do is in its traits: `jostle methods` prints them.
+A `World` holds moving bodies. `jostle methods` lists the methods and what each supports.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from jostle.world.world import World
 if TYPE_CHECKING:
     from jostle.continuous.first_contact import FirstContact
 
-MOTION_METHOD = "bounding_tree"  # what looks along a motion where no method is named
+MOTION_METHOD = "bounding_tree"  # the default of first_contact
 
 
 def collide(
@@ -40,7 +40,7 @@ def collide(
     budget: Budget | None = None,
     **unknown: Never,
 ) -> Report:
-    """Return which faces of two meshes touch.
+    """Find which faces of two meshes touch.
 
     Parameters
     ----------
@@ -71,7 +71,10 @@ def distance(
     *,
     method: str | Method | None = None,
 ) -> Closest:
-    """Return the distance of the surfaces of two meshes, with closest points (world) and faces; 0.0 when they touch."""
+    """Return the distance between two surfaces, with closest points and faces; 0.0 if they touch.
+
+    Points are in world coordinates.
+    """
     world = World(method)
     return world.distance(world.add(a, pose_a, "a"), world.add(b, pose_b, "b"))
 
@@ -87,13 +90,13 @@ def self_collide(
     budget: Budget | None = None,
     **unknown: Never,
 ) -> Report:
-    """Return which faces of one mesh touch each other.
+    """Find which faces of one mesh touch each other.
 
     Parameters
     ----------
     mesh : jostle.Mesh, trimesh.Trimesh, (vertices, faces) or a path
     adjacent : bool
-        Also faces that share a welded vertex, when they touch beyond what they share.
+        Also report faces that share a welded vertex, if they touch beyond what they share.
     method : str or Method, optional
     rows, clearance, solid, budget
         As in `World.detect`.
@@ -118,20 +121,22 @@ def first_contact(
     pose_b: ArrayLike | None = None,
     method: str | Method | None = None,
 ) -> FirstContact:
-    """Return when and where two moving meshes first touch: time 0 … 1 within the motion, inf if they never do.
+    """Return when and where two moving meshes first touch.
+
+    The time is a fraction 0 … 1 of the motion, inf if they never touch.
 
     Parameters
     ----------
     a, b : jostle.Mesh, trimesh.Trimesh, (vertices, faces) or a path
     to_a, to_b : (4,4) or (n,3), optional
-        Where the motion ends: a pose, reached along the shortest screw, or the vertices of a deforming mesh (body coordinates),
+        The end of the motion: a pose, reached along the shortest screw, or the vertices of a deforming mesh (body coordinates),
         reached along straight lines. A mesh without one is at rest.
     separation : float
-        The distance at which faces count as in contact; bodies that start within it are free as long as they come no nearer.
+        The distance at which faces count as in contact. Bodies that start within it are free as long as they come no closer.
     pose_a, pose_b : (4,4), optional
         Body to world at the start of the motion, the identity by default. A deforming mesh keeps its pose.
     method : str or Method, optional
-        One that serves motion; bounding_tree by default.
+        A method that supports motion; bounding_tree by default.
 
     Examples
     --------
@@ -153,7 +158,7 @@ def first_contact(
 
 
 def _shape_of(to: ArrayLike, field: str) -> tuple[int, ...]:
-    """Return the shape of the end of a motion: that of a pose, or of vertices."""
+    """Return the array shape of the end of a motion: a pose or vertices."""
     try:
         shape = cast.as_array(to, "", field).shape
     except InputError:

@@ -2,14 +2,14 @@
 
     wrench = jostle.haptics.force(report, probe, stiffness=0.5)
 
-Penalty forces after McNeely, Puterbaugh and Troy 1999: each contact pushes along its normal, as hard as it is deep. They add up
-points as they come, and divide by their number beyond ten. Here the pressure is stiffness · depth, that of an elastic layer, over
-the surface that each contact stands for as seen along its normal (`Details.area`): against a flat side the force is stiffness ·
-volume of the overlap, whatever the resolution, and walls along the push add nothing.
-Damping is Hunt and Crossley's (1975): it grows with depth from 0, so that nothing jumps when a point enters. A point of area A
-that moves by x changes the force by at most stiffness · A · x; where its normal turns by an angle at depth h, by stiffness · A · h
-times that angle more. Newton's third law holds to the bit: the force on one body of a pair is that on the other with the sign
-changed, and so are the torques about one point.
+Penalty forces after McNeely, Puterbaugh and Troy 1999: each contact pushes along its normal, in proportion to its depth. They add
+up points as they are, and divide by their number beyond ten. Here the pressure is stiffness · depth, that of an elastic layer, over
+the surface that each contact represents as seen along its normal (`Details.area`): against a flat side the force is stiffness ·
+volume of the overlap at any resolution, and walls parallel to the push add nothing. Damping is Hunt and Crossley's (1975): it grows
+with depth from 0, so that the force does not jump when a point enters. A point of area A that moves by x changes the force by at
+most stiffness · A · x; if its normal turns by an angle at depth h, by stiffness · A · h times that angle more. Newton's third law
+holds to the bit: the force on one body of a pair is that on the other with the sign changed, and so are the torques about one
+point.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ __all__ = ["Coupling", "Wrench", "force"]
 
 
 class Sums(Record):
-    """What the kernel adds up."""
+    """The sums that the kernel accumulates."""
 
     force: Run[float64, Literal[3]]
     torque: Run[float64, Literal[3]]
-    matrix: Run[float64, Literal[36]]  # the upper triangle of the stiffness, in the rows of all of it
+    matrix: Run[float64, Literal[36]]  # the upper triangle of the stiffness, in full rows
     contacts: float64
     deepest: float64
     without_depth: float64
@@ -62,7 +62,7 @@ class Sums(Record):
 
 
 class Law(NamedTuple):
-    """How hard contacts push."""
+    """The force law of contacts."""
 
     stiffness: float
     damping: float
@@ -74,19 +74,21 @@ SUMS = Sums.dtype.itemsize // 8
 
 @dataclass(frozen=True, eq=False)
 class Wrench:
-    """What contacts do to one body."""
+    """The force and torque of contacts on one body."""
 
     force: Floats  # (3,)
-    torque: Floats  # (3,) about the point that was asked for
+    torque: Floats  # (3,) about the requested point
     contacts: int  # rows with a depth above 0
     deepest: float  # largest depth
     _sums: Callable[[bool], Floats] | None = field(default=None, repr=False)
 
     @cached_property
     def stiffness(self) -> Floats:
-        """(6,6) how force and torque fall when the body moves and turns, at its depth and normals; symmetric, never negative.
+        """(6,6) decrease of force and torque per motion and rotation, at fixed depth and normals.
 
-        Of all contacts, whatever the limit; damping left out. Computed when it is first asked for.
+        It is symmetric and never negative.
+
+        For all contacts, regardless of the limit, without damping. Computed on first access.
         """
         if self._sums is None:
             return np.zeros((6, 6))
@@ -116,26 +118,26 @@ def force(
     Parameters
     ----------
     report : Report
-        Of any method that answers normals and depths, for instance `Voxmap(accuracy=…)`.
+        From a method that answers normals and depths, such as `Voxmap(accuracy=…)`.
     body : Body, int or str
         The body, its id or its name.
     stiffness : float
-        Pressure per depth; where there are no areas force per contact and depth.
+        Pressure per depth; without areas, force per contact and depth.
     area : float or (rows,), optional
-        What surface each contact stands for, as seen along its normal; by default what the method says (Voxmap does), else 1.
+        The surface area that each contact represents, seen along its normal; by default the method's (Voxmap), else 1.
     damping : float
         Seconds per length (Hunt and Crossley): pressure is stiffness · depth · (1 + damping · speed of approach), never below 0.
     velocity, spin : (3,), optional
-        Of the body at `about`, lengths and radians per second, relative to what it touches; at rest by default.
+        Of the body at `about`, in length and radians per second, relative to what it touches; at rest by default.
     about : (3,), optional
-        The point of the world about which torque is; the origin of the world by default.
+        The world point that torque is about; by default the world's origin.
     limit : float, optional
-        Largest force: beyond it force and torque are made smaller by the same factor, so that the line of the force stays.
+        Largest force: beyond it force and torque are scaled by one factor, which keeps the line of action.
 
     Returns
     -------
     Wrench
-        Rows of kind A_IN_B or B_IN_A without a depth push nowhere and are left out.
+        Rows of kind A_IN_B or B_IN_A without a depth exert no force.
 
     Raises
     ------
@@ -195,7 +197,7 @@ def _vector(value: ArrayLike | None, field: str) -> Floats:
 
 
 def _areas(area: ArrayLike | None, rows: int) -> Floats:
-    """(rows,) or (1,) areas, one for all."""
+    """Return (rows,) areas, or (1,) one for all."""
     areas: Floats = np.ones(1) if area is None else np.atleast_1d(cast.as_array(area, "", "area").astype(np.float64))
     if areas.shape not in ((1,), (rows,)):
         raise InputError(f"area has shape {areas.shape}; it must be one number or ({rows},), one for each row of the contacts")
@@ -272,7 +274,7 @@ def add_scaled(matrix: Any, row: int, by: float, a: Vec3, b: Vec3) -> None:
 
 @dataclass(frozen=True)
 class Coupling:
-    """A spring between the pose of a device and the pose of the body it leads, so that the body stays out where the device goes in.
+    """A spring between the poses of a device and its body, which stays outside where the device enters.
 
     McNeely et al. 1999 (§5) couple by a spring and a damper and step the body's motion; here the body has no mass and goes in each
     step to where spring and contacts balance, to first order (quasi-static, after Barbič and James 2008): one solution of six
@@ -304,7 +306,9 @@ class Coupling:
             object.__setattr__(self, name, number)
 
     def pull(self, device: ArrayLike, body: ArrayLike) -> tuple[Floats, Floats]:
-        """Return force and torque on the body from the device, both by their poses (4,4); torque is about the body's origin.
+        """Return force and torque on the body from the device, by their poses (4,4).
+
+        Torque is about the body's origin.
 
         The device feels their opposites.
         """
@@ -343,7 +347,7 @@ class Coupling:
 
 
 def _pose(value: ArrayLike, field: str) -> Floats:
-    """Return a rigid pose; one that is right is taken as it is, in 2 µs."""
+    """Return a rigid pose; a valid array is returned as it is, in 2 µs."""
     if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (4, 4):
         placed = np.ascontiguousarray(value)
         if all_rigid(read_only_view(placed[None]), cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE):
@@ -352,7 +356,7 @@ def _pose(value: ArrayLike, field: str) -> Floats:
 
 
 def rotation_vector(rotation: Floats) -> Floats:
-    """(3,) axis times angle of a rotation (3,3), right-handed, up to π."""
+    """Return (3,) axis times angle of a rotation (3,3), right-handed, up to π."""
     sine = 0.5 * np.array([rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]])
     size, cosine = float(np.linalg.norm(sine)), 0.5 * (float(np.trace(rotation)) - 1.0)
     if size < 1e-12:

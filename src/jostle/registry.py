@@ -156,7 +156,8 @@ def method_alone(text: str | None, owner: str, reason: str) -> Method | None:
     asked = [name for name, value in written.options.items() if value != QUESTION[name]]
     if asked:
         raise InputError(f"{owner} {text}: {reason}; leave out {', '.join(asked)}")
-    return written.method
+    method: Method = written.made
+    return method
 
 
 def method_of(value: str | Method | None) -> Method:

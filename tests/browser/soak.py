@@ -67,7 +67,7 @@ class Soak:
 
         def problem(text):
             self.done["told"] += 1
-            if "fault in jostle" in text:
+            if "bug in jostle" in text:
                 self.faults.append(f"{scene}, {view.session.settings}: {text}")
             tell(view.page, text)
 
@@ -199,7 +199,7 @@ class Soak:
             pose = pose @ rotation_about(self.random.normal(size=3), 0.1) @ step
             session.move(body, pose, "hand")
             time.sleep(0.01)
-        session.let_go(body, "hand")
+        session.release(body, "hand")
 
     def _switch(self, view):
         view.session.change(method=str(self.random.choice(list(METHODS))))

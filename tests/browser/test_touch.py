@@ -164,7 +164,7 @@ def test_a_part_that_is_led_stops_before_contact_and_its_way_is_saved(view_of, t
     assert truth.distance("cover_1", page.locator(".jostle-fit b").last.inner_text()).distance >= 0.9 * separation
     moved = np.linalg.norm(cover.pose[:3, 3] - session.subject.start.poses[0, cover.id, :3, 3])
     assert 0.05 < moved < 5.0  # of the millimetres that it was drawn
-    page.get_by_role("button", name="Save the way").click()
+    page.get_by_role("button", name="Save path").click()
     file = f"body_{cover.id}_way.csv"
     page.get_by_text(f"--move=cover_1 --path={file}").first.wait_for()
     assert np.allclose(read_path(tmp_path / file).poses[-1], cover.pose, atol=1e-9)

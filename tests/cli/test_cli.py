@@ -45,7 +45,7 @@ def test_check_says_free_touching_crossing_inside_and_near(files):
     assert "touch without crossing" in touching.stdout
     near = jostle("check", small, small, "--translate", "1.5", "0", "0", "--clearance", "0.6")
     assert near.returncode == 1
-    assert "nearer than the clearance" in near.stdout
+    assert "closer than the clearance" in near.stdout
     assert jostle("check", small, small, "--translate", "1.5", "0", "0", "--clearance", "0.5").returncode == 0
 
 
@@ -72,7 +72,7 @@ def test_check_takes_methods_that_tell_no_faces(files):
     assert (free.returncode, free.stdout) == (0, "free: small.obj and small.obj do not touch\n")
     inside = jostle("check", small, large, *by_planes)  # it answers for solids, asked or not
     assert (inside.returncode, inside.stderr) == (1, "")
-    assert inside.stdout == "small.obj and large.obj cross (this method tells no faces)\n"
+    assert inside.stdout == "small.obj and large.obj cross (this method reports no faces)\n"
     touching = jostle("check", small, small, *by_planes, "--translate", "1", "0", "0", "--json")
     report = json.loads(touching.stdout)
     assert touching.returncode == 1
@@ -169,7 +169,7 @@ def test_faults_do_not_look_like_an_answer(files):
     )
     result = subprocess.run([sys.executable, "-c", code, "check", *map(str, files)], capture_output=True, text=True)
     assert result.returncode == 3
-    assert "fault in jostle" in result.stderr
+    assert "bug in jostle" in result.stderr
 
 
 def test_output_that_nobody_reads_does_not_look_like_an_answer(files):

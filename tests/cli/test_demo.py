@@ -137,7 +137,7 @@ class TestViewer:
             viewer.show_viewer(console, port, stay=False)
         text = words_of(console.export_text())
         found = re.fullmatch(
-            r"the viewer answered at http://127\.0\.0\.1:(\d+) and is closed again.*jostle view tour --play.*", text
+            r"viewer check passed \(http://127\.0\.0\.1:(\d+)\); run `jostle view tour --play` to keep it open", text
         )
         assert found
         assert int(found[1]) != port
@@ -154,7 +154,7 @@ class TestViewer:
 
         monkeypatch.setattr("jostle.cli.view.time", type("Clock", (), {"sleep": staticmethod(sleep)}))
         viewer.show_viewer(console, 0, stay=True)
-        assert re.search(r"open http://127\.0\.0\.1:\d+ in a browser; Ctrl-C ends it closed", words_of(console.export_text()))
+        assert re.search(r"open http://127\.0\.0\.1:\d+ in a browser; Ctrl-C closes it closed", words_of(console.export_text()))
         assert len(waited) == 2
 
     def test_without_viser_it_says_how_to_get_it(self, console, monkeypatch):

@@ -54,7 +54,7 @@ def saved(tmp_path):
 def test_a_part_that_can_be_removed_and_one_that_is_blocked(saved, jostle):
     free = jostle("fit", saved / "world.npz", "--move", "part", "--path", saved / "past.csv", "--separation", "0.1")
     assert free.returncode == 0
-    assert "can be removed: part came to the end of its path" in free.stdout
+    assert "can be removed: part reached the end of its path" in free.stdout
     assert "separation 0.1" in free.stdout
     blocked = jostle(
         *("fit", saved / "world.npz", "--move", "part", "--path", saved / "into.csv", "--separation", "0.1"),
@@ -73,7 +73,7 @@ def test_a_part_that_can_be_removed_and_one_that_is_blocked(saved, jostle):
     assert "without wall" in gone.stdout
     short = jostle("fit", saved / "world.npz", "--move", "part", "--path", saved / "into.csv", "--frames", "2")
     assert short.returncode == 0
-    assert "free so far: part came to pose 1" in short.stdout
+    assert "free so far: part reached pose 1" in short.stdout
     assert "removed" not in short.stdout
 
 
@@ -108,7 +108,7 @@ def test_a_part_that_slides(saved, jostle):
     stopped = jostle(*arguments)
     slid = jostle(*arguments, "--slide")
     assert (stopped.returncode, slid.returncode) == (1, 0)
-    assert "came to the end of its path, along wall" in slid.stdout
+    assert "reached the end of its path, along wall" in slid.stdout
 
 
 def test_the_headlight_has_both_outcomes(tmp_path, jostle):
@@ -159,8 +159,8 @@ def test_an_interrupt_leaves_the_trace_so_far(saved, jostle, monkeypatch):
         (["WORLD", "--move", "part", "--path", "INTO", "--method", "wide_tree"], "bounding_tree"),
         (["WORLD", "--move", "part", "--path", "INTO", "--faces", "20000"], "--faces"),
         (["WORLD", "--move", "part", "--path", "INTO", "--trace", "no/folder/t.csv"], "there is no folder"),
-        (["WORLD", "--move", "part", "--path", "INTO", "--trace", "INTO"], "this file is read, and would be written over"),
-        (["WORLD", "--move", "part", "--path", "INTO", "--write-path", "WORLD"], "this file is read, and would be written over"),
+        (["WORLD", "--move", "part", "--path", "INTO", "--trace", "INTO"], "this file is an input and would be overwritten"),
+        (["WORLD", "--move", "part", "--path", "INTO", "--write-path", "WORLD"], "this file is an input and would be overwritten"),
         (["WORLD", "--move", "part", "--path", "INTO", "--picture", "INTO"], "the name must end in .png"),
         (["headlight", "--faces", "14000", "--move", "cover_1", "--path", "remove_bulb_1"], "a path of 'bulb_1'"),
         (["headlight", "--faces", "14000", "--move", "pipe"], "no path of its own for 'pipe'"),

@@ -276,7 +276,7 @@ def test_ctrl_c_writes_what_was_measured_and_says_130(tmp_path):
         [sys.executable, script, *arguments], cwd=tmp_path, capture_output=True, text=True, start_new_session=True, timeout=300
     )
     assert done.returncode == 130, (done.stdout, done.stderr)
-    assert "interrupted: what is above is what was measured" in done.stdout
+    assert "interrupted: the results above are partial" in done.stdout
     assert "Traceback" not in done.stderr
     (result,) = read_results(tmp_path / "out")
     assert result.interrupted

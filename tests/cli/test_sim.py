@@ -118,6 +118,6 @@ def test_a_recording_does_not_replace_the_world_that_it_is_made_from(jostle, tmp
     file = tmp_path / "world.npz"
     World().save(file)
     before = file.read_bytes()
-    with pytest.raises(InputError, match="this file is read, and would be written over"):
+    with pytest.raises(InputError, match="this file is an input and would be overwritten"):
         jostle("sim", file, "--record", file)
     assert file.read_bytes() == before

@@ -23,7 +23,7 @@ def falling_box(method="brute_force"):
 
 @pytest.mark.small
 @pytest.mark.parametrize(
-    ("wishes", "cure"),
+    ("options", "cure"),
     [
         ({"clearance": 0.1}, "separation"),
         ({"solid": True}, "without motion"),
@@ -34,9 +34,9 @@ def falling_box(method="brute_force"):
         ({"separation": "wide"}, "number"),
     ],
 )
-def test_what_has_no_meaning_along_a_motion_is_refused_with_the_cure(wishes, cure):
+def test_what_has_no_meaning_along_a_motion_is_refused_with_the_cure(options, cure):
     with pytest.raises(jostle.InputError, match=cure):
-        jostle.Query(motion=True, **wishes)
+        jostle.Query(motion=True, **options)
 
 
 @pytest.mark.small

@@ -44,8 +44,8 @@ def rows_of(report):
 
 
 @functools.cache
-def truth(scene, seed, **wishes):
-    return rows_of(fill(scene, "brute_force", seed).detect(motion=True, **wishes))
+def truth(scene, seed, **options):
+    return rows_of(fill(scene, "brute_force", seed).detect(motion=True, **options))
 
 
 def serves(method, scene):

@@ -22,8 +22,8 @@ EXACT_SOLIDS = [
 TOUCHING, CROSSING, OVERLAPPING = jostle.Kind.TOUCHING, jostle.Kind.CROSSING, jostle.Kind.OVERLAPPING
 
 
-def kinds(a, b, pose=None, method=None, **wishes):
-    report = jostle.collide(a, b, pose_b=pose, method=method, solid=True, **wishes)
+def kinds(a, b, pose=None, method=None, **options):
+    report = jostle.collide(a, b, pose_b=pose, method=method, solid=True, **options)
     return [jostle.Kind(int(kind)) for kind in report.pairs.kind]
 
 

@@ -64,9 +64,9 @@ def world_of(method, workers, meshes, poses, moved):
     return world
 
 
-def rows_of(world, **wishes):
+def rows_of(world, **options):
     """(n,5) the rows in their order: bodies, faces, kind."""
-    contacts = world.detect(clearance=0.0, **wishes).contacts
+    contacts = world.detect(clearance=0.0, **options).contacts
     return np.stack([contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b, contacts.kind], axis=1).astype("<i4")
 
 

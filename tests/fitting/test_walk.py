@@ -187,7 +187,7 @@ def test_what_cannot_be_walked_is_refused_before_anything_moves():
     soft = world.add(box((7, 7, 7), (8, 8, 8)), name="soft", deformable=True)
     poses = line((0, 0, 1), (0, 0, -8), 3)
     half_turn = np.array([np.eye(4), rotation_about((0, 0, 1), 0.1), rotation_about((0, 0, 1), 0.1 + np.pi)])
-    for arguments, wishes, words in [
+    for arguments, options, words in [
         (("peg", poses[:1]), {}, "one pose"),
         (("peg", poses), {"slide": True}, "separation > 0"),
         (("peg", poses), {"separation": -1.0}, "separation"),
@@ -198,7 +198,7 @@ def test_what_cannot_be_walked_is_refused_before_anything_moves():
         (("peg", np.zeros((2, 4, 4))), {}, "poses"),
     ]:
         with pytest.raises(InputError, match=words):
-            fitting.walk(world, *arguments, **wishes)
+            fitting.walk(world, *arguments, **options)
     assert world["peg"].pose == pytest.approx(np.eye(4))
     with pytest.raises(jostle.Unsupported, match="bounding_tree"):
         fitting.walk(peg_over_hole("wide_tree", 0.2), "peg", poses)
@@ -335,12 +335,12 @@ def headlight():
     return scenes.make_scene("headlight", faces=14_000)
 
 
-def walk_in(scene, name, **wishes):
+def walk_in(scene, name, **options):
     path = scene.paths[name]
     world = scene.world("bounding_tree")
     for body in path.without:
         world.remove(body)
-    return fitting.walk(world, path.body, path, separation=0.1, **wishes)
+    return fitting.walk(world, path.body, path, separation=0.1, **options)
 
 
 @pytest.mark.parametrize("name", ["remove_cover_1", "remove_cover_2", "remove_bulb_1", "remove_bulb_2"])

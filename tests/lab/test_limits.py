@@ -110,7 +110,7 @@ def test_threads_stand_among_the_settings_of_a_method():
 def test_a_world_gets_the_threads_of_its_method(tmp_path):
     fakes.toy_motion().save(tmp_path / "m.npz")
     for named in methods_of("wide_tree, wide_tree(workers=2)"):
-        replayer = Replayer(named.method, named.wishes, named.workers)
+        replayer = Replayer(named.method, named.options, named.workers)
         replayer.load(str(tmp_path / "m.npz"))
         assert replayer.prepare().status == "ok"
         assert replayer._world.workers == named.workers
@@ -125,10 +125,10 @@ def test_the_way_back_to_the_first_frame_is_a_jump(tmp_path):
     seen = []
     detect = replayer._world.detect
 
-    def watch(**wishes):
+    def watch(**options):
         frame = replayer._world._frame()
         seen.append((frame.poses != frame.poses_t0).any())
-        return detect(**wishes)
+        return detect(**options)
 
     replayer._world.detect = watch
     for _ in range(2):

@@ -69,14 +69,14 @@ def test_rows_are_compared_as_multisets():
 @pytest.mark.small
 def test_a_method_is_asked_what_its_traits_say():
     plain, solid = question_for(BruteForce()), question_for(fakes.Solid())
-    assert (plain.wishes, plain.solid, plain.compared) == ({}, False, FACES)
-    assert (solid.wishes, solid.solid, solid.compared) == ({"solid": True, "rows": "pairs"}, True, BODY_PAIRS)
+    assert (plain.options, plain.solid, plain.compared) == ({}, False, FACES)
+    assert (solid.options, solid.solid, solid.compared) == ({"solid": True, "rows": "pairs"}, True, BODY_PAIRS)
 
 
 @pytest.mark.small
 def test_a_method_that_looks_along_the_motion_is_compared_by_body_pairs():
     along = question_for(BruteForce(), {"motion": True})
-    assert (along.wishes, along.solid, along.compared) == ({"motion": True}, False, BODY_PAIRS)
+    assert (along.options, along.solid, along.compared) == ({"motion": True}, False, BODY_PAIRS)
 
 
 def passing_motion(deforming=False):

@@ -28,17 +28,17 @@ def test_a_setting_that_is_the_default_is_not_in_the_label_and_nobody_runs_twice
 def test_what_a_method_is_asked_stands_among_its_settings():
     (along,) = methods_of("bounding_tree(motion=True, roots=regula_falsi, separation=0.0)")
     assert along.label == "bounding_tree(roots='regula_falsi', motion=True)"
-    assert along.wishes == {"motion": True}
+    assert along.options == {"motion": True}
     assert along.method.roots == "regula_falsi"
     assert labels("bounding_tree(motion=False),bounding_tree") == ["bounding_tree"]
     near = methods_of("bounding_tree(separation=0.5, motion=True)")[0]
-    assert near.wishes == {"separation": 0.5, "motion": True}
+    assert near.options == {"separation": 0.5, "motion": True}
 
 
 def test_settings_of_a_sweep_reach_the_methods_that_have_them_under_their_old_labels():
     (along,) = methods_of("bounding_tree(motion=True)")
     changed = with_settings(along, {"degree": 3, "colour": "red"})
-    assert (changed.label, changed.wishes, changed.method.degree) == (along.label, along.wishes, 3)
+    assert (changed.label, changed.options, changed.method.degree) == (along.label, along.options, 3)
     assert along.method.degree is None
     assert with_settings(along, {"colour": "red"}) == along
 

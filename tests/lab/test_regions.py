@@ -14,12 +14,12 @@ def rows_of(report):
     return np.stack([contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b], axis=1).astype(np.int64)
 
 
-def touching(*placed, **wishes):
+def touching(*placed, **options):
     """The rows of bodies (mesh, pose), and their meshes."""
     world = World()
     for number, (mesh, pose) in enumerate(placed):
         world.add(mesh, pose, f"body {number}")
-    return rows_of(world.detect(**wishes)), [mesh for mesh, _ in placed]
+    return rows_of(world.detect(**options)), [mesh for mesh, _ in placed]
 
 
 def adjacent(row, other, meshes):

@@ -209,9 +209,9 @@ def test_a_step_that_raises_has_moved_nothing():
 
 
 class TestWhatIsRefused:
-    def world(self, **wishes):
-        world = World(wishes.pop("method", None))
-        world.add(build.box(), name="body", **{"deformable": True, **wishes})
+    def world(self, **options):
+        world = World(options.pop("method", None))
+        world.add(build.box(), name="body", **{"deformable": True, **options})
         return world
 
     def test_bodies_that_cannot_be_soft(self):

@@ -62,7 +62,7 @@ def test_a_ball_is_squeezed_bulges_and_recovers():
     session.move(STAMP, translation((0.0, 0.0, 3.0)), "me")
     for _ in range(60):
         session.round()
-    session.let_go(STAMP, "me")
+    session.release(STAMP, "me")
     rounds = 0
     while session.round() is not None:
         rounds += 1
@@ -83,8 +83,8 @@ def test_a_squeezed_body_keeps_its_shape_when_something_else_is_taken_and_recove
         carried = session.round()
     assert np.array_equal(carried.vertices[BALL], taken.vertices[BALL])  # rigid in the hand
     assert np.allclose(carried.poses[BALL], translation((4.0, 0.0, 2.0)))
-    session.let_go(BALL, "you")
-    session.let_go(STAMP, "me")
+    session.release(BALL, "you")
+    session.release(STAMP, "me")
     for _ in range(400):
         session.round()
     # The stamp and the ball are soft and free now, and in shape again.

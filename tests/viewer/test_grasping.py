@@ -41,7 +41,7 @@ def drag(session, hand, who, *places):
     for place in places:
         assert session.move(hand, translation(place), who)
         session.round()
-    session.let_go(hand, who)
+    session.release(hand, who)
     return session.round()
 
 
@@ -119,7 +119,7 @@ def test_whose_browser_is_gone_lets_go_of_hand_and_part(session):
     session.round()
     assert session.holding.held() == {}
     assert session.take(NEAR, "g")
-    session.let_go(NEAR, "g")
+    session.release(NEAR, "g")
     drag(session, BLUE, "g", (-4, 0, 0))  # whose hands are open
     assert at(session, NEAR) == [0, 0, 0]
 
@@ -141,7 +141,7 @@ def test_a_body_that_is_dragged_out_of_a_hand_leaves_it(session):
     assert session.take(NEAR, "b")
     session.move(NEAR, translation((0, 7, 0)), "b")
     session.round()
-    session.let_go(NEAR, "b")
+    session.release(NEAR, "b")
     assert session.holding.held() == {BLUE: "b"}
     drag(session, BLUE, "b", (-4, 0, 0))
     assert at(session, NEAR) == [0, 7, 0]

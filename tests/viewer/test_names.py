@@ -17,7 +17,7 @@ from jostle.shapes import build
 
 pytest.importorskip("viser", reason="viser is not installed; pip install 'jostle[viewer]'")
 
-from jostle.viewer.fit_panel import save_ways
+from jostle.viewer.fit_panel import save_paths
 from jostle.viewer.html import Html, distinct, escaped, fill, joined, plain
 from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
@@ -72,7 +72,7 @@ def test_files_are_named_by_numbers_and_commands_are_quoted(tmp_path):
     for number in range(len(names)):
         session.move(number, translation((2.0 * number, 0.0, 5.0)), "me")
     session.round()
-    saved = save_ways(session, tmp_path)
+    saved = save_paths(session, tmp_path)
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted(f"body_{number}_way.csv" for number in range(len(names)))
     for (file, command), name in zip(saved, names, strict=True):
         if command.startswith("jostle fit"):

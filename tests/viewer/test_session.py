@@ -11,7 +11,7 @@ from jostle.errors import InputError, Unsupported
 from jostle.fitting import read_path, walk
 from jostle.geometry.pose import rotation_about, translation
 from jostle.shapes import build
-from jostle.viewer.fit_panel import save_ways
+from jostle.viewer.fit_panel import save_paths
 from jostle.viewer.listener import Listener
 from jostle.viewer.session import Session
 from jostle.viewer.settings import Settings
@@ -158,7 +158,7 @@ def test_a_held_body_stays_in_the_hand_while_the_motion_plays():
     session.step(1)
     snapshot = session.round()
     assert np.array_equal(snapshot.poses[1], pose)
-    session.let_go(1, "blue")
+    session.release(1, "blue")
     session.step(1)
     assert not np.array_equal(session.round().poses[1], pose)
 
@@ -208,7 +208,7 @@ def test_a_fault_is_told_and_the_loop_goes_on(monkeypatch):
     monkeypatch.setattr(session.world, "detect", lambda query: 1 // 0)
     session.move(0, np.eye(4), "me")
     assert session.round() is None
-    assert "this is a fault in jostle: ZeroDivisionError" in heard.problems[0]
+    assert "this is a bug in jostle: ZeroDivisionError" in heard.problems[0]
     monkeypatch.undo()
     session.move(0, np.eye(4), "me")
     assert session.round() is not None
@@ -222,7 +222,7 @@ def test_bodies_are_pushed_away_and_come_to_rest():
         session.move(0, translation((x, 0.0, 0.0)), "me")
         session.round()
     assert session.world.poses[1, 0, 3] > 0.6 + 0.4
-    session.let_go(0, "me")
+    session.release(0, "me")
     for _ in range(200):
         if session.round() is None:
             break
@@ -242,7 +242,7 @@ def test_a_body_that_is_led_stops_before_contact_slides_and_its_way_is_one_for_f
     assert snapshot.found.pairs == {(0, 1)}
     assert snapshot.poses[0, 1, 3] == pytest.approx(0.9, abs=0.05)  # it slid along the side
     assert truth.distance(0, 1).distance == pytest.approx(separation, rel=0.1)
-    ((file, command),) = save_ways(session, tmp_path)
+    ((file, command),) = save_paths(session, tmp_path)
     assert file.name == "body_0_way.csv"
     assert "--move=left --path=body_0_way.csv" in command
     world = jostle.World("bounding_tree")
@@ -254,7 +254,7 @@ def test_a_body_that_is_led_stops_before_contact_slides_and_its_way_is_one_for_f
 def test_a_way_that_was_not_gone_cannot_be_saved(tmp_path):
     session = Session(two_boxes(method="bounding_tree"), Settings(method="bounding_tree"), fit=0.01)
     with pytest.raises(InputError, match="nothing was moved yet"):
-        save_ways(session, tmp_path)
+        save_paths(session, tmp_path)
 
 
 def test_a_wish_that_fails_takes_no_other_of_its_round_with_it(monkeypatch):

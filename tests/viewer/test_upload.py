@@ -172,13 +172,13 @@ def test_what_counts_is_what_came_not_what_was_announced():
         transfers.begin(0, senders[0], announced(4 * LEAST_PART + 1, 5))
         assert senders[0].told == [f"a.stl {4 * LEAST_PART + 1} is too large"]
         assert senders[0].dismissed == 1
-        transfers.go_on(0, part(0, PIECE))  # the page sends it all the same
+        transfers.receive(0, part(0, PIECE))  # the page sends it all the same
         for one in range(6):  # announce more than there is room for in all, and then stall
             transfers.begin(one, senders[one], announced(4 * LEAST_PART, 4))
         assert transfers.held == 0
         transfers.begin(6, senders[6], announced(2 * LEAST_PART, 2, "b.stl"))
-        transfers.go_on(6, part(0, PIECE))
-        transfers.go_on(6, part(1, PIECE))
+        transfers.receive(6, part(0, PIECE))
+        transfers.receive(6, part(1, PIECE))
         assert [(by, name, len(content)) for by, name, content in came] == [(senders[6], "b.stl", 2 * LEAST_PART)]
         assert senders[6].acknowledged == [LEAST_PART, 2 * LEAST_PART]
         # One file at a time for each; two are two browsers.
@@ -187,7 +187,7 @@ def test_what_counts_is_what_came_not_what_was_announced():
         # What is held is bounded, and whoever comes last is refused, not those before.
         for one in range(5):
             for index in range(3):
-                transfers.go_on(one, part(index, PIECE))
+                transfers.receive(one, part(index, PIECE))
         assert transfers.held == 14 * LEAST_PART  # of sixteen; the last one's are free again
         assert "too many files" in senders[4].told[-1]
         assert [sender.told for sender in senders[2:4]] == [[], []]
@@ -206,7 +206,7 @@ def test_a_file_that_stalls_is_dropped_and_its_sender_told(monkeypatch):
         sender = Sender()
         transfers = Transfers(4 * LEAST_PART, lambda name, size: name, lambda *file: None)
         transfers.begin(0, sender, announced(4 * LEAST_PART, 4))
-        transfers.go_on(0, part(0, PIECE))
+        transfers.receive(0, part(0, PIECE))
         while not sender.told:
             await asyncio.sleep(0.005)
         assert sender.told == ["a.stl: nothing of it came for 0.02 s, so it was dropped; try again"]
@@ -232,9 +232,9 @@ def test_parts_that_no_page_sends_are_malformed(parts):
             transfers.begin(0, Sender(), announced(2 * LEAST_PART, 3))
         transfers.begin(0, Sender(), announced(2 * LEAST_PART, 2))
         for index, content in parts[:-1]:
-            transfers.go_on(0, part(index, content))
+            transfers.receive(0, part(index, content))
         with pytest.raises(InputError):
-            transfers.go_on(0, part(*parts[-1]))
+            transfers.receive(0, part(*parts[-1]))
         transfers.forget(0)
         assert transfers.held == 0
 

@@ -1,4 +1,4 @@
-"""Case, one measurement of the bench as arrays; Job, how a contestant does it; Found, what it answered.
+"""Case: one measurement as arrays. Job: how a contestant does it. Found: its answer.
 
 A case is plain data that travels to the process of each contestant, so all of them get bit-equal meshes and poses. A job is
 made inside that process: whatever a library wants its input in (trees, transforms, vectors of its own) is made before the
@@ -26,7 +26,7 @@ QUESTIONS = {
 
 
 class Unable(Exception):
-    """A contestant cannot do a case; the message says why and becomes its row of the table."""
+    """A contestant cannot do a case; the message becomes its row of the table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Case:
 
     @property
     def frame_count(self) -> int:
-        """How many different frames the rounds go through."""
+        """The number of different frames in the rounds."""
         if self.scenario in ("batch-poses", "continuous"):
             return 1
         return len(self.poses) if self.deformed is None else len(self.deformed)
@@ -113,7 +113,7 @@ class Found:
 
 @dataclass
 class Job:
-    """One way in which a contestant does a case."""
+    """One variant of how a contestant does a case."""
 
     run: Callable[[int], Any]  # given the frame; this is what is timed
     found: Callable[[Any], Found]  # given what `run` returned; not timed
@@ -124,7 +124,7 @@ class Job:
 
 @dataclass
 class Contestant:
-    """Who takes part: a peer's name, and on how many threads."""
+    """A contestant: a peer's name, and its number of threads."""
 
     peer: str
     threads: int = 1
@@ -140,5 +140,5 @@ class Peer(Protocol):
     """A library, in its own process."""
 
     def ways(self, case: Case) -> dict[str, Job]:
-        """Prepare every way of doing the case that is worth timing, by name; raise `Unable` where there is none."""
+        """Prepare every variant of the case worth timing, by name; raise `Unable` if there is none."""
         ...

@@ -1,4 +1,4 @@
-"""What a contestant found against the truth: how much of it is missed, and how much is not true."""
+"""Compare a contestant's answer with the reference: what is missed, and what is wrong."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LATE = 1e-9  # the reference itself is early by up to this
 
 @dataclass(frozen=True)
 class Check:
-    """The comparison of one frame, or the sum over several. Counts are -1 where there is nothing to count."""
+    """The comparison of one frame, or the sum of several. Counts are -1 if there is nothing to count."""
 
     found: float  # rows, body pairs, touching poses, or the distance
     expected: float
@@ -29,7 +29,7 @@ class Check:
 
     @property
     def correct(self) -> bool:
-        """Whether the answer is the truth."""
+        """Whether the answer is right."""
         return self.missed <= 0 and self.extra <= 0 and self.error <= self.allowed
 
 
@@ -74,7 +74,7 @@ def _each_once(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _ordered(rows: NDArray[Any]) -> NDArray[Any]:
-    """Put the lower body (and the lower face, of one body) first, as the reference does."""
+    """Put the lower body, or the lower face of one body, first, as the reference does."""
     rows = np.array(rows, np.int64)
     swap = (rows[:, 0] > rows[:, 1]) | ((rows[:, 0] == rows[:, 1]) & (rows[:, 2] > rows[:, 3]))
     rows[swap] = rows[swap][:, [1, 0, 3, 2]]
@@ -82,7 +82,7 @@ def _ordered(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _of_rows(found: NDArray[Any], true: NDArray[Any]) -> Check:
-    """Compare rows as multisets: a row told twice is one extra."""
+    """Compare rows as multisets: a row reported twice is one extra."""
     both = np.vstack([found, true]).astype(np.int64)
     _, inverse = np.unique(both, axis=0, return_inverse=True)
     inverse = inverse.ravel()

@@ -1,4 +1,4 @@
-"""On what a measurement was made: processor, system, versions. Times mean nothing without it."""
+"""The machine of a measurement: processor, system, versions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jostle.kernels.pool import usable_processors
 
 
 def describe_machine() -> dict[str, Any]:
-    """Return the processor, how many of them, how busy they are, the system, and the versions that matter."""
+    """Return processor, core counts, load, system, and the versions that matter."""
     return {
         "cpu": _processor_name(),
         "cores": os.cpu_count(),

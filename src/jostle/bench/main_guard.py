@@ -1,4 +1,4 @@
-"""A script that starts processes must not start them again when those import it: told before the first is started, in a sentence.
+"""Check that a script that starts processes does not start them again when they import it.
 
 Python's way to start a fresh process imports the main script there. A script whose work does not stand under a guard,
 `if __name__ == "__main__":`, would do it all again in every process; Python stops that with a page of its own words, written by
@@ -16,7 +16,7 @@ from jostle.errors import InputError
 
 
 def check_main_guard() -> None:
-    """Raise `InputError` if the main script would do its work again in each of the processes that it starts."""
+    """Raise `InputError` if the main script would repeat its work in each process it starts."""
     file = getattr(sys.modules.get("__main__"), "__file__", None)
     frame: FrameType | None = sys._getframe()
     while frame is not None and not (frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"):
@@ -32,7 +32,7 @@ def check_main_guard() -> None:
 
 
 def _line_without_guard(file: Path, line: int) -> int | None:
-    """Return the first line of the statement that is being run, unless it is one that asks for `__name__`."""
+    """Return the first line of the running statement, unless it tests `__name__`."""
     try:
         statements = ast.parse(file.read_text(encoding="utf-8")).body
     except (OSError, SyntaxError, ValueError):

@@ -1,4 +1,4 @@
-"""The bench's answer as a page: the machine, the versions, the command, a table of ratios, and one of every peer.
+"""Benchmark results as a page: machine, versions, command, ratios, and every peer.
 
 `docs/benchmarks.md` has these tables as they were written by one run, so that no figure there was typed by hand.
 """

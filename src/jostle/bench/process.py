@@ -1,4 +1,4 @@
-"""A server in a process of its own: the handle that its owner holds (`ServerProcess`), and what runs there (`serve`).
+"""A server in its own process: the owner's handle (`ServerProcess`), and what runs there (`serve`).
 
 The process is started fresh, never forked, with one thread everywhere: variables for OpenMP and the BLAS libraries, and its
 affinity set to as many processors as it may use, which is what schedulers without a setting look at. A message in, an answer
@@ -36,14 +36,14 @@ Server = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Gone:
-    """Instead of an answer: the process is no more. `status` is "crashed" or "timeout"."""
+    """Returned instead of an answer: the process is gone. `status` is "crashed" or "timeout"."""
 
     status: str
     why: str
 
 
 class ServerProcess:
-    """The handle of a process; it is started by `start`, and may be started again after it is gone.
+    """The handle of a process; `start` starts it, also again after it is gone.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class ServerProcess:
         theirs.close()
 
     def ask(self, message: tuple[Any, ...], timeout: float) -> Any:
-        """Send a verb with its arguments and return the answer, or `Gone`; a process that does not answer in time is ended."""
+        """Send a verb with arguments and return the answer, or `Gone`; a process that times out is ended."""
         if self._process is None or self._pipe is None:
             return Gone("crashed", "its process is gone")
         end = time.monotonic() + timeout
@@ -98,7 +98,7 @@ class ServerProcess:
             return self._epitaph()
 
     def _epitaph(self) -> Gone:
-        """Say how the process died, with the last line it wrote."""
+        """Return how the process died, with the last line it wrote."""
         self._process.join(END_SECONDS)
         code = self._process.exitcode
         how = f"its process ended with code {code}"
@@ -123,7 +123,7 @@ class ServerProcess:
 
 
 def processors_to_time_on() -> tuple[int, ...]:
-    """The processors to choose from, or () where the system does not let a process choose."""
+    """Return the processors to choose from, or () if the system has no affinity."""
     if hasattr(os, "sched_getaffinity"):
         return tuple(sorted(os.sched_getaffinity(0)))
     return ()
@@ -131,7 +131,7 @@ def processors_to_time_on() -> tuple[int, ...]:
 
 @contextlib.contextmanager
 def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set variables for a process that is about to start; they are read before it runs a line of ours."""
+    """Set environment variables for a process about to start; they are read before our code runs."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -146,7 +146,7 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Let a new process inherit that SIGINT is blocked: it would die of a Ctrl-C that comes before it can ignore it."""
+    """Block SIGINT for a new process: a Ctrl-C before it can ignore it would end it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -1,4 +1,4 @@
-"""The exact answers that contestants are compared with, found without any tree: jostle's engine is checked like the others.
+"""The exact answers that contestants are checked against, found without any tree.
 
 Face pairs: the boxes of all faces in a uniform grid, then jostle's exact triangle test on the world vertices of the
 convention. Distances: the oracle of `brute_force` on the faces that can matter, judged by a first upper bound. The grid, the
@@ -27,16 +27,16 @@ Rows = NDArray[np.int64]
 
 
 class Reference:
-    """The reference, in the shape of a contestant so that it runs in a process like theirs."""
+    """The reference, as a contestant, so that it runs in a process like theirs."""
 
     def ways(self, case: Case) -> dict[str, Job]:
-        """Return the one way to be exact."""
+        """Return the one exact variant."""
 
         return {"exact": Job(lambda frame: exact_answer(case, frame), lambda answer: answer)}
 
 
 def exact_answer(case: Case, frame: int) -> Found:
-    """Return the truth of one frame: rows for questions about faces or bodies, flags for yes or no, or a value."""
+    """Return the truth of one frame: rows of faces or bodies, flags for yes or no, or a value."""
     if case.question == "distance":
         return Found.value(_distance(case, frame))
     if case.question == "time":
@@ -50,13 +50,16 @@ def exact_answer(case: Case, frame: int) -> Found:
 
 @kernel
 def _keep_touching(vertices: Floats, faces: Ints, face_a: Ints, face_b: Ints, touching: NDArray[np.bool_]) -> None:
-    """Write for each pair of faces (k,) whether they share a point."""
+    """Write for each face pair (k,) whether they share a point."""
     for k in range(face_a.shape[0]):
         touching[k] = faces_touch(vertices, faces, face_a[k], vertices, faces, face_b[k]) != 0
 
 
 def _touching(case: Case, frame: int, poses: Floats) -> Rows:
-    """(k,4) body_a, body_b, face_a, face_b of all touching faces of different bodies, or of one body for `self`; sorted."""
+    """Return sorted (k,4) body_a, body_b, face_a, face_b of all touching faces.
+
+    Of different bodies, or of one body for `self`.
+    """
     count = len(case.mesh_of_body)
     placed = [transform_points(poses[body], case.local_vertices(body, frame)) for body in range(count)]
     faces = [case.mesh(body)[1] for body in range(count)]
@@ -86,7 +89,7 @@ def _touching(case: Case, frame: int, poses: Floats) -> Rows:
 
 
 def _faces_in_common_box(placed: list[Floats], faces: list[Ints]) -> list[NDArray[np.int64]]:
-    """Return for each of two bodies the faces that reach into the box that both boxes share: no other can touch."""
+    """Return each body's faces that reach into the box both share: no other can touch."""
     boxes = [face_boxes(read_only_view(v), read_only_view(f)) for v, f in zip(placed, faces, strict=True)]
     lower = np.maximum(*(each[0].min(axis=0) for each in boxes))
     upper = np.minimum(*(each[1].max(axis=0) for each in boxes))
@@ -109,7 +112,7 @@ def _distance(case: Case, frame: int) -> float:
 
 
 def _some_distance(points_a: Floats, points_b: Floats) -> float:
-    """The distance of two vertices that are close: each in turn goes to the nearest of the other body."""
+    """Return the distance of two close vertices: each in turn moves to the nearest of the other body."""
     a = points_a[np.argmin(np.linalg.norm(points_a - points_b.mean(axis=0), axis=1))]
     best = np.inf
     while True:

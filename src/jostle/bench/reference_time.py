@@ -1,4 +1,4 @@
-"""The exact time of the first contact of a step, found without any tree: jostle's engines are checked like the others.
+"""The exact time of first contact in a step, found without any tree.
 
 The step is cut into spans of time. In each, the boxes that faces sweep go through a uniform grid; the vertices and faces, and the
 edges and edges of what meets there are asked of `jostle.continuous`, whose own tests are against rational arithmetic. The
@@ -23,7 +23,7 @@ CORNERS = ((0, 1), (1, 2), (2, 0))
 
 
 def first_time(case: Case) -> float:
-    """Return the time of the first contact of two bodies that are apart at the start; inf if there is none."""
+    """Return the time of first contact of two bodies that start apart; inf if there is none."""
     ends = [[transform_points(poses[body], case.mesh(body)[0]) for body in range(2)] for poses in case.poses]
     faces = [case.mesh(body)[1] for body in range(2)]
     triangles = [[ends[end][body][faces[body]] for end in range(2)] for body in range(2)]
@@ -36,7 +36,7 @@ def first_time(case: Case) -> float:
 
 
 def _pairs_that_may_meet(triangles: list[list[Floats]], start: float, end: float) -> tuple[Ints, Ints]:
-    """Faces whose boxes over a span of time meet; grown by far more than the rounding of the places in between."""
+    """Return faces whose boxes over a time span meet, grown by far more than rounding."""
     lower, upper = [], []
     for at_start, at_end in triangles:
         places = np.concatenate([at_start + time * (at_end - at_start) for time in (start, end)], axis=1)
@@ -50,7 +50,7 @@ def _pairs_that_may_meet(triangles: list[list[Floats]], start: float, end: float
 
 
 def _least_time(triangles: list[list[Floats]], face_a: Ints, face_b: Ints) -> float:
-    """The least time of all 15 pairs of features of these faces."""
+    """Return the least time of all 15 feature pairs of these faces."""
     if len(face_a) == 0:
         return float("inf")
     a, b = ([triangles[0][end][face_a] for end in range(2)], [triangles[1][end][face_b] for end in range(2)])

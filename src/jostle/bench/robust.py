@@ -1,4 +1,4 @@
-"""`jostle bench robust`: bad and extreme input, each kind in a process of its own, so that a crash or a hang is a row.
+"""`jostle bench robust`: bad and extreme input, each case in its own process.
 
 The table of what well-known libraries do with such input (python-fcl 0.7, coal 3.0, MeshLib 3.1, libigl 2.6, VTK 9.7, IPC Toolkit
 1.6, trimesh 5.2, open3d 0.20, as measured on one machine) stands beside what came from jostle. Each process is started fresh; it
@@ -36,7 +36,7 @@ NOT_TRIED = "not tried"
 
 @dataclass(frozen=True)
 class Case:
-    """One kind of input: what must come of it, what other libraries do, and how it is tried."""
+    """One kind of input: the required outcome, what other libraries do, and how it is tried."""
 
     name: str
     expected: str
@@ -46,7 +46,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case. `status` is "ok", "wrong" (an answer, not the right one), "failed" (raised), "crashed" or "hung"."""
+    """The outcome of a case.
+
+    `status` is "ok", "wrong" (an answer, but not the right one), "failed" (raised), "crashed" or "hung".
+    """
 
     name: str
     status: str
@@ -57,7 +60,7 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """Whether what had to come came."""
+        """Whether the outcome is as required."""
         return self.status == "ok"
 
 
@@ -126,7 +129,7 @@ CASES: tuple[Case, ...] = (
 
 
 def run_case(case: Case, limit: float = LIMIT_SECONDS, ready: float = READY_SECONDS) -> Outcome:
-    """Run one case in a process of its own and say what came; a process that dies or hangs is an outcome like any other."""
+    """Run one case in its own process; a process that dies or hangs is an outcome too."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     handle, name = tempfile.mkstemp(prefix="jostle-robust-", suffix=".txt")
@@ -146,7 +149,7 @@ def run_case(case: Case, limit: float = LIMIT_SECONDS, ready: float = READY_SECO
 
 
 def _listen(pipe: Connection[Any, Any], process: Any, messages: Path, limit: float, ready: float) -> tuple[str, str, float | None]:
-    """Wait for "ready" and then for the answer; return status, what came, and the seconds."""
+    """Wait for "ready" and then for the answer; return status, outcome and seconds."""
     try:
         for what, allowed in (("start", ready), ("answer", limit)):
             end = time.monotonic() + allowed
@@ -163,7 +166,7 @@ def _listen(pipe: Connection[Any, Any], process: Any, messages: Path, limit: flo
 
 
 def _epitaph(process: Any, messages: Path) -> str:
-    """Say how a process died, with the last line it wrote."""
+    """Return how a process died, with the last line it wrote."""
     process.join(2.0)
     code = process.exitcode
     how = f"its process ended with code {code}"

@@ -1,4 +1,4 @@
-"""Cases of `jostle bench robust`, second part: extreme but legal input, and use that goes wrong elsewhere.
+"""Cases of `jostle bench robust`, part 2: extreme but legal input, and misuse.
 
 The answer must be right. As in `robust_refused.py` a case is a function without arguments. What it gets is compared with a truth
 that is counted here on whole numbers and fractions (triangles in one plane, intervals on one line, faces that share a vertex of a
@@ -38,7 +38,7 @@ def judged(report: Report, truth: Rows, kind: jostle.Kind) -> Answer:
 
 
 def meet_in_the_plane(first: NDArray[np.int64], second: NDArray[np.int64]) -> bool:
-    """Whether two closed triangles (3,2) of whole numbers share a point: no edge's line has them strictly on two sides."""
+    """Return whether two closed integer triangles (3,2) share a point: no edge line separates them."""
     for one, other in ((first, second), (second, first)):
         for k in range(3):
             x, y = (one[(k + 1) % 3] - one[k]).tolist()
@@ -49,7 +49,7 @@ def meet_in_the_plane(first: NDArray[np.int64], second: NDArray[np.int64]) -> bo
 
 
 def coplanar_plates(offset: float, scale: float = 1.0) -> Answer:
-    """Two plates of 4 by 4 cells in one plane, the second shifted by half a cell and a quarter: every coordinate is exact."""
+    """Two plates of 4 by 4 cells in one plane, shifted by half a cell and a quarter, exactly."""
     plate = build.plate(4, 4, (4.0 * scale, 4.0 * scale))
     pose = translation((offset, offset, offset))
     report = jostle.collide(plate, plate, pose, pose @ translation((0.5 * scale, 0.25 * scale, 0.0)))
@@ -70,7 +70,7 @@ def coplanar_overlap_far_away() -> Answer:
 
 
 def overlapping(first: Iterable[Interval], second: Iterable[Interval]) -> Rows:
-    """The pairs of closed intervals of one line that share a point; None is the empty interval."""
+    """Return pairs of closed intervals of one line that share a point; None is the empty interval."""
     seconds = list(second)
     return {
         (i, j)
@@ -81,7 +81,7 @@ def overlapping(first: Iterable[Interval], second: Iterable[Interval]) -> Rows:
 
 
 def on_an_edge_of_the_box(mesh: jostle.Mesh, low: tuple[int, ...], high: tuple[int, ...]) -> list[Interval]:
-    """For each face of a box the part of the edge from `low` to `high` that it covers, told by its corners alone.
+    """Return per face of a box the part of the edge from `low` to `high` that it covers, by its corners.
 
     Right because the edge is an edge of the box: what a face of a convex solid has of it is spanned by its corners there.
     """
@@ -108,7 +108,7 @@ def edge_touch() -> Answer:
 
 
 def cut_by_a_line(points: NDArray[np.float64], faces: NDArray[np.int32], across: int, level: Fraction) -> list[Interval]:
-    """For each face of a plate in the plane of x and `across` the interval of x that it has on the line across = level."""
+    """Return per face of a plate the interval of x that it has on the line across = level."""
     cut: list[Interval] = []
     for face in faces:
         corners = [(Fraction(float(points[k, 0])), Fraction(float(points[k, across])) - level) for k in face]
@@ -119,7 +119,7 @@ def cut_by_a_line(points: NDArray[np.float64], faces: NDArray[np.int32], across:
 
 
 def crossing_plates(scale: float, offset: float = 0.0) -> Answer:
-    """A plate through another at a right angle, both of 12 by 12 cells, well away from any tie: intervals on one line tell all.
+    """Two plates of 12 by 12 cells through each other at a right angle, without ties.
 
     The numbers before scaling are short binary fractions, so that the truth is exact; the margins are far above the rounding of
     any scale.
@@ -164,7 +164,7 @@ def convex_stays_a_surface() -> Answer:
 
 
 def _holds(triangle: NDArray[np.float64], point: tuple[float, float]) -> bool:
-    """Whether a point is inside a triangle of the plane (all numbers are short, so the products are exact)."""
+    """Return whether a point is inside a triangle of the plane; products of these numbers are exact."""
     turns = []
     for k in range(3):
         (x, y), (u, v) = triangle[k], triangle[(k + 1) % 3]
@@ -191,7 +191,7 @@ def wholly_inside() -> Answer:
 
 
 def no_contact_cap() -> Answer:
-    """A plate of 20,000 faces on itself: faces of a triangulated grid meet when they share a vertex."""
+    """A plate of 20,000 faces against itself: faces of a grid meet if they share a vertex."""
     plate = build.plate(100, 100)
     report = jostle.collide(plate, plate)
     faces_at: list[list[int]] = [[] for _ in plate.vertices]
@@ -204,7 +204,7 @@ def no_contact_cap() -> Answer:
 
 
 def degenerate_mesh() -> Answer:
-    """Faces without area, and 1,000 times the same face: a segment, a point and a triangle, all through one plate."""
+    """Faces without area, and 1,000 copies of one face, all through one plate."""
     plate = jostle.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0]], [[0, 1, 2]])
     points = [[1, 1, -1], [1, 1, 1], [1, 1, 0], [2, 1, -1], [3, 3, 0]]
     faces = np.repeat([[0, 1, 1], [2, 2, 2], [0, 3, 1], [4, 4, 4]], 1000, axis=0)
@@ -227,7 +227,7 @@ def small_world() -> jostle.World:
 
 
 def fresh_results() -> Answer:
-    """A report is not touched by what comes later, and nothing of it stays in the next one."""
+    """Later calls do not change a report, and nothing of it stays in the next one."""
     world = small_world()
     touching = world.detect()
     before = rows_of(touching)
@@ -238,7 +238,7 @@ def fresh_results() -> Answer:
 
 
 def lost_writes() -> Answer:
-    """Writing into a pose or into vertices in place cannot be noticed, so it must not be possible."""
+    """Writing into a pose or vertices in place cannot be noticed, so it must be impossible."""
     world = jostle.World()
     body = world.add(BOX, deformable=True)
     for array in (body.pose, body.vertices, body.mesh.vertices, world.poses):
@@ -262,7 +262,7 @@ def pickled_world() -> Answer:
 
 
 def forked_world() -> Answer:
-    """A child that was forked after a detect, threads and all, uses the world that it inherited."""
+    """A child forked after a detect uses the world that it inherited, threads and all."""
     if "fork" not in multiprocessing.get_all_start_methods():
         return Answer(True, "not tried: this system does not fork")
     world = small_world()

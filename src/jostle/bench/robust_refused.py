@@ -1,4 +1,4 @@
-"""Cases of `jostle bench robust`, first part: input that must be refused, with a sentence, and must leave no trace.
+"""Cases of `jostle bench robust`, part 1: input that must be refused without a trace.
 
 Each case is a function without arguments that puts one kind of bad input to jostle and returns an `Answer`: whether what came is
 what had to come, and what came, in words. They are module-level functions so that they travel by name to the process in which
@@ -29,7 +29,7 @@ BOX = build.box((1.0, 1.0, 1.0), (0.5, 0.5, 0.5))  # the unit cube on the origin
 
 
 class Answer(NamedTuple):
-    """What came of a case, in words, and whether it is what had to come."""
+    """The outcome of a case in words, and whether it is the required one."""
 
     ok: bool
     came: str
@@ -41,7 +41,7 @@ def rows_of(report: Report) -> Rows:
 
 
 def refuses(*tries: tuple[str, Action], unchanged: Callable[[], bool] = lambda: True) -> Answer:
-    """Every action must raise an InputError that has the given words in it; then `unchanged` must hold."""
+    """Check that every action raises an InputError with the given words, and that `unchanged` holds."""
     sentences = []
     for words, action in tries:
         try:
@@ -66,7 +66,10 @@ def with_entry(array: NDArray[Any], index: tuple[int, ...], value: float) -> NDA
 
 
 def refuses_meshes(*meshes: tuple[str, Any, Any]) -> Answer:
-    """Meshes (words, vertices, faces) must be refused, and the world must go on as it was: one body, one more that touches it."""
+    """Check that meshes (words, vertices, faces) are refused and the world stays as it was.
+
+    It has one body, and can add one more that touches it.
+    """
     world = jostle.World()
     world.add(BOX, name="good")
 
@@ -95,7 +98,7 @@ def infinite_vertex() -> Answer:
 
 
 def index_out_of_range() -> Answer:
-    """A face names a vertex that is not there; or one so high that 32 bits would wrap it round."""
+    """A face names a missing vertex, or one so high that 32 bits would wrap around."""
     return refuses_meshes(
         ("faces[7, 2] is 8", BOX.vertices, with_entry(BOX.faces, (7, 2), 8)),
         ("faces[0, 0] is 1099511627776", BOX.vertices, with_entry(BOX.faces.astype(np.int64), (0, 0), 2**40)),
@@ -129,7 +132,7 @@ def wrong_shapes_and_types() -> Answer:
 
 
 def beyond_the_range() -> Answer:
-    """Finite coordinates that are too large for exact arithmetic, in single and in double precision."""
+    """Finite coordinates too large for exact arithmetic, in single and double precision."""
     return refuses_meshes(
         ("rescale the mesh", with_entry(BOX.vertices, (5, 0), 1e31), BOX.faces),
         ("rescale the mesh", with_entry(BOX.vertices.astype(np.float32), (5, 0), -2e30), BOX.faces),
@@ -171,7 +174,7 @@ def nan_clearance() -> Answer:
 
 
 def deforming_by_wrong_vertices() -> Answer:
-    """Too few vertices, too many, or one that is NaN."""
+    """Too few vertices, too many, or a NaN."""
     world = jostle.World()
     body = world.add(BOX, name="cloth", deformable=True)
     world.add(BOX, translation((1.0, 1.0, 1.0)), name="other")

@@ -1,4 +1,4 @@
-"""Running the bench: contestants take turns, round after round, and every answer is compared with the reference.
+"""Run the bench: contestants take turns in rounds, and every answer is checked.
 
 For each case every contestant prepares, warms up and answers every frame once (that is what is compared). Then come the
 rounds: in each, every way of every contestant is called for about `ROUND_SECONDS`, one after the other, the order turning
@@ -31,7 +31,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass
 class Row:
-    """One way of one contestant in one case."""
+    """One variant of one contestant in one case."""
 
     contestant: Contestant
     version: str
@@ -57,7 +57,7 @@ class Row:
 
     @property
     def correct(self) -> bool:
-        """Whether it answered the very question, and rightly in every frame."""
+        """Whether it answered the exact question, rightly in every frame."""
         answered = self.status == "ok" and not self.other_question and bool(self.checks)
         return answered and all(check.correct for check in self.checks)
 
@@ -73,7 +73,7 @@ class Row:
 
 @dataclass
 class CaseResult:
-    """What was measured of one case."""
+    """The measurements of one case."""
 
     scenario: str
     name: str
@@ -82,12 +82,12 @@ class CaseResult:
     rows: list[Row] = field(default_factory=list)
 
     def best_peer(self, correct: bool = True) -> Row | None:
-        """The fastest peer that is right; with `correct=False`, that answers the question, rightly or not."""
+        """Return the fastest correct peer; with `correct=False`, the fastest that answers the question."""
         rows = [row for row in self.rows if not row.is_jostle and row.seconds is not None and not row.other_question]
         return min((row for row in rows if row.correct or not correct), key=lambda row: row.seconds or 0.0, default=None)
 
     def ratio(self, row: Row, correct: bool = True) -> float | None:
-        """How many times faster a row of jostle is than the best peer; None where there is nothing to compare."""
+        """Return how many times faster a row of jostle is than the best peer; None if there is none."""
         best = self.best_peer(correct)
         if best is None or best.seconds is None or row.seconds is None or not row.correct:
             return None
@@ -96,14 +96,14 @@ class CaseResult:
 
 @dataclass
 class Result:
-    """What was measured."""
+    """All measurements."""
 
     cases: list[CaseResult] = field(default_factory=list)
     interrupted: bool = False
 
 
 def contestants_for(peers: Sequence[str], method: str | Method, scenario: str) -> list[Contestant]:
-    """Return jostle and the peers; batches are measured on two threads of jostle as well."""
+    """Return jostle and the peers; batches are also measured on two threads of jostle."""
     jostle = [Contestant("jostle", 1, {"method": method})]
     if scenario == "batch-poses" and usable_processors() > 1:
         jostle.append(Contestant("jostle", 2, {"method": method, "threads": "2"}))
@@ -186,7 +186,7 @@ class Bench:
         return [outcome.found for outcome in outcomes if outcome.found is not None]
 
     def _prepared(self, case: Case, contestant: Contestant, truth: list[Found]) -> list[Row]:
-        """Let a contestant prepare, warm up and answer every frame; return its rows, as yet without times."""
+        """Let a contestant prepare, warm up and answer every frame; return its rows, still without times."""
         worker = self._worker(contestant)
         outcome = worker.prepare(case, PREPARE_TIMEOUT)
         if outcome.status != "ok":

@@ -1,4 +1,4 @@
-"""The scenarios: what is timed, on which meshes and poses. Everything is made by formula from fixed seeds.
+"""The scenarios: what is timed, on which meshes and poses, made by formula from fixed seeds.
 
 Blobs (roughness 0.6) are strongly concave; their poses along one line were chosen for the number of touching face pairs:
 454 (shallow) and 2,619 (deep) for 50,000 × 70,000 faces, 268 for the shallow icospheres of 20,480 faces; the near miss is
@@ -182,7 +182,7 @@ def _wobbled(vertices: Floats, frame: int, phase: float) -> Floats:
 
 
 def _crowd(name: str, question: str, mesh: Mesh, count: int, density: float, frames: int) -> Case:
-    """Many copies of a mesh in a cube that they fill to a share `density`, each drifting and turning at its own speed."""
+    """Return copies of a mesh in a cube filled to a share `density`, each drifting and turning."""
     rng = np.random.default_rng(7)
     edge = (count * mesh.volume / density) ** (1.0 / 3.0)
     place = rng.uniform(0.0, edge, (count, 3))

@@ -41,7 +41,7 @@ def print_case(console: Console, result: CaseResult) -> None:
 
 
 def summary(result: CaseResult) -> list[str]:
-    """Return a sentence for each row of jostle: how many times faster than the best correct peer."""
+    """Return a sentence per row of jostle: how many times faster than the best correct peer."""
     lines = []
     for row in result.rows:
         if not row.is_jostle:
@@ -120,7 +120,7 @@ def _row_as_json(row: Row) -> dict[str, Any]:
 
 
 def as_cells(row: Row) -> list[str]:
-    """Return what a table says of one row."""
+    """Return the cells of one row."""
     check = row.check
     who = row.contestant.label + (f" {row.version}" if row.version else "")
     least = row.least if math.isfinite(row.least) else None
@@ -135,7 +135,7 @@ def _counts(check: Check) -> list[str]:
 
 
 def _answer(row: Row, check: Check | None) -> str:
-    """What the last column says."""
+    """Return the text of the last column."""
     if row.status != "ok":
         return f"{_STATUS.get(row.status, row.status)}: {row.why}"
     words = []

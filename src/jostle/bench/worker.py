@@ -1,4 +1,4 @@
-"""A contestant in a process of its own: what is done there (`_Server`), and the handle that the bench holds of it (`Worker`).
+"""A contestant in its own process: what runs there (`_Server`), and the bench's handle (`Worker`).
 
 How such a process is started, asked and buried is in `process.py`. It stays alive from case to case. A process that dies, hangs
 or cannot import its library is an `Outcome` with words, never an exception of the bench.
@@ -19,7 +19,7 @@ from jostle.bench.process import Gone, ServerProcess
 
 @dataclass(frozen=True)
 class WayInfo:
-    """What the bench knows of one way of a contestant."""
+    """What the bench knows of one variant of a contestant."""
 
     name: str
     note: str
@@ -28,7 +28,10 @@ class WayInfo:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An answer of a worker. `status` is "ok", or why there is none: missing, unable, failed, crashed, timeout."""
+    """An answer of a worker.
+
+    `status` is "ok", or why there is none: missing, unable, failed, crashed, timeout.
+    """
 
     status: str
     why: str = ""
@@ -38,7 +41,7 @@ class Outcome:
 
 
 class Worker:
-    """The handle of one contestant's process; the process is started on first use, and again after it died."""
+    """The handle of a contestant's process, which is started on first use and again after it died."""
 
     def __init__(self, contestant: Contestant, processors: tuple[int, ...] = ()) -> None:
         self.contestant = contestant
@@ -53,11 +56,11 @@ class Worker:
             return ""
 
     def prepare(self, case: Case, timeout: float) -> Outcome:
-        """Let it prepare a case: import, trees, transforms. A case that was prepared before is forgotten."""
+        """Prepare a case (import, trees, transforms); a previous case is dropped."""
         return self._ask(("prepare", case), timeout)
 
     def call(self, way: str, first_frame: int, calls: int, timeout: float, want_found: bool = False) -> Outcome:
-        """Let it do the case `calls` times, frame after frame, and return the seconds of each call."""
+        """Run the case `calls` times, frame after frame, and return the seconds of each call."""
         return self._ask(("call", way, first_frame, calls, want_found), timeout)
 
     def _ask(self, message: tuple[Any, ...], timeout: float) -> Outcome:
@@ -87,7 +90,7 @@ class _Server:
         self._frames = 1
 
     def __call__(self, verb: str, *arguments: Any) -> Outcome:
-        """Do what a message asks for."""
+        """Handle a message."""
         try:
             return self.prepare(*arguments) if verb == "prepare" else self.call(*arguments)
         except Unable as error:

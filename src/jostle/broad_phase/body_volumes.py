@@ -1,4 +1,4 @@
-"""Volumes of bodies in the world: conservative boxes and spheres that a frame's poses and vertices give them."""
+"""Conservative boxes and spheres of bodies in the world, from a frame's poses and vertices."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LocalBoxes:
         self._balls = self._balls_about_boxes() if len(bodies) >= MANY_BODIES else None
 
     def _balls_about_boxes(self) -> tuple[Floats, Floats]:
-        """Centres (n,3) and radii (n,) of balls about the middles of the boxes that hold the bodies; inf for deforming ones."""
+        """Centres (n,3) and radii (n,) of balls around box centres that hold the bodies; inf if deforming."""
         centre = 0.5 * self._lower + 0.5 * self._upper
         known: dict[int, float] = {}
         for mesh, middle in zip(self._bodies.meshes, centre.tolist(), strict=True):
@@ -46,7 +46,7 @@ class LocalBoxes:
         return read_only_view(centre), read_only_view(radius)
 
     def in_the_world(self, frame: Frame) -> tuple[Floats, Floats]:
-        """Return lower and upper (n,3) of boxes in world axes that hold every world vertex."""
+        """Return lower and upper (n,3) corners of world boxes that hold every world vertex."""
         lower, upper = np.empty((2, len(frame), 3))
         poses = read_only_view(frame.poses)
         world_boxes_into(poses, *self.of(frame), lower, upper)
@@ -65,7 +65,7 @@ class LocalBoxes:
         return self._seen_by_kernels
 
     def spheres(self, frame: Frame) -> tuple[Floats, Floats]:
-        """Return centres (n,3) and radii (n,) of spheres in the world that hold the bodies; the first call fits them."""
+        """Return centres (n,3) and radii (n,) of world spheres that hold the bodies; the first call fits them."""
         if self._table is None:
             points = {id(mesh): _used_vertices(mesh) for mesh in self._bodies.meshes}
             self._table = VolumeTable([points[id(mesh)] for mesh in self._bodies.meshes])
@@ -83,7 +83,7 @@ def _used_vertices(mesh: Mesh) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class FrameVolumes(Volumes):
-    """Volumes that know the frame they are of: names, jumps, and spheres that are made when they are asked for.
+    """Volumes with their frame: body names, jumps, and spheres made on access.
 
     Without `fitted` the spheres are those of the boxes.
     """
@@ -93,14 +93,14 @@ class FrameVolumes(Volumes):
     larger: Floats | float = 0.0
 
     def spheres(self) -> tuple[Floats, Floats]:
-        """Return spheres that hold the bodies and what is nearer to them than `larger`."""
+        """Return spheres that hold the bodies grown by `larger`."""
         if self.fitted is None or self.frame is None or self.centre is not None:
             return super().spheres()
         centre, radius = self.fitted.spheres(self.frame)
         return centre, np.nextafter(radius + self.larger, np.inf)
 
     def jumped(self, before: Volumes | None = None) -> NDArray[np.bool_] | None:
-        """Return (n,) which bodies were moved without a motion, or had one after that."""
+        """Return (n,) which bodies were teleported, even if they moved afterwards."""
         if self.frame is None:
             return self.jumps
         frame = self.frame
@@ -114,14 +114,14 @@ class FrameVolumes(Volumes):
         return super().name_of(body) if self.frame is None else f"body {self.frame.bodies.names[body]!r}"
 
     def grown(self, by: Floats | float) -> FrameVolumes:
-        """Return boxes and spheres that hold everything nearer than `by` to these; a length, or (n,) one for each body."""
+        """Return boxes and spheres grown by `by`, a length or (n,) one per body."""
         grown = super().grown(by)
         assert isinstance(grown, FrameVolumes)
         return dataclasses.replace(grown, larger=self.larger + by)
 
 
 def _put_elsewhere(frame: Frame, last: Frame) -> NDArray[np.bool_]:
-    """Return (n,) whose motion starts neither where that of the last frame started nor where it ended: they were teleported."""
+    """Return (n,) which bodies were teleported: their motion starts at neither end of the last one."""
     elsewhere = np.zeros(len(frame), bool)
     if frame.bodies is last.bodies and frame.poses_t0 is last.poses and frame.vertices_t0 is last.vertices:
         return elsewhere

@@ -52,7 +52,7 @@ class BoundingSpheres:
 
 @dataclass
 class BoundingSpheresFinder:
-    """Finds the overlapping spheres of one frame after another; it keeps memory between frames, nothing else."""
+    """Finds the overlapping spheres of each frame; it keeps only buffers between frames."""
 
     body_count: int
     counters: dict[str, int] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class BoundingSpheresFinder:
         return CandidatePairs(self._body_a[:found].copy(), self._body_b[:found].copy())
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
-        """Go on with other bodies."""
+        """Continue with other bodies."""
         if body_count != self.body_count:
             self.body_count = body_count
             self._make_room()
@@ -111,13 +111,16 @@ def fill_columns(centre: Floats, radius: Floats, columns: Floats) -> None:
 
 @kernel(forceinline=True)
 def spheres_overlap(x: float, y: float, z: float, reach: float) -> bool:
-    """Whether spheres whose centres differ by (x, y, z) overlap if the sum of their radii is `reach`; rounding decides for yes."""
+    """Return whether spheres with centre difference (x, y, z) and radius sum `reach` overlap.
+
+    Rounding decides for yes.
+    """
     return min((x * x + y * y) + z * z, _LARGEST_SQUARE) <= reach * reach * OUTWARD + TINY
 
 
 @kernel
 def compare_spheres(columns: Floats, n: int, first: int, body_a: Ints, body_b: Ints, found: int, most: int) -> tuple[int, int]:
-    """Write the overlapping pairs of spheres from body `first` on while there is room, for about `most` comparisons.
+    """Write overlapping sphere pairs from body `first` on while there is room, for about `most` comparisons.
 
     Returns the body to go on from and how many pairs there are so far.
     """

@@ -1,4 +1,4 @@
-"""BruteForce: every box is compared with every other; the truth of the other broad phases, and the fastest for a few.
+"""BruteForce: compares all boxes; the reference of the other broad phases, and fastest for a few.
 
 There is no paper: n(n-1)/2 exact comparisons of closed float64 boxes, in order, so that the pairs come out sorted.
 Nothing is kept between frames but the room for the pairs: when it does not suffice the search counts on without
@@ -32,7 +32,7 @@ class BruteForce:
 
 @dataclass
 class BruteForceFinder:
-    """Finds the overlapping boxes of one frame after another; it remembers nothing that could change an answer."""
+    """Finds the overlapping boxes of each frame, independent of the frames before."""
 
     body_count: int
     counters: dict[str, int] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class BruteForceFinder:
         return int(state[1])
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
-        """Go on with other bodies."""
+        """Continue with other bodies."""
         self.body_count = body_count
 
 
@@ -76,7 +76,7 @@ class BruteForceFinder:
 def find_all_pairs(
     lower: Floats, upper: Floats, first: int, body_a: Ints, body_b: Ints, found: int, operations: int
 ) -> tuple[int, int]:
-    """Write the overlapping pairs of boxes (n,3) from body `first` on while there is room (k,), for about so many comparisons.
+    """Write overlapping pairs of boxes (n,3) from body `first` on while there is room, for about so many comparisons.
 
     Returns the body to go on from and how many pairs there are so far.
     """

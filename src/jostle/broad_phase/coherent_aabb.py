@@ -1,4 +1,4 @@
-"""CoherentAabb: the sorted list and the overlapping pairs of last frame, kept right for the few boxes that left their margins.
+"""CoherentAabb: last frame's sorted list and pairs, updated for boxes that left their margins.
 
 Paper: Lock, Wills 2000, §6, "Coherent AABB": the list of the frame before is nearly sorted, so sorting starts from it. As the
 paper has it, after I-COLLIDE, every end of every box moves in every frame, and each exchange of two ends is book-keeping
@@ -46,7 +46,7 @@ _MOST_TESTS = 1 << 28  # so that Ctrl-C is heard: a sweep over all boxes is made
 
 @dataclass(frozen=True)
 class CoherentAabb:
-    """Sort the boxes along one axis, with margins, and keep list and pairs from frame to frame."""
+    """Sort the boxes along one axis, with margins, and keep list and pairs between frames."""
 
     def start(self, body_count: int) -> CoherentAabbFinder:
         """Return a finder for a world of `body_count` bodies."""
@@ -55,7 +55,7 @@ class CoherentAabb:
 
 @dataclass
 class CoherentAabbFinder:
-    """Finds the overlapping boxes of one frame after another, from those of the frames before."""
+    """Finds the overlapping boxes of each frame from those of the frames before."""
 
     body_count: int
     counters: dict[str, int] = field(default_factory=dict)
@@ -112,11 +112,11 @@ class CoherentAabbFinder:
         return CandidatePairs(self._found[0, :kept].copy(), self._found[1, :kept].copy())
 
     def _reach(self) -> float:
-        """Whether boxes are given margins: not while motions are not coherent, but tried now and then."""
+        """Whether boxes get margins: not while motions are incoherent, but tried now and then."""
         return 0.0 if self._anew_in_a_row >= 2 and self._anew_in_a_row % _TRY_EVERY else 1.0
 
     def _sort_anew(self, lower: Floats, upper: Floats, new_pairs: int) -> None:
-        """Sort all boxes with their margins, and sweep; make room for what is found, and for so many new pairs in a frame."""
+        """Sort all boxes with margins and sweep; make room for the pairs, and for new ones of a frame."""
         n, fat, counts = self.body_count, self._margins, self._counts
         (boxes, kept), spare, _, _ = self._lists
         if len(boxes.body) != n:
@@ -135,7 +135,7 @@ class CoherentAabbFinder:
         counts["overlapping"] = own_boxes_overlap(lower, upper, kept, self._count, self._room.table[0])
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
-        """Go on with other bodies; what is known of those that stay is kept, and new ones have yet to get their margins."""
+        """Continue with other bodies, keeping the state of those that stay; new ones have no margins yet."""
         goes_on, self._is_sorted = self._is_sorted, False
         margins, (boxes, old_pairs) = MarginArrays.of(body_count), self._lists[0]
         new = np.asarray(old_to_new, np.int64)
@@ -159,5 +159,5 @@ class CoherentAabbFinder:
 
 
 def _lists_of(now: FrameLists, spare: FrameLists) -> tuple[FrameLists, FrameLists, AddressTable, AddressTable]:
-    """Return one frame's lists, room for those of the next, and the tables that lead from the first to the second, and back."""
+    """Return one frame's lists, room for the next frame's, and the tables between them in both directions."""
     return now, spare, lists_table(now, spare), lists_table(spare, now)

@@ -1,4 +1,4 @@
-"""FastAabb: one sort of the boxes' extents and one sweep, made from scratch in every frame, after Wagner and Fusco.
+"""FastAabb: one sort and one sweep per frame, from scratch, after Wagner and Fusco.
 
 Paper: Lock, Wills 2000, §6, "Fast AABB"; Wagner, Fusco, Graphics Gems III. The lower ends along the best axis are sorted
 (`sorted_boxes.py`), and a sweep compares each box with those that begin before it ends: O(n log n + k) where k counts the boxes
@@ -25,7 +25,7 @@ SLICE = 1 << 24  # comparisons of a first slice: some milliseconds
 
 @dataclass(frozen=True)
 class FastAabb:
-    """Sort the boxes along one axis and sweep, in every frame anew."""
+    """Sort the boxes along one axis and sweep, from scratch in every frame."""
 
     def start(self, body_count: int) -> FastAabbFinder:
         """Return a finder for a world of `body_count` bodies."""
@@ -34,7 +34,7 @@ class FastAabb:
 
 @dataclass
 class FastAabbFinder:
-    """Finds the overlapping boxes of one frame after another; it keeps memory between frames, nothing else."""
+    """Finds the overlapping boxes of each frame; it keeps only buffers between frames."""
 
     body_count: int
     counters: dict[str, int] = field(default_factory=dict)
@@ -62,14 +62,14 @@ class FastAabbFinder:
         return CandidatePairs(sorted_pairs[0, :kept], sorted_pairs[1, :kept])
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
-        """Go on with other bodies."""
+        """Continue with other bodies."""
         if body_count != self.body_count:
             self.body_count = body_count
             self._make_room()
 
 
 def sweep_all(boxes: SortedBoxes, pairs: Ints) -> tuple[int, int, Ints]:
-    """Sweep over the whole list; return the numbers of pairs and of comparisons, and the pairs (3,k), in larger room if need be."""
+    """Sweep over the whole list; return counts of pairs and comparisons, and the pairs (3,k), grown if needed."""
     while True:
         state = np.zeros(3, np.int64)  # place, pairs, comparisons
 

@@ -1,8 +1,8 @@
 """The command line, one file per command.
 
-Exit status of every command: 2 for bad input and for output that cannot be written, 3 for a fault of jostle itself, 130 when
-interrupted, 141 when nobody reads the output any more; 0 and 1 are answers.
-(A Python traceback would exit with 1, which `jostle check` uses for "touching": so faults are caught here.)
+Exit status of every command: 2 for bad input and for output that cannot be written, 3 for a bug in jostle, 130 when
+interrupted, 141 when the reader of the output has gone; 0 and 1 are answers.
+(A Python traceback would exit with 1, which `jostle check` uses for "touching", so bugs are caught here.)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import traceback
 
 NOBODY_READS = 141
-# What the system says of a name that a user gave, or of a place that cannot be looked at or written to; no fault of jostle.
+# Errors about a path that the user gave: not bugs in jostle.
 REFUSALS = (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENOTDIR, errno.EROFS, errno.ENOSPC)
 
 
@@ -45,7 +45,7 @@ def main() -> None:
             print(f"jostle: {visible(str(error.filename))}: {error.strerror}", file=sys.stderr)
             sys.exit(2)
         traceback.print_exc()
-        print("jostle: this is a fault in jostle; please report it with the lines above", file=sys.stderr)
+        print("jostle: this is a bug in jostle; please report it with the lines above", file=sys.stderr)
         sys.exit(3)
 
 
@@ -58,12 +58,12 @@ def _run() -> None:
         if isinstance(end.__context__, BrokenPipeError):  # typer makes it status 1, which is an answer
             raise end.__context__ from None
         if sys.stdout is not None:
-            sys.stdout.flush()  # here, where what goes wrong can be told
+            sys.stdout.flush()  # here, where errors can still be reported
         raise
 
 
 def _drop_output() -> None:
-    """Let what is still to be printed go nowhere: Python would try again at its end, and complain."""
+    """Discard pending output: Python would try to flush it at exit, and complain."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)

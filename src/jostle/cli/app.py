@@ -1,4 +1,4 @@
-"""The application: its name, its help, and its commands in the order in which a newcomer meets them."""
+"""The command-line application: its name, help and commands, in the order a newcomer meets them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from jostle.cli.warmup import warmup
 
 app = typer.Typer(
     name="jostle",
-    help="Which faces of moving triangle meshes touch, where and when. "
-    "Start with [bold]jostle check A.stl B.stl[/bold]. The first run compiles; [bold]jostle warmup[/bold] does that ahead.",
+    help="Find which faces of moving triangle meshes touch, where and when. "
+    "Start with [bold]jostle check A.stl B.stl[/bold]. The first run compiles; [bold]jostle warmup[/bold] compiles ahead of time.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -39,10 +39,10 @@ def _print_version(asked: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command; the help is that of the application."""
+    """Handle options before a command; the help text is the application's."""
 
 
 app.command()(check)

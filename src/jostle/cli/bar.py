@@ -1,4 +1,4 @@
-"""Progress of a command: a bar on a terminal, lines in a log, where a bar would show nothing until its end."""
+"""Progress of a command: a bar on a terminal, lines in a log."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Show = Callable[[str, float, float], None]
-"""Called with what is being done, how much is done, and of how much."""
+"""Called with a description, the amount done and the total."""
 
 
 @contextmanager
 def progress_shown(console: Console, work: str, transient: bool = False) -> Iterator[Show]:
-    """Show the progress of some work; a transient bar is removed at the end."""
+    """Show progress; a transient bar is removed at the end."""
     if not console.is_terminal:
         from jostle.kernels.progress import TICK_SECONDS, ticking
 
@@ -40,7 +40,7 @@ def progress_shown(console: Console, work: str, transient: bool = False) -> Iter
 
 
 def _count(done: float, total: float) -> str:
-    """Return a count of whole things in words; shares of them say nothing."""
+    """Return "3 of 5" for whole counts; fractions give no text."""
     return f"{done} of {total}" if isinstance(done, int) and isinstance(total, int) else ""
 
 
@@ -66,11 +66,11 @@ class Lines:
         self._state = ("", "")
 
     def show(self, what: str, done: float, total: float) -> None:
-        """Note the state, for the next line."""
+        """Store the state for the next line."""
         self._state = (_count(done, total), what)
 
     def tick(self) -> None:
-        """Write a line if it is time to."""
+        """Write a line if one is due."""
         seconds = self._now() - self._begin
         if seconds >= self._next:
             self._next = seconds + self._every

@@ -1,6 +1,7 @@
-"""`jostle bench peers`: jostle against the libraries its users would pick instead, on the same meshes and poses.
+"""`jostle bench`: compare jostle with other libraries.
 
-`jostle bench robust`: bad and extreme input, on which some of them crash, hang or answer nonsense, put to jostle.
+`peers` measures the alternatives to jostle on the same meshes and poses. `robust` feeds jostle bad and extreme input on which some
+of them crash, hang or answer nonsense.
 """
 
 from __future__ import annotations
@@ -34,23 +35,24 @@ def peers(
         ),
     ] = None,
     names: Annotated[
-        str | None, typer.Option("--peers", help="Some of fcl,coal,meshlib,ipctk,libigl. All by default.", show_default=False)
+        str | None,
+        typer.Option("--peers", help="Some of fcl,coal,meshlib,ipctk,libigl; all by default.", show_default=False),
     ] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds per case (15, with --quick 3).", show_default=False)] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write all that was measured here.", show_default=False)] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write all measurements to this file.", show_default=False)
+    ] = None,
     page: Annotated[
         Path | None,
-        typer.Option("--markdown", help="Write the tables as a page here (docs/benchmarks.md has one).", show_default=False),
+        typer.Option("--markdown", help="Write the tables to this file, as in docs/benchmarks.md.", show_default=False),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small meshes and few rounds: to try the tool, not to compare.")] = False,
-    method: Annotated[
-        str, typer.Option(help="The method of jostle that takes part, with settings if wanted: 'voxmap(accuracy=0.01)'.")
-    ] = "wide_tree",
+    quick: Annotated[bool, typer.Option("--quick", help="Small meshes and few rounds: for a trial, not for comparison.")] = False,
+    method: Annotated[str, typer.Option(help="jostle's method, optionally with settings: 'voxmap(accuracy=0.01)'.")] = "wide_tree",
 ) -> None:
     """Compare jostle with python-fcl, Coal, MeshLib, IPC Toolkit and libigl (extra "bench").
 
-    Same meshes and poses, one thread and one process each, interleaved rounds, medians; what each found is compared with an
-    exact reference. Ctrl-C prints what was measured so far.
+    Same meshes and poses, one thread and one process each, interleaved rounds, medians. Answers are checked against an exact
+    reference. Ctrl-C prints the results so far.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -69,7 +71,7 @@ def peers(
             raise InputError(f"there is no peer {name!r}; choose among {', '.join(PEERS)}")
     for option, file in (("--json", json_file), ("--markdown", page)):
         if file is not None and not file.parent.is_dir():
-            raise InputError(f"{option} {file}: there is no folder {file.parent}")  # told now, not after the measurement
+            raise InputError(f"{option} {file}: there is no folder {file.parent}")  # before the measurement
     for each in scenario or []:
         if each not in SCENARIOS:
             raise InputError(f"there is no scenario {each!r}; choose among {', '.join(SCENARIOS)}")
@@ -82,7 +84,7 @@ def peers(
     load = machine["load_average"]
     console.print(f"{machine['cpu']}, {machine['usable_cores']} of {machine['cores']} cores, {machine['system']}", highlight=False)
     if load is not None and load[0] > 0.5:
-        console.print(f"[yellow]this machine is busy (load {load[0]:.1f}); times will be too long, ratios may hold[/yellow]")
+        console.print(f"[yellow]warning: machine is busy (load {load[0]:.1f}); times are inflated, compare ratios only[/yellow]")
 
     columns = (BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console, transient=True) as bar:
@@ -102,17 +104,17 @@ def peers(
         write_text(json_file, json.dumps(as_json(run.result, machine, command), indent=1) + "\n")
         console.print(f"written to {json_file}", highlight=False)
     if run.result.interrupted:
-        console.print("[yellow]interrupted: what is above is what was measured[/yellow]")
+        console.print("[yellow]interrupted: the results above are partial[/yellow]")
         raise typer.Exit(130)
 
 
 @bench.command()
 def robust(
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write all outcomes here.", show_default=False)] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write all outcomes to this file.", show_default=False)] = None,
 ) -> None:
-    """Put bad and extreme input to jostle, each kind in a process of its own, beside what other libraries do with it.
+    """Feed jostle bad and extreme input, each case in its own process; list what other libraries do with it.
 
-    Exit status: 0 all is as it must be, 1 some of it is not.
+    Exit status: 0 all outcomes are as required, 1 some are not.
     """
     from rich.console import Console
 
@@ -139,7 +141,7 @@ def robust(
         write_text(json_file, json.dumps(bad_input.as_json(outcomes, describe_machine(), command, interrupted), indent=1) + "\n")
         console.print(f"written to {json_file}", highlight=False)
     if interrupted:
-        console.print("[yellow]interrupted: what is above is what was tried[/yellow]")
+        console.print("[yellow]interrupted: the results above are partial[/yellow]")
         raise typer.Exit(130)
     if not all(outcome.ok for outcome in outcomes):
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`jostle check A B`: do two mesh files touch? The answer is printed and is the exit status."""
+"""`jostle check A B`: print whether two mesh files touch, and return it as the exit status."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from jostle.registry import METHODS
 from jostle.report.report import Kind, Report
 from jostle.world.world import World
 
-METHOD_HELP = f"One of {', '.join(METHODS)}, with settings if wanted: 'voxmap(accuracy=0.01)'; or package.module:Class."
+METHOD_HELP = f"One of {', '.join(METHODS)}, optionally with settings: 'voxmap(accuracy=0.01)'; or package.module:Class."
 _SENTENCES = {
     Kind.CROSSING: "{a} and {b} cross",
     Kind.OVERLAPPING: "{a} and {b} overlap: their interiors meet although no face passes through another",
     Kind.A_IN_B: "{a} lies inside {b}",
     Kind.B_IN_A: "{b} lies inside {a}",
     Kind.TOUCHING: "{a} and {b} touch without crossing",
-    Kind.NEAR: "{a} and {b} are nearer than the clearance",
+    Kind.NEAR: "{a} and {b} are closer than the clearance",
 }
 
 
@@ -41,17 +41,17 @@ def check(
     ] = None,
     rotate: Annotated[
         tuple[float, float, float, float] | None,
-        typer.Option(help="Turn B about the axis X Y Z through its origin by DEGREES.", show_default=False),
+        typer.Option(help="Rotate B about the axis X Y Z through its origin by DEGREES.", show_default=False),
     ] = None,
-    clearance: Annotated[float, typer.Option(help="Also report faces nearer than this length.")] = 0.0,
-    solid: Annotated[bool, typer.Option("--solid", help="Also tell whether one lies inside the other or overlaps it.")] = False,
+    clearance: Annotated[float, typer.Option(help="Also report faces closer than this distance.")] = 0.0,
+    solid: Annotated[bool, typer.Option("--solid", help="Also report whether one lies inside the other or overlaps it.")] = False,
     method: Annotated[str | None, typer.Option(help=METHOD_HELP, show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Write a PNG with the touching faces in red.", show_default=False)] = None,
 ) -> None:
     """Check whether two mesh files touch.
 
-    Exit status: 0 they are free, 1 they touch, cross, overlap, contain each other or are nearer than the clearance, 2 bad input.
+    Exit status: 0 free, 1 they touch, cross, overlap, contain each other or are closer than the clearance, 2 bad input.
     """
     check_target("--picture", picture, (a, b), (".png",))
     world = World(method)
@@ -79,7 +79,7 @@ def pose_written(
     translate: tuple[float, float, float] | None,
     rotate: tuple[float, float, float, float] | None,
 ) -> NDArray[np.float64] | None:
-    """Return the pose that the options stand for; None without any."""
+    """Return the pose given by the options, or None."""
     if numbers is not None:
         if translate is not None or rotate is not None:
             raise InputError("give either --pose-b or --translate and --rotate, not both")
@@ -117,10 +117,10 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
         if (report.contacts.kind == each).any()
     ]
     sentence = _SENTENCES[kind].format(a=name_a, b=name_b)
-    if len(report.contacts) == 0:  # the method tells which bodies meet, not where
-        console.print(f"[red]{sentence}[/red] (this method tells no faces)", highlight=False)
+    if len(report.contacts) == 0:  # the method reports body pairs only
+        console.print(f"[red]{sentence}[/red] (this method reports no faces)", highlight=False)
         return
-    # Rows without faces are of a method that tells points.
+    # Rows without faces come from a method that reports points.
     of_faces = bool((np.maximum(report.contacts.face_a, report.contacts.face_b) >= 0).any())
     rows = ("face pair" if of_faces else "point") + ("" if len(report.contacts) == 1 else "s")
     shown = min(len(report.contacts), 10)

@@ -11,11 +11,11 @@ import typer
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the page, pictures and numbers.")] = Path("out") / "demo",
-    frames: Annotated[int, typer.Option(min=1, help="In how many frames the motion is made.")] = 12,
-    viewer: Annotated[bool, typer.Option(help="Open the viewer at the end; on a terminal it stays until Ctrl-C.")] = True,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the viewer; if it is taken, any that is free.")] = 8080,
+    frames: Annotated[int, typer.Option(min=1, help="Number of frames of the motion.")] = 12,
+    viewer: Annotated[bool, typer.Option(help="Open the viewer at the end; on a terminal it stays open until Ctrl-C.")] = True,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the viewer; if it is in use, any free port.")] = 8080,
 ) -> None:
-    """Take a hand, a soft ball and shuttles through every method: a table, a page with pictures, the viewer.
+    """Run one scene through every method: a table, a page with pictures, the viewer.
 
     The first run compiles what it needs, with a progress bar. Exit status: 0 done, 130 interrupted.
     """
@@ -40,7 +40,7 @@ def demo(
     result = lab_run.result
     print_table(console, result)
     if result.interrupted:
-        console.print("[yellow]interrupted: what is above is what was measured; nothing is written[/yellow]")
+        console.print("[yellow]interrupted: the results above are partial; nothing is written[/yellow]")
         raise typer.Exit(130)
     write_files(result, folder)
     draw_and_write_page(lab_run, folder, out, console, experiment.scene(AS_IT_IS, False).record())

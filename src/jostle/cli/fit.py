@@ -1,4 +1,4 @@
-"""`jostle fit SCENE --move BODY`: can a part be taken out along a recorded path? The answer is printed and is the exit status."""
+"""`jostle fit SCENE --move BODY`: move a part along a path; print whether it comes out."""
 
 from __future__ import annotations
 
@@ -42,27 +42,25 @@ def fit(
     separation: Annotated[
         float | None,
         typer.Option(
-            help="How near to other bodies it may come. By default about a thousandth of the body's size.", show_default=False
+            help="Distance to keep from other bodies. By default about a thousandth of the body's size.", show_default=False
         ),
     ] = None,
     slide: Annotated[bool, typer.Option("--slide", help="Slide along contacts instead of stopping at the first one.")] = False,
-    without: Annotated[
-        list[str] | None, typer.Option(help="A body that is out of the way; may be repeated.", show_default=False)
-    ] = None,
-    method: Annotated[str, typer.Option(help="A method that looks along motions.")] = "bounding_tree",
-    frames: Annotated[int | None, typer.Option(min=2, help="Go along the first poses only.", show_default=False)] = None,
-    faces: Annotated[int | None, typer.Option(help="About how many faces the built-in scene has.", show_default=False)] = None,
-    trace: Annotated[Path | None, typer.Option(help="Write where it was and what it touched (CSV).", show_default=False)] = None,
+    without: Annotated[list[str] | None, typer.Option(help="Remove this body first; may be repeated.", show_default=False)] = None,
+    method: Annotated[str, typer.Option(help="A method that tests motion.")] = "bounding_tree",
+    frames: Annotated[int | None, typer.Option(min=2, help="Follow only the first poses.", show_default=False)] = None,
+    faces: Annotated[int | None, typer.Option(help="Approximate face count of the built-in scene.", show_default=False)] = None,
+    trace: Annotated[Path | None, typer.Option(help="Write its poses and what it touched (CSV).", show_default=False)] = None,
     write_path_to: Annotated[
         Path | None, typer.Option("--write-path", help="Write the path itself as a file of poses (CSV).", show_default=False)
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(help="Write a PNG of where it ended, with the faces in contact in red.", show_default=False)
+        Path | None, typer.Option(help="Write a PNG of the end position, with the faces in contact in red.", show_default=False)
     ] = None,
 ) -> None:
-    """Lead a body along a path among others at rest, and say whether it can be removed or what blocks it, and where.
+    """Move a part along a path and report whether it comes out, or what blocks it and where.
 
-    Exit status: 0 it came to the end of the path, 1 it is blocked, 2 bad input, 130 interrupted (the trace is written).
+    Exit status: 0 it reached the end of the path, 1 blocked, 2 bad input, 130 interrupted (the trace is written).
     """
     from rich.console import Console
 
@@ -107,7 +105,7 @@ def fit(
 
 
 def _world(scene: str, method: str, faces: int | None) -> tuple[World, dict[str, RecordedPath]]:
-    """The world of a built-in scene or a file, and the paths that it brings."""
+    """Return the world of a built-in scene or a file, and the paths that come with it."""
     from jostle.scenes import SCENES, Scene
     from jostle.scenes.named_bodies import at_rest, read_bodies
 
@@ -126,7 +124,7 @@ def _world(scene: str, method: str, faces: int | None) -> tuple[World, dict[str,
 
 
 def _path(world: World, move: str, path: str | None, own: dict[str, RecordedPath], scene: str) -> tuple[str, RecordedPath]:
-    """The path to go along, and what it is called."""
+    """Return the name of the path and the path."""
     from jostle.fitting import read_path
 
     name = world[move].name
@@ -146,12 +144,12 @@ def _path(world: World, move: str, path: str | None, own: dict[str, RecordedPath
 
 
 def _usual_separation(world: World, move: str) -> float:
-    """A thousandth of the body's diagonal, rounded to one digit."""
+    """Return a thousandth of the body's diagonal, rounded to one digit."""
     return float(f"{1e-3 * world[move].mesh.size:.0e}")
 
 
 def _walk(console: Console, world: World, move: str, way: RecordedPath, gap: float, slide: bool) -> tuple[Walk, list[float]]:
-    """Go along the path with a bar; return the walk, cut short by Ctrl-C, and how long each step took."""
+    """Walk the path with a progress bar, until Ctrl-C; return the walk and the time of each step."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from jostle.fitting import walk_along, walk_of
@@ -190,11 +188,9 @@ def _print(console: Console, done: Walk, milliseconds: list[float], cut: bool) -
     if done.removed:
         along = f", along {touched}" if touched else ""
         if cut:
-            console.print(
-                f"[green]free so far[/green]: {body} came to pose {last}, the last that was asked for{along}", highlight=False
-            )
+            console.print(f"[green]free so far[/green]: {body} reached pose {last}, the last one requested{along}", highlight=False)
             return
-        console.print(f"[green]can be removed[/green]: {body} came to the end of its path{along}", highlight=False)
+        console.print(f"[green]can be removed[/green]: {body} reached the end of its path{along}", highlight=False)
         return
     touch = done.blocked_by
     where = f"at pose {end.number} of {last} (fraction {end.fraction:.4f}, time {end.time:.6g})"
@@ -223,7 +219,7 @@ def _draw(picture: Path, world: World, done: Walk) -> None:
 
     world[done.body].teleport(done.end.pose)
     vertices = np.vstack([body.world_vertices for body in world])
-    # From where the body is taken to, from the side and above.
+    # Seen from where the body goes, from the side and above.
     out = done.path.poses[-1][:3, 3] - done.path.poses[0][:3, 3]
     up = np.array([0.0, 0.0, 1.0])
     look = -out / max(float(np.linalg.norm(out)), 1e-30)

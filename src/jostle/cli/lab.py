@@ -1,4 +1,4 @@
-"""`jostle lab`: the same scene and the same motion through every method; `list`, `run`, `report`."""
+"""`jostle lab`: replay one motion through every method; `list`, `run`, `report`."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ lab = typer.Typer(
     no_args_is_help=True,
 )
 
-Out = Annotated[Path, typer.Option(help="Folder of all results; each experiment has a folder of its own there.")]
+Out = Annotated[Path, typer.Option(help="Folder of all results, with one subfolder per experiment.")]
 
 
 @lab.command("list")
 def list_all() -> None:
-    """List the experiments, the figures of papers, and the scenes that can be run like them."""
+    """List the experiments, the papers' figures, and the scenes that can be run like them."""
     from rich.console import Console
 
     from jostle.lab.experiments import EXPERIMENTS
@@ -78,22 +78,20 @@ def run(
     methods: Annotated[
         str | None,
         typer.Option(
-            help="Methods with commas between, with settings if wanted: 'wide_tree(build=sah),brute_force'.", show_default=False
+            help="Comma-separated methods, optionally with settings: 'wide_tree(build=sah),brute_force'.", show_default=False
         ),
     ] = None,
     out: Out = OUT,
-    quick: Annotated[bool, typer.Option("--quick", help="Few values, frames and rounds: to try it, not to judge.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON, a line for each figure.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Few values, frames and rounds: for a trial, without verdicts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON, one line per figure.")] = False,
     rounds: Annotated[int | None, typer.Option(min=1, help="Timed rounds (5, with --quick 2).", show_default=False)] = None,
-    limit: Annotated[
-        float, typer.Option(min=0.001, help="Seconds that each method has for each value; compiling not counted.")
-    ] = 60.0,
+    limit: Annotated[float, typer.Option(min=0.001, help="Seconds per method and value, without compiling.")] = 60.0,
 ) -> None:
-    """Replay a scene through methods: the same frames for all of them, interleaved, each in a process of its own.
+    """Replay a scene through methods: the same frames for all, interleaved, each in its own process.
 
-    Writes summary.csv, frames.csv, result.json and plots, for each figure where a paper is named. A method that fails or is too
-    slow is a row that says so. Ctrl-C keeps what was measured. For a scene of your own it ends in a sentence: which method serves
-    it best, and why.
+    Writes summary.csv, frames.csv, result.json and plots; for a paper, one set per figure. A method that fails or is too slow
+    gets a row that says so. Ctrl-C keeps what was measured. For your own scene the last line says which method suits it best,
+    and why.
     """
     from rich.console import Console
 
@@ -113,7 +111,7 @@ def run(
 
 
 def _run_one(lab_run: LabRun, folder: Path, out: Path, as_json: bool, console: Console) -> None:
-    """Measure, write, draw; leave with 130 after Ctrl-C."""
+    """Measure, write and draw; exit with 130 after Ctrl-C."""
     from jostle.lab.files import write_files
     from jostle.lab.table import print_result
 
@@ -130,16 +128,18 @@ def _run_one(lab_run: LabRun, folder: Path, out: Path, as_json: bool, console: C
     console.print(f"written to {folder}", highlight=False)
     draw_and_write_page(lab_run, folder, out, console, lab_run.motion)
     if result.interrupted:
-        console.print("[yellow]interrupted: what is above is what was measured[/yellow]")
+        console.print("[yellow]interrupted: the results above are partial[/yellow]")
         raise typer.Exit(130)
 
 
 @lab.command()
 def report(
     out: Out = OUT,
-    markdown: Annotated[Path | None, typer.Option(help="Write the verdicts as Markdown here, too.", show_default=False)] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Also write the verdicts to this file, as Markdown.", show_default=False)
+    ] = None,
 ) -> None:
-    """Make one HTML page of every experiment that was run into a folder."""
+    """Make one HTML page of all experiments in a results folder."""
     from rich.console import Console
 
     from jostle.lab.files import read_results
@@ -151,7 +151,7 @@ def report(
 
     results = read_results(out)
     if not results:
-        raise InputError(f"--out {out}: no experiment was run into this folder yet; jostle lab run NAME --out {out} does")
+        raise InputError(f"--out {out}: this folder has no results yet; run jostle lab run NAME --out {out} first")
     console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(f"written to {write_page(results, out)}", highlight=False)
     if markdown is not None:
@@ -160,7 +160,7 @@ def report(
 
 
 def _experiments(what: str | None, motion: Path | None) -> tuple[Experiment, ...]:
-    """Return what is to be run: an experiment, figures, a scene by name, a scene file or a motion."""
+    """Return the experiments to run: built-in ones, figures, a scene by name, a file or a motion."""
     from jostle.lab.catalogue import every_experiment, experiments_named
     from jostle.lab.experiment import RecordedMotion, own_experiment
     from jostle.lab.papers import PAPERS
@@ -192,7 +192,7 @@ def _experiments(what: str | None, motion: Path | None) -> tuple[Experiment, ...
 
 
 def _free_name(stem: str, taken: Sequence[str]) -> str:
-    """Keep the results of a user's file apart from those of an experiment, or of a paper, with the same name."""
+    """Return a name that keeps a user's results apart from an experiment or paper of the same name."""
     return f"own-{stem}" if stem in {name.partition("/")[0] for name in taken} else stem
 
 
@@ -204,16 +204,16 @@ def measure_with_progress(lab_run: LabRun, console: Console) -> None:
     load = machine["load_average"]
     console.print(f"{machine['cpu']}, {machine['usable_cores']} of {machine['cores']} cores, {machine['system']}", highlight=False)
     if load is not None and load[0] > 0.5:
-        console.print(f"[yellow]this machine is busy (load {load[0]:.1f}); times will be too long, ratios may hold[/yellow]")
+        console.print(f"[yellow]warning: machine is busy (load {load[0]:.1f}); times are inflated, compare ratios only[/yellow]")
     with progress_shown(console, "measuring", transient=True) as show:
         lab_run.show_progress(show)
         lab_run.run()
 
 
 def draw_and_write_page(lab_run: LabRun, folder: Path, out: Path, console: Console, motion: Motion | None) -> Path:
-    """Draw the plots, and pictures of a motion, and renew the page; return it.
+    """Draw the plots and pictures of a motion, and update the page; return its path.
 
-    The data is safe by now, so what is missing for that is told and no more.
+    The data is safe by now, so a missing matplotlib is only a warning.
     """
     from jostle.lab.files import read_results
 
@@ -226,7 +226,7 @@ def draw_and_write_page(lab_run: LabRun, folder: Path, out: Path, console: Conso
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise
-        console.print("[yellow]no plots: matplotlib is missing; pip install 'jostle\\[lab]' brings it. The data is kept.[/yellow]")
+        console.print("[yellow]no plots: matplotlib is missing; pip install 'jostle\\[lab]'. The data is kept.[/yellow]")
     from jostle.lab.page import write_page
 
     page = write_page(read_results(out), out)

@@ -14,7 +14,7 @@ COLUMNS = ("method", "answers for", "faces", "needs", "serves", "paper")
 
 
 def rows() -> list[tuple[str, ...]]:
-    """Return one row of text per method; the documentation's table is made of the same."""
+    """Return one row of text per method; the documentation's table uses the same rows."""
     return [(name + (" (default)" if name == DEFAULT_METHOD else ""), *_row(made().traits)) for name, made in METHODS.items()]
 
 
@@ -31,7 +31,7 @@ def _row(traits: Traits) -> tuple[str, ...]:
 
 
 def _without_faces(traits: Traits) -> str:
-    """What a method that tells no faces guarantees of the points or of the pairs of bodies that it tells."""
+    """Return the guarantee of a method without faces, for its points or body pairs."""
     for question, what in ((Answer.POINTS, "points"), (Answer.DISTANCE, "bodies")):
         if question in traits.answers:
             return f"none; {what} {traits.answers[question]}"
@@ -39,7 +39,7 @@ def _without_faces(traits: Traits) -> str:
 
 
 def guarantee_words(traits: Traits) -> str:
-    """Return what a method guarantees of the most that it tells: of faces, else of points, else of bodies."""
+    """Return a method's guarantee in words: for faces, else points, else bodies."""
     for question, what in ((Answer.FACES, "faces"), (Answer.POINTS, "points"), (Answer.DISTANCE, "bodies")):
         if question in traits.answers:
             return f"{what} {traits.answers[question]}"
@@ -55,7 +55,7 @@ def as_markdown() -> str:
 def methods(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
 ) -> None:
-    """List the methods: what each needs, answers, guarantees and serves."""
+    """List the methods: what each needs, answers, guarantees and supports."""
     if markdown:
         print(as_markdown())
         return
@@ -64,7 +64,7 @@ def methods(
     from rich.table import Table
 
     console = Console()
-    if console.width < ROOM_FOR_A_TABLE:  # cells would be a word wide: a paragraph for each method instead
+    if console.width < ROOM_FOR_A_TABLE:  # cells would be a word wide: print a paragraph per method instead
         for name, *cells in rows():
             console.print(f"[bold]{name}[/bold]", highlight=False)
             lines = "\n".join(f"{column}: {cell}" for column, cell in zip(COLUMNS[1:], cells, strict=True))

@@ -1,4 +1,4 @@
-"""Names on a terminal: those of files and bodies may hold rich's markup, or what a terminal takes for a command."""
+"""Names on a terminal: escape rich's markup and control characters in names of files and bodies."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ def on_terminal(name: object) -> str:
 
 
 def visible(text: str, keep: str = "") -> str:
-    """Return text with a replacement character for each that cannot be printed and is not to be kept."""
+    """Return text with unprintable characters replaced, except those in `keep`."""
     return "".join(each if each.isprintable() or each in keep else "\N{REPLACEMENT CHARACTER}" for each in text)

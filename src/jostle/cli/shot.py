@@ -1,4 +1,4 @@
-"""`jostle shot SCENE --out x.png`: a picture of bodies without a screen, or with --gif a moving one."""
+"""`jostle shot SCENE --out x.png`: draw bodies without a display; with --gif an animation."""
 
 from __future__ import annotations
 
@@ -37,63 +37,65 @@ def shot(
     what: Annotated[
         list[str],
         typer.Argument(
-            help="A built-in scene, with parameters if you like: 'spheres(count=40)'; a recorded motion or a saved world (.npz); "
+            help="A built-in scene, optionally with parameters: 'spheres(count=40)'; a recorded motion or a saved world (.npz); "
             "a GLB or glTF file; or mesh files, as for jostle check.",
             show_default=False,
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The picture: .png, or .gif for a moving one.", show_default=False)],
-    gif: Annotated[bool, typer.Option("--gif", help="A moving picture of all frames; so does an --out that ends in .gif.")] = False,
+    out: Annotated[Path, typer.Option(help="The picture: .png, or .gif for an animation.", show_default=False)],
+    gif: Annotated[
+        bool, typer.Option("--gif", help="Write an animation of all frames, as does an --out that ends in .gif.")
+    ] = False,
     frame: Annotated[
         int | None,
         typer.Option(
-            help="Which frame, from 0; negative ones count from the end. By default the first in which bodies touch, or the last. "
-            "Of a GIF the first, by default 0.",
+            help="Frame number, from 0; negative ones count from the end. By default the first frame with a contact, or the last. "
+            "For a GIF, the frame it starts at, by default 0.",
             show_default=False,
         ),
     ] = None,
     frames: Annotated[
-        int | None, typer.Option(min=1, help=f"How many frames a GIF has at most ({FRAMES_OF_A_GIF}).", show_default=False)
+        int | None, typer.Option(min=1, help=f"Most frames of a GIF ({FRAMES_OF_A_GIF}).", show_default=False)
     ] = None,
-    every: Annotated[int, typer.Option(min=1, help="Of a GIF: draw every such frame only.")] = 1,
-    fps: Annotated[float, typer.Option(help="Of a GIF: frames per second, up to 50.")] = 20.0,
+    every: Annotated[int, typer.Option(min=1, help="GIF: draw only every N-th frame.")] = 1,
+    fps: Annotated[float, typer.Option(help="GIF: frames per second, up to 50.")] = 20.0,
     method: Annotated[
-        str | None, typer.Option(help="Method to detect with, settings in brackets: 'voxmap(accuracy=1)'.", show_default=False)
+        str | None, typer.Option(help="Detection method, optionally with settings: 'voxmap(accuracy=1)'.", show_default=False)
     ] = None,
     overlay: Annotated[
         str,
-        typer.Option(help="What the method shows of itself, as its README names it ('cells', 'level 2', …), or default, or none."),
+        typer.Option(help="Overlay of the method's internals, as in its README ('cells', 'level 2', …), or default, or none."),
     ] = NO_OVERLAY,
     fill: Annotated[
-        float | None, typer.Option(help="How much boxes, spheres and discs of the overlay cover, 0 … 1.", show_default=False)
+        float | None, typer.Option(help="Opacity of the overlay's boxes, spheres and discs, 0 … 1.", show_default=False)
     ] = None,
     contacts: Annotated[bool, typer.Option("--contacts", help="Draw contact points and normals.")] = False,
-    clearance: Annotated[float, typer.Option(help="Faces nearer than this length are amber.")] = 0.0,
+    clearance: Annotated[float, typer.Option(help="Draw faces closer than this distance in amber.")] = 0.0,
     solid: Annotated[bool, typer.Option("--solid", help="Also find a body that lies wholly inside another.")] = False,
     translate: Annotated[Vector | None, typer.Option(help="Move the last of the mesh files by X Y Z.", show_default=False)] = None,
     rotate: Annotated[
         tuple[float, float, float, float] | None,
-        typer.Option(help="Turn it before, about the axis X Y Z through its origin by DEGREES.", show_default=False),
+        typer.Option(help="Rotate it first, about the axis X Y Z through its origin by DEGREES.", show_default=False),
     ] = None,
     size: Annotated[str, typer.Option(help="WIDTHxHEIGHT in pixels.")] = "960x720",
     towards: Annotated[
         Vector | None,
-        typer.Option("--from", help="X Y Z: from which side it is seen; z is up.", show_default="from the front, right and above"),
+        typer.Option("--from", help="X Y Z: the side it is seen from; z is up.", show_default="from the front, right and above"),
     ] = None,
-    zoom: Annotated[float, typer.Option(help="How many times larger; above 1 contacts come to the middle.")] = 1.0,
-    at: Annotated[Vector | None, typer.Option(help="X Y Z: a point for the middle of the picture.", show_default=False)] = None,
-    see_through: Annotated[str, typer.Option(help="nothing, marked (red faces shine through) or bodies.")] = "marked",
+    zoom: Annotated[float, typer.Option(help="Magnification; above 1 the picture centres on contacts.")] = 1.0,
+    at: Annotated[Vector | None, typer.Option(help="X Y Z: the point at the centre of the picture.", show_default=False)] = None,
+    see_through: Annotated[str, typer.Option(help="nothing, marked (red faces show through) or bodies.")] = "marked",
     edges: Annotated[str, typer.Option(help="mesh, outline or none.")] = "mesh",
-    ground: Annotated[bool, typer.Option(help="A soft shadow beneath the bodies.")] = True,
+    ground: Annotated[bool, typer.Option(help="Draw a soft shadow beneath the bodies.")] = True,
     caption: Annotated[
-        str, typer.Option(help="A line at the bottom; 'auto' says what is seen, and how many pairs touch.", show_default=False)
+        str, typer.Option(help="A line at the bottom; 'auto' describes the picture and counts touching pairs.", show_default=False)
     ] = "",
-    seed: Annotated[int | None, typer.Option(min=0, help="Of a scene that is made at random.", show_default=False)] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Random seed of the scene.", show_default=False)] = None,
 ) -> None:
-    """Draw bodies: touching faces in red, near ones in amber, and over them how a method works.
+    """Draw bodies: touching faces in red, near ones in amber, and an overlay of how a method works.
 
-    A method that tells no faces has red points, or tinted bodies where it tells none either. The file is written whole or not at
-    all. Exit status: 0 done, 2 bad input, 130 interrupted.
+    For a method that reports no faces, contact points are red; if it reports no points either, touching bodies are tinted.
+    The file is written whole or not at all. Exit status: 0 done, 2 bad input, 130 interrupted.
     """
     from rich.console import Console
 
@@ -128,7 +130,7 @@ def shot(
 
 @dataclass
 class Stage:
-    """A motion, a world that is led through it, and what is asked and shown of it."""
+    """A motion, the world that replays it, the options of each query, and what is drawn."""
 
     motion: Motion
     world: World
@@ -137,14 +139,14 @@ class Stage:
     caption: str
 
     def go_to(self, frame: int) -> tuple[Report, Overlay | None]:
-        """Put the world into a frame, and return what its method says and shows of it."""
+        """Move the world to a frame; return the report and the overlay."""
         self.motion.apply(self.world, frame)
-        # Before it answers: what it shows of a step is the one since the last answer.
+        # Before the query: an overlay of a step is of the one since the last query.
         overlay = None if self.what == NO_OVERLAY else self.world.overlay("" if self.what == DEFAULT_OVERLAY else self.what)
         return self.answer(), overlay
 
     def answer(self) -> Report:
-        """Return what touches now."""
+        """Return the report of this instant."""
         return self.world.detect(**self.asked, rows="faces" if self.world.method.traits.tells_where else "pairs")
 
     def line(self, frame: int, report: Report, overlay: Overlay | None) -> str:
@@ -165,15 +167,15 @@ def _write_png(console: Console, stage: Stage, look: Look, out: Path, frame: int
     from jostle.render.png import write_png
     from jostle.report.report import Kind
 
-    with _bar(console, len(stage.motion)) as tell:
+    with _bar(console, len(stage.motion)) as show:
         number = len(stage.motion) - 1 if frame is None else range(len(stage.motion))[frame]
         if searched:
             for number in range(len(stage.motion)):
-                tell(number, "looking for a contact")
+                show(number, "looking for a contact")
                 stage.motion.apply(stage.world, number)
                 if (stage.answer().pairs.kind > Kind.NEAR).any():
                     break
-        tell(number, "drawing")
+        show(number, "drawing")
         if number > 0:
             stage.motion.apply(stage.world, number - 1)
             stage.answer()
@@ -184,7 +186,7 @@ def _write_png(console: Console, stage: Stage, look: Look, out: Path, frame: int
     if overlay is not None:
         console.print(f"shown: {overlay.title}", highlight=False)
         if len(overlay.images) > MOST:
-            console.print(f"the first {MOST} of {len(overlay.images)} images are set beside it", highlight=False)
+            console.print(f"shown beside it: the first {MOST} of {len(overlay.images)} images", highlight=False)
 
 
 def _write_gif(console: Console, stage: Stage, look: Look, out: Path, numbers: range, seconds: float) -> None:
@@ -197,11 +199,11 @@ def _write_gif(console: Console, stage: Stage, look: Look, out: Path, numbers: r
         raise InputError(
             f"--gif: {len(numbers)} frames of {look.width}x{look.height} are too much; give a smaller --size or --frames"
         )
-    with _bar(console, 3 * len(numbers)) as tell:
-        # One camera for all frames: it sees where bodies will be.
+    with _bar(console, 3 * len(numbers)) as show:
+        # One camera for all frames: it covers everywhere the bodies go.
         places, contacts, touching = [np.empty((0, 3))], [np.empty((0, 3))], 0
         for done, number in enumerate(numbers):
-            tell(done, f"looking at frame {number}")
+            show(done, f"looking at frame {number}")
             stage.motion.apply(stage.world, number)
             report = stage.answer()
             touching += bool(len(report.pairs))
@@ -209,22 +211,22 @@ def _write_gif(console: Console, stage: Stage, look: Look, out: Path, numbers: r
             places.append(points if len(points) * len(numbers) < 2_000_000 else np.stack([points.min(axis=0), points.max(axis=0)]))
             contacts.append(contact_points(report))
         camera = camera_of(np.concatenate(places), look, np.concatenate(contacts))
-        stage.motion.apply(stage.world, numbers[0])  # back to the start, and no step from the end to it
+        stage.motion.apply(stage.world, numbers[0])  # back to the start, without a step from the end to it
         stage.answer()
         pictures = []
         for done, number in enumerate(numbers):
-            tell(len(numbers) + done, f"drawing frame {number}")
+            show(len(numbers) + done, f"drawing frame {number}")
             report, overlay = stage.go_to(number)
             pictures.append(picture_of(stage.world, report, look, overlay, camera, caption=stage.line(number, report, overlay)))
-        widest = max(picture.shape[1] for picture in pictures)  # panels beside come and go
+        widest = max(picture.shape[1] for picture in pictures)  # side panels come and go
         pictures = [np.pad(each, ((0, 0), (0, widest - each.shape[1]), (0, 0)), constant_values=252) for each in pictures]
-        write_gif(out, pictures, seconds, progress=lambda done: tell(2 * len(numbers) + done, "writing"))
+        write_gif(out, pictures, seconds, progress=lambda done: show(2 * len(numbers) + done, "writing"))
     console.print(f"{len(numbers)} frames, pairs in {touching} of them: {on_terminal(out)}", highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def _bar(console: Console, total: int) -> Iterator[Any]:
-    """Yield what shows how far it is, on a terminal only."""
+    """Yield a function that shows progress, on a terminal only."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(30), TimeElapsedColumn(), TextColumn("{task.description}"))
@@ -234,7 +236,7 @@ def _bar(console: Console, total: int) -> Iterator[Any]:
 
 
 def _is_gif(out: Path, gif: bool) -> bool:
-    """Whether the picture moves; a bad name, or Pillow that is missing, is reported now, not after the work."""
+    """Return whether the picture is animated; report a bad name or missing Pillow before the work."""
     from jostle.render.png import require_pillow
 
     suffix = out.suffix.lower()
@@ -276,7 +278,7 @@ def _motion(
     seed: int | None,
     pose: NDArray[np.float64] | None,
 ) -> tuple[Motion, bool]:
-    """Return the frames to draw from, and whether a frame with a contact is to be looked for among them."""
+    """Return the motion to draw from, and whether to search it for a frame with a contact."""
     from jostle.motion.record import Motion
     from jostle.scenes.named_bodies import SEVERAL_BODIES, drifting, one_frame, read_bodies
     from jostle.world.world import World
@@ -285,9 +287,7 @@ def _motion(
     of_files = isinstance(found, Motion | World)
     if pose is not None:
         if not isinstance(found, World) or Path(what[-1]).suffix.lower() in (".npz", *SEVERAL_BODIES):
-            raise InputError(
-                "--translate and --rotate move the last of mesh files; scenes and motions say themselves where bodies are"
-            )
+            raise InputError("--translate and --rotate move the last of mesh files; scenes and motions define their own poses")
         list(found)[-1].pose = pose
     if isinstance(found, World):
         title = ", ".join(Path(text).name for text in what)
@@ -314,6 +314,6 @@ def _motion(
 
 
 def _numbers(count: int, frame: int | None, frames: int | None, every: int) -> range:
-    """Return the frames of a GIF."""
+    """Return the frame numbers of a GIF."""
     first = 0 if frame is None else range(count)[frame]
     return range(first, count, every)[: frames or FRAMES_OF_A_GIF]

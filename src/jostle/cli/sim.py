@@ -1,5 +1,4 @@
-"""`jostle sim SCENE`: let the bodies of a scene, a saved world or a mesh file collide, or soft ones squeeze each other, step by
-step; record it, and say how it went."""
+"""`jostle sim SCENE`: simulate colliding rigid bodies or squeezed soft ones; record and sum up."""
 
 from __future__ import annotations
 
@@ -34,50 +33,48 @@ def sim(
     scene: Annotated[
         str,
         typer.Argument(
-            help="A built-in scene, with parameters if you like: 'spheres(count=40)'; a GLB or glTF file; a world saved as .npz; "
+            help="A built-in scene, optionally with parameters: 'spheres(count=40)'; a GLB or glTF file; a world saved as .npz; "
             "squeeze, or 'squeeze(faces=5000, press=0.35, finer=1)': two soft bodies between two plates.",
             show_default=False,
         ),
     ],
-    frames: Annotated[
-        int | None, typer.Option(min=1, help="How many steps; by default those of the scene.", show_default=False)
-    ] = None,
+    frames: Annotated[int | None, typer.Option(min=1, help="Number of steps; by default the scene's.", show_default=False)] = None,
     method: Annotated[
-        str | None, typer.Option(help="Method to detect with, settings in brackets: 'voxmap(accuracy=1)'.", show_default=False)
+        str | None, typer.Option(help="Detection method, optionally with settings: 'voxmap(accuracy=1)'.", show_default=False)
     ] = None,
     response: Annotated[
-        str, typer.Option(help="exchange (velocities, as in the paper) or impulse (at the contact points).")
+        str, typer.Option(help="exchange (of velocities, as in the paper) or impulse (at the contact points).")
     ] = "exchange",
     integrator: Annotated[str, typer.Option(help="semi_implicit, or explicit (the paper's; energy may grow).")] = "semi_implicit",
     dt: Annotated[
         float | None,
         typer.Option(
-            help="Seconds of a step, 1 by default: scenes give velocities per step, whatever it is. 1/60 by default for squeeze.",
+            help="Seconds per step; 1 by default, 1/60 for squeeze. Scenes give velocities per step, whatever its length.",
             show_default=False,
         ),
     ] = None,
-    gravity: Annotated[Gravity | None, typer.Option(help="X Y Z, lengths per second squared.", show_default=False)] = None,
-    restitution: Annotated[float, typer.Option(help="0 … 1, of bodies and walls; with impulse only.")] = 1.0,
-    friction: Annotated[float, typer.Option(help="Coefficient, between bodies; with impulse or squeeze only.")] = 0.0,
-    density: Annotated[float | None, typer.Option(help="Of all bodies.", show_default=False)] = None,
-    mass: Annotated[float | None, typer.Option(help="Of each body.", show_default=False)] = None,
+    gravity: Annotated[Gravity | None, typer.Option(help="X Y Z, in length units per second squared.", show_default=False)] = None,
+    restitution: Annotated[float, typer.Option(help="Restitution of bodies and walls, 0 … 1; with impulse only.")] = 1.0,
+    friction: Annotated[float, typer.Option(help="Friction coefficient between bodies; with impulse or squeeze only.")] = 0.0,
+    density: Annotated[float | None, typer.Option(help="Density of all bodies.", show_default=False)] = None,
+    mass: Annotated[float | None, typer.Option(help="Mass of each body.", show_default=False)] = None,
     cube: Annotated[
         float | None,
         typer.Option(
-            help="Edge of the cube about the origin whose walls reflect, 0 for no walls; by default the scene's.",
+            help="Edge of the cube around the origin whose walls reflect, 0 for no walls; by default the scene's.",
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of a scene that is made at random.", show_default=False)] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Threads of the detection; the motion does not depend on it.")] = 1,
+    seed: Annotated[int | None, typer.Option(min=0, help="Random seed of the scene.", show_default=False)] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Detection threads; the motion does not depend on their number.")] = 1,
     record: Annotated[
         Path | None, typer.Option(help="Write the motion (.npz), for jostle lab run --motion.", show_default=False)
     ] = None,
 ) -> None:
-    """Simulate: bodies move, meet walls and each other, and respond.
+    """Simulate bodies that move, collide with walls and each other, and respond.
 
-    Prints frames, contacts, energy at start and end, and the time of the detection. Ctrl-C ends it; what was done so far is
-    recorded and printed. Exit status: 0 done, 2 bad input, 130 interrupted.
+    Prints frames, contacts, energy at start and end, and detection times. Ctrl-C ends the run and keeps the frames so far.
+    Exit status: 0 done, 2 bad input, 130 interrupted.
     """
     from rich.console import Console
 
@@ -129,13 +126,13 @@ def _go(console: Console, steps: SceneSimulation | Squeeze, frames: int, record:
 
 
 def _given(context: typer.Context, name: str) -> bool:
-    """Whether an option was written, and is not only there by default."""
+    """Return whether an option is on the command line rather than a default."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
 
 def _squeeze(text: str, seed: int | None, method: Method | None, settings: dict[str, Any]) -> Squeeze:
-    """The squeeze that a text with parameters stands for."""
+    """Return the squeeze described by a text with parameters."""
     from jostle.interface.query import Budget
     from jostle.settings_text import name_and_rest, settings_written
     from jostle.sim import SoftMaterial, Squeeze
@@ -172,7 +169,7 @@ def _introduce(console: Console, scene: Scene, steps: SceneSimulation) -> None:
 
 
 def _run(console: Console, steps: Steps, frames: int, recorder: Recorder | None) -> Run:
-    """Run with a bar; the first step compiles or loads the code."""
+    """Run with a progress bar; the first step compiles or loads the code."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from jostle.sim import run
@@ -189,11 +186,11 @@ def _run(console: Console, steps: Steps, frames: int, recorder: Recorder | None)
 
 def _print(console: Console, done: Run, pulled: bool) -> None:
     if not done.complete:
-        console.print(f"[yellow]interrupted[/yellow] after {done.frames} frames; what is below is what was done", highlight=False)
+        console.print(f"[yellow]interrupted[/yellow] after {done.frames} frames; the numbers below are of these", highlight=False)
     rows = f", {done.contacts:,} contact rows" if done.contacts else ""
     console.print(f"{done.frames:,} frames, {done.pairs:,} touching pairs{rows} in all", highlight=False)
     start, end = done.energy_at_start, done.energy_at_end
-    # With gravity the energy has no natural zero, and a share of it says nothing; nor does one of what is a rounding error.
+    # With gravity energy has no natural zero, so a percentage means nothing; nor does one of a rounding error.
     change = f" ({100.0 * (end / start - 1.0):+.3g} %)" if start > 1e-12 * end and not pulled else ""
     console.print(f"energy {start:.6g} at the start, {end:.6g} at the end{change}", highlight=False)
     if done.frames > 1:  # the first step loads the code

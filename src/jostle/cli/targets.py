@@ -1,4 +1,4 @@
-"""Files that commands write: what is wrong with their names is told before the work, and no input is written over."""
+"""Output files of commands: checked before the work, and never an input of the same command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jostle.errors import InputError
 
 
 def check_target(option: str, target: Path | None, inputs: Iterable[str | Path | None] = (), endings: tuple[str, ...] = ()) -> None:
-    """Refuse a file that cannot be written, has another ending, or is one that the command reads."""
+    """Raise for a file that cannot be written, has the wrong ending, or is an input of the command."""
     if target is None:
         return
     if endings and target.suffix.lower() not in endings:
@@ -19,7 +19,7 @@ def check_target(option: str, target: Path | None, inputs: Iterable[str | Path |
     if not target.parent.is_dir():
         raise InputError(f"{option} {target}: there is no folder {target.parent}")
     if target.exists() and any(one is not None and Path(one).exists() and target.samefile(one) for one in inputs):
-        raise InputError(f"{option} {target}: this file is read, and would be written over; choose another name")
+        raise InputError(f"{option} {target}: this file is an input and would be overwritten; choose another name")
     if ".png" in endings:
         from jostle.render.png import require_pillow
 

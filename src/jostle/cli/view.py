@@ -1,4 +1,4 @@
-"""`jostle view SCENE`: look at bodies in a browser, drag them, and see what touches."""
+"""`jostle view SCENE`: drag bodies in a browser and see what touches."""
 
 from __future__ import annotations
 
@@ -25,36 +25,38 @@ def view(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="A built-in scene, with parameters if you like: 'spheres(count=40)'; mesh files (GLB, glTF: one body per node); "
+            help="A built-in scene, optionally with parameters: 'spheres(count=40)'; mesh files (GLB, glTF: one body per node); "
             "a recorded motion or a saved world (.npz). By default the scene room.",
             show_default=False,
         ),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="Method to detect with, settings in brackets: 'voxmap(accuracy=1)'.", show_default=False)
+        str | None, typer.Option(help="Detection method, optionally with settings: 'voxmap(accuracy=1)'.", show_default=False)
     ] = None,
-    clearance: Annotated[float, typer.Option(help="Also show faces nearer than this length, in amber.")] = 0.0,
+    clearance: Annotated[float, typer.Option(help="Also show faces closer than this distance, in amber.")] = 0.0,
     solid: Annotated[bool, typer.Option("--solid", help="Also find a body that lies wholly inside another.")] = False,
-    respond: Annotated[str, typer.Option(help="What bodies do that are touched: show, push, bounce or deform.")] = "show",
-    overlay: Annotated[str, typer.Option(help="What the method shows of itself, a name of its list in the panel.")] = "nothing",
-    play: Annotated[bool, typer.Option("--play", help="Play the motion at once.")] = False,
+    respond: Annotated[str, typer.Option(help="Response of touched bodies: show, push, bounce or deform.")] = "show",
+    overlay: Annotated[str, typer.Option(help="Overlay of the method's internals, by its name in the panel.")] = "nothing",
+    play: Annotated[bool, typer.Option("--play", help="Start playing the motion.")] = False,
     fit: Annotated[
-        bool, typer.Option("--fit", help="Bodies that are dragged stop before contact and slide along it; the way can be saved.")
+        bool, typer.Option("--fit", help="Dragged bodies stop before contact and slide along it; their paths can be saved.")
     ] = False,
     separation: Annotated[
         float | None,
-        typer.Option(help="With --fit: how near they may come; by default a thousandth of the scene.", show_default=False),
+        typer.Option(help="With --fit: distance to keep; by default a thousandth of the median body's size.", show_default=False),
     ] = None,
-    shadows: Annotated[bool, typer.Option(help="Without them a browser that has no graphics hardware draws much faster.")] = True,
+    shadows: Annotated[
+        bool, typer.Option(help="Draw shadows; without them a browser without graphics hardware is much faster.")
+    ] = True,
     upload_limit: Annotated[
-        float, typer.Option(help="Megabytes of a mesh file that is added on the page, at most; 0: none can be added.")
+        float, typer.Option(help="Largest mesh file that can be added on the page, in megabytes; 0: none.")
     ] = 20.0,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 for any that is free.")] = 8080,
-    host: Annotated[str, typer.Option(help="Address to listen on; others than this machine's own let others in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 for any free port.")] = 8080,
+    host: Annotated[str, typer.Option(help="Address to listen on; by default only this machine can connect.")] = "127.0.0.1",
 ) -> None:
-    """Open a page with bodies to drag and turn; faces that touch are red.
+    """Open a page with bodies to drag and rotate; touching faces are red.
 
-    Several browsers may look at once and share one world. Ctrl-C ends it. Exit status: 0 ended, 2 bad input.
+    Several browsers can share one world. Ctrl-C closes the page. Exit status: 0 closed, 2 bad input.
     """
     from rich.console import Console
 
@@ -67,7 +69,7 @@ def view(
         raise InputError("--separation has no meaning without --fit")
     if not 0.0 <= upload_limit <= MOST_MEGABYTES:
         raise InputError(f"--upload-limit is {upload_limit:g}; it must be from 0 to {MOST_MEGABYTES}")
-    check_address(host, port)  # told now, not after the scene is made
+    check_address(host, port)  # before the scene is made
     console = Console(width=None if sys.stdout.isatty() else 160)
     session = _session(what or [], method, clearance, solid, respond, overlay, separation if fit else None, fit)
     faces = sum(len(mesh.faces) for mesh in session.subject.start.meshes)
@@ -77,7 +79,7 @@ def view(
 
     page = open_session(session, host, port, play=play, shadows=shadows, upload_limit=upload_limit)
     with page as address, until_interrupted(console) as wait:
-        console.print(f"open [bold]{on_terminal(address)}[/bold] in a browser; Ctrl-C ends it", highlight=False, soft_wrap=True)
+        console.print(f"open [bold]{on_terminal(address)}[/bold] in a browser; Ctrl-C closes it", highlight=False, soft_wrap=True)
         if not is_loopback(host):
             here = ANYWHERE.get(as_browsers_write(host))
             name = "" if here is None else f" (with this machine's name for {here})"
@@ -100,7 +102,7 @@ def _session(
     separation: float | None,
     fit: bool,
 ) -> Session:
-    """The session of a command line; whatever cannot be is refused here, before a page is opened."""
+    """Return the session of a command line; check all options before a page is opened."""
     from jostle import cast
     from jostle.viewer.overlay_names import names_for
     from jostle.viewer.session import Session
@@ -123,7 +125,7 @@ def _session(
 
 
 def _usual_separation(start: object) -> float:
-    """A thousandth of the median body's diagonal, rounded to one digit."""
+    """Return a thousandth of the median body's diagonal, rounded to one digit."""
     import numpy as np
 
     sizes = [mesh.size for mesh in start.meshes]  # type: ignore[attr-defined]
@@ -132,7 +134,7 @@ def _usual_separation(start: object) -> float:
 
 @contextmanager
 def until_interrupted(console: Console) -> Iterator[Callable[[], None]]:
-    """Yield what waits for Ctrl-C, which ends this block at any place in it."""
+    """Yield a function that waits for Ctrl-C; Ctrl-C anywhere in the block ends it."""
     try:
         yield _wait
     except KeyboardInterrupt:

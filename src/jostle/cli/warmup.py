@@ -16,20 +16,20 @@ MODULE = "jostle.cli.warmups"
 
 
 def warmup(
-    processes: Annotated[int, typer.Option(min=1, help="How many processes compile side by side.")] = 2,
+    processes: Annotated[int, typer.Option(min=1, help="Number of parallel compile processes.")] = 2,
 ) -> None:
-    """Compile all kernels now, so that the first answer comes at once. Takes some minutes, once per version of jostle."""
+    """Compile all kernels ahead of time. Takes some minutes, once per version of jostle."""
     from rich.console import Console
 
     from jostle.kernels.cache_state import user_directory
 
     console = Console()
     seconds = compile_with_progress(console, processes)
-    console.print(f"ready in {seconds:.1f} s; compiled code is kept in {user_directory()}", highlight=False)
+    console.print(f"ready in {seconds:.1f} s; compiled code is cached in {user_directory()}", highlight=False)
 
 
 def compile_with_progress(console: Console, processes: int = 2, entries: Sequence[str] | None = None) -> float:
-    """Compile what is not in the cache, all of it or some entries, showing progress; return the seconds it took."""
+    """Compile uncached kernels, all or some entries, showing progress; return the seconds it took."""
     import importlib
     import time
 

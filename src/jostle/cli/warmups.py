@@ -51,7 +51,7 @@ def _tetrahedron(shift: float = 0.0) -> Mesh:
 
 
 def _balls() -> tuple[Mesh, Mesh]:
-    """Two that meet, with more faces than the first lists and leaves hold: what tetrahedra never ask for."""
+    """Return two balls that meet, with more faces than initial buffers and leaves hold."""
     ball = icosphere(3)
     return ball, ball.with_vertices(ball.vertices + 0.3)
 

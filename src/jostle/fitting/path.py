@@ -1,8 +1,8 @@
-"""Recorded paths: the poses of one body along its way, in a table that people and spreadsheets read.
+"""Recorded paths: the poses of one body, in a table for people and spreadsheets.
 
-A file has the header `time,x,y,z,qw,qx,qy,qz` and one line per pose: a time that grows, where the origin of the body's mesh is in
-the world (the world's units), and its orientation as a unit quaternion, scalar part first. Empty lines and lines that begin with
-# are left out. Numbers are written so that they read back to the bit.
+A file has the header `time,x,y,z,qw,qx,qy,qz` and one line per pose: an increasing time, the position of the mesh origin in the
+world (the world's units), and the orientation as a unit quaternion, scalar part first. Empty lines and lines that begin with # are
+skipped. Numbers are written so that they read back to the bit.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from jostle.atomic_file import written_whole
 from jostle.errors import InputError
 
 HEADER = ("time", "x", "y", "z", "qw", "qx", "qy", "qz")
-UNIT_TOLERANCE = 1e-3  # by how much the length of a quaternion in a file may differ from 1: four digits were written, or more
+UNIT_TOLERANCE = 1e-3  # largest deviation of a quaternion's length from 1 in a file: enough for four written digits
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedPath:
-    """The way of one body.
+    """The path of one body.
 
     Parameters
     ----------
     poses : (n, 4, 4) float64
-        Body to world, at least one; the body goes from each to the next along the shortest screw.
+        Body to world, at least one; the body moves from each to the next along the shortest screw.
     times : (n,) float64, optional
-        Rising, in seconds or whatever the recording counts; 0, 1, 2, … by default.
+        Increasing, in seconds or the recording's own unit; 0, 1, 2, … by default.
     body : str
-        Which body it is made for; "" for any.
+        The body it is made for; "" for any.
     without : tuple of str
-        Bodies that are gone before this way is gone.
+        Bodies that are removed before this path is taken.
     title : str
-        For people: what is done along it.
+        A description for people.
     """
 
     poses: Floats

@@ -1,10 +1,10 @@
-"""Sliding: the motion nearest to a wished one that goes into no contact plane.
+"""Sliding: the motion nearest to a desired one that does not enter any contact plane.
 
 A motion of a rigid body is the screw that begins with the velocity v of its centre and the turn w about it (a vector of radians).
 At a contact with the point p and the unit normal n towards the body it is allowed if the velocity there, n·(v + w × (p - centre)),
 is not less than what the screw bends towards the plane later. Of all motions that every contact allows the one nearest to the
-wished one is taken, with turns measured by the body's radius: a body that is drawn against a plate slides along it, and turns about
-an edge that holds one end of it.
+desired one is taken, with turns measured by the body's radius: a body that is drawn against a plate slides along it, and turns
+about an edge that holds one end of it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SLACK = 1e-12
 
 
 class Plane(NamedTuple):
-    """A contact that holds a body up: point (3,) in body coordinates, unit normal (3,) of the world, towards the body.
+    """A contact plane: point (3,) in body coordinates, unit normal (3,) in the world, towards the body.
 
     The point goes with the body, as a corner that slides over a plate does.
     """
@@ -36,7 +36,7 @@ class Plane(NamedTuple):
 
 
 class Handle(NamedTuple):
-    """What a body is held at: a centre (3,) in its own coordinates, and the radius that makes a turn a length."""
+    """The reference frame of small motions: a centre (3,) in body coordinates, and a radius for rotations."""
 
     centre: Floats
     radius: float
@@ -47,13 +47,16 @@ class Handle(NamedTuple):
         return place
 
     def motion(self, begin: Floats, end: Floats) -> Floats:
-        """(6,) the screw between two poses: velocity of the centre as it begins, turn times radius. Raises for half a turn."""
+        """Return (6,) the screw between two poses: initial velocity of the centre, turn times radius.
+
+        Raises for half a turn.
+        """
         turn = turn_between(begin, end)
         turned = turn[:3] * turn[3]
         return np.concatenate([np.linalg.solve(_mean_turn(turned), self.at(end) - self.at(begin)), turned * self.radius])
 
     def angle(self, motion: Floats) -> float:
-        """By how many radians a motion (6,) turns."""
+        """Return the angle of a motion (6,) in radians."""
         return float(np.linalg.norm(motion[3:])) / self.radius
 
     def moved(self, pose: Floats, motion: Floats) -> Floats:
@@ -66,7 +69,10 @@ class Handle(NamedTuple):
 
 
 def _mean_turn(turned: Floats) -> Floats:
-    """(3, 3) the mean of the rotations on the way of a turn (a vector of radians): what a velocity that turns along sums up to."""
+    """Return (3, 3) the mean rotation during a turn (a vector of radians).
+
+    A velocity that turns along adds up to this.
+    """
     angle = float(np.linalg.norm(turned))
     x, y, z = turned
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
@@ -79,37 +85,40 @@ def _mean_turn(turned: Floats) -> Floats:
 
 
 def add_plane(planes: Sequence[Plane], plane: Plane, near: float) -> list[Plane]:
-    """Return the planes with a new one, which takes the place of its like: less than `near` away and almost parallel."""
+    """Return the planes with a new one, replacing one less than `near` away and almost parallel."""
     kept = [old for old in planes if old.normal @ plane.normal < 0.999 or np.linalg.norm(old.point - plane.point) > near]
     return [*kept, plane][-MOST_PLANES:]
 
 
-def slide(handle: Handle, pose: Floats, wish: Floats, planes: Sequence[Plane]) -> Floats:
-    """Return the motion (6,) nearest to the wished one, or to a part of it, that all planes allow; zeros if there is none."""
+def slide(handle: Handle, pose: Floats, desired: Floats, planes: Sequence[Plane]) -> Floats:
+    """Return the motion (6,) nearest to the desired one, or part of it, that all planes allow; else zeros."""
     arms = (np.array([plane.point for plane in planes]) - handle.centre) @ pose[:3, :3].T
     normals = np.array([plane.normal for plane in planes])
     rows = np.hstack([normals, np.cross(arms, normals) / handle.radius])
     bend = np.zeros(len(planes))
-    if handle.angle(wish) > LARGEST_TURN:
-        wish = wish * (LARGEST_TURN / handle.angle(wish))
+    if handle.angle(desired) > LARGEST_TURN:
+        desired = desired * (LARGEST_TURN / handle.angle(desired))
     for _ in range(TRIES):
-        motion = _nearest(wish, rows, bend)
+        motion = _nearest(desired, rows, bend)
         if motion is None:
             break
         if handle.angle(motion) > LARGEST_TURN:
-            wish = wish * (0.9 * LARGEST_TURN / handle.angle(motion))
+            desired = desired * (0.9 * LARGEST_TURN / handle.angle(motion))
             continue
         needed = _bend(handle, motion, arms, normals)
         if (needed <= bend).all():
             return motion
         bend = np.maximum(bend, 1.1 * needed)
     # Between planes that face each other there is no room for an arc: the body may still shift.
-    straight = _nearest(wish[:3], normals, np.zeros(len(planes)))
+    straight = _nearest(desired[:3], normals, np.zeros(len(planes)))
     return np.zeros(6) if straight is None else np.concatenate([straight, np.zeros(3)])
 
 
 def _bend(handle: Handle, motion: Floats, arms: Floats, normals: Floats) -> Floats:
-    """(n,) how far a screw (6,) bends towards planes later, at most: half its acceleration as it begins, and what may come."""
+    """Return (n,) an upper bound of how far a screw (6,) bends towards each plane later.
+
+    Half its initial acceleration, and a bound of the rest.
+    """
     turned = motion[3:] / handle.radius
     velocities = motion[:3] + np.cross(turned, arms)
     towards = -np.sum(normals * np.cross(turned, velocities), axis=1)
@@ -118,19 +127,23 @@ def _bend(handle: Handle, motion: Floats, arms: Floats, normals: Floats) -> Floa
     return bend
 
 
-def _nearest(wish: Floats, rows: Floats, least: Floats) -> Floats | None:
-    """The point x nearest to a wish with rows @ x >= least, None if there is none: the one whose active rows push, and only they.
+def _nearest(desired: Floats, rows: Floats, least: Floats) -> Floats | None:
+    """Return the point nearest to a desired one with rows @ x >= least, or None.
+
+    It is the point whose active rows all push.
 
     There are at most `MOST_PLANES` rows, so all sets of active ones are tried, small sets first.
     """
-    slack = _SLACK * (1.0 + float(np.linalg.norm(wish)))
-    for count in range(min(len(rows), len(wish)) + 1):
+    slack = _SLACK * (1.0 + float(np.linalg.norm(desired)))
+    for count in range(min(len(rows), len(desired)) + 1):
         for chosen in itertools.combinations(range(len(rows)), count):
             active = rows[list(chosen)]
-            push = np.linalg.lstsq(active @ active.T, least[list(chosen)] - active @ wish, rcond=None)[0] if count else np.empty(0)
+            push = (
+                np.linalg.lstsq(active @ active.T, least[list(chosen)] - active @ desired, rcond=None)[0] if count else np.empty(0)
+            )
             if (push < 0.0).any():
                 continue
-            point: Floats = wish + active.T @ push
+            point: Floats = desired + active.T @ push
             if (rows @ point >= least - slack).all():
                 return point
     return None

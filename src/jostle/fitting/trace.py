@@ -1,4 +1,4 @@
-"""The trace of a walk as a table: where the body was after each piece of its way, and what it touched there.
+"""The trace of a walk as a table: the pose after each segment, and what was touched there.
 
 One line per step under the header below: the time on the clock of the path, the number of the recorded pose that the body was
 drawn to, its pose as in a path file, and for a contact the other body, the faces and features of both, the point and the normal
@@ -21,7 +21,7 @@ HEADER = (
 
 
 def write_trace(walk: Walk, file: str | PathLike[str]) -> None:
-    """Write the steps of a walk; the file appears under its name only when it is whole."""
+    """Write the steps of a walk; the file appears only when it is complete."""
     write_table(file, HEADER, [_line(step) for step in walk.steps])
 
 

@@ -1,9 +1,9 @@
-"""The walk: a body is led along a recorded path and stops at a separation before it touches another one (Eckstein, Schömer 1999).
+"""Move a body along a recorded path, stopping at a separation before contact (Eckstein, Schömer 1999).
 
-Each piece of the path, from one recorded pose to the next, is one step along the shortest screw; the method of the world says how
+Each segment of the path, from one recorded pose to the next, is one step along the shortest screw. The world's method finds how
 much of it is free (`detect(motion=True)`), so nothing is missed between two poses. At a contact the walk ends, or the body slides:
-it is drawn on towards the recorded poses, and whatever part of that motion goes into a contact plane is taken out (`slide.py`). All
-other bodies are at rest, and only pairs with the moved body count, however the others stand to each other.
+it is pulled on towards the recorded poses, without the component of that motion into a contact plane (`slide.py`). All other bodies
+are at rest, and only pairs with the moved body count.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from jostle.world.all_or_nothing import all_or_nothing
 from jostle.world.body import Body
 from jostle.world.world import World
 
-SLIDES_PER_POSE = 12  # contacts that are looked at before the next recorded pose draws
-PATIENCE = 20  # recorded poses in a row that do not move the body before it counts as blocked
-STUCK = 10.0  # separations that it must lag behind the path for that
-KEPT = 0.95  # separations: a body that is pressed nearer than this moves off again
-NOTHING = 1e-3  # separations, or radii of a body that is smaller: what comes less near than this to the wished pose is no motion
+SLIDES_PER_POSE = 12  # contacts handled before the next recorded pose pulls
+PATIENCE = 20  # consecutive recorded poses that do not move the body before it counts as blocked
+STUCK = 10.0  # separations that it must lag behind the path to count as blocked
+KEPT = 0.95  # separations: a body pressed closer than this moves off again
+NOTHING = 1e-3  # separations, or radii of a smaller body: less progress towards the desired pose is no motion
 
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """A contact that stopped or turned aside the moved body."""
+    """A contact that stopped or deflected the moved body."""
 
-    body: str  # the other one
+    body: str  # the other body
     face: int  # of the moved body
     other_face: int
     feature: Feature | None  # of the moved body: ("vertex", (i,)), ("edge", (i, j)) or ("face", (i, j, k)), vertices of its mesh
@@ -52,31 +52,31 @@ class Touch:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Where the body is after a piece of its way."""
+    """The pose of the body after a segment of its path."""
 
-    time: float  # on the clock of the path
-    number: int  # of the recorded pose that it is drawn to, 0 for the start
-    fraction: float  # of the way to that pose, 0 … 1
+    time: float  # in the path's time
+    number: int  # of the recorded pose that it is pulled to, 0 for the start
+    fraction: float  # of the motion to that pose, 0 … 1
     pose: Floats  # (4, 4)
-    touch: Touch | None = None  # what ended this piece
+    touch: Touch | None = None  # the contact that ended this segment
 
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """How far a body came on its path. Truth value: whether it came to the end.
+    """How far a body got on its path. Truth value: whether it reached the end.
 
     Parameters
     ----------
     body : str
     path : RecordedPath
     steps : tuple of Step
-        The start, then one for each piece.
+        The start, then one per segment.
     stopped : int
-        Which of the steps it ended at: it hardly moved after that one.
+        Index of the step at which it ended: it hardly moved after that one.
     removed : bool
-        Whether the last recorded pose was reached; a body that slides, to a thousandth of the separation or of its own radius.
+        Whether it reached the last recorded pose; when sliding, to a thousandth of the separation or of its radius.
     complete : bool
-        False if the walk was interrupted before it came to an end.
+        False if the walk was interrupted.
     """
 
     body: str
@@ -91,12 +91,12 @@ class Walk:
 
     @property
     def end(self) -> Step:
-        """Where it ended: the last step, or if it slid and was blocked, the one after which it hardly moved."""
+        """The last step or, if it slid and was blocked, the one after which it hardly moved."""
         return self.steps[self.stopped]
 
     @property
     def blocked_by(self) -> Touch | None:
-        """The contact at which it ended, None if it came to the end or was interrupted before."""
+        """The contact that blocked it; None if it reached the end or was interrupted."""
         if self.removed or not self.complete:
             return None
         after, before = self.steps[self.stopped :], self.steps[: self.stopped]
@@ -104,7 +104,7 @@ class Walk:
 
     @property
     def touches(self) -> list[Touch]:
-        """All contacts on the way."""
+        """All contacts along the path."""
         return [step.touch for step in self.steps if step.touch is not None]
 
 
@@ -117,24 +117,24 @@ def walk(
     slide: bool = False,
     progress: Progress | None = None,
 ) -> Walk:
-    """Lead a body along a path until it comes to the end or is blocked; it stays where it came to.
+    """Move a body along a path until it reaches the end or is blocked, and leave it there.
 
     Parameters
     ----------
     world : World
-        With a method that looks along motions ("bounding_tree"). The bodies of the world but the moved one stay at rest.
+        A world whose method tests motion ("bounding_tree"). All bodies but the moved one stay at rest.
     body : Body, int or str
     poses : RecordedPath or (n, 4, 4)
-        At least two. The body is put at the first one, then goes from each to the next along the shortest screw.
+        At least two. The body is placed at the first, then moves from each to the next along the shortest screw.
     separation : float
-        How near to other bodies it may come. Where it starts nearer, it may part and slide but not come nearer.
+        The distance it keeps from other bodies. Where it starts closer, it may slide and move apart, but not come closer.
     slide : bool
         Slide along contacts instead of stopping at the first one; needs a separation > 0.
     progress : callable, optional
         progress(share, text) after each recorded pose.
 
-    Each step counts as a `detect` of the world. A walk that is interrupted leaves all as it was before; `walk_along` leaves the
-    body at the end of the last step.
+    Each step counts as a `detect` of the world. An interrupted walk changes nothing; `walk_along` leaves the body at the end of the
+    last step.
     """
     path = path_of(poses)
     steps: list[Step] = []
@@ -150,22 +150,22 @@ def walk(
 
 
 def path_of(poses: RecordedPath | ArrayLike) -> RecordedPath:
-    """Return what a walk goes along, checked: at least two poses."""
+    """Return the path of a walk, checked: at least two poses."""
     path = poses if isinstance(poses, RecordedPath) else RecordedPath(np.asarray(poses))
     if len(path) < 2:
-        raise InputError("the path has one pose only; a way has at least two")
+        raise InputError("the path has one pose only; it must have at least two")
     return path
 
 
 def walk_along(
     world: World, body: Body | int | str, path: RecordedPath, *, separation: float = 0.0, slide: bool = False
 ) -> Iterator[Step]:
-    """Yield the steps of a walk as they are made, for loops that draw or may be interrupted; see `walk`."""
+    """Yield the steps of a walk one by one, for loops that draw or may be interrupted; see `walk`."""
     moved, gap = world[body], cast.as_length(separation, "separation")
     if cast.as_flag(slide, "slide") and gap == 0.0:
-        raise InputError("slide=True needs a separation > 0: bodies that touch cannot tell sliding from going in")
+        raise InputError("slide=True needs a separation > 0: between touching bodies sliding and penetrating look alike")
     if moved.deformable:
-        raise InputError(f"body {moved.name!r} is deformable; a path leads rigid bodies only")
+        raise InputError(f"body {moved.name!r} is deformable; only rigid bodies can follow a path")
     for number in range(1, len(path)):
         try:
             turn_between(path.poses[number - 1], path.poses[number])
@@ -175,7 +175,7 @@ def walk_along(
 
 
 def walk_of(body: Body, path: RecordedPath, steps: Sequence[Step], separation: float, slide: bool, complete: bool = True) -> Walk:
-    """Return the walk of the steps that `walk_along` made, all of them or those before an interrupt."""
+    """Return the walk of the steps that `walk_along` yielded, all or those before an interrupt."""
     steps = tuple(steps) or (Step(float(_times(path)[0]), 0, 0.0, path.poses[0]),)
     handle, stopped = handle_of(body), len(steps) - 1
 
@@ -192,19 +192,22 @@ def walk_of(body: Body, path: RecordedPath, steps: Sequence[Step], separation: f
 
 
 def handle_of(body: Body) -> Handle:
-    """Return what a body is held at: the middle of its box, and the mean distance of its vertices from there."""
+    """Return the body's handle: the centre of its box, and the mean distance of its vertices from it."""
     points = body.mesh.vertices[np.unique(body.mesh.faces)]
     centre = body.mesh.bounds.mean(axis=0)
     return Handle(centre, max(float(np.linalg.norm(points - centre, axis=1).mean()), cast.SMALLEST_COORDINATE))
 
 
 def _nothing(handle: Handle, separation: float) -> float:
-    """The length of a motion that counts as none; bounded by the radius, because a separation may be larger than the way out."""
+    """Return the length below which a motion counts as none.
+
+    It is bounded by the radius, because a separation may be larger than the way out.
+    """
     return NOTHING * min(separation, handle.radius)
 
 
 class _Walker:
-    """One walk: the world, the body that is led, and where it is."""
+    """One walk: the world, the moved body, and its pose."""
 
     def __init__(self, world: World, body: Body, path: RecordedPath, separation: float) -> None:
         self.world, self.body, self.path, self.separation = world, body, path, separation
@@ -250,7 +253,7 @@ class _Walker:
                 return
 
     def _drawn_to(self, goal: Floats) -> Iterator[Touch | None]:
-        """Move towards a pose, along contacts that come up, until it is reached or nothing moves any more.
+        """Move towards a pose, along contacts that come up, until it is reached or nothing moves.
 
         The first motion is along the planes of before, the second one without them: what is no contact any more must not hold the
         body. If it meets a contact at once, the planes are taken back.
@@ -275,10 +278,10 @@ class _Walker:
             kept = []
 
     def _slide(self, goal: Floats) -> tuple[bool, Touch | None]:
-        """Move towards a pose as the planes allow; return whether anything moved, and the contact at the end, now a plane too."""
-        wish = self.handle.motion(self.pose, goal)
-        motion = slide(self.handle, self.pose, wish, self.planes) if self.planes else wish
-        if np.linalg.norm(wish) - np.linalg.norm(wish - motion) <= _nothing(self.handle, self.separation):
+        """Move towards a pose as the planes allow; return whether it moved, and the new contact."""
+        desired = self.handle.motion(self.pose, goal)
+        motion = slide(self.handle, self.pose, desired, self.planes) if self.planes else desired
+        if np.linalg.norm(desired) - np.linalg.norm(desired - motion) <= _nothing(self.handle, self.separation):
             return False, None
         _, touch = self._go(self.handle.moved(self.pose, motion) if self.planes else goal)
         if touch is not None:
@@ -288,14 +291,14 @@ class _Walker:
         return True, touch
 
     def _move_off(self, touch: Touch) -> None:
-        """Go back to the separation if the body was drawn nearer: each step that presses may take a hundredth of the distance."""
+        """Move back to the separation after being pressed closer, by up to a hundredth of it per step."""
         if touch.distance < KEPT * self.separation:
             off = self.pose.copy()
             off[:3, 3] += (self.separation - touch.distance) * touch.normal
             self._go(off)
 
     def _go(self, goal: Floats) -> tuple[float, Touch | None]:
-        """Go towards a pose until a contact; return how much of the way was free, and the contact."""
+        """Move towards a pose until a contact; return the free fraction and the contact."""
         twin = copy.copy(self)
         return all_or_nothing(self.world, self, twin, lambda: twin._gone(goal))
 
@@ -309,7 +312,7 @@ class _Walker:
         return fraction, self._touch(contacts.select(np.array([np.argmin(contacts.time)]))) if fraction < 1.0 else None
 
     def _touch(self, contact: Contacts) -> Touch:
-        """What is told of a contact, the moved body first."""
+        """Return a contact with the moved body first."""
         a, b = self.world[int(contact.body_a[0])], self.world[int(contact.body_b[0])]
         found = contact.features
         feature_a, feature_b = (None, None) if found is None else (found.of_a(0), found.of_b(0))

@@ -1,11 +1,11 @@
 """Bodies and Frame: what a detector sees of a world.
 
-`Bodies` is what stays from step to step (meshes, names); it changes only when bodies are added or removed. `Frame` is one
-instant: poses and vertices now and at the last successful `detect`, and the filters. Both are snapshots: a world never
-writes into a frame that it has handed out, so that a report can compute its contact geometry when it is asked for.
+`Bodies` holds meshes and names; it changes only when bodies are added or removed. `Frame` is one instant: poses and vertices now
+and at the last successful `detect`, and the filters. Both are snapshots: a world never writes into a frame that it has handed out,
+so that a report can compute its contact geometry later.
 
-Deviation from DESIGN: vertices are a tuple of one array per body instead of one flat array. Bodies that share a mesh then
-share its vertices too (100 bodies of 70,000 faces would need 84 MB flat); a method that wants them flat packs its own shapes.
+Vertices are a tuple of one array per body, not one flat array, so that bodies that share a mesh share its vertices too (100 bodies
+of 70,000 faces would need 84 MB flat). A method that needs them flat packs its own shapes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from jostle.shapes.mesh import Mesh
 
 @dataclass(frozen=True, eq=False)
 class Bodies:
-    """The bodies of a world in the order of their ids; row i everywhere else means body i of this list."""
+    """The bodies of a world in the order of their ids; body i is row i everywhere else."""
 
     ids: Ints  # (n,) ascending, stable for the life of a body, never reused
     names: tuple[str, ...]
@@ -38,11 +38,11 @@ class Bodies:
         return len(self.meshes)
 
     def __getstate__(self) -> dict[str, Any]:
-        return dict(self.__dict__)  # a copy: a thread may look at a cached property while this is pickled
+        return dict(self.__dict__)  # a copy: a thread may compute a cached property while this is pickled
 
     @cached_property
     def numbers_are_ids(self) -> bool:
-        """Whether no body was ever removed, so that the number of each body is its id."""
+        """Whether no body was ever removed, so that each body's number is its id."""
         return len(self.ids) == 0 or int(self.ids[-1]) == len(self.ids) - 1
 
     @cached_property
@@ -53,7 +53,7 @@ class Bodies:
 
     @cached_property
     def bounds(self) -> Floats:
-        """(n,2,3) lowest and highest coordinates of each mesh, read-only; infinite for bodies whose vertices may change."""
+        """(n,2,3) bounds of each mesh, read-only; infinite for bodies whose vertices may change."""
         bounds = np.array([mesh.bounds for mesh in self.meshes]).reshape(-1, 2, 3)
         bounds[self.deformable] = [[-np.inf], [np.inf]]
         return read_only_view(bounds)
@@ -82,20 +82,20 @@ class Frame:
     ignored: NDArray[np.int64]  # sorted keys of ignored pairs, see `pair_key`
     time: float = 0.0
     dt: float = 1.0
-    unfiltered: bool = False  # whether it is known that no filter excludes any pair
+    unfiltered: bool = False  # known: no filter excludes any pair
     workers: int | None = 1  # threads that a method may use; None for one per processor
     _world_vertices: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def of(columns: Mapping[str, NDArray[Any]], **others: Any) -> Frame:
-        """Make a frame of all of its fields, by name; the class's own way takes 3 µs longer, for every detect."""
+        """Make a frame from all fields by name; the class's own constructor takes 3 µs longer per detect."""
         frame = Frame.__new__(Frame)
         frame.__dict__.update(columns, **others)
         return frame
 
     @staticmethod
     def at_rest(bodies: Bodies, poses: Floats) -> Frame:
-        """Return a frame in which nothing has moved and no filter is set; poses are (n,4,4)."""
+        """Return a frame without motion and filters; poses are (n,4,4)."""
         count, poses = len(bodies), read_only_view(poses)
         vertices = tuple(mesh.vertices for mesh in bodies.meshes)
         none, one = np.zeros(count, bool), np.ones(count, np.uint32)
@@ -106,7 +106,7 @@ class Frame:
         return len(self.bodies)
 
     def world_vertices(self, body: int) -> Floats:
-        """(v,3) world vertices of one body by the one formula of `geometry/rigid.py`; computed once per frame."""
+        """Return the world vertices (v,3) of a body, by the formula of `geometry/rigid.py`; cached per frame."""
         found = self._world_vertices.get(body)
         if found is None:
             found = transform_points(self.poses[body], self.vertices[body])
@@ -115,7 +115,7 @@ class Frame:
         return found
 
     def may_meet(self, body_a: Ints, body_b: Ints) -> Bools:
-        """Say for each pair (body_a < body_b) whether the filters let it be tested."""
+        """Return for each pair (body_a < body_b) whether the filters allow it."""
         if self.unfiltered:
             return np.ones(len(body_a), bool)
         allowed = ~(self.static[body_a] & self.static[body_b])

@@ -1,9 +1,9 @@
 """The whole interface between a world and its methods, on one page.
 
-A `Method` is settings (a frozen dataclass; its repr is a row of a benchmark table). It prepares each mesh once and starts a
-`Detector`, which holds what lives from frame to frame. A detector that looks at pairs of bodies holds a `Candidates`
-(`broad_phase/candidates.py`), which finds them. Bodies are numbered 0 … n-1 here, in the order of `Bodies`; a world turns the
-numbers into the stable ids that its users see.
+A `Method` is settings (a frozen dataclass; its repr labels a row of benchmark tables). It prepares each mesh once and starts a
+`Detector`, which holds the state kept between frames. A detector that tests body pairs holds a `Candidates`
+(`broad_phase/candidates.py`), which finds them. Bodies are numbered 0 … n-1 here, in the order of `Bodies`; a world maps the
+numbers to the stable ids that users see.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from jostle.report.batch import Batch
 from jostle.report.report import Closest, Report
 from jostle.shapes.mesh import Mesh
 
-Shape = Any  # a NamedTuple of arrays and numbers: what a method prepares of a mesh; saved and loaded field by field
-OldToNew = NDArray[np.int32]  # for each old body number the new one, -1 for a body that was removed
+Shape = Any  # a mesh preprocessed by a method: a NamedTuple of arrays and numbers, saved and loaded field by field
+OldToNew = NDArray[np.int32]  # the new number of each old body number, -1 for a removed body
 
 
 class Progress(Protocol):
-    """Called with the share of the work that is done, 0 … 1, and what is being done."""
+    """Called with the share of the work done, 0 … 1, and a description."""
 
     def __call__(self, share: float, what: str) -> None:
-        """Show it."""
+        """Show the progress."""
         ...
 
 
 @runtime_checkable
 class Method(Protocol):
-    """Settings of a method."""
+    """A method: its settings, traits and preprocessing."""
 
     @property
     def traits(self) -> Traits:
-        """What it needs, answers and serves; may depend on the settings."""
+        """What it needs, answers and supports; may depend on the settings."""
         ...
 
     @property
@@ -54,29 +54,29 @@ class Method(Protocol):
         ...
 
     def start(self, bodies: Bodies, shapes: tuple[Shape, ...]) -> Detector:
-        """Begin detecting among these bodies."""
+        """Return a detector for these bodies."""
         ...
 
 
 class Detector(Protocol):
-    """A method at work: what it keeps from frame to frame. Those that inherit from it need not write what their traits refuse."""
+    """A method at work, with the state kept between frames. Subclasses inherit what their traits refuse."""
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Answer the query for one instant."""
         ...
 
     def change(self, bodies: Bodies, shapes: tuple[Shape, ...], old_to_new: OldToNew) -> None:
-        """Bodies were added or removed; keep what is still true of the others."""
+        """Update after bodies were added or removed, keeping state of the rest."""
         ...
 
     def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Answer for many sets of poses (n, bodies, 4, 4) at once. Only called when the method serves BATCH."""
+        """Answer for many sets of poses (n, bodies, 4, 4). Only called if the method serves BATCH."""
         raise Unsupported("this method does not serve batches of poses")
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
-        """Return the closest points of two bodies. Only called when the method answers DISTANCE."""
+        """Return the closest points of two bodies. Only called if the method answers DISTANCE."""
         raise Unsupported("this method does not answer distance")
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show something of the method; `what` is one of the names its README lists, '' the default."""
+        """Return a drawing of the method's internals; `what` is a name from its README, '' the default."""
         ...

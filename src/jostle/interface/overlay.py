@@ -1,6 +1,6 @@
-"""Overlay: what a method shows of itself, for a viewer to draw.
+"""Overlay: a drawing of a method's internals, for viewers and pictures.
 
-Plain arrays in world coordinates, so that a method knows nothing of drawing and a viewer nothing of methods.
+Plain arrays in world coordinates, so that methods know nothing about drawing and viewers nothing about methods.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ def _none(*shape: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class Overlay:
-    """Boxes (k,2,3) lower and upper, spheres (k,4) centre and radius, points (k,3), segments (k,2,3), discs (k,7) centre,
+    """A drawing in world coordinates.
+
+    Boxes (k,2,3) lower and upper, spheres (k,4) centre and radius, points (k,3), segments (k,2,3), discs (k,7) centre,
     normal and radius, faces {body id: face indices} to mark, and named images (h,w) or (h,w,3).
     """
 

@@ -1,4 +1,4 @@
-"""The options of one `detect` call: which rows, how near, for how long.
+"""The options of one `detect` call.
 
 A `Query` is checked once, here, so that methods can rely on it. A method's `Traits` list the options it supports; any other
 option raises `Unsupported` before work starts (never a silent fallback).
@@ -15,7 +15,7 @@ from jostle.errors import InputError
 ROWS = ("faces", "first", "pairs", "any")
 _FLAGS = ("solid", "itself", "adjacent", "motion", "all_contacts")
 _NOT_WITH_MOTION = (
-    ("solid", "what moves into a body passes its surface; ask for solid=True at one instant, without motion"),
+    ("solid", "a body that moves into another passes its surface; use solid=True for one instant, without motion"),
     ("adjacent", "faces that share a vertex touch all the time; leave it out"),
     ("budget", "leave it out, or shorten the step"),
 )
@@ -23,10 +23,10 @@ _NOT_WITH_MOTION = (
 
 @dataclass(frozen=True)
 class Budget:
-    """The most that one `detect` may spend: seconds of wall time, or a number of the method's own operations.
+    """The limit of one `detect` call: seconds of wall time, or a number of the method's operations.
 
-    A budget in operations gives the same answer on every machine; one in seconds does not, and is the only thing in
-    jostle that makes a result depend on a clock.
+    A budget in operations gives the same answer on every machine. One in seconds does not; nothing else in jostle makes a result
+    depend on a clock.
     """
 
     seconds: float | None = None
@@ -45,7 +45,7 @@ class Budget:
 
 
 class Default:
-    """The default of an option: tells an option that was left out from one that was given, and is shown as its value."""
+    """A default value that marks an option as left out; its repr is that of the value."""
 
     __slots__ = ("value",)
 
@@ -57,12 +57,12 @@ class Default:
 
 
 def default(value: Any) -> Any:
-    """Return the default of an option of a call that may also be given a `Query`, whose value holds then."""
+    """Return the default of an option that a `Query` may also give."""
     return Default(value)
 
 
 def one_name(itself: Any, self_collision: Any) -> Any:
-    """Return the value of an option with two names, None where neither is given; both may be given if they are equal."""
+    """Return the value of an option with two names, None if neither is given; both must agree."""
     if self_collision is None:
         return itself
     if itself is None:
@@ -74,7 +74,7 @@ def one_name(itself: Any, self_collision: Any) -> Any:
 
 @dataclass(frozen=True, init=False)
 class Query:
-    """One question to a detector.
+    """The options of one `detect` call, checked.
 
     Parameters
     ----------
@@ -82,23 +82,23 @@ class Query:
         All touching face pairs; one row per body pair; body pairs without rows; or at most one body pair (with `motion` the one
         that meets first).
     clearance : float
-        Also report face pairs nearer than this length. It adds results, it never removes any.
+        Also report face pairs closer than this distance. It adds rows and never removes any.
     solid : bool
-        Take closed bodies as solids: also report bodies that lie wholly inside another (an open body contains nothing), and give
-        pairs whose interiors meet although no face crosses another, such as duplicates, the kind OVERLAPPING.
+        Treat closed bodies as solids: also report bodies wholly inside another (an open body contains nothing), and give pairs
+        whose interiors meet although no face crosses another, such as duplicates, the kind OVERLAPPING.
     self_collision, itself : bool
-        Two names of one option: also test every body against itself (faces that share a welded vertex are left out).
+        Two names of one option: also test every body against itself. Faces that share a welded vertex are left out.
     adjacent : bool
-        With `self_collision`: also faces that share a welded vertex, when they touch beyond what they share.
+        With `self_collision`: also report faces that share a welded vertex, if they touch beyond what they share.
     motion : bool
-        Look along the motion since the last successful `detect`, not only at its end.
+        Test the motion since the last successful `detect`, not only its end.
     all_contacts : bool
-        With `motion`: every pair of faces that meets within the step, each at its first time, not only the first of each body pair.
+        With `motion`: report every face pair that meets within the step, each at its first time, not only the first per body pair.
     separation : float
-        With `motion`: the length at which two faces count as in contact. Bodies that start within it are free as long as they
-        do not come nearer, so that what slides or moves apart is not stopped (docs/conventions.md).
+        With `motion`: the distance at which two faces count as in contact. Bodies that start within it are free as long as they
+        come no closer, so that sliding and separating bodies are not stopped (docs/conventions.md).
     budget : Budget, optional
-        The most that the method may spend; `report.complete` says whether it sufficed.
+        Limit on the method's time or work; `report.complete` says whether it sufficed.
     """
 
     rows: str = "faces"
@@ -154,14 +154,14 @@ class Query:
         if not (self.solid is self.itself is self.adjacent is self.motion is self.all_contacts is False):
             self._check_flags()
         if self.separation > 0.0 and not self.motion:
-            raise InputError("separation has no meaning without motion=True; use clearance for what is near at one instant")
+            raise InputError("separation has no meaning without motion=True; use clearance for faces that are near at one instant")
         if self.budget is not None and not isinstance(self.budget, Budget):
             raise InputError(f"budget is {cast.shown(self.budget)}; pass jostle.Budget(seconds=…) or jostle.Budget(operations=…)")
         if self.motion:
             self._check_motion()
 
     def _check_flags(self) -> None:
-        """Check those options that are on or off, and whether they go together."""
+        """Check the boolean options and their combinations."""
         for field in _FLAGS:
             object.__setattr__(self, field, cast.as_flag(getattr(self, field), field))
         if self.adjacent and not self.itself:
@@ -170,9 +170,9 @@ class Query:
             raise InputError("all_contacts=True has no meaning without motion=True")
 
     def _check_motion(self) -> None:
-        """Refuse what has no meaning along a motion."""
+        """Raise for options that have no meaning with `motion`."""
         if self.clearance > 0.0:
-            raise InputError("clearance has no meaning with motion=True; use separation for faces that come nearer than a length")
+            raise InputError("clearance has no meaning with motion=True; use separation for faces that come closer than a distance")
         for field, cure in _NOT_WITH_MOTION:
             if getattr(self, field):
                 raise InputError(f"{field} has no meaning with motion=True; {cure}")

@@ -1,7 +1,7 @@
-"""Traits: what a method needs, what it answers with which guarantee, and what it serves. Capabilities are data.
+"""Traits: what a method needs, answers (with which guarantee) and supports, as data.
 
-The method table of the documentation and the contract tests are generated from these, and `check_bodies` and `check_query`
-refuse what is outside of them before any work is done, naming the trait.
+The documentation's method table and the contract tests are generated from traits. `check_body` and `check_query` refuse anything
+else before work starts, naming the trait.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jostle.shapes.mesh import Mesh
 
 
 class Semantics(Enum):
-    """What two bodies are to the method: surfaces that may share a point, solids that may share volume, or either."""
+    """How a method sees bodies: as surfaces that may share a point, solids that may share volume, or both."""
 
     SURFACE = "surface"
     SOLID = "solid"
@@ -25,7 +25,7 @@ class Semantics(Enum):
 
 
 class Need(Enum):
-    """What a method needs of a body."""
+    """What a method requires of a body."""
 
     CONVEX = "convex"
     CLOSED = "closed"
@@ -33,7 +33,7 @@ class Need(Enum):
 
 
 class Answer(Enum):
-    """What a method can say of a contact."""
+    """What a method can report about a contact."""
 
     FACES = "faces"
     POINTS = "points"
@@ -44,7 +44,7 @@ class Answer(Enum):
 
 
 class Serve(Enum):
-    """Which wishes of a query a method serves."""
+    """The query options and features that a method supports."""
 
     CLEARANCE = "clearance"
     BUDGET = "budget"
@@ -56,8 +56,8 @@ class Serve(Enum):
     SOLID = "solid"
 
 
-# The field of a query that asks for each of them; BATCH and DEFORM are asked for elsewhere.
-_WISHES = (
+# The query field of each; BATCH and DEFORM are not query options.
+_OPTIONS = (
     ("clearance", Serve.CLEARANCE),
     ("solid", Serve.SOLID),
     ("itself", Serve.SELF),
@@ -66,13 +66,13 @@ _WISHES = (
     ("budget", Serve.BUDGET),
 )
 
-# What to do where a method does not serve a wish, if one can say more than to choose another.
-_CURES = {Serve.MOTION: "choose the method bounding_tree, or ask without motion"}
+# Cures for unsupported options, where there is more to say than to choose another method.
+_CURES = {Serve.MOTION: "choose the method bounding_tree, or leave out motion"}
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """How far an answer can be trusted; `value` is a length (resolution) or a share (of a size, recall) where one belongs to it."""
+    """How far an answer can be trusted; `value` is a length (resolution) or a share (size, recall)."""
 
     name: str
     value: float | None = None
@@ -88,49 +88,49 @@ NO_MISS = Guarantee("no miss")  # contains everything the oracle has
 
 
 def within_resolution(length: float) -> Guarantee:
-    """Reports when both bodies, eroded by the length, still meet, and never when they are farther apart than it."""
+    """Bodies that still meet when both are eroded by the length are reported; bodies farther apart never are."""
     return Guarantee("within", length)
 
 
 def within_share(share: float) -> Guarantee:
-    """Within a length that depends on the two bodies: this share of the longest edge of either one's box."""
+    """Like `within_resolution`, with a length that is this share of the longest edge of either box."""
     return Guarantee("within share", share)
 
 
 def no_miss_within(length: float) -> Guarantee:
-    """Reports whenever the bodies share a point, and never when they are farther apart than the length."""
+    """Bodies that share a point are always reported; bodies farther apart than the length never are."""
     return Guarantee("no miss, within", length)
 
 
 def no_miss_within_share(share: float) -> Guarantee:
-    """As `no_miss_within`, with this share of the longest edge of either one's box for the length."""
+    """Like `no_miss_within`, with a length that is this share of the longest edge of either box."""
     return Guarantee("no miss, within share", share)
 
 
 def statistical(recall: float) -> Guarantee:
-    """Finds at least this share of what the oracle finds."""
+    """At least this share of the oracle's rows is found."""
     return Guarantee("recall", recall)
 
 
 @dataclass(frozen=True)
 class Traits:
-    """The capabilities of a method with its present settings."""
+    """The capabilities of a method with its settings."""
 
     semantics: Semantics
     answers: Mapping[Answer, Guarantee]
     serves: frozenset[Serve] = frozenset()
     needs: frozenset[Need] = frozenset()
     paper: str | None = None  # key in docs/references.bib
-    cures: Mapping[Need, str] = field(default_factory=dict)  # what to do with a body that lacks what is needed
-    overlays: Mapping[str, str] = field(default_factory=dict)  # what a viewer can show of the method: label → `what` of `overlay`
+    cures: Mapping[Need, str] = field(default_factory=dict)  # advice for a body that does not meet a need
+    overlays: Mapping[str, str] = field(default_factory=dict)  # overlays for viewers: label → `what` of `overlay`
 
     @property
     def tells_where(self) -> bool:
-        """Whether there are rows of contacts in its answers: faces or points, not only which bodies meet."""
+        """Whether it reports contact rows (faces or points), not only body pairs."""
         return Answer.FACES in self.answers or Answer.POINTS in self.answers
 
     def check_body(self, method: str, name: str, mesh: Mesh, deformable: bool) -> None:
-        """Raise `Unsupported` when a body is outside of what the method needs."""
+        """Raise `Unsupported` if a body does not meet the method's needs."""
         if Need.RIGID in self.needs and deformable:
             raise Unsupported(
                 f"{method} needs rigid bodies (trait needs: rigid); body {name!r} is deformable{self._cure(Need.RIGID)}"
@@ -151,13 +151,13 @@ class Traits:
         return f"; {self.cures[need]}" if need in self.cures else ""
 
     def check_query(self, method: str, query: Query) -> None:
-        """Raise `Unsupported` when a query asks for what the method does not serve."""
-        for wish, serve in _WISHES:
-            if not getattr(query, wish) or serve in self.serves:
+        """Raise `Unsupported` if a query has an option that the method does not support."""
+        for option, serve in _OPTIONS:
+            if not getattr(query, option) or serve in self.serves:
                 continue
             if serve is Serve.SOLID and self.semantics is not Semantics.SURFACE:
                 continue
             cure = _CURES.get(serve, "choose another method")
             raise Unsupported(f"{method} does not serve {serve.value} (trait serves: no {serve.value}); {cure}")
         if query.rows in ("faces", "first") and not self.tells_where:
-            raise Unsupported(f"{method} answers neither faces nor points; ask with rows='pairs'")
+            raise Unsupported(f"{method} answers neither faces nor points; use rows='pairs'")

@@ -1,4 +1,4 @@
-"""The closing sentence for a user's own scene: which method serves it best and why, and what the others lacked or missed.
+"""Advice for a user's own scene: which method suits it best and why, and what the others lacked.
 
 Best is the fastest (median over the frames) of those that went through all frames and found exactly what is true; of these, one
 that tells faces comes before one that tells body pairs only. Where nobody was exact, the one with the fewest wrong rows is named,
@@ -60,7 +60,7 @@ def _praise(best: MethodRun, served: list[MethodRun], frames: int) -> str:
 
 
 def _beside(run: MethodRun, best: MethodRun) -> str:
-    """What is to be said of another method."""
+    """Return the sentence about another method."""
     if not run.served:
         return _trouble(run)
     ratio = (run.median or 0.0) / max(best.median or 0.0, 1e-12)

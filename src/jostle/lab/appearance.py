@@ -1,4 +1,4 @@
-"""How results appear to readers: which figures there are, what a method looks like in them, which characters can be shown.
+"""How results appear: which figures there are, the look of each method, printable characters.
 
 A method has the same colour, marker and dash everywhere, so that a reader learns it once. Colours are told apart by colour-blind
 readers (Okabe and Ito's set, and four of Tol's muted ones); markers and dashes tell methods apart in print without colour.
@@ -34,7 +34,7 @@ _FORBIDDEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\ud800-\\u
 
 
 def showable(text: str) -> str:
-    """Return the text with a replacement character for each that no page or figure may have."""
+    """Return text with unprintable characters replaced, for pages and figures."""
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -59,7 +59,9 @@ MANY_SETTINGS = 3  # of one method in one list
 
 
 def looks_of(methods: Sequence[str]) -> dict[str, Look]:
-    """Return the look of each label; settings after a name change its dash and shade, an unknown name gets a look by its letters.
+    """Return the look of each label.
+
+    Settings after a name change its dash and shade; an unknown name gets a look by its letters.
 
     Only where two labels of one list would look the same does a look depend on the others, and where a method has many settings in
     it: then shades of one colour do not tell them apart, and they take the colours of methods that are not in the list. So do names

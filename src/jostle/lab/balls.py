@@ -26,7 +26,7 @@ _HALVES = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in
 
 
 def ball_in_both(a: Placed, b: Placed, radius: float) -> bool | None:
-    """Return whether a ball fits into two closed meshes (mesh, pose (4,4)) at once; None where it was not found out."""
+    """Return whether a ball fits into two closed meshes (mesh, pose (4,4)) at once; None if undecided."""
     solids = [_Solid(transform_points(pose, mesh.vertices), mesh.faces) for mesh, pose in (a, b)]
     lower = np.max([solid.vertices.min(axis=0) for solid in solids], axis=0) + radius
     upper = np.min([solid.vertices.max(axis=0) for solid in solids], axis=0) - radius
@@ -68,7 +68,7 @@ def _search(solids: list[_Solid], lower: Floats, upper: Floats, radius: float) -
 
 
 def _least_overlap(solids: list[_Solid], lower: Floats, upper: Floats) -> float:
-    """Return the least overlap of the two among many directions: normals of faces near the common box, and the line of centres."""
+    """Return the least overlap of the two over many directions: face normals near the common box, and the centre line."""
     normals = [solid.normals_in(lower, upper) for solid in solids]
     between = solids[1].vertices.mean(axis=0) - solids[0].vertices.mean(axis=0)
     directions = np.concatenate([*normals, between[None], np.eye(3)])
@@ -88,7 +88,7 @@ class _Solid:
         self.work = 0.0  # points times faces
 
     def normals_in(self, lower: Floats, upper: Floats) -> Floats:
-        """(k, 3) normals, of any length, of faces whose boxes meet the box between two corners; not of all where there are many."""
+        """Return (k, 3) normals of faces whose boxes meet a box; a sample if there are many."""
         corners = self.vertices[self.faces]
         inside = ((corners.min(axis=1) <= upper) & (corners.max(axis=1) >= lower)).all(axis=1)
         chosen = corners[inside]
@@ -97,13 +97,13 @@ class _Solid:
         return normals
 
     def keep_near(self, lower: Floats, upper: Floats, radius: float) -> None:
-        """Forget, for distances up to a radius from points between two corners, all faces that are farther."""
+        """Drop faces that cannot matter for distances up to a radius from points of a box."""
         corners = self.vertices[self.faces]
         near = ((corners.min(axis=1) <= upper + radius) & (corners.max(axis=1) >= lower - radius)).all(axis=1)
         self._near, self._farther = corners[near], radius
 
     def depths(self, points: Floats, wanted: Floats) -> Floats:
-        """(n,) how deep points are, negative outside; of those that are less than wanted (n,) from the surface, no sign."""
+        """Return (n,) depths of points, negative outside; without sign if closer than `wanted` to the surface."""
         gaps = np.minimum(distances_to(self._near, points), self._farther)
         asked = np.flatnonzero(gaps >= wanted)
         winding = winding_number(np.ascontiguousarray(points[asked]), self.vertices, self.faces)
@@ -114,7 +114,7 @@ class _Solid:
 
 
 def distances_to(triangles: Floats, points: Floats) -> Floats:
-    """(n,) the distance from each of n points to the nearest of triangles (m, 3, 3); inf without any."""
+    """Return (n,) the distance of each point to the nearest of triangles (m, 3, 3); inf without any."""
     nearest = np.full(len(points), np.inf)
     if len(triangles) == 0:
         return nearest

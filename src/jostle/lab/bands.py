@@ -1,4 +1,4 @@
-"""How far an approximate answer may be from the exact one: which wrong pairs of bodies the guarantee of a method allows.
+"""How far an approximate answer may deviate: which wrong body pairs a guarantee allows.
 
 A method that answers within a length r (`traits.within_resolution`, `within_share`) may tell two bodies that are no farther apart
 than r, and may leave out two solids that no longer meet when each is eroded by r. What it tells from farther away, and what it
@@ -39,7 +39,7 @@ _TELLING = (Answer.FACES, Answer.POINTS, Answer.DISTANCE)
 
 @runtime_checkable
 class KnowsItsBand(Protocol):
-    """A method whose length depends on the mesh in a way of its own."""
+    """A method whose length depends on the mesh in its own way."""
 
     def band_for(self, mesh: Mesh) -> float | None:
         """Return the length for pairs of bodies with this mesh, None without any."""
@@ -47,11 +47,11 @@ class KnowsItsBand(Protocol):
 
 
 def guarantee_of(method: Method, question: Question) -> Guarantee | None:
-    """Return the guarantee of an approximate method for the pairs that are compared; None for those that must be exact."""
+    """Return the guarantee of an approximate method for compared pairs; None if it must be exact."""
     answers = method.traits.answers
     if question.compared == FACES and (told := answers.get(Answer.FACES)) is not None and told.name == "recall":
         return told
-    if question.compared != BODY_PAIRS or question.wishes.get("motion"):
+    if question.compared != BODY_PAIRS or question.options.get("motion"):
         return None
     found = next((answers[answer] for answer in _TELLING if answer in answers), None)
     return found if found is not None and found.name.startswith(("within", "no miss", "recall")) else None
@@ -59,7 +59,7 @@ def guarantee_of(method: Method, question: Question) -> Guarantee | None:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """What the guarantee of a method allows in the frames of a motion."""
+    """What a method's guarantee allows in the frames of a motion."""
 
     method: Method
     question: Question
@@ -80,7 +80,7 @@ class Band:
         return NO_PROMISE if self.guarantee.name == "recall" and self.guarantee.value == 0.0 else str(self.guarantee)
 
     def beyond(self, found: NDArray[Any], true: NDArray[Any], frame: int) -> tuple[int, int]:
-        """Return how many pairs of bodies (of faces) are missed, and how many are told, that the guarantee does not allow.
+        """Return how many missed and how many reported pairs the guarantee does not allow.
 
         Parameters
         ----------
@@ -94,10 +94,10 @@ class Band:
         told = {(min(a, b), max(a, b)) for a, b in found[:, :2].tolist()}
         meet = {(min(a, b), max(a, b)) for a, b in true[:, :2].tolist()}
         missed = [pair for pair in sorted(meet - told) if not self._may_be_missed(pair, frame)]
-        extra = [pair for pair in sorted(told - meet) if not self._may_be_told(pair, frame)]
+        extra = [pair for pair in sorted(told - meet) if not self._allowed(pair, frame)]
         return len(missed), len(extra)
 
-    def _may_be_told(self, pair: tuple[int, int], frame: int) -> bool:
+    def _allowed(self, pair: tuple[int, int], frame: int) -> bool:
         length = self._length(pair)
         if length is None:
             return False
@@ -132,7 +132,7 @@ class Band:
 
 
 def beside_its_faces(mesh: Mesh) -> float:
-    """Return how far the analytic surface of a mesh is from its faces, nearly: 0 for a mesh without one."""
+    """Return how far a mesh's analytic surface is from its faces, about; 0 without one."""
     if mesh.analytic is None:
         return 0.0
     return _beside(mesh)

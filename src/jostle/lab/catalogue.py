@@ -1,4 +1,4 @@
-"""All experiments and figures by name: `deforming`, `face_octree/fig_13`, `fig_06` where one paper alone has it, whole papers."""
+"""All experiments and figures by name: `deforming`, `face_octree/fig_13`, `fig_06`, whole papers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from jostle.lab.papers import PAPERS
 
 
 def every_experiment() -> tuple[Experiment, ...]:
-    """Return the experiments, and the figures of all papers."""
+    """Return the experiments and the figures of all papers."""
     return (*EXPERIMENTS, *(figure for paper in PAPERS for figure in paper.figures))
 
 
 def experiments_named(name: str) -> tuple[Experiment, ...]:
-    """Return what a name stands for: one experiment or figure, all figures of a paper, or () for nothing."""
+    """Return the experiments of a name: one, all figures of a paper, or () if unknown."""
     for paper in PAPERS:
         if name == paper.name:
             return paper.figures

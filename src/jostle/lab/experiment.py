@@ -1,4 +1,4 @@
-"""Experiment: a scene, a parameter that is swept, the methods, what to draw, and how to judge the claims of a paper.
+"""Experiment: a scene, a swept parameter, methods, drawings, and how to judge a paper's claims.
 
 One file in `experiments/` makes one of these, and one file for each figure of a paper in `papers/`. A user's own scene or recorded
 motion becomes one as well, without claims but with a closing sentence on which method serves it best.
@@ -116,7 +116,7 @@ class Experiment:
     pictures: Callable[[Path], list[Path]] | None = None
 
     def __post_init__(self) -> None:
-        """Check what a slip of the pen would otherwise show only after minutes of measuring."""
+        """Check the definition now, not after minutes of measuring."""
         for drawing in self.draw:
             if drawing not in DRAWINGS:
                 raise ValueError(f"experiment {self.name!r}: draw has {drawing!r}, expected some of {', '.join(DRAWINGS)}")
@@ -124,7 +124,7 @@ class Experiment:
             raise ValueError(f"experiment {self.name!r} needs values, quick_values and methods")
 
     def methods_at(self, value: Value, chosen: Sequence[NamedMethod] | None = None) -> list[NamedMethod]:
-        """Return the methods that take part at a value, or those chosen instead, with what the value sets in them."""
+        """Return the methods at a value, or those chosen instead, with the value's settings."""
         settings = {} if self.settings is None else self.settings(value)
         found: list[NamedMethod] = list(chosen or ())
         for label in self.methods if chosen is None else ():
@@ -165,7 +165,7 @@ class RecordedMotion:
 
 
 def served_runs(result: ExperimentResult, method: str) -> list[tuple[Value, MethodRun]]:
-    """Return value and run of a method for the points where it went through all frames."""
+    """Return value and run of a method for the points where it finished all frames."""
     found = []
     for point in result.points:
         run = point.run_of(method)
@@ -175,7 +175,7 @@ def served_runs(result: ExperimentResult, method: str) -> list[tuple[Value, Meth
 
 
 def why_not_judged(result: ExperimentResult, method: str, points: int | None = None) -> str:
-    """Return why a claim about a method cannot be judged, or "" when it went through all points (or through so many)."""
+    """Return why a claim about a method cannot be judged, or "" if it finished all points (or enough)."""
     if method not in result.methods:
         return f"{method} did not take part."
     served = len(served_runs(result, method))
@@ -188,7 +188,7 @@ def why_not_judged(result: ExperimentResult, method: str, points: int | None = N
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return the slope of log y over log x by least squares: the exponent with which y grows; nan with less than two above 0."""
+    """Return the slope of log y over log x by least squares; nan with less than two positive points."""
     kept = [(a, b) for a, b in zip(x, y, strict=True) if a > 0.0 and b > 0.0]
     if len(kept) < 2:
         return math.nan

@@ -1,4 +1,4 @@
-"""The files of an experiment, in a folder of its name (a figure's in that of its paper): summary.csv, frames.csv, result.json.
+"""The files of an experiment in its folder: summary.csv, frames.csv, result.json.
 
 summary.csv has a row for each point and method, frames.csv one for each frame of those; times are in seconds, memory in bytes, an
 empty cell means that there is nothing to say. result.json has everything, and is what `jostle lab report` reads. Each file appears
@@ -27,7 +27,7 @@ FRAME_COLUMNS = ("experiment", "value", "method", "frame", "seconds", "update_se
 
 
 def folder_for(out: Path, name: str) -> Path:
-    """Make the folder of an experiment, or say why it cannot be made."""
+    """Make the folder of an experiment, or raise why it cannot be made."""
     folder = out / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ def read_result(file: Path) -> ExperimentResult:
 
 
 def read_results(out: Path) -> list[ExperimentResult]:
-    """Read every experiment that was run into a folder, by name; figures of a paper are one folder deeper."""
+    """Read all experiments of a results folder by name; figures are one folder deeper."""
     return [read_result(file) for file in sorted([*out.glob(f"*/{RESULT}"), *out.glob(f"*/*/{RESULT}")])]
 
 

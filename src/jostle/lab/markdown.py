@@ -1,4 +1,4 @@
-"""The verdicts of many runs as Markdown: what a paper claims, what it prints, what was measured here, and what became of the claim.
+"""Verdicts as Markdown: a paper's claim, its printed values, ours, and the verdict.
 
 `docs/figures.md` has these as they were written by one run, so that no figure there was typed by hand.
 """

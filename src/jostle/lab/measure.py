@@ -1,4 +1,4 @@
-"""Measuring: a recorded motion replayed through methods, round after round, each method in a process of its own.
+"""Measuring: a recorded motion replayed through methods in rounds, each in its own process.
 
 The first round warms up; its answers are what is counted and compared. Then come the timed rounds: in each, every method replays
 all frames, the order turning from round to round, and a method that needs longer than `TURN_SECONDS` lets the others in between:
@@ -51,7 +51,7 @@ def measure_point(
     enough: int | None = None,
     may_be_inside: bool = True,
 ) -> None:
-    """Replay a motion through methods and fill the point's runs, one for each of them, as it goes.
+    """Replay a motion through methods, filling the point's runs as it goes.
 
     Parameters
     ----------
@@ -105,16 +105,16 @@ def _one_round(contenders: list[_Contender], number: int, rounds: int, show: Pro
 
 
 class _Contender:
-    """One method on its way through the rounds."""
+    """One method during the rounds."""
 
     def __init__(self, named: NamedMethod, frames: int, limit: float, enough: int | None = None) -> None:
         self.run = MethodRun(named.label)
         self._frames, self._limit, self._spent = frames, limit, 0.0
         self._enough = frames if enough is None else min(enough, frames)
         processors = processors_to_time_on()[-named.workers :]
-        arguments = (named.method, named.wishes, named.workers)
+        arguments = (named.method, named.options, named.workers)
         self._process = ServerProcess(Replayer, arguments, f"lab {named.label}", processors)
-        self._method, self._question = named.method, question_for(named.method, named.wishes)
+        self._method, self._question = named.method, question_for(named.method, named.options)
         self._answers: list[FrameAnswer] = []
         self._warm: list[tuple[float, float]] = []  # update and total of each frame in the warm-up
         self._timed: list[list[tuple[float, float]]] = [[] for _ in range(frames)]
@@ -123,12 +123,12 @@ class _Contender:
 
     @property
     def has_frames_left(self) -> bool:
-        """Whether it is to go on in this round."""
+        """Whether it continues in this round."""
         return self._racing and self._next < self._frames
 
     @property
     def share_of_round(self) -> float:
-        """How much of this round is done."""
+        """The share of this round that is done."""
         return self._next / self._frames if self._racing else 1.0
 
     def start(self) -> None:
@@ -171,7 +171,7 @@ class _Contender:
         self._next += len(times)
 
     def compare(self, truth: Truth, show: Callable[[str], None]) -> None:
-        """Compare what it answered with the truth."""
+        """Compare its answers with the reference."""
         if not self._answers or self._question.compared == NOTHING:
             return
         band = Band(self._method, self._question, truth)
@@ -198,12 +198,12 @@ class _Contender:
         self.run.status, self.run.why = "interrupted", why
 
     def end(self) -> None:
-        """End the process, and note what was measured."""
+        """End the process, and store the measurements."""
         self._process.end()
         self._note_times()
 
     def _ask(self, message: tuple[object, ...], where: str) -> Reply | None:
-        """Ask within what is left of the limit; None when that was its last question."""
+        """Call within the remaining time; None if that was its last call."""
         begin = time.monotonic()
         reply = self._process.ask(message, self._limit - self._spent + GRACE_SECONDS)
         self._spent += time.monotonic() - begin
@@ -219,7 +219,10 @@ class _Contender:
         return None
 
     def _pass_the_limit(self, where: str) -> None:
-        """Stop. Only who has not been through all frames is too slow; the others are timed well enough."""
+        """Stop.
+
+        A method that has not finished all frames is too slow; the others are timed well enough.
+        """
         if len(self._answers) < self._enough:
             self.run.status, self.run.why = "too slow", f"stopped {where}: it passed its limit of {self._limit:g} s"
         elif len(self._answers) < self._frames:

@@ -1,4 +1,4 @@
-"""Methods as a user names them: `wide_tree`, or with settings `wide_tree(build=sah)`; several with commas between.
+"""Methods as users write them: `wide_tree`, `wide_tree(build=sah)`, or a comma-separated list.
 
 `jostle/registry.py` reads the text. What a method is
 asked stands among its settings: `bounding_tree(motion=True, roots=regula_falsi)` looks along the motion from frame to frame, and
@@ -24,11 +24,11 @@ WORKERS = "workers"  # threads of the world; the other options of `registry.QUES
 
 @dataclass(frozen=True)
 class NamedMethod:
-    """A method that takes part, and what it is called in tables."""
+    """A method that takes part, and its label in tables."""
 
     label: str
     method: Method
-    wishes: Mapping[str, Any] = field(default_factory=dict)  # what it is asked beside the usual
+    options: Mapping[str, Any] = field(default_factory=dict)  # what it is asked beside the usual
     workers: int = 1  # threads
 
 
@@ -38,7 +38,7 @@ def all_methods() -> list[NamedMethod]:
 
 
 def methods_of(text: str) -> list[NamedMethod]:
-    """Return the methods that a list such as "wide_tree, wide_tree(build=sah), brute_force" names, each once."""
+    """Return the methods of a list such as "wide_tree, wide_tree(build=sah), brute_force", each once."""
     found = {each.label: each for each in (method_written(part) for part in split_at_commas(text)) if each is not None}
     if not found:
         raise InputError(f"no method is named in {text!r}; the methods are {', '.join(METHODS)}")
@@ -46,16 +46,16 @@ def methods_of(text: str) -> list[NamedMethod]:
 
 
 def method_written(text: str) -> NamedMethod | None:
-    """Return the method that "name" or "name(setting=value, …)" stands for; None for an empty text."""
+    """Return the method of "name" or "name(setting=value, …)"; None for an empty text."""
     if not text.strip():
         return None
     written = read_method(text, tuple(QUESTION))
     workers = cast.as_count(written.options.pop(WORKERS, 1), f"method {written.name}: {WORKERS}", lowest=1)
-    return named(written.made, _checked_wishes(written.name, written.options), workers, written.name)
+    return named(written.made, _checked_options(written.name, written.options), workers, written.name)
 
 
-def named(method: Method, wishes: Mapping[str, Any] | None = None, workers: int = 1, name: str = "") -> NamedMethod:
-    """Return a method with its label: its name, the settings that are not the defaults, and what it is asked beside the usual."""
+def named(method: Method, options: Mapping[str, Any] | None = None, workers: int = 1, name: str = "") -> NamedMethod:
+    """Return a method with its label: name, non-default settings, and query options."""
     changed: list[str] = []
     if dataclasses.is_dataclass(method):
         for field in dataclasses.fields(method):
@@ -63,24 +63,24 @@ def named(method: Method, wishes: Mapping[str, Any] | None = None, workers: int 
             default = field.default_factory() if callable(field.default_factory) else field.default
             if value != default:
                 changed.append(f"{field.name}={value!r}")
-    changed += [f"{wish}={value!r}" for wish, value in (wishes or {}).items()]
+    changed += [f"{option}={value!r}" for option, value in (options or {}).items()]
     changed += [f"{WORKERS}={workers}"] if workers != 1 else []
     label = (name or name_of(method)) + (f"({', '.join(changed)})" if changed else "")
-    return NamedMethod(label, method, dict(wishes or {}), workers)
+    return NamedMethod(label, method, dict(options or {}), workers)
 
 
 def with_settings(chosen: NamedMethod, settings: Mapping[str, Any]) -> NamedMethod:
-    """Return a method under its old label with those of the settings that it has; the others do not concern it."""
+    """Return a method under its old label with those settings that it has."""
     method: Any = chosen.method
     own = {each.name for each in dataclasses.fields(method)} if dataclasses.is_dataclass(method) else set()
     kept = {name: value for name, value in settings.items() if name in own}
     return dataclasses.replace(chosen, method=dataclasses.replace(method, **kept)) if kept else chosen
 
 
-def _checked_wishes(name: str, wishes: dict[str, Any]) -> dict[str, Any]:
-    """Return those that are not the defaults of a query."""
+def _checked_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that differ from a query's defaults."""
     try:
-        query, usual = Query(**wishes), Query()
+        query, usual = Query(**options), Query()
     except InputError as error:
         raise InputError(f"method {name}: {error}") from None
-    return {wish: getattr(query, wish) for wish in wishes if getattr(query, wish) != getattr(usual, wish)}
+    return {option: getattr(query, option) for option in options if getattr(query, option) != getattr(usual, option)}

@@ -1,4 +1,4 @@
-"""One self-contained HTML page of every experiment that was run: pictures, plots, tables, and the verdict on each claim.
+"""One self-contained HTML page of all experiments: pictures, plots, tables, verdicts.
 
 Nothing is fetched: images are embedded, the style (`page.css`) is inline, there is no script, and the page forbids itself any
 connection. It follows the reader's choice of light or dark and reads on a phone. Every word of a result is escaped. The markup is
@@ -84,13 +84,13 @@ def _heading(result: ExperimentResult) -> str:
 
 
 def _state(result: ExperimentResult) -> str:
-    """Badges for a run that is no full run."""
+    """Return badges for a run that is not complete."""
     words = [word for word, holds in (("quick run", result.quick), ("interrupted", result.interrupted)) if holds]
     return "".join(f" <span class='badge warn'>{word}</span>" for word in words)
 
 
 def _claims(results: Sequence[ExperimentResult]) -> str:
-    """All claims of all papers in one table."""
+    """Return all claims of all papers in one table."""
     rows = []
     for result, name in zip(results, _anchors(results), strict=True):
         for verdict in result.verdicts:
@@ -163,7 +163,7 @@ def _figure(path: Path, caption: str, alternative: str) -> str:
 
 
 def _in_words(result: ExperimentResult) -> str:
-    """What a plot shows, for those who do not see it: the medians of the last point."""
+    """Return a text alternative of a plot: the medians of the last point."""
     if not result.points:
         return ""
     last = result.points[-1]
@@ -264,7 +264,7 @@ def _circumstances(result: ExperimentResult) -> str:
 
 
 def _machine_words(machine: dict[str, Any]) -> str:
-    """The machine in a line; what is unknown to this page is told by its name."""
+    """Return the machine in one line; fields unknown to this page appear by name."""
     known = dict(machine)
     words = [str(known.pop("cpu"))] if known.get("cpu") else []
     cores, usable = known.pop("cores", None), known.pop("usable_cores", None)

@@ -1,4 +1,4 @@
-"""Pictures of an experiment's scene: its first and its last frame, seen by one camera, touching faces in red."""
+"""Pictures of an experiment's scene: first and last frame by one camera, touching faces in red."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of an experiment: plots for a column of a paper (`drawings/`), as SVG and PNG, and two pictures of its scene.
+"""The figures of an experiment: plots (`drawings/`) as SVG and PNG, and pictures of its scene.
 
 Figures are 8.9 cm wide with type of 6.5 to 8 points. A method has the same colour, marker and dash in every figure of every
 experiment (`appearance.py`). A method without a time is named with its status, never left out in silence. Times are milliseconds.
@@ -54,7 +54,7 @@ _SETTINGS: dict[Any, Any] = {
 
 
 def draw_experiment(result: ExperimentResult, folder: Path, motion: Motion | None = None) -> list[Path]:
-    """Draw the figures of an experiment into its folder, and its scene when the motion is given; return the files.
+    """Draw an experiment's figures into its folder, and its scene if a motion is given; return the files.
 
     Parameters
     ----------

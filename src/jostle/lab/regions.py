@@ -1,4 +1,4 @@
-"""Regions of contact: touching pairs of faces that hang together, what of them an answer reports, and for how long one is missed.
+"""Regions of contact: connected touching face pairs, which are reported, and for how long one is missed.
 
 Two touching pairs hang together when they have a face in common and their other faces, of the same body, share a welded vertex; a
 region is what is connected by that. Where two surfaces pass through each other a region is a curve of intersection: it leaves a
@@ -38,7 +38,7 @@ class Regions:
 
     @property
     def count(self) -> int:
-        """How many regions there are."""
+        """The number of regions."""
         return int(self.label.max()) + 1 if len(self.label) else 0
 
     @property
@@ -48,13 +48,13 @@ class Regions:
         return sizes
 
     def reported(self, found: NDArray[Any]) -> Bools:
-        """(count,) whether at least one pair of each region is among the found rows (k,4)."""
+        """Return (count,) whether at least one pair of each region is among the found rows (k,4)."""
         told: Bools = np.zeros(self.count, bool)
         told[self.label[_is_among(self.rows, np.asarray(found, np.int64).reshape(-1, 4))]] = True
         return told
 
     def faces(self, of_regions: Bools | None = None) -> int:
-        """Return how many faces touch another, each counted once: all of them, or those in some regions only."""
+        """Return how many faces touch another, in all or some regions, each counted once."""
         rows = self.rows if of_regions is None else self.rows[of_regions[self.label]]
         sides = np.concatenate([_together(rows[:, BODY_A], rows[:, FACE_A]), _together(rows[:, BODY_B], rows[:, FACE_B])])
         return len(np.unique(sides))
@@ -81,7 +81,7 @@ def regions_of(rows: NDArray[Any], meshes: Sequence[Mesh]) -> Regions:
 
 
 def _neighbourhoods(rows: Longs, meshes: Sequence[Mesh]) -> tuple[Longs, Longs, Longs]:
-    """Return (6k,) row numbers with two keys: rows with equal keys have a face in common and a vertex of the other faces."""
+    """Return (6k,) row numbers with two keys: rows with equal keys share a face and a vertex of the others."""
     number: Longs = np.arange(len(rows))
     sides = (BODY_A, FACE_A, BODY_B, FACE_B), (BODY_B, FACE_B, BODY_A, FACE_A)
     row, first, second = [], [], []
@@ -104,13 +104,13 @@ def _corners(bodies: Longs, faces: Longs, meshes: Sequence[Mesh]) -> Longs:
 
 
 def _together(high: Longs, low: Longs) -> Longs:
-    """One number of two that are below 2^31."""
+    """Return one number made of two below 2^31."""
     both: Longs = (high << _SHIFT) | low
     return both
 
 
 def _is_among(rows: Longs, found: Longs) -> Bools:
-    """(k,) whether each row is among those found."""
+    """Return (k,) whether each row is among those found."""
     among: Bools = np.zeros(len(rows), bool)
     bodies, others = (_together(each[:, BODY_A], each[:, BODY_B]) for each in (rows, found))
     for pair in np.unique(bodies).tolist():
@@ -122,7 +122,7 @@ def _is_among(rows: Longs, found: Longs) -> Bools:
 
 @kernel
 def join_equal(row: Longs, first: Longs, second: Longs, label: Longs) -> None:
-    """Write to label (k,) for each row the least that it is joined with; entries (n,) with equal keys are neighbours, sorted."""
+    """Write to label (k,) the least row each is joined with; sorted entries (n,) with equal keys are neighbours."""
     for entry in range(1, row.shape[0]):
         if first[entry] == first[entry - 1] and second[entry] == second[entry - 1]:
             a, b = row[entry], row[entry - 1]
@@ -142,7 +142,7 @@ def join_equal(row: Longs, first: Longs, second: Longs, label: Longs) -> None:
 
 
 class MissedFor:
-    """For how many frames each region has been missed, frame after frame."""
+    """How many frames each region has been missed."""
 
     def __init__(self, meshes: Sequence[Mesh]) -> None:
         self._meshes = meshes
@@ -151,7 +151,7 @@ class MissedFor:
         self._before: list[tuple[int, Longs]] = []
 
     def follow(self, regions: Regions, missed: Bools, counted: Bools, again: bool = False) -> Longs:
-        """Return (count,) for how many frames each region of the next frame has been missed by now, 0 for one that is not.
+        """Return (count,) how many frames each region of the next frame has been missed, 0 if reported.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class MissedFor:
         return frames
 
     def _cells(self, rows: Longs) -> Longs:
-        """Where a region is on its bodies, whose vertices are as they were at rest: numbers of cells of `SAME_PLACE`, each once."""
+        """Return where a region is on its bodies at rest: unique cell numbers of `SAME_PLACE`."""
         found = []
         for side, face in ((BODY_A, FACE_A), (BODY_B, FACE_B)):
             for body in np.unique(rows[:, side]).tolist():

@@ -1,4 +1,4 @@
-"""A method that replays a motion, in a process of its own: what is done there, verb by verb.
+"""A method that replays a motion in its own process: the commands it handles.
 
 "load" reads the motion and lets the method answer a toy scene first, so that compiled code is loaded before anything is measured.
 "prepare" makes the world and prepares its shapes. "replay" goes through frames until they or its seconds are at an end: poses and
@@ -38,7 +38,7 @@ MOST_TOY_BODIES = 201  # so many that methods which treat many bodies in another
 
 @dataclass(frozen=True, eq=False)
 class FrameAnswer:
-    """What a method found in one frame."""
+    """The findings of a method in one frame."""
 
     rows: NDArray[np.int32]  # (k,4) faces or (k,2) body pairs, whichever is compared
     contacts: int
@@ -48,7 +48,10 @@ class FrameAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Reply:
-    """An answer of the process. `status` is "ok", "unsupported" or "failed", and `why` the first line of the reason."""
+    """An answer of the process.
+
+    `status` is "ok", "unsupported" or "failed", and `why` the first line of the reason.
+    """
 
     status: str = "ok"
     why: str = ""
@@ -60,7 +63,7 @@ class Reply:
 
 
 class Replayer:
-    """A method, what it is asked beside the usual, its threads, and the motion it replays."""
+    """A method, its query options and threads, and the motion it replays."""
 
     def __init__(self, method: Method, asked: Mapping[str, Any] | None = None, workers: int = 1) -> None:
         self._method, self._workers = method, workers
@@ -70,7 +73,7 @@ class Replayer:
         self._memory_before: int | None = None
 
     def __call__(self, verb: str, *arguments: Any) -> Reply:
-        """Do what a message asks for; an error is an answer, too."""
+        """Handle a message; an error is an answer too."""
         try:
             reply: Reply = getattr(self, verb)(*arguments)
             return reply
@@ -80,7 +83,7 @@ class Replayer:
             return Reply("failed", f"{type(error).__name__}: {_first_line(error)}")
 
     def load(self, file: str) -> Reply:
-        """Read the motion, and let the method answer toy scenes, so that its code is loaded."""
+        """Read the motion, and run the method on toy scenes to load its code."""
         self._motion = Motion.load(file)
         bodies = min(MOST_TOY_BODIES, len(self._motion.names))
         # What a method does not serve, and what it does wrong, is told of the true scene.
@@ -89,10 +92,10 @@ class Replayer:
                 toy = toy_world(self._method, bodies, deformable)
                 for turn in (0.0, 0.1):
                     toy.set_poses(toy.poses)
-                    toy.detect(**self._question.wishes)
-                    if self._question.wishes.get("motion"):
+                    toy.detect(**self._question.options)
+                    if self._question.options.get("motion"):
                         toy.set_poses(toy.poses @ translation((0.0, 0.0, 3.0)) @ rotation_about((1.0, 2.0, 3.0), turn))
-                        toy.detect(**self._question.wishes)
+                        toy.detect(**self._question.options)
         return Reply()
 
     def prepare(self) -> Reply:
@@ -106,8 +109,8 @@ class Replayer:
         return Reply(seconds=time.perf_counter() - begin)
 
     def replay(self, first: int, seconds: float, answering: bool) -> Reply:
-        """Replay frames from `first` on, at least one, until all are done or the seconds are over."""
-        motion, world, wishes = self._motion, self._world, self._question.wishes
+        """Replay frames from `first` on, at least one, until all are done or time is up."""
+        motion, world, options = self._motion, self._world, self._question.options
         assert motion is not None
         assert world is not None
         clock, memory = time.perf_counter, None
@@ -122,16 +125,16 @@ class Replayer:
                     if call == 0:
                         _jump_to_the_start(motion, world)
                     motion.apply(world, 0)
-                    if call == 0 and wishes.get("motion"):
+                    if call == 0 and options.get("motion"):
                         world.detect(rows="any")  # the way back to the first frame is no motion
-                    world.detect(**wishes)
+                    world.detect(**options)
             if first == 0:
                 memory = self._growth()
             for frame in range(first, len(motion)):
                 begin = clock()
                 motion.apply(world, frame)
                 middle = clock()
-                report = world.detect(**wishes)
+                report = world.detect(**options)
                 now = clock()
                 updates.append(middle - begin)
                 totals.append(now - begin)
@@ -158,7 +161,7 @@ class Replayer:
 
 
 def _jump_to_the_start(motion: Motion, world: World) -> None:
-    """Place all bodies where frame 0 has them, so that nobody takes it for a motion: it would be a fast one."""
+    """Place all bodies at frame 0 without a motion, which would be a fast one."""
     for body, pose in zip(world, motion.poses[0], strict=True):
         body.teleport(pose)
 
@@ -176,7 +179,7 @@ def toy_world(method: Method, bodies: int, deformable: bool) -> World:
 
 
 def resident_bytes() -> int | None:
-    """Return the memory of this process: now, where the system tells (Linux), else the most it ever had; None on Windows."""
+    """Return this process's memory: current on Linux, else its peak; None on Windows."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")

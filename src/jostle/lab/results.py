@@ -1,4 +1,4 @@
-"""What the laboratory measured, as plain dataclasses: one method on one point, a point, a verdict, an experiment. JSON in and out.
+"""Results of the laboratory as dataclasses: a run, a point, a verdict, an experiment; JSON in and out.
 
 Times are seconds, memory is bytes. Lists have one entry per frame; a method that was stopped has entries for the frames it
 finished. Nothing here measures or draws: `measure.py` fills these, `files.py` writes them, plots and page read them.
@@ -69,33 +69,33 @@ class MethodRun:
 
     @property
     def served(self) -> bool:
-        """Whether it went through all frames."""
+        """Whether it finished all frames."""
         return self.status == "ok"
 
     @property
     def agrees(self) -> bool | None:
-        """Whether it found exactly what is true in all its frames; None where nothing was compared."""
+        """Whether it found exactly the truth in all its frames; None if nothing was compared."""
         return None if self.missed is None else self.missed == 0 and self.extra == 0
 
     @property
     def beyond(self) -> int:
-        """How many wrong rows its guarantee does not allow, over all frames; all of them where an answer must be exact."""
+        """The number of wrong rows outside its guarantee; all of them if it must be exact."""
         counts = (self.missed_beyond, self.missed), (self.extra_beyond, self.extra)
         return sum((wrong or 0) if beyond is None else beyond for beyond, wrong in counts)
 
     @property
     def keeps_its_word(self) -> bool | None:
-        """Whether what it found is what it guarantees, in all its frames; None where nothing was compared, or nothing promised."""
+        """Whether it kept its guarantee in all frames; None if nothing was compared or promised."""
         return None if self.missed is None or self.guarantee == NO_PROMISE else self.beyond == 0
 
     @property
     def found(self) -> int:
-        """How many rows of the kind that is compared it found, over all frames."""
+        """The number of compared rows it found, over all frames."""
         return sum(self.contacts) if self.compared == "faces" else sum(self.pairs)
 
     @property
     def expected(self) -> int | None:
-        """How many there are."""
+        """The number of rows there are."""
         return None if self.missed is None or self.extra is None else self.found + self.missed - self.extra
 
     def total(self, counter: str) -> int:
@@ -103,7 +103,7 @@ class MethodRun:
         return sum(work.get(counter, 0) for work in self.counters)
 
     def to_json(self) -> dict[str, Any]:
-        """Return all fields, and what is derived from them for readers without this class."""
+        """Return all fields, and derived values for readers without this class."""
         derived = {
             "median_seconds": self.median,
             "p95_seconds": self.p95,
@@ -154,7 +154,7 @@ class Verdict:
 
 @dataclass
 class ExperimentResult:
-    """Everything that was measured of one experiment; saved as DIR/<name>/result.json."""
+    """All measurements of one experiment; saved as DIR/<name>/result.json."""
 
     name: str
     title: str
@@ -178,7 +178,7 @@ class ExperimentResult:
 
     @property
     def methods(self) -> list[str]:
-        """The labels of all methods, in the order in which they appear."""
+        """The labels of all methods, in order of appearance."""
         return list(dict.fromkeys(run.method for point in self.points for run in point.runs))
 
     def to_json(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class ExperimentResult:
 
     @classmethod
     def from_json(cls, stored: Any, source: str = "result") -> ExperimentResult:
-        """Read what `to_json` wrote, as an object or as text; an error names the source and the field."""
+        """Read what `to_json` wrote, as an object or text; an error names source and field."""
         if isinstance(stored, str | bytes):
             try:
                 stored = json.loads(stored)
@@ -208,14 +208,14 @@ class ExperimentResult:
 
 
 def _check_name(name: str, source: str) -> None:
-    """Refuse a name that is no plain one, or paper/figure: plots are written to a folder of this name."""
+    """Raise for a name that is neither plain nor paper/figure: plots go to a folder of this name."""
     parts = name.split("/")
     if len(parts) > 2 or any(part in ("", "..") or "\0" in part or Path(part).name != part for part in parts):
         raise InputError(f"{source}: name is {shown(name)}; it must be that of a folder, such as 'spheres' or 'voxmap/fig_09'")
 
 
 def _made(kind: Any, stored: Any, source: str) -> Any:
-    """Make a dataclass of a dict; keys that it does not have (derived ones) are left out."""
+    """Make a dataclass from a dict, ignoring unknown (derived) keys."""
     if not isinstance(stored, dict):
         raise InputError(f"{source} is {type(stored).__name__}, expected an object; run the experiment again")
     for name, hint in typing.get_type_hints(kind).items():
@@ -228,7 +228,7 @@ def _made(kind: Any, stored: Any, source: str) -> Any:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value of JSON is of the type of a field."""
+    """Return whether a JSON value has the type of a field."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return any(_fits(value, each) for each in inner)

@@ -1,4 +1,4 @@
-"""Running an experiment: record the scene of each value, replay it through the methods, judge, advise.
+"""Run an experiment: record the scene of each value, replay it through the methods, judge, advise.
 
 `LabRun.result` grows as it goes, and stays when the run is interrupted.
 """
@@ -76,7 +76,7 @@ class LabRun:
         self._progress = progress
 
     def run(self) -> ExperimentResult:
-        """Measure all points. Ctrl-C ends it early: what was measured is kept."""
+        """Measure all points; Ctrl-C ends early and keeps what was measured."""
         experiment, result = self.experiment, self.result
         values = experiment.quick_values if result.quick else experiment.values
         frames = experiment.quick_frames if result.quick else experiment.frames
@@ -104,7 +104,7 @@ class LabRun:
         return result
 
     def _give_up_the_slow(self, point: Point) -> None:
-        """Note who was not asked, and who shall not be asked for the values to come."""
+        """Note which methods were skipped, and which to skip for later values."""
         point.runs += [MethodRun(label, "too slow", why) for label, why in self._given_up.items()]
         slowest = self.experiment.slowest
         for run in point.runs if slowest is not None else ():

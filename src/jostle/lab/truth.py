@@ -41,7 +41,7 @@ Rows = NDArray[np.int64]
 class Question:
     """What a method is asked in every frame, and what of its answer can be compared."""
 
-    wishes: dict[str, Any]  # for `World.detect`
+    options: dict[str, Any]  # for `World.detect`
     solid: bool
     compared: str  # FACES | BODY_PAIRS | NOTHING
 
@@ -56,13 +56,13 @@ def question_for(method: Method, asked: Mapping[str, Any] | None = None) -> Ques
         return Question(dict(asked), False, BODY_PAIRS)
     traits = method.traits
     solid = traits.semantics is Semantics.SOLID
-    wishes: dict[str, Any] = {"solid": True} if solid else {}
+    options: dict[str, Any] = {"solid": True} if solid else {}
     if not traits.tells_where:
-        wishes["rows"] = "pairs"
-    wishes |= asked or {}
+        options["rows"] = "pairs"
+    options |= asked or {}
     if getattr(method, "finds_nothing", False):
-        return Question(wishes, solid, NOTHING)
-    return Question(wishes, solid, FACES if Answer.FACES in traits.answers and wishes.get("rows") != "pairs" else BODY_PAIRS)
+        return Question(options, solid, NOTHING)
+    return Question(options, solid, FACES if Answer.FACES in traits.answers and options.get("rows") != "pairs" else BODY_PAIRS)
 
 
 class Truth:
@@ -110,8 +110,8 @@ class Truth:
 
     def rows_for(self, question: Question, frame: int) -> Rows:
         """(k,4) of the true answer to a question."""
-        if question.wishes.get("motion"):
-            return self.rows_along(frame, question.wishes.get("separation", 0.0))
+        if question.options.get("motion"):
+            return self.rows_along(frame, question.options.get("separation", 0.0))
         return self.pairs(frame, question.solid) if question.compared == BODY_PAIRS else self.rows(frame, question.solid)
 
     def world_at(self, frame: int, engine: str = EXACT_ENGINE) -> World:

@@ -1,4 +1,4 @@
-"""Rows of face pairs on their way into a report: what every method does with the rows it found, once.
+"""From rows of face pairs to a report: the steps shared by all methods.
 
 A method hands over `Rows` (faces, kinds, distances, and which of its pairs of bodies each belongs to); here they get their
 bodies and are summarised by pair, what solids add is added where it was asked for, and what the query does not want is left out.
@@ -24,7 +24,7 @@ from jostle.report.row_kernels import label_runs
 
 
 class Rows(NamedTuple):
-    """Rows of many pairs: the number of the pair in the list, faces, kind and distance; sorted by (pair, face_a, face_b)."""
+    """Rows of many pairs: pair number, faces, kind and distance; sorted by (pair, face_a, face_b)."""
 
     pair: Ints
     face_a: Ints
@@ -47,7 +47,7 @@ NO_ROWS = Rows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int3
 
 
 def labelled(rows: Rows, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts, Pairs]:
-    """Rows as contacts, and the pairs that they make, by one kernel: NumPy's dozen calls take longer than many a search."""
+    """Return rows as contacts and their pairs, by one kernel: NumPy's dozen calls take longer than many a search."""
     count = len(rows.pair)
     if count == 0:
         return Contacts.empty(), Pairs.empty()
@@ -63,7 +63,7 @@ def labelled(rows: Rows, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts,
 
 
 def contacts_of(body_a: Ints, body_b: Ints, rows: Rows, frame: Frame) -> Contacts:
-    """Return rows as contacts of these bodies; where they touch is computed when it is asked for."""
+    """Return rows as contacts of these bodies; their geometry is computed on first access."""
     _, face_a, face_b, kind, distance = rows
     details = details_of_rows(frame, body_a, body_b, face_a, face_b, kind)
     return Contacts(
@@ -81,7 +81,7 @@ def merged(one: Contacts, other: Contacts, frame: Frame) -> Contacts:
 
 
 def with_solids(contacts: Contacts, touching: Pairs, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts, Pairs]:
-    """Add a row for every part of a body that lies inside the other of its pair, and tell which pairs overlap.
+    """Add a row for every part of a body inside the other of its pair, and return which pairs overlap.
 
     `contacts` are all rows of the pairs, `touching` those of the pairs that have any.
     """
@@ -106,7 +106,7 @@ def with_solids(contacts: Contacts, touching: Pairs, pairs: CandidatePairs, fram
 
 
 def with_overlapping(pairs: Pairs, overlapping: CandidatePairs | Pairs) -> Pairs:
-    """Return the pairs with the kind OVERLAPPING where the others have them; all of those are among them."""
+    """Return the pairs with the kind OVERLAPPING where the others have it; all of those are among them."""
     if len(overlapping.body_a) == 0:
         return pairs
     kind = pairs.kind.copy()
@@ -116,12 +116,12 @@ def with_overlapping(pairs: Pairs, overlapping: CandidatePairs | Pairs) -> Pairs
 
 
 def summed_up(contacts: Contacts, before: Pairs) -> Pairs:
-    """Summarise contacts that came to those of pairs which are known; what overlapped goes on overlapping."""
+    """Summarise contacts added to those of known pairs; overlapping pairs stay OVERLAPPING."""
     return with_overlapping(Pairs.of(contacts), before.select(before.kind == OVERLAPPING))
 
 
 def report_of(rows: Rows, pairs: CandidatePairs, frame: Frame, query: Query, counters: Counters, itself: Rows = NO_ROWS) -> Report:
-    """Return the report of all touching rows of these pairs, as the query wants it.
+    """Return the report of all touching rows of these pairs, filtered for the query.
 
     itself : rows of bodies against themselves, sorted; `pair` is the number of the body
     """

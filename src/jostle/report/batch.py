@@ -1,4 +1,4 @@
-"""Batch: the answers for many sets of poses, as `World.detect_many` returns them. Flat arrays, because sets may be millions."""
+"""Batch: the results of `World.detect_many`, as flat arrays, because sets may be millions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from jostle.tables import MOST_HTML_ROWS, counted, html_table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Batch:
-    """The answers for n sets of poses, as flat arrays with offsets: set k has the entries offsets[k] … offsets[k+1]-1.
+    """The results for n sets of poses: set k has the entries offsets[k] … offsets[k+1]-1.
 
-    Rows are sorted by (set, body_a, body_b, face_a, face_b). What was not asked for is empty.
+    Rows are sorted by (set, body_a, body_b, face_a, face_b). Columns that were not requested are empty.
     """
 
     touching: NDArray[np.bool_]  # (n,)
@@ -45,7 +45,7 @@ class Batch:
         rows: str,
         work: Counters,
     ) -> Batch:
-        """Make it of sorted rows, `number` the set of each."""
+        """Make a batch from sorted rows; `number` is the set of each."""
         touching = np.zeros(sets, bool)
         touching[number] = True
         kept = slice(0 if rows == "any" else None)
@@ -82,7 +82,7 @@ class Batch:
         return html_table(f"{self!r}, those that touch:" if rows else repr(self), rows, len(sets))
 
     def with_ids(self, ids: Ints) -> Batch:
-        """Return the same with body ids for body numbers."""
+        """Return the batch with body ids instead of body numbers."""
         names = ("body_a", "body_b", "row_body_a", "row_body_b")
         return dataclasses.replace(self, **{name: ids[getattr(self, name)] for name in names})
 

@@ -1,4 +1,4 @@
-"""Where two faces touch, or are closest: the geometry of contact rows, computed when it is first asked for, and of closest points.
+"""Contact geometry: where two faces touch or are closest, computed on first access.
 
 Rows need the frame that they were found in; frames are snapshots, so it does not matter that the world has moved on.
 """
@@ -44,7 +44,7 @@ def triangles_of(frame: Frame, body: Ints, face: Ints) -> Floats:
 
 
 def closest_of_faces(distance: float, face_a: int, face_b: int, triangle_a: Floats, triangle_b: Floats) -> Closest:
-    """Return the closest points of two faces with these world corners (3,3); of touching ones (distance 0.0) a common point."""
+    """Return the closest points of two faces with world corners (3,3); a common point if they touch."""
     kind = np.array([TOUCHING if distance == 0.0 else NEAR], np.uint8)
     segment, normal = np.empty((1, 2, 3)), np.empty((1, 3))
     describe_rows(triangle_a[None], triangle_b[None], kind, segment, normal)

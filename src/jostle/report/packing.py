@@ -1,4 +1,4 @@
-"""Rows of face pairs as kernels write them: face a, face b and kind in one int64, which sorts as rows do; which rows are wanted."""
+"""Packed rows: face a, face b and kind in one int64 that sorts like the rows; and row modes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Report: what a detector found. Structs of arrays, sorted, new for every call, never capped silently.
+"""Report: the result of a query, as sorted structs of arrays.
 
-Rows are sorted by (body_a, body_b, face_a, face_b), with body_a < body_b (equal for self-collision, then face_a < face_b):
-equal inputs give byte-equal reports. Where two faces touch (points, segment, normal) is computed when it is first asked for.
-`-1` and NaN mean that the method does not answer that.
+A report is new for every call and never capped silently. Rows are sorted by (body_a, body_b, face_a, face_b), with body_a <
+body_b (equal for self-collision, then face_a < face_b): equal inputs give byte-equal reports. Contact geometry (points, segment,
+normal) is computed on first access. `-1` and NaN mean that the method does not answer this.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _unknown = np.empty(0)
 
 
 def unknown_column(rows: int) -> Floats:
-    """Return a read-only column of NaN, for what a method does not answer; all such columns share their memory."""
+    """Return a read-only column of NaN; all such columns share memory."""
     global _unknown
-    column = _unknown  # held here: another thread may put a longer one in its place
+    column = _unknown  # a local reference: another thread may replace it
     if len(column) < rows:
         column = np.full(max(1024, 2 * rows), np.nan)
         column.flags.writeable = False
@@ -43,21 +43,24 @@ def unknown_column(rows: int) -> Floats:
 
 
 def replaced(record: Record, **fields: Any) -> Record:
-    """Return a copy of a frozen dataclass with other values in some fields: `dataclasses.replace`, in a tenth of its time."""
+    """Return a copy of a frozen dataclass with some fields replaced, 10x faster than `dataclasses.replace`."""
     copy = object.__new__(type(record))
     copy.__dict__.update(record.__dict__, **fields)
     return copy
 
 
 class Kind(IntEnum):
-    """How two faces or bodies meet, in order of severity: the kind of a body pair is OVERLAPPING or the highest of its rows."""
+    """How two faces or bodies meet, in order of severity.
 
-    NEAR = contact_kind.NEAR  # apart, but nearer than the clearance
+    The kind of a body pair is OVERLAPPING or the highest of its rows.
+    """
+
+    NEAR = contact_kind.NEAR  # apart, but closer than the clearance
     TOUCHING = contact_kind.TOUCHING  # share a point, but neither passes through the other
     B_IN_A = contact_kind.B_IN_A  # (a connected part of) b lies inside a; only with solid=True
     A_IN_B = contact_kind.A_IN_B
     CROSSING = contact_kind.CROSSING  # faces pass through each other
-    # Of pairs of bodies, never of rows, and only with solid=True: no faces cross, but the interiors meet. As severe as CROSSING.
+    # Body pairs only, never rows, and only with solid=True: no faces cross, but interiors meet. As severe as CROSSING.
     OVERLAPPING = contact_kind.OVERLAPPING
 
     def __repr__(self) -> str:
@@ -67,17 +70,17 @@ class Kind(IntEnum):
 
 
 class HasId(Protocol):
-    """A body, as far as a report needs it."""
+    """Anything with a body id."""
 
     @property
     def id(self) -> int:
-        """The body's number."""
+        """The body's id."""
         ...
 
 
 @dataclass(frozen=True, init=False)
 class Counters:
-    """How much work was done: compares methods free of the machine."""
+    """Work done, independent of the machine."""
 
     body_pairs: int  # pairs of bodies that reached the narrow phase
     box_tests: int
@@ -97,7 +100,7 @@ class Counters:
         look_ups: int = 0,
         samples: int = 0,
     ) -> None:
-        # Written out: three of these are made for every detect, and the one of a frozen dataclass takes three times as long.
+        # Hand-written: every detect makes three, and the __init__ of a frozen dataclass takes three times as long.
         self.__dict__.update(
             body_pairs=body_pairs,
             box_tests=box_tests,
@@ -109,7 +112,7 @@ class Counters:
         )
 
     def __add__(self, other: Counters) -> Counters:
-        # Written out: dataclasses.astuple takes 20 µs, a fifth of a small detect.
+        # Hand-written: dataclasses.astuple takes 20 µs, a fifth of a small detect.
         return Counters(
             self.body_pairs + other.body_pairs,
             self.box_tests + other.box_tests,
@@ -123,12 +126,12 @@ class Counters:
 
 @dataclass(frozen=True, eq=False)
 class Details:
-    """Where rows of contacts are, one row each; lengths in the user's units, world coordinates."""
+    """Geometry of contact rows, in world coordinates."""
 
     segment: Floats  # (n,2,3) ends of the intersection; for NEAR rows the closest points on a and on b
     normal: Floats  # (n,3) unit, from a into b
-    area: Floats | None = None  # (n,) surface that a row stands for, as seen along its normal; None where a method does not say
-    place: Floats | None = None  # (n,3) where a force of the row acts; None for the middle of the segment
+    area: Floats | None = None  # (n,) surface area that a row represents, seen along its normal; None if unknown
+    place: Floats | None = None  # (n,3) where the row's force acts; None for the middle of the segment
 
     def select(self, rows: NDArray[Any]) -> Details:
         """Return the rows of a mask or index array."""
@@ -136,11 +139,11 @@ class Details:
 
 
 def _left_out() -> Any:
-    """Mark a column that may be left out: `LeftOut` makes it of NaN when it is asked for."""
+    """Mark a column that may be left out; `LeftOut` fills it with NaN on access."""
 
 
 class LeftOut:
-    """A column that was left out. (A `__getattr__` would make every access to every column slower.)"""
+    """A column that was left out. (`__getattr__` would slow down every column access.)"""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -153,7 +156,7 @@ class LeftOut:
 
 
 class Columns:
-    """Columns of one length, given by name; those with the default `_left_out` are NaN when they are left out."""
+    """Columns of one length, given by name; those with the default `_left_out` may be left out."""
 
     if not TYPE_CHECKING:
 
@@ -168,8 +171,8 @@ class Columns:
 
 
 def _know_columns(record: Any) -> tuple[str, ...]:
-    """Let a frozen dataclass of columns know its fields; return the names of its columns."""
-    record.__init__ = Columns.__init__  # the one of the dataclass takes three times as long, and every detect makes some
+    """Set up a frozen dataclass of columns; return the names of its columns."""
+    record.__init__ = Columns.__init__  # the dataclass's own takes three times as long, for every detect
     record._known = frozenset(each.name for each in fields(record))
     for each in fields(record):
         if each.default_factory is _left_out:
@@ -179,9 +182,9 @@ def _know_columns(record: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Contacts(Columns):
-    """Face pairs. All columns have one entry per row.
+    """Contact rows: face pairs, or points for methods without faces. One entry per row in each column.
 
-    A column is one line here: what selects, joins and exports rows takes all columns of this list.
+    A new column is one more line here: selecting, joining and exporting rows use all of them.
     `face_b` (or `face_a`) is -1 in rows of kind A_IN_B (B_IN_A): the other face is the first of the contained component.
     """
 
@@ -190,11 +193,11 @@ class Contacts(Columns):
     face_a: Ints
     face_b: Ints
     kind: NDArray[np.uint8]
-    distance: Floats  # of the two faces: 0.0 where they share a point; negative where a method knows the depth
-    depth: Floats = field(default_factory=_left_out)  # >= 0 penetrates, NaN where the method does not answer it
-    time: Floats = field(default_factory=_left_out)  # 0 … 1 within the step, NaN where the method does not look along the motion
+    distance: Floats  # between the faces: 0.0 where they share a point; negative where a method knows the depth
+    depth: Floats = field(default_factory=_left_out)  # penetration >= 0; NaN if unknown
+    time: Floats = field(default_factory=_left_out)  # 0 … 1 within the step; NaN without motion
     _details: Details | Callable[[], Details] | None = None
-    features: Features | None = None  # which vertices, edges and faces meet; of motions only
+    features: Features | None = None  # which vertices, edges and faces meet; only with motion
 
     @staticmethod
     def empty() -> Contacts:
@@ -206,7 +209,7 @@ class Contacts(Columns):
 
     @property
     def details(self) -> Details:
-        """Segment and normal of every row, computed on first use."""
+        """Segment and normal of every row, computed on first access."""
         if callable(self._details):
             object.__setattr__(self, "_details", self._details())
         elif self._details is None:
@@ -217,18 +220,18 @@ class Contacts(Columns):
 
     @property
     def segment(self) -> Floats:
-        """(n,2,3) the ends of the intersection of the two faces; for NEAR rows the closest points on a and on b."""
+        """(n,2,3) ends of the faces' intersection; for NEAR rows the closest points on a and b."""
         return self.details.segment
 
     @property
     def point(self) -> Floats:
-        """(n,3) the middle of the segment."""
+        """(n,3) midpoint of the segment."""
         first, second = self.details.segment[:, 0], self.details.segment[:, 1]
         return first + 0.5 * (second - first)
 
     @property
     def normal(self) -> Floats:
-        """(n,3) unit normal from a into b (docs/conventions.md says how it is chosen); never zero."""
+        """(n,3) unit normal from a into b, never zero; docs/conventions.md defines it."""
         return self.details.normal
 
     def select(self, rows: NDArray[Any]) -> Contacts:
@@ -247,7 +250,7 @@ class Contacts(Columns):
         return _kinds(self.kind)
 
     def to_array(self) -> NDArray[np.void]:
-        """Return all columns, geometry included, as one structured array; with those of `features` where there are any."""
+        """Return all columns, with geometry and any features, as one structured array."""
         fields: list[Any] = [(name, getattr(self, name).dtype) for name in CONTACT_COLUMNS]
         fields += [("point", np.float64, 3), ("normal", np.float64, 3)]
         if self.features is not None:
@@ -258,7 +261,7 @@ class Contacts(Columns):
         return rows
 
     def to_dicts(self, names: Mapping[int, str] | None = None) -> list[dict[str, Any]]:
-        """Return the rows as plain dicts, ready for JSON: kinds by name, None for NaN, body ids by `names` where they are given."""
+        """Return the rows as plain dicts for JSON: kinds by name, None for NaN, body names if given."""
         columns = {name: getattr(self, name) for name in (*CONTACT_COLUMNS, "point", "normal")}
         if self.features is not None:
             columns |= {"feature_a": self.features.all_of_a(), "feature_b": self.features.all_of_b()}
@@ -288,19 +291,19 @@ _NO_CONTACTS = Contacts(
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Pairs(Columns):
-    """Pairs of bodies that meet, sorted, each once."""
+    """Body pairs that meet, sorted, each once."""
 
     body_a: Ints
     body_b: Ints
     kind: NDArray[np.uint8]  # the most severe kind of the pair's rows, or OVERLAPPING
-    rows: Ints  # number of contact rows; 0 where pairs were asked for without rows
+    rows: Ints  # number of contact rows; 0 if the query returns no rows
     distance: Floats  # least distance of the rows
-    time: Floats = field(default_factory=_left_out)  # first time of the rows, NaN where unknown
-    _names: ClassVar[Mapping[int, str] | None] = None  # of bodies, by id; a world sets it, it is no column
+    time: Floats = field(default_factory=_left_out)  # first time of the rows; NaN if unknown
+    _names: ClassVar[Mapping[int, str] | None] = None  # body names by id, set by a world; not a column
 
     @staticmethod
     def empty() -> Pairs:
-        """Return no pairs."""
+        """Return an empty set of pairs."""
         return _NO_PAIRS
 
     @staticmethod
@@ -343,7 +346,7 @@ class Pairs(Columns):
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """The names of the two bodies of each pair; the id as text where there is no name."""
+        """The names of both bodies of each pair; the id as text if a body has no name."""
         known = self._names or {}
         return [(known.get(a) or str(a), known.get(b) or str(b)) for a, b in self]
 
@@ -355,7 +358,7 @@ class Pairs(Columns):
         return rows
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the pairs as plain dicts, ready for JSON: bodies and kinds by name, None for NaN."""
+        """Return the pairs as plain dicts for JSON: bodies and kinds by name, None for NaN."""
         return dicts_of({name: getattr(self, name) for name in PAIR_COLUMNS}, _in_words(self._names))
 
     def __repr__(self) -> str:
@@ -365,7 +368,7 @@ class Pairs(Columns):
         return html_table(repr(self), self.select(np.s_[:MOST_HTML_ROWS]).to_dicts(), len(self))
 
     def without_rows(self) -> Pairs:
-        """Return the same pairs for an answer that has no contact rows."""
+        """Return the same pairs, for a report without contact rows."""
         return replaced(self, rows=np.zeros_like(self.rows))
 
     def select(self, rows: NDArray[Any] | slice) -> Pairs:
@@ -387,8 +390,8 @@ class Pairs(Columns):
         return self.select(missing)
 
     def same_as(self, other: Pairs) -> bool:
-        """Return whether both have the same pairs of bodies, whatever the kinds and distances."""
-        # Texts of bytes compare in 0.3 µs, arrays in 5.
+        """Return whether both have the same body pairs; kinds and distances may differ."""
+        # Comparing bytes takes 0.3 µs, arrays 5.
         return self is other or (
             len(self.body_a) == len(other.body_a)
             and self.body_a.tobytes() == other.body_a.tobytes()
@@ -402,17 +405,17 @@ _NO_PAIRS = Pairs(body_a=_NO_BODIES, body_b=_NO_BODIES, kind=_NO_KINDS, rows=_NO
 
 @dataclass(frozen=True)
 class Closest:
-    """The closest points of two bodies and the faces they are on; of equally close faces the lowest (face_a, face_b).
+    """The closest points of two bodies and their faces; ties go to the lowest (face_a, face_b).
 
-    `distance` is 0.0 exactly when the bodies touch. The points are then one common point, of any pair of faces that touch.
-    Methods that walk over features of convex bodies also give these, by the vertices of the mesh: ("vertex", (i,)),
-    ("edge", (i, j)) or ("face", (i, j, k, …)), the corners of a whole flat side in order. Others leave them None.
+    `distance` is 0.0 exactly if the bodies touch; the points are then one common point of any two touching faces.
+    Methods that walk over features of convex bodies also give the features, by mesh vertices: ("vertex", (i,)),
+    ("edge", (i, j)) or ("face", (i, j, k, …)), the corners of a whole flat side in order. For others they are None.
     """
 
     distance: float
     point_a: Floats
     point_b: Floats
-    face_a: int  # -1 where no face of the mesh holds the point: a hull may have faces of its own
+    face_a: int  # -1 if no face of the mesh holds the point: a hull may have faces of its own
     face_b: int
     feature_a: Feature | None = None
     feature_b: Feature | None = None
@@ -420,39 +423,42 @@ class Closest:
 
 @dataclass(frozen=True)
 class Reached:
-    """How far a search by samples came: what it looked at, what it follows, and what it may not have found yet.
+    """How far a search by samples came, and what it may have missed.
 
-    `undiscovered` is the estimate of Good and Turing: the chance that the next seed leads to a region that no seed has
-    led to. It speaks of regions that seeds lead to at all, and is 1.0 as long as no seed was drawn.
+    `undiscovered` is the Good–Turing estimate: the chance that the next seed finds a region that no seed has found yet. It covers
+    only regions that seeds can find, and is 1.0 until a seed is drawn.
     """
 
-    operations: int  # of the method's own: what `Budget(operations=…)` counts
-    samples: int  # seeds that new pairs were made from
-    updated: float  # share 0 … 1 of the followed pairs that were looked at
-    pairs: int  # pairs of samples that are followed into the next step
+    operations: int  # the unit of `Budget(operations=…)`
+    samples: int  # seeds drawn for new pairs
+    updated: float  # share 0 … 1 of the tracked pairs that were updated
+    pairs: int  # sample pairs tracked into the next step
     regions: int  # connected regions of touching faces
     undiscovered: float  # 0 … 1
-    broken: int = 0  # facets of deforming bodies that are known to have left the stated bound
-    worst: float = 0.0  # by how much the worst of them has, as a share of its radius
-    error: float = 0.0  # how far apart faces may be that are told as touching, a length; 0: every row was decided exactly
+    broken: int = 0  # facets of deforming bodies known to exceed the stated bound
+    worst: float = 0.0  # largest excess, as a share of the facet's radius
+    error: float = 0.0  # largest distance of faces reported as touching; 0: every row is exact
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """The answer to one query. Truth value: whether anything was found."""
+    """The result of one query. Truth value: whether it has any pairs.
+
+    `contacts` are the rows, `pairs` their summary by body pair.
+    """
 
     pairs: Pairs = field(default_factory=Pairs.empty)
     contacts: Contacts = field(default_factory=Contacts.empty)
     counters: Counters = field(default_factory=Counters)
-    complete: bool = True  # False when a budget ended the search early, or a bound that the method relies on was broken
-    began: Pairs = field(default_factory=Pairs.empty)  # pairs that the last report did not have
-    ended: Pairs = field(default_factory=Pairs.empty)  # pairs of the last report that are gone, as they were
+    complete: bool = True  # False if a budget ended the search, or a bound the method relies on was broken
+    began: Pairs = field(default_factory=Pairs.empty)  # pairs that the previous report does not have
+    ended: Pairs = field(default_factory=Pairs.empty)  # pairs of the previous report that are gone, as they were
     names: Mapping[int, str] = field(default_factory=dict, repr=False)
-    reached: Reached | None = None  # how far a search by samples came; None of all others
+    reached: Reached | None = None  # how far a search by samples came; None for other methods
 
     @staticmethod
     def of(contacts: Contacts, counters: Counters, complete: bool = True) -> Report:
-        """Make a report of sorted contacts."""
+        """Make a report from sorted contacts."""
         return Report(Pairs.of(contacts), contacts, counters, complete)
 
     def __bool__(self) -> bool:
@@ -467,11 +473,11 @@ class Report:
 
     @property
     def touching(self) -> bool:
-        """Whether any two bodies touch, cross or contain each other; nearness alone does not count."""
+        """Whether any two bodies touch, cross or contain each other; NEAR does not count."""
         return bool((self.pairs.kind > Kind.NEAR).any())
 
     def faces_of(self, body: HasId | int | str, near: bool = True) -> Ints:
-        """Return the faces of a body in any row, sorted, each once; `near=False` leaves out rows that are only near."""
+        """Return the faces of a body in all rows, sorted and unique; `near=False` skips NEAR rows."""
         wanted, near = self._id(body), cast.as_flag(near, "near")
         rows = np.ones(len(self.contacts), bool) if near else self.contacts.kind > Kind.NEAR
         found = [
@@ -482,7 +488,7 @@ class Report:
         return faces[faces >= 0]
 
     def between(self, a: HasId | int | str, b: HasId | int | str) -> Contacts:
-        """Return the rows of one body pair. `face_a` belongs to the body with the lower id, whatever the order here."""
+        """Return the rows of one body pair; `face_a` belongs to the body with the lower id."""
         low, high = sorted((self._id(a), self._id(b)))
         return self.contacts.select((self.contacts.body_a == low) & (self.contacts.body_b == high))
 
@@ -491,7 +497,7 @@ class Report:
         return self.contacts.to_array()
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the contact rows as plain dicts, ready for JSON: bodies and kinds by name, None for NaN."""
+        """Return the contact rows as plain dicts for JSON: bodies and kinds by name, None for NaN."""
         return self.contacts.to_dicts(self.names)
 
     def _id(self, body: HasId | int | str) -> int:
@@ -516,14 +522,14 @@ def _kinds(column: NDArray[np.uint8]) -> list[Kind]:
 
 
 def _kind_counts(column: NDArray[np.uint8]) -> str:
-    """Return how often each kind occurs: " (2 NEAR, 1 CROSSING)"; nothing where there are no rows."""
+    """Return the count of each kind: " (2 NEAR, 1 CROSSING)"; "" without rows."""
     counts = np.bincount(column, minlength=max(_KINDS) + 1)
     found = ", ".join(f"{counts[kind]} {kind.name}" for kind in Kind if counts[kind])
     return f" ({found})" if found else ""
 
 
 def _in_words(names: Mapping[int, str] | None) -> dict[str, Callable[[int], Any]]:
-    """Return what dicts have in the place of body ids, where names are known, and of kinds."""
+    """Return converters of columns for dicts: body ids to known names, kinds to their names."""
 
     def name(number: int) -> str | int:
         return known.get(number, number)

@@ -1,4 +1,4 @@
-"""Sorted rows and pairs of bodies by the kernel: what makes a pair of many rows, and which pairs one list has and another lacks.
+"""Kernels on sorted rows and body pairs: summaries by pair, and differences of pair lists.
 
 NumPy does each of these in five to ten passes of 1 to 5 µs, which is more than a query of two bodies takes; one kernel does it in
 1 µs. Rows are sorted by (body_a, body_b), so that the rows of a pair stand together.
@@ -15,7 +15,7 @@ from jostle.kernels.jit import kernel
 
 @kernel
 def count_runs(body_a: Ints, body_b: Ints) -> int:
-    """Return how many different pairs there are in sorted columns."""
+    """Return the number of different pairs in sorted columns."""
     found = 0
     for row in range(body_a.shape[0]):
         if row == 0 or body_a[row] != body_a[row - 1] or body_b[row] != body_b[row - 1]:
@@ -28,7 +28,7 @@ def summarise_runs(
     body_a: Ints, body_b: Ints, kind: Bytes, distance: Floats, time: Floats,
     pair_a: Ints, pair_b: Ints, worst: Bytes, rows: Ints, nearest: Floats, first: Floats,
 ) -> None:  # fmt: skip
-    """Write for each pair its bodies, most severe kind, number of rows, least distance and first time (NaN where all are)."""
+    """Write each pair's bodies, most severe kind, row count, least distance and first time (or NaN)."""
     pair = -1
     for row in range(body_a.shape[0]):
         if row == 0 or body_a[row] != body_a[row - 1] or body_b[row] != body_b[row - 1]:
@@ -53,7 +53,7 @@ def label_runs(
     pair: Ints, kind: Bytes, distance: Floats, pairs_a: Ints, pairs_b: Ints,
     body_a: Ints, body_b: Ints, pair_a: Ints, pair_b: Ints, worst: Bytes, rows: Ints, nearest: Floats,
 ) -> int:  # fmt: skip
-    """Write the bodies of each row, where row i belongs to the pair number pair[i] of a list, and summarise the pairs with rows.
+    """Write the bodies of each row, given its pair number in a list, and summarise the pairs with rows.
 
     Returns how many these are. The distances hold no NaN.
     """
@@ -78,7 +78,7 @@ def label_runs(
 
 @kernel
 def mark_missing(mine_a: Ints, mine_b: Ints, theirs_a: Ints, theirs_b: Ints, missing: NDArray[np.bool_]) -> None:
-    """Mark the pairs (sorted, each once) of the first list that the second does not have."""
+    """Mark the pairs (sorted, unique) of the first list that the second lacks."""
     other = 0
     for pair in range(mine_a.shape[0]):
         while other < theirs_a.shape[0] and (

@@ -85,7 +85,7 @@ SCENES: dict[str, Callable[..., Scene]] = {
 
 
 def make_scene(name: str, **parameters: Any) -> Scene:
-    """Return a scene by its name in `SCENES`; parameters that are not given have the defaults of its function."""
+    """Return a scene by its name in `SCENES`; other parameters have their defaults."""
     if not isinstance(name, str) or name not in SCENES:
         raise InputError(f"there is no scene {shown(name)}; choose one of {', '.join(SCENES)}")
     known = inspect.signature(SCENES[name]).parameters
@@ -101,7 +101,7 @@ def make_scene(name: str, **parameters: Any) -> Scene:
 
 
 def make_scene_written(text: str, seed: int | None = None, besides: str = "") -> Scene:
-    """Make a scene by its name with parameters in brackets, as users write it: ``polytopes(count=256)``.
+    """Make a scene from text, a name with parameters: ``polytopes(count=256)``.
 
     Parameters
     ----------

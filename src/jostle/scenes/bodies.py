@@ -1,4 +1,4 @@
-"""What a scene is made of: bodies with a constant velocity and spin, paths that a body may be led on, a cycle of shapes.
+"""Parts of a scene: bodies with velocity and spin, closed paths, and cycles of shapes.
 
 All are plain values: a scene can be pickled, and making it again gives the same bits. Lengths and angles are per frame, as
 the papers state them per cycle.
@@ -40,7 +40,7 @@ class Circle:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """A closed path on which a body is led, whatever it touches: its centre swings along each axis, at rates of their own.
+    """A closed kinematic path: the centre swings along each axis, at its own rate.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Loop:
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """Shapes of a deforming body that come round again: frame k shows shape (first + k) modulo their number.
+    """A cycle of shapes of a deforming body: frame k shows shape (first + k) modulo their number.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Cycle:
         return shape
 
     def share(self, frame: int) -> float:
-        """How much of the cycle is over, 0 … 1."""
+        """Return the phase of the cycle, 0 … 1."""
         return (self.first + frame) % len(self.shapes) / len(self.shapes)
 
     def frames(self, count: int) -> Floats:
@@ -103,7 +103,7 @@ class Cycle:
 
 @dataclass(frozen=True, eq=False)
 class MovingBody:
-    """A body of a scene and how it moves when nothing is in its way.
+    """A body of a scene and its motion when nothing is in its way.
 
     Parameters
     ----------
@@ -122,9 +122,9 @@ class MovingBody:
     circle : Circle, optional
         What its centre does besides moving at `velocity`; for bodies without walls.
     loop : Loop, optional
-        The body is led on this path from its first place on, instead of moving at `velocity`.
+        The body follows this path from its first position on, instead of moving at `velocity`.
     track : (n, 4, 4), optional
-        The body is led through these poses instead, one for each frame, and stays at the last; for bodies without walls.
+        The body follows these poses instead, one per frame, and stays at the last; for bodies without walls.
     hand : {None, "pushes", "grasps"}
         What a body on a loop does to those that it touches where the response is "normals", see `response.py`.
     static, group, category, mask
@@ -149,7 +149,7 @@ class MovingBody:
 
     @cached_property
     def centre(self) -> Floats:
-        """(3,) the middle of the box of the mesh, in body coordinates: the body turns about it.
+        """(3,) centre of the mesh's box in body coordinates; the body turns about it.
 
         It is not the centre of volume, so that open meshes have one too; for the spheres of the papers both are the same.
         """
@@ -158,6 +158,9 @@ class MovingBody:
 
     @cached_property
     def radius(self) -> float:
-        """Of the ball about `centre` that holds the body in every shape and at every turn (a billionth larger than need be)."""
+        """Radius of the ball about `centre` that holds the body in every shape and orientation.
+
+        A billionth larger than necessary.
+        """
         points = self.mesh.vertices if self.cycle is None else np.vstack([self.mesh.vertices, self.cycle.shapes.reshape(-1, 3)])
         return float(np.linalg.norm(points - self.centre, axis=1).max()) * (1.0 + 1e-9)

@@ -1,4 +1,4 @@
-"""The comb experiment of Baciu, Wong, Sun 1998 (§5.3, fig. 6, fig. 7): two rows of five cones, one moved with respect to the other.
+"""Two combs of five cones, one of which moves (Baciu, Wong, Sun 1998, §5.3, fig. 6, fig. 7).
 
 Cones of a comb are single convex bodies of one group. Combs are aligned, tip above tip, or offset; the second one translates or
 turns. Whichever of the four it is, exactly five pairs of cones collide, from a frame on that is known (`touch`), and none before:
@@ -52,7 +52,9 @@ def combs(
     frames: int = 100,
     seed: int = 0,
 ) -> Scene:
-    """Return two combs of five cones each, of which the second translates or turns (Baciu, Wong, Sun 1998, §5.3, fig. 6, fig. 7).
+    """Return two combs of five cones; the second translates or turns.
+
+    After Baciu, Wong, Sun 1998, §5.3, fig. 6, fig. 7.
 
     From the paper: two combs of five cones, equal and aligned at the base, tips aligned or offset, pure translation and pure
     rotation, exactly five collisions, above and below 10,000 triangles. Ours: all lengths, and the rest of the ways.
@@ -91,8 +93,8 @@ def combs(
         bodies.append(MovingBody(f"lower cone {k}", mesh, _product(whole, stand), static=True, group=0))
     for k in range(CONES):
         stand = translation((PITCH * (k - (CONES - 1) / 2.0), 0.0, 0.0))
-        led = np.stack([_product(whole, _product(stand, pose)) for pose in track])
-        bodies.append(MovingBody(f"upper cone {k}", mesh, led[0], track=led, group=1))
+        placed = np.stack([_product(whole, _product(stand, pose)) for pose in track])
+        bodies.append(MovingBody(f"upper cone {k}", mesh, placed[0], track=placed, group=1))
     return Scene(
         name="combs",
         title=f"two combs of five cones, {place}, {motion}, {len(bodies) * len(mesh.faces):,} faces",
@@ -102,7 +104,7 @@ def combs(
 
 
 def cone_of_a_comb(faces: float) -> Mesh:
-    """Return a cone on z = 0, tip up, of about so many faces, with rings on its side; exactly convex."""
+    """Return an exactly convex cone on z = 0, tip up, with about so many faces and rings on its side."""
     rings = max(1, round((faces / 8.0) ** 0.5))
     segments = max(8, 4 * round(faces / (8.0 * rings)))
     share = np.arange(rings) / rings
@@ -134,7 +136,7 @@ def _facing(gap: float) -> Floats:
 
 
 def _sideways(along: float) -> Floats:
-    """Between the cones of the first comb, half a pitch to one side, and from there back."""
+    """Return the pose between the first comb's cones, from half a pitch to one side and back."""
     pose = _facing(-INTERLEAVED)
     pose[0, 3] = 0.5 * PITCH - along
     return pose
@@ -153,7 +155,7 @@ def _turning(place: str) -> Way:
 
 
 def _first_touch(way: Way, end: float, mesh: Mesh) -> float:
-    """How far along a cone first touches that of the other comb; it does at the end, and not at 0."""
+    """Return how far along a cone first touches one of the other comb; it touches at the end, not at 0."""
     pair = Pair(mesh, mesh)
     apart, touching = 0.0, end
     for _ in range(HALVINGS):

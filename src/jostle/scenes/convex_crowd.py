@@ -1,4 +1,4 @@
-"""Many convex bodies in random motion without response (Baciu, Wong, Sun 1998, §5.1, §5.2, fig. 5, fig. 9).
+"""Convex bodies in random motion without response (Baciu, Wong, Sun 1998, §5.1, §5.2, fig. 5, fig. 9).
 
 100 flat ellipsoids, truncated cones with spherical caps, or cones, of 36 to 11,520 faces each. Ways are the same for every number
 of faces, to rounding: bodies are placed and started by a pattern of a fixed number of faces that is a little larger than all of
@@ -42,7 +42,9 @@ def cones(
     frames: int = 100,
     seed: int = 0,
 ) -> Scene:
-    """Return cones in random motion that pass through each other (Baciu, Wong, Sun 1998, §5.1, §5.2, fig. 5).
+    """Return cones in random motion that pass through each other.
+
+    After Baciu, Wong, Sun 1998, §5.1, §5.2, fig. 5.
 
     From the paper: 100 cones, 3,600 to 1,152,000 faces in all (36 to 11,520 each), no response, 100 to 500 frames. Ours: 360
     faces each, a cube of which the balls about the cones would take 50 %, speed (radii per frame) and turn (radians per frame).
@@ -63,7 +65,9 @@ def ellipsoids(
     frames: int = 100,
     seed: int = 0,
 ) -> Scene:
-    """Return flat ellipsoids in random motion that pass through each other (Baciu, Wong, Sun 1998, §5.1, fig. 5, fig. 9).
+    """Return flat ellipsoids in random motion that pass through each other.
+
+    After Baciu, Wong, Sun 1998, §5.1, fig. 5, fig. 9.
 
     From the paper: 100 of them, 3,600 to 1,152,000 faces in all, no response, 100 to 500 frames. Ours: radii of 1, 0.7 and 0.3,
     360 faces each, a cube of which the balls about them would take 50 %, speed and turn.
@@ -84,7 +88,9 @@ def truncated_cones(
     frames: int = 100,
     seed: int = 0,
 ) -> Scene:
-    """Return truncated cones with spherical caps that pass through each other (Baciu, Wong, Sun 1998, §5.1, fig. 5, fig. 9).
+    """Return truncated cones with spherical caps that pass through each other.
+
+    After Baciu, Wong, Sun 1998, §5.1, fig. 5, fig. 9.
 
     From the paper: 100 of them, 3,600 to 1,152,000 faces in all, no response, 100 to 500 frames. Ours: balls of radius 0.25 and
     0.125 with 1 from end to end, 576 faces each (a multiple of 4), a cube of which the balls about them would take 50 %, speed and
@@ -95,7 +101,7 @@ def truncated_cones(
 
 
 def capped_cone(faces: int) -> Mesh:
-    """Return a truncated cone with caps of exactly so many faces, those of its caps as square as can be."""
+    """Return a truncated cone with caps of exactly so many faces, its cap faces nearly square."""
     faces = cast.as_count(faces, "faces", lowest=12)
     if faces % 4:
         raise InputError(f"faces is {faces}; a truncated cone with caps has a multiple of 4")
@@ -117,7 +123,7 @@ def _crowd(
     frames: int,
     seed: int,
 ) -> Scene:
-    """The one scene behind all of this file: bodies of a mesh on the ways of a pattern."""
+    """Return the scene of a mesh on the paths of a pattern, shared by all scenes of this file."""
     count = cast.as_count(count, "count", lowest=1)
     middle = pattern.bounds.mean(axis=0)
     larger = Mesh(middle + LARGER * (pattern.vertices - middle), pattern.faces, name=mesh.name)
@@ -125,9 +131,9 @@ def _crowd(
     edge = cube_of_fill(count * ball_volume(radius), fill) if cube is None else cast.as_length(cube, "cube")
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     words = name.replace("_", " ")
-    led = bodies_at_random(rng, larger, count, edge, speed, turn, words.removesuffix("s"), close=True)
+    placed = bodies_at_random(rng, larger, count, edge, speed, turn, words.removesuffix("s"), close=True)
     centred = translation(middle - MovingBody("", mesh).centre)
-    bodies = tuple(replace(body, mesh=mesh, pose=body.pose @ centred) for body in led)
+    bodies = tuple(replace(body, mesh=mesh, pose=body.pose @ centred) for body in placed)
     # Walls reflect the ball about a body: they stand where it has the room of the pattern, so that ways are the same.
     room = edge + 2.0 * (bodies[0].radius - radius)
     return Scene(

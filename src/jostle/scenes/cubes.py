@@ -1,4 +1,6 @@
-"""Scenes of many bodies in a cube: spheres, shuttles, a crowd, deforming spheres. Convex ones: `convex_crowd.py`.
+"""Scenes of many bodies in a cube: spheres, shuttles, a crowd, deforming spheres.
+
+Convex ones: `convex_crowd.py`.
 
 Every number that a paper prints is the default and its place is named; where a paper prints none, the docstring says ours.
 `speed` is in radii of a body per frame and `turn` in radians per frame, as Kitamura et al. 1998 (§5.3) give them: 5 % of the
@@ -35,7 +37,9 @@ def spheres(
     frames: int = 1000,
     seed: int = 0,
 ) -> Scene:
-    """Return identical spheres that collide in a cube and exchange their velocities (Kitamura et al. 1998, §5.3, fig. 16–18).
+    """Return spheres that collide in a cube and exchange their velocities.
+
+    After Kitamura et al. 1998, §5.3, fig. 16–18.
 
     From the paper: 15 spheres, 48 to 960 faces each (figures for 168 and 960), 5 % of the volume, 5 % of the radius and 10
     degrees per frame, 1,000 frames, swapped velocities, walls that reflect. §5.1 (fig. 13) has 10 to 40 spheres of
@@ -56,7 +60,7 @@ def shuttles(
     frames: int = 300,
     seed: int = 0,
 ) -> Scene:
-    """Return space shuttles, concave, of 528 faces each, in a cube (Kitamura et al. 1998, §4.2, fig. 8).
+    """Return concave space shuttles of 528 faces in a cube (Kitamura et al. 1998, §4.2, fig. 8).
 
     From the paper: 15 of them, 528 faces, translation and rotation, boxes of many overlapping in every frame. Ours: the rest.
     Speed and turn are those of §5.3. `fill` is the share of the cube that the *balls* about the shuttles would take; at the start
@@ -79,7 +83,10 @@ def crowd(
     frames: int = 100,
     seed: int = 0,
 ) -> Scene:
-    """Return many small icospheres (20 * 4**subdivisions faces each) that pass through each other; no paper has it."""
+    """Return many small icospheres (20 * 4**subdivisions faces) that pass through each other.
+
+    No paper has it.
+    """
     mesh = build.icosphere(subdivisions)
     return _in_a_cube("crowd", mesh, count, mesh.volume, fill, cube, speed, turn, response, frames, seed)
 
@@ -98,7 +105,9 @@ def deforming_spheres(
     frames: int = 200,
     seed: int = 0,
 ) -> Scene:
-    """Return spheres whose radius varies over the surface and with time (a deforming sphere is in §4.3 of Kitamura et al. 1998).
+    """Return spheres whose radius varies over the surface and with time.
+
+    Kitamura et al. 1998, §4.3, has a deforming sphere.
 
     Three waves run over each sphere, once in `period` frames; the radius stays within 1 ± `swell` (0 … 0.9), so the surface
     is star-shaped and never crosses itself. The paper prints no more than that a sphere deforms: the numbers are ours, speed and
@@ -117,7 +126,7 @@ def deforming_spheres(
 
 
 def swelling(vertices: NDArray[np.float64], swell: float, period: int) -> NDArray[np.float64]:
-    """Return (period, n, 3) vertices of a unit sphere moved along their radii by waves that run round in the period."""
+    """Return (period, n, 3) vertices of a unit sphere with radial waves that run round once per period."""
     phase = 2.0 * np.pi * np.arange(period)[:, None] / period
     wave = np.zeros((period, len(vertices)))
     for axis in range(3):
@@ -145,7 +154,7 @@ def _in_a_cube(
     cycles: list[Cycle] | None = None,
     close: bool = False,
 ) -> Scene:
-    """The one scene behind all of this file; `volume` is what one body counts for in `fill`."""
+    """Return the scene behind all of this file; `volume` is a body's share of `fill`."""
     count = cast.as_count(count, "count", lowest=1)
     edge = cube_of_fill(count * volume, fill) if cube is None else cast.as_length(cube, "cube")
     rng = np.random.default_rng(cast.as_count(seed, "seed"))

@@ -1,4 +1,4 @@
-"""Scenes of two bodies that go through each other along a line: blobs, hands that bend."""
+"""Scenes of two bodies that pass through each other along a line: blobs and bending hands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def blobs(
     frames: int = 60,
     seed: int = 1,
 ) -> Scene:
-    """Return two large concave blobs that approach along a line and go deep into each other. No paper: all numbers are ours.
+    """Return two large concave blobs that approach along a line and interpenetrate deeply.
+
+    No paper: all numbers are ours.
 
     Parameters
     ----------
@@ -66,7 +68,7 @@ def hands(
     frames: int = 150,
     seed: int = 0,
 ) -> Scene:
-    """Return two hands of 960 faces that open and close their fingers while they pass through each other, palm to palm.
+    """Return two hands of 960 faces that open and close while passing through each other, palm to palm.
 
     960 faces and that hands deform is from Kitamura et al. 1998, §4.3 (there about 800 frames, with users' own movements); the
     motion is ours. The hands come towards each other along z, are reflected at the walls of the cube and meet again.
@@ -115,7 +117,7 @@ def hands(
 
 
 def opening_and_closing(bend: float, period: int) -> Floats:
-    """Return (period, n, 3) hands from open to bent and back, each finger a tenth of the period behind its neighbour."""
+    """Return (period, n, 3) hands from open to bent and back, each finger a tenth of a period later."""
     hands_in_time = []
     for frame in range(period):
         phase = 2.0 * np.pi * (frame / period - 0.1 * np.arange(5))

@@ -1,4 +1,4 @@
-"""Scenes of a user's own bodies: each drifts on a small circle about its place and turns, so that something happens.
+"""Scenes of a user's own bodies: each drifts on a small circle and turns, so that something moves.
 
 The motion is seeded and starts at the very poses of the file or world; static bodies stay. It is not what the user's bodies do
 in life: for that, record the own loop (`jostle.motion.record.Recorder`).
@@ -32,7 +32,7 @@ def scene_of_world(
     seed: int = 0,
     name: str = "world",
 ) -> Scene:
-    """Return a scene of the bodies of a world, from where they are now; the world itself is left alone.
+    """Return a scene of a world's bodies, from where they are now; the world is not changed.
 
     Parameters
     ----------
@@ -90,6 +90,9 @@ def scene_of_file(
     frames: int = 120,
     seed: int = 0,
 ) -> Scene:
-    """Return a scene of a file (GLB, glTF: one body per node; any other mesh file: one body), see `scene_of_world`."""
+    """Return a scene of a file: one body per node of GLB or glTF, one of any other mesh file.
+
+    See `scene_of_world`.
+    """
     world = World.from_scene(path)
     return scene_of_world(world, drift=drift, period=period, turn=turn, frames=frames, seed=seed, name=Path(path).stem)

@@ -1,4 +1,4 @@
-"""Two hands close on a ball until all fingers touch it (Baciu, Wong, Sun 1998, §5.4, fig. 8, table 1).
+"""Two hands close on a ball until all fingers touch (Baciu, Wong, Sun 1998, §5.4, fig. 8, table 1).
 
 A hand is 19 convex capsules of one group (`build.hand_of_capsules`), the ball a convex body: 39 bodies. The hands hold the ball
 between them, palm to palm and pointing in opposite directions, and bend their fingers, all joints alike. A finger stops in the
@@ -35,7 +35,7 @@ PALM = np.array([0.0, 0.0, -1.0])
 
 
 class Finger(NamedTuple):
-    """The bones of a finger that move, with the joint that each turns about, in the open hand."""
+    """A finger's moving bones, with the joint that each turns about, in the open hand."""
 
     bones: list[int]  # numbers among the capsules of the hand
     joints: Floats  # (n, 3)
@@ -89,7 +89,7 @@ def grasping(*, faces: int = 9_792, turn: float = 0.007, frames: int = 100, seed
 
 
 def parts_with(faces: int) -> tuple[list[Mesh], Mesh]:
-    """Return the capsules of a hand and a ball, so that two hands and the ball have about so many faces.
+    """Return capsules of a hand and a ball, such that two hands and the ball have about so many faces.
 
     Of hands whose faces leave the ball 2 to 12 % of all the one is taken that comes nearest, then the one with a ball of about 5 %.
     """
@@ -110,7 +110,7 @@ def parts_with(faces: int) -> tuple[list[Mesh], Mesh]:
 
 
 def _round_ball(faces: int) -> int:
-    """The number of faces of a round sphere that is nearest, from below; 0 for none within a tenth."""
+    """Return the largest face count of a round sphere up to the given one; 0 if none is within a tenth."""
     for count in range(faces - faces % 2, max(7, int(0.9 * faces)), -2):
         half = count // 2
         if any(half % rings == 0 and 0.5 <= half / rings / (2.0 * (rings + 1)) <= 2.0 for rings in range(1, half // 3 + 1)):
@@ -132,7 +132,10 @@ def fingers_of(capsules: list[Mesh]) -> list[Finger]:
 
 
 def _start_of(capsule: Mesh) -> Floats:
-    """The middle of the ball at the first end: vertices run from pole to pole, and the first ring lies on that ball."""
+    """Return the centre of the ball at the capsule's first end.
+
+    Vertices run from pole to pole, and the first ring lies on that ball.
+    """
     pole, last, ring = capsule.vertices[0], capsule.vertices[-1], capsule.vertices[1]
     axis = (last - pole) / np.linalg.norm(last - pole)
     away = ring - pole
@@ -141,7 +144,7 @@ def _start_of(capsule: Mesh) -> Floats:
 
 
 def bent(finger: Finger, angle: float) -> Floats:
-    """(bones, 4, 4) poses in the hand of the bones of a finger whose joints are bent by an angle (radians at the root)."""
+    """Return poses (bones, 4, 4) in the hand of a finger bent by an angle (radians at the root)."""
     poses, parent = [], np.eye(4)
     for joint, share in zip(finger.joints, SHARES, strict=False):
         parent = parent @ rotation_about(finger.hinge, share * angle, joint)
@@ -152,7 +155,7 @@ def bent(finger: Finger, angle: float) -> Floats:
 def _bent_until_it_touches(
     finger: Finger, capsules: list[Mesh], stand: Floats, ball: Mesh, ball_pose: Floats, turn: float
 ) -> Floats:
-    """(frames, bones, 4, 4) poses in the world, the last of them the first in which a bone touches the ball."""
+    """Return poses (frames, bones, 4, 4) in the world until a bone first touches the ball."""
     pairs = [Pair(capsules[bone], ball) for bone in finger.bones]
     poses: list[Floats] = []
     while len(poses) * turn <= MOST_BEND:

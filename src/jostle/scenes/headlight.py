@@ -1,4 +1,4 @@
-"""A headlight from behind, as in Eckstein, Schömer 1999 (§5, fig. 3): covers and bulbs are to be taken out past the parts about it.
+"""A headlight from behind, to take covers and bulbs out (Eckstein, Schömer 1999, §5, fig. 3).
 
 The paper names a scene of about 60,000 faces in which two covers, then the two light bulbs behind them, are removed; shapes, sizes
 and paths are ours (`headlight_parts.py`). Lengths are millimetres; x points ahead, y to the left, z up. Most faces are at the two
@@ -130,7 +130,9 @@ TASKS = {
 
 
 def headlight(*, faces: int = 60_000, task: str = "remove", frames: int | None = None, seed: int = 0) -> Scene:
-    """Return a headlight with two covers and two bulbs to take out, a battery, a pipe and a fender that leave a narrow way.
+    """Return a headlight with covers and bulbs to take out through a narrow passage.
+
+    A battery, a pipe and a fender leave little room.
 
     From the paper (§5): circa 60,000 faces; the two covers are removed, then the two bulbs. Ours: everything else.
     `scene.paths` has the ways: `remove_cover_1`, `remove_cover_2`, `remove_bulb_1`, `remove_bulb_2` are free with 0.3 mm to spare;
@@ -166,7 +168,10 @@ def headlight(*, faces: int = 60_000, task: str = "remove", frames: int | None =
 
 
 def _bodies_of(faces: int, screws: Floats) -> list[tuple[str, Mesh, Floats]]:
-    """The bodies at the largest fineness, to 0.005, at which their faces are no more than wanted; making all takes 0.1 s."""
+    """Return the bodies at the largest fineness, to 0.005, with at most `faces` faces.
+
+    Making all of them takes 0.1 s.
+    """
     low, high = 0.2, 0.2 + (faces / 50_000) ** 0.5
     bodies = _bodies(Fineness(low), screws)
     while high - low > 0.005:
@@ -195,7 +200,7 @@ def _bodies(fine: Fineness, screws: Floats) -> list[tuple[str, Mesh, Floats]]:
 
 
 def _path(body: str, without: tuple[str, ...], title: str, way: Sequence[Sequence[float]]) -> RecordedPath:
-    """The poses along a way, from where the part sits."""
+    """Return the poses along a path, from where the part sits."""
     place = PLACES[int(body[-1]) - 1]
     steps = [np.zeros(6)]
     for end in way:
@@ -214,7 +219,7 @@ def _step(step: Floats) -> Floats:
 
 
 def _tracks(paths: Sequence[RecordedPath]) -> dict[str, Floats]:
-    """The poses of each body for all frames in which the ways are gone one after the other."""
+    """Return the poses of each body for all frames, taking the paths one after the other."""
     frames = sum(len(path) for path in paths)
     tracks, done = {}, 0
     for path in paths:

@@ -40,7 +40,7 @@ CHAMBER_HALF_HEIGHT = 65.0
 
 @dataclass(frozen=True)
 class Opening:
-    """A round opening of the housing: radius inside the collar, half the width of its chamber, the cover's grip."""
+    """A round opening of the housing: collar radius, half the chamber's width, the cover's grip."""
 
     radius: float
     half_width: float
@@ -48,7 +48,7 @@ class Opening:
 
 
 def chamber(fine: Fineness, opening: Opening) -> Mesh:
-    """Return one chamber of the housing: walls of 3, open in front, a collar of height 12 with three ledges behind."""
+    """Return one chamber of the housing: walls of 3, open in front, a collar with three ledges behind."""
     angles = angles_round(fine.around(156, 48), flanks_of(MIDDLES, LEDGE))
     ledge = in_sectors(angles, MIDDLES, LEDGE)
     inner = opening.radius
@@ -70,7 +70,7 @@ def chamber(fine: Fineness, opening: Opening) -> Mesh:
 
 
 def cover(fine: Fineness, opening: Opening) -> Mesh:
-    """Return a cover in its locked place: a hollow plug with three lugs, a rim over the collar, a grip across."""
+    """Return a cover in its locked pose: a hollow plug with three lugs, a rim and a grip."""
     angles = angles_round(fine.around(156, 48), flanks_of(MIDDLES, LUG))
     lug = in_sectors(angles, MIDDLES, LUG)
     plug, edge, rim = opening.radius - 4.5, np.where(lug, opening.radius - 0.6, opening.radius - 4.5), opening.radius + 6.0
@@ -97,7 +97,7 @@ def cover(fine: Fineness, opening: Opening) -> Mesh:
 
 
 def reflector(fine: Fineness, locks: bool) -> Mesh:
-    """Return a reflector: a mirror of 1.5 about a neck, in which a bulb sits, held by ledges if it locks."""
+    """Return a reflector: a mirror of 1.5 about a neck for a bulb, with ledges if the bulb locks."""
     angles = angles_round(fine.around(96, 40), flanks_of(MIDDLES, LEDGE) if locks else ())
     ledge = in_sectors(angles, MIDDLES, LEDGE) & locks
     mirror = [(radius, -30.0 - 0.029 * (radius**2 - 256.0)) for radius in np.linspace(16.0, 50.0, fine.along(8) + 1)]
@@ -117,7 +117,7 @@ def reflector(fine: Fineness, locks: bool) -> Mesh:
 
 
 def bulb(fine: Fineness, locks: bool, tip: float) -> Mesh:
-    """Return a bulb in its place: glass down to z = `tip`, a base in the neck of the reflector, a connector up to z = 7."""
+    """Return a bulb in its place: glass down to z = `tip`, a base in the neck, a connector up to z = 7."""
     angles = angles_round(fine.around(72, 36), flanks_of(MIDDLES, BULB_LUG) if locks else ())
     lug = in_sectors(angles, MIDDLES, BULB_LUG) | (not locks)
     lean = np.linspace(-np.pi / 2.0, 0.0, fine.along(6) + 1)
@@ -146,7 +146,7 @@ def bulb(fine: Fineness, locks: bool, tip: float) -> Mesh:
 
 
 def screw(fine: Fineness, turn: float) -> Mesh:
-    """Return a screw along z, its head on z = 0 … 4, its thread below; `turn` (radians) is how the six sides of its head stand."""
+    """Return a screw along z: head on z = 0 … 4, thread below; `turn` (radians) rotates the hexagon."""
     angles = angles_round(fine.around(36, 18))
     away = np.mod(angles - turn, np.pi / 3.0) - np.pi / 6.0
     head = 4.6 / np.cos(away)
@@ -184,7 +184,7 @@ def frame(fine: Fineness) -> Mesh:
 
 
 def battery(fine: Fineness) -> Mesh:
-    """Return the battery box about the z axis, from z = -100 to -8 with its two terminals above that."""
+    """Return the battery box about the z axis, z = -100 to -8, with two terminals above."""
     angles = angles_round(fine.around(72, 36))
     wall, top = oblong(angles, 51.5, 60.0, 10.0), -8.0
     heights = np.linspace(-98.0, -24.0, 2 * fine.along(5) + 1)
@@ -198,7 +198,7 @@ def battery(fine: Fineness) -> Mesh:
 
 
 def pipe(fine: Fineness, knees: Floats, radius: float, bend: float) -> Mesh:
-    """Return a pipe along straight lines between points (n, 3), with round bends of a given radius at the inner ones."""
+    """Return a pipe along straight lines between points (n, 3), with round bends at the inner ones."""
     line = [knees[0]]
     for before, knee, after in zip(knees[:-2], knees[1:-1], knees[2:], strict=True):
         incoming, outgoing = unit_vector(knee - before), unit_vector(after - knee)
@@ -220,7 +220,7 @@ def pipe(fine: Fineness, knees: Floats, radius: float, bend: float) -> Mesh:
 
 
 def lens(fine: Fineness) -> Mesh:
-    """Return the lens: a curved open sheet of 250 by 138 before the chambers, bulging towards +x from x = 112."""
+    """Return the lens: a curved open sheet of 250 by 138 in front of the chambers, from x = 112."""
     across, up = np.linspace(-125.0, 125.0, fine.along(30) + 1), np.linspace(-69.0, 69.0, fine.along(18) + 1)
     y, z = np.meshgrid(across, up, indexing="ij")
     x = 112.0 + 26.0 * (1.0 - (y / 125.0) ** 2) * (1.0 - (z / 69.0) ** 2) + 10.0 * (1.0 - (z / 69.0) ** 2)
@@ -228,7 +228,7 @@ def lens(fine: Fineness) -> Mesh:
 
 
 def fender(fine: Fineness) -> Mesh:
-    """Return the fender: an open sheet beside and behind the second chamber, curving over it at the top."""
+    """Return the fender: an open sheet beside and behind the second chamber, curving over its top."""
     along, round_it = np.linspace(92.0, -135.0, fine.along(28) + 1), np.linspace(-0.55, 1.15, fine.along(24) + 1)
     x, a = np.meshgrid(along, round_it, indexing="ij")
     # Behind the housing the sheet comes nearer, to the way out of the second opening.
@@ -237,7 +237,7 @@ def fender(fine: Fineness) -> Mesh:
 
 
 def housing(fine: Fineness, openings: tuple[Opening, ...], places: tuple[Floats, ...], ears: tuple[Floats, ...]) -> Mesh:
-    """Return the housing: a chamber at each place, a seam between the two, an ear for each screw."""
+    """Return the housing: a chamber at each place, a seam between them, an ear per screw."""
     parts = [moved(chamber(fine, opening), place) for opening, place in zip(openings, places, strict=True)]
     parts.append(box((CHAMBER_DEPTH - 4.0, 1.2, 110.0), (CHAMBER_DEPTH / 2.0, 0.0, 0.0)))
     parts += [moved(plate_with_hole(fine, 11.3, -4.3, -0.3), ear) for ear in ears]
@@ -245,7 +245,7 @@ def housing(fine: Fineness, openings: tuple[Opening, ...], places: tuple[Floats,
 
 
 def bracket(fine: Fineness, ears: tuple[Floats, ...]) -> Mesh:
-    """Return what the housing is screwed to: a plate behind each ear, and the frame of the carrier behind those."""
+    """Return the carrier of the housing: a plate behind each ear, and a frame behind those."""
     plates = [moved(plate_with_hole(fine, 10.0, -7.9, -4.9), ear) for ear in ears]
     behind = np.eye(4)
     behind[:3, :3] = np.array([(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])

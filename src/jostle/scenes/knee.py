@@ -1,4 +1,4 @@
-"""A knee joint and a probe, as in arthroscopy: thin parts and narrow spaces about a tool that is led by hand.
+"""A knee joint and a hand-held probe, as in arthroscopy: thin parts and narrow spaces.
 
 No paper of ours has it; it stands for what voxels and haptics are used for today. Shapes and sizes are about those of an adult,
 made up from ellipsoids (`knee_parts.py`). The probe comes in through the inner portal, is pressed on the inner meniscus, drawn
@@ -27,7 +27,7 @@ TREMBLE = 0.03  # mm
 
 
 def knee(*, faces: int = 50_000, press: float = 0.4, frames: int = 600, seed: int = 0) -> Scene:
-    """Return a knee of femur, tibia, two menisci and a capsule with portals, and a probe that feels its way along them.
+    """Return a knee of femur, tibia, menisci and a capsule with portals, and a probe that follows them.
 
     All of it is ours. Lengths are millimetres. Bones, menisci and capsule are static; the probe (`probe`) is led, along the path
     `feel`, which with a press above 0 is blocked by what it touches.
@@ -53,13 +53,13 @@ def knee(*, faces: int = 50_000, press: float = 0.4, frames: int = 600, seed: in
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     track = _poses(_way(press), frames, rng)
     still = [MovingBody(name, mesh, static=True) for name, mesh in _still_parts(Fineness((faces / AS_DRAWN) ** 0.5))]
-    led = MovingBody("probe", parts.probe(Fineness((faces / AS_DRAWN) ** 0.5)), track[0], track=track)
+    moved = MovingBody("probe", parts.probe(Fineness((faces / AS_DRAWN) ** 0.5)), track[0], track=track)
     feel = RecordedPath(track, body="probe", title="the probe feels along meniscus, tibia and femur")
-    total = sum(len(body.mesh.faces) for body in [*still, led])
+    total = sum(len(body.mesh.faces) for body in [*still, moved])
     return Scene(
         name="knee",
         title=f"a knee of {total:,} faces, felt with a probe",
-        bodies=(*still, led),
+        bodies=(*still, moved),
         frames=frames,
         paths={"feel": feel},
     )
@@ -79,7 +79,7 @@ def _still_parts(fine: Fineness) -> list[tuple[str, Mesh]]:
 
 
 def _way(press: float) -> Floats:
-    """(n, 9) tip, direction of the hook and direction of the rod, in steps of about PIECE."""
+    """Return (n, 9) tip, hook direction and rod direction, in steps of about PIECE."""
     portal = parts.portal_place(-1.0)
     inside = np.array([-15.0, -24.0, 4.0])
     out = (portal - inside) / np.linalg.norm(portal - inside)
@@ -121,7 +121,7 @@ def _way(press: float) -> Floats:
 
 
 def _poses(way: Floats, frames: int, rng: np.random.Generator) -> Floats:
-    """(frames, 4, 4) poses of the probe at equal steps along the way, with the trembling of a hand."""
+    """Return poses (frames, 4, 4) of the probe at equal steps along its path, with a hand's tremor."""
     length = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(way[:, :6], axis=0), axis=1)))
     at = np.linspace(0.0, length[-1], frames)
     placed = np.stack([np.interp(at, length, column) for column in way.T], axis=1)

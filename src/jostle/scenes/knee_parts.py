@@ -1,4 +1,4 @@
-"""The parts of the scene `knee`, in millimetres: bones, menisci, a capsule with two portals, a probe.
+"""Parts of the scene `knee`, in millimetres: bones, menisci, a capsule with portals, a probe.
 
 x points to the outer (lateral) side, y to the back, z up along the thigh; z = 0 is the top of the tibia. A bone is where a smooth
 function of space is negative: ellipsoids, cylinders and hollows blended into each other. Its mesh is what a point within it sees:
@@ -30,7 +30,7 @@ WALL = 3.0  # of the capsule
 
 
 def femur_solid(points: Floats) -> Floats:
-    """The end of the thigh bone: two condyles, the trochlea between them in front, the shaft."""
+    """Return the implicit function of the thigh bone's end: two condyles, the trochlea, the shaft."""
     up = 22.0 + OPENED
     inner = _ellipsoid(points, (-CONDYLE, BACK, up), (13.0, 30.0, 22.0))
     outer = _ellipsoid(points, (CONDYLE, BACK, up), (14.0, 28.0, 22.0))
@@ -40,7 +40,7 @@ def femur_solid(points: Floats) -> Floats:
 
 
 def tibia_solid(points: Floats) -> Floats:
-    """The end of the shin bone: a plateau with two hollows, the eminences between them, the shaft."""
+    """Return the implicit function of the shin bone's end: a plateau with two hollows, the shaft."""
     x, y, z = points[..., 0] / 39.0, (points[..., 1] - BACK) / 27.0, (points[..., 2] + 9.0) / 9.0
     plateau = 9.0 * ((x**4 + y**4 + z**4) ** 0.25 - 1.0)
     for side in (-1.0, 1.0):
@@ -52,7 +52,10 @@ def tibia_solid(points: Floats) -> Floats:
 
 
 def bone(solid: Solid, centre: tuple[float, float, float], reach: float, rings: int, segments: int, name: str) -> Mesh:
-    """Return the mesh of a solid as seen from a centre within it: 2 · rings · segments faces, nothing farther than `reach`."""
+    """Return the mesh of a solid seen from a centre within it.
+
+    It has 2 · rings · segments faces, none farther than `reach`.
+    """
     lean = np.pi * np.arange(1, rings + 1) / (rings + 1)
     around = 2.0 * np.pi * np.arange(segments) / segments
     flat, height = np.sin(lean)[:, None], -np.cos(lean)[:, None]
@@ -65,7 +68,7 @@ def bone(solid: Solid, centre: tuple[float, float, float], reach: float, rings: 
 
 
 def _last_zero(value: Callable[[Floats], Floats], count: int, reach: float) -> Floats:
-    """(count,) the largest number below `reach` at which each of several functions of one number turns positive."""
+    """Return (count,) the largest number below `reach` at which each function turns positive."""
     low, high = np.zeros(count), np.full(count, reach)
     found = np.zeros(count, bool)
     for far in np.linspace(reach, 0.0, 80):
@@ -121,7 +124,7 @@ def _cylinder(points: Floats, radius: float, lower: float, upper: float) -> Floa
 
 
 def _blended(a: Floats, b: Floats, width: float) -> Floats:
-    """The union of two solids, rounded where both are nearer than a width."""
+    """Return the union of two solids, rounded where both are closer than a width."""
     near = np.maximum(width - np.abs(a - b), 0.0) / width
     value: Floats = np.minimum(a, b) - near * near * (0.25 * width)
     return value
@@ -131,7 +134,9 @@ def _blended(a: Floats, b: Floats, width: float) -> Floats:
 
 
 def meniscus_place(side: float, angle: Floats, across: Floats, height: float) -> Floats:
-    """(…, 3) a place in a meniscus: by its angle along the arc, 0 … 1 from the inner edge to the rim, 0 … 1 from below to above.
+    """Return (…, 3) a place in a meniscus.
+
+    Given by its angle along the arc, 0 … 1 from the inner edge to the rim, and 0 … 1 from below to above.
 
     The angle is 0 at the outside of the joint and rises to the back.
     """
@@ -148,7 +153,7 @@ def meniscus_place(side: float, angle: Floats, across: Floats, height: float) ->
 
 
 def arc_of(side: float) -> float:
-    """Half the arc of a meniscus, radians: the inner one (-1) is a C, the outer one (1) nearly closed."""
+    """Return half the arc of a meniscus in radians: the inner one (-1) is a C, the outer (1) nearly closed."""
     return float(np.radians(125.0 if side < 0.0 else 150.0))
 
 
@@ -176,7 +181,7 @@ def capsule_radius(angles: Floats, heights: Floats) -> Floats:
 
 
 def capsule_lattice(fine: Fineness) -> tuple[Floats, Floats, list[tuple[slice, slice]]]:
-    """Angles (i, j) and heights (i, j) of the points of the capsule's wall, and the cells that each portal takes out of it.
+    """Return angles and heights (i, j) of the capsule's wall, and the cells of each portal.
 
     The lattice is bent towards each portal, so that the square of cells becomes a round opening.
     """
@@ -201,14 +206,14 @@ def capsule_lattice(fine: Fineness) -> tuple[Floats, Floats, list[tuple[slice, s
 
 
 def portal_place(side: float) -> Floats:
-    """(3,) the middle of a portal, in the wall: inner side (-1) or outer side (1) of the joint, both in front."""
+    """Return (3,) the centre of a portal, on the inner (-1) or outer (1) side, in front."""
     angle, height = 1.5 * np.pi + side * PORTAL_ANGLE, np.array([PORTAL_HEIGHT])
     radius = float(capsule_radius(np.array([angle]), height)[0]) + 0.5 * WALL
     return np.array([radius * np.cos(angle), radius * np.sin(angle), PORTAL_HEIGHT])
 
 
 def capsule(fine: Fineness) -> Mesh:
-    """Return the capsule: a barrel about the joint, open above and below, with two portals in front; one closed surface."""
+    """Return the capsule: a barrel around the joint with two portals, as one closed surface."""
     angles, heights, holes = capsule_lattice(fine)
     count, rows = angles.shape[0], angles.shape[1] - 1
     inner = capsule_radius(angles, heights)
@@ -245,7 +250,7 @@ def capsule(fine: Fineness) -> Mesh:
 
 
 def probe(fine: Fineness) -> Mesh:
-    """Return the probe: a rod along z from the origin up, its lower end a hook along x with a round tip at (HOOK, 0, 0)."""
+    """Return the probe: a rod along z with a hook along x and a round tip at (HOOK, 0, 0)."""
     bend = 1.2
     rounding = np.linspace(0.0, 0.5 * np.pi, fine.along(6) + 1)[1:-1]
     turns = np.linspace(0.0, 0.5 * np.pi, fine.along(8) + 1)

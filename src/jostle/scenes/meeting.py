@@ -1,4 +1,4 @@
-"""Two rigid bodies that fly towards each other: where they must start so that they touch for the first time in a given frame.
+"""Start positions of two flying bodies such that they first touch in a given frame.
 
 The experiments of Kitamura et al. 1998 (§4.1, §5.1, §5.2) end with the cycle in which two bodies collide. How far the surfaces of
 two bodies reach towards each other depends on how they are turned in that very frame, so the start is searched for: for the last
@@ -24,7 +24,7 @@ STARTS = 8  # tried between the two bounds, the middle first
 
 
 def placed_to_meet(a: MovingBody, b: MovingBody, along: Floats, last: int) -> tuple[MovingBody, MovingBody] | None:
-    """Move two bodies apart along a line so that they touch in frame `last` and in none before; None where no start does that.
+    """Move two bodies apart along a line so that they first touch in frame `last`; None if impossible.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def placed_to_meet(a: MovingBody, b: MovingBody, along: Floats, last: int) -> tu
 
 
 class _Approach:
-    """Two bodies on their ways, frame by frame, as if they started `shift` farther from each other."""
+    """Two bodies on their paths, frame by frame, as if they started `shift` farther apart."""
 
     def __init__(self, a: MovingBody, b: MovingBody, along: Floats, last: int) -> None:
         self._bodies, self._along = (a, b), along
@@ -82,11 +82,11 @@ class _Approach:
         return self._pair.touches(pose_a, pose_b)
 
     def balls_part_at(self, frame: int) -> float:
-        """The shift from which on the balls about the bodies are apart; -inf where they pass each other."""
+        """Return the shift beyond which the bounding balls are apart; -inf if they pass each other."""
         return self._span(frame)[1]
 
     def outermost_touch(self, frame: int) -> float | None:
-        """The largest shift at which they touch, a little too small rather than too large; None where none is found."""
+        """Return the largest shift at which they touch, rounded down; None if none is found."""
         low, high = self._span(frame)
         if low == -np.inf:
             return None

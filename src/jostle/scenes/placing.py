@@ -1,4 +1,4 @@
-"""Random places and motions, seeded: bodies in a cube that do not touch at the start, each with a direction and a spin."""
+"""Seeded random placement: bodies in a cube, apart at the start, each with a direction and a spin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def ball_volume(radius: float) -> float:
 
 
 def cube_of_fill(volume: float, fill: float) -> float:
-    """Return the edge of the cube of which a volume takes the share `fill` (0 < fill <= 1)."""
+    """Return the edge of the cube of which a volume fills the share `fill` (0 < fill <= 1)."""
     share = cast.as_number(fill, "fill")
     if not 0.0 < share <= 1.0:
         raise InputError(f"fill is {share}; it is the share of the cube's volume, more than 0 and at most 1")
@@ -31,7 +31,7 @@ def cube_of_fill(volume: float, fill: float) -> float:
 
 
 def places_apart(rng: np.random.Generator, radii: Sequence[float], cube: float) -> Floats:
-    """(n, 3) centres in a cube about the origin, so that balls of the given radii overlap neither each other nor the walls."""
+    """Return (n, 3) centres in a cube around the origin such that balls overlap neither balls nor walls."""
     centres = np.empty((len(radii), 3))
     sizes = np.asarray(radii, float)
     for k, radius in enumerate(sizes):
@@ -61,7 +61,7 @@ def bodies_at_random(
     cycles: Sequence[Cycle] | None = None,
     close: bool = False,
 ) -> tuple[MovingBody, ...]:
-    """Return copies of a mesh in a cube, apart, turned at random; all equally fast, each in its own direction.
+    """Return copies of a mesh in a cube, apart, randomly rotated, equally fast in random directions.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def bodies_at_random(
 
 
 def _poses_with_surfaces_apart(rng: np.random.Generator, bodies: Sequence[MovingBody], cube: float) -> list[Floats]:
-    """Poses of bodies with one rigid mesh whose faces do not touch, within the walls of a cube."""
+    """Return poses of bodies with one rigid mesh that do not touch, within the walls of a cube."""
     pair = Pair(bodies[0].mesh, bodies[0].mesh)
     poses: list[Floats] = []
     for body in bodies:

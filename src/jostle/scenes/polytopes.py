@@ -1,4 +1,4 @@
-"""The scenes of Lock, Wills 2000: many polytopes of 36 faces in a cube of 100 units, and pairs that collide (§8, fig. 7).
+"""Scenes of Lock, Wills 2000: polytopes of 36 faces in a cube, and colliding pairs (§8, fig. 7).
 
 What the paper prints is the default and its place is named; what it does not print is ours, and each docstring says so. The
 paper's response also turns the rotation of both bodies about, which changes no cost: here spins stay, as in all scenes, and
@@ -37,7 +37,9 @@ def polytopes(
     frames: int = 1000,
     seed: int = 0,
 ) -> Scene:
-    """Return identical irregular convex polytopes of 36 faces that collide in a cube (Lock, Wills 2000, §7, §8, fig. 10, 14).
+    """Return identical irregular convex polytopes of 36 faces that collide in a cube.
+
+    After Lock, Wills 2000, §7, §8, fig. 10, 14.
 
     From the paper: 2 to 256 of them, 36 faces, a cube of 100 units of which they take 2.5 % together (so more of them are
     smaller), a velocity of up to 10 % of the radius per frame, walls that reflect, exchanged velocities, 1,000 frames. Ours: which
@@ -91,7 +93,9 @@ def stellated(
     frames: int = 30,
     seed: int = 0,
 ) -> Scene:
-    """Return two stellated dodecahedra and two icosahedra that approach, collide and part (Lock, Wills 2000, fig. 7).
+    """Return stellated dodecahedra and icosahedra that approach, collide and part.
+
+    After Lock, Wills 2000, fig. 7.
 
     From the paper: a pair of concave stellated dodecahedra (60 faces), a pair of convex icosahedra, before, during and after their
     collision. Ours: all numbers. The radius of all of them is 1.
@@ -125,7 +129,7 @@ def stellated(
 
 
 def polytope_of_volume(volume: float) -> Mesh:
-    """Return the polytope of 36 faces of these scenes in the size that has a volume, the middle of its box at the origin."""
+    """Return the polytope of 36 faces with a given volume, its box centred at the origin."""
     pattern = build.polytope36()
     scale = (volume / pattern.volume) ** (1.0 / 3.0)
     return Mesh((pattern.vertices - pattern.bounds.mean(axis=0)) * scale, pattern.faces, name=pattern.name)
@@ -157,7 +161,7 @@ def _share(fill: float) -> float:
 
 
 def _places_apart(rng: np.random.Generator, count: int, radius: float, cube: float) -> Floats:
-    """(n, 3) centres of equal balls that overlap neither each other nor the walls; cells make it linear in their number."""
+    """Return (n, 3) centres of equal balls that overlap neither balls nor walls, in linear time."""
     room = cube / 2.0 - radius
     if room < 0.0:
         raise InputError(f"cube is {cube:.4g}; a body of radius {radius:.4g} does not fit into it")

@@ -1,4 +1,4 @@
-"""What bodies do that touch: exchange their velocities, or change them along the normals of the faces that touch.
+"""Responses of touching bodies: exchange velocities, or change them along contact normals.
 
 "exchange" (Kitamura et al. 1998, §5.3): two bodies that touch swap velocities; ours is that they must approach each other.
 "normals" (§4.3): the new velocities follow from the old ones and from the normals where faces touch. The paper prints no more;
@@ -32,7 +32,7 @@ LITTLE = 1e-12
 
 
 def exchange(touching: Sequence[tuple[int, int]], centre: Floats, velocity: Floats, free: NDArray[np.bool_]) -> None:
-    """Exchange the velocities (n,3) of free bodies that touch and approach, pair after pair."""
+    """Exchange the velocities (n,3) of free bodies that touch and approach, pair by pair."""
     for a, b in touching:
         approaching = float(np.dot(velocity[a] - velocity[b], centre[b] - centre[a])) > 0.0
         if approaching and free[a] and free[b]:
@@ -40,7 +40,7 @@ def exchange(touching: Sequence[tuple[int, int]], centre: Floats, velocity: Floa
 
 
 def push_directions(contacts: Contacts, world: World) -> dict[tuple[int, int], Floats]:
-    """Return for each pair (a, b) that touches the unit vector that pushes b out of a, where its normals tell one."""
+    """Return per touching pair (a, b) the unit vector that pushes b out of a, if its normals give one."""
     first = _unit_normals(world, contacts.body_a, contacts.face_a)
     second = _unit_normals(world, contacts.body_b, contacts.face_b)
     total: dict[tuple[int, int], Floats] = {}
@@ -74,8 +74,8 @@ class Grip:
         self.hand_of: dict[int, int] = {}  # body held -> hand
         self._lost: set[int] = set()  # hands out of which something slipped: they take nothing before they have opened
 
-    def take_and_let_go(self, touching: Sequence[tuple[int, int]], frame: int) -> None:
-        """Let go of what is in an opened hand; let closing hands that are empty take the first body that they touch."""
+    def grasp_and_release(self, touching: Sequence[tuple[int, int]], frame: int) -> None:
+        """Release bodies from opened hands; let empty closing hands take the first body they touch."""
         self.hand_of = {body: hand for body, hand in self.hand_of.items() if self._closed(hand, frame)}
         self._lost = {hand for hand in self._lost if self._closed(hand, frame)}
         for pair in touching:
@@ -86,7 +86,7 @@ class Grip:
                     self.hand_of[body] = hand
 
     def slip(self, body: int) -> None:
-        """Let go of one body; its hand takes nothing more before it has opened."""
+        """Release one body; its hand takes nothing until it has opened."""
         if body in self.hand_of:
             self._lost.add(self.hand_of.pop(body))
 
@@ -96,7 +96,9 @@ class Grip:
 
 
 def bounce(bodies: Sequence[MovingBody], directions: dict[tuple[int, int], Floats], velocity: Floats, yields: list[bool]) -> None:
-    """Change the velocities (n,3) of bodies that touch and approach along their normals, pair after pair; only of those that yield.
+    """Change the velocities (n,3) of touching bodies that approach along normals, pair by pair.
+
+    Only bodies that yield change.
 
     Parameters
     ----------
@@ -121,7 +123,10 @@ def bounce(bodies: Sequence[MovingBody], directions: dict[tuple[int, int], Float
 
 
 def _thrown_back(own: Floats, change: Floats, other: MovingBody, others: Floats) -> Floats:
-    """The velocity of a body after one that does not yield; `change` would let them move alike along the push."""
+    """Return a body's velocity after hitting one that does not yield.
+
+    `change` would let them move alike along the push.
+    """
     after = others + change if other.hand == "pushes" else own + 2.0 * change
     limit, length = max(_length(own), _length(others)), _length(after)
     # Hands that only ever add speed would make bodies faster and faster.

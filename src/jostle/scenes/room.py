@@ -1,4 +1,4 @@
-"""The interactive environment of Kitamura et al. 1998 (§4.3, fig. 11 and 12): a room with a head, a shuttle, a sphere, two hands.
+"""The interactive room of Kitamura et al. 1998 (§4.3, fig. 11, 12): head, shuttle, sphere, two hands.
 
 In the paper two people lead the hands with gloves; here the hands follow closed paths of their own, seeded, so that every method
 sees the same motion. What bodies do that touch is the response "normals" (`response.py`).
@@ -40,7 +40,7 @@ def room(
     frames: int = 800,
     seed: int = 0,
 ) -> Scene:
-    """Return a room in which a hand grasps and another one pushes a head, a shuttle and a sphere that deforms.
+    """Return a room in which one hand grasps and one pushes a head, a shuttle and a deforming sphere.
 
     From the paper (§4.3): a head of Venus of 1,816 faces, a shuttle of 528, two hands of 960 each; the sphere and the hands deform;
     one hand takes hold of bodies, the other pushes them; what bodies do that touch depends on their velocities and on the normals
@@ -112,7 +112,7 @@ def _hands(rng: np.random.Generator, edge: float, path: int, bend: float, period
 
 
 def _places(rng: np.random.Generator, bodies: list[MovingBody], edge: float) -> list[Floats]:
-    """Centres of all bodies but the first two, whose balls overlap with no others."""
+    """Return centres of all bodies but the first two, such that their balls do not overlap others."""
     places = [body.loop.at(0) for body in bodies[:2] if body.loop is not None]
     for body in bodies[2:]:
         reach = edge / 2.0 - body.radius

@@ -1,4 +1,4 @@
-"""Scene: bodies, the walls about them and what happens when they meet. It is recorded by the stepper, always from the start."""
+"""Scene: bodies, the walls around them and their response. Recordings always start at frame 0."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Scene:
     parameters : mapping
         What the scene was made with.
     paths : mapping from str to RecordedPath
-        Ways of single bodies by name, for fitting (`jostle fit`).
+        Paths of single bodies by name, for fitting (`jostle fit`).
     """
 
     name: str
@@ -67,11 +67,11 @@ class Scene:
         return self.record(1).world(method)
 
     def stepper(self) -> Stepper:
-        """Return what moves the bodies frame by frame, for loops that draw or measure while they go."""
+        """Return a stepper that moves the bodies frame by frame, for loops that draw or measure."""
         return Stepper(self.bodies, self.cube, self.response, self.ignored)
 
     def record(self, frames: int | None = None) -> Motion:
-        """Return the motion over a number of frames, the first of them the start; `frames` of the scene by default.
+        """Return the motion over a number of frames, starting at frame 0; by default all of the scene's.
 
         A shorter recording is the beginning of a longer one, bit by bit. With the response "stop" it ends at the first frame
         in which bodies touch, if that comes earlier.

@@ -1,8 +1,8 @@
-"""The three pairs of Guy, Debunne 2004 (table 1): sphere and torus, horseshoe and clover, and two large concave bodies.
+"""The three pairs of Guy, Debunne 2004 (table 1), one body pressed against the other.
 
 The paper recorded motions of bodies that a user held against each other, and prints no more of them than numbers of triangles. Here
 one body goes round the other on a closed way, turning, and is pressed against it several times: each time it comes near, touches,
-is led along the surface and leaves. In each frame the outermost place is searched for at which the two touch on the line of that
+is moved along the surface and leaves. In each frame the outermost place is searched for at which the two touch on the line of that
 frame; the body goes towards a little beyond it, not faster than a hand would. Surfaces are concave, and those of the large bodies
 knobbly: contacts come up in several regions at once, and elsewhere from one frame to the next. After `LOOP` frames the way is
 closed and begins again.
@@ -41,7 +41,7 @@ KNOB, KNOB_WAVES, KNOB_HEIGHT = 0.15, 6, 0.03  # length of waves, in radii; how 
 
 
 class Way(NamedTuple):
-    """How one body goes round another; lengths are shares of the smaller body's radius."""
+    """How one body moves around another; lengths are shares of the smaller body's radius."""
 
     axis: Floats  # (3,) it goes round this direction, seen from the other body
     lean: float  # radians between the axis and the line from body to body: a quarter turn goes right round
@@ -52,7 +52,9 @@ class Way(NamedTuple):
 
 
 def sphere_and_torus(*, deform: float = 0.0, frames: int = LOOP, seed: int = 0) -> Scene:
-    """Return a torus of 2,300 faces and a sphere of 980 that is pressed into its hole (Guy, Debunne 2004, §6.1, table 1).
+    """Return a torus of 2,300 faces and a sphere of 980 that is pressed into its hole.
+
+    After Guy, Debunne 2004, §6.1, table 1.
 
     From the paper: numbers of faces. Ours: shapes and ways.
 
@@ -71,7 +73,9 @@ def sphere_and_torus(*, deform: float = 0.0, frames: int = LOOP, seed: int = 0) 
 
 
 def horseshoe_and_clover(*, deform: float = 0.0, frames: int = LOOP, seed: int = 0) -> Scene:
-    """Return a clover of 10,000 faces and a horseshoe of 2,000 that is laid on it and pressed (Guy, Debunne 2004, §6.1, table 1).
+    """Return a clover of 10,000 faces and a horseshoe of 2,000 that is pressed on it.
+
+    After Guy, Debunne 2004, §6.1, table 1.
 
     From the paper: numbers of faces. Ours: shapes and ways.
 
@@ -93,7 +97,9 @@ def dragon_and_bunny(
     frames: int = LOOP,
     seed: int = 0,
 ) -> Scene:
-    """Return two concave, knobbly blobs in the place of dragon and bunny (Guy, Debunne 2004, §6.1, fig. 1, table 1).
+    """Return two concave, knobbly blobs instead of dragon and bunny.
+
+    After Guy, Debunne 2004, §6.1, fig. 1, table 1.
 
     From the paper: numbers of faces. Ours: shapes and ways.
 
@@ -113,7 +119,7 @@ def dragon_and_bunny(
 
 
 def knobbly(mesh: Mesh, seed: int) -> Mesh:
-    """Return a blob with knobs all over it: each vertex is moved along its ray from the origin, so that nothing crosses."""
+    """Return a blob with knobs: each vertex is moved along its ray from the origin, so nothing crosses."""
     rng = np.random.default_rng(seed)
     wave = rng.normal(size=(KNOB_WAVES, 3))
     wave *= 2.0 * np.pi / KNOB / np.linalg.norm(wave, axis=1)[:, None]
@@ -123,7 +129,7 @@ def knobbly(mesh: Mesh, seed: int) -> Mesh:
 
 
 def _of_radius_one(file: str) -> Mesh:
-    """The mesh of a file, moved about the origin and scaled so that it fits into a ball of radius 1."""
+    """Return the mesh of a file, centred and scaled to fit a ball of radius 1."""
     if not Path(file).is_file():
         raise InputError(f"bunny is {file!r}; there is no such file")
     mesh = load(file)
@@ -131,15 +137,15 @@ def _of_radius_one(file: str) -> Mesh:
     return Mesh(points / np.linalg.norm(points, axis=1).max(), mesh.faces, name=mesh.name)
 
 
-def _scene(name: str, resting: tuple[str, Mesh], led: tuple[str, Mesh], way: Way, deform: float, frames: int, seed: int) -> Scene:
-    """The scene of a body at rest, and of one that is led round it."""
+def _scene(name: str, resting: tuple[str, Mesh], other: tuple[str, Mesh], way: Way, deform: float, frames: int, seed: int) -> Scene:
+    """Return the scene of a body at rest and one that moves around it."""
     strain = cast.as_number(deform, "deform")
     if not 0.0 <= strain <= MOST_DEFORM:
         raise InputError(f"deform is {strain}; it must be between 0 and {MOST_DEFORM}")
     frames = cast.as_count(frames, "frames", lowest=1)
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     begin = float(rng.uniform(0.0, 2.0 * np.pi))
-    (name_a, a), (name_b, b) = resting, led
+    (name_a, a), (name_b, b) = resting, other
     loop = track_round(a, b, way, begin, min(frames, LOOP))
     track = np.tile(loop, (-(-frames // len(loop)), 1, 1))[:frames]
     cycles = [Cycle(waves_over(mesh, strain, rng)) if strain > 0.0 else None for mesh in (a, b)]
@@ -153,7 +159,7 @@ def _scene(name: str, resting: tuple[str, Mesh], led: tuple[str, Mesh], way: Way
 
 
 def track_round(a: Mesh, b: Mesh, way: Way, begin: float, frames: int) -> Floats:
-    """(frames, 4, 4) poses of b on its way round a, which rests; it begins at an angle (radians) and apart."""
+    """Return poses (frames, 4, 4) of b on its path around a, starting apart at an angle (radians)."""
     pair = Pair(a, b)
     reach = sum(float(np.linalg.norm(mesh.vertices, axis=1).max()) for mesh in (a, b))
     length = min(float(np.linalg.norm(mesh.vertices, axis=1).max()) for mesh in (a, b))
@@ -175,13 +181,13 @@ def track_round(a: Mesh, b: Mesh, way: Way, begin: float, frames: int) -> Floats
 
 
 def _is_pressed(share: float) -> bool:
-    """Whether the bodies are pressed together at this part of the loop: in the middle of each visit."""
+    """Return whether the bodies are pressed together at this part of the loop: the middle of each visit."""
     in_visit = (share * VISITS) % 1.0
     return 0.5 * (1.0 - PRESSED) <= in_visit < 0.5 * (1.0 + PRESSED)
 
 
 def _outermost_touch(pair: Pair, line: Floats, turned: Floats, reach: float) -> float:
-    """How far out on a line the second body touches the first, about; 0 where it never does."""
+    """Return how far out on a line the second body touches the first, about; 0 if it never does."""
     distances = np.linspace(reach, 0.0, STEPS_INWARDS + 1)
     apart = reach
     for touching in distances.tolist():
@@ -208,7 +214,9 @@ def _across(axis: Floats) -> tuple[Floats, Floats]:
 
 
 def waves_over(mesh: Mesh, strain: float, rng: np.random.Generator) -> Floats:
-    """(PERIOD, n, 3) shapes of a mesh over which waves run; the gradient of the displacement is `strain` at most.
+    """Return (PERIOD, n, 3) shapes of a mesh with running waves.
+
+    The gradient of the displacement is at most `strain`.
 
     Waves are 1 to 2 times as long as the body: what is small on it is carried along and hardly bent.
     """

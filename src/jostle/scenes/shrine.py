@@ -1,4 +1,4 @@
-"""A portable shrine that two hands put together, as partners far apart do in Kitamura et al. 1998 (§4.4, front cover).
+"""Two hands assemble a portable shrine (Kitamura et al. 1998, §4.4, front cover).
 
 The paper names a mikoshi of 5,263 faces; shapes, places and ways are ours (`shrine_parts.py`). The parts lie about the building
 site as a seed has them, each with the side up at which it is taken. Two hands work at once, half a trip apart: a hand goes to its
@@ -34,7 +34,9 @@ RAISED = 0.16
 
 
 def shrine(*, pace: int = 24, frames: int | None = None, seed: int = 0) -> Scene:
-    """Return a shrine of 38 parts with 5,263 faces in all, two hands of 960 that put it together, and four stones under it.
+    """Return a shrine of 38 parts, two hands that assemble it, and four stones.
+
+    The parts have 5,263 faces in all, each hand 960.
 
     From the paper (§4.4): a mikoshi of 5,263 faces, put together by partners who each carry parts; §4.3: hands of 960 faces. Ours:
     the rest. A closed mesh of triangles has an even number of faces, so one part is open: the banner.
@@ -105,13 +107,13 @@ def _about_the_site(parts: Sequence[Part], rng: np.random.Generator) -> list[Flo
 
 
 def _side_up(grip: Floats) -> Floats:
-    """The turn that brings the side at which a part is taken up, so that a hand comes from above."""
+    """Return the rotation that turns a part's grip side up, so that a hand comes from above."""
     axis = np.cross(-grip, -DOWN)
     return np.eye(4) if not axis.any() else rotation_about(axis, float(np.arccos(np.clip(grip @ DOWN, -1.0, 1.0))))
 
 
 def _hand_towards(grip: Floats, fingers: Sequence[float] | Floats) -> Floats:
-    """The turn of a hand whose palm faces along a direction, with its fingers along another."""
+    """Return the rotation of a hand with given palm and finger directions."""
     turn = np.eye(4)
     turn[:3, 1], turn[:3, 2] = fingers, -grip
     turn[:3, 0] = np.cross(turn[:3, 1], turn[:3, 2])
@@ -127,7 +129,7 @@ def _grip(part: Part, hand: Mesh, towards: float) -> Floats:
 
 
 def _carried(part: Part, begin: Floats, end: Floats, frames: int) -> list[Floats]:
-    """The poses of a part from where it lies to its place: up, in an arc to before its place, and straight in."""
+    """Return a part's poses from where it lies to its place: up, in an arc, and straight in."""
     up, before = translation((0.0, 0.0, RAISED)) @ begin, translation(-BACK * part.goes) @ end
     lift, straight = max(1, frames // 6), max(2, frames // 4)
     middle = part.mesh.bounds.mean(axis=0)
@@ -137,7 +139,7 @@ def _carried(part: Part, begin: Floats, end: Floats, frames: int) -> list[Floats
 
 
 def _reaching(begin: Floats, end: Floats, frames: int) -> list[Floats]:
-    """The poses of a hand from one part to the next: back from the one, and to the other with the palm first."""
+    """Return a hand's poses from one part to the next: back from one, palm first to the other."""
     back, before = (pose @ translation((0.0, 0.0, BACK)) for pose in (begin, end))
     leave = max(1, frames // 4)
     way = _between(begin, back, leave, PALM) + _between(back, before, frames - 2 * leave, PALM, 0.3)
@@ -145,7 +147,7 @@ def _reaching(begin: Floats, end: Floats, frames: int) -> list[Floats]:
 
 
 def _between(begin: Floats, end: Floats, frames: int, middle: Floats, rise: float = 0.0) -> list[Floats]:
-    """`frames` poses after the first, to the last: a point of the body goes straight or in an arc, slowly at its ends."""
+    """Return `frames` poses after the first, to the last: straight or in an arc, slow at the ends."""
     first, last = (pose[:3, :3] @ middle + pose[:3, 3] for pose in (begin, end))
     turned, to = (pose @ translation(-pose[:3, :3].T @ pose[:3, 3]) for pose in (begin, end))
     way = []

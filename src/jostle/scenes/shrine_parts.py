@@ -1,4 +1,4 @@
-"""The parts of the scene `shrine`, in the order in which they are put together, and how a hand takes each of them.
+"""Parts of the scene `shrine` in assembly order, and how a hand takes each.
 
 They are those of `build.mikoshi`, 5,263 faces in all; pieces that no one would carry singly (two posts and their rail, the tie
 plate and its brackets, the plinth and the rope that is tied round it) are one part. Meshes have the coordinates of the finished
@@ -49,7 +49,7 @@ class Part(NamedTuple):
 
 
 def shrine_parts() -> list[Part]:
-    """Return all parts, each after those that it will stand on."""
+    """Return all parts, each after those that support it."""
     pieces = {(mesh.name or "").removeprefix("mikoshi: "): mesh for mesh in build.mikoshi()}
     outward = [np.array([np.sin(turn), -np.cos(turn), 0.0]) for turn in np.pi / 2.0 * np.arange(4)]
     parts = [_part(pieces, f"{kind} {k}") for kind in ("cross pole", "pole") for k in range(2)]
@@ -74,7 +74,7 @@ def shrine_parts() -> list[Part]:
 
 
 def places_of(parts: Sequence[Part], stones: Mesh) -> list[Floats]:
-    """Return the pose (4,4) of each part in the finished shrine, where it touches what was put there before it."""
+    """Return the pose (4,4) of each part in the finished shrine, where it touches earlier parts."""
     standing = [stones]
     places: dict[str, Floats] = {}
     for part in parts:
@@ -86,7 +86,7 @@ def places_of(parts: Sequence[Part], stones: Mesh) -> list[Floats]:
 
 
 def way_until_contact(mesh: Mesh, pose: Floats, along: Floats, other: Mesh, before: float = BEFORE) -> float:
-    """How far from a pose a mesh goes along a direction until it touches another one, from `before` behind its pose on."""
+    """Return how far a mesh moves along a direction until it touches another, from `before` behind its pose."""
     pair, here = Pair(mesh, other), np.eye(4)
 
     def touches(way: float) -> bool:

@@ -3,7 +3,7 @@
 Bodies keep their velocity and their spin (Kitamura et al. 1998, §5.3: both constant) and are reflected at the walls of a cube
 about the origin: a wall is touched by the ball about the middle of a body's box, so a body that turns at a wall cannot turn
 out of the cube. Spins never change; orientations are computed from the angle of the frame, not summed up, so poses stay rigid.
-A body on a loop or a track is led along it, whatever it touches.
+A body on a loop or a track is kinematic: it follows the path, whatever it touches.
 
 Responses to a collision:
 - "none": bodies pass through each other (Baciu, Wong, Sun 1998, §5, over 100 to 500 frames).
@@ -70,9 +70,9 @@ class Stepper:
         self._turned = np.zeros(count)  # for how many frames each body has turned: not while a hand holds it
         self._grip = Grip(self.bodies)
         self._tracks = [(k, body.track) for k, body in enumerate(self.bodies) if body.track is not None and not body.static]
-        self._led = [k for k, _ in self._loops + self._tracks]
+        self._kinematic = [k for k, _ in self._loops + self._tracks]
         self._free = self._moves.copy()
-        self._free[self._led] = False
+        self._free[self._kinematic] = False
         self._velocity[~self._free] = 0.0
         self._room = None if cube is None else self._checked_room(cube)
         self._world: World | None = None
@@ -88,7 +88,7 @@ class Stepper:
 
     @property
     def velocities(self) -> Floats:
-        """(n, 3) of the centres, to the next frame; without what a circle adds."""
+        """(n, 3) displacement of the centres to the next frame, without that of circles."""
         velocities: Floats = self._velocity.copy()
         for k, loop in self._loops:
             velocities[k] = loop.at(self.frame + 1) - loop.at(self.frame)
@@ -96,12 +96,12 @@ class Stepper:
 
     @property
     def held(self) -> dict[int, int]:
-        """Bodies that are in a hand now, and in which."""
+        """The bodies in a hand now, and the hand of each."""
         return dict(self._grip.hand_of)
 
     @property
     def poses(self) -> Floats:
-        """(n, 4, 4) of all bodies now; those of frame 0 are the bits that the bodies came with."""
+        """(n, 4, 4) poses of all bodies now; frame 0 has the bodies' poses bit for bit."""
         first, turn = self._start[:, :3, :3], rotations_about(self._axis, self._spin * self._turned)
         # Summed in this order, so that one rounding does not depend on how a linear-algebra library orders its sums.
         rotation = turn[:, :, 0, None] * first[:, None, 0] + turn[:, :, 1, None] * first[:, None, 1]
@@ -118,7 +118,7 @@ class Stepper:
         return _pairs_of(self._detect("pairs"))
 
     def advance(self) -> bool:
-        """Respond to what touches now and go on to the next frame; False if the response is to stay here."""
+        """Respond to contacts and advance to the next frame; False if the response is to stay here."""
         if self.response in ("exchange", "stop"):
             touching = self.touching()
             if touching and self.response == "stop":
@@ -145,18 +145,18 @@ class Stepper:
     def _respond_to_normals(self) -> None:
         report = self._detect("faces")
         assert self._world is not None
-        self._grip.take_and_let_go(_pairs_of(report), self.frame)
+        self._grip.grasp_and_release(_pairs_of(report), self.frame)
         held = self._grip.hand_of
         velocity = self.velocities
         for body, hand in held.items():
             velocity[body] = velocity[hand]
         yields = [bool(free) and k not in held for k, free in enumerate(self._free)]
         bounce(self.bodies, push_directions(report.contacts, self._world), velocity, yields)
-        velocity[self._led] = 0.0
+        velocity[self._kinematic] = 0.0
         self._velocity = velocity
 
     def _reflect(self, room: Floats) -> None:
-        """Mirror centres that have left the room for them, and turn their velocities back into it."""
+        """Reflect centres that left their room, and turn their velocities back into it."""
         centre = self._first_centre + self._moved
         above, below = centre > room, centre < -room
         mirrored = np.where(above, 2.0 * room - centre, np.where(below, -2.0 * room - centre, centre))

@@ -1,4 +1,4 @@
-"""What `make demo` shows: a hand closes about a soft ball while shuttles fly into both, and into each other.
+"""The scene of `make demo`: a hand closes around a soft ball while shuttles fly into both.
 
 Every kind of body that a method may have to do with is in it: concave ones that are rigid (shuttles), a concave one that bends
 (the hand) and a round one over which waves run (the ball). No paper: all numbers are ours.
@@ -31,7 +31,7 @@ _FLIGHTS = (
 
 
 def tour(*, faces: int = 528, bend: float = 1.0, swell: float = 0.2, frames: int = 20, seed: int = 0) -> Scene:
-    """Return a hand of 960 faces that closes about a ball which deforms, and three shuttles of 528 that fly into them.
+    """Return a hand of 960 faces that closes around a deforming ball, and three shuttles of 528.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _closing(bend: float, last: int) -> Floats:
 
 
 def _nose_first(nose: Floats, way: Floats, roll: float) -> Floats:
-    """Return the pose of a shuttle with its nose at a place; in its mesh the nose is at the origin and the tail along +x."""
+    """Return the pose of a shuttle with its nose at a place; in its mesh the nose is the origin."""
     ahead = -way / np.linalg.norm(way)
     side = np.cross((0.0, 0.0, 1.0), ahead)
     side /= np.linalg.norm(side)

@@ -1,4 +1,4 @@
-"""Parts as a lathe and a mill make them: a profile taken round an axis, whose radii and heights may change with the angle.
+"""Turned and milled parts: a profile swept around an axis, varying with the angle.
 
 A ring is closed round its profile (a collar, a reflector, a plate with a hole), a solid begins and ends on the axis (a cover, a
 bulb, a screw). Where something begins or ends at an angle (a lug, a ledge) two angles lie close together, so that its flank
@@ -22,7 +22,7 @@ ROUND = 2.0 * np.pi
 
 @dataclass(frozen=True)
 class Fineness:
-    """How finely parts are cut: 1 as drawn, 0.5 with half as many points each way, so a quarter of the faces."""
+    """How finely parts are cut: 1 as drawn; 0.5 has half the points each way, a quarter of the faces."""
 
     scale: float
 
@@ -36,7 +36,7 @@ class Fineness:
 
 
 def angles_round(count: int, flanks: Sequence[float] = ()) -> Floats:
-    """Return about `count` rising angles (radians) of one round, with two close ones at each flank."""
+    """Return about `count` rising angles (radians) of one turn, with two close ones at each flank."""
     if not len(flanks):
         even: Floats = np.arange(count, dtype=np.float64) * (ROUND / count)
         return even
@@ -54,14 +54,14 @@ def flanks_of(middles: ArrayLike, half_width: float) -> list[float]:
 
 
 def in_sectors(angles: Floats, middles: ArrayLike, half_width: float) -> Bools:
-    """(n,) whether each angle lies within one of several equal sectors."""
+    """Return (n,) whether each angle lies within one of several equal sectors."""
     away = np.abs(np.mod(angles[:, None] - np.ravel(middles) + np.pi, ROUND) - np.pi)
     inside: Bools = (away < half_width).any(axis=1)
     return inside
 
 
 def oblong(angles: Floats, half_width: float, half_height: float, power: float = 8.0) -> Floats:
-    """(n,) radii of a rounded rectangle about the axis: the larger the power, the sharper its corners."""
+    """Return (n,) radii of a rounded rectangle; the larger the power, the sharper its corners."""
     radii: Floats = (np.abs(np.cos(angles) / half_width) ** power + np.abs(np.sin(angles) / half_height) ** power) ** (-1.0 / power)
     return radii
 
@@ -71,7 +71,7 @@ Corner = tuple[float | Floats, float | Floats, int]
 
 
 def ring(angles: Floats, profile: Sequence[Corner], name: str) -> Mesh:
-    """Return the closed ring over a closed profile, in either direction; 2 faces for each angle and piece."""
+    """Return the closed ring over a closed profile, in either direction; 2 faces per angle and piece."""
     grid = _points_of_profile(angles, [*profile, (*profile[0][:2], 1)])[:, :-1]
     radius, height = grid[:, :, 0].mean(axis=0), grid[:, :, 1].mean(axis=0)
     area = np.dot(radius, np.roll(height, -1)) - np.dot(np.roll(radius, -1), height)
@@ -112,7 +112,7 @@ def moved(mesh: Mesh, pose: Floats) -> Mesh:
 
 
 def _points_of_profile(angles: Floats, profile: Sequence[Corner]) -> Floats:
-    """(angles, points, 2) radii and heights: all corners, and what cuts the lines between them."""
+    """Return (angles, points, 2) radii and heights: all corners, and subdivisions of the lines between."""
     corners = np.stack([np.stack(np.broadcast_arrays(r, z, angles)[:2], axis=1) for r, z, _ in profile], axis=1)
     points = []
     for k, (_, _, pieces) in enumerate(profile[:-1]):
@@ -128,7 +128,7 @@ def _placed_round(angles: Floats, grid: Floats) -> Floats:
 
 
 def _quads(count: int, points: int, pieces: int) -> NDArray[np.int64]:
-    """Two faces for each angle and each of the pieces between points; as many pieces as points close the profile."""
+    """Return two faces per angle and piece between points; as many pieces as points close the profile."""
     i, j = (index.ravel() for index in np.indices((count, pieces)))
     beside, above = (i + 1) % count, (j + 1) % points
     a, b, c, d = i * points + j, beside * points + j, beside * points + above, i * points + above

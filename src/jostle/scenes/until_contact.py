@@ -1,4 +1,4 @@
-"""Scenes that end with the cycle in which two bodies touch for the first time: fig. 6, 7, 8, 13 and 14 of Kitamura et al. 1998.
+"""Scenes that end when two bodies first touch (Kitamura et al. 1998, fig. 6, 7, 8, 13, 14).
 
 Frame 0 is the paper's cycle 1: with `cycles` of 72 the bodies touch in frame 71, for any number of faces (`meeting.py`). Where
 other bodies are about, they are placed one after the other, at random, and taken if they touch none of those before in any of the
@@ -40,7 +40,9 @@ def two_spheres(
     frames: int = 110,
     seed: int = 0,
 ) -> Scene:
-    """Return two identical spheres that move towards each other until they touch (Kitamura et al. 1998, §4.1, fig. 6, fig. 7).
+    """Return two identical spheres that approach until they touch.
+
+    After Kitamura et al. 1998, §4.1, fig. 6, fig. 7.
 
     From the paper: translation and rotation, the faces of 8 to 3,968 per sphere, contact in cycle 72. Speed and turn are those of
     §5.3. Ours: the line, orientations and axes, which are random. They start so far from each other that their faces touch in
@@ -68,7 +70,9 @@ def meeting_spheres(
     frames: int = 72,
     seed: int = 0,
 ) -> Scene:
-    """Return spheres in a cube of which two touch in the last cycle, and none before (Kitamura et al. 1998, §5.1, fig. 13).
+    """Return spheres in a cube, two of which first touch in the last cycle.
+
+    After Kitamura et al. 1998, §5.1, fig. 13.
 
     From the paper: 10 to 40 spheres of 528 faces in steps of ten; the run ends when two of them touch. Speed and turn are those
     of §5.3, the number of cycles that of §4.1. Ours: one cube for all numbers, of which 40 spheres take 5 %, and the random rest.
@@ -87,7 +91,9 @@ def meeting_shuttles(
     frames: int = 72,
     seed: int = 0,
 ) -> Scene:
-    """Return space shuttles in a cube of which two touch in the last cycle, and none before (Kitamura et al. 1998, §4.2, fig. 8).
+    """Return space shuttles in a cube, two of which first touch in the last cycle.
+
+    After Kitamura et al. 1998, §4.2, fig. 8.
 
     From the paper: 15 concave shuttles of 528 faces, translation and rotation, many boxes that overlap all the time, an end
     when two touch; the same two alone for comparison (`count=2`). Ours: the rest. The cube is so small that the balls about
@@ -105,7 +111,9 @@ def head_and_shuttle(
     frames: int = 40,
     seed: int = 0,
 ) -> Scene:
-    """Return a head and a shuttle that approach until they touch, a sphere and a chair beside them (fig. 14, fig. 15).
+    """Return a head and a shuttle that approach until they touch, beside a sphere and a chair.
+
+    After Kitamura et al. 1998, fig. 14, fig. 15.
 
     From Kitamura et al. 1998, §5.2: the faces (head of Venus 1,816, shuttle 528, chair 146, sphere 120); head and shuttle
     approach while they turn, and the run ends with their contact; no boxes overlap before cycle 17; sphere and chair move and turn
@@ -151,7 +159,7 @@ def _meeting(
     frames: int,
     seed: int,
 ) -> Scene:
-    """The scene behind those of many equal bodies; `speed` in radii per frame."""
+    """Return the scene of many equal bodies; `speed` is in radii per frame."""
     count, last = cast.as_count(count, "count", lowest=2), cast.as_count(cycles, "cycles", lowest=2) - 1
     edge, speed, turn = cast.as_length(cube, "cube"), cast.as_length(speed, "speed"), cast.as_number(turn, "turn")
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
@@ -192,7 +200,7 @@ class _Way:
             self._centres.append(stepper.centres[0])
 
     def touches(self, other: _Way, pair: Pair) -> bool:
-        """Whether surfaces touch in any frame."""
+        """Return whether surfaces touch in any frame."""
         gaps = ((np.stack(self._centres) - np.stack(other._centres)) ** 2).sum(axis=1)
         near = np.flatnonzero(gaps <= self._reach**2).tolist()
         return any(pair.touches(self._poses[frame], other._poses[frame]) for frame in near)
@@ -201,7 +209,7 @@ class _Way:
 def _two_that_meet(
     rng: np.random.Generator, mesh: Mesh, speed: float, turn: float, cycles: int, what: str
 ) -> tuple[MovingBody, MovingBody]:
-    """Two bodies of one mesh about the origin that fly along a line and touch in the last of so many frames."""
+    """Return two bodies of one mesh that fly along a line and touch in the last of so many frames."""
     last = cast.as_count(cycles, "cycles", lowest=2) - 1
     if cast.as_length(speed, "speed") == 0.0:
         raise InputError("speed is 0; bodies that shall meet must move")

@@ -1,4 +1,4 @@
-"""Surfaces given by formula: `Mesh(analytic=Torus(1.0, 0.25))`. Voxels are cast from the true surface, not from its faces.
+"""Surfaces given by formula: `Mesh(analytic=Torus(1.0, 0.25))`, voxelised exactly, not by their faces.
 
 Lock and Wills (§5): "any representation for which ray-surface intersections can be determined may be voxelised". The four here
 stand about the origin, along z. Their rays run along an axis of the body, so each crossing is a square root: for the torus the
@@ -33,7 +33,7 @@ MOST_SEGMENTS = 4096  # a ball of so many has 16 million faces
 
 @runtime_checkable
 class RaySurface(Protocol):
-    """The closed surface of a solid that can tell where rays cross it."""
+    """The closed surface of a solid that computes where rays cross it."""
 
     @property
     def bounds(self) -> ArrayLike:
@@ -41,7 +41,7 @@ class RaySurface(Protocol):
         ...
 
     def crossings(self, axis: int, u: float, v: float) -> ArrayLike:
-        """Return the sorted coordinates along `axis` at which the line through (u, v) crosses the surface: in, out, in, out, …
+        """Return the sorted crossings of the line through (u, v) along `axis`: in, out, in, out, …
 
         u and v are the other two coordinates, the one of the lower axis first. A line that only touches the surface: two entries,
         or none.
@@ -59,26 +59,26 @@ class ManyRays(Protocol):
 
 
 class _Analytic:
-    """What the four surfaces share."""
+    """Shared code of the four surfaces."""
 
     segments: int
 
     def crossings_of_rays(self, axis: int, u: Floats, v: Floats) -> Floats:
-        """Return (n, 2 k) sorted crossings of n rays along an axis through (u, v); rows with fewer crossings end with NaN."""
+        """Return (n, 2 k) sorted crossings of n rays along an axis through (u, v), padded with NaN."""
         raise NotImplementedError
 
     def crossings(self, axis: int, u: float, v: float) -> Floats:
-        """Return the sorted coordinates at which a ray along an axis crosses the surface; u, v: the other two coordinates."""
+        """Return the sorted crossings of a ray along an axis; u, v are the other two coordinates."""
         row = self.crossings_of_rays(axis, np.array([float(u)]), np.array([float(v)]))[0]
         found: Floats = row[~np.isnan(row)]
         return found
 
     def tessellation(self) -> Mesh:
-        """Return the mesh that stands for the surface where faces are needed."""
+        """Return a mesh of the surface, for code that needs faces."""
         raise NotImplementedError
 
     def farthest_from(self, point: ArrayLike) -> float:
-        """Return a distance from a point (3,) beyond which no point of the solid lies."""
+        """Return an upper bound of the distance of the solid's points from a point (3,)."""
         raise NotImplementedError
 
     def _check(self) -> None:
@@ -96,7 +96,7 @@ class _Analytic:
 
 
 def _about(middle: ArrayLike, half: Floats) -> Floats:
-    """Return (n, 2) crossings middle - half and middle + half; NaN where `half` is not above zero."""
+    """Return (n, 2) crossings middle ± half; NaN where `half` is not positive."""
     good = np.where(half > 0.0, half, np.nan)
     return np.stack([middle - good, middle + good], axis=1)
 
@@ -150,7 +150,7 @@ class Sphere(_Analytic):
 
 @dataclass(frozen=True)
 class _Upright(_Analytic):
-    """What stands along z, from -height / 2 to height / 2, and is nowhere wider than its radius."""
+    """A surface around z, from -height / 2 to height / 2, nowhere wider than its radius."""
 
     radius: float
     height: float
@@ -294,7 +294,7 @@ _NAMED: dict[str, type[Any]] = {made.__name__: made for made in (Sphere, Cylinde
 
 
 def described(surface: RaySurface | None, owner: str) -> dict[str, Any] | None:
-    """Return a surface as a table for JSON, or None for none; only the four of this module have one."""
+    """Return a surface as a table for JSON, or None; only the four of this module have one."""
     if surface is None:
         return None
     name = type(surface).__name__

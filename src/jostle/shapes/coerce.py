@@ -1,4 +1,4 @@
-"""Anything a user may call a mesh, turned into a Mesh."""
+"""Convert what users pass as a mesh into a Mesh."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MeshLike: TypeAlias = "Mesh | str | PathLike[str] | tuple[Any, Any] | Any"
 
 
 def mesh_of(value: MeshLike, name: str | None = None) -> Mesh:
-    """Return a Mesh for a Mesh, a path, a (vertices, faces) pair or an object with those two (trimesh.Trimesh)."""
+    """Return a Mesh for a Mesh, a path, a (vertices, faces) pair or a trimesh-like object."""
     if isinstance(value, Mesh):
         return value
     if isinstance(value, (str, PathLike)):

@@ -1,4 +1,7 @@
-"""Is a mesh convex? Decided exactly, by the side of every vertex on every face's plane; O(vertices x faces), once per mesh."""
+"""Exact convexity test: the side of every vertex on every face's plane.
+
+It takes O(vertices x faces), once per mesh.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ AT_ONCE = 4_000_000  # tests to a call of the kernel, about 50 ms: between two c
 
 
 def is_convex_surface(vertices: NDArray[np.float64], faces: NDArray[np.int32]) -> bool:
-    """Return whether no vertex that a face uses lies strictly on the outer side of the plane of any face."""
+    """Return whether no used vertex lies strictly in front of any face's plane."""
     points = vertices[np.unique(faces)]
     rows = max(1, AT_ONCE // max(1, len(points)))
     return all(no_vertex_in_front(points, vertices, faces[begin : begin + rows]) for begin in range(0, len(faces), rows))
@@ -23,7 +26,7 @@ def is_convex_surface(vertices: NDArray[np.float64], faces: NDArray[np.int32]) -
 
 @kernel
 def no_vertex_in_front(points: Floats, vertices: Floats, faces: NDArray[np.int32]) -> bool:
-    """Return whether no point (k,3) lies strictly on the outer side of the plane of any face."""
+    """Return whether no point (k,3) lies strictly in front of any face's plane."""
     for f in range(faces.shape[0]):
         t = face_at(vertices, faces, f)
         for i in range(points.shape[0]):

@@ -1,4 +1,4 @@
-"""The convex hull of points as a mesh, exactly: `Mesh.is_convex` of the result holds without any tolerance.
+"""The exact convex hull of points as a mesh: its `is_convex` holds without tolerance.
 
 There is no paper to follow but the well-known quickhull (Barber, Dobkin, Huhdanpaa 1996): a tetrahedron of four points grows by
 the point farthest from one of its faces; the faces that see this point go, and new ones join it to the rim of the gap.
@@ -56,7 +56,7 @@ def hull(points: ArrayLike | Mesh, name: str | None = None) -> Mesh:
 
 
 def hull_faces(points: NDArray[np.float64], name: str = "hull") -> NDArray[np.int32]:
-    """Return the outward faces (m,3) of the hull of points (n,3) as indices of points; only corners of the hull occur."""
+    """Return the outward faces (m,3) of the hull of points (n,3), as indices of hull corners."""
     kept = _first_of_each(points)
     while True:
         faces, creases = _grow(points[kept], name)
@@ -67,7 +67,7 @@ def hull_faces(points: NDArray[np.float64], name: str = "hull") -> NDArray[np.in
 
 
 def _first_of_each(points: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return in order the indices of points that none before is bit-equal to, sorting a portion of them at a time."""
+    """Return the indices of first occurrences of bit-distinct points, in order, sorting in portions."""
     rows = np.ascontiguousarray(points)
     portions = 1 + len(rows) // MOST_SORTED
     mixed = (rows.view(np.uint64) * SPREAD).sum(axis=1) >> np.uint64(40)  # the lower bits of whole numbers are zero
@@ -79,7 +79,7 @@ def _first_of_each(points: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _grow(points: NDArray[np.float64], name: str) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the faces of one run, and for each point how many edges with a crease end there (0 for points inside)."""
+    """Return the faces of one run, and per point its number of creased edges (0 inside)."""
     growing = Growing.of(len(points))
     arrays = read_only_view(points)
 
@@ -95,7 +95,7 @@ def _grow(points: NDArray[np.float64], name: str) -> tuple[NDArray[np.int64], ND
 
 
 def _in_order(faces: NDArray[Any]) -> NDArray[np.int32]:
-    """Turn each face so that its lowest corner comes first, and sort them: the order then says nothing of how they were found."""
+    """Rotate each face so that its lowest corner comes first, and sort: a canonical order."""
     first = np.argmin(faces, axis=1)
     turned = np.take_along_axis(faces, (first[:, None] + np.arange(3)) % 3, axis=1)
     edge = turned[:, 0] << 32 | turned[:, 1]  # belongs to one face

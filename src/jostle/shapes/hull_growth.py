@@ -81,7 +81,7 @@ class Growing(NamedTuple):
 
 @kernel
 def grow_hull(points: Floats, growing: Growing, operations: int) -> int:
-    """Go on with the hull of distinct points (n,3) for so many operations; return how many were spent.
+    """Continue the hull of distinct points (n,3) for some operations; return how many were used.
 
     One entry for all stages, because each one that reaches the predicates compiles them anew.
     """
@@ -113,7 +113,7 @@ def grow_hull(points: Floats, growing: Growing, operations: int) -> int:
 
 @kernel
 def enter(growing: Growing, stage: int) -> None:
-    """Begin a stage at its first point, face or edge."""
+    """Start a stage at its first point, face or edge."""
     growing.state[STAGE] = stage
     growing.state[NEXT] = 0
     growing.state[FOUND] = -1
@@ -122,7 +122,7 @@ def enter(growing: Growing, stage: int) -> None:
 
 @kernel
 def span(points: Floats, growing: Growing, operations: int) -> int:
-    """Find the corners of the first tetrahedron one by one, each the farthest from the point, line or plane of those before it."""
+    """Find the first tetrahedron's corners, each the farthest from the span of those before."""
     state, corners = growing.state, growing.corners
     n = points.shape[0]
     stage, first = state[STAGE], state[NEXT]
@@ -152,7 +152,10 @@ def span(points: Floats, growing: Growing, operations: int) -> int:
 
 @kernel
 def distance_from_first(points: Floats, corners: NDArray[np.int64], stage: int, p: int) -> float:
-    """A measure of how far a point is from the span of the first corners, as many as the stage; -1 where it lies in it."""
+    """Return a measure of a point's distance from the span of the first corners; -1 if it lies in it.
+
+    The stage is the number of corners.
+    """
     if stage == FIRST:
         return 0.0
     a, b, c = corners[0], corners[1], corners[2]
@@ -189,7 +192,7 @@ def put_tetrahedron(points: Floats, growing: Growing) -> None:
 
 @kernel
 def sort_points(points: Floats, growing: Growing, operations: int) -> int:
-    """Let every point wait at a face of the tetrahedron that sees it."""
+    """Assign every point to a face of the tetrahedron that sees it."""
     state, corners = growing.state, growing.corners
     first = state[NEXT]
     last = min(points.shape[0], first + max(1, operations // 4))
@@ -207,7 +210,7 @@ def sort_points(points: Floats, growing: Growing, operations: int) -> int:
 
 @kernel
 def let_wait(growing: Growing, f: int, p: int) -> None:
-    """Let a point wait at a face, and queue the face."""
+    """Assign a point to a face, and queue the face."""
     state, queue = growing.state, growing.queue
     growing.after[p] = growing.waiting[f]
     growing.waiting[f] = p
@@ -246,7 +249,7 @@ def first_of_queue(growing: Growing) -> int:
 
 @kernel
 def pick_apex(points: Floats, growing: Growing, operations: int) -> int:
-    """Take the lowest face that sees a point, and find the farthest that waits there; of equally far ones the first in order.
+    """Take the lowest face that sees a point, and find its farthest point; ties go to the first in order.
 
     The first in the order of x, y, z is a corner. NEXT is one more than the point to look at, 0 while there is no face yet.
     """
@@ -286,7 +289,7 @@ def pick_apex(points: Floats, growing: Growing, operations: int) -> int:
 
 @kernel
 def look_around(points: Floats, growing: Growing, operations: int) -> int:
-    """Mark and list the faces that see the apex, from one of them on, and list the rim."""
+    """Mark and list the faces that see the apex, starting from one, and list the rim."""
     state, faces, seen, rim = growing.state, growing.faces, growing.seen, growing.rim
     spent = 0
     while state[NEXT] < state[VISIBLE] and spent < operations:
@@ -379,7 +382,7 @@ def link_faces(growing: Growing, operations: int) -> int:
 
 @kernel
 def hand_out(points: Floats, growing: Growing, operations: int) -> int:
-    """Let the orphans wait at new faces that see them; those that none sees are inside."""
+    """Assign the orphans to new faces that see them; those that no face sees are inside."""
     state, after = growing.state, growing.after
     spent = 0
     while state[ORPHAN] >= 0 and spent < operations:
@@ -404,7 +407,7 @@ def hand_out(points: Floats, growing: Growing, operations: int) -> int:
 
 @kernel
 def comes_before(points: Floats, p: int, q: int) -> bool:
-    """Whether p comes before q in the order of x, then y, then z."""
+    """Return whether p comes before q by x, then y, then z."""
     for k in range(3):
         if points[p, k] != points[q, k]:
             return points[p, k] < points[q, k]
@@ -420,26 +423,26 @@ def normal_of(points: Floats, a: int, b: int, c: int) -> Vec3:
 
 @kernel
 def side(points: Floats, a: int, b: int, c: int, p: int) -> int:
-    """On which side of the plane of three points a fourth lies: 1 in front, exactly."""
+    """Return the side of a point relative to the plane of three, exactly: 1 in front."""
     return orient3d(point_at(points, a), point_at(points, b), point_at(points, c), point_at(points, p))
 
 
 @kernel
 def sees(points: Floats, faces: NDArray[np.int64], f: int, p: int) -> bool:
-    """Whether a face has a point strictly in front of it."""
+    """Return whether a face has a point strictly in front of it."""
     return side(points, faces[f, 0], faces[f, 1], faces[f, 2], p) > 0
 
 
 @kernel
 def put_face(growing: Growing, f: int, corners: Corners, behind: Corners) -> None:
-    """Write one face, and the faces behind its edges: from its first corner to its second, and so on."""
+    """Write one face and its neighbours: across the edge from its first corner to its second, and so on."""
     for k in range(3):
         growing.faces[f, k], growing.across[f, k] = corners[k], behind[k]
 
 
 @kernel
 def turn_towards(faces: NDArray[np.int64], across: NDArray[np.int64], f: int, start: int, new: int) -> None:
-    """Tell a face that remains which new one is behind its edge that begins at `start`."""
+    """Set the new neighbour of a remaining face across its edge that begins at `start`."""
     for k in range(3):
         if faces[f, k] == start:
             across[f, k] = new
@@ -447,7 +450,7 @@ def turn_towards(faces: NDArray[np.int64], across: NDArray[np.int64], f: int, st
 
 @kernel
 def count_creases(points: Floats, growing: Growing, operations: int) -> int:
-    """Count for each point the edges from it whose two faces lie in different planes: three or more at a corner of the hull."""
+    """Count per point its edges between different planes: three or more at a corner of the hull."""
     state, faces = growing.state, growing.faces
     first = state[NEXT]
     last = min(state[FACES], first + max(1, operations // 3))

@@ -1,4 +1,4 @@
-"""Where an open mesh leaks, in words: what a method that needs closed meshes tells of one that is not."""
+"""Where an open mesh leaks, in words, for methods that need closed meshes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def leak_of(mesh: Mesh) -> str:
-    """Return where an open mesh leaks: the first edge that is not run along as often in both directions, and how many there are.
+    """Return where an open mesh leaks: its first unbalanced edge, and how many there are.
 
     Empty for a mesh without such edges, of which no face has an area.
     """

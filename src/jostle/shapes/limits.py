@@ -1,4 +1,4 @@
-"""How much a mesh file may hold: the limits of `jostle.load`, generous for files of one's own, strict for uploads."""
+"""Limits of mesh files for `jostle.load`: generous by default, strict for uploads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jostle.errors import InputError
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The most that is read from one file. What goes beyond raises `InputError` with the limit's name.
+    """The most that is read from one file; anything beyond raises `InputError` with the limit's name.
 
     Sizes are checked before memory is allocated for them, and against the bytes that are there.
 

@@ -1,4 +1,4 @@
-"""Mesh files in: STL, OBJ, PLY, OFF, RAW, glTF/GLB and 3MF, and Collada through trimesh.
+"""Load mesh files: STL, OBJ, PLY, OFF, RAW, glTF/GLB, 3MF, and Collada through trimesh.
 
 Face k of the mesh is the k-th triangle of the file, in the file's order. Polygons are cut into triangles in their place, and
 `Mesh.source_face` leads back to them: convex ones into a fan about their first corner, others by ear clipping; a polygon that
@@ -87,7 +87,7 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
 def load_scene(
     path: str | os.PathLike[str], units: str | None = None, alone: bool = False, limits: Limits | None = None
 ) -> list[tuple[str, Mesh, Floats]]:
-    """Return (name, mesh, pose) for every node of a glTF or GLB file that shows a mesh, in the file's order of nodes.
+    """Return (name, mesh, pose) for every node with a mesh in a glTF or GLB file, in file order.
 
     The pose is rigid, (4, 4), body to world. What is not rigid in a node's place (scale, shear, mirroring) is in the vertices of
     its mesh; a mirrored mesh has its faces turned round. Nodes that show the same mesh with the same scale share one Mesh object.
@@ -111,7 +111,7 @@ def _scene_parts(file: Path, units: str | None, budget: Budget, folder: Path | N
 
 
 def _joined(parts: list[tuple[str, Mesh, Floats]], budget: Budget, name: str) -> Mesh:
-    """One mesh of all parts, in world coordinates."""
+    """Return one mesh of all parts, in world coordinates."""
     budget.check("vertices", sum(len(mesh.vertices) for _, mesh, _ in parts))
     budget.check("faces", sum(len(mesh.faces) for _, mesh, _ in parts))
     points = np.vstack([moved(mesh.vertices, pose) for _, mesh, pose in parts])
@@ -145,7 +145,7 @@ def _placed_meshes(scene: Scene, budget: Budget, units: str) -> list[tuple[str, 
 
 
 def split_rigid(transform: Floats) -> tuple[Floats, Floats]:
-    """Return a rigid (4, 4) pose and a (3, 3) stretch: the transform is the stretch first and the pose after it.
+    """Split a transform into a rigid (4, 4) pose after a (3, 3) stretch.
 
     A rigid transform comes back untouched, with the identity as its stretch. A mirroring one keeps a reflection in the stretch,
     along that axis which leaves the pose turned least.
@@ -192,7 +192,7 @@ def _source(file: Path, budget: Budget, folder: Path | None) -> Source:
 
 @contextlib.contextmanager
 def _refusals(file: Path) -> Iterator[None]:
-    """Turn whatever a reader raises into an `InputError` with the file's name."""
+    """Turn any error of a reader into an `InputError` with the file's name."""
     try:
         yield
     except (UnreadableError, InputError) as reason:

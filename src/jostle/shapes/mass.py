@@ -1,4 +1,4 @@
-"""Mass of a mesh: volume, centre of mass and inertia of the solid that its faces bound, filled evenly.
+"""Mass properties of a mesh: volume, centre of mass and inertia of the solid it bounds.
 
 By the divergence theorem every face adds the tetrahedron that it spans with one point, with the sign of its side, so that concave
 solids, cavities with a reversed shell and several shells come out right; where closed shells overlap, the common part counts twice.
@@ -27,7 +27,7 @@ _SWEEPS = 30  # of Jacobi's rotations; five are enough for float64
 
 
 class MassProperties(NamedTuple):
-    """The mass of a solid of density 1; times a density they are those of that density."""
+    """Mass properties of a solid of density 1; multiply by a density for others."""
 
     volume: float  # > 0
     centre: Floats  # (3,) centre of mass, body coordinates
@@ -67,7 +67,7 @@ def mass_properties(mesh: Mesh) -> MassProperties:
 
 
 def mass_of_box(mesh: Mesh) -> MassProperties:
-    """Return volume, centre of mass and inertia of the box about any mesh (along the axes of the body), filled with density 1.
+    """Return volume, centre of mass and inertia of a mesh's bounding box (body axes), density 1.
 
     The volume of a flat mesh is 0 here.
     """
@@ -78,7 +78,7 @@ def mass_of_box(mesh: Mesh) -> MassProperties:
 
 
 def principal_axes(inertia: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the moments (3,) and the axes (3,3), one in each column, of a symmetric matrix; the axes are right-handed.
+    """Return the moments (3,) and right-handed axes (3,3), in columns, of a symmetric matrix.
 
     A diagonal matrix comes back with its own moments in their order, and the axes of its coordinates.
     """
@@ -93,7 +93,7 @@ def principal_axes(inertia: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def _rotate(m: list[list[float]], axes: list[list[float]], p: int, q: int) -> None:
-    """Turn about the third axis until the entry (p, q) of m vanishes; a rotation, so that the axes stay right-handed."""
+    """Rotate about the third axis until the entry (p, q) of m vanishes."""
     off = m[p][q]
     # What a diagonal entry does not notice is 0.
     if abs(off) <= 1e-18 * (abs(m[p][p]) + abs(m[q][q])):

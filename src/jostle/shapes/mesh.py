@@ -1,4 +1,4 @@
-"""Mesh: vertices and faces, immutable, with the topology that can be derived from them.
+"""Mesh: immutable vertices and faces, and the topology derived from them.
 
 A mesh keeps the caller's vertices and faces in the caller's order: face k is the caller's face k. Vertices with
 bit-equal coordinates are *welded* for topology only (`welded`): nothing is merged by tolerance, because a tolerance
@@ -34,7 +34,7 @@ UNITS = ("m", "cm", "mm", "um", "km", "in", "ft")
 
 
 class Mesh:
-    """A triangle mesh. Any polygon soup is legal: open, non-manifold, with repeated or zero-area faces.
+    """A triangle mesh. Open, non-manifold and degenerate meshes are allowed.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Mesh:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of vertices, faces and analytic surface; meshes with equal digests share one prepared shape."""
+        """Hash of vertices, faces and analytic surface; equal digests share one prepared shape."""
         content = hashlib.blake2b(digest_size=16)
         content.update(np.int64(len(self.vertices)).tobytes())
         content.update(self.vertices.tobytes())
@@ -155,18 +155,18 @@ class Mesh:
 
     @cached_property
     def welded_faces(self) -> NDArray[np.int32]:
-        """(m, 3) faces with welded vertex numbers: two faces are adjacent when they share one."""
+        """(m, 3) faces with welded vertex numbers: faces that share one are adjacent."""
         return _sealed(np.ascontiguousarray(self.welded[self.faces]))
 
     @cached_property
     def edges(self) -> NDArray[np.int32]:
-        """(e, 2) undirected welded edges, each once, lower vertex first; edges of zero length are left out."""
+        """(e, 2) unique undirected welded edges, lower vertex first, without edges of zero length."""
         sides = self.welded_faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
         return _sealed(unique_rows(np.sort(sides[sides[:, 0] != sides[:, 1]], axis=1)))
 
     @cached_property
     def is_closed(self) -> bool:
-        """Whether the faces bound a volume: every welded edge is run along equally often in both directions.
+        """Whether the faces bound a volume: every welded edge is used equally often in both directions.
 
         This is the condition under which the winding number of every point off the surface is whole, and so the
         condition for being the outer body of a containment test. Non-manifold edges are allowed.
@@ -176,7 +176,7 @@ class Mesh:
 
     @cached_property
     def open_edges(self) -> NDArray[np.int64]:
-        """(k, 2) welded vertices, the lower one first, of edges that are not run along equally often in both directions; sorted."""
+        """(k, 2) sorted welded edges that are not used equally often in both directions, lower vertex first."""
         # One whole number for each side, its direction in the last bit: sorting them takes 4 ms for 70,000 faces, rows take 170.
         corners, count = self.welded_faces.T.astype(np.int64), len(self.vertices)
         pairs = ((corners[k], corners[(k + 1) % 3]) for k in range(3))
@@ -188,7 +188,7 @@ class Mesh:
 
     @cached_property
     def component_of_face(self) -> NDArray[np.int32]:
-        """(m,) connected component of each face (faces that share a welded vertex are connected), numbered by first face."""
+        """(m,) connected component of each face by shared welded vertices, numbered by first face."""
         label = _smallest_connected_vertex(self.welded_faces, len(self.vertices))
         of_face = label[self.welded_faces[:, 0]]
         _, first, inverse = np.unique(of_face, return_index=True, return_inverse=True)
@@ -211,7 +211,7 @@ class Mesh:
 
     @cached_property
     def touches_itself(self) -> bool:
-        """Whether faces touch or cross beyond welded vertices and edges."""
+        """Whether faces touch or cross beyond shared welded vertices and edges."""
         from jostle.shapes.topology import touches_itself
 
         return touches_itself(self.vertices, self.faces, self.welded_faces)
@@ -223,7 +223,7 @@ class Mesh:
 
     @cached_property
     def times_looked_at_in_part(self) -> list[int]:
-        """[how often some of the faces were looked at instead of computing `touches_itself`]: often enough, it is cheaper."""
+        """[number of partial tests made instead of computing `touches_itself`]: after some, computing is cheaper."""
         return [0]
 
     @cached_property
@@ -234,7 +234,7 @@ class Mesh:
 
     @cached_property
     def is_convex(self) -> bool:
-        """Whether the mesh is closed, connected and no vertex lies in front of any face's plane (decided exactly)."""
+        """Whether the mesh is closed, connected and convex (decided exactly)."""
         if not self.is_closed or self.component_of_face.any():
             return False
         from jostle.shapes.convexity import is_convex_surface
@@ -243,7 +243,7 @@ class Mesh:
 
     @cached_property
     def volume(self) -> float:
-        """Signed volume by the divergence theorem, about the middle of the bounds; meaningful when `is_closed`."""
+        """Signed volume by the divergence theorem, about the centre of the bounds; needs `is_closed`."""
         middle = self.bounds.mean(axis=0)
         a, b, c = (self.vertices[self.faces[:, k]] - middle for k in range(3))
         return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
@@ -253,7 +253,7 @@ class Mesh:
         return type(self)(vertices, self.faces, name=self.name, units=self.units, source_face=self._source_face)
 
     def scaled(self, factor: float) -> Self:
-        """Return the mesh with all vertices multiplied by a factor, and its analytic surface if that can be scaled (factor > 0)."""
+        """Return the mesh scaled by a factor > 0, with its analytic surface if that can be scaled."""
         factor = cast.as_number(factor, "factor")
         if self.analytic is None or factor <= 0.0 or not hasattr(self.analytic, "scaled"):
             return self.with_vertices(self.vertices * factor)
@@ -264,14 +264,14 @@ class Mesh:
         )
 
     def moved(self, pose: ArrayLike) -> Self:
-        """Return the mesh with its vertices moved by a rigid (4,4) pose; an analytic surface is left behind."""
+        """Return the mesh moved by a rigid (4,4) pose, without its analytic surface."""
         from jostle.geometry.rigid import transform_points
 
         return self.with_vertices(transform_points(cast.as_pose(pose, f"mesh {self.name!r}"), self.vertices))
 
 
 def unit_normals(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return unit normals of the triangles (a, b, c); zero where a triangle has no area. Safe for any accepted scale."""
+    """Return unit normals of triangles (a, b, c); zero without area. Safe for any accepted scale."""
     u, v = b - a, c - a
     # Scaling each edge by its largest component keeps the cross product of 1e-30-sized faces from underflowing.
     u = u / np.maximum(np.abs(u).max(axis=1, keepdims=True), np.finfo(float).tiny)
@@ -280,7 +280,7 @@ def unit_normals(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.f
 
 
 def _smallest_connected_vertex(faces: NDArray[np.int32], vertex_count: int) -> NDArray[np.int64]:
-    """Label each vertex with the lowest vertex it is connected to, by hooking and pointer jumping."""
+    """Label each vertex with the lowest connected vertex, by hooking and pointer jumping."""
     label = np.arange(vertex_count)
     while True:
         lowest = label[faces].min(axis=1)
@@ -298,7 +298,7 @@ def _smallest_connected_vertex(faces: NDArray[np.int32], vertex_count: int) -> N
 
 
 def _tessellation(vertices: Any, faces: Any, analytic: Any, owner: str) -> tuple[Any, Any]:
-    """Return the vertices and faces of an analytic surface, for a mesh that was given neither."""
+    """Return vertices and faces of an analytic surface, for a mesh without its own."""
     if vertices is not None or faces is not None or not hasattr(analytic, "tessellation"):
         missing = "vertices" if vertices is None else "faces"
         raise InputError(f"{owner}: {missing} are missing; pass vertices and faces, or an analytic surface that can make both")

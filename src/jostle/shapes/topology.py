@@ -1,4 +1,4 @@
-"""What hangs together in a mesh: the faces around each edge, sheets and parts, by welded vertices.
+"""Connectivity of a mesh by welded vertices: faces around each edge, sheets and parts.
 
 A *side* is one of the three directed edges of a face: side 3 f + k of face f leads from its corner k to the next. The sides of one
 edge form its *fan*. A *sheet* is a set of faces connected across edges that two faces run along in opposite directions: where a
@@ -66,7 +66,7 @@ def topology_of(welded_faces: Ints, vertex_count: int) -> Topology:
 def connect(
     faces: Ints, vertex_count: int, first_side: Ints, next_side: Ints, sheet: Ints, part: Ints, first_faces: Ints
 ) -> tuple[int, int, bool]:
-    """Write the topology of faces (m,3); return the numbers of sheets and parts, and whether every edge is balanced."""
+    """Write the topology of faces (m,3); return counts of sheets and parts, and whether edges balance."""
     m = faces.shape[0]
     # Sides sorted by the lower of their two vertices, ascending within one vertex.
     start = np.zeros(vertex_count + 2, np.int32)
@@ -129,7 +129,7 @@ def connect(
 
 @kernel
 def root_of(above: Links, k: int) -> int:
-    """Return the root of k's tree, and halve the way to it."""
+    """Return the root of k's tree, halving the path to it."""
     while above[k] != k:
         above[k] = above[above[k]]
         k = above[k]
@@ -145,7 +145,7 @@ def join(above: Links, i: int, j: int) -> None:
 
 @kernel
 def number_sets(above: Links, number: Ints, first: Ints) -> int:
-    """Number the trees by their roots, ascending; write the number of each member and the root of each tree. Returns how many."""
+    """Number the trees by ascending roots; write each member's number and each tree's root; return the count."""
     found = 0
     for k in range(above.shape[0]):
         root = root_of(above, k)
@@ -177,7 +177,7 @@ BOTH = 2  # a sheet inside the body, as of a shell in another: it bounds nothing
 
 
 def sheet_sides(vertices: NDArray[np.float64], faces: Ints, topology: Topology) -> SheetSides:
-    """Return the inner sides of sheets, by exact winding numbers on both sides of a sample of each."""
+    """Return the inner side of each sheet, by exact winding numbers on both sides of a sample."""
     sample, turned = topology.first_face_of_sheet.copy(), np.zeros(len(topology.first_face_of_sheet), np.int8)
     sample_sheets(read_only_view(vertices), read_only_view(faces), topology.sheet_of_face, sample, turned)
     return _sides_of_sheets(sample, _inner_sides(vertices, faces, sample, turned))
@@ -188,7 +188,10 @@ def _sides_of_sheets(sample: Ints, inner: Ints) -> SheetSides:
 
 
 def _inner_sides(vertices: NDArray[np.float64], faces: Ints, chosen: NDArray[np.integer], turned: NDArray[np.int8]) -> Ints:
-    """Return on which side of each chosen face, which is `turned` as `facing` says, the inside is; as in `SheetSides`."""
+    """Return the inner side of each chosen face, as in `SheetSides`.
+
+    `turned` faces are flipped as `facing` says.
+    """
     found, _ = windings(vertices[faces[chosen]].reshape(-1, 9), vertices, faces)
     upper, lower = found[:, 0], found[:, 0] + found[:, 2]
     before, behind = np.where(turned > 0, upper, lower), np.where(turned > 0, lower, upper)
@@ -199,7 +202,7 @@ def _inner_sides(vertices: NDArray[np.float64], faces: Ints, chosen: NDArray[np.
 
 @kernel
 def sample_sheets(vertices: Floats, faces: Ints, sheet_of_face: Ints, sample: Ints, turned: NDArray[np.int8]) -> None:
-    """Write the lowest face with an area of each sheet, and where its normal points (`facing`)."""
+    """Write each sheet's lowest face with an area, and the direction of its normal (`facing`)."""
     for f in range(faces.shape[0]):
         sheet = sheet_of_face[f]
         if turned[sheet] == 0:
@@ -212,7 +215,7 @@ FACES_AT_ONCE = 5_000  # for one call of the kernel: at most some 50 ms for a mi
 
 
 def touches_itself(vertices: NDArray[np.float64], faces: Ints, welded_faces: Ints) -> bool:
-    """Return whether two faces with an area have more in common than welded vertices and edges."""
+    """Return whether two faces with area share more than welded vertices and edges."""
     corners = vertices[faces]
     lower, upper = corners.min(axis=1), corners.max(axis=1)
     # The sweep goes along the axis on which faces are smallest for the length of the body.
@@ -231,7 +234,10 @@ def touches_itself(vertices: NDArray[np.float64], faces: Ints, welded_faces: Int
 def touches_later_face(
     vertices: Floats, faces: Ints, welded_faces: Ints, boxes: Floats, order: NDArray[np.int64], first: int, last: int
 ) -> bool:
-    """Whether one of the faces first … last - 1 in order touches a later one; boxes (m,6) ascend by their first coordinate."""
+    """Return whether one of the faces first … last - 1 touches a later one.
+
+    Boxes (m,6) ascend by their first coordinate.
+    """
     m = order.shape[0]
     for i in range(first, min(last, m)):
         f = order[i]
@@ -251,7 +257,7 @@ def touches_later_face(
 
 
 def is_regular_at(chosen: Ints, vertices: NDArray[np.float64], mesh_faces: tuple[Ints, Ints], inner: Ints) -> bool:
-    """Return whether a closed surface is around the chosen faces (k,) what their fans and sheets say.
+    """Return whether around the chosen faces (k,) a closed surface matches its fans and sheets.
 
     So it is where none of them touches another face beyond welded vertices and edges, and each has the inside on the side where its
     sheet has it, `inner` (k,), which must not be 0. Faces without area do not count. False also where it takes too long to tell.
@@ -274,7 +280,10 @@ MOST_BOX_TESTS = 100  # for each face of the mesh: less than the test of the who
 def chosen_face_touches(
     chosen: Ints, vertices: Floats, faces: Ints, welded_faces: Ints, most: int, turned: NDArray[np.int8]
 ) -> bool:
-    """Return whether a chosen face touches another one, or it takes more than `most` box tests to tell; writes `facing` of each."""
+    """Return whether a chosen face touches another, or deciding takes more than `most` box tests.
+
+    Writes `facing` of each.
+    """
     k = chosen.shape[0]
     boxes, around = np.empty((k, 6)), np.empty(6)
     for c in range(3):

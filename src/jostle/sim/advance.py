@@ -13,7 +13,9 @@ def advance_bodies(  # type: ignore[no-untyped-def]
     free, room, quotients, fitted, middle, gravity, dt, integrator, restitution,
     centre, velocity, spin, attitude, new_centre, new_velocity, new_spin, new_attitude, poses,
 ):  # fmt: skip
-    """Write centre, velocity, spin (n,3), attitude (n,4) and poses (n,4,4) after a step; return the first body out of range, or -1.
+    """Write the state and poses after a step; return the first body out of range, or -1.
+
+    Centre, velocity and spin are (n,3), attitude (n,4), poses (n,4,4).
 
     free (n,) bool: the others stay as they are, their poses too. room (n,): how far from the origin a centre may be along each
     axis, inf without walls. quotients (n,3) of the principal moments. fitted (n,3,3): rotation of the pose, seen from the
@@ -51,7 +53,7 @@ def advance_bodies(  # type: ignore[no-untyped-def]
 
 @kernel
 def write_poses(free, centre, attitude, fitted, middle, poses):  # type: ignore[no-untyped-def]
-    """Write the poses (n,4,4) of the free bodies (n,) that have these centres (n,3) and attitudes (n,4)."""
+    """Write the poses (n,4,4) of the free bodies (n,) from centres (n,3) and attitudes (n,4)."""
     for body in range(free.shape[0]):
         if free[body]:
             _write_pose(body, centre, attitude, fitted, middle, poses)

@@ -1,4 +1,4 @@
-"""Old pairs of facets (Guy and Debunne 2004, §5.5): what has come to rest is simplified, and looks as it did.
+"""Old facet pairs (Guy and Debunne 2004, §5.5): contacts at rest are simplified, without a visible change.
 
 The age of a pair is in seconds: it grows by the time of a step as long as its two facets stay the same and their speed relative to
 each other is almost null, and begins at 0 again when one of the two fails. A pair that has reached the limit is old. Old pairs
@@ -28,15 +28,15 @@ STILL_MOVING = 2.0  # times the speed below which a pair ages: an old one may be
 
 
 @kernel
-def take_speeds(surfaces, ways, pairs, per_second):  # type: ignore[no-untyped-def]
-    """Write the slip and the speed of all pairs over a step in which the vertices have gone the ways (v,3)."""
+def take_speeds(surfaces, moved, pairs, per_second):  # type: ignore[no-untyped-def]
+    """Write slip and speed of all pairs over a step with vertex displacements (v,3)."""
     share = per_second / 3.0
     for p in range(pairs.face_a.shape[0]):
         fa, fb = pairs.face_a[p], pairs.face_b[p]
         slip, speed_a, speed_b = 0.0, 0.0, 0.0
         for k in range(3):
-            a = share * ((ways[surfaces.face[fa, 0], k] + ways[surfaces.face[fa, 1], k]) + ways[surfaces.face[fa, 2], k])
-            b = share * ((ways[surfaces.face[fb, 0], k] + ways[surfaces.face[fb, 1], k]) + ways[surfaces.face[fb, 2], k])
+            a = share * ((moved[surfaces.face[fa, 0], k] + moved[surfaces.face[fa, 1], k]) + moved[surfaces.face[fa, 2], k])
+            b = share * ((moved[surfaces.face[fb, 0], k] + moved[surfaces.face[fb, 1], k]) + moved[surfaces.face[fb, 2], k])
             slip += (b - a) * (b - a)
             speed_a += a * a
             speed_b += b * b
@@ -44,13 +44,13 @@ def take_speeds(surfaces, ways, pairs, per_second):  # type: ignore[no-untyped-d
 
 
 def grow_older(pairs: FacetPairs, seconds: float, still: float, limit: float) -> None:
-    """Let all pairs age by a step, or begin again; pairs slower than `still` (length per second) age."""
+    """Age all pairs by a step, or reset them; pairs slower than `still` (length per second) age."""
     slowness = np.where(pairs.age >= limit, STILL_MOVING * still, still)
     pairs.age[:] = np.where(pairs.slip <= slowness, pairs.age + seconds, 0.0)
 
 
 def simplify(pairs: FacetPairs, surfaces: Surfaces, limit: float) -> None:
-    """Set which pairs are worked on: of old ones at the same two nodes only one, that of before or that with the smallest gap."""
+    """Choose the active pairs: of old ones at the same two nodes only the previous or the closest."""
     if not len(pairs.age) or pairs.age.max() < limit:
         pairs.work[:] = True
         return
@@ -70,7 +70,7 @@ def simplify(pairs: FacetPairs, surfaces: Surfaces, limit: float) -> None:
 
 
 class FrozenVertices:
-    """Which vertices (v,) of all bodies are displayed where they were, and where that is."""
+    """Which vertices (v,) of all bodies are frozen on display, and where."""
 
     def __init__(self, count: int) -> None:
         self.frozen = np.zeros(count, bool)
@@ -82,7 +82,7 @@ class FrozenVertices:
     def display(
         self, points: Floats, pairs: FacetPairs, surfaces: Surfaces, limit: float, still: float, tolerance: float
     ) -> Floats:
-        """Return the places (v,3) to display, and freeze or let go vertices; points (v,3) are those of the model."""
+        """Return the positions (v,3) to display, freezing or releasing vertices; points (v,3) are the model's."""
         if not self.frozen.any() and (not len(pairs.age) or pairs.age.max() < limit):
             return points
         old = (pairs.age >= limit) & (pairs.speed <= STILL_MOVING * still)

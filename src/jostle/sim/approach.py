@@ -1,4 +1,4 @@
-"""How fast two surfaces that are near come nearer: what the clearance of the next detection has to cover.
+"""How fast two near surfaces approach: what the clearance of the next detection must cover.
 
 A surface moves towards another only along its outward normals: what it does along itself leaves it where it is. So a bound on the
 approach of two bodies is the sum of how fast the parts of each that are near the other move outwards, seen from something between
@@ -22,7 +22,7 @@ ROUNDS = 2  # the second sees only what the first has left; more change little
 
 @kernel
 def clearance_for(surfaces, points, velocities, moves, met, least, most, seconds, boxes):  # type: ignore[no-untyped-def]
-    """The clearance least … most within which all faces are that may meet in a step of so many seconds.
+    """Return the clearance, from least to most, that covers all faces that may meet in a step.
 
     points and velocities (v,3) of all vertices; moves (n,) whether a body moves; met (n,n) whether two have met; boxes (n,6) is
     scratch. What is farther apart than a clearance that suffices need not be looked at for a smaller one.
@@ -36,7 +36,7 @@ def clearance_for(surfaces, points, velocities, moves, met, least, most, seconds
 
 @kernel
 def fastest_approach(surfaces, points, velocities, moves, met, margin, boxes):  # type: ignore[no-untyped-def]
-    """A bound on the speed at which any two bodies that are nearer than the margin come nearer."""
+    """Return a bound on the approach speed of any two bodies closer than the margin."""
     bodies = surfaces.kind.shape[0]
     for body in range(bodies):
         for k in range(3):
@@ -61,7 +61,7 @@ def fastest_approach(surfaces, points, velocities, moves, met, margin, boxes):  
 
 @kernel(forceinline=True)
 def overlap(boxes, a, b):  # type: ignore[no-untyped-def]
-    """Whether two boxes share a point."""
+    """Return whether two boxes share a point."""
     apart = False
     for k in range(3):
         apart = apart or boxes[a, k] > boxes[b, 3 + k] or boxes[b, k] > boxes[a, 3 + k]
@@ -70,7 +70,7 @@ def overlap(boxes, a, b):  # type: ignore[no-untyped-def]
 
 @kernel(forceinline=True)
 def is_near(points, i, j, k, boxes, other):  # type: ignore[no-untyped-def]
-    """Whether the box of a face with these vertices meets that of another body."""
+    """Return whether the box of a face meets that of another body."""
     for axis in range(3):
         p, q, r = points[i, axis], points[j, axis], points[k, axis]
         if min(p, q, r) > boxes[other, 3 + axis] or max(p, q, r) < boxes[other, axis]:
@@ -80,7 +80,7 @@ def is_near(points, i, j, k, boxes, other):  # type: ignore[no-untyped-def]
 
 @kernel
 def mean_velocity(surfaces, points, velocities, body, boxes, other):  # type: ignore[no-untyped-def]
-    """The mean velocity of the faces of a body that are near another one, and how many they are."""
+    """Return the mean velocity of a body's faces near another one, and their count."""
     x, y, z, count = 0.0, 0.0, 0.0, 0
     for face in range(surfaces.first_face[body], surfaces.first_face[body + 1]):
         i, j, k = surfaces.face[face, 0], surfaces.face[face, 1], surfaces.face[face, 2]
@@ -95,7 +95,7 @@ def mean_velocity(surfaces, points, velocities, body, boxes, other):  # type: ig
 
 @kernel
 def fastest_outwards(surfaces, points, velocities, body, boxes, other, ux, uy, uz):  # type: ignore[no-untyped-def]
-    """How fast faces of a body near another one move outwards at most, seen from something that moves with u; never below 0."""
+    """Return the largest outward speed of faces near another body, relative to u; never below 0."""
     fastest, soft = 0.0, surfaces.kind[body] == SOFT
     for face in range(surfaces.first_face[body], surfaces.first_face[body + 1]):
         i, j, k = surfaces.face[face, 0], surfaces.face[face, 1], surfaces.face[face, 2]

@@ -1,4 +1,4 @@
-"""The response of Guy and Debunne 2004, §5.3 and §5.4: facets that have crossed their average plane are projected back on it.
+"""Back projection (Guy and Debunne 2004, §5.3, §5.4): facets that crossed their average plane return to it.
 
 The average plane of two facets has the normal m of n_a - n_b (the paper's average of two opposite normals vanishes). A facet
 reaches towards it beyond its centre; Δ is what is left of the way d of the centre. Facets that meet have Δ_a + Δ_b <= 0, and are
@@ -40,7 +40,7 @@ LARGEST_SHIFT = 0.01  # of an old overlap within one substep, in radii of the sm
 
 
 class FacetPairs(NamedTuple):
-    """Pairs of facets that are near each other; faces are rows of `Surfaces.face`."""
+    """Pairs of near facets; faces are rows of `Surfaces.face`."""
 
     body_a: Ints  # (p,)
     body_b: Ints
@@ -74,7 +74,7 @@ def planes_for(pairs: FacetPairs) -> Planes:
 
 @kernel(forceinline=True)
 def average_normal(anx, any_, anz, bnx, bny, bnz):  # type: ignore[no-untyped-def]
-    """The unit normal of the average plane of two facets, from a to b; 0 where their normals are equal."""
+    """Return the unit normal of the average plane of two facets, from a to b; 0 if normals are equal."""
     x, y, z = anx - bnx, any_ - bny, anz - bnz
     size = math.sqrt((x * x + y * y) + z * z)
     if not size > 0.0:
@@ -84,7 +84,7 @@ def average_normal(anx, any_, anz, bnx, bny, bnz):  # type: ignore[no-untyped-de
 
 @kernel(forceinline=True)
 def reach_of(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, mx, my, mz):  # type: ignore[no-untyped-def]
-    """How far a triangle reaches along m beyond the point p."""
+    """Return how far a triangle reaches along m beyond the point p."""
     return max(
         ((ax - px) * mx + (ay - py) * my) + (az - pz) * mz,
         ((bx - px) * mx + (by - py) * my) + (bz - pz) * mz,
@@ -96,7 +96,7 @@ def reach_of(ax, ay, az, bx, by, bz, cx, cy, cz, px, py, pz, mx, my, mz):  # typ
 def meeting_of(  # type: ignore[no-untyped-def]
     ax, ay, az, bx, by, bz, cx, cy, cz, side_a, dx, dy, dz, ex, ey, ez, fx, fy, fz, side_b
 ):  # fmt: skip
-    """The average plane of two triangles: normal (0 where there is none), both centres, both reaches, smaller radius."""
+    """Return the average plane of two triangles: normal (or 0), centres, reaches, smaller radius."""
     px, py, pz, anx, any_, anz, ra = facet_of(ax, ay, az, bx, by, bz, cx, cy, cz, side_a)
     qx, qy, qz, bnx, bny, bnz, rb = facet_of(dx, dy, dz, ex, ey, ez, fx, fy, fz, side_b)
     mx, my, mz = average_normal(anx, any_, anz, bnx, bny, bnz)
@@ -123,7 +123,7 @@ def meeting_of(  # type: ignore[no-untyped-def]
 
 @kernel
 def set_planes(surfaces, nodes, frames, pairs, planes):  # type: ignore[no-untyped-def]
-    """Write the average planes of all pairs that are worked on, where their bodies are now."""
+    """Write the average planes of all active pairs at the present positions."""
     for p in range(pairs.body_a.shape[0]):
         if not pairs.work[p]:
             continue
@@ -148,7 +148,7 @@ def set_planes(surfaces, nodes, frames, pairs, planes):  # type: ignore[no-untyp
 
 @kernel
 def anchor_of(surfaces, nodes, frames, body, face, x, y, z):  # type: ignore[no-untyped-def]
-    """What ties the point (x, y, z) to the middle of a face of a soft body, or to the frame of a rigid one."""
+    """Return the attachment of the point (x, y, z) to a soft face's centre or a rigid frame."""
     if surfaces.kind[body] == SOFT:
         mx, my, mz = middle_of(surfaces.face_node, surfaces.face_weight, nodes.place, face)
         return x - mx, y - my, z - mz
@@ -168,7 +168,7 @@ def anchored(kind, face_node, face_weight, place, centre, rotation, body, face, 
 
 @kernel(forceinline=True)
 def yield_of(surfaces, nodes, frames, body, face, x, y, z, mx, my, mz):  # type: ignore[no-untyped-def]
-    """By how much a face gives way, along m, to a unit of mass times length at the point (x, y, z)."""
+    """Return the compliance of a face at the point (x, y, z) along m."""
     if surfaces.kind[body] == SOFT:
         total = 0.0
         for k in range(8):
@@ -185,7 +185,7 @@ def yield_of(surfaces, nodes, frames, body, face, x, y, z, mx, my, mz):  # type:
 
 @kernel(forceinline=True)
 def push(surfaces, nodes, frames, body, face, x, y, z, dx, dy, dz, moving, h):  # type: ignore[no-untyped-def]
-    """Displace a face at the point (x, y, z) by the push d (mass times length), a share `moving` of which also gives velocity."""
+    """Displace a face at (x, y, z) by the push d (mass times length), with a share `moving` as velocity."""
     if surfaces.kind[body] == SOFT:
         for k in range(8):
             n = surfaces.face_node[face, k]
@@ -238,7 +238,7 @@ def write_attitude(frames, body, attitude):  # type: ignore[no-untyped-def]
 
 @kernel
 def project_pairs(surfaces, nodes, frames, pairs, planes, h, friction, sticky, backwards):  # type: ignore[no-untyped-def]
-    """Project all pairs that are worked on back once, one after the other; return how many had to be."""
+    """Project all active pairs back once, in order; return how many needed it."""
     done = 0
     count = pairs.body_a.shape[0]
     # Out of the tuples first: read through them, each array costs a look-up of its own, and the loop takes twice as long.
@@ -270,7 +270,7 @@ def project_pairs(surfaces, nodes, frames, pairs, planes, h, friction, sticky, b
 def project_pair(  # type: ignore[no-untyped-def]
     surfaces, nodes, frames, pairs, p, px, py, pz, qx, qy, qz, mx, my, mz, gap, most, h, friction
 ):  # fmt: skip
-    """Project one pair with its centres at p and q back on its plane; return 1, or 0 where neither can be moved."""
+    """Project one pair with centres p and q back to its plane; return 1, or 0 if neither can move."""
     a, b, fa, fb = pairs.body_a[p], pairs.body_b[p], pairs.face_a[p], pairs.face_b[p]
     give_a = yield_of(surfaces, nodes, frames, a, fa, px, py, pz, mx, my, mz)
     give_b = yield_of(surfaces, nodes, frames, b, fb, qx, qy, qz, mx, my, mz)
@@ -298,7 +298,7 @@ def project_pair(  # type: ignore[no-untyped-def]
 
 @kernel(forceinline=True)
 def rub(surfaces, nodes, frames, pairs, p, px, py, pz, qx, qy, qz, mx, my, mz, h, most):  # type: ignore[no-untyped-def]
-    """Shift a pair along its plane against its slip in this substep, by a push of at most `most`."""
+    """Shift a pair along its plane against this substep's slip, by a push of at most `most`."""
     a, b, fa, fb = pairs.body_a[p], pairs.body_b[p], pairs.face_a[p], pairs.face_b[p]
     wax, way, waz = way_of(surfaces, nodes, frames, a, fa, px, py, pz, h)
     wbx, wby, wbz = way_of(surfaces, nodes, frames, b, fb, qx, qy, qz, h)

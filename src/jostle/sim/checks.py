@@ -1,4 +1,4 @@
-"""What a simulation refuses before anything moves: methods that cannot answer, times that mean nothing, unequal masses."""
+"""Checks before a simulation moves anything: methods, times, masses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def checked_world(world: World) -> World:
 
 
 def question_for(world: World, response: str) -> Query:
-    """What is asked of the method; it must be able to answer that."""
+    """Return the query of each step, after checking that the method answers it."""
     if response == "exchange":
         return Query(rows="pairs")
     traits = world.method.traits

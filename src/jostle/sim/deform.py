@@ -1,4 +1,4 @@
-"""Extended position-based dynamics (Macklin, Müller and Chentanez 2016) of the lattices of soft bodies: stretch and volume.
+"""Extended position-based dynamics (Macklin, Müller, Chentanez 2016) of soft lattices: stretch and volume.
 
 Materials are given in physical units: Young's modulus E, Poisson's ratio 0.25 <= ν < 0.5, density, and a damping time η (Kelvin and
 Voigt: stress E (ε + η dε/dt)). Springs of stiffness μ·edge along the edges of all cells and along the diagonals of their faces make
@@ -6,7 +6,7 @@ an isotropic solid with both Lamé constants μ = E / (2 (1 + ν)); each cell's 
 small deformations have the E and ν that were asked for (tested), and nothing is stored at rest.
 
 A substep of h seconds: nodes go on by their velocities, every spring and every volume is projected once, in alternating order, with
-its compliance over h² and its damping, and velocities are the ways gone over h. Momentum stays the same but for rounding, angular
+its compliance over h² and its damping, and velocities are displacements over h. Momentum stays the same but for rounding, angular
 momentum to first order in h; energy is lost, not gained. Where waves pass several cells within a substep, or damping is strong,
 the body is softer than asked, never unstable: more substeps make it stiffer. Measured, a block of E = 1e5 and height 1 on a plate
 sags by 4 %, 14 % and 30 % too much with damping 0.02, 0.05 and 0.1 s in substeps of 1/600 s; in halves of these by 1, 6 and 15 %.
@@ -29,7 +29,7 @@ from jostle.sim.lattice import Lattice
 
 @dataclass(frozen=True)
 class SoftMaterial:
-    """What a soft body is made of.
+    """The material of a soft body.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ class SoftMaterial:
 
     @property
     def bulk_of_volumes(self) -> float:
-        """What the volumes add to the first Lamé constant: λ - μ."""
+        """The volume term of the first Lamé constant: λ - μ."""
         return self.young * self.poisson / ((1.0 + self.poisson) * (1.0 - 2.0 * self.poisson)) - self.shear
 
 
 class Nodes(NamedTuple):
-    """The nodes of all soft bodies, world coordinates."""
+    """The nodes of all soft bodies, in world coordinates."""
 
     place: Floats  # (n,3)
     before: Floats  # (n,3) at the start of the substep
@@ -115,7 +115,7 @@ def springs_of(lattice: Lattice, material: SoftMaterial) -> Springs:
 
 
 def cells_of(lattice: Lattice, material: SoftMaterial) -> Cells:
-    """Return the volumes of one body; those of a material that needs none (ν = 0.25) never act."""
+    """Return the volume constraints of one body; a material with ν = 0.25 needs none."""
     volume = lattice.volume
     stiffness = material.bulk_of_volumes * lattice.share * volume
     compliance = np.full(len(volume), np.inf)
@@ -135,7 +135,7 @@ def elastic_energy(place: Floats, springs: Springs, cells: Cells) -> float:
 
 
 @kernel
-def go_on(nodes, gravity, h):  # type: ignore[no-untyped-def]
+def advance_nodes(nodes, gravity, h):  # type: ignore[no-untyped-def]
     """Move all nodes by their velocities, after gravity (3,)."""
     for n in range(nodes.place.shape[0]):
         for k in range(3):
@@ -146,7 +146,7 @@ def go_on(nodes, gravity, h):  # type: ignore[no-untyped-def]
 
 @kernel
 def take_velocities(nodes, h):  # type: ignore[no-untyped-def]
-    """The velocity of each node is the way that it has gone over the time of the substep."""
+    """Set each node's velocity to its displacement over the time of the substep."""
     for n in range(nodes.place.shape[0]):
         for k in range(3):
             nodes.velocity[n, k] = (nodes.place[n, k] - nodes.before[n, k]) / h
@@ -154,7 +154,7 @@ def take_velocities(nodes, h):  # type: ignore[no-untyped-def]
 
 @kernel
 def project_springs(nodes, springs, h, backwards):  # type: ignore[no-untyped-def]
-    """Bring every spring towards its length once, one after the other."""
+    """Project every spring towards its length once, in order."""
     place, before, inverse_mass = nodes.place, nodes.before, nodes.inverse_mass
     count = springs.node.shape[0]
     for q in range(count):
@@ -184,7 +184,10 @@ def project_springs(nodes, springs, h, backwards):  # type: ignore[no-untyped-de
 
 @kernel
 def project_cells(nodes, cells, h, backwards):  # type: ignore[no-untyped-def]
-    """Bring every cell towards its volume once: that of the box of its mean edges, which hinders no affine map of it."""
+    """Project every cell towards its volume once.
+
+    The volume is that of the box of its mean edges, which hinders no affine map.
+    """
     place, before, inverse_mass = nodes.place, nodes.before, nodes.inverse_mass
     count = cells.node.shape[0]
     for q in range(count):
@@ -217,7 +220,7 @@ def project_cells(nodes, cells, h, backwards):  # type: ignore[no-untyped-def]
 
 @kernel
 def mean_edges(place, node, c):  # type: ignore[no-untyped-def]
-    """The means of the four edges of a cell along each of its three directions, nine numbers."""
+    """Return the mean of a cell's four edges along each of its three directions, nine numbers."""
     ax, ay, az, bx, by, bz, cx, cy, cz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(8):
         n = node[c, k]

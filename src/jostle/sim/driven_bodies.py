@@ -1,4 +1,7 @@
-"""Led bodies: velocity and spin from two poses, a step apart. They have no finite mass: they push, and nothing pushes them."""
+"""Kinematic bodies: velocity and spin from two poses, a step apart.
+
+They have no finite mass: they push, and nothing pushes them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from jostle.sim.state import centres_of
 
 
 def led_motion(poses_t0: Floats, poses: Floats, middle: Floats, dt: float) -> tuple[Floats, Floats, Floats]:
-    """Return centre, velocity and spin (k,3) of bodies that went from the poses (k,4,4) of the last step to those of now."""
+    """Return centre, velocity and spin (k,3) of bodies that moved from one step's poses to the next."""
     before, now = centres_of(poses_t0, middle), centres_of(poses, middle)
     # The turn between the two, its axis times the sine of its angle in the skew part.
     turn = (poses[:, :3, None, :3] * poses_t0[:, None, :3, :3]).sum(axis=3)

@@ -1,4 +1,4 @@
-"""The outward normals of all faces of all bodies in one array, for the kernel that finds how bodies touch.
+"""Outward normals of all faces of all bodies in one array, for the contact manifold kernel.
 
 Bodies that share a mesh share its normals. An inverted mesh (closed, of negative volume) has its normals turned outward. Those of a
 deforming body are its own, and are renewed when its vertices change.
@@ -14,7 +14,7 @@ from jostle.shapes.mesh import Mesh, unit_normals
 
 
 class FaceNormals:
-    """`normals` (f,3), and `first_face` (bodies,) int64, where those of each body begin."""
+    """`normals` (f,3), and `first_face` (bodies,) int64, the first face of each body."""
 
     def __init__(self, frame: Frame) -> None:
         parts: list[Floats] = []

@@ -37,7 +37,7 @@ def no_pairs() -> FacetPairs:
 
 
 def chosen_pairs(rows: Rows, surfaces: Surfaces, points: Floats, last: FacetPairs) -> FacetPairs:
-    """Return the pairs to work on among sorted rows (n,), by body numbers and faces of each body.
+    """Return the facet pairs of sorted rows (n,), given by body numbers and faces.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def chosen_pairs(rows: Rows, surfaces: Surfaces, points: Floats, last: FacetPair
 
 
 def with_remembered(rows: Rows, last: FacetPairs, surfaces: Surfaces, points: Floats, clearance: float) -> Rows:
-    """Return rows of a report that may lack some, and those pairs of the last step with them that are still near; sorted.
+    """Return the rows of an incomplete report with the previous step's pairs that are still near; sorted.
 
     Near: no farther from their plane than the clearance, and centres no farther apart than the sum of the radii (§4.2).
     """
@@ -110,7 +110,7 @@ def choose_pairs(  # type: ignore[no-untyped-def]
     body_a, body_b, face_a, face_b, surfaces, points, keys, old_side_a, old_side_b, distance, nearest, best,
     row, known, side_a, side_b,
 ):  # fmt: skip
-    """Write the chosen rows (k,), their place in keys (-1: new) and their sides; return k.
+    """Write the chosen rows (k,), their index in keys (-1: new) and their sides; return k.
 
     keys (m,) sorted, of the last pairs; distance (n,), nearest (f,) inf and best (f,) -1 are scratch.
     """
@@ -165,7 +165,10 @@ def place_of(keys, key):  # type: ignore[no-untyped-def]
 
 @kernel
 def apart(surfaces, points, fa, fb, side_a, side_b):  # type: ignore[no-untyped-def]
-    """Squared distance of the centres of two facets, inf where they do not face each other; and their sides (0: either)."""
+    """Return the squared distance of two facets' centres, inf if they do not face each other, and sides.
+
+    A side of 0 means either.
+    """
     i, j, k = surfaces.face[fa, 0], surfaces.face[fa, 1], surfaces.face[fa, 2]
     px, py, pz, ax, ay, az, ra = facet_of(
         points[i, 0], points[i, 1], points[i, 2], points[j, 0], points[j, 1], points[j, 2],

@@ -1,4 +1,4 @@
-"""Newtonian motion over one step (Lock and Wills 2000, §7: "Newtonian mechanics and the Euler integration method"), body by body.
+"""Newtonian motion over one step, body by body (Lock and Wills 2000, §7).
 
 Two integrators. "explicit" is the paper's Euler: places and turns change by the old velocities, velocities by the old forces;
 with gravity, and for bodies that tumble, energy may grow. "semi_implicit" changes velocities first, and lets a body tumble by the
@@ -38,7 +38,7 @@ def rotation_of(qw, qx, qy, qz):  # type: ignore[no-untyped-def]
 
 @kernel
 def turned_in_body(qw, qx, qy, qz, x, y, z):  # type: ignore[no-untyped-def]
-    """The quaternion after the Cayley map of the small turn (x, y, z), half of it given, about axes of the body."""
+    """Return the quaternion after the Cayley map of a small turn, given by half of it in body axes."""
     w = (qw - qx * x) - (qy * y + qz * z)
     i = (qx + qw * x) + (qy * z - qz * y)
     j = (qy + qw * y) + (qz * x - qx * z)
@@ -49,7 +49,7 @@ def turned_in_body(qw, qx, qy, qz, x, y, z):  # type: ignore[no-untyped-def]
 
 @kernel
 def middle_spin(x, y, z, kx, ky, kz, half):  # type: ignore[no-untyped-def]
-    """The spin half way, in principal axes, of a body that tumbles freely for two halves; the spin itself where it is not found."""
+    """Return the mid-step spin in principal axes of a freely tumbling body, or the spin if not found."""
     kx, ky, kz = half * kx, half * ky, half * kz
     a, b, c = x, y, z
     for _ in range(MOST_SWEEPS):
@@ -68,7 +68,9 @@ def middle_spin(x, y, z, kx, ky, kz, half):  # type: ignore[no-untyped-def]
 
 @kernel
 def tumble(qw, qx, qy, qz, sx, sy, sz, kx, ky, kz, dt, integrator):  # type: ignore[no-untyped-def]
-    """Turn and spin after a step without torque; spin in world axes, (kx, ky, kz) the quotients of the moments.
+    """Return attitude and spin after a step without torque.
+
+    Spin is in world axes; (kx, ky, kz) are the quotients of the moments.
 
     Returns the quaternion and the spin, seven numbers.
     """

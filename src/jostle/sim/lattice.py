@@ -1,4 +1,4 @@
-"""A coarse lattice of cubic cells about a mesh, in which its surface is embedded (a deformable model for Guy and Debunne 2004, §5).
+"""A coarse lattice of cubic cells that embeds a mesh's surface (a model for Guy and Debunne 2004, §5).
 
 Cells are cubes of one size: all that hold a part of the surface or of the inside of a closed mesh. A vertex follows the eight nodes
 of its cell with trilinear weights, which sum to 1 and keep every affine map exactly. Cells at the border count by the share of them
@@ -43,7 +43,7 @@ class Grid(NamedTuple):
 
 
 class Lattice(NamedTuple):
-    """Cells, their springs, and what is embedded in them; lengths in the units of the mesh, places in body coordinates."""
+    """Cells, springs and embedded vertices, in the mesh's units and body coordinates."""
 
     node: Floats  # (n,3) places at rest
     mass: Floats  # (n,) of a body of density 1
@@ -64,7 +64,7 @@ class Lattice(NamedTuple):
 
 
 def grid_of(mesh: Mesh, cells: int) -> Grid:
-    """Return the grid about the box of a mesh with a number of cells along its longest edge."""
+    """Return the grid around a mesh's box with a number of cells along its longest edge."""
     lower, upper = mesh.bounds
     extent = upper - lower
     edge = float(extent.max()) / cells
@@ -73,7 +73,7 @@ def grid_of(mesh: Mesh, cells: int) -> Grid:
 
 
 def shares_in(mesh: Mesh, grid: Grid) -> Floats:
-    """How much of each cell of a grid counts, 0 where there is no part of the mesh."""
+    """Return how much of each grid cell counts, 0 outside of the mesh."""
     points, _ = points_on(mesh, 0.5 * grid.edge)
     shares = np.zeros(grid.counts)
     shares[tuple(cell_of(points, grid).T)] = LEAST_SHARE if mesh.is_closed else 1.0
@@ -81,7 +81,7 @@ def shares_in(mesh: Mesh, grid: Grid) -> Floats:
 
 
 def lattice_of(mesh: Mesh, cells: int = 8) -> Lattice:
-    """Return the lattice of a mesh with a number of cells along the longest edge of its box."""
+    """Return the lattice of a mesh with a number of cells along its box's longest edge."""
     grid = grid_of(mesh, cells)
     origin, edge, counts = grid
     shares = shares_in(mesh, grid)
@@ -121,7 +121,7 @@ def lattice_of(mesh: Mesh, cells: int = 8) -> Lattice:
 
 
 def points_on(mesh: Mesh, spacing: float) -> tuple[Floats, NDArray[np.int64]]:
-    """(k,3) points on the faces of a mesh, corners included, no farther apart than the spacing, and (k,) the face of each.
+    """Return (k,3) points on the faces no farther apart than the spacing, corners included, and their faces.
 
     No cell that a face passes is passed over with half the edge of a cell.
     """
@@ -156,13 +156,13 @@ def _embedded(points: Floats, grid: Grid, number: NDArray[np.int64], where: NDAr
 
 
 def trilinear(local: Floats) -> Floats:
-    """(k,8) weights of the corners of a cell for places (k,3) in it, 0 … 1 along each edge."""
+    """Return (k,8) weights of a cell's corners for positions (k,3) in it, 0 … 1 along each edge."""
     factors = np.where(CORNERS[None] == 1, local[:, None, :], 1.0 - local[:, None, :])
     return np.ascontiguousarray((factors[:, :, 0] * factors[:, :, 1]) * factors[:, :, 2])
 
 
 def _springs(cell: Ints, share: Floats, places: NDArray[np.int64]) -> tuple[Ints, Floats]:
-    """The lines (s,2) of all cells, each once, and how much of each counts: an edge has four cells about it, a diagonal two.
+    """Return the unique lines (s,2) of all cells, and their weights: four cells per edge, two per diagonal.
 
     They come by direction, then those from even and from odd places (n,3): no two of a run share a node, so that a processor works
     on several at once. Sorted by their nodes, where each waits for the one before, they took twice as long.
@@ -181,7 +181,7 @@ def _springs(cell: Ints, share: Floats, places: NDArray[np.int64]) -> tuple[Ints
 
 
 def _inside(mesh: Mesh, origin: Floats, edge: float, counts: NDArray[np.int64]) -> Floats:
-    """The share of each cell of the grid that is inside of a closed mesh."""
+    """Return the share of each grid cell inside a closed mesh."""
     step = edge / SAMPLES
     change = np.zeros(SAMPLES * counts, np.int32)
     # Off the places where the vertices of regular shapes are: a column through an edge would count it twice or not at all.
@@ -195,7 +195,7 @@ def _inside(mesh: Mesh, origin: Floats, edge: float, counts: NDArray[np.int64]) 
 
 @kernel
 def add_crossings(vertices, faces, start, step, change):  # type: ignore[no-untyped-def]
-    """Add 1 to change (x,y,z) at the highest sample below each face that looks up, and -1 below one that looks down.
+    """Add 1 to change (x,y,z) at the highest sample below each face that looks up, -1 if it looks down.
 
     Samples are at start (3,) + step (i,j,k). What is summed up from above is how often the surface winds around each sample.
     """

@@ -1,4 +1,4 @@
-"""Contact rows of a report, made into one normal and at most five points for each pair of bodies.
+"""Contact manifolds: one normal and at most five points per body pair, from a report's rows.
 
 A row is a pair of faces, and its own normal leans to the side wherever a face is met near its edge. So the normal of a pair of
 bodies is that of the curve in which their surfaces cross: half the sum of p × q over its segments from p to q, each run along in
@@ -25,7 +25,9 @@ def gather_manifolds(  # type: ignore[no-untyped-def]
     body_a, body_b, face_a, face_b, segment, normal, face_normals, first_face, poses, centre,
     pair_a, pair_b, pair_normal, points, count,
 ):  # fmt: skip
-    """Write bodies (p,) int32, normal (p,3), points (p,5,3) and their count (p,) int32 of each pair of sorted rows; return p.
+    """Write bodies, normal, points and point count of each pair of sorted rows; return the number of pairs.
+
+    Bodies are (p,) int32, normals (p,3), points (p,5,3), counts (p,) int32.
 
     body_a, body_b, face_a, face_b (n,) int32; segment (n,2,3), normal (n,3) of the rows; face_normals (f,3) of all meshes,
     outward, in body coordinates, those of a body from first_face (bodies,) on; poses (bodies,4,4); centre (bodies,3).
@@ -71,7 +73,7 @@ def _weight(face_a, segment, row):  # type: ignore[no-untyped-def]
 
 @kernel
 def _write_normal(a, b, face_a, segment, normal, centre, first, last, pair_normal, points, pair):  # type: ignore[no-untyped-def]
-    """Write the normal of a pair, and the weighted middle of its rows first < last as its first point."""
+    """Write a pair's normal, and the weighted centre of rows first < last as its first point."""
     total = 0.0
     for row in range(first, last):
         total += _weight(face_a, segment, row)
@@ -103,7 +105,7 @@ def _write_normal(a, b, face_a, segment, normal, centre, first, last, pair_norma
 def _go_round(  # type: ignore[no-untyped-def]
     a, b, face_a, face_b, segment, face_normals, first_face, poses, first, last, pair_normal, points, pair
 ):  # fmt: skip
-    """Write the direction of the area within the curve of rows first < last, seen from its middle, if it has one."""
+    """Write the direction of the area within the curve of rows first < last, if it has one."""
     cx, cy, cz = points[pair, 0, 0], points[pair, 0, 1], points[pair, 0, 2]
     sx, sy, sz, around = 0.0, 0.0, 0.0, 0.0
     for row in range(first, last):
@@ -137,17 +139,17 @@ def _turned(poses, body, vectors, k):  # type: ignore[no-untyped-def]
 
 @kernel
 def _write_points(segment, first, last, pair_normal, points, pair):  # type: ignore[no-untyped-def]
-    """Write rows that lie far apart behind the middle of a pair; return how many points it has."""
+    """Write rows that lie far apart after the pair's centre; return the number of points."""
     count = 1
     one = _farthest(segment, first, last, points[pair, 0, 0], points[pair, 0, 1], points[pair, 0, 2])
     if one < 0:
         return count
-    count = _take(segment, one, points, pair, count)
+    count = _add_point(segment, one, points, pair, count)
     ax, ay, az = _middle(segment, one)
     two = _farthest(segment, first, last, ax, ay, az)
     if two < 0:
         return count
-    count = _take(segment, two, points, pair, count)
+    count = _add_point(segment, two, points, pair, count)
     bx, by, bz = _middle(segment, two)
     nx, ny, nz = pair_normal[pair, 0], pair_normal[pair, 1], pair_normal[pair, 2]
     # Across the line between the two, in the plane of contact.
@@ -163,9 +165,9 @@ def _write_points(segment, first, last, pair_normal, points, pair):  # type: ign
         if side < lowest:
             lowest, below = side, row
     if above >= 0:
-        count = _take(segment, above, points, pair, count)
+        count = _add_point(segment, above, points, pair, count)
     if below >= 0:
-        count = _take(segment, below, points, pair, count)
+        count = _add_point(segment, below, points, pair, count)
     return count
 
 
@@ -182,7 +184,7 @@ def _farthest(segment, first, last, x, y, z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _take(segment, row, points, pair, count):  # type: ignore[no-untyped-def]
+def _add_point(segment, row, points, pair, count):  # type: ignore[no-untyped-def]
     x, y, z = _middle(segment, row)
     points[pair, count, 0], points[pair, count, 1], points[pair, count, 2] = x, y, z
     return count + 1

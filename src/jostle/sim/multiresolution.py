@@ -1,4 +1,4 @@
-"""The discretisation of soft bodies follows the detection (Guy and Debunne 2004, §5.2): fine where a collision is probable.
+"""Lattices refined where a collision is probable (Guy and Debunne 2004, §5.2).
 
 The method `monte_carlo` says where that is by its sample pairs. A sample is refined when it is near to another body for its size,
 so faces below one that is no wider than a cell, and not far from its partner, are in cells that are worth splitting, before
@@ -32,12 +32,12 @@ class FollowsSamples(Protocol):
     """A detector with sample pairs."""
 
     def faces_of_samples(self, body: int, radius: float, gap: float, age: float) -> Bools:
-        """Which faces of a body are below a sample of no larger radius, of a pair with no larger gap and below that age."""
+        """Returns which faces of a body are below a sample within limits of radius, gap and age."""
         ...
 
 
 class Multiresolution:
-    """The lattices of all soft bodies of a simulation, and which of their cells are split."""
+    """The lattices of all soft bodies in a simulation, and their split cells."""
 
     def __init__(self, frame: Frame, materials: Mapping[int, SoftMaterial], merge_after: float) -> None:
         self._materials, self._merge_after = materials, merge_after
@@ -66,7 +66,7 @@ class Multiresolution:
         return len(self.cells) > 0
 
     def follow(self, arrays: SoftBodies, detector: Detector, pairs: FacetPairs, seconds: float, old_after: float) -> SoftBodies:
-        """Split and merge cells after a step of some seconds, as the detection and the pairs of near facets ask for.
+        """Split and merge cells after a step, as the detection and near facet pairs require.
 
         Returns the arrays of the lattices as they are now: the same ones where no cell has changed.
         """
@@ -103,7 +103,7 @@ class Multiresolution:
 
 
 def _faces_of_pairs(pairs: FacetPairs, body: int, arrays: SoftBodies, old_after: float) -> Bools:
-    """Which faces of a body are in a pair that is not old."""
+    """Return which faces of a body are in a pair that is not old."""
     first, last = arrays.surfaces.first_face[body], arrays.surfaces.first_face[body + 1]
     found = np.zeros(last - first, bool)
     young = pairs.age < old_after

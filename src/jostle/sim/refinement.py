@@ -1,4 +1,4 @@
-"""When cells of a soft body are split and merged, and what becomes of its nodes (Guy and Debunne 2004, §5.2 and §5.5).
+"""Splitting and merging cells of a soft body, and the state of its nodes (Guy and Debunne 2004, §5.2, §5.5).
 
 A cell is split at once where a collision is probable, before it comes about: then the model is fine when the surfaces meet. It is
 merged again when no collision has been probable there for some time (or only old ones, between bodies at rest), and when its
@@ -35,7 +35,7 @@ class Cells(NamedTuple):
 
 
 def whole_cells(resolutions: Resolutions) -> Cells:
-    """Return the cells of a body none of which is split."""
+    """Return the cells of a body, none of them split."""
     count = len(resolutions.coarse.cell)
     return Cells(np.zeros(count, bool), np.zeros(count), resolutions.coarse)
 
@@ -70,7 +70,7 @@ def next_cells(resolutions: Resolutions, now: Cells, probable: Bools, place: Flo
 
 
 def carried_over(resolutions: Resolutions, old: Cells, new: Cells, place: Floats, velocity: Floats) -> tuple[Floats, Floats]:
-    """Return places and velocities of the nodes of the new lattice, from those (n,3) of the old one."""
+    """Return positions and velocities of the new lattice's nodes, from those (n,3) of the old one."""
     values, known = _continued(resolutions, old, np.concatenate([place, velocity], axis=1))
     began = new.split & ~old.split
     keys = resolutions.place_key[began].ravel()
@@ -85,7 +85,7 @@ def carried_over(resolutions: Resolutions, old: Cells, new: Cells, place: Floats
 
 
 def with_momentum_of(before: tuple[Floats, Floats, Floats], place: Floats, velocity: Floats, mass: Floats) -> Floats:
-    """Return velocities with which nodes have the momentum and angular momentum of those before: (mass, place, velocity)."""
+    """Return velocities that keep momentum and angular momentum of the nodes before: (mass, place, velocity)."""
     total = mass.sum()
     middle = (mass[:, None] * place).sum(axis=0) / total
     momentum, turning = _momenta(*before, middle)
@@ -108,7 +108,7 @@ def _momenta(mass: Floats, place: Floats, velocity: Floats, middle: Floats) -> t
 
 
 def _continued(resolutions: Resolutions, now: Cells, values: Floats) -> tuple[Floats, Bools]:
-    """Values (n,k) of nodes by their keys, with those corners of split cells that are no nodes now; and which keys have one."""
+    """Return values (n,k) of nodes by key, with corners of split cells that are no nodes now, and which keys have one."""
     keys = keys_of(now.lattice, resolutions.grid)
     found = np.zeros((number_of_keys(resolutions.grid), values.shape[1]))
     known = np.zeros(len(found), bool)
@@ -124,7 +124,7 @@ def _continued(resolutions: Resolutions, now: Cells, values: Floats) -> tuple[Fl
 
 
 def _off(resolutions: Resolutions, now: Cells, place: Floats, cells: Bools) -> Floats:
-    """How far the nodes of the parts of these split cells (c,) are at most from where the cells would have them when merged."""
+    """Return how far the nodes of these split cells (c,) are at most from their positions when merged."""
     places, known = _continued(resolutions, now, place)
     keys = resolutions.place_key[cells]
     merged = np.einsum("pk,ckv->cpv", IN_CELL, places[resolutions.cell_key[cells]])

@@ -1,4 +1,4 @@
-"""A lattice with cells of two sizes: any cell may be split into 2 × 2 × 2 (a multiresolution model for Guy and Debunne 2004, §5.2).
+"""A lattice with cells of two sizes: any cell may be split into 2 × 2 × 2 (Guy and Debunne 2004, §5.2).
 
 Everything that may be needed is worked out once: all finer cells with their shares, all lines of both sizes, and the weights of
 every vertex in its cell and in its finer one. Which cells are split changes while a body moves; then a lattice is put together from
@@ -59,7 +59,7 @@ STEPS_APART = np.abs(CORNERS[:, None] - CORNERS[None]).sum(axis=2)  # (8,8) from
 
 
 class Resolutions(NamedTuple):
-    """A lattice and all that it becomes when cells are split; nodes by their places on the finer grid ("keys"), x first."""
+    """A lattice and its refinements; nodes are identified by their place on the finer grid ("keys"), x first."""
 
     coarse: Lattice  # nothing is split
     grid: Grid  # of the finer cells
@@ -83,7 +83,7 @@ class Resolutions(NamedTuple):
 
 
 def resolutions_of(mesh: Mesh, cells: int) -> Resolutions:
-    """Return the lattice of a mesh with a number of cells along its box, and what it becomes when cells are split."""
+    """Return the lattice of a mesh with a number of cells along its box, and its refinements."""
     coarse, (origin, edge, counts) = lattice_of(mesh, cells), grid_of(mesh, cells)
     grid = Grid(origin, 0.5 * edge, 2 * counts)
     where = np.rint((coarse.node[coarse.cell[:, 0]] - origin) / edge).astype(np.int64)
@@ -179,7 +179,7 @@ def keys_of(lattice: Lattice, grid: Grid) -> Longs:
 
 
 def number_of_keys(grid: Grid) -> int:
-    """How many places a finer grid has."""
+    """Return the number of places of the finer grid."""
     return int(np.prod(grid.counts + 1))
 
 
@@ -195,14 +195,14 @@ def _places(keys: Longs, grid: Grid) -> Longs:
 
 
 def _numbered(keys: Longs, grid: Grid) -> tuple[Longs, Longs]:
-    """The keys that occur, sorted, and the number of each key of the grid among them, -1 of others."""
+    """Return the sorted keys that occur, and the number of each grid key among them, -1 for others."""
     used = np.zeros(number_of_keys(grid), bool)
     used[keys] = True
     return np.flatnonzero(used), np.where(used, np.cumsum(used) - 1, -1)
 
 
 def _in_parts(cells: Ints, weights: Floats, part: Longs) -> tuple[Longs, Floats]:
-    """The part (k,) in which points with these weights (k,8) in their cells (k,) lie, or the nearest, and the weights in that."""
+    """Return the part (k,) of its cell that holds each point (k,8), or the nearest, and the weights in it."""
     local = 2.0 * (weights[:, :, None] * CORNERS[None]).sum(axis=1)
     away = ((local[:, None] - (CORNERS[None] + 0.5)) ** 2).sum(axis=2)
     nearest = np.where(part[cells] >= 0, away, np.inf).argmin(axis=1)
@@ -210,7 +210,9 @@ def _in_parts(cells: Ints, weights: Floats, part: Longs) -> tuple[Longs, Floats]
 
 
 def _slots(where: Longs, grid: Grid, size: int) -> Longs:
-    """(k,24) slots of the lines of cells at these places (k,3): by size, direction, even or odd place, and key of the low end.
+    """Return (k,24) slots of the lines of cells at places (k,3).
+
+    By size, direction, parity of the place, and key of the low end.
 
     In this order no two of a run share a node (see `lattice.py`).
     """
@@ -229,7 +231,7 @@ def _ends(slot: Longs, grid: Grid) -> tuple[Longs, Floats]:
 
 
 def _ties(resolutions: Resolutions, whole: Bools, number: Longs) -> tuple[Ints, Ints, Floats]:
-    """The nodes that hang on cells that are not split, what they are tied to, and with which weights."""
+    """Return the hanging nodes of cells that are not split, what they are tied to, and the weights."""
     middle = resolutions.place_key[whole][:, MIDDLES]
     row, which = np.nonzero(number[middle] >= 0)
     # The cells about an edge or a face say the same of its middle: one is enough.

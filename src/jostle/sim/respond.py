@@ -1,4 +1,4 @@
-"""What bodies do that touch: the exchange of the paper, and impulses at the points of contact.
+"""Collision response: the paper's exchange of velocities, and impulses at contact points.
 
 "exchange" (Lock and Wills 2000, §7): two bodies that touch exchange their velocities and invert their rotation. Ours is that they
 must approach each other: without it bodies that overlap for several frames would exchange again and again. Energy and momentum
@@ -24,7 +24,7 @@ PASSES = 32
 
 @kernel
 def exchange_velocities(body_a, body_b, began, free, centre, velocity, spin):  # type: ignore[no-untyped-def]
-    """Exchange velocities and invert spins of touching pairs (p,) int32 that approach, in their order; return how many did.
+    """Exchange velocities and invert spins of touching pairs (p,) that approach, in order; return the count.
 
     began (p,) bool: whether the pair did not touch before; free (n,) bool: of finite mass; centre, velocity, spin (n,3).
     """
@@ -63,7 +63,7 @@ def apply_impulses(  # type: ignore[no-untyped-def]
     pair_a, pair_b, pair_normal, points, count, inverse_mass, inverse_moments, centre, attitude, velocity, spin,
     restitution, slowest_bounce, friction,
 ):  # fmt: skip
-    """Change velocity and spin (n,3) by impulses at the points (p,5,3) of pairs; return how many there were.
+    """Apply impulses at the points (p,5,3) of pairs to velocity and spin (n,3); return the count.
 
     inverse_mass (n,), inverse_moments (n,3) along the principal axes, 0 for bodies that do not yield; attitude (n,4) quaternions.
     Points that approach no faster than `slowest_bounce` do not bounce.
@@ -142,7 +142,7 @@ def _parting(a, b, x, y, z, centre, velocity, spin):  # type: ignore[no-untyped-
 
 @kernel
 def _turning(body, x, y, z, dx, dy, dz, centre, inertia):  # type: ignore[no-untyped-def]
-    """The change of spin of a body by an impulse (dx, dy, dz) at a point, and the moment of the impulse."""
+    """Return a body's change of spin by an impulse at a point, and the moment of the impulse."""
     rx, ry, rz = x - centre[body, 0], y - centre[body, 1], z - centre[body, 2]
     mx, my, mz = ry * dz - rz * dy, rz * dx - rx * dz, rx * dy - ry * dx
     xx, yy, zz, yz, zx, xy = inertia
@@ -151,7 +151,7 @@ def _turning(body, x, y, z, dx, dy, dz, centre, inertia):  # type: ignore[no-unt
 
 @kernel
 def _yield(a, b, x, y, z, dx, dy, dz, centre, inverse_mass, inertia_a, inertia_b):  # type: ignore[no-untyped-def]
-    """By how much a unit of impulse in a direction changes the velocity of b relative to a in that direction."""
+    """Return the change of relative velocity of b and a along a direction per unit of impulse."""
     ix, iy, iz, mx, my, mz = _turning(a, x, y, z, dx, dy, dz, centre, inertia_a)
     jx, jy, jz, kx, ky, kz = _turning(b, x, y, z, dx, dy, dz, centre, inertia_b)
     of_turns = ((ix * mx + iy * my) + iz * mz) + ((jx * kx + jy * ky) + jz * kz)

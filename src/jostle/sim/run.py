@@ -1,4 +1,4 @@
-"""Many steps: a scene as a simulation, and a run of it with its times, energies and contacts.
+"""Many steps: a scene as a simulation, and a run with its times, energies and contacts.
 
 Bodies of a scene start with their velocity and spin, lengths and radians per frame: a frame is one step, whatever `dt` seconds it
 takes. Those on a loop or a track are led along it by the scene's own stepper, and shapes follow their cycle. A body on a circle
@@ -31,7 +31,7 @@ SAME_AS_SCENE = -1.0
 
 
 class Steps(Protocol):
-    """What can be run: a `Simulation` or a `SceneSimulation`."""
+    """Anything that can be run: a `Simulation` or a `SceneSimulation`."""
 
     @property
     def energy(self) -> float:
@@ -44,7 +44,7 @@ class Steps(Protocol):
         ...
 
     def step(self) -> Report:
-        """Go on by one frame."""
+        """Advance by one frame."""
         ...
 
 
@@ -78,7 +78,7 @@ class SceneSimulation:
     ) -> None:
         self.scene = scene
         self.world = scene.record(1).world(method, workers)
-        led = [body for body in scene.bodies if not body.static and (body.loop is not None or body.track is not None)]
+        kinematic = [body for body in scene.bodies if not body.static and (body.loop is not None or body.track is not None)]
         moving = [not body.static and body.loop is None and body.track is None for body in scene.bodies]
         seconds = cast.as_number(dt, "dt")
         scale = np.where(moving, 1.0 / seconds if seconds else 1.0, 0.0)[:, None]
@@ -88,11 +88,11 @@ class SceneSimulation:
             spin=np.array([body.spin * _unit(body.axis) for body in scene.bodies]).reshape(-1, 3) * scale,
             cube=scene.cube if cube is SAME_AS_SCENE else cube,
             dt=dt,
-            led=[body.name for body in led],
+            led=[body.name for body in kinematic],
             **settings,
         )
-        self._leader = Stepper(led)
-        self._led = [self.world[body.name] for body in led]
+        self._leader = Stepper(kinematic)
+        self._kinematic = [self.world[body.name] for body in kinematic]
         self._cycles = [(self.world[body.name], body.cycle) for body in scene.bodies if body.cycle is not None]
 
     @property
@@ -106,10 +106,10 @@ class SceneSimulation:
         return self.simulation.detect_seconds
 
     def step(self) -> Report:
-        """Lead what is led to its next place and shape, and go on by one step."""
-        if self._led:
+        """Move kinematic bodies to their next pose and shape, and advance by one step."""
+        if self._kinematic:
             self._leader.advance()
-            self.world.set_poses(self._leader.poses, self._led)
+            self.world.set_poses(self._leader.poses, self._kinematic)
         for body, cycle in self._cycles:
             body.vertices = cycle.at(self.simulation.frames + 1)
         return self.simulation.step()
@@ -132,7 +132,7 @@ class Run:
 def run(
     steps: Steps, frames: int, *, recorder: Recorder | None = None, progress: Callable[[int, Report], None] | None = None
 ) -> Run:
-    """Go on by a number of frames; Ctrl-C ends the run, and what was done so far is returned.
+    """Run a number of frames; Ctrl-C ends the run and returns the frames so far.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""SoftSimulation: soft and rigid bodies that press on each other (Guy and Debunne 2004, §5.2–5.5), with any method of jostle.
+"""SoftSimulation: soft and rigid bodies that press on each other (Guy and Debunne 2004, §5.2–5.5).
 
 A step: the lattices of soft bodies, the frames of rigid ones and the response go on together in substeps (`soft_step.py`); the
 surfaces follow and are given to the world; its method finds which faces touch or are near; the pairs to work on in the next step
@@ -58,40 +58,40 @@ class SoftSimulation:
     Parameters
     ----------
     world : World
-        Its bodies, where they are now. Soft ones are deformable, in the shape of their mesh.
+        Its bodies, at their present poses. Soft ones are deformable and in the shape of their mesh.
     soft : mapping from Body, name or id to SoftMaterial
-        What the soft bodies are made of. All others are rigid, and free to move unless they are static or led.
+        The materials of the soft bodies. All others are rigid, and free to move unless they are static or led (kinematic).
     velocity, spin : (n, 3) or (3,), optional
-        Of all bodies that move, at the start; lengths and radians per second.
+        Initial values of all moving bodies, in length and radians per second.
     mass, density : float or (n,), optional
-        Of the rigid bodies that move, one of them; by default their density is 1000.
+        One of them, for the moving rigid bodies; by default their density is 1000.
     gravity : (3,)
-        Lengths per second squared.
+        Length per second squared.
     friction : float
         Coefficient >= 0, between all bodies.
     drag : float
-        Of what is about the bodies, per second: their velocities shrink by the factor exp(-drag · dt) in a step.
+        Drag of the surrounding medium, per second: velocities shrink by the factor exp(-drag · dt) per step.
     sticky : float
-        Bodies that have met hold each other until they part faster than this, lengths per second; 0 for none.
+        Bodies in contact stick until they part faster than this, length per second; 0 for none.
     clearance : float, optional
-        How near facets are looked at beyond the way of one step; by default a twentieth of the typical radius of a soft facet, at
-        most 1 % of the size.
+        Distance within which facets are considered, beyond one step's motion; by default a twentieth of the typical radius of a
+        soft facet, at most 1 % of the size.
     dt : float, optional
-        Seconds of a step; by default `world.dt`, which is set to it.
+        Seconds per step; by default `world.dt`, which is set to it.
     substeps : int
-        Of a step; more make stiff bodies stiffer.
+        Per step; more of them make stiff bodies stiffer.
     led : sequence of bodies, names or ids
-        Rigid bodies that the caller moves, by setting their poses before each step: they push others, and nothing pushes them.
+        Kinematic rigid bodies: the caller sets their poses before each step. They push others, and nothing pushes them.
     old_after : float or None
-        Seconds after which a pair of facets at rest is old: simplified, and frozen on display. None: pairs never grow old.
+        Seconds after which a facet pair at rest is old: simplified, and frozen on display. None: never.
     still : float, optional
         Speed below which facets count as at rest; by default 1 % of the size of the smallest soft body per second.
     tolerance : float, optional
-        How far a frozen vertex may be off the model; by default 0.2 % of that size.
+        How far a frozen vertex may deviate from the model; by default 0.2 % of that size.
     merge_after : float
         Seconds without a probable collision after which cells of a finer lattice (`SoftMaterial.finer`) may be merged.
     budget : Budget, optional
-        For each detection, where the method serves one.
+        For each detection, if the method supports one.
     """
 
     def __init__(
@@ -132,12 +132,12 @@ class SoftSimulation:
         frame = world._frame()
         self._bodies, names = frame.bodies, frame.bodies.names
         self._materials = checked_materials(world, soft)
-        self._led = np.array(sorted({world[body]._row for body in cast.as_list(led, "led")}), np.int64)
+        self._kinematic = np.array(sorted({world[body]._row for body in cast.as_list(led, "led")}), np.int64)
         self._soft = sorted(self._materials)
-        for row in set(self._led.tolist()) & set(self._soft):
+        for row in set(self._kinematic.tolist()) & set(self._soft):
             raise InputError(f"body {names[row]!r} is led and soft; lead a rigid body, and let it push the soft one")
         free = ~frame.static
-        free[self._led] = False
+        free[self._kinematic] = False
         moves = free.copy()
         free[self._soft] = False
         solids = solids_of(frame)
@@ -174,33 +174,33 @@ class SoftSimulation:
 
     @property
     def pairs(self) -> FacetPairs:
-        """The pairs of facets that the next step works on, with their gaps, speeds (lengths per second) and ages (seconds)."""
+        """The facet pairs of the next step, with gaps, speeds (length per second) and ages (seconds)."""
         return self._pairs
 
     @property
     def worked_on(self) -> int:
-        """How many of the pairs are worked on; the others are old and stand behind one of these."""
+        """The number of active pairs; each other pair is old and represented by an active one."""
         return int(self._pairs.work.sum())
 
     @property
     def frozen(self) -> NDArray[np.bool_]:
-        """(v,) which vertices of all bodies, in their order, are frozen on display."""
+        """(v,) which vertices of all bodies, in order, are frozen on display."""
         return read_only_view(self._frozen.frozen)
 
     def positions(self, body: Body | int | str) -> Floats:
-        """(n,3) the vertices of a body in the world as the model has them; `body.world_vertices` is what is displayed."""
+        """Return (n,3) the model's world vertices of a body; `body.world_vertices` are the displayed ones."""
         row, first = self.world[body]._row, self._arrays.surfaces.first_vertex
         return read_only_view(self._points[first[row] : first[row + 1]])
 
     def material(self, body: Body | int | str) -> SoftMaterial:
-        """What a soft body is made of."""
+        """Return the material of a soft body."""
         row = self.world[body]._row
         if row not in self._materials:
             raise InputError(f"body {self._bodies.names[row]!r} is rigid and has no SoftMaterial; name a soft body")
         return self._materials[row]
 
     def split_cells(self, body: Body | int | str) -> NDArray[np.bool_]:
-        """(c,) which cells of the lattice of a soft body are split now; none of a body whose material has `finer=0`."""
+        """Return (c,) which lattice cells of a soft body are split; none if its material has `finer=0`."""
         cells = self._lattices.cells.get(self.world[body]._row)
         return read_only_view(np.zeros(0, bool) if cells is None else cells.split)
 
@@ -211,12 +211,12 @@ class SoftSimulation:
         return float((a * np.cross(b, c)).sum()) / 6.0
 
     def nodes_of(self, body: Body | int | str) -> tuple[Floats, Floats]:
-        """(k,3) places in the world and velocities of the nodes of a soft body's lattice, to go on from elsewhere (`set_nodes`)."""
+        """Return world positions and velocities (k,3) of a soft body's lattice nodes, for `set_nodes`."""
         own = self._nodes_of(body)
         return self._arrays.nodes.place[own].copy(), self._arrays.nodes.velocity[own].copy()
 
     def set_nodes(self, body: Body | int | str, place: ArrayLike, velocity: ArrayLike) -> None:
-        """Go on from other places and velocities of a soft body's nodes, as `nodes_of` gives them for the same mesh and cells."""
+        """Set positions and velocities of a soft body's nodes, from `nodes_of` for the same mesh and cells."""
         own, nodes, name = self._nodes_of(body), self._arrays.nodes, self.world[body].name
         given = {"place": np.asarray(place, np.float64), "velocity": np.asarray(velocity, np.float64)}
         for field, points in given.items():
@@ -238,7 +238,7 @@ class SoftSimulation:
         return slice(int(first[row]), int(first[row + 1]))
 
     def pressed(self) -> Rows:
-        """Return the ids of bodies and the numbers of faces that have met and have not parted since: they press on each other."""
+        """Return body ids and face numbers that press on each other: they met and have not parted since."""
         pairs, first = self._pairs, self._arrays.surfaces.first_face
         a, b = pairs.body_a[pairs.held], pairs.body_b[pairs.held]
         ids = self._bodies.ids
@@ -246,7 +246,7 @@ class SoftSimulation:
 
     @property
     def kinetic_energy(self) -> float:
-        """Of all bodies that move, mass · length² / second²."""
+        """Kinetic energy of all moving bodies, mass · length² / second²."""
         free, frames, matter = self._matter.free, self._frames, self._matter
         own = (rotations_of(frames.attitude[free]) * frames.spin[free][:, :, None]).sum(axis=1)
         of_rigid = (matter.mass[free] * (frames.velocity[free] ** 2).sum(axis=1)).sum() + (matter.moments[free] * own**2).sum()
@@ -255,7 +255,7 @@ class SoftSimulation:
 
     @property
     def elastic_energy(self) -> float:
-        """What the soft bodies store."""
+        """Elastic energy of the soft bodies."""
         return elastic_energy(self._arrays.nodes.place, self._arrays.springs, self._arrays.cells)
 
     @property
@@ -268,7 +268,7 @@ class SoftSimulation:
 
     @property
     def momentum(self) -> Floats:
-        """(3,) of all bodies that move."""
+        """(3,) momentum of all moving bodies."""
         free = self._matter.free
         of_rigid = (self._matter.mass[free, None] * self._frames.velocity[free]).sum(axis=0)
         total: Floats = of_rigid + (self._arrays.mass[:, None] * self._arrays.nodes.velocity).sum(axis=0)
@@ -276,7 +276,7 @@ class SoftSimulation:
 
     @property
     def angular_momentum(self) -> Floats:
-        """(3,) of all bodies that move, about the origin."""
+        """(3,) angular momentum of all moving bodies about the origin."""
         free, frames, nodes = self._matter.free, self._frames, self._arrays.nodes
         turn = rotations_of(frames.attitude[free])
         own = self._matter.moments[free] * (turn * frames.spin[free][:, :, None]).sum(axis=1)
@@ -289,7 +289,7 @@ class SoftSimulation:
     # ------------------------------------------------------------------ the step
 
     def step(self) -> Report:
-        """Go on by one step; return what touches or is near at the new places."""
+        """Advance by one step; return the report of touching and near faces at the new positions."""
         twin = self._twin()
         return all_or_nothing(self.world, self, twin, twin._step)
 
@@ -332,8 +332,8 @@ class SoftSimulation:
         return report
 
     def _lead(self, poses: Floats) -> None:
-        """Velocities of led bodies, from where they were after the last step to where the caller has set them."""
-        rows = self._led
+        """Set the velocities of kinematic bodies from their poses after the last step and now."""
+        rows = self._kinematic
         if len(rows):
             middle = self._matter.middle[rows]
             _, velocity, spin = led_motion(self._poses[rows], poses[rows], middle, self.dt)
@@ -361,10 +361,10 @@ class SoftSimulation:
                 )
 
     def _show(self, poses: Floats) -> dict[int, Floats]:
-        """Set the poses of rigid bodies; return the vertices of soft ones to display, in body coordinates."""
+        """Set the poses of rigid bodies; return displayed vertices of soft ones, in body coordinates."""
         frames, matter = self._frames, self._matter
-        if len(self._led):
-            rows = self._led
+        if len(self._kinematic):
+            rows = self._kinematic
             turn = (poses[rows, :3, :3, None] * matter.fitted[rows].transpose(0, 2, 1)[:, None]).sum(axis=2)
             frames.attitude[rows] = quaternions_of(turn)
             frames.rotation[rows] = rotations_of(frames.attitude[rows]).reshape(-1, 9)
@@ -398,13 +398,13 @@ class SoftSimulation:
         return Query(clearance=float(clearance), budget=self._budget)
 
     def _look_at_speeds(self, before: Floats) -> None:
-        """Speeds of pairs and bodies over the last step, from where their vertices (v,3) were."""
-        ways = self._points - before
-        take_speeds(self._arrays.surfaces, ways, self._pairs, 1.0 / self.dt)
-        self._velocities = ways * (1.0 / self.dt)
+        """Update speeds of pairs and bodies over the last step, from their previous vertices (v,3)."""
+        displacements = self._points - before
+        take_speeds(self._arrays.surfaces, displacements, self._pairs, 1.0 / self.dt)
+        self._velocities = displacements * (1.0 / self.dt)
 
     def _first_look(self) -> None:
-        """Find what is near before the first step; it does not count as a step of the world."""
+        """Find near faces before the first step; this does not count as a step of the world."""
         question = self._question()
         found: Report = self.world._answer("detect", question)
         rows = found.contacts
@@ -412,7 +412,7 @@ class SoftSimulation:
         self._refine(0.0)
 
     def _numbered(self, contacts: Contacts) -> Rows:
-        """Rows of a report, which names bodies by their ids, with the numbers of the bodies."""
+        """Return the rows of a report with body numbers instead of ids."""
         a, b = contacts.body_a, contacts.body_b
         if not self._bodies.numbers_are_ids:
             a, b = (np.searchsorted(self._bodies.ids, column).astype(np.int32) for column in (a, b))
@@ -431,7 +431,7 @@ class SoftSimulation:
         simplify(self._pairs, surfaces, self.old_after)
 
     def _refine(self, seconds: float) -> None:
-        """Split and merge cells; what they do to the surface is no motion of it."""
+        """Split and merge cells; the resulting change of the surface is no motion."""
         if self._lattices.there_is_one:
             arrays = self._lattices.follow(self._arrays, self.world._ready_detector(), self._pairs, seconds, self.old_after)
             if arrays is not self._arrays:
@@ -446,7 +446,7 @@ class SoftSimulation:
     # ------------------------------------------------------------------ at the start
 
     def _set_motion(self, velocity: Floats, spin: Floats) -> None:
-        """Velocities of frames, and of the nodes of soft bodies about their centres of mass."""
+        """Set velocities of frames, and of soft bodies' nodes about their centres of mass."""
         self._frames.velocity[:], self._frames.spin[:] = velocity, spin
         nodes, mass = self._arrays.nodes, self._arrays.mass[:, None]
         for row in self._soft:
@@ -456,7 +456,7 @@ class SoftSimulation:
             self._frames.velocity[row], self._frames.spin[row] = 0.0, 0.0
 
     def _usual_clearance(self, most: float) -> float:
-        """A twentieth of the median radius of the facets of soft bodies, no more than `most`.
+        """Return a twentieth of the median radius of soft facets, at most `most`.
 
         With a tenth there are half as many rows again, and more pairs that lean past each other: these push bodies that do not
         touch (two balls of 300 faces lost 18 % of their volume in a squeeze, and 10 % with a twentieth; analysis says up to 15 %).
@@ -473,12 +473,12 @@ class SoftSimulation:
             raise InputError("bodies were added to the world or removed since the simulation was made; make another SoftSimulation")
         poses = self.world.poses
         moved = (poses != self._poses).any(axis=(1, 2))
-        moved[self._led] = False
+        moved[self._kinematic] = False
         if moved.any():
             name = self._bodies.names[int(np.argmax(moved))]
             raise InputError(f"body {name!r} was given another pose between steps; name it in led, or make another SoftSimulation")
 
 
 def _copies(arrays: Arrays) -> Arrays:
-    """Return a NamedTuple of arrays with arrays of its own."""
+    """Return a NamedTuple with copies of its arrays."""
     return type(arrays)(*(array.copy() for array in arrays))

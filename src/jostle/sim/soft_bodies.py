@@ -1,4 +1,4 @@
-"""The bodies of a soft simulation made into flat arrays: lattices one behind the other, surfaces, and frames of rigid bodies."""
+"""Flat arrays of a soft simulation: lattices end to end, surfaces, and frames of rigid bodies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ class SoftBodies(NamedTuple):
 def soft_bodies_of(
     frame: Frame, materials: Mapping[int, SoftMaterial], lattices: Mapping[int, Lattice], matter: Matter, free: Bools
 ) -> SoftBodies:
-    """Return the arrays of all bodies; materials and lattices by body number, `free` (n,) says which of the others move."""
+    """Return the arrays of all bodies; `free` (n,) says which rigid ones move.
+
+    Materials and lattices are by body number.
+    """
     places = {row: transform_points(frame.poses[row], lattice.node) for row, lattice in lattices.items()}
     still = {row: np.zeros_like(place) for row, place in places.items()}
     return with_lattices(_surfaces_of(frame, lattices, matter, free), materials, lattices, places, still)
@@ -47,7 +50,7 @@ def with_lattices(
     places: Mapping[int, Floats],
     velocities: Mapping[int, Floats],
 ) -> SoftBodies:
-    """Return the arrays of the same bodies with these lattices, whose nodes are at these places with these velocities."""
+    """Return the arrays of the same bodies with new lattices, node positions and velocities."""
     rows = sorted(lattices)
     first_node = _starts([len(lattices[row].node) if row in lattices else 0 for row in range(len(surfaces.kind))])
     mass = _end_to_end([materials[row].density * lattices[row].mass for row in rows])
@@ -83,7 +86,7 @@ def with_lattices(
 
 
 def frames_of(matter: Matter, state: State) -> Frames:
-    """Return the frames of all bodies; those that nothing moves have no finite mass."""
+    """Return the frames of all bodies; immovable ones have no finite mass."""
     return Frames(
         state.centre.copy(),
         state.attitude.copy(),
@@ -105,13 +108,13 @@ def _end_to_end(parts: Sequence[Floats]) -> Floats:
 
 
 def _shifted(parts: Sequence[NDArray[np.int32]], shifts: Sequence[int], width: int) -> NDArray[np.int32]:
-    """(k, width) numbers of nodes of all bodies one behind the other, each shifted to where the nodes of its body begin."""
+    """Return (k, width) node numbers of all bodies end to end, shifted by each body's first node."""
     nodes = [part + np.int32(shift) for part, shift in zip(parts, shifts, strict=True)]
     return np.ascontiguousarray(np.concatenate([np.empty((0, width), np.int32), *nodes]))
 
 
 def _surfaces_of(frame: Frame, lattices: Mapping[int, Lattice], matter: Matter, free: Bools) -> Surfaces:
-    """The surfaces of all bodies, those of soft ones not yet bound to any nodes."""
+    """Return the surfaces of all bodies; soft ones are not bound to nodes yet."""
     meshes = frame.bodies.meshes
     first_vertex = _starts([len(mesh.vertices) for mesh in meshes])
     first_face = _starts([len(mesh.faces) for mesh in meshes])
@@ -137,7 +140,7 @@ def _surfaces_of(frame: Frame, lattices: Mapping[int, Lattice], matter: Matter, 
 
 
 def _following(surfaces: Surfaces, lattices: Mapping[int, Lattice], first_node: NDArray[np.int32]) -> Surfaces:
-    """The same surfaces, those of soft bodies bound to the nodes of their lattices."""
+    """Return the surfaces with soft bodies bound to the nodes of their lattices."""
     node, weight = surfaces.node.copy(), surfaces.weight.copy()
     face_node, face_weight, face_part = surfaces.face_node.copy(), surfaces.face_weight.copy(), surfaces.face_part.copy()
     first_vertex, first_face = surfaces.first_vertex, surfaces.first_face

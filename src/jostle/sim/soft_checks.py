@@ -1,4 +1,4 @@
-"""What a soft simulation asks for before it starts: of its soft bodies and of the method of its world."""
+"""Checks before a soft simulation starts: its soft bodies and the world's method."""
 
 from __future__ import annotations
 

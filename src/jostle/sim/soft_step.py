@@ -1,10 +1,10 @@
-"""One kernel goes on with all bodies of a soft simulation by one step, in substeps: lattices, frames of rigid bodies, response."""
+"""One kernel advances a soft simulation by one step, in substeps: lattices, rigid frames, response."""
 
 import numpy as np
 
 from jostle.kernels.jit import kernel
 from jostle.sim.back_projection import project_pairs, set_planes, write_attitude
-from jostle.sim.deform import go_on, project_cells, project_springs, take_velocities
+from jostle.sim.deform import advance_nodes, project_cells, project_springs, take_velocities
 from jostle.sim.integrate import SEMI_IMPLICIT, tumble
 from jostle.sim.surfaces import RIGID, SOFT
 from jostle.sim.ties import fulfil_ties
@@ -14,7 +14,7 @@ from jostle.sim.ties import fulfil_ties
 def advance_soft(  # type: ignore[no-untyped-def]
     surfaces, nodes, springs, cells, ties, frames, pairs, planes, gravity, h, substeps, friction, sticky
 ):  # fmt: skip
-    """Go on by substeps of h seconds; return how often a pair was projected back.
+    """Advance by substeps of h seconds; return how often a pair was projected back.
 
     The response comes last in a substep, so that what it has set apart is what is seen; only ties of nodes that it has moved come
     after it, of places and of what moved without velocity.
@@ -24,7 +24,7 @@ def advance_soft(  # type: ignore[no-untyped-def]
     set_planes(surfaces, nodes, frames, pairs, planes)
     for s in range(substeps):
         backwards = s % 2 == 1
-        go_on(nodes, gravity, h)
+        advance_nodes(nodes, gravity, h)
         move_frames(surfaces, frames, gravity, h)
         project_springs(nodes, springs, h, backwards)
         project_cells(nodes, cells, h, backwards)
@@ -38,7 +38,7 @@ def advance_soft(  # type: ignore[no-untyped-def]
 
 @kernel
 def move_frames(surfaces, frames, gravity, h):  # type: ignore[no-untyped-def]
-    """Move the frames of rigid bodies, and of those that are led."""
+    """Move the frames of rigid and kinematic bodies."""
     for body in range(surfaces.kind.shape[0]):
         if surfaces.kind[body] == SOFT:
             continue

@@ -1,4 +1,4 @@
-"""The squeeze: two soft bodies between two rigid plates that close, wait, and open again. They flatten, bulge, and part.
+"""The squeeze: two soft bodies between two rigid plates that close, wait, and open again.
 
     squeeze = Squeeze(faces=5000)
     for _ in range(squeeze.frames):
@@ -98,13 +98,13 @@ class Squeeze:
         self.frames = math.ceil((CLOSE + WAIT + OPEN + REST) / self.simulation.dt)
 
     def step(self) -> Report:
-        """Move the plates, and go on by one frame."""
+        """Move the plates, and advance by one frame."""
         self._seconds = (self.simulation.frames + 1) * self.simulation.dt
         self._place_plates()
         return self.simulation.step()
 
     def record(self, frames: int | None = None) -> Motion:
-        """Return the motion from here on over a number of frames, the first of them the present one; all of it by default."""
+        """Return the motion from the present frame on; by default all of it."""
         wanted = cast.as_count(self.frames + 1 if frames is None else frames, "frames", lowest=1)
         recorder = Recorder(self.world)
         recorder.capture()
@@ -114,7 +114,7 @@ class Squeeze:
         return recorder.motion("two soft bodies between two plates")
 
     def closed(self, seconds: float) -> float:
-        """How far the plates have closed at a time: 0 at the start, 1 when they are closed, below 0 when they have opened wider."""
+        """Return how far the plates have closed at a time: 0 at the start, 1 closed, below 0 opened wider."""
         into, out = (min(max(part, 0.0), 1.0) for part in (seconds / CLOSE, (seconds - CLOSE - WAIT) / OPEN))
         return (0.5 - 0.5 * math.cos(math.pi * into)) - (1.0 + AJAR) * (0.5 - 0.5 * math.cos(math.pi * out))
 

@@ -1,4 +1,4 @@
-"""What a simulation knows of its bodies: `Matter`, which stays, and `State`, which changes from step to step. Arrays of all bodies.
+"""Bodies of a simulation as arrays: constant `Matter`, and `State` that changes from step to step.
 
 Masses come from a density or are given; inertia is that of the closed mesh, filled evenly (`shapes/mass.py`), and of the box
 about a mesh that is open or holds no volume. Bodies that do not yield (static ones, and led ones) have no finite mass: 1/mass and
@@ -61,7 +61,7 @@ class Solid(NamedTuple):
 
 
 def solid_of(mesh: Mesh) -> Solid:
-    """Return what a mesh weighs; of the box about it where it is open or holds no volume."""
+    """Return the mass properties of a mesh, or of its box if it is open or has no volume."""
     try:
         made = mass_properties(mesh)
         gyration, axes = principal_axes(made.inertia / made.volume)
@@ -88,7 +88,7 @@ def solids_of(frame: Frame) -> list[Solid]:
 
 
 def matter_of(frame: Frame, solids: Sequence[Solid], free: Bools, mass: Floats) -> tuple[Matter, State]:
-    """Return matter and state, at rest, of bodies with these masses (n,), of which only those of free ones count."""
+    """Return matter and state, at rest, of bodies with masses (n,); only those of free bodies count."""
     count = len(frame)
     gyration = np.array([solid.gyration for solid in solids]).reshape(-1, 3)
     for row in np.flatnonzero(free & ~(gyration.max(axis=1, initial=0.0) > 0.0)).tolist():
@@ -119,7 +119,7 @@ def matter_of(frame: Frame, solids: Sequence[Solid], free: Bools, mass: Floats) 
 def masses_of(
     mass: ArrayLike | None, density: ArrayLike | None, solids: Sequence[Solid], free: Bools, names: Sequence[str], equal: bool
 ) -> Floats:
-    """Return the masses (n,) of bodies from what a user gave: masses, densities, or neither (1 each if `equal`, else density 1)."""
+    """Return masses (n,) from a user's masses or densities; by default 1 each if `equal`, else density 1."""
     if mass is not None and density is not None:
         raise InputError("mass and density are both given; give one of them")
     if mass is not None or (density is None and equal):
@@ -144,7 +144,7 @@ def _positive(value: ArrayLike, free: Bools, names: Sequence[str], field: str) -
 
 
 def as_vectors(value: ArrayLike | None, free: Bools, names: Sequence[str], field: str) -> Floats:
-    """Return (n,3) vectors of a user: one for all free bodies (3,), or one for each body, 0 for those that do not yield."""
+    """Return a user's vectors (n,3): one (3,) for all free bodies, or one per body, 0 for immovable ones."""
     count = len(free)
     if value is None:
         return np.zeros((count, 3))
@@ -165,7 +165,7 @@ def as_vectors(value: ArrayLike | None, free: Bools, names: Sequence[str], field
 
 
 def radius_of(mesh: Mesh, points: Floats, centre: Floats) -> float:
-    """The radius of the ball about a centre (3,) that holds the faces of a mesh on these vertices (n,3)."""
+    """Return the radius of the ball about a centre (3,) that holds a mesh's faces on vertices (n,3)."""
     used = points if mesh.uses_every_vertex else points[np.unique(mesh.faces)]
     # A billionth more than need be, so that no rounding of a pose reaches beyond a wall.
     return float(np.sqrt(((used - centre) ** 2).sum(axis=1).max())) * (1.0 + 1e-9)
@@ -189,12 +189,12 @@ def rotations_of(attitude: Floats) -> Floats:
 
 
 def quaternions_of(rotation: Floats) -> Floats:
-    """(n,4) unit quaternions of rotations (n,3,3); of the four ways to find one that which divides by the largest number."""
+    """Return (n,4) unit quaternions of rotations (n,3,3), dividing by the largest of four numbers."""
     r = rotation
     xx, yy, zz = r[:, 0, 0], r[:, 1, 1], r[:, 2, 2]
     a, b, c = r[:, 2, 1] - r[:, 1, 2], r[:, 0, 2] - r[:, 2, 0], r[:, 1, 0] - r[:, 0, 1]
     d, e, f = r[:, 1, 0] + r[:, 0, 1], r[:, 2, 0] + r[:, 0, 2], r[:, 2, 1] + r[:, 1, 2]
-    ways = np.stack(
+    candidates = np.stack(
         [
             np.stack([1.0 + (xx + yy + zz), a, b, c], axis=1),
             np.stack([a, 1.0 + (xx - yy - zz), d, e], axis=1),
@@ -203,13 +203,13 @@ def quaternions_of(rotation: Floats) -> Floats:
         ],
         axis=1,
     )
-    best = np.argmax(ways[:, range(4), range(4)], axis=1) if len(r) else np.empty(0, int)
-    chosen = ways[np.arange(len(r)), best]
+    best = np.argmax(candidates[:, range(4), range(4)], axis=1) if len(r) else np.empty(0, int)
+    chosen = candidates[np.arange(len(r)), best]
     unit: Floats = chosen / np.sqrt((chosen * chosen).sum(axis=1, keepdims=True))
     return unit
 
 
 def _product(a: Floats, b: Floats) -> Floats:
-    """(n,3,3) products, summed in one order whatever library is below."""
+    """Return (n,3,3) products, summed in one order, independent of the linear-algebra library."""
     total = a[:, :, 0, None] * b[:, None, 0] + a[:, :, 1, None] * b[:, None, 1]
     return total + a[:, :, 2, None] * b[:, None, 2]

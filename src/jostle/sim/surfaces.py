@@ -1,4 +1,4 @@
-"""The surfaces of all bodies of a soft simulation in flat arrays, and where a point of one is now.
+"""The surfaces of all bodies in a soft simulation, as flat arrays, and where their points are.
 
 A vertex of a soft body follows the eight nodes of its cell; one of a rigid body follows its frame; static and led bodies are rigid
 ones that nothing moves. A facet is a triangle of the mesh with the disc about it (Guy and Debunne 2004, §4.1): the barycentre, the
@@ -31,7 +31,7 @@ class Surfaces(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """Frames of the n bodies, of which only those of rigid ones count; they change from substep to substep."""
+    """Frames of the n bodies, which change every substep; only those of rigid bodies count."""
 
     centre: Floats  # (n,3)
     attitude: Floats  # (n,4) unit quaternions, principal axes to world
@@ -60,7 +60,7 @@ def point_of(surfaces, nodes, frames, body, vertex):  # type: ignore[no-untyped-
 
 @kernel(forceinline=True)
 def middle_of(face_node, face_weight, place, face):  # type: ignore[no-untyped-def]
-    """Where the middle of a face of a soft body is, as its nodes (eight of place (n,3)) have it."""
+    """Return the centre of a soft face from its nodes (eight of place (n,3))."""
     x, y, z = 0.0, 0.0, 0.0
     for k in range(8):
         n, weight = face_node[face, k], face_weight[face, k]
@@ -72,7 +72,7 @@ def middle_of(face_node, face_weight, place, face):  # type: ignore[no-untyped-d
 
 @kernel(forceinline=True)
 def way_of(surfaces, nodes, frames, body, face, x, y, z, h):  # type: ignore[no-untyped-def]
-    """How far the middle of a face, or the point (x, y, z) of a rigid body, has gone in this substep."""
+    """Return the displacement in this substep of a face's centre, or of the point (x, y, z) if rigid."""
     if surfaces.kind[body] == SOFT:
         x, y, z = 0.0, 0.0, 0.0
         for k in range(8):
@@ -112,7 +112,10 @@ def turned_back(rotation, body, x, y, z):  # type: ignore[no-untyped-def]
 
 @kernel(forceinline=True)
 def facet_of(ax, ay, az, bx, by, bz, cx, cy, cz, side):  # type: ignore[no-untyped-def]
-    """Centre, normal and radius of the disc about a triangle, seven numbers; side is 1 or -1. No area: the normal is 0."""
+    """Return centre, normal and radius of a triangle's disc, seven numbers; the normal is 0 without area.
+
+    side is 1 or -1.
+    """
     px, py, pz = bx - ax, by - ay, bz - az
     qx, qy, qz = cx - ax, cy - ay, cz - az
     nx, ny, nz = py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx
@@ -137,7 +140,9 @@ def write_points(surfaces, nodes, frames, body, points):  # type: ignore[no-unty
 
 @kernel
 def write_own(points, first, back, origin, smallest, own):  # type: ignore[no-untyped-def]
-    """Write points (v,3) of the world from row `first` on in the coordinates of a body: its origin (3,), its turn back (3,3).
+    """Write world points (v,3), from row `first` on, in a body's coordinates.
+
+    Given by its origin (3,) and inverse rotation (3,3).
 
     What is smaller than the smallest coordinate that is accepted becomes 0.
     """

@@ -1,4 +1,4 @@
-"""Ties of nodes that hang in the middle of an edge or a face of a larger cell: they stay between its corners.
+"""Ties of hanging nodes, in the middle of an edge or a face of a larger cell, to its corners.
 
 All ties are fulfilled at once, by one pass. A tied node s of mass m_s that has gone by C = x_s - Σ w_i x_i from where it belongs
 hands its push m_s C over to the corners, by its weights, which sum to 1. A corner of mass m_i moves by the pushes on it over the
@@ -34,7 +34,7 @@ def ties_of(node: Ints, corner: Ints, weight: Floats, mass: Floats) -> Ties:
 
 @kernel
 def fulfil_ties(ties, place, away):  # type: ignore[no-untyped-def]
-    """Put tied nodes of place (n,3) where they belong, and move their corners so that momentum stays; away (t,3) is scratch."""
+    """Move tied nodes of place (n,3) to their ties and their corners so that momentum stays; away (t,3) is scratch."""
     count = ties.node.shape[0]
     for t in range(count):
         for k in range(3):

@@ -1,4 +1,4 @@
-"""The walls of the cube (Lock and Wills 2000, §7): a body is reflected where its bounding volume meets one.
+"""The walls of the cube reflect bodies by their bounding volumes (Lock and Wills 2000, §7).
 
 The bounding volume is the ball about the centre of mass that holds the body at every turn, so a body that turns at a wall cannot
 turn out of the cube; the component of the velocity across the wall is inverted, times the restitution, and the spin stays.
@@ -12,7 +12,7 @@ from jostle.kernels.jit import kernel
 
 @kernel
 def reflected(place, velocity, room, restitution):  # type: ignore[no-untyped-def]
-    """Place and velocity along one axis after the walls at ±room; a place between them is left alone."""
+    """Return position and velocity along one axis after reflection at ±room."""
     if -room <= place <= room:
         return place, velocity
     if room <= 0.0:  # the ball fills the cube

@@ -1,4 +1,4 @@
-"""Simulation: the bodies of a world in a cube, moved step by step (Lock and Wills 2000, §7), with any method of jostle.
+"""Simulation: rigid bodies of a world in a cube, step by step (Lock and Wills 2000, §7).
 
 A step: velocities (semi-implicit Euler), places and turns, walls, detection by the world's own method, response. The paper's
 environment is the default: a cube of 100 units, no gravity, equal masses, exchange of velocities and inverted rotation. Ours:
@@ -58,14 +58,14 @@ class Simulation:
     spin : (n, 3) or (3,), optional
         Angular velocities about axes of the world, radians per second.
     mass, density : float or (n,), optional
-        One of them; by default every mass is 1 with the response "exchange", and the density is 1 with "impulse". The mass of an
-        open mesh, and of one without volume, is spread over the box about it.
+        One of them; by default every mass is 1 with the response "exchange", and the density is 1 with "impulse". The mass of a
+        mesh that is open or without volume is spread over its box.
     cube : float or None
-        Edge of the cube about the origin whose walls reflect; None for no walls.
+        Edge of the cube around the origin whose walls reflect; None for no walls.
     gravity : (3,)
-        Lengths per second squared. With it, energy is no longer promised not to grow.
+        Length per second squared. With gravity, energy may grow.
     integrator : {"semi_implicit", "explicit"}
-        "explicit" is the paper's; energy may grow with gravity, and where bodies tumble.
+        "explicit" is the paper's; energy may grow with gravity and when bodies tumble.
     response : {"exchange", "impulse"}
         "exchange": touching bodies that approach exchange velocities and invert their rotation; equal masses only. "impulse":
         impulses at the points of contact; for methods that answer points and normals.
@@ -74,9 +74,9 @@ class Simulation:
     friction : float
         Coefficient >= 0, between bodies; "impulse" only.
     dt : float, optional
-        Seconds of a step; by default `world.dt`, which is set to it.
+        Seconds per step; by default `world.dt`, which is set to it.
     led : sequence of bodies, names or ids
-        Bodies that the caller moves, by setting their poses before each step: they push others, and nothing pushes them.
+        Kinematic bodies: the caller sets their poses before each step. They push others, and nothing pushes them.
     """
 
     def __init__(
@@ -109,9 +109,9 @@ class Simulation:
         frame = world._frame()
         self._bodies, names = frame.bodies, frame.bodies.names
         self._gravity = checked_gravity(gravity)
-        self._led = np.array(sorted({world[body]._row for body in cast.as_list(led, "led")}), np.int64)
+        self._kinematic = np.array(sorted({world[body]._row for body in cast.as_list(led, "led")}), np.int64)
         free = ~frame.static
-        free[self._led] = False
+        free[self._kinematic] = False
         solids = solids_of(frame)
         masses = masses_of(mass, density, solids, free, names, equal=response == "exchange")
         if response == "exchange":
@@ -123,7 +123,7 @@ class Simulation:
         self._deforming = [(row, world[int(frame.bodies.ids[row])]) for row in frame.bodies.deforming]
         self._shapes = {row: body.vertices for row, body in self._deforming}
         self._normals = FaceNormals(frame) if response == "impulse" else None
-        self._led_poses = np.array(frame.poses[self._led])
+        self._kinematic_poses = np.array(frame.poses[self._kinematic])
         self._manifolds: _Manifolds | None = None  # where bodies touch now
         self._room = self._rooms()
         self._check_places(self._state.centre)
@@ -157,7 +157,7 @@ class Simulation:
 
     @property
     def velocity(self) -> Floats:
-        """(n,3) of the centres of mass, lengths per second; a read-only view, set it as a whole."""
+        """(n,3) velocities of the centres of mass, length per second; a read-only view, set it as a whole."""
         return read_only_view(self._state.velocity)
 
     @velocity.setter
@@ -166,7 +166,7 @@ class Simulation:
 
     @property
     def spin(self) -> Floats:
-        """(n,3) angular velocities about axes of the world, radians per second; a read-only view, set it as a whole."""
+        """(n,3) angular velocities in world axes, radians per second; a read-only view, set it as a whole."""
         return read_only_view(self._state.spin)
 
     @spin.setter
@@ -175,12 +175,12 @@ class Simulation:
 
     @property
     def mass(self) -> Floats:
-        """(n,) masses; inf for static and led bodies."""
+        """(n,) masses; inf for static and kinematic bodies."""
         return read_only_view(self._matter.mass)
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        """(n,) whether the simulation moves the body: it is neither static nor led."""
+        """(n,) whether the simulation moves the body: it is neither static nor kinematic."""
         return read_only_view(self._matter.free)
 
     @property
@@ -221,7 +221,7 @@ class Simulation:
     # ------------------------------------------------------------------ the step
 
     def step(self) -> Report:
-        """Move all bodies by one step, find what touches, and respond; return what was found, at the new places."""
+        """Move all bodies by one step, detect contacts and respond; return the report at the new poses."""
         twin = copy.copy(self)
         return all_or_nothing(self.world, self, twin, twin._step)
 
@@ -229,7 +229,7 @@ class Simulation:
         self._check_bodies()
         world, before = self.world, self.world.poses
         self._look_at_shapes()
-        state = self._with_led(before)
+        state = self._with_kinematic(before)
         later = self._gravity
         if self.integrator == "semi_implicit":
             later = np.zeros(3)
@@ -242,12 +242,15 @@ class Simulation:
             _ = report.contacts.details  # where they touch is part of the detection, and computed when it is first asked for
         self.detect_seconds = time.perf_counter() - begin
         self._state, self._manifolds = moved, self._respond(report, moved, poses)
-        self._led_poses = np.array(before[self._led])
+        self._kinematic_poses = np.array(before[self._kinematic])
         self.frames += 1
         return report
 
     def _pulled(self, state: State) -> State:
-        """Velocities after gravity: what rests on another body is held, at the points of the last step, and does not sink."""
+        """Return velocities after gravity.
+
+        A body that rests on another is held at the points of the last step, and does not sink.
+        """
         if not self._gravity.any():
             return state
         velocity, spin = state.velocity.copy(), state.spin.copy()
@@ -309,14 +312,14 @@ class Simulation:
             *(self.restitution, slowest, self.friction),
         )
 
-    def _with_led(self, poses: Floats) -> State:
-        """The state with centres, velocities and spins of led bodies as the caller has moved them since the last step."""
-        if len(self._led) == 0:
+    def _with_kinematic(self, poses: Floats) -> State:
+        """Return the state with kinematic bodies as the caller has moved them since the last step."""
+        if len(self._kinematic) == 0:
             return self._state
         state = State(*(array.copy() for array in self._state))
-        rows = self._led
+        rows = self._kinematic
         state.centre[rows], state.velocity[rows], state.spin[rows] = led_motion(
-            self._led_poses, poses[rows], self._matter.middle[rows], self.dt
+            self._kinematic_poses, poses[rows], self._matter.middle[rows], self.dt
         )
         return state
 

@@ -1,4 +1,4 @@
-"""Who may load the page and connect to it, by Host, by Origin and, where other machines can reach the address, by a token.
+"""Who may load the page and connect: checked by Host, Origin and, for other machines, a token.
 
 A browser sends the name it looked up with every request (Host), and the site that opened a WebSocket with its handshake (Origin).
 So another site can neither connect (its Origin differs) nor pose as this page by a name that it points here (its Host differs: DNS
@@ -29,7 +29,7 @@ class Headers(Protocol):
 
 
 def as_browsers_write(host: str) -> str:
-    """Return a host as it stands in `Host`: names in small letters, numbers in their usual form (0 is 0.0.0.0)."""
+    """Return a host as it stands in `Host`: lower-case names, addresses in canonical form (0 is 0.0.0.0)."""
     try:
         return str(socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)[0][4][0])
     except (socket.gaierror, UnicodeError):
@@ -37,7 +37,7 @@ def as_browsers_write(host: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Return whether only this machine can reach an address."""
     try:
         return ipaddress.ip_address(as_browsers_write(host)).is_loopback
     except ValueError:

@@ -68,7 +68,7 @@ def view(
     shadows: bool = True,
     block: bool | None = None,
 ) -> Viewer:
-    """Show the bodies of a world in a browser, to look at and to drag; faces that touch are red.
+    """Show the bodies of a world in a browser; drag them, and touching faces turn red.
 
     The page shows a copy, with the world's method: what is dragged there leaves the world alone, and later changes of the world are
     not shown. It listens on this machine only. `pip install 'jostle[viewer]'` brings what it needs.
@@ -111,7 +111,7 @@ def view(
     with contextlib.ExitStack() as page:
         address = page.enter_context(open_session(session, LOCAL, port, shadows=shadows))
         viewer = Viewer(address, page.pop_all())
-    sys.stdout.write(f"open {address} in a browser" + ("; Ctrl-C ends it\n" if waits else "\n"))
+    sys.stdout.write(f"open {address} in a browser" + ("; Ctrl-C closes it\n" if waits else "\n"))
     sys.stdout.flush()
     if waits:
         viewer.wait()
@@ -119,5 +119,5 @@ def view(
 
 
 def _interactive() -> bool:
-    """Whether this is a notebook, IPython or a Python prompt, which go on after a call."""
+    """Return whether this is a notebook, IPython or a Python prompt, which continue after a call."""
     return hasattr(sys, "ps1") or bool(sys.flags.interactive) or hasattr(builtins, "__IPYTHON__")

@@ -1,4 +1,4 @@
-"""Bodies on the page: a frame for each that moves, its surface, and the faces that touch in red, those that are near in amber.
+"""Bodies on the page: surfaces that move, touching faces in red, near ones in amber.
 
 What did not change is not sent: a pose, a colour or a set of marked faces goes to the browsers once.
 """
@@ -27,7 +27,7 @@ NO_FACES = np.empty(0, np.int32)
 
 @dataclass
 class BodyOnPage:
-    """One body: its nodes on the page, and what they show now."""
+    """One body: its nodes on the page, and what they show."""
 
     frame: viser.FrameHandle
     surface: viser.MeshHandle
@@ -55,7 +55,7 @@ class BodiesOnPage:
         self.add(start)
 
     def add(self, start: Motion) -> None:
-        """Show the bodies of a motion that are not shown yet."""
+        """Add bodies of a motion that are not shown yet."""
         for number, mesh in list(enumerate(start.meshes))[len(self.bodies) :]:
             vertices = start.vertices[number][0] if number in start.vertices else mesh.vertices
             self.bodies.append(self._made(number, vertices, mesh.faces, deforms=number in start.vertices))
@@ -76,12 +76,12 @@ class BodiesOnPage:
         radius = float(np.linalg.norm(shown, axis=1).max(initial=0.0))
         return BodyOnPage(frame, surface, faces, shown, own, centre, radius, creases, shown)
 
-    def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], led: Collection[int]) -> None:
-        """Show poses, shapes and marks; bodies that are led are where the hand is already."""
+    def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], kinematic: Collection[int]) -> None:
+        """Show poses, shapes and marks; kinematic bodies already are where the hand is."""
         with self._server.atomic():
             tells_faces = bool(snapshot.found.touching)
             for number, body in enumerate(self.bodies):
-                if number not in led:
+                if number not in kinematic:
                     self.place(number, snapshot.poses[number])
                 reshaped = self._deform(number, snapshot.vertices.get(number))
                 for kind, faces in (("red", snapshot.found.touching), ("amber", snapshot.found.near)):
@@ -131,7 +131,7 @@ class BodiesOnPage:
             body.surface.color = body.colour = shown
 
     def _deform(self, number: int, vertices: Floats | None) -> bool:
-        """Show other vertices, in place, or the first ones again (None); return whether they are others."""
+        """Show other vertices in place, or the initial ones (None); return whether they changed."""
         body = self.bodies[number]
         if vertices is body.shape:
             return False

@@ -1,4 +1,4 @@
-"""Colours of the page: those of jostle's pictures, so that a screenshot and a picture of `render` look alike."""
+"""Colours of the page, the same as in jostle's pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The edges that make a shape readable: those where two faces meet at an angle, and those with one face only."""
+"""Edges that make a shape readable: creases between faces, and borders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_FACES = 40_000  # of a body whose edges are drawn: more lines than that are
 
 
 def creases_of(vertices: Floats, faces: NDArray[np.int32]) -> NDArray[np.float32]:
-    """Return (k,2,3) the creases and borders of a mesh; none of a mesh that is large."""
+    """Return (k,2,3) creases and borders of a mesh; none if the mesh is large."""
     nothing = np.empty((0, 2, 3), np.float32)
     if len(faces) == 0 or len(faces) > MOST_FACES:
         return nothing

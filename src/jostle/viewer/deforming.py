@@ -1,9 +1,10 @@
-"""Bodies that give way by deforming: squeezed and bulged by what presses on them, and in shape again afterwards.
+"""Bodies that deform under pressure and return to their shape afterwards.
 
-The mechanics are those of `jostle.sim.SoftSimulation`. What a person holds is led and rigid, in the shape that it had when it was
-taken; hands and static bodies are rigid always; all others are soft. A simulation knows which bodies are soft from its start on,
-so each time something is taken or let go another one goes on from the nodes of the one before. The simulation never moves the pose
-of a soft body, only its vertices; a page needs a pose to put a gizmo at. So after each step a body has the pose that fits best.
+The mechanics are those of `jostle.sim.SoftSimulation`. What a person holds is kinematic and rigid, in the shape that it had when it
+was taken; hands and static bodies are rigid always; all others are soft. A simulation knows which bodies are soft from its start
+on, so each time something is taken or let go another one goes on from the nodes of the one before. The simulation never moves the
+pose of a soft body, only its vertices; a page needs a pose to put a gizmo at. So after each step a body has the pose that fits
+best.
 """
 
 from __future__ import annotations
@@ -67,27 +68,27 @@ class Deformer:
         self.vertices: dict[int, Floats] = {body: self._rest[body].vertices for body in {*self._can, *shapes}}
         self._nodes: dict[int, tuple[Floats, Floats]] = {}  # of bodies that were soft: places in body coordinates, velocities
         self.moves = False
-        self._led: frozenset[int] = frozenset()
+        self._kinematic: frozenset[int] = frozenset()
         self._simulation: SoftSimulation | None = None
-        self._begin(self._led)
+        self._begin(self._kinematic)
 
     def step(self, goals: Mapping[int, Floats], held: Collection[int], with_points: bool) -> tuple[Found, dict[int, Floats]]:
-        """Go on by a step with some bodies drawn towards goals; return what touches, and the goals that were not reached."""
+        """Advance by a step towards goals; return what touches, and the goals not reached."""
         twin = self.twin()
         return all_or_nothing(self.world, self, twin, lambda: twin._step(goals, held, with_points))
 
     def twin(self) -> Deformer:
-        """Return a copy that shares nothing with this one that a step writes in place, but for the world."""
+        """Return a copy that shares nothing that a step writes in place, except the world."""
         twin = copy.copy(self)
         twin.poses, twin.vertices, twin._nodes = self.poses.copy(), self.vertices.copy(), self._nodes.copy()
         twin._simulation = copy.copy(self._simulation)
         return twin
 
     def _step(self, goals: Mapping[int, Floats], held: Collection[int], with_points: bool) -> tuple[Found, dict[int, Floats]]:
-        led = frozenset(held) | frozenset(goals)
-        if led != self._led:
+        kinematic = frozenset(held) | frozenset(goals)
+        if kinematic != self._kinematic:
             self._keep_nodes()
-            self._begin(led)
+            self._begin(kinematic)
         unreached = self._lead(goals)
         if self._simulation is None:  # all that could deform is in hands
             self.moves = False
@@ -97,9 +98,9 @@ class Deformer:
         # The clearance of the report is that of the simulation, and what presses is a hair apart.
         return with_pressed(found_in(report, with_points), *self._simulation.pressed()), unreached
 
-    def _begin(self, led: frozenset[int]) -> None:
-        """Begin a simulation in which other bodies are led, that goes on from the nodes of the one before."""
-        soft = [body for body in self._can if body not in led]
+    def _begin(self, kinematic: frozenset[int]) -> None:
+        """Start a simulation with other kinematic bodies, continuing from the previous nodes."""
+        soft = [body for body in self._can if body not in kinematic]
         meshes = [
             mesh if body in soft or body not in self.vertices else mesh.with_vertices(self.vertices[body])
             for body, mesh in enumerate(self._rest)
@@ -109,18 +110,18 @@ class Deformer:
         simulation = None
         if soft:
             materials = {body: self._materials[body] for body in soft}
-            led_too = sorted(led | self._hands)
-            simulation = SoftSimulation(world, materials, friction=FRICTION, drag=DRAG, dt=self._dt, led=led_too)
+            all_kinematic = sorted(kinematic | self._hands)
+            simulation = SoftSimulation(world, materials, friction=FRICTION, drag=DRAG, dt=self._dt, led=all_kinematic)
             for body in soft:
                 if body in self._nodes:
                     place, velocity = self._nodes[body]
                     simulation.set_nodes(body, place @ self.poses[body, :3, :3].T + self.poses[body, :3, 3], velocity)
-        self.world, self._simulation, self._led = world, simulation, led
+        self.world, self._simulation, self._kinematic = world, simulation, kinematic
 
     def _keep_nodes(self) -> None:
-        """Keep where the nodes of soft bodies are, and how fast; those of bodies in hands are at rest."""
+        """Store positions and velocities of soft bodies' nodes; those of held bodies are at rest."""
         for body in self._can:
-            if body not in self._led and self._simulation is not None:
+            if body not in self._kinematic and self._simulation is not None:
                 place, velocity = self._simulation.nodes_of(body)
                 self._nodes[body] = (place - self.poses[body, :3, 3]) @ self.poses[body, :3, :3], velocity
             elif body in self._nodes:
@@ -128,7 +129,7 @@ class Deformer:
                 self._nodes[body] = place, np.zeros_like(velocity)
 
     def _lead(self, goals: Mapping[int, Floats]) -> dict[int, Floats]:
-        """Move what is drawn towards its goals, all by the same share of their ways, so that what is in a hand stays in it."""
+        """Move dragged bodies towards their goals, all by the same fraction, so that held parts stay in hands."""
         if not goals:
             return {}
         most = FARTHEST * float(np.median(self._sizes[self._can]))
@@ -143,10 +144,10 @@ class Deformer:
         return {} if share == 1.0 else dict(goals)
 
     def _look_at_shapes(self) -> None:
-        """Take over what changed; arrays of bodies at rest stay the same ones, so that nothing is sent of them."""
+        """Update what changed; bodies at rest keep their arrays, so that nothing is sent for them."""
         self.moves = False
         for body in self._can:
-            if body in self._led:
+            if body in self._kinematic:
                 continue
             shown = self.world[body].world_vertices
             before = self.vertices[body] @ self.poses[body, :3, :3].T + self.poses[body, :3, 3]
@@ -158,7 +159,7 @@ class Deformer:
 
 
 def fitted_pose(rest: Floats, shown: Floats) -> Floats:
-    """(4,4) the pose with which points (n,3) of a body come nearest to where they are (least squares)."""
+    """Return (4,4) the pose that best fits points (n,3) of a body to their positions (least squares)."""
     middle, at = rest.mean(axis=0), shown.mean(axis=0)
     u, _, v = np.linalg.svd((shown - at).T @ (rest - middle))
     mirror = np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v)) or 1.0])

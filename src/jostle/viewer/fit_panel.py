@@ -1,4 +1,4 @@
-"""The part of the panel for fitting: slide or stop, what is in the way, and saving the way for `jostle fit`."""
+"""The fitting panel: slide or stop, what blocks the part, and saving its path for `jostle fit`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jostle.viewer.session import Session
 
 
 class FitPanel:
-    """What a person sees who takes a part out."""
+    """The panel of a person who takes a part out."""
 
     def __init__(self, server: viser.ViserServer, session: Session) -> None:
         self._server, self._session = server, session
@@ -23,7 +23,7 @@ class FitPanel:
         with server.gui.add_folder("Fit"):
             self._words = add_html(server.gui, self._said())
             slides = server.gui.add_checkbox("slide along contacts", session.slides)
-            save = server.gui.add_button("Save the way", icon=viser.Icon.DOWNLOAD)
+            save = server.gui.add_button("Save path", icon=viser.Icon.DOWNLOAD)
 
         @slides.on_update
         async def _(event: Any) -> None:
@@ -34,7 +34,7 @@ class FitPanel:
             self._save(event.client)
 
     def show(self) -> None:
-        """Say what is in the way."""
+        """Update the lines that say what blocks each part."""
         show_html(self._words, self._said())
 
     def _said(self) -> Html:
@@ -51,9 +51,9 @@ class FitPanel:
         )
 
     def _save(self, client: viser.ClientHandle | None) -> None:
-        """Write the way of each body that was led, beside where the viewer was started, and send it to the browser."""
+        """Write the path of each moved body to the current folder, and send it to the browser."""
         try:
-            saved = save_ways(self._session, Path.cwd())
+            saved = save_paths(self._session, Path.cwd())
         except JostleError as error:
             if client is not None:
                 client.add_notification("jostle", plain(str(error), LONGEST_SENTENCE), color="red", auto_close_seconds=8.0)
@@ -64,18 +64,18 @@ class FitPanel:
                 client.add_notification(f"{file.name} written", command, auto_close_seconds=20.0, color="green")
 
 
-def save_ways(session: Session, folder: Path) -> list[tuple[Path, str]]:
-    """Write the way of every body that was led; return the files, by the bodies' numbers, and the commands that replay them."""
+def save_paths(session: Session, folder: Path) -> list[tuple[Path, str]]:
+    """Write the path of every moved body; return the files, named by body number, and the commands that replay them."""
     from jostle.errors import InputError
 
     if not session.guides:
-        raise InputError("nothing was moved yet; drag a part, then save its way")
+        raise InputError("nothing was moved yet; drag a part, then save its path")
     saved = []
     for number, guide in list(session.guides.items()):
         path = guide.path()
         file = folder / f"body_{number}_way.csv"
         write_path(path, file)
-        # A tenth less: where a body slid it came nearer by up to a hundredth at every step.
+        # A tenth less: a sliding body may come closer by up to a hundredth at every step.
         separation = f"{0.9 * guide.separation:.4g}"
         subject, body = shlex.quote(session.subject.name), shlex.quote(path.body)
         command = f"jostle fit {subject} --move={body} --path={file.name} --separation={separation}"
@@ -86,7 +86,7 @@ def save_ways(session: Session, folder: Path) -> list[tuple[Path, str]]:
 
 
 def first_to_move(session: Session) -> int:
-    """The body that the scene's first path is for; otherwise the first that is not static."""
+    """Return the body of the scene's first path, or else the first body that is not static."""
     start = session.subject.start
     for path in session.subject.paths.values():
         if path.body in start.names:

@@ -1,4 +1,4 @@
-"""The frames of a motion, by number: those of a recording, or those of a scene, made when they are first looked at.
+"""The frames of a motion by number: recorded, or made by a scene when first shown.
 
 A scene of 800 frames takes seconds to record; the viewer shows the first frame at once and makes the others while they play.
 """
@@ -19,11 +19,11 @@ class Frames(Protocol):
 
     @property
     def count(self) -> int:
-        """How many frames there are; may shrink when a scene turns out to end earlier."""
+        """The number of frames; it may shrink if a scene ends earlier."""
         ...
 
     def at(self, number: int) -> tuple[Floats, dict[int, Floats]]:
-        """Return poses (n,4,4) of all bodies and vertices (k,3) of those that deform, by body number."""
+        """Return poses (n,4,4) of all bodies, and vertices (k,3) of deforming ones by body number."""
         ...
 
 
@@ -56,7 +56,7 @@ class SceneFrames:
 
     @property
     def count(self) -> int:
-        """Those of the scene, or up to where it ended by itself."""
+        """Number of frames of the scene, up to where it ended by itself."""
         return self._count
 
     def at(self, number: int) -> tuple[Floats, dict[int, Floats]]:

@@ -1,4 +1,4 @@
-"""Gizmos: arrows and rings to drag and turn a body with. Each browser has one, on the body that was clicked there last.
+"""Gizmos: arrows and rings to move a body. Each browser has one, on the body clicked last.
 
 What a hand does is told to the session at once and in order (the callbacks are coroutines that never wait); the body on the page
 follows the hand without waiting for a detection, unless it is led (fitting), where only the session knows how far it may go.
@@ -74,6 +74,6 @@ class Gizmo:
             self._session.move(self.body, pose, self._person)
         elif event.phase == "end":
             self.dragging = False
-            self._session.let_go(self.body, self._person)
+            self._session.release(self.body, self._person)
         if not self.dragging:
             self.follow()

@@ -1,4 +1,4 @@
-"""Hands that grasp: a person's hand that touches a body while it is closed takes it along, until it is opened again.
+"""Grasping hands: a closed hand carries a body that it touches, until it opens.
 
 (Kitamura et al. 1998, §4.3: one hand grasps bodies and carries them, another one changes their motion by touching them, which any
 held body does where bodies are pushed.) A person opens and closes a hand apart from dragging it: a way is made of many drags. So
@@ -18,7 +18,7 @@ from jostle.viewer.holding import Holding
 
 
 class Grasping:
-    """Who drags what, whose hands are closed, and what is in them.
+    """Who drags what, whose hands are closed, and what they hold.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Grasping:
         self._lock = threading.RLock()
 
     def take(self, body: int, holder: Hashable) -> bool:
-        """Begin to drag a body, out of a hand if it is in one's own; return False if somebody else has it."""
+        """Start dragging a body, also out of one's own hand; return False if somebody else holds it."""
         with self._lock:
             if not self._holding.take(body, holder):
                 return False
@@ -50,48 +50,51 @@ class Grasping:
                 self._hand_of[holder] = body
             return True
 
-    def let_go(self, body: int, holder: Hashable) -> bool:
-        """Drag a body no more; return whether it is free now: a hand that is closed stays its holder's."""
+    def release(self, body: int, holder: Hashable) -> bool:
+        """Stop dragging a body; return whether it is free now.
+
+        A closed hand stays its holder's.
+        """
         with self._lock:
             if self._dragged.get(body) == holder:
                 del self._dragged[body]
             if body in self._hands and holder in self._closed:
                 return False
-            return self._holding.let_go(body, holder)
+            return self._holding.release(body, holder)
 
     def leave(self, holder: Hashable) -> bool:
-        """Somebody is gone, and lets go of everything; return whether that was anything."""
+        """Release everything of a holder who left; return whether there was anything."""
         with self._lock:
             self._dragged = {body: by for body, by in self._dragged.items() if by != holder}
             self._hand_of.pop(holder, None)
             return self.open(holder)
 
     def close(self, holder: Hashable) -> None:
-        """Close the hands of a person, from the one that they had last: what they touch is taken along."""
+        """Close a person's hands, starting with the last used: they carry what they touch."""
         with self._lock:
             self._closed.add(holder)
             if holder in self._hand_of:
                 self._holding.take(self._hand_of[holder], holder)
 
     def open(self, holder: Hashable) -> bool:
-        """Open the hands of a person; what they do not drag is free again. Return whether anything is."""
+        """Open a person's hands; bodies they do not drag become free. Return whether any did."""
         with self._lock:
             self._closed.discard(holder)
             free = [body for body, by in self._holding.held().items() if by == holder and body not in self._dragged]
             for body in free:
                 self._grips.pop(body, None)
-                self._holding.let_go(body, holder)
+                self._holding.release(body, holder)
             return bool(free)
 
     def lose_all(self) -> None:
-        """Nothing is in any hand: bodies were put elsewhere."""
+        """Empty all hands: bodies were placed elsewhere."""
         with self._lock:
             for body, (hand, _) in self._grips.items():
-                self._holding.let_go(body, self._holding.holder_of(hand))
+                self._holding.release(body, self._holding.holder_of(hand))
             self._grips.clear()
 
     def grasp_touched(self, pairs: Iterable[tuple[int, int]], poses: Floats) -> bool:
-        """Let each hand that is closed and empty grasp the first free body that it touches; return whether one did."""
+        """Let each closed empty hand grasp the first free body it touches; return whether one did."""
         grasped = False
         with self._lock:
             full = {hand for hand, _ in self._grips.values()}
@@ -106,13 +109,13 @@ class Grasping:
         return grasped
 
     def carried(self, goals: Mapping[int, Floats]) -> dict[int, Floats]:
-        """Return goals (4,4) of bodies, with those of what is in the hands among them."""
+        """Return goals (4,4) of bodies, including what is in the hands."""
         with self._lock:
             along = {body: goals[hand] @ pose for body, (hand, pose) in self._grips.items() if hand in goals and body not in goals}
         return {**goals, **along}
 
     def dragged(self) -> frozenset[int]:
-        """Return the bodies that are dragged now, with what is in dragged hands."""
+        """Return the dragged bodies, with what is in dragged hands."""
         with self._lock:
             return frozenset(self._dragged) | {body for body, (hand, _) in self._grips.items() if hand in self._dragged}
 

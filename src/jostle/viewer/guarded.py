@@ -1,4 +1,4 @@
-"""viser's server behind a guard: `admission.py` judges every request and `messages.py` every message before viser sees it.
+"""viser's server behind a guard: `admission.py` checks requests, `messages.py` checks messages.
 
 The guard uses public options of `websockets.serve`: `process_request`, `create_connection`, `logger`. viser calls `serve` itself
 and takes no options for it, so `serve` is replaced by a function that adds them while a server is made. If viser does not call it,
@@ -110,7 +110,7 @@ class Guard:
         }
 
     def answered(self, connection: ServerConnection, request: Request, answer: Any) -> Response | None:
-        """Return a refusal, or viser's response with the guard's headers; None to accept a WebSocket."""
+        """Return a refusal, or viser's response with the guard's headers; None accepts a WebSocket."""
         why = self.admission.refusal(request.path, request.headers)
         if why is not None:
             return self._with_headers(connection.respond(http.HTTPStatus.FORBIDDEN, f"{why}\n"), request)
@@ -133,7 +133,7 @@ class Guard:
         return response
 
     def admits(self, connection: GuardedConnection, message: Message) -> bool:
-        """Whether viser gets a message; files are taken here."""
+        """Return whether viser gets a message; files are handled here."""
         if isinstance(message, messages.ViewerCameraMessage):
             return True
         client = connection.client
@@ -143,7 +143,7 @@ class Guard:
             if self.transfers is None or self.uploader is None:
                 raise InputError("no files are taken here")
             if isinstance(message, FileTransferPart):
-                self.transfers.go_on(connection, message)
+                self.transfers.receive(connection, message)
             else:
                 uploader = self.uploader(client.client_id)
                 if uploader is not None:
@@ -164,7 +164,7 @@ class Guard:
 
 
 class GuardedConnection(ServerConnection):
-    """A browser's WebSocket: closed by a message that no page would send, slowed down when messages come too fast."""
+    """A browser's WebSocket, closed by invalid messages and throttled if they come too fast."""
 
     def __init__(self, guard: Guard, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -176,7 +176,7 @@ class GuardedConnection(ServerConnection):
         self._fragments = 0  # of the message that comes
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin; if too many connections wait for a request, close the oldest."""
+        """Start; if too many connections wait for a request, close the oldest."""
         super().connection_made(transport)
         opening = self._guard.opening
         opening[self] = None
@@ -222,7 +222,7 @@ class GuardedConnection(ServerConnection):
                 raise self.protocol.close_exc from None  # also what it sent after that goes nowhere
 
     async def _be_introduced(self, message: Message) -> None:
-        """Wait until viser has handled the first message, which says where the camera is."""
+        """Wait until viser has handled the first message, which has the camera's pose."""
         if self.client is None and self._introduces:
             end = time.monotonic() + PATIENCE
             while (client := self._guard.client_of(self)) is None and time.monotonic() < end:
@@ -232,14 +232,14 @@ class GuardedConnection(ServerConnection):
 
 
 class Pace:
-    """How fast a connection may go on: a budget that fills by `rate` a second up to `burst`."""
+    """A rate limit: a budget that fills by `rate` per second up to `burst`."""
 
     def __init__(self, now: float, rate: float, burst: float) -> None:
         self.left, self._at = burst, now
         self._rate, self._burst = rate, burst
 
     def wait(self, cost: float, now: float) -> float:
-        """Spend some of it; return the seconds to wait before going on, 0 while there is enough."""
+        """Spend some of the budget; return the seconds to wait, 0 while there is enough."""
         self.left = min(self._burst, self.left + self._rate * (now - self._at)) - cost
         self._at = now
         return max(0.0, -self.left / self._rate)
@@ -271,7 +271,7 @@ def _served_by(guard: Guard) -> Iterator[None]:
 
 
 class _Server(viser.ViserServer):
-    """viser's server without its tunnel to the internet: any browser that is connected could ask for it."""
+    """viser's server without its share tunnel, which any connected browser could request."""
 
     guard: Guard
 
@@ -280,7 +280,7 @@ class _Server(viser.ViserServer):
 
 
 def open_guarded(admission: Admission, title: str) -> Any:
-    """Return a viser server that listens behind a guard, its attribute `guard`; the port may be another one than was asked for."""
+    """Return a viser server behind a guard (its attribute `guard`); the port may differ from the requested one."""
     # A browser may go away at any instant, also between a look at who is there and a message to them.
     warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
     guard = Guard(admission)
@@ -306,11 +306,11 @@ class UploaderOnPage:
         self._tell(plain(text, LONGEST_SENTENCE))
 
     def acknowledge(self, start: FileTransferStartUpload, received: int) -> None:
-        """Show how much has come."""
+        """Show the progress of a file."""
         self._send(_messages.FileTransferPartAck(start.source_component_uuid, start.transfer_uuid, received, start.size_bytes))
 
     def dismiss(self, start: FileTransferStartUpload) -> None:
-        """Show no more that a file is under way, and let the button be pressed again."""
+        """Hide the progress of a file, and enable the button again."""
         self.acknowledge(start, start.size_bytes)
         self._send(_messages.RemoveNotificationMessage(f"upload-{start.transfer_uuid}"))
 

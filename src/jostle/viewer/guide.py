@@ -1,4 +1,4 @@
-"""A body that is led by hand among others: it stops before contact and slides along it, and remembers its way.
+"""A body moved by hand among others: it stops before contact, slides along it, and records its path.
 
 The same walk as `jostle fit` makes along a recorded path (Eckstein, Schömer 1999, §5: an engineer pulls a cover out of a
 headlight), one piece at a time: from where the body is to where the hand is now.
@@ -26,7 +26,7 @@ NOTHING = 1e-3  # separations: what moves less does not move
 
 
 class Guide:
-    """One body on the way.
+    """One guided body.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Guide:
         self._way: list[Floats] = [np.array(world[body].pose)]
 
     def draw_to(self, goal: Floats) -> bool:
-        """Go towards a pose until contact, for a while; return whether it moved and has some way left."""
+        """Move towards a pose until contact, for a while; return whether it moved and has some way left."""
         twin = copy.copy(self)
         twin._way = self._way.copy()
         return all_or_nothing(self.world, self, twin, lambda: twin._drawn_to(goal))
@@ -72,13 +72,13 @@ class Guide:
         return self._away(begin, body.pose) > 0.1 * self.separation and left > self.separation
 
     def path(self) -> RecordedPath:
-        """Return the way so far, for `jostle fit`."""
+        """Return the path so far, for `jostle fit`."""
         if len(self._way) < 2:
             raise InputError(f"body {self.world[self.body].name!r} has not moved yet; there is no way to save")
         return RecordedPath(np.stack(self._way), body=self.world[self.body].name)
 
     def with_contact(self, found: Found) -> Found:
-        """Return what was found with this body's contact added."""
+        """Return the findings with this body's contact added."""
         touch = self.touch
         if touch is None:
             return found
@@ -97,7 +97,7 @@ class Guide:
         )
 
     def _not_too_far(self, begin: Floats, goal: Floats) -> Floats:
-        """A hand that was ahead of a blocked body may have turned far: go a part of that way, which has a direction."""
+        """Return part of a large turn, which has a direction: a hand ahead of a blocked body may turn far."""
         from jostle.continuous.interpolate import pose_at, turn_between
 
         try:

@@ -1,4 +1,7 @@
-"""Who holds which body. One holder at a time; whoever leaves lets go of everything. Safe to use from any thread."""
+"""Who holds which body, one holder at a time. Thread-safe.
+
+A holder who leaves releases everything.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Hashable
 
 
 class Holding:
-    """Bodies, by number, in the hands of people (any hashable thing that stands for one)."""
+    """Bodies by number, and their holders (any hashable value per person)."""
 
     def __init__(self) -> None:
         self._holder: dict[int, Hashable] = {}
@@ -18,8 +21,8 @@ class Holding:
         with self._lock:
             return self._holder.setdefault(body, holder) == holder
 
-    def let_go(self, body: int, holder: Hashable) -> bool:
-        """Let go of a body; return whether this holder had it."""
+    def release(self, body: int, holder: Hashable) -> bool:
+        """Release a body; return whether this holder had it."""
         with self._lock:
             if self._holder.get(body) != holder:
                 return False
@@ -27,18 +30,18 @@ class Holding:
             return True
 
     def leave(self, holder: Hashable) -> list[int]:
-        """Let go of everything that a holder has; return which bodies these were."""
+        """Release everything of a holder; return the bodies."""
         with self._lock:
-            let_go = [body for body, by in self._holder.items() if by == holder]
-            for body in let_go:
+            released = [body for body, by in self._holder.items() if by == holder]
+            for body in released:
                 del self._holder[body]
-            return let_go
+            return released
 
     def holder_of(self, body: int) -> Hashable | None:
         """Return who holds a body, None if nobody does."""
         return self._holder.get(body)
 
     def held(self) -> dict[int, Hashable]:
-        """Return all bodies that are held, and by whom."""
+        """Return all held bodies and their holders."""
         with self._lock:
             return dict(self._holder)

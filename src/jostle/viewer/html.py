@@ -1,4 +1,4 @@
-"""Text and markup for the page. Names of bodies and files come from anywhere: they reach a page by `fill` or by `plain` only.
+"""Text and markup for the page. Names are untrusted: they reach a page by `fill` or `plain` only.
 
 `add_html` and `show_html` are the only ways to the page's HTML elements, and take what `fill` made. A test reads the viewer's
 sources and fails where markup is put together in another way.
@@ -23,7 +23,7 @@ class Html(str):
 
 
 def fill(template: str, **values: object) -> Html:
-    """Return a literal template with values at its {names}, escaped unless they are `Html` themselves."""
+    """Return a literal template with values at its {names}, escaped unless they are `Html`."""
     return Html(template.format(**{name: value if isinstance(value, Html) else escaped(value) for name, value in values.items()}))
 
 
@@ -33,12 +33,12 @@ def joined(parts: Iterable[Html], between: Html | None = None) -> Html:
 
 
 def escaped(value: object) -> Html:
-    """Return a value as text that is no markup, also in an attribute."""
+    """Return a value as escaped text, also for attributes."""
     return Html(html.escape(plain(str(value)), quote=True))
 
 
 def plain(text: str, longest: int = LONGEST_NAME) -> str:
-    """Return text in one line without characters that hide or turn others around, shortened in its middle."""
+    """Return text in one line without invisible or bidirectional characters, shortened in the middle."""
     text = " ".join(text[: 50 * longest].split())
     text = "".join(each if each.isprintable() or each in _JOINERS else "\ufffd" for each in text)
     if len(text) <= longest:
@@ -48,7 +48,7 @@ def plain(text: str, longest: int = LONGEST_NAME) -> str:
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
-    """Return plain names that differ from each other where the names do, for lists to choose from."""
+    """Return plain names for choice lists, distinct where the names are."""
     shown: dict[str, int] = {}
     for number, name in enumerate(names):
         text = plain(name) or "\ufffd"

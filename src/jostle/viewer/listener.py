@@ -1,4 +1,4 @@
-"""Listener: who is told what happens in a session; called from the session's thread."""
+"""Listener: callbacks of a session, called from its thread."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from jostle.viewer.subject import Subject
 
 
 class Listener:
-    """Somebody who wants to know; what is not of interest may be left as it is here."""
+    """Callbacks of a session; subclasses override what they need."""
 
     def show(self, snapshot: Snapshot) -> None:
-        """Draw what was found."""
+        """Show the result of a detection."""
 
     def settings_changed(self, settings: Settings) -> None:
         """Show other settings; also the old ones again where new ones were refused."""
 
     def bodies_added(self, subject: Subject) -> None:
-        """Show that there are more bodies now, after those that were there."""
+        """Show added bodies, after the existing ones."""
 
     def problem(self, text: str) -> None:
-        """Tell people a sentence."""
+        """Show a message."""

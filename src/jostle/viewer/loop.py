@@ -1,4 +1,4 @@
-"""The loop of a session: a thread of its own that goes round while there is something to do, and waits where there is not.
+"""The loop of a session: a thread that runs rounds while there is work, and waits otherwise.
 
 Whoever asks for something only leaves a note and never waits: a method that takes seconds keeps the loop busy, not the page. Goals
 of bodies that are dragged are kept apart from other notes, the latest of each body only, so that a slow loop goes where the hand
@@ -22,14 +22,14 @@ FASTEST = 1.0 / 60.0  # seconds of a round of the loop, at least: no browser sho
 
 
 class Loop:
-    """Rounds, and what was wished since the last of them.
+    """Rounds, and the requests since the last one.
 
     Parameters
     ----------
     go_round : callable
-        Does what was wished (`taken`).
+        Handles the requests (`taken`).
     seconds_until_due : callable
-        Until a round is due though nobody wishes anything; None for never.
+        Seconds until a round is due without any request; None for never.
     """
 
     def __init__(self, go_round: Callable[[], object], seconds_until_due: Callable[[], float | None]) -> None:
@@ -55,7 +55,7 @@ class Loop:
             self._wake.notify()
 
     def draw_on(self, goals: Mapping[int, Floats]) -> None:
-        """Go on towards goals that were not reached, unless the hand has moved on."""
+        """Continue towards goals that were not reached, unless the hand has moved on."""
         with self._lock:
             for body, goal in goals.items():
                 self._goals.setdefault(body, goal)
@@ -67,12 +67,12 @@ class Loop:
         return notes, goals
 
     def put_back(self, notes: list[Note], goals: Mapping[int, Floats]) -> None:
-        """Gather again what a round that was interrupted has not done, before what came since."""
+        """Put back what an interrupted round has not done, before newer requests."""
         with self._lock:
             self._notes, self._goals = [*notes, *self._notes], {**goals, **self._goals}
 
     def start(self) -> None:
-        """Begin to go round."""
+        """Start the thread."""
         self._thread = threading.Thread(target=self._run, name="jostle viewer", daemon=True)
         self._thread.start()
 
@@ -92,7 +92,7 @@ class Loop:
                 rest = self._seconds_to_wait(begin)
                 if self._stopped or (rest is not None and rest <= 0.0):
                     continue
-                # Up to the next round that is due; or, where none is, until somebody wishes something.
+                # Until the next round is due or, if none is, until a request comes.
                 self._wake.wait_for(self._wished if rest is None else self._ended, rest)
 
     def _ended(self) -> bool:
@@ -102,7 +102,7 @@ class Loop:
         return self._stopped or bool(self._notes) or bool(self._goals)
 
     def _seconds_to_wait(self, begin: float) -> float | None:
-        """Until the next round; None until somebody wishes something."""
+        """Return seconds until the next round; None until a request comes."""
         least = FASTEST - (time.perf_counter() - begin)
         if self._notes or self._goals:
             return least

@@ -1,4 +1,4 @@
-"""Faces that are marked, as triangles to draw over a body: lifted a little to either side, so that they are seen from both.
+"""Marked faces as triangles over a body, lifted to both sides so that they show from both.
 
 Only the marked faces are sent to a page, not the colours of all faces of a body: some hundred triangles instead of 50,000 for
 every frame. Each face has corners of its own and is lifted along its own normal.
@@ -13,7 +13,7 @@ from jostle._types import Floats, Ints
 
 
 def lifted(vertices: Floats, faces: Ints, marked: Ints, lift: float) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-    """Return corners (6k,3) and triangles (2k,3) of k marked faces: one of each above the face, one below, turned round."""
+    """Return corners (6k,3) and triangles (2k,3) of k marked faces: one above each face, one flipped below."""
     corners = vertices[faces[marked]]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(across, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""The messages that a page may send: eight kinds of viser's, for what is on our page, with the types of their fields.
+"""The messages a page may send: eight of viser's kinds, with the types of their fields.
 
 No browser sends anything else: whatever does not decode as one of them closes its connection. `allowed` then tells whether the
 sender may make that change now: the control exists, is enabled and accepts the value. A page that lags behind may ask for what is
@@ -73,7 +73,7 @@ class TransformControlsUpdateMessage(_Message, frozen=True):
 
 
 class TransformControlsDragEndMessage(_Message, frozen=True):
-    """A gizmo is let go."""
+    """A gizmo was released."""
 
     name: Name
     owner: Name = ""
@@ -142,12 +142,12 @@ def decoded(raw: bytes | str) -> Message:
 
 
 def encoded(message: Message) -> bytes:
-    """Return the bytes for viser: made anew, so that nothing passes that was not looked at."""
+    """Return the bytes for viser, encoded again, so that nothing unchecked passes."""
     return msgspec.msgpack.encode(message)
 
 
 def allowed(message: Message, element: Any) -> bool:
-    """Whether a sender may do this; `element` is the control that a `GuiUpdateMessage` is about, if there is one."""
+    """Return whether a sender may do this; `element` is the control of a `GuiUpdateMessage`, if any."""
     if isinstance(message, GuiUpdateMessage):
         return element is not None and element.visible and not element.disabled and _fits(element, message.updates.value)
     if isinstance(message, TransformControlsDragStartMessage | TransformControlsUpdateMessage | TransformControlsDragEndMessage):
@@ -156,7 +156,7 @@ def allowed(message: Message, element: Any) -> bool:
 
 
 def _fits(element: Any, value: bool | float | str) -> bool:
-    """Whether a control can have a value."""
+    """Return whether a control can have a value."""
     if isinstance(element, viser.GuiCheckboxHandle):
         return isinstance(value, bool)
     if isinstance(element, viser.GuiButtonHandle):

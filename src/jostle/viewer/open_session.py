@@ -1,4 +1,4 @@
-"""A session on a page: opened, started, and closed at the end, whatever ends it."""
+"""Open a session on a page, and close both at the end."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from jostle.viewer.session import Session
 
 @contextmanager
 def open_session(session: Session, host: str = LOCAL, port: int = 0, *, play: bool = False, **page: Any) -> Iterator[str]:
-    """Show a session in browsers; yields the address, with a token where others can reach it.
+    """Show a session in browsers; yield its address, with a token if others can reach it.
 
     Parameters
     ----------
     session : Session
     host : str
-        Where to listen; by default others than this machine cannot reach it.
+        Address to listen on; by default only this machine can reach it.
     port : int
-        0: any that is free.
+        0 picks any free port.
     play : bool
         Whether its motion plays from the start.
     page

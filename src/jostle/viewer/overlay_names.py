@@ -12,5 +12,5 @@ def names_for(method: Method) -> list[str]:
 
 
 def what_of(method: Method, name: str) -> str:
-    """Return what the method itself calls an overlay."""
+    """Return the method's own name of an overlay."""
     return method.traits.overlays.get(name, "")

@@ -1,4 +1,4 @@
-"""What a method shows of itself, as lines, points and pictures: an `Overlay` turned into what a page can draw.
+"""An `Overlay` as lines, points and images that a page can draw.
 
 Boxes become their edges, balls three circles, discs a circle and its normal. Nothing is left out silently: `lines_of` returns how
 many shapes there were and how many are drawn.
@@ -22,7 +22,7 @@ _CIRCLE = np.stack([np.cos(_AROUND), np.sin(_AROUND)], axis=1)
 
 
 class Drawn(NamedTuple):
-    """Lines (k,2,3) and points (k,3) of an overlay in world coordinates, and how many of its shapes these are."""
+    """Lines (k,2,3) and points (k,3) of an overlay in world coordinates, and how many shapes they show."""
 
     lines: Floats
     points: Floats
@@ -31,7 +31,7 @@ class Drawn(NamedTuple):
 
 
 def drawn(overlay: Overlay) -> Drawn:
-    """Return all that an overlay has to draw in the world, up to a number of each kind."""
+    """Return an overlay's shapes in the world, up to a number of each kind."""
     parts = []
     shapes = shown = 0
     for each, as_lines in (
@@ -50,7 +50,7 @@ def drawn(overlay: Overlay) -> Drawn:
 
 
 def _spread(count: int, most: int) -> NDArray[np.int64]:
-    """Numbers of at most so many of them, evenly spread: a part of the scene is not drawn whole while another is bare."""
+    """Return at most so many indices, evenly spread, so that no part of the scene is bare."""
     return np.arange(count) if count <= most else np.linspace(0, count - 1, most).astype(np.int64)
 
 
@@ -86,7 +86,7 @@ def _outlines_of_discs(discs: Floats) -> Floats:
 
 
 def as_picture(image: NDArray[Any], smallest: int = 160) -> NDArray[np.uint8]:
-    """(h,w,3) a named image of an overlay in colours: what is not finite is white, the rest runs from dark to light."""
+    """Return (h,w,3) an overlay's image in colours: dark to light, white where not finite."""
     values = np.asarray(image, np.float64)
     if values.ndim == 2:
         finite = np.isfinite(values)

@@ -1,4 +1,4 @@
-"""The page: what a session shows in browsers, and what people do there, told to the session.
+"""The page: shows a session in browsers, and passes people's actions to it.
 
 Snapshots arrive in the session's thread and are drawn there: sending to a browser never waits. Numbers and the curve change ten
 and five times a second at most, whatever the rate of detection: nobody reads faster, and a browser has to draw them.
@@ -36,7 +36,7 @@ NOTHING = "nothing"  # in the list of bodies to put a gizmo on
 
 
 class Person:
-    """One browser: who it is, its gizmo, and whether it hears sounds."""
+    """One browser: who it is, its gizmo, and whether it plays sounds."""
 
     def __init__(self, client: viser.ClientHandle, name: str, page: Page) -> None:
         self.client, self.name, self._session = client, name, page.session
@@ -107,7 +107,7 @@ class Page(Listener):
         self._snapshot: Snapshot | None = None
         self._note = ""
         self._held: dict[int, Any] = {}
-        self._told: dict[str, float] = {"numbers": 0.0, "curve": 0.0, "knock": 0.0}
+        self._last_sent: dict[str, float] = {"numbers": 0.0, "curve": 0.0, "knock": 0.0}
         self._closed = threading.Event()
         if self.uploads is not None:
             server.guard.transfers, server.guard.uploader = self.uploads.transfers, self._uploader
@@ -124,7 +124,7 @@ class Page(Listener):
             self.uploads.close()
 
     def _furnish(self, shadows: bool) -> None:
-        """Theme, light, floor and the first view: from the front right above, all bodies in sight."""
+        """Set theme, light, floor and the first view: from the front right above, all bodies in sight."""
         server, extent = self.server, self.scale.extent
         server.gui.configure_theme(brand_color=colours.BRAND, show_logo=False, show_share_button=False)
         server.gui.main_panel.dock_right()
@@ -168,7 +168,7 @@ class Page(Listener):
     # ------------------------------------------------------------------ the session tells
 
     def show(self, snapshot: Snapshot) -> None:
-        """Draw what was found."""
+        """Show the result of a detection."""
         held = self.session.holding.held()
         self.bodies.show(snapshot, held, self.session.grasping.dragged() if self.session.leads_at_once else ())
         self._mark_held(held)
@@ -203,7 +203,7 @@ class Page(Listener):
         return None if person is None else person.uploader
 
     def problem(self, text: str) -> None:
-        """Tell all."""
+        """Notify all browsers."""
         for person in list(self.people.values()):
             person.tell(text)
 
@@ -215,13 +215,13 @@ class Page(Listener):
 
     def _due(self, what: str, every: float) -> bool:
         now = time.perf_counter()
-        if now - self._told[what] < every:
+        if now - self._last_sent[what] < every:
             return False
-        self._told[what] = now
+        self._last_sent[what] = now
         return True
 
     def _keep_numbers(self) -> None:
-        """Renew numbers while nothing comes: the last ones that were too early, and for how long a slow method runs already."""
+        """Update numbers while nothing comes: postponed ones, and how long a slow method has been running."""
         while not self._closed.wait(0.25):
             self.panel.show_numbers(self._snapshot, self._note)
             self.panel.show_curve()

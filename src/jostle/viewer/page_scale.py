@@ -17,7 +17,7 @@ SIZE = 4.0  # of the longest side of the first frame, on the page
 
 @dataclass(frozen=True, eq=False)
 class PageScale:
-    """The middle of the world at first, and by what lengths are multiplied; lowest is the floor, in page units."""
+    """The world's initial centre and the scale to page units; `lowest` is the floor, in page units."""
 
     middle: Floats
     factor: float
@@ -26,7 +26,7 @@ class PageScale:
 
     @staticmethod
     def of(start: Motion, cube: float | None = None) -> PageScale:
-        """Frame all bodies where they start, with the cube that they live in if there is one."""
+        """Frame all bodies at their start, with their cube if there is one."""
         corners = []
         for k, (mesh, pose) in enumerate(zip(start.meshes, start.poses[0], strict=True)):
             points = start.vertices[k][0] if k in start.vertices else mesh.vertices
@@ -46,11 +46,11 @@ class PageScale:
         return shown
 
     def place(self, pose: Floats, centre: Floats) -> tuple[Floats, Floats]:
-        """Quaternion (w, x, y, z) and position on the page of a point (3,) that goes with a body."""
+        """Return quaternion (w, x, y, z) and position on the page of a body's point (3,)."""
         return quaternion_of(pose), self.points(pose[:3, :3] @ centre + pose[:3, 3])
 
     def pose(self, wxyz: Floats, position: Floats, centre: Floats) -> Floats:
-        """(4,4) the pose of a body whose point `centre` is at a place on the page, turned like this."""
+        """Return (4,4) the pose of a body whose point `centre` has this position and rotation on the page."""
         w, x, y, z = np.asarray(wxyz, np.float64) / np.linalg.norm(wxyz)
         pose = np.eye(4)
         pose[:3, :3] = [

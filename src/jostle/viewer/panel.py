@@ -1,6 +1,6 @@
-"""The panel: numbers, the curve of detection times, the method and what it is asked, what is shown, and the motion.
+"""The panel: numbers, detection times, the method and its options, overlays, and the motion.
 
-It is shared: what one browser sets, all see. Elements that Python sets do not come back as wishes (such events have no client).
+It is shared: what one browser sets, all see. Elements that Python sets do not come back as requests (such events have no client).
 """
 
 from __future__ import annotations
@@ -97,14 +97,14 @@ class Panel:
         change = self._session.change
         _when_set(self._method, lambda value: change(method=value))
         _when_set(self._rest, lambda value: change(method=_written(self._method.value, value)))
-        for element, wish in (
+        for element, option in (
             (self._clearance, "clearance"), (self._budget, "budget"), (self._solid, "solid"), (self._itself, "itself"),
             (self._overlay, "overlay"), (self._contacts, "contacts"),
         ):  # fmt: skip
-            _when_set(element, self._changes(wish))
+            _when_set(element, self._changes(option))
 
-    def _changes(self, wish: str) -> Callable[[Any], object]:
-        return lambda value: self._session.change(**{wish: value})
+    def _changes(self, option: str) -> Callable[[Any], object]:
+        return lambda value: self._session.change(**{option: value})
 
     def _add_bodies(self, gui: viser.GuiApi, settings: Settings) -> None:
         with gui.add_folder("Bodies") as self.bodies_folder:
@@ -151,7 +151,7 @@ class Panel:
             self._play.label, self._play.icon = label, icon
 
     def show_settings(self, settings: Settings) -> None:
-        """Show settings that were taken, or the old ones again where new ones were refused."""
+        """Show accepted settings, or the previous ones if new ones were refused."""
         name, rest = name_and_rest(settings.method, "method")
         names = tuple(names_for(settings.made_method()))
         if tuple(self._overlay.options) != names:
@@ -177,18 +177,21 @@ class Panel:
         return as_html(snapshot, self._session.timings, len(meshes), faces, note, busy)
 
 
-def _when_set(element: Any, wish: Callable[[Any], object]) -> None:
+def _when_set(element: Any, apply: Callable[[Any], object]) -> None:
     """Call with the new value when a person sets it; what Python sets has no client."""
 
     async def was_set(event: Any) -> None:
         if event.client is not None:
-            wish(event.target.value)
+            apply(event.target.value)
 
     element.on_update(was_set)
 
 
 def _offered(name: str) -> tuple[str, ...]:
-    """Return the methods that a page may choose; one from outside only where the viewer was started with it."""
+    """Return the methods that a page may choose.
+
+    A method from outside only if the viewer was started with it.
+    """
     return tuple(METHODS) if name in METHODS else (*METHODS, name)
 
 

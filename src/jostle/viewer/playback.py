@@ -1,4 +1,7 @@
-"""Playing a motion: which frame is shown, and when the next one is due. Times are given, not read, so that tests need no clock."""
+"""Playback of a motion: the frame shown, and when the next is due.
+
+Times are passed in, so that tests need no clock.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ class Playback:
     _due: float = 0.0  # when the next frame is to be shown
 
     def play(self, now: float) -> None:
-        """Go on from here; from the start again if this is the last frame."""
+        """Play from here, or from the start if this is the last frame."""
         if self.number >= self.frames.count - 1:
             self.number = -1
         self.playing, self._due = True, now
@@ -49,7 +52,7 @@ class Playback:
         self.seek(self.number + by)
 
     def advance(self, now: float) -> bool:
-        """Go to the next frame if it is due; return whether it was. The motion begins again at its end.
+        """Advance to the next frame if it is due; return whether it was. The motion loops.
 
         Frames are never left out: where detection is slower than the rate, the motion plays slower. A motion that looks at every
         frame misses no contact that a recording has.

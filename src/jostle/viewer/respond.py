@@ -1,6 +1,6 @@
-"""Bodies that respond to being touched: pushed away, or bouncing. The mechanics are those of `jostle.sim`.
+"""Bodies that are pushed away or bounce when touched, with the mechanics of `jostle.sim`.
 
-Held bodies are led by hands: they push, and nothing pushes them. What is pushed comes to rest by itself, as on a table; what
+Held bodies are kinematic: they push, and nothing pushes them. What is pushed comes to rest by itself, as on a table; what
 bounces keeps its speed. (Kitamura et al. 1998, §4.3: a hand that pushes changes the motion of what it touches.)
 """
 
@@ -38,19 +38,19 @@ class Responder:
         self._world, self._bounces, self._cube, self._dt = world, bounces, cube, dt
         corners = np.vstack([body.world_vertices for body in world])
         self._fastest = FASTEST * float(np.linalg.norm(np.ptp(corners, axis=0)))
-        self._led: frozenset[int] = frozenset()
+        self._kinematic: frozenset[int] = frozenset()
         self._simulation = self._begin(frozenset(), None)
 
-    def step(self, led: frozenset[int]) -> Report:
-        """Move what is free by one step, and return what touches."""
+    def step(self, kinematic: frozenset[int]) -> Report:
+        """Move the free bodies by one step, and return the report."""
         twin = copy.copy(self)
         twin._simulation = copy.copy(self._simulation)
-        return all_or_nothing(self._world, self, twin, lambda: twin._step(led))
+        return all_or_nothing(self._world, self, twin, lambda: twin._step(kinematic))
 
-    def _step(self, led: frozenset[int]) -> Report:
-        if led != self._led:
-            self._simulation = self._begin(led, self._simulation)
-            self._led = led
+    def _step(self, kinematic: frozenset[int]) -> Report:
+        if kinematic != self._kinematic:
+            self._simulation = self._begin(kinematic, self._simulation)
+            self._kinematic = kinematic
         simulation = self._simulation
         report = simulation.step()
         drag = 1.0 if self._bounces else DRAG
@@ -66,9 +66,9 @@ class Responder:
         """Whether anything moves by itself: if not, there is nothing to do until a hand comes."""
         return bool((np.linalg.norm(self._simulation.velocity, axis=1) > 1e-5 * self._fastest).any())
 
-    def _begin(self, led: frozenset[int], before: Simulation | None) -> Simulation:
-        """Other bodies are held: the same motion goes on with others led."""
-        free = ~np.array([body.static or body.id in led for body in self._world])[:, None]
+    def _begin(self, kinematic: frozenset[int], before: Simulation | None) -> Simulation:
+        """Return the simulation with other kinematic bodies, continuing the motion."""
+        free = ~np.array([body.static or body.id in kinematic for body in self._world])[:, None]
         velocity, spin = (np.zeros((len(self._world), 3)),) * 2 if before is None else (before.velocity, before.spin)
         return Simulation(
             self._world,
@@ -79,5 +79,5 @@ class Responder:
             restitution=0.9 if self._bounces else 0.0,
             friction=0.3,
             dt=self._dt,
-            led=sorted(led),
+            led=sorted(kinematic),
         )

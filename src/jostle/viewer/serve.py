@@ -1,7 +1,7 @@
-"""Opening the page: the port and the address are checked first, so that what is wrong with them is one sentence.
+"""Open the page; port and address are checked first, so that errors are one sentence.
 
 The server listens on 127.0.0.1 unless told otherwise, behind a guard (`guarded.py`). viser's own tunnel to the internet is closed:
-a page that others can see is only ever the wish of whoever starts it.
+a page that others can see must be requested by whoever starts it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def check_address(host: str, port: int) -> None:
 
 
 def _socket(family: int, kind: int, protocol: int) -> socket.socket | None:
-    """Return a socket like the server's, None for a kind that this machine does not have: the server does without it, too."""
+    """Return a socket like the server's, or None for a kind this machine lacks, as the server does."""
     try:
         made = socket.socket(family, kind, protocol)
     except OSError:
@@ -56,7 +56,7 @@ def _socket(family: int, kind: int, protocol: int) -> socket.socket | None:
 
 
 def free_port(host: str = LOCAL) -> int:
-    """Return a port that is free now."""
+    """Return a free port."""
     family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
     with socket.socket(family, kind, protocol) as trial:
         trial.bind(address)
@@ -64,7 +64,7 @@ def free_port(host: str = LOCAL) -> int:
 
 
 def require_viser() -> Any:
-    """Return viser, or say how to get it."""
+    """Return viser, or raise with how to install it."""
     try:
         import viser
     except ModuleNotFoundError as error:
@@ -75,7 +75,7 @@ def require_viser() -> Any:
 
 
 def open_server(host: str, port: int, title: str) -> Any:
-    """Return a viser server that listens, on this very port; its `guard.admission.address` is what a browser opens."""
+    """Return a viser server on exactly this port; browsers open its `guard.admission.address`."""
     require_viser()
     from jostle.viewer.guarded import open_guarded
 

@@ -1,6 +1,8 @@
-"""A session: one world and one loop. Wishes come in from anywhere, snapshots go out to whoever listens. Nothing here knows a page.
+"""A session: one world and one loop. Requests come from any thread; snapshots go to listeners.
 
-The loop (`loop.py`) gathers what is wished and goes round; the stage (`stage.py`) is the world that it looks at.
+It knows nothing about pages.
+
+The loop (`loop.py`) gathers requests and runs rounds; the stage (`stage.py`) holds the world.
 """
 
 from __future__ import annotations
@@ -27,19 +29,19 @@ from jostle.viewer.subject import Subject, with_bodies
 from jostle.viewer.timings import Timings
 from jostle.world.world import World
 
-TOO_LONG, TOO_OFTEN = 1.0, 3  # seconds of a step in which bodies deform, and how many such steps in a row end it
+TOO_LONG, TOO_OFTEN = 1.0, 3  # seconds of a deformation step, and how many such steps in a row end deforming
 
 
 class Session:
-    """A world that is looked at and touched.
+    """A world to look at and to touch.
 
     Parameters
     ----------
     subject : Subject
     settings : Settings
-        To begin with; what cannot be served raises here, before anything is opened.
+        Initial settings; unsupported ones raise here, before anything is opened.
     fit : float, optional
-        A separation: bodies that are dragged stop there before contact (and slide along it), instead of going through.
+        A separation at which dragged bodies stop before contact (and slide along it), instead of passing through.
     """
 
     def __init__(self, subject: Subject, settings: Settings | None = None, fit: float | None = None) -> None:
@@ -53,28 +55,28 @@ class Session:
         self.detections = 0
         self._listeners: list[Listener] = []
         self._loop = Loop(self.round, self._seconds_until_due)
-        self._look = False  # whether this round has a reason to look at the world
+        self._look = False  # whether this round must detect
         self._last_pairs: frozenset[tuple[int, int]] = frozenset()
         self._long_steps = 0
 
     @property
     def world(self) -> World:
-        """All bodies where they are now, with the method of now."""
+        """The present world, with the present method."""
         return self.stage.world
 
     @property
     def settings(self) -> Settings:
-        """The settings of now."""
+        """The present settings."""
         return self.stage.settings
 
     @property
     def guides(self) -> dict[int, Guide]:
-        """What leads bodies that were dragged, where they stop before contact."""
+        """The guides of dragged bodies that stop before contact."""
         return self.stage.guides
 
     @property
     def slides(self) -> bool:
-        """Whether bodies that are led slide along contacts."""
+        """Whether guided bodies slide along contacts."""
         return self.stage.slides
 
     @slides.setter
@@ -83,48 +85,51 @@ class Session:
 
     @property
     def leads_at_once(self) -> bool:
-        """Whether a body that is dragged is where the hand is, whatever is in the way."""
+        """Whether a dragged body follows the hand, whatever is in the way."""
         return self.fit is None and self.settings.respond != "deform"
 
     @property
     def busy_since(self) -> float | None:
-        """When the detection that runs began, None if none runs."""
+        """When the running detection began, None if none runs."""
         return self.stage.busy_since
 
-    # ------------------------------------------------------------------ wishes, from any thread
+    # ------------------------------------------------------------------ requests, from any thread
 
     def listen(self, listener: Listener) -> None:
-        """Tell somebody what happens from now on."""
+        """Add a listener."""
         self._listeners.append(listener)
 
     def move(self, body: int, pose: Floats, holder: Hashable) -> bool:
-        """Draw a body to a pose; return False if somebody else holds it."""
+        """Drag a body to a pose; return False if somebody else holds it."""
         if self.holding.holder_of(body) not in (None, holder):
             return False
         self._loop.draw(body, pose)
         return True
 
     def take(self, body: int, holder: Hashable) -> bool:
-        """Take hold of a body; return False if somebody else has it."""
+        """Take hold of a body; return False if somebody else holds it."""
         return self.grasping.take(body, holder) and self._note(self._look_again)
 
-    def let_go(self, body: int, holder: Hashable) -> None:
-        """Let go of a body; it goes where it was drawn last, and no farther. A hand that is closed stays its holder's."""
-        if self.grasping.let_go(body, holder):
+    def release(self, body: int, holder: Hashable) -> None:
+        """Release a body; it stays where it was last dragged.
+
+        A closed hand stays its holder's.
+        """
+        if self.grasping.release(body, holder):
             self._note(self._look_again)
 
     def grasp(self, holder: Hashable, closed: bool) -> None:
-        """Close or open the hands of somebody: what closed hands touch goes along with them."""
+        """Close or open somebody's hands: closed hands carry what they touch."""
         (self.grasping.close if closed else self.grasping.open)(holder)
         self._note(self._look_again)
 
     def leave(self, holder: Hashable) -> None:
-        """Somebody is gone: let go of all that they held."""
+        """Release everything of a holder who left."""
         if self.grasping.leave(holder):
             self._note(self._look_again)
 
     def change(self, **settings: Any) -> None:
-        """Change some settings; those that are refused stay, and the listeners are told why."""
+        """Change some settings; refused ones stay as they are, and listeners get the reason."""
         self._note(lambda: self._change(settings))
 
     def play(self) -> None:
@@ -136,7 +141,7 @@ class Session:
         self._note(self._pause)
 
     def step(self, by: int) -> None:
-        """Show the next frame, or one before."""
+        """Move by a number of frames."""
         self._note(lambda: self._seek(lambda playback: playback.step(by)))
 
     def seek(self, frame: int) -> None:
@@ -144,7 +149,7 @@ class Session:
         self._note(lambda: self._seek(lambda playback: playback.seek(frame)))
 
     def put_back(self) -> None:
-        """Put all bodies back to where they began, or to where the motion has them now."""
+        """Put all bodies back to their start, or to the motion's present frame."""
         self._note(self._put_back)
 
     def add_bodies(
@@ -153,15 +158,15 @@ class Session:
         check: Callable[[Subject], None] | None = None,
         refused: Callable[[str], None] | None = None,
     ) -> None:
-        """Put more bodies (name, mesh, pose) beside those that are there; what cannot be served is refused.
+        """Add bodies (name, mesh, pose) beside the existing ones; unsupported ones are refused.
 
         Parameters
         ----------
         parts : sequence of (name, mesh, pose)
         check : callable, optional
-            Gets the subject as it is when the bodies are about to be added, and raises `JostleError` to refuse them.
+            Called with the subject just before the bodies are added; raises `JostleError` to refuse them.
         refused : callable, optional
-            Gets the reason of a refusal; by default everybody does.
+            Called with the reason of a refusal; by default all listeners are.
         """
         self._note(lambda: self._add_bodies(parts, check, refused))
 
@@ -172,12 +177,12 @@ class Session:
     # ------------------------------------------------------------------ rounds
 
     def start(self) -> None:
-        """Begin; the first snapshot comes as soon as the first detection is done."""
+        """Start; the first snapshot comes with the first detection."""
         self._note(self._look_again)
         self._loop.start()
 
     def stop(self) -> None:
-        """End the loop after the round that runs."""
+        """End the loop after the running round."""
         self._loop.stop()
 
     def _seconds_until_due(self) -> float | None:
@@ -186,15 +191,15 @@ class Session:
         return None if self.playback is None else self.playback.seconds_until_due(time.perf_counter())
 
     def round(self) -> Snapshot | None:
-        """Do what was asked for since the last round, detect if anything changed, and tell; return what was told.
+        """Handle requests, detect if anything changed, and notify listeners; return the snapshot.
 
-        A round that is interrupted leaves what it has not begun for the next one.
+        An interrupted round leaves what it has not begun for the next one.
         """
         notes, goals = self._loop.taken()
         left = notes.copy()
         try:
             self._look = bool(goals) or self.stage.responds(self.holding.held())
-            while left:  # one that fails takes no other with it
+            while left:  # a failing request does not affect the others
                 self._tried(left.pop(0))
             self._tried(self._play_on)
             return self._tried(lambda: self._detect(goals)) if self._look else None
@@ -207,18 +212,18 @@ class Session:
             self._show_frame()
 
     def _tried(self, step: Callable[[], Any]) -> Any:
-        """What a step of the round returns; where it fails, everybody is told why, and the loop goes on."""
+        """Return the result of a step; if it fails, send the reason to all listeners and continue."""
         try:
             return step()
         except JostleError as error:
             self._tell(str(error))
-        except Exception as error:  # a fault must not end the loop without a word: the page would seem to hang
-            self._tell(f"this is a fault in jostle: {type(error).__name__}: {error}")
+        except Exception as error:  # a bug must not end the loop silently: the page would seem to hang
+            self._tell(f"this is a bug in jostle: {type(error).__name__}: {error}")
             self._pause()
         return None
 
     def _detect(self, goals: dict[int, Floats]) -> Snapshot:
-        """Move what is drawn, detect, and tell."""
+        """Move dragged bodies, detect, and notify."""
         look = self.stage.look(self.grasping.carried(goals), self.holding.held())
         self.grasping.grasp_touched(look.found.pairs, self.stage.poses)
         self._loop.draw_on(look.unreached)
@@ -234,14 +239,14 @@ class Session:
         return snapshot
 
     def _end_long_steps(self, seconds: float) -> None:
-        """Bodies that press on each other everywhere take so long to deform that a page would seem to hang: only show them."""
+        """Stop deforming if steps take too long: the page would seem to hang."""
         self._long_steps = self._long_steps + 1 if self.settings.respond == "deform" and seconds > TOO_LONG else 0
         if self._long_steps == TOO_OFTEN:
             self._long_steps = 0
             self._tell(f"steps take more than {TOO_LONG:g} s: too many faces touch for bodies to deform, they only show it now")
             self._change({"respond": "show"})
 
-    # ------------------------------------------------------------------ what notes do, in the session's thread
+    # ------------------------------------------------------------------ handlers of requests, in the session's thread
 
     def _look_again(self) -> None:
         self._look = True
@@ -262,7 +267,7 @@ class Session:
             self._show_frame()
 
     def _show_frame(self) -> None:
-        """Put all bodies that nobody holds where the motion has them."""
+        """Place all bodies that nobody holds at the motion's present frame."""
         assert self.playback is not None
         poses, vertices = self.playback.frames.at(self.playback.number)
         self.playback.seek(self.playback.number)  # a scene may have turned out to be shorter
@@ -296,9 +301,9 @@ class Session:
         for listener in self._listeners:
             listener.bodies_added(self.subject)
 
-    def _change(self, wishes: dict[str, Any]) -> None:
+    def _change(self, changes: dict[str, Any]) -> None:
         try:
-            dropped = self.stage.take(replace(self.settings, **wishes))
+            dropped = self.stage.take(replace(self.settings, **changes))
             if dropped:
                 self._tell(f"{name_of(self.world.method)} does not serve {' and '.join(dropped)}: switched off")
             if self.settings.respond == "deform":

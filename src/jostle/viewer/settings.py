@@ -1,4 +1,4 @@
-"""What a panel sets: the method, what it is asked, what is shown of it. Values are checked when they are set."""
+"""Settings of the panel: the method, its options, what is shown. Checked when they are set."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ NOTHING = "nothing"  # of a method's overlays
 
 @dataclass(frozen=True)
 class Settings:
-    """All of it; a session changes from one to another as a whole.
+    """All settings of a session, which are replaced as a whole.
 
     Parameters
     ----------
     method : str
-        As it is written on the command line: a name, or name(setting=value, …).
+        As on the command line: a name, or name(setting=value, …).
     clearance, solid, itself : as in `Query`
     budget : float
         Milliseconds, 0 for none.
     respond : {"show", "push", "bounce", "deform"}
-        Whether bodies only show what touches, are pushed away, bounce, or give way by deforming.
+        Whether bodies only show contacts, are pushed away, bounce, or deform.
     overlay : str
-        What the method shows of itself: one of the names that overlay_names.py lists, "nothing" for nothing.
+        Overlay of the method's internals: a name listed by overlay_names.py, or "nothing".
     contacts : bool
-        Whether points and normals of contacts are shown.
+        Show points and normals of contacts.
     """
 
     method: str = DEFAULT_METHOD
@@ -49,11 +49,11 @@ class Settings:
         cast.as_choice(self.respond, RESPONSES, "respond")
 
     def made_method(self) -> Method:
-        """Return the method that is written, or raise what is wrong with it."""
-        return method_of(method_alone(self.method, "method", "the panel says what is asked at one instant"))
+        """Return the method of the text, or raise what is wrong with it."""
+        return method_of(method_alone(self.method, "method", "the panel tests single instants"))
 
     def query(self, method: Method) -> Query:
-        """Return the question for a method: rows if it tells where, pairs of bodies if not."""
+        """Return the query for a method: contact rows if it has them, else body pairs."""
         return Query(
             rows="faces" if method.traits.tells_where else "pairs",
             clearance=self.clearance,
@@ -64,21 +64,21 @@ class Settings:
 
 
 def with_what_is_served(settings: Settings, method: Method) -> tuple[Settings, list[str]]:
-    """Return the settings without the wishes that a method does not serve, and which these were.
+    """Return the settings without options that a method does not support, and which these were.
 
-    For a change of the method alone: a wish that stood before must not keep people from looking at another method. A wish that
-    is made is refused instead, and says why.
+    Used when only the method changes: an earlier option must not keep people from trying another method. A new option is refused
+    instead, with the reason.
     """
     dropped = []
     usual = Settings()
-    for wish in ("clearance", "solid", "itself", "budget"):
-        asked = getattr(settings, wish)
+    for option in ("clearance", "solid", "itself", "budget"):
+        asked = getattr(settings, option)
         if not asked:
             continue
-        alone: dict[str, Any] = {wish: asked, "method": settings.method}
+        alone: dict[str, Any] = {option: asked, "method": settings.method}
         try:
             method.traits.check_query(name_of(method), replace(usual, **alone).query(method))
         except Unsupported:
-            settings = replace(settings, **{wish: getattr(usual, wish)})
-            dropped.append(wish)
+            settings = replace(settings, **{option: getattr(usual, option)})
+            dropped.append(option)
     return settings, dropped

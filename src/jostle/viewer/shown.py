@@ -1,4 +1,4 @@
-"""The old place of `open_session`, for one more release."""
+"""Deprecated location of `open_session`, kept for one more release."""
 
 from __future__ import annotations
 

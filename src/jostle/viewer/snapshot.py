@@ -1,4 +1,4 @@
-"""Snapshot: what a page shows of one detection. Plain arrays; bodies are numbered in the order of the subject."""
+"""Snapshot: what a page shows of one detection, as plain arrays by body number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_ARROWS = 2000  # contacts that are drawn as points and arrows; the panel sa
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a detection found, sorted by body.
+    """The findings of a detection, sorted by body.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Found:
 
     @property
     def face_count(self) -> int:
-        """How many faces touch."""
+        """The number of touching faces."""
         return sum(len(faces) for faces in self.touching.values())
 
 
@@ -63,7 +63,10 @@ class Snapshot:
 
 
 def found_in(report: Report, with_points: bool) -> Found:
-    """Sort a report by body. Where contacts are is computed only when it is asked for, or when a method tells nothing else."""
+    """Sort a report by body.
+
+    Contact points are computed only if requested, or if a method reports nothing else.
+    """
     contacts, pairs = report.contacts, report.pairs
     touches = pairs.kind > Kind.NEAR
     touching_pairs = frozenset(zip(pairs.body_a[touches].tolist(), pairs.body_b[touches].tolist(), strict=True))
@@ -97,7 +100,7 @@ def found_in(report: Report, with_points: bool) -> Found:
 
 
 def with_pressed(found: Found, body_a: Ints, body_b: Ints, face_a: Ints, face_b: Ints) -> Found:
-    """Return what was found with faces that press on each other among those that touch, and without those that are only near."""
+    """Return the findings with pressing faces among the touching ones, and without near ones."""
     red = dict(found.touching)
     bodies, faces = np.concatenate([body_a, body_b]), np.concatenate([face_a, face_b])
     for body in np.unique(bodies).tolist():

@@ -1,6 +1,6 @@
-"""The stage: the world of a session, the settings that it stands under, and how bodies are moved in it and looked at.
+"""The stage: a session's world and settings, and how its bodies are moved and tested.
 
-Used by the session's thread alone. Bodies go where they are drawn, are led up to a contact (`guide.py`), or respond (`respond.py`,
+Used by the session's thread only. Bodies follow the hand, are guided up to a contact (`guide.py`), or respond (`respond.py`,
 `deforming.py`).
 """
 
@@ -36,7 +36,7 @@ RESPONSE_STEP = 1.0 / 60.0  # seconds of a step in which bodies respond
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What one look at the world gave, how long it took, and which bodies are not where they were drawn yet."""
+    """The result of one detection: its time, overlay, and bodies that have not reached their goals."""
 
     found: Found
     seconds: float
@@ -45,22 +45,22 @@ class Look:
 
 
 class Stage:
-    """A world for the settings of now.
+    """A world with its present settings.
 
     Parameters
     ----------
     subject : Subject
     settings : Settings
-        What cannot be served raises here.
+        Unsupported ones raise here.
     fit : float, optional
-        The separation at which bodies that are dragged stop before contact.
+        The separation at which dragged bodies stop before contact.
     """
 
     def __init__(self, subject: Subject, settings: Settings, fit: float | None) -> None:
         self.subject, self.settings, self.fit = subject, settings, fit
         self.guides: dict[int, Guide] = {}
         self.slides = True
-        self.busy_since: float | None = None  # when the detection that runs began
+        self.busy_since: float | None = None  # when the running detection began
         self._first_method = name_and_rest(settings.method, "method")[0]
         self.world = subject.start.world(settings.made_method())
         self.world.method.traits.check_query(name_of(self.world.method), self._query())
@@ -69,7 +69,7 @@ class Stage:
     # ------------------------------------------------------------------ looking
 
     def look(self, goals: Mapping[int, Floats], held: Collection[int]) -> Look:
-        """Move what is drawn and what responds, and detect. If it raises, nothing has changed."""
+        """Move dragged and responding bodies, and detect. If it raises, nothing changes."""
         self.busy_since = time.perf_counter()
         twin = self._twin()
         try:
@@ -81,7 +81,7 @@ class Stage:
             self.busy_since = None
 
     def _twin(self) -> Stage:
-        """Return a copy that shares nothing with this one that a look writes in place, but for the worlds."""
+        """Return a copy that shares nothing that a look writes in place, except the worlds."""
         twin = copy.copy(self)
         twin.guides = {body: copy.copy(guide) for body, guide in self.guides.items()}
         twin._responder = copy.copy(self._responder)
@@ -103,24 +103,24 @@ class Stage:
         return Look(found_in(report, self.settings.contacts), seconds, self._overlay(self.world))
 
     def responds(self, held: Collection[int]) -> bool:
-        """Whether bodies move by themselves, or may be about to because a hand is there."""
+        """Whether bodies move by themselves, or may soon because a hand is there."""
         moving = self._deformer or self._responder
         return moving is not None and (moving.moves or bool(held))
 
     @property
     def poses(self) -> Floats:
-        """(n,4,4) where all bodies are."""
+        """(n,4,4) poses of all bodies."""
         return self.world.poses if self._deformer is None else self._deformer.poses.copy()
 
     @property
     def vertices(self) -> dict[int, Floats]:
-        """The shapes of those that deform, in body coordinates."""
+        """The shapes of deforming bodies, in body coordinates."""
         if self._deformer is not None:
             return dict(self._deformer.vertices)
         return {body.id: body.vertices for body in self.world if body.deformable}
 
     def _deformed(self, goals: Mapping[int, Floats], held: Collection[int]) -> Look:
-        """Let bodies deform for a step; their poses go to the world as well, which another response goes on from."""
+        """Deform bodies for a step; also set their poses in the world, for other responses."""
         if self._deformer is None:
             _, self._deformer = self._response(self.settings, self.world)
         assert self._deformer is not None
@@ -139,7 +139,7 @@ class Stage:
         return self._responder.step(frozenset(held))
 
     def _guided(self, goals: Mapping[int, Floats]) -> tuple[Found, dict[int, Floats]]:
-        """Draw bodies towards their goals until contact; what stopped them is what is shown."""
+        """Move bodies towards their goals until contact; return what stopped them, and goals not reached."""
         assert self.fit is not None
         found, unreached = Found(), {}
         for body, goal in goals.items():
@@ -164,7 +164,7 @@ class Stage:
     # ------------------------------------------------------------------ changing
 
     def place(self, poses: Floats, vertices: Mapping[int, Floats], held: Collection[int] = ()) -> None:
-        """Put all bodies that nobody holds somewhere, in other shapes if they have any."""
+        """Place all bodies that nobody holds, with new shapes if given."""
         placed = np.array(self.world.poses)
         placed[: len(poses)] = poses  # bodies that were added later are not in the motion
         for body in held:
@@ -175,7 +175,7 @@ class Stage:
         all_or_nothing(self.world, self, twin, lambda: self.world._set_all(placed, shapes))
 
     def add(self, subject: Subject) -> None:
-        """Go on with a subject that has more bodies than this one, or raise and stay."""
+        """Continue with a subject that has more bodies, or raise and change nothing."""
         twin = copy.copy(self)
         twin.subject, twin.guides = subject, {}
         twin.world = twin._world_for(self.world.method)
@@ -183,7 +183,7 @@ class Stage:
         self.__dict__ = twin.__dict__
 
     def take(self, settings: Settings) -> list[str]:
-        """Go on under other settings, or raise and stay; return the wishes that another method does not serve, now switched off."""
+        """Continue with other settings, or raise; return options switched off because unsupported."""
         world, dropped, twin = self.world, list[str](), copy.copy(self)
         if settings.method != self.settings.method:
             self._check_offered(settings.method)
@@ -208,13 +208,16 @@ class Stage:
         return dropped
 
     def _check_offered(self, text: str) -> None:
-        """Refuse a method from outside unless the viewer was started with it: a page must not choose what is imported."""
+        """Raise for a method from outside unless the viewer was started with it.
+
+        A page must not choose what is imported.
+        """
         name = name_and_rest(text, "method")[0]
         if name not in METHODS and name != self._first_method:
             raise InputError(f"there is no method {name!r}; the methods are {', '.join(sorted(METHODS))}")
 
     def _response(self, settings: Settings, world: World) -> tuple[Responder | None, Deformer | None]:
-        """What moves bodies as is wished, in a world as it is now; raises where it cannot be."""
+        """Return what moves bodies under these settings, in a world as it is now; raise if it cannot."""
         if settings.respond == "show":
             return None, None
         if settings.respond != "deform":
@@ -224,7 +227,7 @@ class Stage:
         return None, Deformer(now, world.method, self.subject.hands, RESPONSE_STEP)
 
     def _world_for(self, method: Method) -> World:
-        """A new world for a method, with all bodies where they are now."""
+        """Return a new world for a method, with all bodies at their present poses."""
         world = self.subject.start.world(method)
         world.set_poses(np.concatenate([self.world.poses, world.poses[len(self.world) :]]))  # more bodies may have come
         for body in world:

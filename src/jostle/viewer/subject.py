@@ -1,4 +1,4 @@
-"""What is looked at: a named scene, mesh files, a saved world or a recorded motion, as bodies that start somewhere and may move.
+"""The subject of a viewer: a scene, mesh files, a saved world or a recorded motion.
 
 Whatever it was, a session needs the same of it: a motion of one frame, from which a world can be made for any method, and the
 frames after it if there are any (frames.py).
@@ -42,7 +42,7 @@ class Subject:
     cube : float, optional
         Edge of the cube about the origin in which they live.
     paths : mapping
-        Recorded ways of single bodies, for fitting.
+        Recorded paths of single bodies, for fitting.
     hands : tuple of int
         Bodies that can grasp others.
     """
@@ -57,7 +57,10 @@ class Subject:
 
 
 def subject_of(words: Sequence[str]) -> Subject:
-    """Return what words of a command line stand for: one scene, one .npz file, or mesh files (GLB and glTF: one body per node)."""
+    """Return the subject of command-line words.
+
+    One scene, one .npz file, or mesh files (GLB and glTF: one body per node).
+    """
     words = words or ["room"]
     found = read_bodies(words)
     if isinstance(found, Scene):
@@ -84,7 +87,7 @@ def subject_of_world(world: World, name: str) -> Subject:
 
 
 def with_bodies(subject: Subject, poses: Floats, parts: Sequence[tuple[str, Mesh, Floats]]) -> Subject:
-    """Return a subject with more bodies, placed beside those that are there (at these poses), as they lie to each other."""
+    """Return a subject with more bodies, placed beside the existing ones (at these poses), keeping their layout."""
     start = subject.start
     shapes = [start.vertices[k][0] if k in start.vertices else mesh.vertices for k, mesh in enumerate(start.meshes)]
     lower, upper = _box(zip(shapes, poses, strict=True))

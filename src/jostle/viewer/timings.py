@@ -1,4 +1,4 @@
-"""How long detection took: now, median and worst over the last seconds, and the curve of it for a plot."""
+"""Detection times: last, median and worst over the last ones, and the curve for a plot."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ class Timings:
         self._kept_back = True
 
     def add(self, seconds: float) -> None:
-        """Take another one. The first of a method loads or compiles its code and would be the worst for ever: it is left out."""
+        """Add a time.
+
+        The first of a method loads or compiles its code and would stay the worst, so it is skipped.
+        """
         if self._kept_back:
             self._kept_back = False
             return
         self._last.append(seconds)
 
     def clear(self) -> None:
-        """Begin anew, for another method or another question."""
+        """Start again, for another method or query."""
         self._last.clear()
         self._kept_back = True
 

@@ -1,4 +1,4 @@
-"""Uploads in progress: parts of files are put together here, within limits, and handed on when a file is complete.
+"""Uploads in progress: parts are joined here, within limits, and handed on when complete.
 
 Limits count the bytes received, not those announced, and each browser sends one file at a time. So a browser that announces a large
 file and then stalls blocks nobody; after a while its file is dropped, and it is told. Everything but `finished` is called in the
@@ -28,10 +28,10 @@ class Uploader(Protocol):
         """Show a sentence."""
 
     def acknowledge(self, start: FileTransferStartUpload, received: int) -> None:
-        """Show how much has come."""
+        """Show the progress of a file."""
 
     def dismiss(self, start: FileTransferStartUpload) -> None:
-        """Show no more that a file is under way."""
+        """Hide the progress of a file."""
 
 
 @dataclass
@@ -48,7 +48,7 @@ class _Transfer:
 
 
 class Transfers:
-    """All files under way.
+    """All uploads in progress.
 
     Parameters
     ----------
@@ -61,14 +61,14 @@ class Transfers:
     """
 
     def __init__(self, most_bytes: int, too_large: Callable[[str, int], str], take: Callable[[Uploader, str, bytes], None]) -> None:
-        self._most, self._too_large, self._take = most_bytes, too_large, take
+        self._most, self._too_large, self._deliver = most_bytes, too_large, take
         self._under_way: dict[Hashable, _Transfer] = {}  # by connection
         self._held = 0  # bytes
         self._lock = threading.Lock()
 
     @property
     def held(self) -> int:
-        """Bytes of all files that came and are not finished."""
+        """Bytes received of all unfinished files."""
         return self._held
 
     def begin(self, connection: Hashable, by: Uploader, start: FileTransferStartUpload) -> None:
@@ -86,8 +86,8 @@ class Transfers:
             else:
                 self._wait(connection, transfer)
 
-    def go_on(self, connection: Hashable, part: FileTransferPart) -> None:
-        """Take a part; those of files that were refused or dropped still arrive, and are ignored."""
+    def receive(self, connection: Hashable, part: FileTransferPart) -> None:
+        """Receive a part; parts of refused or dropped files are ignored."""
         transfer = self._under_way.get(connection)
         if transfer is None or transfer.start.transfer_uuid != part.transfer_uuid:
             return
@@ -109,14 +109,14 @@ class Transfers:
             self._wait(connection, transfer)
 
     def forget(self, connection: Hashable) -> None:
-        """Drop what a browser was sending that is gone."""
+        """Drop the uploads of a browser that is gone."""
         transfer = self._under_way.pop(connection, None)
         if transfer is not None:
             transfer.end()
             self.finished(transfer.received)
 
     def finished(self, size: int) -> None:
-        """Release the bytes of a file that is no longer needed; from any thread."""
+        """Release the bytes of a file, from any thread."""
         with self._lock:
             self._held -= size
 
@@ -131,7 +131,7 @@ class Transfers:
         transfer.end()
         del self._under_way[connection]
         transfer.by.acknowledge(transfer.start, transfer.received)
-        self._take(transfer.by, transfer.start.filename, b"".join(transfer.parts))
+        self._deliver(transfer.by, transfer.start.filename, b"".join(transfer.parts))
 
     def _wait(self, connection: Hashable, transfer: _Transfer) -> None:
         transfer.end()

@@ -1,4 +1,4 @@
-"""Mesh files from a browser: received up to a size, read with the checks of `jostle.load`, put beside what is there.
+"""Mesh files from a browser: size-limited, checked as in `jostle.load`, placed beside the bodies.
 
 A file is written to a temporary directory under a harmless name, read within `UPLOAD_LIMITS`, and deleted. Files that it refers to
 are not read: a glTF file could name any file of this machine. 3MF and Collada are not accepted: archives and XML turn few bytes
@@ -35,7 +35,7 @@ TAKEN = tuple(ending for ending in ENDINGS if ending not in (".3mf", ".dae"))
 
 
 def parts_of(name: str, content: bytes, most_megabytes: float = USUAL_LIMIT) -> list[Part]:
-    """Return the bodies of a file as it came from a browser, or raise `InputError` with what is wrong with it."""
+    """Return the bodies of an uploaded file, or raise `InputError`."""
     shown = harmless(name)
     if PurePosixPath(shown).suffix.lower() not in TAKEN:
         raise InputError(f"{shown}: files that can be added end in {', '.join(TAKEN)}")
@@ -56,25 +56,25 @@ def parts_of(name: str, content: bytes, most_megabytes: float = USUAL_LIMIT) -> 
 
 
 def limits_of(most_megabytes: float) -> Limits:
-    """Return how much is read of a file that has so many megabytes at most."""
+    """Return the reading limits of a file with at most so many megabytes."""
     size = max(int(1e6 * most_megabytes), 1)
     return replace(UPLOAD_LIMITS, file_bytes=size, decoded_bytes=max(UPLOAD_LIMITS.decoded_bytes, 3 * size))
 
 
 def harmless(name: str) -> str:
-    """Return the last part of a file's name with letters, digits, dots, dashes and blanks only, sixty of them at most."""
+    """Return the last part of a file name: letters, digits, dots, dashes and blanks, at most sixty."""
     last = re.sub(r"[^\w.\- ]", "_", re.split(r"[/\\]", name)[-1]).strip(" .")
     ending = PurePosixPath(last).suffix[:10]
     return (last[: len(last) - len(ending)] or "file")[: 60 - len(ending)] + ending
 
 
 def too_large(name: str, size: float, most_megabytes: float) -> str:
-    """Say that a file is too large."""
+    """Return the message for a file that is too large."""
     return f"{harmless(name)}: it has {1e-6 * size:,.1f} MB, at most {most_megabytes:g} are taken; --upload-limit sets how many"
 
 
 class Uploads:
-    """Mesh files from all browsers: received by `Transfers`, read one after the other in a thread of its own."""
+    """Mesh files from all browsers: received by `Transfers`, read one by one in a thread."""
 
     def __init__(self, session: Session, limit: float) -> None:
         self._session, self._limit = session, limit

@@ -1,4 +1,4 @@
-"""Atomic steps: an object that moves a world and the world change together, or, whatever raises, neither does."""
+"""Atomic steps: an object and the world it moves change together or, if anything raises, not at all."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ Result = TypeVar("Result")
 
 
 class _Nobody:
-    """An owner without a state."""
+    """An owner without state."""
 
 
 def all_or_nothing(world: World, owner: Any, twin: Any, step: Callable[[], Result]) -> Result:
-    """Return `step()`, which changes `twin` and the world; then let `owner` become the twin. If it raises, nothing has changed.
+    """Run a step that changes `twin` and the world, then copy the twin to `owner`; undo all if it raises.
 
-    The twin is a copy of the owner that shares nothing with it that the step writes in place; None where only the world changes.
+    The twin is a copy of the owner that shares nothing with it that the step writes in place. Pass None for both if only the world
+    changes. Returns the result of the step.
     """
     if owner is None:
         owner = twin = _Nobody()
     before = world._sealed_table()
     try:
         result = step()
-        owner.__dict__ = twin.__dict__  # the last operation: no interrupt comes after it that would still be caught here
+        owner.__dict__ = twin.__dict__  # the last operation: no later interrupt is caught here
     except BaseException:
         # Plain assignments: a second interrupt cannot come before they are done.
         world._table = before
-        world._detector = None  # it has seen what did not happen
+        world._detector = None  # it has seen poses that are undone
         raise
     return result

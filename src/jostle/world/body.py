@@ -1,4 +1,4 @@
-"""Body: a light handle on one row of a world's table. Everything that is set goes through the checks of `world/checks.py` first."""
+"""Body: a light handle on one row of a world's table. `world/checks.py` checks all values."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MOST_SHOWN = 6  # bodies in the repr of a list
 
 
 class BodyList(Sequence["Body"]):
-    """The bodies of a world at one time, in the order of their ids. Handles are made when they are asked for: nothing is copied."""
+    """The bodies of a world at one time, in the order of their ids. Handles are made on access."""
 
     __slots__ = ("_count", "_ids", "_next_id", "_world")
 
     def __init__(self, world: World, table: BodyTable) -> None:
         self._world = world
-        self._ids, self._next_id = table.bodies.ids, table.next_id  # bodies that wait go on from there without gaps
+        self._ids, self._next_id = table.bodies.ids, table.next_id  # ids of pending bodies continue from there without gaps
         self._count = len(self._ids) + len(table.new)
 
     def __len__(self) -> int:
@@ -46,7 +46,7 @@ class BodyList(Sequence["Body"]):
         if place < 0:
             place += self._count
         if not 0 <= place < self._count:
-            raise IndexError(f"body {index} of {self._count} was asked for")
+            raise IndexError(f"body index {index} is out of range; the list has {self._count} bodies")
         settled = len(self._ids)
         return Body(self._world, self._ids.item(place) if place < settled else self._next_id + place - settled)
 
@@ -67,7 +67,7 @@ class BodyList(Sequence["Body"]):
 
 
 class Body:
-    """A mesh placed in a world: a light handle, made by `World.add`."""
+    """A mesh placed in a world: a light handle, returned by `World.add`."""
 
     __slots__ = ("_id", "_world")
 
@@ -77,7 +77,7 @@ class Body:
 
     @property
     def id(self) -> int:
-        """The body's number: stable, never reused in this world."""
+        """The body's id: stable, never reused in its world."""
         return self._id
 
     @property
@@ -94,13 +94,13 @@ class Body:
 
     @property
     def deformable(self) -> bool:
-        """Whether its vertices may be set."""
+        """Whether `vertices` can be set."""
         table = self._table
         return bool(table.bodies.deformable[table.row(self._id)])
 
     @property
     def pose(self) -> NDArray[np.float64]:
-        """(4,4) body to world; a read-only view, set it as a whole."""
+        """(4,4) body to world, as a read-only view; assign a whole pose to change it."""
         pose: NDArray[np.float64] = self._value("poses")
         pose.flags.writeable = False
         return pose
@@ -113,7 +113,7 @@ class Body:
             world._table = world._settle().place(self._row, placed)
 
     def teleport(self, pose: ArrayLike | None = None, vertices: ArrayLike | None = None) -> None:
-        """Set the pose, the vertices or both without a motion: methods that look along the motion see the body at rest there."""
+        """Set the pose, the vertices or both without a motion: `motion=True` sees the body at rest there."""
         placed = None if pose is None else cast.as_pose(pose, self._owner)
         points = None if vertices is None else self._checked_vertices(vertices)
         world = self._world
@@ -122,7 +122,7 @@ class Body:
 
     @property
     def vertices(self) -> NDArray[np.float64]:
-        """(n,3) in body coordinates; a read-only view, set it as a whole (deformable bodies only)."""
+        """(n,3) in body coordinates, as a read-only view; assign a whole array (deformable bodies only)."""
         points: NDArray[np.float64] = self._value("vertices")
         return points
 
@@ -139,7 +139,7 @@ class Body:
 
     @property
     def world_vertices(self) -> NDArray[np.float64]:
-        """(n,3) vertices in world coordinates, as every exact method sees them."""
+        """(n,3) vertices in world coordinates, bit for bit those of every exact method."""
         world = self._world
         with world._reading():
             frame, row = world._held_frame(), self._row
@@ -147,7 +147,7 @@ class Body:
 
     @property
     def static(self) -> bool:
-        """Static bodies are not tested against each other."""
+        """Whether the body is static; static bodies are not tested against each other."""
         return bool(self._value("static"))
 
     @static.setter
@@ -156,7 +156,7 @@ class Body:
 
     @property
     def group(self) -> int | None:
-        """Bodies of one group (a number, or None for no group) are not tested against each other."""
+        """Group number or None; bodies of one group are not tested against each other."""
         number = int(self._value("group"))
         return None if number < 0 else number
 
@@ -166,7 +166,7 @@ class Body:
 
     @property
     def category(self) -> int:
-        """32 bits that say what the body is."""
+        """The body's categories, as 32 bits."""
         return int(self._value("category"))
 
     @category.setter
@@ -175,7 +175,7 @@ class Body:
 
     @property
     def mask(self) -> int:
-        """32 bits of the categories that the body is tested against; both bodies of a pair must agree."""
+        """The categories it is tested against, as 32 bits; both bodies of a pair must match."""
         return int(self._value("mask"))
 
     @mask.setter
@@ -214,7 +214,7 @@ class Body:
         return html_table(repr(self), [self._described()] if self._world._table.has(self._id) else [])
 
     def _described(self) -> dict[str, Any]:
-        """Return what a table says of the body."""
+        """Return the body's row in an HTML table."""
         mesh = self.mesh
         return {
             "id": self._id,

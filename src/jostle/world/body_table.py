@@ -1,13 +1,13 @@
-"""BodyTable: the whole state of a world as one value: a column per property, a row per body, in the order of ids.
+"""BodyTable: the state of a world as one value, with a column per property and a row per body.
 
-An interrupt may come between any two bytecodes, so a world changes in one of two ways only, both of them a single operation:
+An interrupt may come between any two bytecodes, so a world changes by a single operation, of one of two kinds:
 
-- A change of several fields makes a new table, which the world takes by one assignment.
+- A change of several fields makes a new table, which the world assigns at once.
 - A change of one row is written in place, by one call into C, into an array that no frame has seen. Derived values are dropped and
-  `moved` and `deformed` are set before it: a body may be marked without a change, never changed without a mark.
+  `moved` and `deformed` are set first: a body may be marked without a change, but never changed without a mark.
 
-Copy on write: an array that a frame has seen is sealed (not writeable), so that a frame is a true snapshot and costs nothing but
-references. New bodies wait in a dict until a column is read, so that adding n bodies costs O(n).
+Copy on write: an array that a frame has seen is sealed (not writeable), so a frame is a true snapshot that costs only references.
+New bodies wait in a dict until a column is read, so that adding n bodies costs O(n). Rows are in the order of ids.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from jostle.shapes.mesh import Mesh
 
 @dataclass(frozen=True, eq=False)
 class NewBody:
-    """Everything about a body that is checked and ready to be added."""
+    """A checked body, ready to be added."""
 
     id: int
     name: str
@@ -48,10 +48,10 @@ _FILTERS = ("static", "group", "category", "mask")
 
 @dataclass(eq=False)
 class BodyTable:
-    """The state of a world; see the module's docstring. Methods that change it return the table to go on with."""
+    """The state of a world. Methods that change it return the table to use from then on."""
 
     bodies: Bodies = field(default_factory=lambda: Bodies(np.empty(0, np.int32), (), (), np.empty(0, bool)))
-    new: dict[str, NewBody] = field(default_factory=dict)  # bodies that wait, by name; their ids go on from `next_id` without gaps
+    new: dict[str, NewBody] = field(default_factory=dict)  # pending bodies by name; their ids continue from `next_id` without gaps
     row_of_id: dict[int, int] = field(default_factory=dict)  # of `bodies`, as are all columns
     id_of_name: dict[str, int] = field(default_factory=dict)
     poses_t0: Floats = field(default_factory=lambda: np.empty((0, 4, 4)))
@@ -65,14 +65,14 @@ class BodyTable:
     vertices_t0: tuple[Floats, ...] = ()
     vertices: list[Floats] | tuple[Floats, ...] = ()  # a tuple once a frame has seen it
     ignored: set[tuple[int, int]] = field(default_factory=set)  # pairs of ids, lower first
-    next_id: int = 0  # of the next body but for those that wait
+    next_id: int = 0  # of the next body, not counting pending ones
     units: str | None = None
     time: float = 0.0
     last_pairs: Pairs = field(default_factory=Pairs.empty)
-    # Derived from the rest; None when it has to be made anew.
+    # Derived from the rest; None if it has to be recomputed.
     _frame: Frame | None = None
-    _sealed: bool = False  # whether all columns are known to be
-    _nowhere: Bools | None = None  # what `moved` and `deformed` are after a step
+    _sealed: bool = False  # whether all columns are known to be sealed
+    _nowhere: Bools | None = None  # the value of `moved` and `deformed` after a step
     _ignored_keys: NDArray[np.int64] | None = None  # `ignored` by rows, sorted
     _filters_nothing: bool | None = None
 
@@ -80,7 +80,7 @@ class BodyTable:
         return len(self.bodies) + len(self.new)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy shares nothing that is written in place; sealed again below, because pickles forget what was sealed.
+        # A copy shares nothing that is written in place. It is sealed again below, because pickling forgets that.
         own = {"new": dict(self.new), "ignored": set(self.ignored), "vertices": tuple(self.vertices)}
         derived = {"_frame": None, "_sealed": False, "_nowhere": None}
         self._seal()
@@ -109,7 +109,7 @@ class BodyTable:
         )
 
     def settled(self) -> BodyTable:
-        """Return the table with waiting bodies in its columns."""
+        """Return the table with pending bodies in its columns."""
         new, old = list(self.new.values()), self.bodies
         if not new:
             return self
@@ -156,16 +156,16 @@ class BodyTable:
         )
 
     def ids(self) -> Iterator[int]:
-        """The ids of all bodies in order."""
+        """Yield the ids of all bodies in order."""
         yield from self.row_of_id
-        yield from [body.id for body in list(self.new.values())]  # a list at once: a thread may add another one
+        yield from [body.id for body in list(self.new.values())]  # a list first: a thread may add another body
 
     def names(self) -> list[str]:
-        """The names of all bodies in order."""
+        """Return the names of all bodies in order."""
         return [*self.bodies.names, *self.new]
 
     def meshes(self) -> list[Mesh]:
-        """The meshes of all bodies in order."""
+        """Return the meshes of all bodies in order."""
         return [*self.bodies.meshes, *(body.mesh for body in list(self.new.values()))]
 
     def id_called(self, name: str) -> int | None:
@@ -174,7 +174,7 @@ class BodyTable:
         return self.id_of_name.get(name) if body is None else body.id
 
     def has(self, number: int) -> bool:
-        """Whether a body has this id."""
+        """Return whether a body has this id."""
         return number in self.row_of_id or self.next_id <= number < self.next_id + len(self.new)
 
     def row(self, number: int) -> int:
@@ -200,7 +200,7 @@ class BodyTable:
         )
 
     def place_all(self, poses: Floats) -> BodyTable:
-        """Take an array (n,4,4) that nobody else holds as the poses of all bodies."""
+        """Set all poses to an array (n,4,4), of which the table becomes the owner."""
         return replaced(self, poses=poses, moved=np.ones(len(poses), bool), _frame=None, _sealed=False)
 
     def deform(self, row: int, points: Floats) -> BodyTable:
@@ -213,7 +213,7 @@ class BodyTable:
         return self.change(vertices={row: points})
 
     def change(self, poses: Floats | None = None, vertices: Mapping[int, Floats] | None = None) -> BodyTable:
-        """Set all poses (n,4,4), unless None, and the vertices of some rows, as one change."""
+        """Set all poses (n,4,4), unless None, and vertices of some rows, as one change."""
         fields: dict[str, Any] = {} if poses is None else {"poses": poses, "moved": np.ones(len(poses), bool)}
         if vertices:
             points = list(self.vertices)
@@ -223,7 +223,7 @@ class BodyTable:
         return replaced(self, _frame=None, _sealed=False, **fields)
 
     def teleport(self, row: int, pose: Floats | None, points: Floats | None) -> BodyTable:
-        """Set pose and vertices of one body, unless None, for the start of the step as well."""
+        """Set pose and vertices of one body, unless None, also for the start of the step."""
         fields: dict[str, Any] = {}
         if points is not None:
             for name in ("vertices", "vertices_t0"):
@@ -252,12 +252,12 @@ class BodyTable:
         return replaced(self, _frame=None, _sealed=False, _filters_nothing=None, **{name: _written(column, row, value)})
 
     def ignore(self, pair: tuple[int, int], ignored: bool) -> None:
-        """Never test a pair of ids, lower first; or test it again."""
+        """Exclude a pair of ids, lower first, from tests, or include it again."""
         self._frame = self._ignored_keys = None
         (self.ignored.add if ignored else self.ignored.discard)(pair)
 
     def after_step(self, frame: Frame, **fields: Any) -> BodyTable:
-        """Return the table after a detect has succeeded: the frame it saw is where the next motion starts."""
+        """Return the table after a successful detect: the next motion starts at its frame."""
         nowhere = self._nowhere
         if nowhere is None:
             nowhere = np.zeros(len(frame), bool)
@@ -276,7 +276,7 @@ class BodyTable:
     # ------------------------------------------------------------------ reading
 
     def frame(self, dt: float = 1.0, workers: int | None = 1) -> Frame:
-        """Return a snapshot; the same one as long as nothing is written."""
+        """Return a snapshot; the same object until something is written."""
         last = self._frame
         if last is not None and last.dt == dt and last.workers == workers:
             return last
@@ -303,7 +303,7 @@ class BodyTable:
         return frame
 
     def _seal(self) -> None:
-        """From now on writes make copies."""
+        """Make later writes copy the arrays."""
         if self._sealed:
             return
         for name in COLUMNS:
@@ -313,7 +313,7 @@ class BodyTable:
         self._sealed = True
 
     def _no_filter_is_set(self) -> bool:
-        """Whether the filter columns let every pair pass: at most one static body, no groups, category and mask untouched."""
+        """Return whether the filters pass every pair: at most one static body, no groups, default bits."""
         return bool(self.static.sum() <= 1 and (self.group < 0).all() and (self.category == 1).all() and (self.mask & 1).all())
 
 

@@ -1,7 +1,7 @@
-"""What a world checks of what its users pass in: the words and the rules are those of `cast`, the usual cases pass a kernel.
+"""Checks of a world's inputs: a kernel for the usual cases, `cast` for all others and for messages.
 
-A float64 array that is right takes 2 µs for a few poses and 25 µs for 25,000 vertices; all else goes to `cast`, which takes
-longer, converts, and says what is wrong.
+A valid float64 array takes 2 µs for a few poses and 25 µs for 25,000 vertices. Everything else goes to `cast`, which is slower,
+converts, and says what is wrong.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ IDENTITY = cast.as_pose(None, "")
 
 
 class Owners(Sequence[str]):
-    """Names of bodies as messages call them, made only when one is needed (10,000 strings a frame would cost milliseconds)."""
+    """Body names for messages, made on access: 10,000 strings per frame would cost milliseconds."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
@@ -44,7 +44,7 @@ class Owners(Sequence[str]):
 
 
 def checked_poses(poses: ArrayLike, count: int, names: Sequence[str]) -> NDArray[np.float64]:
-    """Return a copy (count,4,4) of rigid poses; the names of their bodies are for messages."""
+    """Return a copy (count,4,4) of rigid poses; `names` are for messages."""
     if isinstance(poses, np.ndarray) and poses.dtype == np.float64 and poses.shape == (count, 4, 4):
         copied = np.array(poses, order="C")
         if all_rigid(read_only_view(copied), cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE):
@@ -53,7 +53,7 @@ def checked_poses(poses: ArrayLike, count: int, names: Sequence[str]) -> NDArray
 
 
 def checked_pose_sets(poses: ArrayLike, bodies: int, names: Sequence[str]) -> NDArray[np.float64]:
-    """Return (n, bodies, 4, 4) rigid poses, the very array if it is right."""
+    """Return (n, bodies, 4, 4) rigid poses; a valid array is returned without a copy."""
     if isinstance(poses, np.ndarray) and poses.dtype == np.float64 and poses.ndim == 4 and poses.shape[1:] == (bodies, 4, 4):
         placed = np.ascontiguousarray(poses)
         if all_rigid(read_only_view(placed).reshape(-1, 4, 4), cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE):
@@ -82,7 +82,7 @@ def checked_vertices(vertices: ArrayLike, count: int, name: str) -> NDArray[np.f
 
 
 def checked_query(query: Query | None, options: tuple[Any, ...]) -> Query:
-    """Return what a call of `detect` asks for: a query, with those of the `OPTIONS` instead of its own that were given."""
+    """Return the query of a `detect` call: given options override those of `query`."""
     given = {}
     for name, value in zip(OPTIONS, options, strict=False):
         if value.__class__ is not Default:
@@ -98,17 +98,17 @@ def checked_query(query: Query | None, options: tuple[Any, ...]) -> Query:
 
 
 def refuse_options(call: Callable[..., Any], unknown: Iterable[str]) -> None:
-    """Say which options a call does not know, and which it does."""
+    """Raise for options that a call does not know, listing those it takes."""
     for name in unknown:
         known = [each.name for each in inspect.signature(call).parameters.values() if each.kind is each.KEYWORD_ONLY]
         raise InputError(f"{call.__name__} does not know {name!r}; it takes {', '.join(sorted(known))}")
 
 
 def checked_group(value: int | None, owner: str) -> int:
-    """Return the number of a group, -1 for none."""
+    """Return the group number, -1 for None."""
     return -1 if value is None else cast.as_count(value, "group", highest=2**31 - 1, owner=owner)
 
 
 def checked_bits(value: int, field: str, owner: str) -> int:
-    """Return 32 bits."""
+    """Return a value of 32 bits."""
     return cast.as_count(value, field, highest=ALL_BITS, owner=owner)

@@ -1,6 +1,6 @@
-"""A world in a notebook: a picture of its bodies as they are now, and a table of the first of them.
+"""A world in a notebook: a picture of its bodies and a table of the first ones.
 
-Nothing is detected for it: a detection changes the state of the method and may take long. `jostle.view` shows what touches.
+It runs no detection, which would change the method's state and may take long. `jostle.view` shows contacts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jostle.tables import MOST_HTML_ROWS, html_table
 from jostle.world.world import World
 
 LOOK = Look(width=480, height=320, samples=2)
-MOST_FACES = 500_000  # of a picture: they take 0.6 s
+MOST_FACES = 500_000  # most that a picture draws: they take 0.6 s
 
 
 def world_as_html(world: World) -> str:
@@ -27,7 +27,7 @@ def world_as_html(world: World) -> str:
         return table
     try:
         png = encode_png(picture_of(world, Report(), LOOK))
-    except JostleError:  # without Pillow, or used by another thread now
+    except JostleError:  # Pillow is missing, or another thread uses the world
         return table
     alt = html.escape(repr(world), quote=True)
     return f'<div><img alt="{alt}" src="data:image/png;base64,{base64.b64encode(png).decode()}">{table}</div>'

@@ -1,8 +1,8 @@
-"""PreparedShapes: what a method has prepared of each mesh, once for all meshes with equal vertices and faces.
+"""PreparedShapes: a method's shape of each mesh, one for all meshes with equal vertices and faces.
 
-Equal meshes have equal digests, but a digest reads all of a mesh: 2 ms for 70,000 faces, as long as their tree takes. So meshes are
-told apart by cheaper marks first: one object is one mesh, and meshes of which sizes or a few sampled rows differ are two. Only
-distinct objects with equal marks are compared by their digests.
+Equal meshes have equal digests, but a digest reads the whole mesh: 2 ms for 70,000 faces, as long as building their tree. So a
+cheaper mark is compared first: one object is one mesh, and meshes that differ in size or in a few sampled rows are different. Only
+distinct objects with equal marks are compared by digest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SAMPLES = 8  # rows of vertices and of faces in a mark
 
 
 class _Content:
-    """A mesh as a key of a dict: equal when vertices and faces are. The dict asks for equality only where the marks are equal."""
+    """A mesh as a dict key, equal if vertices and faces are. A dict compares only keys with equal marks."""
 
     __slots__ = ("_mark", "mesh")
 
@@ -37,7 +37,7 @@ class _Content:
 
 
 class PreparedShapes:
-    """Shapes by mesh; for world files by digest, too."""
+    """Shapes by mesh and, for world files, by digest."""
 
     def __init__(self) -> None:
         self._shapes: dict[_Content, Shape] = {}
@@ -56,9 +56,9 @@ class PreparedShapes:
         self._loaded[digest] = shape
 
     def of(self, meshes: Sequence[Mesh], prepare: Callable[[int, Mesh], Shape]) -> tuple[Shape, ...]:
-        """Return the shape of each mesh; shapes of other meshes are dropped.
+        """Return the shape of each mesh; drop shapes of other meshes.
 
-        `prepare(k, mesh)` is called once for all meshes that are equal and have no shape yet; when it raises, nothing has changed.
+        `prepare(k, mesh)` is called once for equal meshes that have no shape yet; if it raises, nothing changes.
         """
         contents = {id(mesh): _Content(mesh) for mesh in {id(mesh): mesh for mesh in meshes}.values()}
         ready: dict[_Content, Shape] = {}

@@ -1,14 +1,13 @@
-"""World and Body: what a user holds. No algorithm lives here.
+"""World: a set of bodies and the method that detects their contacts. It contains no algorithm.
 
-A world keeps poses, vertices and filters of its bodies (`world/body_table.py`), hands a `Frame` to the detector of its method, and
-turns body numbers into stable ids on the way out. Everything a user passes in goes through `cast` first, so a call that raises
-has changed nothing.
+A world keeps poses, vertices and filters of its bodies (`world/body_table.py`), passes a `Frame` to its method's detector, and maps
+body numbers to stable ids in the result. User input goes through `cast` first, so a call that raises changes nothing.
 
-A call that is interrupted (Ctrl-C) has changed nothing either, or all that it would have: the table changes by one assignment, and
-a detector that was interrupted is dropped; the next question starts another one from the prepared shapes.
+An interrupted call (Ctrl-C) changes nothing or everything: the table changes by one assignment, and an interrupted detector is
+dropped; the next query starts another one from the prepared shapes.
 
-Whatever writes to the table, be it only what is derived from it (a frame, columns with the bodies that waited), holds the world:
-a signal handler or a thread that comes in between would write to a table that is then replaced.
+Every write to the table, even of derived data (a frame, columns with pending bodies), holds the world's lock: a signal handler or
+a thread that came in between would write to a table that is then replaced.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ from jostle.world.checks import (
     checked_query,
     refuse_options,
 )
-from jostle.world.exclusive import OneAtATime
+from jostle.world.exclusive import ExclusiveUse
 from jostle.world.shape_cache import PreparedShapes
 
 __all__ = ["Body", "World"]
@@ -67,13 +66,14 @@ class World:
     Parameters
     ----------
     method : str or Method, optional
-        A name (`jostle methods` lists them) or an instance with settings. None takes the default engine.
+        A name, with settings if needed ("voxmap(accuracy=0.01)"; `jostle methods` lists the names), or an instance. By default
+        wide_tree.
     units : str, optional
-        Units of all lengths; meshes that state other units are refused. Taken from the first mesh that states any.
+        Units of all lengths; meshes with other units are refused. By default those of the first mesh that has any.
     workers : int, optional
-        Threads that `detect` may use for many pairs of bodies; None for one per processor. The report does not depend on it.
+        Threads that `detect` may use for many body pairs; None for one per processor. The report does not depend on it.
 
-    A world belongs to one thread at a time; several worlds may run in several threads.
+    A world belongs to one thread at a time; several worlds may run in several threads. Docs: conventions.md.
     """
 
     def __init__(self, method: str | Method | None = None, *, units: str | None = None, workers: int | None = 1) -> None:
@@ -84,9 +84,9 @@ class World:
         self._dt = 1.0
         self._table = BodyTable(units=None if units is None else cast.as_choice(units, UNITS, "units"))
         self._shapes = PreparedShapes()
-        self._detector: Detector | None = None  # None while it works
-        self._detector_bodies: Bodies | None = None  # those that the detector knows
-        self._turn = OneAtATime()
+        self._detector: Detector | None = None  # None while it is in use
+        self._detector_bodies: Bodies | None = None  # the bodies that the detector knows
+        self._turn = ExclusiveUse()
 
     def __repr__(self) -> str:
         meshes = self._table.meshes()
@@ -120,9 +120,9 @@ class World:
         pose : (4,4), optional
             Body to world; the identity by default.
         name : str, optional
-            Unique in the world; made from the mesh's name by default.
+            Unique in the world; by default made from the mesh's name.
         deformable : bool
-            Whether `body.vertices` may be set.
+            Allow `body.vertices` to be set.
         static, group, category, mask
             Filters, see `Body`.
         """
@@ -148,7 +148,7 @@ class World:
         self._traits.check_body(self._method_name, name, made, body.deformable)
         with self._alone():
             self._check_roster(roster)
-            self._check_units(made, owner)  # again: they may have been set meanwhile
+            self._check_units(made, owner)  # again: another thread may have set them
             if made.units is None or made.units == self.units:
                 self._table.add(body)
             else:
@@ -161,20 +161,20 @@ class World:
             raise InputError(f"{owner}: the mesh is in {mesh.units}, this world in {units}; scale one of them (Mesh.scaled)")
 
     def _free_name(self, name: str) -> str:
-        """Return a name, with the next number behind it that makes it unique if a body has it."""
+        """Return a unique name: this one, or with the next free number appended."""
         if name not in self:
             return name
         return next(free for number in itertools.count(self._next_id) if (free := f"{name} {number}") not in self)
 
     def remove(self, body: Body | int | str) -> None:
-        """Take a body out of the world. Its id is never used again."""
+        """Remove a body from the world. Its id is never reused."""
         number = self[body].id
         with self._alone():
             self._table = self._settle().without(number)
 
     @property
     def bodies(self) -> BodyList:
-        """All bodies in the order of their ids: the order of `poses` and `set_poses`. A list of those that are there now."""
+        """The present bodies in the order of their ids, which is the order of `poses` and `set_poses`."""
         return BodyList(self, self._table)
 
     def __len__(self) -> int:
@@ -194,7 +194,7 @@ class World:
             return False
 
     def __getitem__(self, body: Body | int | str) -> Body:
-        """Return a body by its name, its id, or itself."""
+        """Return a body by name, id or handle."""
         if isinstance(body, Body):
             if body._world is not self:
                 raise InputError(f"{body!r} belongs to another world")
@@ -211,13 +211,13 @@ class World:
         return Body(self, number)
 
     def ignore(self, a: Body | int | str, b: Body | int | str, ignored: bool = True) -> None:
-        """Never test this pair of bodies (or, with `ignored=False`, test it again)."""
+        """Exclude a body pair from tests; with `ignored=False` include it again."""
         low, high = sorted((self[a].id, self[b].id))
         if low == high:
             raise InputError(f"body {self[a].name!r} cannot be ignored against itself; ask for self_collision=False instead")
         ignored = cast.as_flag(ignored, "ignored")
         with self._alone():
-            for number in (low, high):  # a pair of which one was removed meanwhile would stay for ever
+            for number in (low, high):  # a pair with a body removed meanwhile would stay forever
                 self._table.row(number)
             self._table.ignore((low, high), ignored)
 
@@ -225,7 +225,7 @@ class World:
 
     @property
     def units(self) -> str | None:
-        """Units of all lengths; None as long as no mesh has stated any."""
+        """Units of all lengths; None until a mesh states some."""
         return self._table.units
 
     @units.setter
@@ -236,7 +236,7 @@ class World:
 
     @property
     def time(self) -> float:
-        """Seconds; grows by `dt` with every successful detect."""
+        """Time in seconds; grows by `dt` with every successful detect."""
         return self._table.time
 
     @time.setter
@@ -269,13 +269,13 @@ class World:
 
     @property
     def poses(self) -> Floats:
-        """(n,4,4) poses of all bodies, a read-only view."""
+        """(n,4,4) poses of all bodies, as a read-only view."""
         poses = self._settled().poses.view()
         poses.flags.writeable = False
         return poses
 
     def set_poses(self, poses: ArrayLike, bodies: Sequence[Body | int | str] | None = None) -> None:
-        """Set the poses (n,4,4) of all bodies in order, or of the named ones, in one call."""
+        """Set the poses (n,4,4) of all bodies, or of those given, in one call."""
         if bodies is None:
             roster = self._roster
             placed = checked_poses(poses, len(self), self._settled().bodies.names)
@@ -289,7 +289,7 @@ class World:
             self._table = self._settle().place([body._row for body in chosen], placed)
 
     def _set_static(self, static: NDArray[np.bool_]) -> None:
-        """Set which bodies (n,) are static, as one change."""
+        """Set the static flags (n,) of all bodies, as one change."""
         column = np.array(static)
         with self._alone():
             self._check_roster((self._next_id, len(column)))
@@ -304,7 +304,7 @@ class World:
             self._check_roster(roster)
             self._table = self._settle().change(placed, {body._row: value for body, value in points.items()})
 
-    # ------------------------------------------------------------------ questions
+    # ------------------------------------------------------------------ queries
 
     def detect(
         self,
@@ -323,34 +323,34 @@ class World:
         budget: Budget | None = default(None),
         **unknown: Never,
     ) -> Report:
-        """Find which faces touch now, or with `motion=True` on the way.
+        """Find which faces touch now or, with `motion=True`, during the motion since the last detect.
 
         Parameters
         ----------
         query : Query, optional
-            All options in one; those that are also given by name replace its own.
+            All options in one object; options given by name override it.
         rows : {"faces", "first", "pairs", "any"}
             All touching face pairs; one row per body pair; body pairs without rows; or at most one body pair (with `motion` the
             one that meets first).
         clearance : float
-            Also report face pairs nearer than this length. It adds results, it never removes any.
+            Also report face pairs closer than this distance. It adds rows and never removes any.
         solid : bool
-            Take closed bodies as solids: also report bodies that lie wholly inside another, and give pairs whose interiors meet
-            although no face crosses another, such as duplicates, the kind OVERLAPPING.
+            Treat closed bodies as solids: also report bodies wholly inside another, and give pairs whose interiors meet although
+            no face crosses another, such as duplicates, the kind OVERLAPPING.
         self_collision, itself : bool
-            Two names of one option: also test every body against itself (faces that share a welded vertex are left out).
+            Two names of one option: also test every body against itself. Faces that share a welded vertex are left out.
         adjacent : bool
-            With `self_collision`: also faces that share a welded vertex, when they touch beyond what they share.
+            With `self_collision`: also report faces that share a welded vertex, if they touch beyond what they share.
         motion : bool
-            Look along the motion since the last successful `detect`, not only at its end.
+            Test the motion since the last successful `detect`, not only its end.
         all_contacts : bool
-            With `motion`: every pair of faces that meets within the step, each at its first time, not only the first of each
+            With `motion`: report every face pair that meets within the step, each at its first time, not only the first of each
             body pair.
         separation : float
-            With `motion`: the length at which two faces count as in contact. Bodies that start within it are free as long as
-            they do not come nearer.
+            With `motion`: the distance at which two faces count as in contact. Bodies that start within it are free as long as they
+            come no closer.
         budget : Budget, optional
-            The most that the method may spend; `report.complete` says whether it sufficed.
+            Limit on the method's time or work; `report.complete` says whether it sufficed.
 
         Returns
         -------
@@ -359,11 +359,11 @@ class World:
         Raises
         ------
         InputError
-            An option has a value that it cannot have, or is not known. This holds for every call of jostle.
+            An option is unknown or has an invalid value, as in every call of jostle.
         Unsupported
-            The method of this world does not serve an option (`jostle methods` lists what each serves).
+            The world's method does not support an option (`jostle methods` lists what each supports).
 
-        A detect that raises changes nothing: the motion that methods look along still starts at the last success.
+        A detect that raises changes nothing: the next motion still starts at the last successful detect.
         """
         if not (  # one chain: a loop over the ten takes 0.4 µs longer
             rows.__class__ is clearance.__class__ is solid.__class__ is self_collision.__class__  # type: ignore[comparison-overlap]
@@ -381,14 +381,14 @@ class World:
         return self._detect(query)
 
     def _detect_without_collections(self, query: Query) -> Report:
-        """Python's garbage collector waits while the clock of a budget runs; what has gathered is collected after the call.
+        """Detect with Python's garbage collector paused, because a budget's clock runs.
 
-        A collection takes from a fraction of a millisecond to a tenth of a second, by all objects of the program, and comes when
-        enough new ones were made. (No context manager: the object that ends it would be the one with which a collection begins.)
+        A collection takes between a fraction of a millisecond and a tenth of a second, depending on all objects of the program, and
+        starts when enough new ones were made. (No context manager: its own exit object could trigger a collection.)
         """
         collects = gc.isenabled()
         try:
-            gc.disable()  # inside: an interrupt that comes right after it must enable it again
+            gc.disable()  # inside the try: an interrupt right after it must enable it again
             return self._detect(query)
         finally:
             if collects:
@@ -403,18 +403,18 @@ class World:
         return report
 
     def safe_step(self, separation: float = 0.0, *, self_collision: bool | None = None, itself: bool | None = None) -> float:
-        """Return the fraction of the present step, 0 … 1, that no contact interrupts: 1.0 if it is free.
+        """Return the collision-free fraction 0 … 1 of the present step: 1.0 if all of it is free.
 
-        The step is the motion since the last successful `detect`. It does not count as a step and moves no body: `move_to` goes
-        there.
+        The step is the motion since the last successful `detect`. This call moves no body and does not count as a step; `move_to`
+        moves the bodies there.
 
         Parameters
         ----------
         separation : float
             The distance at which faces count as in contact. Bodies that start within it do not stop the step as long as they come
-            no nearer, so that bodies may slide along each other and part. With 0 whatever touches at the start stops it at 0.
+            no closer, so that they may slide along each other and move apart. With 0, bodies that touch at the start stop it at 0.
         self_collision, itself : bool, default False
-            Two names of one option: also look at contacts of deforming bodies with themselves.
+            Two names of one option: also test deforming bodies against themselves.
         """
         query = Query(rows="any", motion=True, separation=separation, itself=itself, self_collision=self_collision)
         self._traits.check_query(self._method_name, query)
@@ -422,10 +422,11 @@ class World:
         return float(min(1.0, found.pairs.time.min(initial=1.0)))
 
     def move_to(self, fraction: float) -> None:
-        """Take all bodies back to a fraction 0 … 1 of the present step: 0 is where the last successful `detect` saw them.
+        """Move all bodies back to a fraction 0 … 1 of the present step.
 
-        Rigid bodies go along their screws, the vertices of deforming ones along straight lines in the world. What `safe_step`
-        returned is free of contact up to rounding; a separation leaves more room.
+        0 is where the last successful `detect` saw them. Rigid bodies move along their screws, vertices of deforming ones along
+        straight lines in the world. The fraction that `safe_step` returns is free of contact up to rounding; a separation leaves
+        more room.
         """
         from jostle.continuous.moving_bodies import body_at, moving_bodies_of
 
@@ -442,19 +443,19 @@ class World:
             self._table = replaced(self._settle().change(vertices=vertices), poses=poses)
 
     def in_collision(self) -> bool:
-        """Return whether any two bodies touch; the search ends at the first that do. It does not count as a step."""
+        """Return whether any two bodies touch, stopping at the first pair. Does not count as a step."""
         found: Report = self._answer("detect", ANY_PAIR)
         return len(found.pairs) > 0
 
     def detect_many(self, poses: ArrayLike, rows: str = "any", workers: int | None = None) -> Batch:
-        """Answer for many sets of poses in one call. It consumes no motion and moves no body.
+        """Answer for many sets of poses in one call. Moves no body and does not count as a step.
 
         Parameters
         ----------
         poses : (n, bodies, 4, 4)
             Sets of poses, each for all bodies in order.
         rows : {"any", "pairs", "faces"}
-            Per set yes or no; also the touching pairs of bodies; or also all face pairs.
+            Per set: whether anything touches; also the touching body pairs; or also all face pairs.
         workers : int, optional
             Threads; by default one per processor. The answer does not depend on it.
         """
@@ -472,7 +473,7 @@ class World:
             return batch.with_ids(frame.bodies.ids)
 
     def distance(self, a: Body | int | str, b: Body | int | str) -> Closest:
-        """Return the distance of two bodies with closest points (world) and faces. It does not count as a step."""
+        """Return the distance of two bodies with closest points (world) and faces. Does not count as a step."""
         if Answer.DISTANCE not in self._traits.answers:
             raise Unsupported(f"{self._method_name} does not answer distance (trait answers); choose another method")
         first, second = self[a], self[b]
@@ -483,31 +484,31 @@ class World:
         return closest
 
     def overlay(self, what: str = "") -> Overlay:
-        """Return what the method shows of itself for the present frame."""
+        """Return a drawing of the method's internals for the present frame; its README lists the names."""
         shown: Overlay = self._answer("overlay", cast.as_text(what, "what"))
         return shown
 
     def prepare(self, progress: Progress | None = None) -> None:
-        """Preprocess the meshes of all bodies now instead of at the first question."""
+        """Preprocess the meshes of all bodies now instead of at the first query."""
         if progress is not None and not callable(progress):
             raise InputError(f"progress is {cast.shown(progress)}; pass a function of a share and a text")
         with self._alone():
             self._ready_detector(progress)
 
-    # ------------------------------------------------------------------ keeping
+    # ------------------------------------------------------------------ files
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the world to one file, with its prepared shapes where they take long to prepare."""
+        """Write the world to one file, with prepared shapes that take long to prepare."""
         from jostle.world.file import save_world
 
         save_world(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> World:
-        """Read a world that `save` wrote, also from a source that is not trusted: every array is checked.
+        """Read a world written by `save`. Untrusted files are safe: every array is checked.
 
-        Shapes that take long to prepare (of voxmap and bounding_tree) are read, those of other methods prepared again. Which voxels
-        are filled is believed: who can edit the file can change what voxmap answers.
+        Shapes of voxmap and bounding_tree, which take long to prepare, are read; those of other methods are prepared again. The
+        filled voxels are trusted: whoever can edit the file can change voxmap's answers.
         """
         from jostle.world.file import load_world
 
@@ -515,7 +516,10 @@ class World:
 
     @classmethod
     def from_scene(cls, path: str | PathLike[str], method: str | Method | None = None, limits: Limits | None = None) -> World:
-        """Make a world of a scene file (glTF, GLB): one body per node, with the nodes' names and poses; `limits` as for `load`."""
+        """Make a world from a glTF or GLB file: one body per node, with the nodes' names and poses.
+
+        `limits` are those of `jostle.load`.
+        """
         from jostle.shapes.load import load_scene
 
         world = cls(method)
@@ -524,35 +528,35 @@ class World:
         return world
 
     def __getstate__(self) -> dict[str, Any]:
-        # A detector may hold what does not pickle; the next detect starts a new one from the prepared shapes.
-        # A copy drops prepared shapes of its own, in a thread of its own.
+        # A detector may not pickle; the next detect starts a new one from the prepared shapes.
+        # A copy has its own cache of prepared shapes, which another thread may change.
         with self._reading():
             own = {"_table": copy.copy(self._table), "_shapes": copy.copy(self._shapes)}
             return {**self.__dict__, "_detector": None, "_detector_bodies": None, **own}
 
-    # ------------------------------------------------------------------ inside
+    # ------------------------------------------------------------------ internals
 
     def _alone(self) -> threading.Lock:
-        """Return what holds the world for one call, in a `with` statement."""
+        """Return the world's lock for one call, for a `with` statement."""
         return self._turn.free_lock()
 
     def _reading(self) -> threading.Lock:
-        """Return what holds the world for a call that changes only what is derived."""
+        """Return the world's lock for a call that changes derived data only."""
         return self._turn.lock_to_read()
 
     @property
     def _roster(self) -> tuple[int, int]:
-        """What differs once bodies were added or removed: the next id and the number of bodies."""
+        """The next id and the number of bodies; changes when bodies are added or removed."""
         table = self._table
         return table.next_id + len(table.new), len(table)
 
     def _check_roster(self, roster: tuple[int, int]) -> None:
-        """Raise where bodies came or went while values were checked: by a signal handler, a thread or the values' own code."""
+        """Raise if bodies were added or removed while values were checked, by another thread or a signal handler."""
         if roster != self._roster:
             raise BusyError("bodies were added or removed while the values of this call were checked; call it again")
 
     def _settled(self) -> BodyTable:
-        """Return the table with all bodies in its columns, to read from."""
+        """Return the table with all bodies in its columns, for reading."""
         table = self._table
         if table.new:
             with self._reading():
@@ -565,20 +569,20 @@ class World:
             return self._held_frame()
 
     def _sealed_table(self) -> BodyTable:
-        """Return the table as it is now, for good: whatever is set later is set in another one."""
+        """Return the present table, sealed: later changes go to another table."""
         with self._reading():
             self._held_frame()
             return self._table
 
     def _settle(self) -> BodyTable:
-        """Return the table with all bodies in its columns; for calls that hold the world."""
+        """Return the table with all bodies in its columns. The caller holds the lock."""
         table = self._table
         if table.new:
             table = self._table = table.settled()
         return table
 
     def _held_frame(self) -> Frame:
-        """Return the present frame; for calls that hold the world."""
+        """Return the present frame. The caller holds the lock."""
         return self._settle().frame(self.dt, self.workers)
 
     @property
@@ -596,24 +600,24 @@ class World:
         return self._table.ignored
 
     def _begin_next_step(self) -> None:
-        """Let the motion start where the bodies are now."""
+        """Start the next motion where the bodies are now."""
         with self._alone():
             self._table = self._settle().after_step(self._held_frame())
 
     def _answer(self, ask: str, *arguments: Any) -> Any:
-        """Ask the detector something that does not count as a step."""
+        """Return the detector's answer to a query that does not count as a step."""
         with self._alone():
             return self._held_answer(ask, *arguments)
 
     def _held_answer(self, ask: str, *arguments: Any) -> Any:
-        """As `_answer`, for calls that hold the world."""
+        """Like `_answer`. The caller holds the lock."""
         frame, detector = self._held_frame(), self._taken_detector()
         answer = self._asked(detector, ask, frame, *arguments)
         self._detector = detector
         return answer
 
     def _asked(self, detector: Detector, ask: str, *arguments: Any) -> Any:
-        """Return a detector's answer; one that refuses the question is as good as before."""
+        """Call the detector; keep it if it refuses the query with a `JostleError`."""
         try:
             return getattr(detector, ask)(*arguments)
         except JostleError:
@@ -621,12 +625,12 @@ class World:
             raise
 
     def _ready_detector(self, progress: Progress | None = None) -> Detector:
-        """Return the detector, started or told of bodies that came and went."""
+        """Return the detector, creating it or syncing it with added and removed bodies."""
         detector = self._detector = self._taken_detector(progress)
         return detector
 
     def _taken_detector(self, progress: Progress | None = None) -> Detector:
-        """Return the detector, ready, and leave None in its place: an interrupt may leave it half changed, for ever unused."""
+        """Return the synced detector and leave None in its place, so that an interrupted one is never reused."""
         bodies, known = self._settle().bodies, self._detector_bodies
         detector, self._detector = self._detector, None
         if detector is not None and known is not None and (known is bodies or np.array_equal(known.ids, bodies.ids)):
@@ -643,7 +647,7 @@ class World:
         return detector
 
     def _prepared_shapes(self, meshes: Sequence[Mesh], progress: Progress | None) -> tuple[Shape, ...]:
-        """Prepare each distinct mesh once; shapes of meshes that are gone are dropped."""
+        """Prepare each distinct mesh once; drop shapes of removed meshes."""
 
         def prepare(k: int, mesh: Mesh) -> Shape:
             if progress is not None:
@@ -653,7 +657,7 @@ class World:
         return self._shapes.of(meshes, prepare)
 
     def _with_ids(self, found: Report) -> Report:
-        """Turn body numbers into ids, and say what began and ended."""
+        """Map body numbers to ids, and add which pairs began and ended."""
         bodies, last = self._table.bodies, self._table.last_pairs
         pairs, contacts, ids, names = found.pairs, found.contacts, bodies.ids, bodies.name_of_id
         if len(pairs.body_a):

@@ -101,10 +101,10 @@ def test_along_the_motion_the_paper_encloses_start_and_end_and_every_label_is_an
     labels = FIG["fig_05"].methods
     assert len(set(labels)) == len(labels)
     along = {label: methods_of(label)[0] for label in labels}
-    assert [label for label, each in along.items() if not each.wishes] == [STATIC, MODERN]
+    assert [label for label, each in along.items() if not each.options] == [STATIC, MODERN]
     for label in (LINEAR, REGULA_FALSI):
         assert (along[label].method.sweep, along[label].method.time_splits) == ("enclosing", 0)
-        assert along[label].wishes == {"motion": True}
+        assert along[label].options == {"motion": True}
 
 
 # ---------------------------------------------------------------------- the motion

@@ -32,7 +32,7 @@ def rows_of(report):
     return [(*row, features.of_a(k), features.of_b(k)) for k, row in enumerate(rows)]
 
 
-def moved(method, seed, turning, **wishes):
+def moved(method, seed, turning, **options):
     """Three bodies, some of them deforming, that move by much or little: the rows of the report."""
     rng = np.random.default_rng(seed)
     made = (lambda: random_soup(rng, 24), lambda: shapes.icosphere(1), lambda: shapes.torus(1.0, 0.3, 12, 8), box)
@@ -47,7 +47,7 @@ def moved(method, seed, turning, **wishes):
         body.pose = end
         if deforms:
             body.vertices = vertices
-    return rows_of(world.detect(motion=True, **wishes))
+    return rows_of(world.detect(motion=True, **options))
 
 
 def agree(found, expected):
@@ -57,17 +57,17 @@ def agree(found, expected):
 
 
 @functools.cache
-def truth(seed, turning, **wishes):
-    return moved("brute_force", seed, turning, **wishes)
+def truth(seed, turning, **options):
+    return moved("brute_force", seed, turning, **options)
 
 
 @every_method
 def test_straight_motions_equal_the_oracle(method):
     found = 0
     for seed in range(6):
-        for wishes in ({}, {"all_contacts": True}, {"separation": 0.1}, {"itself": True}):
-            expected, given = truth(seed, False, **wishes), moved(method, seed, False, **wishes)
-            assert given == expected or ("separation" in wishes and agree(given, expected)), (seed, wishes)
+        for options in ({}, {"all_contacts": True}, {"separation": 0.1}, {"itself": True}):
+            expected, given = truth(seed, False, **options), moved(method, seed, False, **options)
+            assert given == expected or ("separation" in options and agree(given, expected)), (seed, options)
             found += len(expected)
     assert found > 500
 
@@ -76,9 +76,9 @@ def test_straight_motions_equal_the_oracle(method):
 def test_turning_bodies_equal_the_oracle(method):
     found = 0
     for seed in range(4):
-        for wishes in ({}, {"separation": 0.1}):
-            expected = truth(seed, True, **wishes)
-            assert agree(moved(method, seed, True, **wishes), expected), (seed, wishes)
+        for options in ({}, {"separation": 0.1}):
+            expected = truth(seed, True, **options)
+            assert agree(moved(method, seed, True, **options), expected), (seed, options)
             found += len(expected)
     assert found >= 8
 

@@ -37,11 +37,11 @@ def rows_of(report):
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def detected(method, bodies, **wishes):
+def detected(method, bodies, **options):
     world = jostle.World(method)
     for mesh, pose in bodies:
         world.add(mesh, pose)
-    return world.detect(**wishes)
+    return world.detect(**options)
 
 
 def degenerate(rng):

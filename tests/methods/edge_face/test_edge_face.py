@@ -78,9 +78,9 @@ def test_slices_of_one_test_and_no_room_give_the_same_rows():
     assert tests == len(shape_a.edges) * len(b.faces) + len(whole)
 
 
-def same_rows(a, b, pose_a=None, pose_b=None, **wishes):
-    found = jostle.collide(a, b, pose_a, pose_b, method="edge_face", **wishes)
-    truth = jostle.collide(a, b, pose_a, pose_b, method="brute_force", **wishes)
+def same_rows(a, b, pose_a=None, pose_b=None, **options):
+    found = jostle.collide(a, b, pose_a, pose_b, method="edge_face", **options)
+    truth = jostle.collide(a, b, pose_a, pose_b, method="brute_force", **options)
     assert found.to_array().tobytes() == truth.to_array().tobytes()
     return found
 

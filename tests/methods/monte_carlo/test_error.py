@@ -87,10 +87,10 @@ def test_a_small_error_changes_nothing_and_a_clearance_and_one_body_ignore_it():
     names = ("body_a", "body_b", "face_a", "face_b", "kind", "distance")
     exact = world_of("wide_tree")
     exact[1].pose = passing(30)
-    for error, wishes in ((1e-4, {}), (0.5, {"clearance": 0.02}), (0.5, {"itself": True, "clearance": 0.01})):
+    for error, options in ((1e-4, {}), (0.5, {"clearance": 0.02}), (0.5, {"itself": True, "clearance": 0.01})):
         tested = world_of(jostle.MonteCarlo(error=error))
         tested[1].pose = passing(30)
-        found, expected = tested.detect(**wishes).contacts, exact.detect(**wishes).contacts
+        found, expected = tested.detect(**options).contacts, exact.detect(**options).contacts
         assert all(np.array_equal(getattr(found, name), getattr(expected, name)) for name in names)
 
 

@@ -14,9 +14,9 @@ from jostle.shapes import build
 from tests.tiny import box, random_pose, random_soup
 
 
-def same_rows(a, b, pose_a=None, pose_b=None, **wishes):
-    found = jostle.collide(a, b, pose_a, pose_b, method="wide_tree", **wishes)
-    truth = jostle.collide(a, b, pose_a, pose_b, method="brute_force", **wishes)
+def same_rows(a, b, pose_a=None, pose_b=None, **options):
+    found = jostle.collide(a, b, pose_a, pose_b, method="wide_tree", **options)
+    truth = jostle.collide(a, b, pose_a, pose_b, method="brute_force", **options)
     assert found.to_array().tobytes() == truth.to_array().tobytes()
     return truth
 

@@ -1,4 +1,4 @@
-"""The contestants, one file each. Each file's head says how the library is at its best, with what was measured.
+"""The contestants, one file each. Each module docstring says how the library is at its best.
 
 A file is imported in the process of its contestant only, and imports its library there: a library that is missing or that
 takes the process down with it costs one row of the table.
@@ -32,7 +32,7 @@ def distribution_of(name: str) -> str:
 
 
 def load_peer(contestant: Contestant) -> Peer:
-    """Import a contestant and its library; raise ImportError where the library is not installed.
+    """Import a contestant and its library; raise ImportError if the library is not installed.
 
     A contestant that is not in the tables is named by where its class stands, "module:Class".
     """

@@ -32,7 +32,7 @@ class Coal:
         self.identity = self.coal.Transform3s.Identity()
 
     def ways(self, case: Case) -> dict[str, Job]:
-        """Return one way for each kind of tree."""
+        """Return one variant per kind of tree."""
         if case.scenario == "self":
             raise Unable("no self-collision: a mesh against itself reports every face with itself and its neighbours")
         if case.scenario == "continuous":

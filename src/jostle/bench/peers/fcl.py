@@ -28,7 +28,7 @@ class Fcl:
         self.fcl = importlib.import_module("fcl")
 
     def ways(self, case: Case) -> dict[str, Job]:
-        """Return the one way there is for each scenario."""
+        """Return the one variant of each scenario."""
         if case.scenario == "self":
             raise Unable("no self-collision: a mesh against itself reports every face with itself and its neighbours")
         make = {
@@ -56,7 +56,7 @@ class Fcl:
         return self.fcl.Transform(np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3]))
 
     def _two(self, case: Case) -> tuple[Any, Any, Any]:
-        """The objects of a pair, and the transform of the second (the first stays at the identity)."""
+        """Return the objects of a pair and the transform of the second (the first stays at the identity)."""
         a, b = (self.fcl.CollisionObject(self.tree(*case.mesh(body))) for body in range(2))
         return a, b, self.transform(case.poses[0, 1])
 

@@ -39,7 +39,7 @@ class IpcToolkit:
         self.ipctk.set_num_threads(1)
 
     def ways(self, case: Case) -> dict[str, Job]:
-        """Return the exact yes or no where that is the question or near it, and box candidates where pairs are asked for."""
+        """Return exact yes or no answers where possible, and box candidates for pairs."""
         if case.scenario in ("distance", "n-body", "batch-poses"):
             reasons = {
                 "distance": "no distance of meshes",
@@ -60,7 +60,7 @@ class IpcToolkit:
         return ways
 
     def _merged(self, case: Case) -> tuple[Any, list[Floats]]:
-        """All bodies as one mesh in which only different bodies collide, and its world vertices in every frame."""
+        """Return all bodies as one mesh in which only different bodies collide, and its vertices per frame."""
         ipctk = self.ipctk
         count = len(case.mesh_of_body)
         starts = np.cumsum([0, *(len(case.mesh(body)[0]) for body in range(count))])
@@ -93,7 +93,7 @@ class IpcToolkit:
         return Job(run, found, other_question=other_question)
 
     def _continuous(self, case: Case) -> dict[str, Job]:
-        """The step that is free of collisions, by each of its two certified searches; 1.0 is told where there is no contact."""
+        """Return the collision-free step by each of its two certified searches; 1.0 if there is no contact."""
         mesh, frames = self._merged(case)
         step = self.ipctk.compute_collision_free_stepsize
         # Without rescaling both look for the contact itself; their defaults stop at a fifth or a tenth of the first distance.

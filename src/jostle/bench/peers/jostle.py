@@ -1,4 +1,4 @@
-"""jostle itself, through its public calls, with poses and vertices handed over as NumPy arrays inside the clock.
+"""jostle itself, through its public calls; passing poses and vertices is part of the timing.
 
 Every call sets the pose anew (or the vertices), so that nothing can be answered from the call before. A tree is prepared
 before the clock starts, as for the others. `build` times `Mesh(...)`, which checks the arrays, and `prepare_shape`.
@@ -26,7 +26,7 @@ class Jostle:
         self.threads = int(threads)
 
     def ways(self, case: Case) -> dict[str, Job]:
-        """Return the way for each scenario."""
+        """Return the variant of each scenario."""
         if self.threads > 1 and case.scenario != "batch-poses":
             raise Unable("more than one thread is measured for batches only")
         make = {
@@ -54,7 +54,7 @@ class Jostle:
 
     @property
     def _instead_of_faces(self) -> str:
-        """What the method answers where face pairs are asked for; "" where it names faces."""
+        """Return what the method answers where face pairs are requested; "" if it names faces."""
         return "" if Answer.FACES in self.method.traits.answers else "points of contact, no faces"
 
     @staticmethod
@@ -141,7 +141,7 @@ class Jostle:
         return {"set_poses, World.detect": Job(run, found, other_question=self._instead_of_faces if faces else "")}
 
     def _continuous(self, case: Case) -> dict[str, Job]:
-        """The first contact of two rigid bodies, and of two deforming ones whose vertices move as far."""
+        """Return the first contact of two rigid bodies, and of two deforming ones that move as far."""
         method = self.method if Serve.MOTION in self.method.traits.serves else jostle.BoundingTree()
         rigid, soft = self._world(case, method=method), self._world(case, deformable=True, method=method)
         start, end = case.poses

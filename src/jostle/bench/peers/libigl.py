@@ -28,13 +28,13 @@ _REASONS = {
 
 
 class Libigl:
-    """libigl's Python bindings, with what it wraps of CGAL."""
+    """libigl's Python bindings, with the CGAL functions that it wraps."""
 
     def __init__(self) -> None:
         self.cgal = importlib.import_module("igl.copyleft.cgal")
 
     def ways(self, case: Case) -> dict[str, Job]:
-        """Return the one way there is for each scenario."""
+        """Return the one variant of each scenario."""
         if case.scenario in _REASONS:
             raise Unable(_REASONS[case.scenario])
         if case.scenario == "self":

@@ -29,7 +29,7 @@ class MeshLib:
         self.mn = importlib.import_module("meshlib.mrmeshnumpy")
 
     def ways(self, case: Case) -> dict[str, Job]:
-        """Return the one way there is for each scenario."""
+        """Return the one variant of each scenario."""
         if case.scenario == "n-body":
             raise Unable("no manager of many bodies")
         if case.scenario == "continuous":
@@ -104,7 +104,7 @@ class MeshLib:
         mesh.updateCaches(all_vertices)
 
     def _vectors(self, case: Case, body: int) -> tuple[list[Any], Any]:
-        """The vertices of every frame as MeshLib's vectors, and the set of all vertices."""
+        """Return the vertices of every frame as MeshLib's vectors, and the set of all vertices."""
         vectors = [self.mn.fromNumpyArray(case.local_vertices(body, frame)) for frame in range(case.frame_count)]
         return vectors, self.mn.vertBitSetFromBools(np.ones(len(case.mesh(body)[0]), bool))
 

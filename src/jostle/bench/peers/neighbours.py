@@ -1,4 +1,4 @@
-"""Self-collision leaves out faces that share a vertex; some peers report those of them that touch beyond what they share."""
+"""Faces that share a vertex: self-collision leaves them out, but some peers report them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the tour measures: the scene `tour` through every method of the registry, each with bodies that it serves.
+"""What the tour measures: the scene `tour` through every method, with bodies that it supports.
 
-Methods for deforming bodies get the scene as it is. Methods for rigid bodies get the same poses, with the hand and the ball in the
-shapes of the last frame; methods for convex bodies the convex hulls of these. Which method gets what follows from its traits, and
-each answer is compared with the exact answer for the very bodies that the method was given.
+Methods for deforming bodies get the scene as it is. Methods for rigid bodies get the same poses, with hand and ball in their shapes
+of the last frame; methods for convex bodies get the convex hulls of these. A method's traits decide which, and each answer is
+compared with the exact answer for the bodies that the method got.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ GIVEN = {
     HULLS: "convex rigid bodies only: the convex hulls of those",
 }
 ROUNDS = 2
-LIMIT_SECONDS = 5.0  # for each method; edge_face needs most of it, and on a busy machine has its first frames only
+LIMIT_SECONDS = 5.0  # per method; edge_face needs most of it, and on a busy machine completes only its first frames
 ENOUGH_FRAMES = 3
 
 
 def bodies_for(method: Method) -> str:
-    """Return which of `GIVEN` a method serves, by its traits."""
+    """Return which of `GIVEN` a method supports, by its traits."""
     traits = method.traits
     if Need.CONVEX in traits.needs:
         return HULLS
@@ -41,13 +41,13 @@ def bodies_for(method: Method) -> str:
 
 @dataclass(frozen=True)
 class Given:
-    """The motion of the scene, with its bodies as they are or made such that a method serves them."""
+    """The scene's motion, with its bodies as they are or adapted to what a method supports."""
 
     bodies: str  # one of GIVEN
     scene: Scene
 
     def record(self, frames: int | None = None) -> Motion:
-        """Return the motion over a number of frames; all of the scene's by default."""
+        """Return the motion over a number of frames; by default all of the scene's."""
         motion = self.scene.record(frames)
         if self.bodies == AS_IT_IS:
             return motion
@@ -60,7 +60,7 @@ class Given:
 
 
 def tour_experiment(frames: int) -> Experiment:
-    """Return the experiment; the same motion may be made in few frames or in many."""
+    """Return the experiment, with the motion in a given number of frames."""
     from jostle.cli.tour.pictures import draw_pictures
 
     scene = make_scene(SCENE, frames=frames)
@@ -72,8 +72,8 @@ def tour_experiment(frames: int) -> Experiment:
         name=SCENE,
         title=f"The tour: {scene.title}",
         about="One motion through every method. Methods for deforming bodies get the scene as it is; methods for rigid bodies get "
-        "hand and ball in the shapes of the last frame; methods for convex bodies the convex hulls of these. Each is compared with "
-        "the exact answer for the bodies that it was given.",
+        "hand and ball in their shapes of the last frame; methods for convex bodies get the convex hulls of these. Each is "
+        "compared with the exact answer for the bodies that it got.",
         parameter="bodies",
         values=tuple(GIVEN),
         quick_values=tuple(GIVEN),

@@ -1,4 +1,4 @@
-"""Pictures of the last frame of the tour: how five methods, one of each paper, work on it."""
+"""Pictures of the tour's last frame: how five methods, one from each paper, work on it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jostle.pictures import Look, camera_of, contact_points, picture_of, placed_
 from jostle.registry import METHODS
 from jostle.render.png import write_png
 
-# Method, what it shows, and what the page says of it (`picture_1_…`, see lab/appearance.py).
+# Method, overlay, and the page's description of it (`picture_1_…`, see lab/appearance.py).
 SHOWN = (
     ("face_octree", "cells", "face octree, cells that were subdivided"),
     ("bounding_tree", "level 3", "bounding tree, boxes of level 3"),
@@ -22,7 +22,7 @@ LOOK = Look(width=640, height=480, edges="outline", zoom=1.6, samples=2)
 
 
 def draw_pictures(deforming: Motion, rigid: Motion, folder: Path) -> list[Path]:
-    """Draw the last frame by each method of `SHOWN`, into a folder; return the files.
+    """Draw the last frame with each method of `SHOWN` into a folder; return the files.
 
     Parameters
     ----------

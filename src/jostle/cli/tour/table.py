@@ -1,6 +1,4 @@
-"""The table of the tour: of each method what it was given, what it found, how long it took, what it guarantees, and how often its
-answer was the exact one.
-"""
+"""The tour's table: each method's bodies, results, times, guarantee and agreement with the exact answer."""
 
 from __future__ import annotations
 
@@ -18,14 +16,14 @@ NOTHING = "–"
 
 
 def print_table(console: Console, result: ExperimentResult) -> None:
-    """Print a table for each kind of bodies that methods were given."""
+    """Print one table per kind of bodies."""
     tables = [_table(point, first=k == 0) for k, point in enumerate(result.points) if point.runs]
     console.print(Group(*tables))
     frames = max((point.frames for point in result.points), default=0)
     console.print(
-        f"Pairs are sums over {frames} frames: of bodies that touch, and of their faces (of contact points where a method tells no "
-        "faces). Times are of one frame, the setting of poses and vertices in them. The exact answer is that of wide_tree with "
-        "trees built anew in every frame, for the bodies in the heading; brute_force tests every face against every face.",
+        f"Pairs are sums over {frames} frames: of touching bodies, and of their faces (of contact points if a method reports no "
+        "faces). Times are per frame and include setting poses and vertices. The exact answer is that of wide_tree with trees "
+        "rebuilt in every frame, for the bodies in the heading; brute_force tests every face against every face.",
         highlight=False,
         style="dim",
     )
@@ -36,7 +34,7 @@ def _table(point: Point, first: bool) -> Table:
         title=escape(GIVEN[str(point.value)]), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
     )
     table.add_column("method", min_width=max(map(len, METHODS)), no_wrap=True)
-    # The same widths in all tables, so that columns stand below each other.
+    # The same widths in all tables, so that columns line up.
     for heading, width in (("bodies", 6), ("faces", 6), ("median ms", 9), ("worst ms", 8)):
         table.add_column(heading if first else "", justify="right", min_width=width, no_wrap=True)
     table.add_column("guarantee" if first else "", min_width=12, ratio=3)
@@ -47,14 +45,14 @@ def _table(point: Point, first: bool) -> Table:
 
 
 def cells_of(run: MethodRun) -> list[str]:
-    """Return a row: method, pairs of bodies, rows, median, worst, guarantee, agreement."""
+    """Return a row: method, body pairs, rows, median, worst, guarantee, agreement."""
     counts = [f"{sum(each):,}" if each else NOTHING for each in (run.pairs, run.contacts)]
     times = [NOTHING if seconds is None else f"{1e3 * seconds:.3g}" for seconds in (run.median, run.maximum)]
     return [run.method, *counts, *times, guarantee_words(METHODS[run.method]().traits), agreement(run)]
 
 
 def agreement(run: MethodRun) -> str:
-    """Say in how many frames an answer was the exact one, and whether the others are within the guarantee."""
+    """Return in how many frames the answer was exact, and whether the rest keeps the guarantee."""
     if not run.served:
         return f"{run.status}: {run.why}"
     if run.frames_right is None:

@@ -1,4 +1,4 @@
-"""The end of the tour: its scene in the viewer. On a terminal the page stays until Ctrl-C, elsewhere it is asked once."""
+"""The end of the tour: its scene in the viewer, until Ctrl-C; checked once if not on a terminal."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from jostle.errors import InputError, JostleError
 if TYPE_CHECKING:
     from rich.console import Console
 
-ANSWER_SECONDS = 60.0  # of patience with a page on this very machine
+ANSWER_SECONDS = 60.0  # timeout for a page on this machine
 
 
 def show_viewer(console: Console, port: int, stay: bool) -> None:
-    """Open the page and say where.
+    """Open the page and print its address.
 
     Parameters
     ----------
     port : int
-        Where it is wished; if that is taken, any.
+        Preferred port; if it is in use, any free one.
     stay : bool
-        Whether it stays open until Ctrl-C.
+        Keep it open until Ctrl-C.
     """
     try:
         from jostle.viewer.serve import require_viser
@@ -38,7 +38,7 @@ def show_viewer(console: Console, port: int, stay: bool) -> None:
         if stay:
             with until_interrupted(console) as wait:
                 console.print(
-                    f"the scene to drag and turn: open {address} in a browser; Ctrl-C ends it", highlight=False, style="bold"
+                    f"drag the scene yourself: open {address} in a browser; Ctrl-C closes it", highlight=False, style="bold"
                 )
                 wait()
             return
@@ -46,8 +46,7 @@ def show_viewer(console: Console, port: int, stay: bool) -> None:
             if page.status != 200:
                 raise JostleError(f"the viewer at {address} answered with status {page.status}")
         console.print(
-            f"the viewer answered at {address} and is closed again, as this is no terminal; "
-            f"jostle view {SCENE} --play keeps it open",
+            f"viewer check passed ({address}); run `jostle view {SCENE} --play` to keep it open",
             highlight=False,
             soft_wrap=True,
         )
@@ -55,7 +54,7 @@ def show_viewer(console: Console, port: int, stay: bool) -> None:
 
 @contextmanager
 def opened(port: int) -> Iterator[str]:
-    """Open the page of the scene, playing, on this machine only; yield its address, and close it at the end."""
+    """Open the scene's page, playing, on this machine only; yield its address, then close it."""
     from jostle.viewer.open_session import open_session
     from jostle.viewer.serve import LOCAL, check_address
     from jostle.viewer.session import Session

@@ -1,4 +1,4 @@
-"""Solids: which closed bodies have common interior points, and which parts of a body lie inside another one.
+"""Solids: which closed bodies share interior points, and which parts lie inside another body.
 
 The interior of a closed body is the set of points around which its surface winds (`geometry/winding.py`): inverted meshes and
 overlapping shells have one, a cavity with its own reversed shell is not part of it. Two interiors meet if and only if

@@ -1,4 +1,4 @@
-"""What the kernels of solids work on: pairs of bodies with their rows, marks of sheets and parts, and the answers."""
+"""Data of the kernels of solids: body pairs with rows, marks of sheets and parts, answers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Question(Record):
 
 
 class ContactWork(Struct):
-    """Scratch that is kept between calls, and what remains to be asked for."""
+    """Scratch memory kept between calls, and the remaining questions."""
 
     marks: Rows[Marks]  # for the most sheets or parts of a body
     questions: Rows[Question]
@@ -59,7 +59,7 @@ class PairRows(NamedTuple):
 
 
 class PairAnswers(NamedTuple):
-    """What is found along edges."""
+    """The findings along edges."""
 
     meet: NDArray[np.uint8]  # (n,) of each pair APART, MEETING, UNDECIDED or UNTESTED
     undecided: Bools  # (rows,) whether a row has an edge that was not decided

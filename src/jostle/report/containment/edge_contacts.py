@@ -1,4 +1,4 @@
-"""Contacts along edges of two closed bodies that touch and do not cross: do their interiors meet at one?
+"""Contacts along edges of two closed bodies that touch without crossing: do interiors meet there?
 
 An edge that lies in the plane of a face of the other body
 
@@ -35,7 +35,7 @@ class ContactFace(NamedTuple):
 
 
 class ContactEdge(NamedTuple):
-    """An edge of a row, which lies in the plane of the other face."""
+    """An edge of a row, in the plane of the other face."""
 
     body: SolidBody
     of_b: int  # whether it is one of body b
@@ -46,7 +46,7 @@ class ContactEdge(NamedTuple):
 
 @kernel
 def meet_along_edges(work: ContactWork, rows: ContactRows, pair: SolidPair) -> tuple[int, int]:
-    """Test every contact along an edge of one pair, until interiors meet; return the answer and the number of contacts tested."""
+    """Test every contact along an edge of a pair until interiors meet; return answer and count."""
     answer, tests = APART, 0
     for row in range(pair.first_row, pair.last_row):
         if rows.kind[row] == NEAR:
@@ -75,7 +75,7 @@ def share_a_point(a: Triangle, b: Triangle) -> bool:
 
 @kernel(forceinline=True)
 def meet_in_row(work: ContactWork, a: ContactFace, b: ContactFace) -> tuple[int, int]:
-    """Test the edges of both faces of a row, until interiors meet; return the answer and the number of contacts tested."""
+    """Test the edges of both faces of a row until interiors meet; return answer and count."""
     answer, tests = APART, 0
     mine, other = a, b
     for of_b in range(2):
@@ -97,7 +97,7 @@ def meet_in_row(work: ContactWork, a: ContactFace, b: ContactFace) -> tuple[int,
 
 @kernel
 def test_edge(work: ContactWork, edge: ContactEdge, other: ContactFace) -> tuple[int, int]:
-    """Return whether interiors meet where an edge meets a face in more than a point; 1 if they were tested, or 0."""
+    """Return whether interiors meet where an edge meets a face in more than a point, and 1 if tested."""
     place = where_edge_lies(Segment(edge.corners.p, edge.corners.q), other.corners)
     if place.where == OUTSIDE:
         return APART, 0
@@ -113,7 +113,10 @@ def test_edge(work: ContactWork, edge: ContactEdge, other: ContactFace) -> tuple
 
 @kernel
 def edge_in_face(work: ContactWork, edge: ContactEdge, other: ContactFace, place: EdgePlace) -> int:
-    """Return whether interiors meet at an edge of one body that enters a face of the other: APART, MEETING or UNDECIDED."""
+    """Return whether interiors meet where an edge of one body enters a face of the other.
+
+    APART, MEETING or UNDECIDED.
+    """
     body, t = edge.body, edge.corners
     sheet, other_sheet = as_int64(body.sheet_of_face[edge.side // 3]), as_int64(other.body.sheet_of_face[other.face])
     inner, other_inner = as_int64(body.inner[sheet]), as_int64(other.body.inner[other_sheet])
@@ -144,7 +147,10 @@ def edge_in_face(work: ContactWork, edge: ContactEdge, other: ContactFace, place
 
 @kernel
 def edge_along_edge(work: ContactWork, edge: ContactEdge, other: SolidBody, other_side: int) -> int:
-    """Return whether interiors meet at an edge of a that runs along one of b: APART, MEETING or UNDECIDED."""
+    """Return whether interiors meet at an edge of a that runs along one of b.
+
+    APART, MEETING or UNDECIDED.
+    """
     line = Segment(edge.corners.p, edge.corners.q)
     a = fan_at(work, edge.body, edge.side, as_int64(0), line)
     if not a.known:
@@ -155,7 +161,7 @@ def edge_along_edge(work: ContactWork, edge: ContactEdge, other: SolidBody, othe
 
 @kernel
 def fan_at(work: ContactWork, body: SolidBody, side: int, of_b: int, line: Segment) -> Fan:
-    """Return the half planes of the edge of a side, which is on a line, and mark their sheets."""
+    """Return the half planes of a side's edge, which is on a line, and mark their sheets."""
     first = second = HalfPlane(line.p, False)
     found, known = 0, True
     while side >= 0:
@@ -173,7 +179,7 @@ def fan_at(work: ContactWork, body: SolidBody, side: int, of_b: int, line: Segme
 
 @kernel(forceinline=True)
 def runs_along(line: Segment, way: Vec3) -> bool:
-    """Return whether a way on a line has its direction; edges may begin anywhere on the line."""
+    """Return whether a direction on a line is the line's; edges may begin anywhere on it."""
     ahead = minus(line.q, line.p)
     x, y = way.x * ahead.x, way.y * ahead.y
     if x != 0.0:

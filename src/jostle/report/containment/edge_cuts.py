@@ -1,4 +1,4 @@
-"""Faces that contain a part of an edge, and the places where they cut it: exact, or in floats with a bound of their error."""
+"""Faces that contain part of an edge, and where they cut it: exact, or in floats with error bounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNCERTAIN = -1  # instead of a cut, where floats do not tell
 
 @kernel
 def faces_along(work: EdgeWork, e: int, line: Segment) -> tuple[int, int]:
-    """List the faces that contain more than a point of an edge; return how many there are, and how many are of the other surface.
+    """List the faces that contain more than a point of an edge; return their number, and that of the other surface.
 
     Those of the other surface come first. Beyond MOST they are counted only.
     """
@@ -60,7 +60,7 @@ def add_face(work: EdgeWork, f: int, e: int, line: Segment, count: int) -> int:
 
 @kernel
 def cut_edge(work: EdgeWork, line: Segment, count: int) -> int:
-    """Cut an edge at the ends of what each face contains of it; return how many cuts there are, or 0 where floats do not tell.
+    """Cut an edge at the ends of each face's part of it; return the number of cuts, 0 if floats cannot decide.
 
     The first two cuts are the ends of the edge.
     """
@@ -98,7 +98,7 @@ def write_vertex_cut(work: EdgeWork, j: int, vertex: Vec3, where: float) -> None
 
 @kernel
 def vertex_cut(work: EdgeWork, vertex: Vec3, c: int, cut_count: int) -> int:
-    """Return the cut at a vertex on the line, which may be a new one; UNCERTAIN where floats do not tell."""
+    """Return the cut at a vertex on the line, possibly new; UNCERTAIN if floats cannot decide."""
     x = coordinate(vertex, c)
     low = 0 if work.cuts[0].where < work.cuts[1].where else 1
     if x <= work.cuts[low].where:
@@ -127,7 +127,7 @@ class Crossing(NamedTuple):
 
 @kernel
 def crossing_cut(work: EdgeWork, line: Segment, side: Segment, axis: int, cut_count: int) -> int:
-    """Return the cut where a side crosses the line, which may be a new one; UNCERTAIN where floats do not tell."""
+    """Return the cut where a side crosses the line, possibly new; UNCERTAIN if floats cannot decide."""
     if side_of_segment(axis, side, line.p) == 0:
         return 0
     if side_of_segment(axis, side, line.q) == 0:
@@ -158,7 +158,7 @@ def crossing_cut(work: EdgeWork, line: Segment, side: Segment, axis: int, cut_co
 
 @kernel
 def crossing_of(line: Segment, side: Segment, axis: int) -> Crossing:
-    """Return where the line of a side crosses that of an edge in a common plane, which is seen along an axis."""
+    """Return where a side's line crosses an edge's in a common plane, seen along an axis."""
     c = longest_axis(line)
     start, end, first, second = coordinate(line.p, c), coordinate(line.q, c), seen_along(axis, line.p), seen_along(axis, line.q)
     p, q = seen_along(axis, side.p), seen_along(axis, side.q)

@@ -1,4 +1,4 @@
-"""Do the interiors of two closed surfaces of any kind meet? By the test points of `rational.py`, most of them without its numbers.
+"""Whether interiors of two closed surfaces meet, by the points of `rational.py`, mostly in floats.
 
 Beside faces, exact winding numbers of flags decide (`geometry/winding.py`). An edge is cut where the faces that contain a part of
 it begin and end. Around one piece these faces are half planes, in order by exact predicates, and a winding number changes by one
@@ -70,7 +70,7 @@ def _meet_beside(flags: Floats, surfaces: tuple[tuple[Floats, Ints], tuple[Float
 
 
 def _rows_of_faces(face_a: Ints, face_b: Ints, count_a: int, has_area: NDArray[np.bool_]) -> Rows:
-    """Return which faces touch each face, of those with an area: those of face f are touching[first[f] : first[f + 1]]."""
+    """Return the faces with area that touch each face: those of f are touching[first[f] : first[f + 1]]."""
     a, b = face_a.astype(np.int64), face_b.astype(np.int64) + count_a
     both = has_area[a] & has_area[b]
     one, other = np.concatenate([a[both], b[both]]), np.concatenate([b[both], a[both]])
@@ -79,7 +79,7 @@ def _rows_of_faces(face_a: Ints, face_b: Ints, count_a: int, has_area: NDArray[n
 
 
 def _left_by_floats(corners: Floats, count_a: int, faces: NDArray[np.int64], rows: Rows) -> NDArray[np.int64] | None:
-    """Return which sides (3 times a face, plus the corner it begins at) are not decided, or None where interiors meet."""
+    """Return the undecided sides (3 times a face, plus a corner), or None if interiors meet."""
     sides = (3 * faces[:, None] + np.arange(3)).ravel()
     start, end = corners.reshape(-1, 3)[sides], corners[:, [1, 2, 0]].reshape(-1, 3)[sides]
     swapped = (start[:, 0] > end[:, 0]) | (
@@ -117,7 +117,7 @@ def areas_into(corners: Floats, has_area: NDArray[np.bool_]) -> None:
 
 @kernel
 def test_edges(addresses: Addresses, first: int, last: int) -> bool:
-    """Write APART or UNDECIDED for the edges first … last - 1 of an `EdgeWork`; return True as soon as interiors meet at one."""
+    """Write APART or UNDECIDED for edges first … last - 1; return True as soon as interiors meet."""
     work = open_work(addresses)
     for e in range(first, last):
         answer = test_edge(work, e)

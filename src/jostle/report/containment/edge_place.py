@@ -1,4 +1,4 @@
-"""Where an edge lies in the plane of a face: in exact arithmetic, by a shadow along an axis that keeps the plane."""
+"""Where an edge lies in the plane of a face, exactly, by projection along an axis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INSIDE, OUTSIDE, NO_AREA = -1, -2, -3
 
 
 class EdgePlace(NamedTuple):
-    """How an edge meets a face in whose plane it lies.
+    """How an edge meets a face in its plane.
 
     where: INSIDE if the edge enters the inside of the face, 0 … 2 if it runs along the side that begins at this corner, OUTSIDE if
     they have at most a point in common, NO_AREA of a face without area. The rest is of the shadow: the axis along which it is seen,
@@ -30,7 +30,7 @@ class EdgePlace(NamedTuple):
 
 @kernel
 def where_edge_lies(edge: Segment, face: Triangle) -> EdgePlace:
-    """Return where an edge lies that is in the plane of a face."""
+    """Return where an edge lies in the plane of a face."""
     for k in range(3):
         axis = (k + 2) % 3
         t = seen_from(axis, face)
@@ -76,13 +76,13 @@ def side_in_shadow(p: Vec2, q: Vec2, r: Vec2) -> int:
 
 @kernel(forceinline=True)
 def side_of_segment(axis: int, segment: Segment, point: Vec3) -> int:
-    """Return on which side of a segment's line a point lies, seen along an axis."""
+    """Return the side of a segment's line on which a point lies, seen along an axis."""
     return orient2d(seen_along(axis, segment.p), seen_along(axis, segment.q), seen_along(axis, point))
 
 
 @kernel
 def is_beyond_a_side(start: Vec2, end: Vec2, t: FlatTriangle, turned: int) -> bool:
-    """Return whether both ends of a segment are outside of one side of a triangle, or on its line."""
+    """Return whether both ends of a segment are outside one side of a triangle, or on its line."""
     for _ in range(3):
         outside = True
         for _ in range(2):
@@ -96,7 +96,7 @@ def is_beyond_a_side(start: Vec2, end: Vec2, t: FlatTriangle, turned: int) -> bo
 
 @kernel
 def overlap_on_line(start: Vec2, end: Vec2, t: FlatTriangle, side: int) -> bool:
-    """Return whether a segment has more than a point in common with a side of a triangle on its line."""
+    """Return whether a segment shares more than a point with a triangle's side on its line."""
     for _ in range(side):
         t = FlatTriangle(t.q, t.r, t.p)
     if start.x != end.x:

@@ -1,4 +1,4 @@
-"""What the kernels of edges work on: edges and faces of two surfaces, faces that contain a part of an edge, and its cuts."""
+"""Data of the edge kernels: edges and faces of two surfaces, faces that contain part of an edge, cuts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 128  # faces that contain a part of one edge, and places where it is cut;
 
 
 class Surfaces(Record):
-    """Numbers of the two surfaces, of which one has the first faces."""
+    """Numbers of the two surfaces; one of them has the first faces."""
 
     count_a: int64  # faces of the first
     largest: float64  # absolute value of a coordinate
@@ -50,7 +50,7 @@ class HoldingFace(Record):
 
 
 class Cut(Record):
-    """A place where the edge at work is cut: at a vertex p, or where the side from p to q crosses the edge."""
+    """A cut of the present edge: at a vertex p, or where the side from p to q crosses it."""
 
     where: float64  # its coordinate on the longest axis of the edge
     error: float64  # how far off that may be; 0 of a vertex

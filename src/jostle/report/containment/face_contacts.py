@@ -1,4 +1,4 @@
-"""Pairs of bodies by their touching faces: do interiors meet along an edge, and which points remain to be asked for?
+"""Body pairs by their touching faces: whether interiors meet along an edge, and what remains open.
 
 A contact along an edge is tested once, in the row of the lowest faces at its edges: every face around an edge that lies in a face
 has a row with it. Rows that meet in a point alone say only that a sheet touches.
@@ -51,7 +51,7 @@ class Inclusion(NamedTuple):
 def test_pairs(
     addresses: Addresses, bodies: Addresses, facts: BodyFacts, pairs: PairRows, answers: PairAnswers, first: int, last: int
 ) -> tuple[int, int]:
-    """Decide the pairs first … last - 1 along edges, and list what has to be asked for by a winding number.
+    """Decide the pairs first … last - 1 along edges, and list what needs a winding number.
 
     addresses of a `ContactWork`, bodies a table of `SolidBody`. Returns how many questions there are, of which those without room
     are not written, and the number of contacts along edges.
@@ -112,7 +112,7 @@ def mark_rows(work: ContactWork, rows: ContactRows, pair: SolidPair) -> tuple[bo
 
 @kernel
 def ask_for_parts(work: ContactWork, inclusion: Inclusion, count: int) -> int:
-    """List the parts that may lie inside, except those of closed bodies that touch; return the new number of questions."""
+    """List the parts that may lie inside, except those of touching closed bodies; return the question count."""
     inner = inclusion.inner
     for part in range(len(inner.first_face_of_part)):
         face = as_int64(inner.first_face_of_part[part])
@@ -127,7 +127,7 @@ def ask_for_parts(work: ContactWork, inclusion: Inclusion, count: int) -> int:
 
 @kernel
 def ask_for_sheets(work: ContactWork, inclusion: Inclusion, count: int) -> int:
-    """List the sheets that touch in single points alone; return the new number of questions."""
+    """List the sheets that touch in single points only; return the question count."""
     inner = inclusion.inner
     for sheet in range(len(inner.inner)):
         if work.marks[sheet].sheet[inclusion.of_b] == TOUCHED and inner.inner[sheet] != 0:
@@ -165,7 +165,9 @@ def is_within(point: Vec3, bounds: Bounds) -> bool:
 def part_is_inside(
     vertices: Floats, faces: Ints, part_of_face: Ints, outer_vertices: Floats, outer_faces: Ints, first_face: int, box: Floats
 ) -> bool:
-    """Return whether a part of an open body, which crosses nothing, lies inside: its first face not on the other surface decides.
+    """Return whether a part of an open body that crosses nothing lies inside.
+
+    Its first face not on the other surface decides.
 
     vertices (n,3), faces (m,3), box (6,) of the outer body's vertices.
     """

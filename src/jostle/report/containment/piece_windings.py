@@ -1,4 +1,4 @@
-"""Winding numbers around a piece of an edge: that of one sector by a ray, in floats with a bound of their error; then by jumps."""
+"""Winding numbers around a piece of an edge: one sector by a ray, in floats with bounds, others by jumps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RAY_X, RAY_Y, RAY_Z = 0.01371, 0.02917, 1.0
 
 
 class Piece(NamedTuple):
-    """What surrounds a piece of an edge: how many half planes and faces there are, and whether they are of both surfaces."""
+    """What surrounds a piece of an edge: counts of half planes and faces, and whether of both surfaces."""
 
     planes: int
     faces: int
@@ -51,7 +51,10 @@ class Ray(NamedTuple):
 
 @kernel
 def test_pieces(work: EdgeWork, line: Segment, count: int, cut_count: int) -> int:
-    """Return whether interiors meet around a piece of an edge between two cuts: APART, MEETING or UNDECIDED."""
+    """Return whether interiors meet around a piece of an edge between two cuts.
+
+    APART, MEETING or UNDECIDED.
+    """
     order_cuts(work, cut_count)
     beside = plus(line.p, times(work.surfaces.largest, Vec3(RAY_X, RAY_Y, RAY_Z)))
     answer = APART
@@ -114,7 +117,7 @@ def surround_piece(work: EdgeWork, piece: int, count: int) -> Piece:
 
 @kernel
 def point_on_line(line: Segment, x: float) -> Vec3:
-    """Return the point of a line that has a coordinate on its longest axis; the others are rounded."""
+    """Return the point of a line with a given coordinate on its longest axis; the others are rounded."""
     c = longest_axis(line)
     start, end = coordinate(line.p, c), coordinate(line.q, c)
     at = plus(line.p, times((x - start) / (end - start), minus(line.q, line.p)))
@@ -123,7 +126,9 @@ def point_on_line(line: Segment, x: float) -> Vec3:
 
 @kernel
 def sectors_wind(work: EdgeWork, line: Segment, beside: Vec3, piece: Piece, ray: Ray) -> int:
-    """Return whether both surfaces wind in one of the sectors between half planes: APART, MEETING or UNDECIDED.
+    """Return whether both surfaces wind in a sector between half planes.
+
+    APART, MEETING or UNDECIDED.
 
     beside is a point in the half plane of the ray, of which the first sector holds the other points.
     """
@@ -154,7 +159,7 @@ def sectors_wind(work: EdgeWork, line: Segment, beside: Vec3, piece: Piece, ray:
 
 @kernel
 def order_planes(work: EdgeWork, line: Segment, beside: Vec3, planes: int) -> bool:
-    """Sort half planes counter-clockwise from that of the ray; False where one of them is in it."""
+    """Sort half planes counter-clockwise from the ray's; False if one coincides with it."""
     order = work.plane_order
     for k in range(planes):
         plane = work.planes[k]
@@ -171,7 +176,7 @@ def order_planes(work: EdgeWork, line: Segment, beside: Vec3, planes: int) -> bo
 
 @kernel
 def comes_later(work: EdgeWork, line: Segment, h: int, k: int) -> bool:
-    """Return whether half plane h comes later than k on the way around from the ray."""
+    """Return whether half plane h comes after k, going around from the ray."""
     one, other = work.planes[h], work.planes[k]
     if one.turned != other.turned:
         return one.turned > other.turned
@@ -180,7 +185,7 @@ def comes_later(work: EdgeWork, line: Segment, h: int, k: int) -> bool:
 
 @kernel
 def coincide(work: EdgeWork, line: Segment, h: int, k: int) -> bool:
-    """Return whether two half planes, one after the other, are the same."""
+    """Return whether two consecutive half planes are the same."""
     one, other = work.planes[h], work.planes[k]
     if one.turned != other.turned:
         return False
@@ -189,7 +194,10 @@ def coincide(work: EdgeWork, line: Segment, h: int, k: int) -> bool:
 
 @kernel
 def ray_winding(work: EdgeWork, first: int, last: int, faces: int, ray: Ray) -> tuple[int, bool]:
-    """Return how the faces first … last - 1, but those around the piece, wind about the start of a ray; and if that is certain."""
+    """Return the winding of faces first … last - 1, without those around the piece, about a ray's start.
+
+    Also returns whether that is certain.
+    """
     off = 32.0 * EPSILON * work.surfaces.largest  # of a distance from the start, itself rounded: less than 12 EPSILON
     bounds = bounds_of_ray(ray, work.surfaces.top, off)
     lower, upper = bounds.lower, bounds.upper
@@ -232,7 +240,7 @@ def bounds_of_ray(ray: Ray, top: float, off: float) -> Bounds:
 
 @kernel
 def ray_crossing(ray: Ray, t: Triangle, off: float) -> tuple[int, bool]:
-    """Return what a face adds to the winding number about the start of a ray, and whether that is certain."""
+    """Return a face's contribution to the winding number about a ray's start, and whether it is certain."""
     a, b, c = minus(t.p, ray.start), minus(t.q, ray.start), minus(t.r, ray.start)
     reach = max(largest_coordinate(a), largest_coordinate(b), largest_coordinate(c))
     # Six products of three factors, of which two are off by `off` and one by a rounding.

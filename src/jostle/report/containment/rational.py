@@ -1,4 +1,4 @@
-"""Do the interiors of two closed surfaces meet? In whole numbers, for surfaces of any kind, and slowly.
+"""Whether the interiors of two closed surfaces meet, in integers: for any surface, but slow.
 
 Every test point is beside a face: m + ε d + ε² e + …, with ε infinitesimal. There is one on either side of every face that touches
 the other body, and for every edge with a contact some on either side of each face there. The winding numbers of both surfaces
@@ -110,7 +110,10 @@ class _Surface:
 
 
 def _crossing(corners: tuple[Vector, Vector, Vector], point: Homogeneous, ways: Sequence[Vector]) -> int:
-    """What a face adds to the winding number, by a ray that goes up and is moved a little towards +x, and less towards +y."""
+    """Return a face's contribution to the winding number.
+
+    By a ray that goes up and is moved a little towards +x, and less towards +y.
+    """
     a, b, c = corners
     around = 0
     above = [_above(corner, point, ways) for corner in corners]
@@ -127,12 +130,12 @@ def _crossing(corners: tuple[Vector, Vector, Vector], point: Homogeneous, ways: 
 
 
 def _above(corner: Vector, point: Homogeneous, ways: Sequence[Vector]) -> bool:
-    """Whether a corner has a larger y than the point."""
+    """Return whether a corner has a larger y than the point."""
     return _first_sign([d[1] for d in (_from(corner, point), *ways)]) < 0
 
 
 def _touching(other: _Surface, rows: list[tuple[int, int]]) -> dict[int, list[int]]:
-    """Return for each face of one surface those of the other that touch it and have an area."""
+    """Return for each face of one surface the touching faces with area of the other."""
     found = defaultdict(list)
     for f, g in rows:
         if any(other.normal(g)):
@@ -153,7 +156,10 @@ def _beside_faces(surface: _Surface, faces: Iterable[int]) -> Iterator[TestPoint
 def _beside_edges(
     surface: _Surface, other: _Surface, sides: Sides, touching: dict[int, list[int]], touched_by: dict[int, list[int]]
 ) -> Iterator[TestPoint]:
-    """Yield the points around the contacts of these sides, each edge once: all faces around it touch the same there."""
+    """Yield the points around the contacts of these sides, each edge once.
+
+    All faces around an edge touch the same there.
+    """
     seen = set()
     for face, k in sides:
         corners = surface.corners(face)
@@ -187,7 +193,7 @@ def _around_edge(start: Vector, end: Vector, spans: list[tuple[_Surface, int, Sp
 
 
 def _common_span(start: Vector, end: Vector, surface: _Surface, face: int) -> Span | None:
-    """The stretch (from, to) of the segment from start (0) to end (1) that a closed face has, if it is more than a point."""
+    """Return the part (from, to) of a segment from 0 to 1 inside a closed face, if more than a point."""
     corners, normal = surface.corners(face), surface.normal(face)
     if _dot(normal, _minus(start, corners[0])) != 0 or _dot(normal, _minus(end, corners[0])) != 0 or start == end:
         return None
@@ -214,7 +220,7 @@ def _first_sign(values: Sequence[int]) -> int:
 
 
 def _from(corner: Vector, point: Homogeneous) -> Vector:
-    """The way from a corner to a point, times the point's weight."""
+    """Return the vector from a corner to a point, times the point's weight."""
     x, y, z, w = point
     return x - w * corner[0], y - w * corner[1], z - w * corner[2]
 

@@ -22,14 +22,14 @@ FULL_TURN = 4  # a half plane that is turned by t from another has that one turn
 
 
 class HalfPlane(NamedTuple):
-    """One side of a line: a corner of it, and whether the body is on its counter-clockwise side."""
+    """One side of a line: a corner of it, and whether the body is counter-clockwise of it."""
 
     corner: Vec3
     left: bool
 
 
 class Fan(NamedTuple):
-    """The two half planes of a body at an edge, if there are two with one inner side each."""
+    """A body's two half planes at an edge, if there are two with one inner side each."""
 
     known: bool
     first: HalfPlane
@@ -38,7 +38,7 @@ class Fan(NamedTuple):
 
 @kernel
 def turn(line: Segment, h: Vec3, k: Vec3) -> int:
-    """Return how far the half plane of corner k is turned from that of h, counter-clockwise about a line."""
+    """Return how far the half plane of corner k is turned from that of h, counter-clockwise."""
     side = orient3d(line.p, line.q, h, k)
     if side != 0:
         return LESS_THAN_HALF if side > 0 else MORE_THAN_HALF
@@ -52,7 +52,7 @@ def turn(line: Segment, h: Vec3, k: Vec3) -> int:
 
 @kernel
 def sectors_meet(line: Segment, a: Fan, b: Fan) -> int:
-    """Return whether a sector of one body meets one of the other: APART, MEETING, or UNDECIDED of half planes that coincide."""
+    """Return whether sectors of two bodies meet: APART, MEETING, or UNDECIDED if half planes coincide."""
     across_a, across_b = turn(line, a.first.corner, a.second.corner), turn(line, b.first.corner, b.second.corner)
     if across_a <= SAME or across_b <= SAME:
         return UNDECIDED
@@ -72,7 +72,7 @@ def sectors_meet(line: Segment, a: Fan, b: Fan) -> int:
 
 @kernel(forceinline=True)
 def reverse(turned: int) -> int:
-    """Return how far h is turned from k, of how far k is turned from h."""
+    """Return the turn from k to h, given the turn from h to k."""
     return (FULL_TURN - turned) % FULL_TURN
 
 

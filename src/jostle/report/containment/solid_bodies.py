@@ -1,4 +1,4 @@
-"""Bodies as the kernels of solids see them: world vertices, faces, topology and inner sides by address, and their boxes."""
+"""Bodies as the kernels of solids see them: vertices, faces, topology, inner sides and boxes."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class PlacedFaces(Struct):
 
 
 class SolidBody(SheetArrays, TopologyArrays, PlacedFaces):
-    """A row of the table of bodies: first the fields of `PlacedFaces`, then those of the topology, then those of the sheets."""
+    """A row of the table of bodies: fields of `PlacedFaces`, of the topology, and of the sheets."""
 
 
 class BodyFacts(NamedTuple):
-    """What is known of each body beside its arrays."""
+    """Properties of each body beside its arrays."""
 
     closed: Bools  # (n,)
     boxes: Floats  # (n,6) of the faces of used bodies, lowest coordinates first

@@ -1,4 +1,4 @@
-"""The answer for a list of pairs of bodies: which interiors meet, and which parts lie inside another body."""
+"""Solid answers for a list of body pairs: which interiors meet, and which parts lie inside."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SolidRows(NamedTuple):
 
 
 def any_boxes_meet(body_a: Ints, body_b: Ints, frame: Frame) -> bool:
-    """Return whether the boxes of any of these pairs meet; a body whose vertices may change counts as everywhere."""
+    """Return whether the boxes of any of these pairs meet; deformable bodies count as everywhere."""
     if len(body_a) == 0:
         return False
     return bool(boxes_meet(read_only_view(frame.poses), frame.bodies.bounds, read_only_view(body_a), read_only_view(body_b)))
@@ -94,7 +94,7 @@ def _bodies_of(rows: PairRows, frame: Frame) -> SolidBodies:
 
 
 def _tested_pairs(rows: PairRows, bodies: SolidBodies, answers: PairAnswers) -> tuple[Questions, int]:
-    """Decide pairs along edges; return what remains to be asked for, and the number of contacts along edges."""
+    """Decide pairs along edges; return the open questions, and the number of contacts along edges."""
     columns = PairRows(*(read_only_view(column) for column in rows))
     asked, edge_tests = [], 0
     scratch = SCRATCH.take()
@@ -143,7 +143,7 @@ def _slices(rows: PairRows) -> list[tuple[int, int]]:
 
 
 def _inside(questions: Questions, rows: PairRows, bodies: SolidBodies, frame: Frame) -> tuple[NDArray[np.bool_], int]:
-    """Return which of the points lie inside, by one winding number each, and how many faces were tested."""
+    """Return which points lie inside, by one winding number each, and the number of tested faces."""
     inside = np.zeros(len(questions), bool)
     if len(questions) == 0:
         return inside, 0
@@ -170,7 +170,7 @@ def _inside(questions: Questions, rows: PairRows, bodies: SolidBodies, frame: Fr
 
 
 def _touch_themselves(rows: PairRows, meet: NDArray[np.uint8], bodies: SolidBodies, frame: Frame) -> NDArray[np.bool_]:
-    """Return which pairs, of those that were tested, have a body that touches itself: sectors and sheets say too little of it.
+    """Return which tested pairs have a body that touches itself: sectors and sheets do not suffice there.
 
     A body that is regular around its faces with contacts may touch itself elsewhere: for these pairs it does not matter.
     """
@@ -193,7 +193,10 @@ def _touch_themselves(rows: PairRows, meet: NDArray[np.uint8], bodies: SolidBodi
 
 
 def _is_cheaper_in_part(mesh: Mesh, deforms: bool) -> bool:
-    """Whether to look at the faces with contacts first; of a rigid body only so often, as the answer for the whole mesh is kept."""
+    """Return whether to test only faces with contacts first.
+
+    For a rigid body only so often, because the answer for the whole mesh is kept.
+    """
     if len(mesh.faces) < FEW_FACES or (not deforms and mesh.knows_whether_it_touches_itself):
         return False
     mesh.times_looked_at_in_part[0] += 1

@@ -1,4 +1,4 @@
-"""Shapes made by formula: the objects of the papers' experiments and simple solids, with exact face counts.
+"""Shapes made by formula: simple solids and the papers' objects, with exact face counts.
 
 Every function returns a `Mesh` (or a list of them) of about size 1, centred near the origin; equal arguments give
 byte-equal meshes. Unless a docstring says otherwise the mesh is closed, manifold, faces outward (counter-clockwise), has

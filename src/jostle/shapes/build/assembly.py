@@ -1,4 +1,4 @@
-"""The mikoshi, a portable shrine as it is put together in Kitamura et al. 1998 (front cover): parts with 5,263 faces in all.
+"""The mikoshi, a portable shrine (Kitamura et al. 1998, front cover): parts with 5,263 faces in all.
 
 Every part is a mesh of its own in the place it has in the finished shrine. No two parts touch: neighbours are a joint of
 `GAP` apart, so the assembled shrine is free of contacts and every part can be taken out. A closed mesh of triangles has an even
@@ -24,7 +24,9 @@ _QUARTERS = tuple(np.pi / 2.0 * k for k in range(4))
 
 
 def mikoshi() -> list[Mesh]:
-    """Return the parts of a shrine about 1 wide and 0.9 high (its poles 1.5 long, along x), from the ground up.
+    """Return the parts of a shrine, from the ground up.
+
+    It is about 1 wide and 0.9 high; its poles are 1.5 long, along x.
 
     Together they have exactly 5,263 faces. All are closed but the last, the banner.
     """
@@ -34,7 +36,7 @@ def mikoshi() -> list[Mesh]:
 
 
 def mikoshi_mesh() -> Mesh:
-    """Return all parts of `mikoshi` as one mesh of 5,263 faces; face k is the k-th of the parts laid end to end."""
+    """Return all parts of `mikoshi` as one mesh of 5,263 faces, in the order of the parts."""
     return joined(mikoshi(), "mikoshi")
 
 
@@ -53,7 +55,7 @@ def _poles() -> list[Mesh]:
 
 
 def _square(half: float, z: float, count: int = 4, lift: float = 0.0) -> Floats:
-    """Points around a square, counter-clockwise, `count` in all; `lift` raises the corners in a smooth curve."""
+    """Return `count` points around a square, counter-clockwise; `lift` raises the corners smoothly."""
     per_side = count // 4
     t = 2.0 * np.arange(per_side) / per_side - 1.0
     sides = [(np.ones(per_side), t), (-t, np.ones(per_side)), (-np.ones(per_side), -t), (t, -np.ones(per_side))]
@@ -64,7 +66,7 @@ def _square(half: float, z: float, count: int = 4, lift: float = 0.0) -> Floats:
 
 
 def _stack(levels: list[tuple[float, float]], name: str) -> Mesh:
-    """A stepped square solid from (half width, height) from below; 8 faces for each level."""
+    """Return a stepped square solid from (half width, height) pairs, bottom up; 8 faces per level."""
     rings = [_square(half, z) for half, z in levels]
     return skin(rings, (0.0, 0.0, levels[0][1]), (0.0, 0.0, levels[-1][1]), f"mikoshi: {name}")
 
@@ -87,7 +89,7 @@ FLOOR = 0.126 + GAP + 0.10 + GAP + 0.024  # top of the floor
 
 
 def _railing() -> list[Mesh]:
-    """Eight turned posts around the floor, two at each side, with a rail above each pair."""
+    """Return eight turned posts around the floor, two per side, with a rail above each pair."""
     low = FLOOR + GAP
     profile = [(0.012, low), (0.012, low + 0.02), (0.008, low + 0.035), (0.012, low + 0.05), (0.012, low + 0.065)]
     post = lathe(profile, 8, low, low + 0.065, "post")
@@ -104,7 +106,7 @@ def _railing() -> list[Mesh]:
 
 
 def _walls() -> list[Mesh]:
-    """The shrine's body with a door niche in each side, four doors in the niches and four pillars at the corners."""
+    """Return the shrine's body: a niche with a door in each side, four pillars at the corners."""
     low = FLOOR + GAP
     xs = (-0.15, -0.13, -0.07, 0.07, 0.13, 0.15)
     zs = (low, low + 0.02, low + 0.16, low + 0.20)
@@ -140,7 +142,7 @@ WALL_TOP = FLOOR + GAP + 0.20
 
 
 def _brackets() -> list[Mesh]:
-    """A tie plate on the walls, and three stepped brackets at each side of it under the eaves."""
+    """Return a tie plate on the walls, with three stepped brackets per side under the eaves."""
     low = WALL_TOP + GAP
     plate = _stack([(0.21, low), (0.21, low + 0.03)], "tie plate")
     step = 0.015
@@ -168,7 +170,7 @@ def _roofs() -> list[Mesh]:
 
 
 def _roof(low: float, eaves: float, top: float, sag: float, height: float, lift: float, count: int, name: str) -> Mesh:
-    """A square roof that sags between eaves and top: flat inside below, so that it rests on what is under its middle."""
+    """Return a square roof that sags between eaves and top, with a flat underside to rest on."""
     rings = [
         _square(0.62 * eaves, low, count),
         _square(0.97 * eaves, low + 0.012, count, lift),
@@ -182,7 +184,7 @@ def _roof(low: float, eaves: float, top: float, sag: float, height: float, lift:
 
 
 def _curls() -> list[Mesh]:
-    """Four warabite: fronds that rise from above the roof's corners and curl at their ends."""
+    """Return four warabite: fronds that rise above the roof's corners and curl at their ends."""
     rings = 12
     t = np.linspace(0.0, 1.0, rings)
     # Outwards and upwards, then over: the turning radius shrinks from 0.2 to 0.03 and stays above the frond's thickness.
@@ -238,7 +240,7 @@ def _crown() -> list[Mesh]:
 
 
 def _phoenix() -> Mesh:
-    """A bird with raised wings and tail, looking along -x: sections of 12 points at fixed angles, as in the shuttle."""
+    """Return a bird with raised wings and tail, facing -x: sections of 12 points at fixed angles."""
     angle = np.radians([-90, -55, -15, 25, 38, 51, 90, 129, 142, 155, 195, 235])
     wings, crest = (4, 8), 6
     # x, body half width, height above and below the axis, wing reach, crest or tail reach, axis height
@@ -265,7 +267,7 @@ def _phoenix() -> Mesh:
 
 
 def _banner(face_count: int) -> Mesh:
-    """A hanging cloth of an odd number of faces beside the shrine: rows of two cells, waving, and one triangle as its point."""
+    """Return a hanging cloth with an odd number of faces: wavy rows of two cells and one triangle."""
     assert face_count % 4 == 1, "two cells of two triangles a row, and the point"
     rows = face_count // 4
     down = np.arange(rows + 1) / rows

@@ -1,4 +1,4 @@
-"""Blobs: smooth random closed surfaces of any even number of faces, from a round ball to strongly concave lumps.
+"""Blobs: smooth random closed surfaces with any even face count, round or strongly concave.
 
 The points lie on rings of latitude whose sizes follow the circumference, adjusted so that they add up to half the face
 count; the skin over them (rings.py) then has exactly that many faces of nearly equal size. Each point is moved along its
@@ -70,7 +70,7 @@ def _directions(counts: list[int]) -> NDArray[np.float64]:
 
 
 def _smooth_noise(directions: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Random waves of wavelength about 1 to 3 radii, of unit variance, bounded softly at 1.6."""
+    """Return random waves of wavelength about 1 to 3 radii, of unit variance, softly bounded at 1.6."""
     wave = rng.normal(size=(WAVES, 3))
     wave *= (rng.uniform(2.0, 6.5, WAVES) / np.linalg.norm(wave, axis=1))[:, None]
     amplitude = 1.0 / np.linalg.norm(wave, axis=1)

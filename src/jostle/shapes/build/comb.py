@@ -27,7 +27,9 @@ def comb(
     pitch: float = 0.25,
     bar: float = 0.1,
 ) -> Mesh:
-    """Return a comb along x: cones standing on a bar, tips up (+z), centred in x and y, the bar's top at z = 0.
+    """Return a comb along x: cones on a bar, tips up (+z), centred in x and y.
+
+    The top of the bar is at z = 0.
 
     Parameters
     ----------
@@ -73,7 +75,7 @@ def comb(
 
 
 def comb_cones(cones: int = 5, segments: int = 24, radius: float = 0.1, height: float = 0.5, pitch: float = 0.25) -> list[Mesh]:
-    """Return the cones of `comb` as single closed convex meshes of 2 * segments faces, at the same places."""
+    """Return the cones of `comb` as separate closed convex meshes of 2 * segments faces, in place."""
     cones, segments, _ = _checked(cones, segments, 1, radius, height, pitch)
     single = cone(segments, radius, height)
     places = pitch * (np.arange(cones) - (cones - 1) / 2.0)
@@ -100,7 +102,7 @@ def _quad(a: int, b: int, c: int, d: int) -> np.ndarray[tuple[int, int], np.dtyp
 def _square_around(
     ring: np.ndarray[tuple[int], np.dtype[np.int64]], corners: tuple[int, ...]
 ) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """Triangles between the foot of a cone and the square around it: each corner sees its quarter of the circle."""
+    """Return triangles between a cone's foot and the square around it, a quarter circle per corner."""
     quarter = len(ring) // 4
     faces = []
     for q, corner in enumerate(corners):

@@ -17,7 +17,7 @@ NEARLY_PLANE = 1e-9  # creases below this part of the cube of the size are decid
 
 
 def with_bulging_diagonals(mesh: Mesh) -> Mesh:
-    """Return the mesh with every edge turned at which its two faces make a crease; each face may belong to one such edge."""
+    """Return the mesh with every creased edge flipped; each face may have one such edge."""
     faces = mesh.faces.astype(np.int64)
     left, right, corners = _edges_with_both_faces(faces)
     rise = _volume(*(mesh.vertices[corner] for corner in corners))
@@ -32,7 +32,7 @@ def with_bulging_diagonals(mesh: Mesh) -> Mesh:
 
 
 def _edges_with_both_faces(faces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[NDArray[np.int64], ...]]:
-    """For each edge a-b of a closed manifold: the face (a, b, c), the face (b, a, d), and the corners a, b, c, d."""
+    """Return per edge a-b of a closed manifold the faces (a, b, c) and (b, a, d) and the corners."""
     start, end, apex = faces.ravel(), np.roll(faces, -1, axis=1).ravel(), np.roll(faces, -2, axis=1).ravel()
     face = np.repeat(np.arange(len(faces)), 3)
     forward, backward = np.flatnonzero(start < end), np.flatnonzero(start > end)
@@ -42,7 +42,10 @@ def _edges_with_both_faces(faces: NDArray[np.int64]) -> tuple[NDArray[np.int64],
 
 
 def _volume(a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:  # type: ignore[type-arg]
-    """Six times the volume of the tetrahedron: positive when d lies in front of (a, b, c). For floats and for whole numbers."""
+    """Return six times a tetrahedron's volume, positive if d is in front of (a, b, c).
+
+    Works for floats and integers.
+    """
     u, v, w = b - a, c - a, d - a
     volume: NDArray = (  # type: ignore[type-arg]
         (u[:, 1] * v[:, 2] - u[:, 2] * v[:, 1]) * w[:, 0]
@@ -53,7 +56,7 @@ def _volume(a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:  # type:
 
 
 def _as_whole_numbers(points: NDArray[np.float64]) -> NDArray[np.object_]:
-    """Multiply all coordinates by one power of two that makes each a whole number, as Python integers of any length."""
+    """Scale all coordinates by one power of two to Python integers."""
     fraction, exponent = np.frexp(points)
     lowest = int(exponent[points != 0.0].min())
     mantissa = np.ldexp(fraction, 53).astype(np.int64).ravel().tolist()

@@ -35,7 +35,7 @@ def chair() -> Mesh:
 def _with_crest(
     solid: Mesh, top: float, tip: tuple[float, float, float], half_width: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Replace the two triangles on top of the middle of the back by four that meet in a tip."""
+    """Replace the two triangles at the top middle of the back by four that meet in a tip."""
     corners = solid.vertices[solid.faces]
     middle = (corners[:, :, 2] == top).all(axis=1) & (np.abs(corners[:, :, 0]) <= half_width).all(axis=1)
     first, second = solid.faces[middle]

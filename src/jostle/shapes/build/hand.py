@@ -50,7 +50,9 @@ class _Finger(NamedTuple):
 
 
 def hand(bend: Sequence[float] | float = 0.0, spread: float = 0.08) -> Mesh:
-    """Return a right hand with exactly 960 faces: wrist at y = 0, fingers along +y, palm towards -z, thumb towards -x.
+    """Return a right hand with exactly 960 faces.
+
+    Wrist at y = 0, fingers along +y, palm towards -z, thumb towards -x.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ def hand(bend: Sequence[float] | float = 0.0, spread: float = 0.08) -> Mesh:
 
 
 def hand_of_capsules(face_count: int = 930, bend: Sequence[float] | float = 0.0, spread: float = 0.08) -> list[Mesh]:
-    """Return the same hand as 19 convex capsules with about `face_count` faces in all (a multiple of 76).
+    """Return the same hand as 19 convex capsules with about `face_count` faces (a multiple of 76).
 
     Four bones of the palm and one of the thumb's root, three bones for each finger, two for the thumb. Neighbouring capsules
     share a ball at their joint, so they overlap; give a hand's capsules one group.
@@ -112,7 +114,7 @@ def _as_spread(spread: float) -> float:
 
 
 def _fingers(bends: list[float], spread: float) -> list[_Finger]:
-    """Thumb, index, middle, ring, little: where each begins, points to and how it bends."""
+    """Return thumb, index, middle, ring and little finger: origin, direction and bend of each."""
     fingers = [_thumb(bends[0])]
     for k, (length, radius) in enumerate(((0.40, 0.046), (0.44, 0.047), (0.405, 0.045), (0.32, 0.040))):
         x, y = _knuckle(2 * k + 1)
@@ -125,7 +127,7 @@ def _fingers(bends: list[float], spread: float) -> list[_Finger]:
 
 
 def _thumb(bend: float) -> _Finger:
-    """Leaves the palm's side at a right angle, so that it cannot enter the palm, and then turns towards the fingertips."""
+    """Return the thumb's curve: it leaves the palm at a right angle, then turns towards the fingertips."""
     direction = np.array([-0.95, 0.0, -0.30])
     direction /= np.linalg.norm(direction)
     back = np.array([direction[2], 0.0, -direction[0]])
@@ -145,13 +147,16 @@ def _half_width(y: float) -> float:
 
 
 def _knuckle(column: int) -> tuple[float, float]:
-    """(x, y) of one of the 9 columns at the top of the palm; the middle finger's knuckle is the highest."""
+    """Return (x, y) of one of the 9 columns at the top of the palm; the middle finger's is highest."""
     x = _half_width(_PALM_ROWS[-1]) * (column / 4.0 - 1.0)
     return float(x), float(_PALM_ROWS[-1] - 1.0 * (x + 0.05) ** 2)
 
 
 def _palm() -> tuple[Floats, list[Longs]]:
-    """Points 0 … 139: 7 rings of 20. Then 7 points inside the wrist cap and 3 webs between fingers. Faces without top and hole."""
+    """Return the palm's points and its faces without top and hole.
+
+    Points 0 … 139 are 7 rings of 20, followed by 7 points inside the wrist cap and 3 webs between fingers.
+    """
     rings = [_palm_ring(row) for row in range(7)]
     cap = np.stack([_half_width(0.0) * (np.arange(1, 8) / 4.0 - 1.0), np.full(7, -0.012), np.zeros(7)], axis=1)
     webs = np.array([(*_knuckle(column), 0.0) for column in (2, 4, 6)])
@@ -171,7 +176,7 @@ def _palm() -> tuple[Floats, list[Longs]]:
 
 
 def _palm_ring(row: int) -> Floats:
-    """Back row from -x to +x, the +x side, front row from +x to -x, the -x side: counter-clockwise about +y."""
+    """Return a ring of the palm, counter-clockwise about +y: back row, +x side, front row, -x side."""
     y = _PALM_ROWS[row]
     u = np.arange(9) / 4.0 - 1.0
     width = _half_width(y)
@@ -204,7 +209,7 @@ def _finger_cell(k: int) -> Longs:
 
 
 def _thumb_hole() -> Longs:
-    """The 8 palm vertices around the thumb's hole, in the order of a finger's cell as seen along the thumb."""
+    """Return the 8 palm vertices around the thumb's hole, ordered as in a finger's cell."""
     low, middle, high = (20 * (_THUMB_ROW + k) for k in range(3))
     # Towards the thumb's tip the index finger's side (high row) is on the right, the back of the hand above.
     return np.array([low, middle, high, high + 19, high + 18, middle + 18, low + 18, low + 19])
@@ -234,7 +239,7 @@ def _thickness(t: float) -> float:
 
 
 def _curve(finger: _Finger, at: Floats) -> tuple[Floats, Floats]:
-    """Return points (k, 3) and frames (k, 3, 3) of a finger's curve at the given parts of its length."""
+    """Return points (k, 3) and frames (k, 3, 3) of a finger's curve at fractions of its length."""
     steps = 480
     t = np.linspace(0.0, 1.0, steps + 1)
     parts = [share * _smooth_step((t - joint) / _JOINT_LENGTH + 0.5) for joint, share in zip(_JOINTS, _SHARES, strict=True)]

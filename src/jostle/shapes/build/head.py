@@ -67,7 +67,7 @@ def _angles(count: int) -> Floats:
 
 
 def _outline(angle: Floats, z: float) -> Floats:
-    """Distance from the axis to an egg-shaped section: one half ellipse in front, another behind."""
+    """Return the distance from the axis to an egg-shaped section: half ellipses in front and behind."""
     front, back, side = (_smooth_interpolation(z, _OUTLINE[:, 0], _OUTLINE[:, k]) for k in (1, 2, 3))
     reach = np.where(np.cos(angle) >= 0.0, front, back)
     power = 2.3
@@ -75,7 +75,7 @@ def _outline(angle: Floats, z: float) -> Floats:
 
 
 def _smooth_interpolation(z: float, heights: Floats, values: Floats) -> float:
-    """Cubic through the table with slopes of the neighbours (Catmull-Rom for uneven steps)."""
+    """Return a cubic through the table with Catmull-Rom slopes for uneven steps."""
     k = int(np.clip(np.searchsorted(heights, z, side="right") - 1, 0, len(heights) - 2))
     slope = np.gradient(values, heights)
     step = heights[k + 1] - heights[k]

@@ -35,7 +35,7 @@ def polytope36(seed: int = 0, size: float = 1.0) -> Mesh:
 
 
 def _spread_directions(rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw unit vectors one after the other, refusing those that come too near an earlier one."""
+    """Draw unit vectors, rejecting those too close to an earlier one."""
     chosen = np.empty((0, 3))
     while len(chosen) < CORNERS:
         direction = rng.normal(size=3)
@@ -46,7 +46,7 @@ def _spread_directions(rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def _hull(corners: NDArray[np.float64]) -> NDArray[np.int64] | None:
-    """Return the outward triangles of the hull, or None when four corners are near one plane."""
+    """Return the outward triangles of the hull, or None if four corners are nearly coplanar."""
     triples = np.array(list(combinations(range(len(corners)), 3)))
     a, b, c = (corners[triples[:, k]] for k in range(3))
     normal = np.cross(b - a, c - a)

@@ -1,4 +1,4 @@
-"""Simple solids and sheets: box, plate, cloth, cone, truncated cone with spherical caps, torus, stellated dodecahedron.
+"""Simple solids and sheets: box, plate, cloth, cones, capsule, torus, stellated dodecahedron.
 
 Cones and truncated cones with caps are the convex shapes of Baciu, Wong, Sun 1998 (fig. 5); the stellated dodecahedron
 is the concave one of Lock, Wills 2000 (fig. 2). Solids are closed and face outward; plate and cloth are open sheets.
@@ -28,7 +28,7 @@ def box(size: Sequence[float] = (1.0, 1.0, 1.0), centre: Sequence[float] = (0.0,
 
 
 def plate(nx: int = 10, ny: int = 10, size: Sequence[float] = (1.0, 1.0)) -> Mesh:
-    """Return an open flat grid of nx by ny cells in the plane z = 0, facing +z: 2 nx ny faces, centred at the origin."""
+    """Return an open flat grid of nx by ny cells in z = 0, facing +z, centred: 2 nx ny faces."""
     nx, ny = cast.as_count(nx, "nx", lowest=1), cast.as_count(ny, "ny", lowest=1)
     width, depth = (positive(length, f"size[{k}]") for k, length in enumerate(size))
     # Dividing last keeps the grid symmetric and its end points exact.
@@ -42,7 +42,10 @@ def plate(nx: int = 10, ny: int = 10, size: Sequence[float] = (1.0, 1.0)) -> Mes
 
 
 def cloth(nx: int = 32, ny: int = 32, size: Sequence[float] = (1.0, 1.0), waviness: float = 0.05, seed: int = 0) -> Mesh:
-    """Return a `plate` with smooth random waves in z of about `waviness` times its width; a height field, so it never folds."""
+    """Return a `plate` with smooth random waves in z, about `waviness` times its width high.
+
+    It is a height field, so it never folds.
+    """
     sheet = plate(nx, ny, size)
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     height = cast.as_number(waviness, "waviness") * size[0]
@@ -74,7 +77,9 @@ def cone(segments: int = 32, radius: float = 0.5, height: float = 1.0, face_coun
 def truncated_cone(
     segments: int = 24, lower_radius: float = 0.4, upper_radius: float = 0.2, height: float = 1.0, cap_rings: int = 6
 ) -> Mesh:
-    """Return a truncated cone with spherical caps, the hull of two balls: 4 * segments * cap_rings faces (convex).
+    """Return a truncated cone with spherical caps, the hull of two balls.
+
+    It is convex and has 4 * segments * cap_rings faces.
 
     Parameters
     ----------
@@ -107,13 +112,19 @@ def truncated_cone(
 
 
 def capsule(segments: int = 24, radius: float = 0.25, height: float = 1.0, cap_rings: int = 6) -> Mesh:
-    """Return a cylinder with half balls on its ends along z, the lowest point at z = 0: 4 * segments * cap_rings faces (convex)."""
+    """Return a capsule along z, its lowest point at z = 0.
+
+    It is convex and has 4 * segments * cap_rings faces.
+    """
     mesh = truncated_cone(segments, radius, radius, height, cap_rings)
     return Mesh(mesh.vertices, mesh.faces, name=f"capsule of {len(mesh.faces)} faces")
 
 
 def torus(major: float = 0.7, minor: float = 0.3, segments: int = 48, sides: int = 24) -> Mesh:
-    """Return a ring about z: 2 * segments * sides faces (50 by 23 gives the 2,300 of Guy, Debunne 2004, table 1)."""
+    """Return a torus about z with 2 * segments * sides faces.
+
+    50 by 23 gives the 2,300 of Guy, Debunne 2004, table 1.
+    """
     segments, sides = cast.as_count(segments, "segments", lowest=3), cast.as_count(sides, "sides", lowest=3)
     major, minor = positive(major, "major"), positive(minor, "minor")
     if minor >= major:
@@ -136,7 +147,7 @@ def torus(major: float = 0.7, minor: float = 0.3, segments: int = 48, sides: int
 
 
 def stellated_dodecahedron(radius: float = 1.0) -> Mesh:
-    """Return the small stellated dodecahedron as a solid: 60 faces, its 12 tips on a sphere of the given radius.
+    """Return the small stellated dodecahedron as a solid: 60 faces, 12 tips at the given radius.
 
     The tips are the vertices of an icosahedron. Its faces pairwise meet in star planes; what is seen of them from outside
     is a five-sided spike per tip, standing on the dodecahedron whose 20 corners are the valleys.

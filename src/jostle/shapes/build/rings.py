@@ -28,7 +28,7 @@ def skin(rings: Sequence[Floats], first_pole: ArrayLike, last_pole: ArrayLike, n
 
 
 def skin_faces(counts: Sequence[int]) -> Longs:
-    """Return the (2 * sum(counts), 3) faces of a skin; vertex 0 is the first pole, the last vertex the last one."""
+    """Return the (2 * sum(counts), 3) faces of a skin; the first and last vertices are the poles."""
     starts = 1 + np.concatenate([[0], np.cumsum(counts)])
     faces = [fan(0, ring_indices(int(starts[0]), counts[0])[::-1])]
     for k in range(len(counts) - 1):
@@ -71,13 +71,13 @@ def circle(count: int, radius: float = 1.0, z: float = 0.0) -> Floats:
 
 
 def lathe(profile: ArrayLike, segments: int, bottom: float, top: float, name: str) -> Mesh:
-    """Return a body of revolution about z: `profile` is (n, 2) radii and heights; poles at heights `bottom` and `top`."""
+    """Return a body of revolution about z from a profile (n, 2) of radii and heights, with two poles."""
     rings = [circle(segments, radius, z) for radius, z in np.asarray(profile, dtype=float)]
     return skin(rings, (0.0, 0.0, bottom), (0.0, 0.0, top), name)
 
 
 def tube(centres: Floats, sides: Floats, ups: Floats, sections: Sequence[Floats], name: str) -> Mesh:
-    """Return a closed tube: ring k is centres[k] + u * sides[k] + v * ups[k] for the points (u, v) of sections[k].
+    """Return a closed tube: ring k is centres[k] + u * sides[k] + v * ups[k] for (u, v) in sections[k].
 
     `sides`, `ups` and the direction of travel are right-handed; the ends are closed by fans about the end centres.
     """
@@ -86,7 +86,7 @@ def tube(centres: Floats, sides: Floats, ups: Floats, sections: Sequence[Floats]
 
 
 def joined(parts: Sequence[Mesh], name: str) -> Mesh:
-    """Return all parts as one mesh, in order; nothing is merged, so each part stays a component of its own."""
+    """Return all parts as one mesh, in order; nothing is merged, each part stays a component."""
     starts = np.concatenate([[0], np.cumsum([len(part.vertices) for part in parts])])
     vertices = np.vstack([part.vertices for part in parts])
     faces = np.vstack([part.faces.astype(np.int64) + start for part, start in zip(parts, starts, strict=False)])

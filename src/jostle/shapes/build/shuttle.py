@@ -35,7 +35,10 @@ _SECTIONS = (
 
 
 def shuttle() -> Mesh:
-    """Return a space shuttle with exactly 528 faces: nose at the origin, tail along +x, wings along y, fin along +z."""
+    """Return a space shuttle with exactly 528 faces.
+
+    Nose at the origin, tail along +x, wings along y, fin along +z.
+    """
     rings = []
     for x, half_width, height, depth, span, fin, axis in _SECTIONS:
         distance = _fuselage(half_width, height, depth)
@@ -46,7 +49,10 @@ def shuttle() -> Mesh:
 
 
 def _fuselage(half_width: float, height: float, depth: float) -> NDArray[np.float64]:
-    """Distance from the axis to a section that is round above and nearly flat below (a superellipse of power 4)."""
+    """Return the distance from the axis to a section that is round above and nearly flat below.
+
+    It is a superellipse of power 4 below.
+    """
     c, s = np.cos(_ANGLES), np.sin(_ANGLES)
     above = ((c / half_width) ** 2 + (s / height) ** 2) ** -0.5
     below = ((c / half_width) ** 4 + (s / depth) ** 4) ** -0.25

@@ -1,4 +1,4 @@
-"""Spheres and what is made of them: the standardised spheres of Kitamura et al. 1998 (fig. 5), icospheres, ellipsoids.
+"""Spheres and ellipsoids: the standardised spheres of Kitamura et al. 1998 (fig. 5), icospheres.
 
 A latitude-longitude sphere with s segments and n rings between its poles has 2 s n faces; 8, 10, 24, 48, 54, 80, 120,
 168, 224, 360, 528, 728, 960 and 3968 faces, the counts of the paper, are all of this family. Of the possible pairs
@@ -47,7 +47,7 @@ def sphere(face_count: int = 528, radius: float = 1.0) -> Mesh:
 
 
 def _roundest_family(face_count: int) -> tuple[int, int] | None:
-    """Return (segments, rings) of the roundest sphere with this many faces, or None when there is no round one."""
+    """Return (segments, rings) of the roundest sphere with this many faces, or None."""
     if face_count % 2 or face_count < 8:
         return None
     half = face_count // 2
@@ -71,7 +71,7 @@ def _no_such_sphere(face_count: int) -> str:
 
 
 def ellipsoid(face_count: int = 528, radii: tuple[float, float, float] = (1.0, 0.7, 0.3)) -> Mesh:
-    """Return a `sphere(face_count)` stretched to three radii along x, y, z (the default is the flat one of Baciu et al. 1998)."""
+    """Return `sphere(face_count)` stretched to three radii; by default the flat one of Baciu et al. 1998."""
     ball = sphere(face_count)
     scale = np.array([positive(radius, f"radii[{k}]") for k, radius in enumerate(radii)])
     return with_bulging_diagonals(Mesh(ball.vertices * scale, ball.faces, name=f"ellipsoid of {face_count} faces"))
@@ -83,7 +83,7 @@ def icosahedron(radius: float = 1.0) -> Mesh:
 
 
 def icosphere(subdivisions: int = 2, radius: float = 1.0) -> Mesh:
-    """Return an icosahedron whose faces are split in four `subdivisions` times: 20 * 4**subdivisions nearly equal faces."""
+    """Return an icosahedron subdivided `subdivisions` times: 20 * 4**subdivisions nearly equal faces."""
     subdivisions = cast.as_count(subdivisions, "subdivisions", lowest=0, highest=9)
     radius = positive(radius, "radius")
     points, faces = _icosahedron()
@@ -93,7 +93,7 @@ def icosphere(subdivisions: int = 2, radius: float = 1.0) -> Mesh:
 
 
 def _icosahedron() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Unit vertices and outward faces: a top, a ring of five, a ring of five turned by half a step, a bottom."""
+    """Return unit vertices and outward faces of an icosahedron: top, two rings of five, bottom."""
     z = 1.0 / 5.0**0.5
     lower, upper = circle(5, 2.0 * z, -z), circle(5, 2.0 * z, z)
     half_step = np.pi / 5.0

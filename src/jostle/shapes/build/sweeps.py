@@ -1,4 +1,4 @@
-"""The horseshoe (2,000 faces) and the clover (10,000 faces) that Guy, Debunne 2004 let collide (table 1).
+"""The horseshoe (2,000 faces) and the clover (10,000 faces) of Guy, Debunne 2004 (table 1).
 
 The horseshoe is a flat bar with a groove, swept along an open arc whose radius exceeds the bar's half width. The clover is
 a plate of four heart-shaped leaves on a stem: its outline is star-shaped, its upper side lies above the plane z = 0 and its lower
@@ -26,7 +26,7 @@ _BAR = np.array(
 
 
 def horseshoe(width: float = 0.14, thickness: float = 0.07) -> Mesh:
-    """Return a horseshoe with exactly 2,000 faces, about 0.9 wide, lying on the plane z = 0 and open towards -y.
+    """Return a horseshoe with exactly 2,000 faces, about 0.9 wide, on z = 0, open towards -y.
 
     `width` is that of the bar at the toe (at most 0.3); it narrows towards the heels.
     """
@@ -68,7 +68,7 @@ def clover(thickness: float = 0.12) -> Mesh:
 
 
 def _clover_outline() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """200 angles and the distance of the outline at each: four hearts with their tips in the middle, and a stem at -135°."""
+    """Return 200 angles and radii of the outline: four hearts, tips inwards, and a stem at -135°."""
     stem = np.radians([-4.6, -3.4, -1.2, 1.2, 3.4, 4.6])  # foot, side, end, end, side, foot
     open_arc = 2.0 * np.pi - 2.0 * stem[-1]
     others = stem[-1] + open_arc * np.arange(1, 195) / 195.0

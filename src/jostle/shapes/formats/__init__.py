@@ -1,4 +1,6 @@
-"""Readers of mesh files, one file per format. Each returns what the file says, in the file's order; `load.py` is the front.
+"""Mesh file readers, one file per format; `load.py` is the entry point.
+
+Each returns the file's content in the file's order.
 
 All take their bytes from a `Source` (`source.py`), which checks sizes and counts against the limits of the call.
 

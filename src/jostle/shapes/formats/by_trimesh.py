@@ -41,7 +41,7 @@ def read_collada(source: Source) -> Polygons:
 
 
 class _Instances:
-    """What nodes show: a node may show other nodes twice, which show others twice, and so on."""
+    """The instances of nodes, counted: nodes that show others twice, which show others twice, grow fast."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -73,7 +73,7 @@ class _Instances:
             self._corners[self._geometry] = self._corners.get(self._geometry, 0) + len(text.split())
 
     def check(self) -> None:
-        """Count what a reader would make of all instances."""
+        """Count what all instances would take."""
         waiting, corners = [("scene", 1)], 0
         while waiting:
             node, depth = waiting.pop()

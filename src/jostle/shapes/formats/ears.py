@@ -1,4 +1,4 @@
-"""Ear clipping: the triangles of an outline that may touch itself but does not cross itself, exactly.
+"""Ear clipping, exactly: triangles of an outline that may touch but not cross itself.
 
 A corner is tested once at the start, and again when a corner beside it is clipped: nothing else makes an ear of it, because the
 outline only loses inside (Meisters 1975). The one exception are corners passed over because another lies on the new side; they
@@ -64,7 +64,7 @@ class EarClipping:
         return [*self._ears, (last, self._after[last], self._before[last])]
 
     def _find(self, at: int) -> int | None:
-        """Return an ear, the next from `at` on; failing that a corner that is straight."""
+        """Return the next ear from `at` on or, failing that, a straight corner."""
         ear = self._find_untested(at)
         if ear is None:
             # Rounding may have made ears where there were none.
@@ -107,7 +107,7 @@ class EarClipping:
                 untested[k] = self._there[k]
 
     def _clip_spikes(self, waiting: list[int]) -> None:
-        """Clip repeated corners and corners where the outline goes back along itself: they have no area."""
+        """Clip repeated corners and spikes, which have no area."""
         while waiting and self._left > 3:
             k = waiting.pop()
             a, b, c = (self._seen[k] for k in (self._before[k], k, self._after[k]))
@@ -117,7 +117,7 @@ class EarClipping:
                 self._clip(k)
 
     def _is_ear(self, b: int, strict: bool) -> bool:
-        """With `strict` no corner may lie on the new side: it would be left with a triangle without area."""
+        """Return whether a corner is an ear; with `strict` no corner may lie on its new side."""
         corners = (self._before[b], b, self._after[b])
         a, b_, c = (self._seen[k] for k in corners)
         for p in self._corners.near(corners):
@@ -144,7 +144,7 @@ def _round(flags: bytearray, at: int) -> Iterator[int]:
 
 
 def along_edges(flat: Floats) -> tuple[Floats, float]:
-    """Return points (2, n) turned so that boxes of their edges are thin, and how far rounding may have put them off.
+    """Return points (2, n) rotated so that boxes of their edges are thin, and the rounding error.
 
     Most of the edges' length then runs along the axes: in a slanted comb the unturned box of a tooth overlaps those of all others.
     """
@@ -157,7 +157,7 @@ def along_edges(flat: Floats) -> tuple[Floats, float]:
 
 
 class _CornersLeft:
-    """The corners that are not clipped, sorted along both axes."""
+    """The corners that are not clipped yet, sorted along both axes."""
 
     def __init__(self, flat: Floats, some_outside: bool) -> None:
         self._some_outside = some_outside
@@ -168,7 +168,7 @@ class _CornersLeft:
         self._sort()
 
     def _sort(self) -> None:
-        """Sort what is there; corners that are clipped later stay in the arrays, up to half of them."""
+        """Sort the corners; later clips leave up to half of the arrays stale."""
         there = np.flatnonzero(self._there)
         self._sorted = len(there)
         orders = [there[np.argsort(along[there], kind="stable")] for along in self._points]
@@ -184,7 +184,7 @@ class _CornersLeft:
             self._sort()
 
     def near(self, corners: tuple[int, int, int]) -> list[int]:
-        """Return the other corners that may lie in the triangle of three, in order; with `some_outside` those in its box."""
+        """Return the other corners that may lie in a triangle, in order; with `some_outside` those in its box."""
         values = [[column[k] for k in corners] for column in self._columns]
         bounds = [(min(along) - self._error, max(along) + self._error) for along in values]
         ranges = [

@@ -1,4 +1,4 @@
-"""glTF 2.0, as .gltf (JSON with buffers beside it or inside) and .glb: nodes, the meshes they show, and where.
+"""glTF 2.0 (.gltf, .glb): nodes, their meshes and poses.
 
 Nodes come in the file's order, those of the default scene only. The triangles of all primitives of a mesh follow each other
 in order; strips and fans are unrolled, points and lines passed over, and so are nodes that show nothing else. Skins, morph targets,
@@ -34,7 +34,7 @@ class Node(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """What a file shows: nodes in order, and points, triangles and name of each mesh they use."""
+    """The content of a file: nodes in order, and points, triangles and name of each mesh."""
 
     nodes: list[Node]
     meshes: dict[int, tuple[Floats, Longs, str]]
@@ -63,7 +63,7 @@ class _File(NamedTuple):
     budget: Budget
 
     def entry(self, group: str, k: object) -> dict[str, Any]:
-        """Entry k of a list of the document; a negative number is no entry, unlike in Python."""
+        """Return entry k of a list of the document; unlike in Python, negative numbers are invalid."""
         entries = self.document.get(group, [])
         if type(k) is not int or not 0 <= k < len(entries):
             raise UnreadableError(f"it refers to entry {shortened(str(k))} of {group!r}, which has {len(entries)}")
@@ -98,7 +98,7 @@ def _split(source: Source) -> tuple[dict[str, Any], bytes | None]:
 
 
 def _chunks(source: Source) -> tuple[bytes, bytes | None]:
-    """Return the JSON and the first binary chunk of a GLB file; the others are passed over."""
+    """Return the JSON and the first binary chunk of a GLB file; other chunks are skipped."""
     found: dict[bytes, tuple[int, int]] = {}
     at, cut_off = 12, "its last chunk is cut off"
     while at < len(source):
@@ -142,7 +142,7 @@ def _buffer(source: Source, buffer: dict[str, Any], binary: bytes | None) -> Sou
 
 
 def _nodes(file: _File) -> list[Node]:
-    """Nodes of the default scene that show a mesh, in the file's order, with their place in the world."""
+    """Return the default scene's nodes with a mesh, in the file's order, with world transforms."""
     nodes = file.document.get("nodes", [])
     children = {child for node in nodes for child in node.get("children", [])}
     if file.document.get("scenes"):
@@ -170,7 +170,7 @@ def _name_of(file: _File, k: int) -> str:
 
 
 def _placed(parent: Floats, local: Floats, k: int) -> Floats:
-    """Return the place of a node in the world, if it is within the range of coordinates."""
+    """Return the world transform of a node, if it is within the range of coordinates."""
     with np.errstate(all="ignore"):
         transform: Floats = parent @ local
     if not (np.abs(transform) <= cast.LARGEST_COORDINATE).all():
@@ -179,7 +179,7 @@ def _placed(parent: Floats, local: Floats, k: int) -> Floats:
 
 
 def _local(node: dict[str, Any], k: int) -> Floats:
-    """The node's own transform: a column-major matrix, or scale, then rotation, then translation."""
+    """Return the node's own transform: a column-major matrix, or scale, then rotation, then translation."""
     transform = np.eye(4)
     if "matrix" in node:
         transform = np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T
@@ -201,7 +201,7 @@ def _local(node: dict[str, Any], k: int) -> Floats:
 
 
 def _unit(quaternion: Floats, k: int) -> Floats:
-    """Quaternions are stored as float32: made unit again, so that a rotation is rigid to the last digits."""
+    """Return a rotation matrix from a float32 quaternion, normalised again so that it is rigid."""
     if quaternion.shape != (4,) or not (np.abs(quaternion) < 2.0).all() or not 0.5 < float(np.linalg.norm(quaternion)) < 2.0:
         raise UnreadableError(f"the rotation of node {k} is not a unit quaternion")
     return quaternion / np.linalg.norm(quaternion)
@@ -216,7 +216,7 @@ class _Primitive(NamedTuple):
 
 
 def _primitives(file: _File, k: int) -> list[_Primitive]:
-    """The primitives of a mesh that are made of triangles, counted."""
+    """Return the triangle primitives of a mesh, counted."""
     found = []
     counted: set[int] = set()
     for p, primitive in enumerate(file.entry("meshes", k)["primitives"]):
@@ -262,7 +262,7 @@ def _mesh(file: _File, k: int, primitives: list[_Primitive]) -> tuple[Floats, Lo
 
 
 def _unrolled(order: Longs, mode: int, where: str) -> Longs:
-    """Triangles of a list, strip or fan of vertices; every second triangle of a strip is turned round."""
+    """Return the triangles of a list, strip or fan; every second triangle of a strip is flipped."""
     if mode == 4:
         if len(order) % 3:
             raise UnreadableError(f"{where}: {len(order)} indices do not make whole triangles")
@@ -302,7 +302,7 @@ def _accessor(file: _File, k: int, kind: str) -> NDArray[Any]:
 
 
 def _view(file: _File, part: dict[str, Any], component: str, width: int, count: int) -> NDArray[Any]:
-    """Return the values that an accessor, or a part of a sparse one, has in its buffer view."""
+    """Return the values of an accessor, or of a part of a sparse one, from its buffer view."""
     k = part["bufferView"]
     view = file.entry("bufferViews", k)
     item = np.dtype(component).itemsize * width
@@ -316,7 +316,7 @@ def _view(file: _File, part: dict[str, Any], component: str, width: int, count: 
 
 
 def _whole(entry: dict[str, Any], field: str, usual: int | None = None) -> int:
-    """Return a whole number of the document that is 0 or more."""
+    """Return a non-negative integer of the document."""
     value = entry.get(field, usual)
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < 1 << 62 or value != int(value):
         raise UnreadableError(f"its field {field!r} is {shortened(repr(value))}; it must be a whole number, 0 or more")

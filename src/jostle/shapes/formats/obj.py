@@ -1,4 +1,4 @@
-"""Wavefront OBJ: `v` and `f` lines. Materials, normals, texture coordinates, groups, lines and points are passed over.
+"""Wavefront OBJ: `v` and `f` lines; everything else is skipped.
 
 Polygons of any size (`fo` in old files), indices with and without slashes, negative (relative) indices and continued lines are
 read. Index 0, indices beyond the vertices, and free-form curves and surfaces are refused.
@@ -40,7 +40,7 @@ def read_obj(source: Source) -> Polygons:
 
 
 def _statements(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and words; comments are cut and lines that end in a backslash continued."""
+    """Yield line number and words, without comments, joining lines continued by a backslash."""
     pending: list[str] = []
     first = 0
     for number, raw in lines:

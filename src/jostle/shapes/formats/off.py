@@ -1,4 +1,4 @@
-"""Object File Format: OFF, COFF, NOFF, CNOFF, STOFF and the like in ASCII. Normals, colours and textures are passed over.
+"""OFF in ASCII with its variants (COFF, NOFF, CNOFF, STOFF, …); only geometry is read.
 
 A vertex line begins with its three coordinates, a face line with its number of corners and their indices. What the header
 announces must all be there, and nothing may follow.

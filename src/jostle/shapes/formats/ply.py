@@ -1,4 +1,4 @@
-"""Polygon File Format (PLY): ASCII, binary little-endian and binary big-endian, polygons of any size.
+"""PLY: ASCII and binary of both byte orders, polygons of any size.
 
 `x`, `y`, `z` of the element `vertex` and the list `vertex_indices` (or `vertex_index`) of the element `face` are read, all
 other properties and elements passed over. Binary numbers keep their exact values; ASCII ones are read as float64. What the
@@ -64,7 +64,7 @@ def read_ply(source: Source) -> Polygons:
 
 
 def _header(source: Source) -> tuple[str, list[_Element], int]:
-    """Return byte order ("" for ASCII), elements, and where the body begins."""
+    """Return byte order ("" for ASCII), elements, and the start of the body."""
     data = source.data
     first, last = _FIRST_LINE.match(data), _LAST_LINE.search(data)
     if first is None or last is None:
@@ -95,7 +95,7 @@ def _header(source: Source) -> tuple[str, list[_Element], int]:
 
 
 def _name_of_corner_list(elements: list[_Element]) -> str:
-    """Return the name of the list of a face's corners; refuse a header that does not describe a mesh, or not clearly."""
+    """Return the name of the face's corner list; raise for a header that does not clearly describe a mesh."""
     by_name = {element.name: {p.name: p for p in element.properties} for element in elements}
     for element in elements:
         if len(by_name) != len(elements) or not element.properties or len(by_name[element.name]) != len(element.properties):

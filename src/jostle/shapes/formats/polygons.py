@@ -1,4 +1,4 @@
-"""What a reader hands over: points and polygons in the file's order; and how triangles are made of them.
+"""Points and polygons as readers return them, in the file's order, and their triangulation.
 
 Triangle k of a file of triangles is face k; polygons are cut by `triangulate.py`. Points with bit-equal coordinates (-0.0 equals
 0.0) become one vertex, numbered by first occurrence; nothing is merged by tolerance.
@@ -17,7 +17,7 @@ from jostle.shapes.formats.source import Source, UnreadableError
 
 
 class Polygons(NamedTuple):
-    """Polygons of a file: `corners` holds the point numbers of all polygons end to end, `sizes` how many each has."""
+    """Polygons of a file: `corners` holds all point numbers end to end, `sizes` the size of each polygon."""
 
     points: Floats  # (n, 3)
     corners: Longs  # (sum(sizes),)
@@ -36,14 +36,14 @@ def polygons_from_lists(source: Source, points: list[list[float]] | Floats, poly
 
 
 def triangle_soup(source: Source, corners: NDArray[np.floating]) -> Polygons:
-    """Return `Polygons` for (m, 3, 3) or (3 m, 3) corner coordinates, three of its own for every triangle."""
+    """Return `Polygons` for (m, 3, 3) or (3 m, 3) corner coordinates, three points per triangle."""
     source.budget.take("vertices", corners.size // 3)
     points = np.asarray(corners, dtype=np.float64).reshape(-1, 3)
     return Polygons(points, np.arange(len(points)), np.full(len(points) // 3, 3))
 
 
 def checked(polygons: Polygons, where: str = "") -> Polygons:
-    """Return the polygons if every coordinate is finite, every corner exists and every polygon has at least 3 corners."""
+    """Return the polygons after checks: finite coordinates, existing corners, at least 3 per polygon."""
     points, corners, sizes = polygons
     prefix = f"{where}: " if where else ""
     if len(sizes) == 0:
@@ -65,7 +65,7 @@ def checked(polygons: Polygons, where: str = "") -> Polygons:
 
 
 def merged(points: Floats, faces: Longs) -> tuple[Floats, Longs]:
-    """Return points without bit-equal repetitions, in order of first occurrence, and the faces renumbered."""
+    """Return points without bit-equal duplicates, in order of first occurrence, and renumbered faces."""
     points = np.ascontiguousarray(points + 0.0)  # -0.0 becomes 0.0
     keys = points.view("V24").ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -75,7 +75,7 @@ def merged(points: Floats, faces: Longs) -> tuple[Floats, Longs]:
 
 
 def moved(points: Floats, transform: Floats) -> Floats:
-    """Apply a (4, 4) or (3, 3) transform; sums run in the fixed order of the world vertices everywhere else in jostle."""
+    """Apply a (4, 4) or (3, 3) transform, summing in the fixed order of jostle's world vertices."""
     x, y, z = points.T
     with np.errstate(over="ignore", invalid="ignore"):
         columns = [(row[0] * x + row[1] * y) + row[2] * z for row in transform[:3]]
@@ -86,5 +86,5 @@ def moved(points: Floats, transform: Floats) -> Floats:
 
 
 def is_mirroring(transform: Floats) -> bool:
-    """Whether a transform turns the inside out; the sign of a determinant holds where its value would underflow."""
+    """Return whether a transform mirrors; the determinant's sign holds even if its value underflows."""
     return bool(np.linalg.slogdet(transform[:3, :3])[0] < 0.0)

@@ -1,4 +1,4 @@
-"""RAW triangles: nine numbers a line, as exported by Crossroads, with lines of object names between blocks.
+"""RAW triangles: nine numbers per line (Crossroads), with object names between blocks.
 
 A line that begins with a letter is a name and is passed over; every other line must hold exactly nine numbers.
 """
@@ -25,7 +25,7 @@ def read_raw(source: Source) -> Polygons:
 
 
 def _is_name(words: list[str]) -> bool:
-    """Names begin with a letter, an underscore or a quotation mark and are no longer than a triangle is."""
+    """Return whether a line is an object name: a letter, underscore or quote first, and short enough."""
     first = words[0]
     if first.lower().lstrip("+-") in ("nan", "inf", "infinity"):
         return False

@@ -1,4 +1,4 @@
-"""Bounds-checked access to the bytes of a file, for all readers, and the budget that counts what they make of them.
+"""Bounds-checked access to a file's bytes for all readers, and the budget of what they make.
 
 A `Source` is the content of a file with the `Budget` of this `load`. A reader asks it for bytes, arrays, text and numbers; every
 size is a Python int, compared with the bytes that are there before anything is allocated. Before a reader makes vertices, faces or
@@ -40,7 +40,7 @@ class Budget:
         self._taken: dict[str, int] = {}
 
     def take(self, limit: str, count: int, what: str = "") -> None:
-        """Count `count` more of what a limit bounds, before they are made."""
+        """Count `count` more items against a limit, before they are made."""
         total = self._taken.get(limit, 0) + count
         self.check(limit, total, what)
         self._taken[limit] = total
@@ -54,7 +54,7 @@ class Budget:
             raise UnreadableError(f"{what}; at most {most:,} are read, raise it with limits=Limits({limit}=…)")
 
     def tick(self) -> None:
-        """Refuse to go on when time is up."""
+        """Raise if time is up."""
         if time.monotonic() > self._end:
             seconds = self.limits.seconds
             raise UnreadableError(f"it takes longer than {seconds:g} s to read; raise it with limits=Limits(seconds=…)")
@@ -82,7 +82,7 @@ class Source:
         return np.frombuffer(self.data, item, count, at)
 
     def rows(self, at: int, kind: str, shape: tuple[int, int], stride: int, what: str) -> NDArray[Any]:
-        """Return a view of rows of values that begin every `stride` bytes."""
+        """Return a view of rows of values, `stride` bytes apart."""
         count, width = shape
         item = np.dtype(kind).itemsize
         size = stride * (count - 1) + item * width if count > 0 else 0
@@ -95,13 +95,16 @@ class Source:
             raise UnreadableError(what)
 
     def decoded(self, data: bytes) -> Source:
-        """Return a source for what was decoded from this one, on the same budget."""
+        """Return a source for data decoded from this one, with the same budget."""
         return Source(data, self.budget)
 
     # ------------------------------------------------------------------ text
 
     def text(self, at: int = 0) -> str:
-        """Return the text from a byte on: UTF-8 or, failing that, Latin-1 (names may hold anything; numbers are ASCII)."""
+        """Return the text from a byte on, as UTF-8 or else Latin-1.
+
+        Names may hold anything; numbers are ASCII.
+        """
         data = self.data[at:]
         if b"\0" in data:
             raise UnreadableError("it should be a text file but holds binary data")
@@ -111,7 +114,7 @@ class Source:
             return data.decode("latin-1")
 
     def lines(self, **made: Sized) -> Iterator[tuple[int, str]]:
-        """Yield the lines of a text file with their numbers from 1, whichever way they end.
+        """Yield the lines of a text file with their numbers from 1, for any line ending.
 
         `made` are the lists that a reader fills meanwhile, by the name of the limit that bounds their length.
         """
@@ -125,7 +128,7 @@ class Source:
     # ------------------------------------------------------------------ files beside it
 
     def beside(self, uri: str) -> Source:
-        """Return the content of a file that this one names: a regular file in the file's own folder or below it."""
+        """Return the content of a file that this one names: a regular file in its folder or below."""
         shown = repr(shortened(uri))
         if self.folder is None:
             raise UnreadableError(f"its buffer {shown} is another file; save it as one file (.glb)")
@@ -145,7 +148,7 @@ class Source:
 
 
 def read_regular_file(file: Path, budget: Budget) -> bytes:
-    """Return the content of a regular file: a pipe or a device might never end, nor even open."""
+    """Return the content of a regular file; a pipe or a device might never end or even open."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
     if not stat.S_ISREG(file.stat().st_mode):
         raise OSError(errno.EINVAL, "it is no regular file")
@@ -163,17 +166,20 @@ def reason_of(error: BaseException) -> str:
 
 
 def shortened(text: str, length: int = _SHOWN) -> str:
-    """Return a text as a message can show it: not too long, and nothing in it that cannot be encoded."""
+    """Return a text for messages: shortened and encodable."""
     return printable(text if len(text) <= length else text[:length] + "…")
 
 
 def printable(text: str) -> str:
-    """Return a text without halves of characters, which names of files and nodes may hold and no encoding takes."""
+    """Return a text without lone surrogates, which names may contain and no encoding accepts."""
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def as_number(word: str, line: int | str) -> float:
-    """Return the number a word spells; Python's digit separators are not numbers here. `line` may be words for another place."""
+    """Return the number that a word spells, without Python's digit separators.
+
+    `line` may be words for another place.
+    """
     try:
         if "_" in word:
             raise ValueError

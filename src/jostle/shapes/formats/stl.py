@@ -1,4 +1,6 @@
-"""STL, binary and ASCII: a soup of triangles. Binary coordinates are float32 and kept exactly; stored normals are passed over.
+"""STL, binary and ASCII: a soup of triangles.
+
+Binary coordinates are float32 and kept exactly; stored normals are skipped.
 
 A file whose length fits the count in its header is binary, whatever it begins with (many binary files begin with "solid").
 ASCII files may hold several solids; they are read one after the other into one mesh. A file that ends early is refused.

@@ -1,4 +1,4 @@
-"""3MF: the objects of the build with their components, as triangles in the coordinates of the build.
+"""3MF: the build's objects with their components, as triangles in build coordinates.
 
 Objects come in the order of the build's items, components of an object in their order after its own triangles. Materials and slices
 are ignored; units are not applied. Files whose geometry requires an extension are refused.
@@ -67,7 +67,7 @@ class _Archive:
         self._members = {info.filename.lstrip("/").casefold(): info for info in self._zip.infolist()}
 
     def model(self) -> tuple[list[_Use], dict[Key, _Object]]:
-        """Return the items of the build and the objects of all models that they need."""
+        """Return the build's items and the objects of all models that they need."""
         main = self._main()
         objects: dict[Key, _Object] = {}
         items = self._read(main, objects)
@@ -93,7 +93,7 @@ class _Archive:
         return _part(found[-1])
 
     def _chunks(self, part: str) -> Iterator[bytes]:
-        """Yield the content of a member, a piece at a time, as long as it keeps within the limits."""
+        """Yield the content of a member in pieces, within the limits."""
         info = self._members.get(part)
         if info is None:
             raise UnreadableError(f"its archive has no {shortened(part)!r}")
@@ -120,7 +120,7 @@ class _Archive:
 
 
 class _Model:
-    """What the elements of a model say, one after the other."""
+    """The content of a model, collected element by element."""
 
     def __init__(self, part: str, objects: dict[Key, _Object]) -> None:
         self._part, self._objects = part, objects
@@ -167,7 +167,7 @@ def _number(word: str) -> float:
 
 
 def _part(target: str) -> str:
-    """Return the name of a part; targets are paths from the root of the archive, and may hold "." and ".."."""
+    """Return the name of a part; targets are paths from the archive's root and may hold "." and ".."."""
     name = posixpath.normpath(target.lstrip("/"))
     if name.split("/")[0] == "..":
         raise UnreadableError(f"its part {shortened(target)!r} lies outside of its archive")
@@ -211,7 +211,7 @@ class _Total(NamedTuple):
 
 
 def _count(source: Source, items: list[_Use], objects: dict[Key, _Object]) -> None:
-    """Count what the build makes before it is made: objects that show others twice, and these others twice, grow without end."""
+    """Count what the build makes before making it: nested instances grow exponentially."""
     totals: dict[Key, _Total] = {}
     waiting, within = [use.key for use in items], set()
     while waiting:

@@ -1,4 +1,4 @@
-"""Polygons cut into triangles: convex ones into a fan about their first corner, others by ear clipping on exact predicates.
+"""Polygon triangulation: fans for convex ones, ear clipping on exact predicates for others.
 
 A polygon is looked at along the axis that its normal (Newell: the sum of its edges' cross products) is nearest to. What is seen
 there decides, exactly, by integers where floats are not clear:
@@ -46,7 +46,7 @@ _ROUNDING = 1e-5  # of the largest coordinate: half a unit of the last of six di
 
 
 def triangles(polygons: Polygons, budget: Budget) -> tuple[Longs, NDArray[np.int32]]:
-    """Return (m, 3) triangles, those of each polygon in its place, and the polygon of each."""
+    """Return (m, 3) triangles in the order of the polygons, and the polygon of each."""
     points, corners, sizes = polygons
     count = int((sizes - 2).sum())
     budget.take("faces", count)
@@ -96,7 +96,10 @@ def _perhaps_not_convex(points: Floats, corners: Longs, starts: Longs, sizes: Lo
 
 
 def _seen_along_axis(columns: Floats, corners: Longs) -> tuple[Floats, Floats]:
-    """Return two coordinates of (k, m) corners of m polygons, which are counter-clockwise along the main axis of their normals."""
+    """Return the two projected coordinates of (k, m) corners of m polygons, counter-clockwise.
+
+    Each polygon is seen along the main axis of its normal.
+    """
     x, y, z = (column[corners] for column in columns)
     with np.errstate(all="ignore"):
         normal = np.stack([_double_area(y, z), _double_area(z, x), _double_area(x, y)])
@@ -115,7 +118,7 @@ def _double_area(u: Floats, v: Floats) -> Floats:
 
 
 def _turns_left_once(u: Floats, v: Floats) -> NDArray[np.bool_]:
-    """Whether polygons of four corners have four left turns beyond doubt; False for all others."""
+    """Return whether quadrilaterals certainly have four left turns; False for others."""
     if len(u) > 4:
         return np.zeros(u.shape[1], dtype=bool)
     with np.errstate(all="ignore"):
@@ -131,7 +134,7 @@ def _cyclic_difference(u: Floats) -> Floats:
 
 
 def _surely_convex(u: Floats, v: Floats) -> NDArray[np.bool_]:
-    """Whether each of (k, m) polygons is convex; False where floats are not clear."""
+    """Return whether each of (k, m) polygons is convex; False if floats cannot decide."""
     before_u, before_v = np.roll(u, 1, axis=0), np.roll(v, 1, axis=0)
     still = (u == before_u) & (v == before_v)
     if still.any() and len(u) <= _MANY_CORNERS:
@@ -147,14 +150,14 @@ def _surely_convex(u: Floats, v: Floats) -> NDArray[np.bool_]:
 
 
 def _put_last_distinct(before_u: Floats, before_v: Floats, still: NDArray[np.bool_]) -> None:
-    """Replace the corner before each by the last one before it that lies elsewhere."""
+    """Replace each corner's predecessor by the last different one before it."""
     for k in 2 * list(range(len(still))):
         same = still[k]
         before_u[k, same], before_v[k, same] = before_u[k - 1, same], before_v[k - 1, same]
 
 
 def _orientation(au: Floats, av: Floats, bu: Floats, bv: Floats, cu: Floats, cv: Floats) -> NDArray[np.int8]:
-    """Return 1 where a, b, c turn left, -1 right, 0 where they are in line, and 2 where floats do not tell."""
+    """Return 1 where a, b, c turn left, -1 right, 0 where collinear, 2 where floats cannot decide."""
     left, right = (bu - au) * (cv - av), (bv - av) * (cu - au)
     turn = left - right
     error = _ORIENTATION_ERROR * (np.abs(left) + np.abs(right))
@@ -192,7 +195,7 @@ def _cut(outline: Floats, budget: Budget) -> list[tuple[int, int, int]] | None:
 
 
 def _as_integers(values: Floats) -> tuple[list[list[int]], float]:
-    """Return the columns of an array as whole multiples of a power of two, and this unit."""
+    """Return the columns of an array as integer multiples of a power of two, and this unit."""
     mantissas, exponents = np.frexp(values)
     lowest = int(exponents.min())
     whole = (mantissas * 2.0**53).astype(np.int64)
@@ -214,7 +217,7 @@ def _is_convex(seen: list[Point]) -> bool:
 
 
 def _crosses_itself(seen: list[Point], flat: Floats, rounding: float, budget: Budget) -> bool:
-    """Whether the insides of two edges cross in a point, deeper than rounding; outlines that touch themselves do not."""
+    """Return whether two edges cross in their interiors, deeper than rounding."""
     turned, error = along_edges(flat)
     low, high = np.minimum(turned, np.roll(turned, -1, axis=1)), np.maximum(turned, np.roll(turned, -1, axis=1)) + 2.0 * error
     # An edge is compared with those that begin beside it along one axis: the axis on which edges are short.
@@ -242,7 +245,7 @@ def _crosses_itself(seen: list[Point], flat: Floats, rounding: float, budget: Bu
 
 
 def _depth(ends: Floats) -> float:
-    """How far one of the four ends (2, 4) of two edges would have to move for the edges to touch only."""
+    """Return how far one of the four ends (2, 4) of two edges would have to move for them to only touch."""
     a, b, c, d = ends.T
     with np.errstate(all="ignore"):
         distances = [

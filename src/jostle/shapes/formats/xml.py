@@ -1,4 +1,4 @@
-"""XML by expat, on a budget: elements are counted, and documents that define entities refused before one is expanded."""
+"""XML by expat, on a budget: elements are counted, documents with entities refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def parse_xml(
     namespaces: dict[str, str] | None = None,
     text: Callable[[str], None] | None = None,
 ) -> None:
-    """Call `start` with name and attributes of every element, `end` with its name, and `text` with pieces of text.
+    """Call `start` with name and attributes, `end` with name, `text` with pieces of text.
 
     Names are "namespace name". `namespaces` receives the prefixes that the document declares.
     """

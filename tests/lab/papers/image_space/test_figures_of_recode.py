@@ -92,7 +92,7 @@ def test_figures_are_found_by_name_and_say_what_they_are():
         assert figure.about
         made = figure.methods_at(figure.values[0])
         assert [each.label for each in made] == list(figure.methods)
-        assert {each.wishes["rows"] for each in made} == {"pairs"}
+        assert {each.options["rows"] for each in made} == {"pairs"}
 
 
 @pytest.mark.small

@@ -73,7 +73,7 @@ def test_who_takes_part():
             assert isinstance(each.method, Watched)
             assert each.method.truth is truth
             assert each.method.method.thorough
-            asked = each.wishes["budget"].seconds if "budget" in each.wishes else None
+            asked = each.options["budget"].seconds if "budget" in each.options else None
             assert asked == WITH_MORE.get(each.label)
     assert list(BUDGETS.values()) == pytest.approx([0.0005, 0.001, 0.002, 0.005])
     assert list(WITH_MORE.values())[4:] == pytest.approx([0.01])

@@ -52,14 +52,14 @@ def two_balls_over_a_plate(frames=7):
     return Motion(("plate", "left", "right"), (plate, ball, ball), poses)
 
 
-def replayed(motion, method, times=1, **wishes):
+def replayed(motion, method, times=1, **options):
     """The counters of each frame, asked so many times."""
     world = motion.world(method)
     found = []
     for frame in range(len(motion)):
         for _ in range(times):
             motion.apply(world, frame)
-            report = world.detect(**wishes)
+            report = world.detect(**options)
         found.append(vars(report.counters))
     return found
 

@@ -50,7 +50,7 @@ def contender(label: str, resolution: int = 64, picture: int = 512) -> NamedMeth
         text = f"image_space({settings})"
     else:
         text = f"{label}({BROAD})" if label in (FEATURES, PLANES) else label
-    return dataclasses.replace(methods_of(text)[0], label=label, wishes=PAIRS)
+    return dataclasses.replace(methods_of(text)[0], label=label, options=PAIRS)
 
 
 def made(labels: Sequence[str], resolution: int = 64) -> dict[str, Callable[[Value], NamedMethod]]:

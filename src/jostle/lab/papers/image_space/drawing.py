@@ -75,16 +75,16 @@ class DrawingDetector(Detector):
         self._camera: Camera | None = None
         self.near, self.far = np.empty((2, method.size, method.size))
         self._scratch = scratch_for_drawing()
-        self._take(shapes)
+        self._set_shapes(shapes)
 
-    def _take(self, shapes: tuple[Patches, ...]) -> None:
+    def _set_shapes(self, shapes: tuple[Patches, ...]) -> None:
         first, shape_of_body = number_shapes(shapes)
         self._shape_of_body = shape_of_body.tolist()
         self._table = AddressTable([patch_arrays(shapes[body]) for body in first])
 
     def change(self, bodies: Bodies, shapes: tuple[Patches, ...], old_to_new: OldToNew) -> None:
         """Take the bodies that there are now."""
-        self._take(shapes)
+        self._set_shapes(shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Draw all bodies."""

@@ -98,9 +98,9 @@ class PeerDetector(Detector):
         except ImportError as error:
             raise Unsupported(f"{LIBRARIES[method.library]} is not installed ({error})") from None
         self._candidates = Candidates(bodies, method.broad)
-        self._take(shapes)
+        self._set_shapes(shapes)
 
-    def _take(self, shapes: tuple[Triangles, ...]) -> None:
+    def _set_shapes(self, shapes: tuple[Triangles, ...]) -> None:
         first, shape_of_body = number_shapes(shapes)
         made = [self._library.shape(shapes[body]) for body in first]
         self._objects = [self._library.body(made[number]) for number in shape_of_body.tolist()]
@@ -108,7 +108,7 @@ class PeerDetector(Detector):
     def change(self, bodies: Bodies, shapes: tuple[Triangles, ...], old_to_new: OldToNew) -> None:
         """Build all of it again."""
         self._candidates.change(bodies, old_to_new)
-        self._take(shapes)
+        self._set_shapes(shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Ask the library for each pair of boxes."""

@@ -21,6 +21,6 @@ def watched(label: str, truth: bool) -> Callable[[Value], NamedMethod]:
 
     def make(_value: Value) -> NamedMethod:
         made = shells(label, budget=Budget(seconds=WITH_MORE[label]) if label in WITH_MORE else None)
-        return NamedMethod(label, Watched(made.method, truth), made.wishes)
+        return NamedMethod(label, Watched(made.method, truth), made.options)
 
     return make

@@ -38,7 +38,7 @@ def shells(label: str, settings: str = "", budget: Budget | None = None) -> Name
     """Return `monte_carlo` under a label, with settings as `methods_of` reads them, and asked within a budget."""
     made = method_written(f"monte_carlo({settings})")
     assert made is not None
-    return replace(made, label=label, wishes={} if budget is None else {"budget": budget})
+    return replace(made, label=label, options={} if budget is None else {"budget": budget})
 
 
 def _aabb(_value: Value) -> NamedMethod:

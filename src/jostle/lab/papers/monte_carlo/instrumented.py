@@ -86,16 +86,16 @@ class WatchedDetector(Detector):
 
     def __init__(self, method: Watched, bodies: Bodies) -> None:
         self._watched = method
-        self._take(bodies)
+        self._set_bodies(bodies)
 
-    def _take(self, bodies: Bodies) -> None:
+    def _set_bodies(self, bodies: Bodies) -> None:
         self._world = _world_of(bodies, self._watched.method)
         self._world.prepare()
         self._watch = _RegionWatch(bodies) if self._watched.truth else None
 
     def change(self, bodies: Bodies, shapes: tuple[Nothing, ...], old_to_new: OldToNew) -> None:
         """Begin again."""
-        self._take(bodies)
+        self._set_bodies(bodies)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Ask the world inside, on the clock, and compare afterwards."""

@@ -55,9 +55,9 @@ class RebuildingDetector(Detector):
 
     def __init__(self, method: Method, bodies: Bodies, shapes: tuple[Any, ...]) -> None:
         self._method = method
-        self._take(bodies, shapes)
+        self._set_bodies(bodies, shapes)
 
-    def _take(self, bodies: Bodies, shapes: tuple[Any, ...]) -> None:
+    def _set_bodies(self, bodies: Bodies, shapes: tuple[Any, ...]) -> None:
         self._shapes = list(shapes)
         self._vertices = [mesh.vertices for mesh in bodies.meshes]
         self._bodies = _all_rigid(bodies)
@@ -65,7 +65,7 @@ class RebuildingDetector(Detector):
 
     def change(self, bodies: Bodies, shapes: tuple[Any, ...], old_to_new: OldToNew) -> None:
         """Begin again."""
-        self._take(bodies, shapes)
+        self._set_bodies(bodies, shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Build what deformed, then ask."""
