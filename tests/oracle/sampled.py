@@ -1,11 +1,18 @@
-"""First times of contact by dense sampling and bisection on the exact static test: slow, blind to what is short, independent.
+"""First times of contact by dense sampling and bisection on a rational test; imports nothing of jostle.
 
-Places between the ends of a step are evaluated here once more: straight lines, or a screw from the axis and angle of a rotation.
+Slow, and blind to contacts shorter than a sample.
+
+Poses between the ends of a step are evaluated here once more: straight lines, or a screw from the axis and angle of a rotation.
 """
+
+from fractions import Fraction
 
 import numpy as np
 
-import jostle
+from tests.oracle import rational
+from tests.oracle.rows import candidates
+
+CLEAR = 1e-9  # of the size of two triangles: a gap that no rounding of the products below closes
 
 
 def rotation_of(axis, angle):
@@ -50,8 +57,29 @@ def straight(first, last):
 
 
 def touch(vertices_a, faces_a, vertices_b, faces_b):
-    """Whether two surfaces touch, by the exact test of the static engine."""
-    return bool(jostle.collide((vertices_a, faces_a), (vertices_b, faces_b), rows="any"))
+    """Whether two surfaces touch, in rational arithmetic; face pairs with a clear gap in floats are left out."""
+    a, b = np.asarray(vertices_a)[faces_a], np.asarray(vertices_b)[faces_b]
+    pairs = np.array(candidates(a, b), dtype=int).reshape(-1, 2)
+    a, b = a[pairs[:, 0]], b[pairs[:, 1]]
+    near = ~_clearly_apart(a, b)
+    return any(rational.triangles_touch(p, q) for p, q in zip(a[near].tolist(), b[near].tolist(), strict=True))
+
+
+def nearer_than(gap, triangles_a, triangles_b):
+    """Whether two surfaces are nearer to each other than a gap, in rational arithmetic."""
+    pairs = candidates(triangles_a, triangles_b, gap)
+    return any(rational.squared_distance(triangles_a[i], triangles_b[j]) < Fraction(gap) ** 2 for i, j in pairs)
+
+
+def _clearly_apart(a, b):
+    """Whether the triangles of each row have a clear gap along a normal or along a normal to two edges."""
+    edges_a, edges_b = (np.roll(corners, -1, axis=1) - corners for corners in (a, b))
+    normals = [np.cross(edges[:, 0], edges[:, 1])[:, None] for edges in (edges_a, edges_b)]
+    axes = np.concatenate([*normals, np.cross(edges_a[:, :, None], edges_b[:, None]).reshape(len(a), 9, 3)], axis=1)
+    along_a, along_b = a @ axes.transpose(0, 2, 1), b @ axes.transpose(0, 2, 1)
+    gap = np.maximum(along_b.min(axis=1) - along_a.max(axis=1), along_a.min(axis=1) - along_b.max(axis=1))
+    size = np.maximum(np.abs(a).max(axis=(1, 2)), np.abs(b).max(axis=(1, 2)))[:, None] * np.linalg.norm(axes, axis=2)
+    return (gap > CLEAR * size).any(axis=1)
 
 
 def first_touch(a, faces_a, b, faces_b, samples=200, sharpness=1e-8):

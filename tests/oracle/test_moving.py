@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.oracle.moving import MovingQuery, Root, judge, roots
+from tests.oracle.moving_rows import contact_times, judge_time
 
 pytestmark = pytest.mark.small
 
@@ -63,3 +64,19 @@ def test_contact_at_fractions_of_small_whole_numbers():
                 assert any(root.sign([-t.numerator, t.denominator]) <= 0 for root in known)
                 break
     assert contacts > 30
+
+
+def test_faces_that_cross_at_the_start_touch_at_once_and_faces_that_pass_never_do():
+    flat = [[[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]]]
+
+    def upright(x, z):
+        return [[[x, 1.0, z - 1.0], [x, 1.0, z + 1.0], [x, 2.0, z]]]
+
+    (crossing,) = contact_times(flat, flat, upright(1.0, 0.0), upright(1.0, 9.0)).values()
+    assert judge_time(crossing, 0.0, 1e-9) == ""
+    (falling,) = contact_times(flat, flat, upright(1.0, 4.0), upright(1.0, -4.0)).values()
+    assert judge_time(falling, 0.375, 1e-9) == ""
+    assert judge_time(falling, 0.374, 1e-9) == "early"
+    assert judge_time(falling, 0.376, 1e-9) == "late"
+    assert contact_times(flat, flat, upright(9.0, 4.0), upright(9.0, -4.0)) == {}
+    assert contact_times(flat, flat, upright(9.0, 4.0), upright(1.0, 4.0)) == {}
