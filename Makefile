@@ -16,11 +16,12 @@ OURSELVES := $(PIP) --no-deps --no-build-isolation --editable .
 WARMUP := $(BIN)/jostle warmup
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
-.PHONY: help install demo pictures test lint types imports boundscheck plain wheel lock dependencies architecture fuzz clean
+.PHONY: help install demo pictures test quick durations lint types imports boundscheck plain wheel lock dependencies architecture fuzz clean
 
 help:
 	@echo "make demo         install, then the tour: one scene through every method, a page with pictures, the viewer"
 	@echo "make test         install, then run the whole test suite"
+	@echo "make quick        under a minute, for the edit loop: one case of every quick test"
 	@echo "make pictures     make the pictures of docs/gallery.md again"
 	@echo "make install      set up .venv only"
 	@echo "make lint types imports boundscheck plain wheel   the extra passes of continuous integration"
@@ -52,6 +53,14 @@ pictures: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(WARMUP)
 	$(PYTEST)
+
+# For the edit loop: the first case of every test that tests/durations.txt does not list as slow.
+quick: $(VENV)/.installed-dev
+	$(PYTEST) --quick --quiet
+
+# Writes tests/durations.txt; on a machine with nothing else to do.
+durations: $(VENV)/.installed-dev
+	$(PYTEST) --record-durations
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check src tests examples
