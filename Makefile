@@ -14,9 +14,9 @@ OURSELVES := $(PIP) --no-deps --no-build-isolation --editable .
 # Tests run in as many processes as there are processors, eight at most. What most of them need is compiled before, side by side:
 # otherwise each process would compile it for itself.
 WARMUP := $(BIN)/jostle warmup
-PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(MEASURED)
 
-.PHONY: help install demo pictures test quick durations lint types imports boundscheck plain wheel lock dependencies architecture fuzz clean
+.PHONY: help install demo pictures test quick durations coverage lint types imports boundscheck plain wheel lock dependencies architecture fuzz clean
 
 help:
 	@echo "make demo         install, then the tour: one scene through every method, a page with pictures, the viewer"
@@ -85,6 +85,11 @@ boundscheck: $(VENV)/.installed-dev
 # The small tests with every kernel as plain Python.
 plain: $(VENV)/.installed-dev
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m small
+
+# Which lines of jostle no test reaches, after passes that were measured: make test plain MEASURED="--cov --cov-append --cov-report="
+# The pass without a compiler counts the lines of kernels.
+coverage: $(VENV)/.installed-dev
+	$(BIN)/coverage report --skip-covered --sort=miss | tail -n 40
 
 # Mutated mesh files, edited worlds and motions, and hostile messages to a viewer. make fuzz SECONDS=600 COVERAGE=--coverage guides the
 # first by coverage (pip install 'jostle[fuzz]').
