@@ -51,7 +51,7 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path):
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
     for target in (pipe, tmp_path):
-        with pytest.raises(InputError, match="it is no regular file"), written_whole(target):
+        with pytest.raises(InputError, match="it is not a regular file"), written_whole(target):
             pass
     assert pipe.is_fifo()
 

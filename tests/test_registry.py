@@ -9,7 +9,7 @@ import pytest
 import jostle
 from jostle.interface.query import Query
 from jostle.methods.brute_force.method import BruteForce
-from jostle.registry import METHODS, QUESTION, method_alone, method_of, name_of, register
+from jostle.registry import METHODS, QUERY_OPTIONS, method_alone, method_of, name_of, register
 from jostle.shapes import build
 
 pytestmark = pytest.mark.small
@@ -56,9 +56,9 @@ def test_a_method_is_named_by_its_module_and_class():
     [
         ("not a name", Mine, "must be an identifier"),
         (3, Mine, "must be an identifier"),
-        ("wide_tree", Mine, "there is a method 'wide_tree' already"),
-        ("other", Mine(), "must be a class with what jostle.Method lists"),
-        ("other", dict, "must be a class with what jostle.Method lists: traits"),
+        ("wide_tree", Mine, "a method 'wide_tree' exists already"),
+        ("other", Mine(), "must be a class with the members of jostle.Method"),
+        ("other", dict, "must be a class with the members of jostle.Method: traits"),
     ],
 )
 def test_register_refuses(name, method, match):
@@ -72,7 +72,7 @@ def test_register_refuses(name, method, match):
     [
         ("no_such_package.mine:Mine", "cannot be imported: ModuleNotFoundError"),
         ("jostle.methods.wide_tree.method:Nothing", "cannot be imported: AttributeError"),
-        ("collections:OrderedDict", "must be a class with what jostle.Method lists"),
+        ("collections:OrderedDict", "must be a class with the members of jostle.Method"),
         ("wide", "there is no method 'wide'; the methods are bounding_tree"),
         ("a:b:c", "is not readable"),
     ],
@@ -108,7 +108,7 @@ def test_a_method_alone_takes_settings_and_refuses_the_options_of_a_question():
 
 
 def test_the_options_of_a_question_have_the_defaults_of_a_query():
-    assert {name: default for name, default in QUESTION.items() if name != "workers"} == {
+    assert {name: default for name, default in QUERY_OPTIONS.items() if name != "workers"} == {
         "motion": Query().motion,
         "separation": Query().separation,
     }

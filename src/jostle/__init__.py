@@ -1,4 +1,4 @@
-"""Collision detection for moving, possibly deforming triangle meshes: which faces touch, where, when.
+"""Collision detection for moving and deforming triangle meshes.
 
     import jostle
     report = jostle.collide("bunny.stl", "cover.stl", pose_b=T)
@@ -104,61 +104,43 @@ __all__ = [
     "view",
 ]
 
-# Where each public name is defined. A name is imported when it is asked for: most programs need one method of eleven.
-_HOMES = {
-    "Batch": "jostle.report.batch",
-    "Bodies": "jostle.interface.frame",
-    "Body": "jostle.world.world",
-    "BoundBroken": "jostle.errors",
-    "BoundingTree": "jostle.methods.bounding_tree.method",
-    "BroadPhase": "jostle.broad_phase.protocol",
-    "BruteForce": "jostle.methods.brute_force.method",
-    "Budget": "jostle.interface.query",
-    "BusyError": "jostle.errors",
-    "Closest": "jostle.report.report",
-    "ClosestFeatures": "jostle.methods.closest_features.method",
-    "Contacts": "jostle.report.report",
-    "Counters": "jostle.report.report",
-    "Detector": "jostle.interface.method",
-    "EdgeFace": "jostle.methods.edge_face.method",
-    "FaceOctree": "jostle.methods.face_octree.method",
-    "FirstContact": "jostle.continuous.first_contact",
-    "Frame": "jostle.interface.frame",
-    "ImageSpace": "jostle.methods.image_space.method",
-    "InputError": "jostle.errors",
-    "JostleError": "jostle.errors",
-    "Kind": "jostle.report.report",
-    "Limits": "jostle.shapes.limits",
-    "Mesh": "jostle.shapes.mesh",
-    "Method": "jostle.interface.method",
-    "MonteCarlo": "jostle.methods.monte_carlo.method",
-    "OctreeUpdate": "jostle.methods.octree_update.method",
-    "Overlay": "jostle.interface.overlay",
-    "Pair": "jostle.methods.wide_tree.pair",
-    "PairTest": "jostle.broad_phase.pairwise",
-    "Pairs": "jostle.report.report",
-    "Pairwise": "jostle.broad_phase.pairwise",
-    "Query": "jostle.interface.query",
-    "Reached": "jostle.report.report",
-    "Report": "jostle.report.report",
-    "SeparatingPlane": "jostle.methods.separating_plane.method",
-    "Traits": "jostle.interface.traits",
-    "Unsupported": "jostle.errors",
-    "Voxmap": "jostle.methods.voxmap.method",
-    "WideTree": "jostle.methods.wide_tree.method",
-    "World": "jostle.world.world",
-    "collide": "jostle.api",
-    "continuous": "jostle.continuous",
-    "distance": "jostle.api",
-    "first_contact": "jostle.api",
-    "haptics": "jostle.haptics",
-    "load": "jostle.shapes.load",
-    "register": "jostle.registry",
-    "rotation": "jostle.geometry.pose",
-    "self_collide": "jostle.api",
-    "translation": "jostle.geometry.pose",
-    "view": "jostle.viewer.background",
+# The public names of each module. A name is imported when it is used: most programs need one method of eleven.
+_NAMES_IN = {
+    "jostle.api": "collide distance first_contact self_collide",
+    "jostle.broad_phase.pairwise": "PairTest Pairwise",
+    "jostle.broad_phase.protocol": "BroadPhase",
+    "jostle.continuous": "continuous",
+    "jostle.continuous.first_contact": "FirstContact",
+    "jostle.errors": "BoundBroken BusyError InputError JostleError Unsupported",
+    "jostle.geometry.pose": "rotation translation",
+    "jostle.haptics": "haptics",
+    "jostle.interface.frame": "Bodies Frame",
+    "jostle.interface.method": "Detector Method",
+    "jostle.interface.overlay": "Overlay",
+    "jostle.interface.query": "Budget Query",
+    "jostle.interface.traits": "Traits",
+    "jostle.methods.bounding_tree.method": "BoundingTree",
+    "jostle.methods.brute_force.method": "BruteForce",
+    "jostle.methods.closest_features.method": "ClosestFeatures",
+    "jostle.methods.edge_face.method": "EdgeFace",
+    "jostle.methods.face_octree.method": "FaceOctree",
+    "jostle.methods.image_space.method": "ImageSpace",
+    "jostle.methods.monte_carlo.method": "MonteCarlo",
+    "jostle.methods.octree_update.method": "OctreeUpdate",
+    "jostle.methods.separating_plane.method": "SeparatingPlane",
+    "jostle.methods.voxmap.method": "Voxmap",
+    "jostle.methods.wide_tree.method": "WideTree",
+    "jostle.methods.wide_tree.pair": "Pair",
+    "jostle.registry": "register",
+    "jostle.report.batch": "Batch",
+    "jostle.report.report": "Closest Contacts Counters Kind Pairs Reached Report",
+    "jostle.shapes.limits": "Limits",
+    "jostle.shapes.load": "load",
+    "jostle.shapes.mesh": "Mesh",
+    "jostle.viewer.background": "view",
+    "jostle.world.world": "Body World",
 }
+_HOMES = {name: module for module, names in _NAMES_IN.items() for name in names.split()}
 
 _HOLD_CANDIDATES = "let your detector hold a jostle.broad_phase.candidates.Candidates (docs/adding_a_method.md)"
 _DEPRECATED = {"PairTest": _HOLD_CANDIDATES, "Pairwise": _HOLD_CANDIDATES}
@@ -170,7 +152,7 @@ def __getattr__(name: str) -> object:
     if name in _DEPRECATED:
         import warnings
 
-        warnings.warn(f"jostle.{name} goes with the next release; {_DEPRECATED[name]}", DeprecationWarning, stacklevel=2)
+        warnings.warn(f"jostle.{name} will be removed in the next release; {_DEPRECATED[name]}", DeprecationWarning, stacklevel=2)
     return _imported(name)
 
 

@@ -1,4 +1,4 @@
-"""collide, distance, self_collide and first_contact: one call for two meshes, without a World."""
+"""One-call functions for two meshes, without a World."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def distance(
     *,
     method: str | Method | None = None,
 ) -> Closest:
-    """Return the distance between two surfaces, with closest points and faces; 0.0 if they touch.
+    """Return the distance between two surfaces; 0.0 if they touch.
 
-    Points are in world coordinates.
+    The answer has the closest points, in world coordinates, and their faces.
     """
     world = World(method)
     return world.distance(world.add(a, pose_a, "a"), world.add(b, pose_b, "b"))

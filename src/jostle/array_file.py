@@ -1,8 +1,8 @@
-"""Untrusted .npz files: sizes are checked before anything is read, and no pickle is.
+"""Reader of untrusted .npz files: checks sizes before it reads, never unpickles.
 
 `numpy.load` trusts the headers of a file: a few bytes can request any amount of memory, and a damaged file raises whatever zipfile,
-zlib, ast or struct raise. Here the directory of the archive and the header of each array are checked against the bytes that are
-there and against `MOST_BYTES`; every defect is an `InputError` that names the array.
+zlib, ast or struct raise. `ArrayFile` checks the archive's directory and each array's header against the actual bytes and against
+`MOST_BYTES`; every defect is an `InputError` that names the array.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class ArrayFile:
-    """A .npz file open for reading, a context manager. Its errors do not name the file; the caller adds that."""
+    """A .npz file open for reading, as a context manager.
+
+    Its errors do not name the file; the caller adds that.
+    """
 
     def __init__(self, file: Path) -> None:
         self._members: dict[str, zipfile.ZipInfo] = {}
@@ -41,7 +44,7 @@ class ArrayFile:
             raise InputError("there is no such file") from None
         except InputError:
             raise
-        except Exception as error:  # what zipfile and struct make of foreign bytes has no common base
+        except Exception as error:  # errors of zipfile and struct have no common base
             raise InputError(f"not an .npz file, or damaged ({_words(error)})") from None
         try:
             self._check_directory()
@@ -55,7 +58,7 @@ class ArrayFile:
             if name == member.filename or name in self._members:
                 raise InputError(f"{member.filename!r} is in the file twice, or not an array")
             if member.compress_type not in _PLAIN or member.flag_bits & 1:
-                raise InputError(f"{name} is encrypted or packed in a way that jostle does not write")
+                raise InputError(f"{name} is encrypted, or compressed by a method that jostle does not write")
             self._members[name] = member
         total = sum(member.file_size for member in self._members.values())
         if total > MOST_BYTES:
@@ -79,11 +82,11 @@ class ArrayFile:
             raise InputError(f"{name} is missing")
         try:
             return _array(self._archive.read(member))
-        except Exception as error:  # as above; and zlib, ast, MemoryError
+        except Exception as error:  # as above, and zlib, ast, MemoryError
             raise InputError(f"{name} cannot be read: damaged, or not an array that jostle wrote ({_words(error)})") from None
 
     def description(self, *expected: str) -> dict[str, Any]:
-        """Return the table of fields, in JSON, of a file of one of the expected formats."""
+        """Return the JSON description of a file in one of the expected formats."""
         text = self.read("description")
         if text.dtype.kind != "U" or text.shape != ():
             raise InputError("description is not a text")
@@ -99,7 +102,7 @@ class ArrayFile:
 
 
 def _array(content: bytes) -> NDArray[Any]:
-    """Return the array of a .npy file; its header must be true to the bytes that follow."""
+    """Return the array of a .npy file whose header agrees with its bytes."""
     stream = io.BytesIO(content)
     if content[: len(_MAGIC)] != _MAGIC:
         raise ValueError("not a .npy file")
@@ -120,7 +123,7 @@ def _words(error: Exception) -> str:
 
 
 def checked(array: NDArray[Any], name: str, dtype: str, *shape: int | None) -> NDArray[Any]:
-    """Return an array of exactly this dtype and shape; None stands for any length."""
+    """Return an array of exactly this dtype and shape; None means any length."""
     if array.dtype != np.dtype(dtype):
         raise InputError(f"{name} has dtype {array.dtype}; it must be {np.dtype(dtype)}")
     if array.ndim != len(shape) or any(want not in (None, have) for have, want in zip(array.shape, shape, strict=True)):
@@ -130,20 +133,22 @@ def checked(array: NDArray[Any], name: str, dtype: str, *shape: int | None) -> N
 
 
 def checked_list(fields: dict[str, Any], name: str, *kinds: type, count: int | None = None) -> list[Any]:
-    """Return a list of a description whose entries are all of these types, and as many as `count`."""
+    """Return a list field with entries of these types and, if given, this length."""
     value = fields.get(name)
     if not isinstance(value, list) or not all(type(entry) in kinds for entry in value):
-        words = " or ".join("null" if kind is type(None) else kind.__name__ for kind in kinds)
-        raise InputError(f"description: {name} is missing, or not a list of {words}")
+        raise InputError(f"description: {name} is missing, or not a list of {_type_names(kinds)}")
     if count is not None and len(value) != count:
         raise InputError(f"description: {name} has {len(value)} entries; it must have {count}")
     return value
 
 
 def checked_field(fields: dict[str, Any], name: str, *kinds: type) -> Any:
-    """Return a field of a description that is of one of these types."""
+    """Return a field of one of these types."""
     value = fields.get(name)
     if type(value) not in kinds:
-        words = " or ".join("null" if kind is type(None) else kind.__name__ for kind in kinds)
-        raise InputError(f"description: {name} is {value!r}; it must be {words}")
+        raise InputError(f"description: {name} is {value!r}; it must be {_type_names(kinds)}")
     return value
+
+
+def _type_names(kinds: tuple[type, ...]) -> str:
+    return " or ".join("null" if kind is type(None) else kind.__name__ for kind in kinds)

@@ -1,4 +1,4 @@
-"""Files that appear under their names only when they are whole."""
+"""Atomic writes: a file appears under its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 
 from jostle.errors import InputError
 
-PIECE = 1 << 20  # bytes that are compressed at a time, about 50 ms
+PIECE = 1 << 20  # bytes compressed at a time, about 50 ms
 
 
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
-    """Yield the path to write to; it becomes `target` at the end, or is gone if anything raised. A link stays, and leads to it.
+    """Yield a temporary path that replaces `target` on success.
 
-    What the system refuses is an `InputError` that names the target: a folder that cannot be written to, a full disk.
+    If anything raises, the temporary file is removed and the target unchanged. A symbolic link is kept; its target is replaced.
+    Errors of the system (no permission, a full disk) become an `InputError` that names the target.
     """
     if not target.name:
         raise InputError(f"path is {str(target)!r}; pass the name of a file")
@@ -29,7 +30,7 @@ def written_whole(target: Path) -> Iterator[Path]:
     temporary = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         if file.exists() and not file.is_file():  # a device would be replaced by a file
-            raise InputError(f"{target}: it is no regular file; pass the name of a file")
+            raise InputError(f"{target}: it is not a regular file; pass the name of a file")
         try:
             yield temporary
             temporary.replace(file)
@@ -40,13 +41,16 @@ def written_whole(target: Path) -> Iterator[Path]:
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write a text as UTF-8, whole."""
+    """Write a text as UTF-8."""
     with written_whole(target) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_arrays(target: Path, arrays: Mapping[str, Any]) -> None:
-    """Write arrays of numbers or text by name to one compressed .npz file, whole; Ctrl-C is heard while it is written."""
+    """Write arrays of numbers or text by name to one compressed .npz file.
+
+    Ctrl-C works while it is written.
+    """
     with written_whole(target) as temporary, temporary.open("wb") as file:
         _write_archive(file, arrays)
 
@@ -59,12 +63,15 @@ def _write_archive(file: IO[bytes], arrays: Mapping[str, Any]) -> None:
                 _write_array(entry, np.asarray(value, order="C"))
         archive.close()
     except BaseException:
-        archive.fp = None  # thrown away: closing it would raise over what happened
+        archive.fp = None  # not closed: that would raise over the error
         raise
 
 
 def _write_array(entry: IO[bytes], array: NDArray[Any]) -> None:
-    """Write an array as `numpy.save` does, in pieces: numpy's own take half a second each."""
+    """Write an array as `numpy.save` does, in smaller pieces.
+
+    A piece of NumPy's own takes half a second, during which Ctrl-C is not seen.
+    """
     np.lib.format.write_array_header_1_0(entry, np.lib.format.header_data_from_array_1_0(array))
     content = array.reshape(-1).view(np.uint8)
     for begin in range(0, len(content), PIECE):

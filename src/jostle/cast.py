@@ -1,20 +1,20 @@
-"""The border: every array, number and name from a caller is checked and converted here.
+"""Checks of user input: every array, number and name is converted here.
 
-What comes out is C-contiguous, of the documented dtype, read-only and owned by jostle, so that the code behind
-the border never checks again. What cannot be used raises `InputError` with the owner (a body's name), the field
-and the first offending index, before anything has changed.
+Results are C-contiguous, of the documented dtype, read-only and owned by jostle, so that no other code checks again. A bad value
+raises `InputError` with the owner (a body's name), the field and the first bad index, before anything has changed.
 
-Coordinates are at most 1e30 in magnitude, and those below 1e-30 are taken as 0: in that range the expansion arithmetic of
+Coordinates are at most 1e30 in magnitude, and those below 1e-30 become 0: in that range the exact arithmetic of
 `geometry/predicates.py` neither overflows nor loses a bit to underflow (conventions.md).
 
-Values come from anybody: a `__float__`, `__array__` or `__repr__` may raise whatever it likes, as the repr of a long int does.
+Values may come from any class: its `__float__`, `__array__` or `__repr__` may raise anything, as the repr of a long int does.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,11 @@ from jostle.errors import InputError
 SMALLEST_COORDINATE = 1e-30
 LARGEST_COORDINATE = 1e30
 LARGEST_ID = 2**31 - 1  # of a body: ids are int32 in rows
+ALL_BITS = 0xFFFFFFFF  # of categories and masks
 LONGEST_SHOWN = 200  # characters of a value in a message
 RIGID_TOLERANCE = 1e-5  # largest accepted entry of |RᵀR − I|; poses from files are not quite orthonormal
 
-_NO_NUMBERS = (bool, str, bytes, bytearray, memoryview)  # though float() reads most of them
+_NO_NUMBERS = (bool, str, bytes, bytearray, memoryview)  # float() accepts most of them
 
 
 def _place(owner: str, field: str, index: Sequence[int] | None = None) -> str:
@@ -39,10 +40,10 @@ def _place(owner: str, field: str, index: Sequence[int] | None = None) -> str:
 
 
 def shown(value: object) -> str:
-    """Return the repr of a value for a message, short, or its type where that has none."""
+    """Return a short repr of a value for a message, or its type if repr fails."""
     try:
         text = repr(value)
-    except Exception:  # of the value's own making
+    except Exception:  # raised by the value's class
         return f"a {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}… (a {type(value).__name__})"
 
@@ -51,17 +52,17 @@ def has(value: object, *names: str) -> bool:
     """Return whether a value has all of these attributes."""
     try:
         return all(hasattr(value, name) for name in names)
-    except Exception:  # of the value's own making
+    except Exception:  # raised by the value's class
         return False
 
 
 def as_array(value: ArrayLike, owner: str, field: str) -> NDArray[Any]:
-    """Return an array of real numbers, of any shape, which others may hold too."""
+    """Return an array of real numbers of any shape, not necessarily a copy."""
     try:
         array = np.asarray(value)
-    except (MemoryError, TimeoutError):  # of a signal handler, or of the machine: no fault of the value
+    except (MemoryError, TimeoutError):  # from the machine or a signal handler, not from the value
         raise
-    except Exception as error:  # of the value's own making, or of numpy's
+    except Exception as error:  # raised by the value's class or by NumPy
         raise InputError(f"{_place(owner, field)} is not a regular array of numbers ({shown(error)})") from None
     if array.dtype.kind not in "fiu":
         raise InputError(f"{_place(owner, field)} has dtype {array.dtype}; pass real numbers (float64, float32 or integers)")
@@ -74,7 +75,10 @@ def _sealed(array: NDArray[Any]) -> Any:
 
 
 def as_points(value: ArrayLike, owner: str, field: str = "vertices", count: int | None = None) -> Floats:
-    """Return (n,3) float64 points inside the accepted range; those below it, and -0.0, become 0.0."""
+    """Return (n,3) float64 points in the accepted range.
+
+    Coordinates below the range, and -0.0, become 0.0.
+    """
     array = as_array(value, owner, field)
     if array.ndim != 2 or array.shape[1] != 3:
         raise InputError(f"{_place(owner, field)} has shape {array.shape}; it must be (n, 3)")
@@ -86,7 +90,7 @@ def as_points(value: ArrayLike, owner: str, field: str = "vertices", count: int 
 
 
 def _as_coordinates(array: NDArray[Any], owner: str, field: str) -> Floats:
-    """Return a copy as float64 inside the accepted range, whatever its shape."""
+    """Return a float64 copy within the accepted range, of any shape."""
     with np.errstate(over="ignore"):  # long doubles become inf, which is refused
         points = np.array(array, dtype=np.float64, order="C", copy=True)
     size = np.abs(points)
@@ -126,6 +130,14 @@ def as_faces(value: ArrayLike, vertex_count: int, owner: str, field: str = "face
     return _sealed(np.array(array, dtype=np.int32, order="C", copy=True))
 
 
+def as_vector(value: ArrayLike, field: str) -> Floats:
+    """Return three finite numbers (3,)."""
+    vector: Floats = as_array(value, "", field).astype(np.float64)
+    if vector.shape != (3,) or not all(map(math.isfinite, vector.tolist())):
+        raise InputError(f"{field} is {shown(value)}; it must be three finite numbers")
+    return vector
+
+
 def as_pose(value: ArrayLike | None, owner: str, field: str = "pose") -> Floats:
     """Return one (4,4) rigid pose; None is the identity."""
     if value is None:
@@ -133,12 +145,12 @@ def as_pose(value: ArrayLike | None, owner: str, field: str = "pose") -> Floats:
     array = as_array(value, owner, field)
     if array.shape != (4, 4):
         raise InputError(f"{_place(owner, field)} has shape {array.shape}; it must be (4, 4), body to world")
-    pose = as_poses(array[None], 1, [owner], field, single=True)[0]
+    pose = as_poses(array[None], 1, lambda _: owner, field, single=True)[0]
     return _sealed(np.array(pose))
 
 
-def as_poses(value: ArrayLike, count: int, owners: Sequence[str], field: str = "poses", single: bool = False) -> Floats:
-    """Return (count,4,4) rigid poses; `owners` names the bodies in messages."""
+def as_poses(value: ArrayLike, count: int, owner_of: Callable[[int], str], field: str = "poses", single: bool = False) -> Floats:
+    """Return (count,4,4) rigid poses; `owner_of` names the body of a row in messages."""
     array = as_array(value, "", field)
     if array.shape != (count, 4, 4):
         raise InputError(f"{field} has shape {array.shape}; it must be ({count}, 4, 4), one pose for each body in order")
@@ -158,35 +170,22 @@ def as_poses(value: ArrayLike, count: int, owners: Sequence[str], field: str = "
     if not good.all():
         first = int(np.argmin(good))
         index = None if single else (first,)
-        raise InputError(f"{_place(owners[first], field, index)} {_what_is_wrong_with(poses[first])}")
+        raise InputError(f"{_place(owner_of(first), field, index)} {_pose_defect(poses[first])}")
     return poses
 
 
-def as_pose_sets(value: ArrayLike, bodies: int, owners: Sequence[str]) -> Floats:
+def as_pose_sets(value: ArrayLike, bodies: int, owner_of: Callable[[int], str]) -> Floats:
     """Return (n, bodies, 4, 4) rigid poses."""
     array = as_array(value, "", "poses")
     if array.ndim != 4 or array.shape[1:] != (bodies, 4, 4):
         raise InputError(f"poses has shape {array.shape}; it must be (n, {bodies}, 4, 4), a pose for each of the {bodies} bodies")
     try:
-        return as_poses(array.reshape(-1, 4, 4), array.shape[0] * bodies, _Repeated(owners)).reshape(array.shape)
+        return as_poses(array.reshape(-1, 4, 4), array.shape[0] * bodies, lambda k: owner_of(k % bodies)).reshape(array.shape)
     except InputError as error:
         raise InputError(f"{error} (poses are numbered through all sets, {bodies} for each)") from None
 
 
-class _Repeated(Sequence[str]):
-    """The owners over and over, one round for each set of poses."""
-
-    def __init__(self, owners: Sequence[str]) -> None:
-        self._owners = owners
-
-    def __len__(self) -> int:
-        return len(self._owners)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._owners[index % len(self._owners)]
-
-
-def _what_is_wrong_with(pose: Floats) -> str:
+def _pose_defect(pose: Floats) -> str:
     if not np.isfinite(pose).all():
         i, j = np.argwhere(~np.isfinite(pose))[0]
         return f"has {pose[i, j]} at row {i}, column {j}; a pose must be finite"
@@ -221,7 +220,7 @@ def as_positive_length(value: float, field: str, owner: str = "") -> float:
 
 
 def as_seconds(value: float, field: str) -> float:
-    """Return the time of a step: above 0, and no larger than the largest coordinate."""
+    """Return the duration of a step: positive, at most the largest coordinate."""
     seconds = as_number(value, field)
     if not 0.0 < seconds <= LARGEST_COORDINATE:
         raise InputError(f"{field} is {seconds}; it must be a time > 0 in seconds, at most {LARGEST_COORDINATE:g}")
@@ -229,14 +228,17 @@ def as_seconds(value: float, field: str) -> float:
 
 
 def as_number(value: float, field: str, owner: str = "") -> float:
-    """Return a float; anything but a real number is refused (NaN and inf pass: the caller states its range)."""
+    """Return a float; only real numbers are accepted.
+
+    NaN and inf pass: the caller checks the range.
+    """
     try:
         if isinstance(value, _NO_NUMBERS) or getattr(value, "ndim", 0) != 0 or getattr(value, "dtype", None) == np.bool_:
             raise TypeError
         return float(value)
     except OverflowError:
         raise InputError(f"{_place(owner, field)} is {shown(value)}; it is beyond the largest float") from None
-    except Exception:  # of the value's own making
+    except Exception:  # raised by the value's class
         raise InputError(f"{_place(owner, field)} is {shown(value)}; pass a number") from None
 
 
@@ -246,7 +248,7 @@ def as_count(value: int, field: str, lowest: int = 0, highest: int | None = None
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         number = operator.index(value)
-    except Exception:  # of the value's own making
+    except Exception:  # raised by the value's class
         raise InputError(f"{_place(owner, field)} is {shown(value)}; pass a whole number") from None
     if number < lowest or (highest is not None and number > highest):
         upper = "" if highest is None else f" and at most {highest}"
@@ -254,8 +256,13 @@ def as_count(value: int, field: str, lowest: int = 0, highest: int | None = None
     return number
 
 
+def as_bits(value: int, field: str, owner: str = "") -> int:
+    """Return an int of 32 bits."""
+    return as_count(value, field, highest=ALL_BITS, owner=owner)
+
+
 def as_flag(value: bool, field: str, owner: str = "") -> bool:
-    """Return a bool; only real booleans pass, so that a misplaced positional argument is noticed."""
+    """Return a bool; only booleans are accepted, to catch misplaced arguments."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{_place(owner, field)} is {shown(value)}; pass True or False")
     return bool(value)
@@ -269,23 +276,23 @@ def as_text(value: str, field: str, owner: str = "") -> str:
 
 
 def as_path(value: str | os.PathLike[str], field: str = "path") -> Path:
-    """Return the path that a str or a `PathLike` names."""
+    """Return the path named by a str or a `PathLike`."""
     try:
         name = os.fspath(value)
         if not isinstance(name, str) or b"\0" in os.fsencode(name):
             raise TypeError
         return Path(name)
-    except Exception:  # of the value's own making
+    except Exception:  # raised by the value's class
         raise InputError(f"{field} is {shown(value)}; pass the path of a file, a str or a pathlib.Path") from None
 
 
 def as_list(value: Iterable[Any], field: str, owner: str = "") -> list[Any]:
-    """Return the entries of any iterable but a text."""
+    """Return the entries of any iterable except text."""
     try:
         if isinstance(value, (str, bytes)):
             raise TypeError
         return list(value)
-    except Exception:  # of the value's own making
+    except Exception:  # raised by the value's class
         raise InputError(f"{_place(owner, field)} is {shown(value)}; pass a list") from None
 
 
@@ -307,9 +314,9 @@ def as_tolerance(value: float, field: str) -> float:
 
 
 def as_moving_corners(*ends: Sequence[tuple[str, ArrayLike, int]]) -> Floats:
-    """Return (n,c,3) float64 corners of n queries: parts (field, array, number of corners), at t = 0 and then at t = 1.
+    """Return the corners (n,c,3) of n queries at t = 0 and then at t = 1.
 
-    A part of one corner has shape (n,3), others (n,corners,3). n may be 0.
+    Each part is (field, array, number of corners). A part of one corner has shape (n,3), others (n,corners,3). n may be 0.
     """
     parts: list[Floats] = []
     for field, value, corners in (part for end in ends for part in end):

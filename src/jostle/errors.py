@@ -1,6 +1,6 @@
-"""The errors that a caller can meet.
+"""The errors that jostle raises.
 
-Every message names what was wrong (body, field, index) and what to do about it.
+Every message names what is wrong (body, field, index) and what to do about it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ class JostleError(Exception):
 
 
 class InputError(JostleError, ValueError):
-    """A value that a caller passed in cannot be used; nothing has been changed by the call."""
+    """A value passed by the caller cannot be used; the call changed nothing."""
 
 
 class BoundBroken(InputError):
-    """A body moved farther or faster than the bound that was given for it allows; `body` is its number.
+    """A body moved farther or faster than its stated bound; `body` is its number.
 
-    The frame is not answered, but nothing is lost: the same frame can be asked again, and is then answered rightly.
+    Nothing is lost: ask for the same frame again to get the right answer.
     """
 
     def __init__(self, message: str, body: int) -> None:
@@ -26,7 +26,7 @@ class BoundBroken(InputError):
 
 
 class Unsupported(JostleError):
-    """The chosen method does not serve this scene or query; the message names the trait that says so."""
+    """The method does not support this scene or query; the message names the trait."""
 
 
 class BusyError(JostleError, RuntimeError):

@@ -1,7 +1,7 @@
-"""Pictures of a world: touching faces in red, near ones in amber, and the method's overlay.
+"""Pictures of a world: touching faces red, near ones amber, and the overlay.
 
-Where a method tells faces, those are red; where it tells points, the points are; where it only tells which bodies meet, these
-are tinted. So a picture says no more than the method does. The drawing itself is in `jostle.render`.
+Red marks what the method reports: faces, or else points; if it reports only body pairs, their bodies are tinted. So a picture shows
+no more than the method knows. The drawing itself is in `jostle.render`.
 """
 
 from __future__ import annotations
@@ -23,40 +23,40 @@ from jostle.render.picture import draw
 from jostle.render.shade import PALETTE, TOUCHING
 from jostle.render.sketch import Sketch, dots, lines
 from jostle.report.report import Kind, Report
-from jostle.shapes.mesh import Mesh
+from jostle.tables import counted
 from jostle.world.world import World
 
 CONTACT = (186, 12, 36)
-TINT = 0.6  # of red, for a body of which is only known that it touches
-MOST_VERTICES = 2_000_000  # framed one by one; of more of them the corners of their boxes
+TINT = 0.6  # share of red in a body that touches at unknown faces
+MOST_VERTICES = 2_000_000  # framed one by one; beyond that, the corners of the bodies' boxes
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a picture looks.
+    """The appearance of a picture.
 
     Parameters
     ----------
     width, height : int
         Pixels.
     towards : (3,), optional
-        Where the camera looks; by default ahead, to the left and down.
+        Viewing direction; by default ahead, to the left and down.
     zoom : float
-        How many times larger than all of it; above 1 the contacts come to the middle, unless `middle` is given.
+        Magnification relative to a view of everything; above 1 the contacts are centred unless `middle` is given.
     middle : (3,), optional
-        A point of the world for the middle of the picture.
+        The world point at the centre of the picture.
     see_through : {"nothing", "marked", "bodies"}
-        Whether bodies hide what is behind them, all but the red faces, or hide nothing.
+        Whether bodies hide everything behind them, everything but red faces, or nothing.
     edges : {"mesh", "outline", "none"}
-        Which lines are drawn on bodies.
+        The lines drawn on bodies.
     fill : float, optional
-        How much boxes, spheres and discs of the overlay cover, 0 … 1.
+        Opacity 0 … 1 of the overlay's boxes, spheres and discs.
     contacts : bool
-        Whether contact points and normals are drawn where faces are told.
+        Draw contact points and normals also where faces are reported.
     ground : bool
-        Whether there is a soft shadow beneath the bodies.
+        Draw a soft shadow beneath the bodies.
     samples : int
-        Per pixel, each way.
+        Samples per pixel along each axis.
     """
 
     width: int = 960
@@ -89,9 +89,9 @@ def picture_of(
     title: str = "",
     caption: str = "",
 ) -> Bytes:
-    """Return (h, w, 3) uint8: the bodies of a world as they are now, with what a report says of them.
+    """Return an image (h, w, 3) uint8 of a world now, with a report's contacts.
 
-    By default the camera shows all bodies (`camera_of`). Images of the overlay are set beside the picture, which is wider then.
+    By default the camera shows all bodies (`camera_of`). Images of the overlay are placed beside the picture, which gets wider.
     """
     look = Look() if look is None else look
     bodies = world.bodies
@@ -103,7 +103,7 @@ def picture_of(
             np.union1d(some, overlay.faces.get(body.id, [])).astype(np.int64) for some, body in zip(marked, bodies, strict=True)
         ]
     pixels = draw(
-        [_mesh_now(body.mesh, body.vertices if body.deformable else None) for body in bodies],
+        [body.mesh.with_vertices(body.vertices) if body.deformable else body.mesh for body in bodies],
         world.poses,
         [report.faces_of(body, near=False) for body in bodies],
         marked,
@@ -123,7 +123,7 @@ def picture_of(
 
 
 def camera_of(points: Floats, look: Look, contacts: Floats, more: Floats | None = None) -> Camera:
-    """Return the camera of a look that shows all points, and of `more` what is not far beyond them."""
+    """Return the camera of a look that frames all points, and `more` if not far off."""
     if len(points) == 0:
         points = np.zeros((1, 3))
     if more is not None and len(more):
@@ -140,7 +140,7 @@ def camera_of(points: Floats, look: Look, contacts: Floats, more: Floats | None 
 
 
 def placed_points(world: World) -> Floats:
-    """Return the vertices of all bodies in the world, or the corners of their boxes where they are too many."""
+    """Return the world vertices of all bodies, or their box corners if too many."""
     parts = [np.empty((0, 3))]
     many = sum(len(body.mesh.vertices) for body in world) > MOST_VERTICES
     for body in world:
@@ -158,30 +158,29 @@ def contact_points(report: Report) -> Floats:
 
 
 def overlay_points(overlay: Overlay) -> Floats:
-    """Return points that show how far an overlay reaches."""
+    """Return points that span an overlay."""
     balls = [overlay.spheres, overlay.discs[:, [0, 1, 2, 6]]]
-    ends = [each[:, :3] + each[:, 3:] * way for each in balls for way in np.concatenate([np.eye(3), -np.eye(3)])]
+    ends = [each[:, :3] + each[:, 3:] * axis for each in balls for axis in np.concatenate([np.eye(3), -np.eye(3)])]
     return np.concatenate([overlay.boxes.reshape(-1, 3), overlay.segments.reshape(-1, 3), overlay.points, *ends])
 
 
-def _mesh_now(mesh: Mesh, vertices: Floats | None) -> Mesh:
-    return mesh if vertices is None else mesh.with_vertices(vertices)
-
-
 def _colours(world: World, report: Report) -> ArrayLike:
-    """Return (n, 3) the colours of bodies; those of which only is known that they touch are tinted."""
+    """Return the colours (n, 3) of bodies; those in pairs without rows are tinted."""
     colours = np.array([PALETTE[k % len(PALETTE)] for k in range(len(world))], np.float64).reshape(-1, 3)
-    told = {(int(a), int(b)) for a, b in zip(report.contacts.body_a, report.contacts.body_b, strict=True)}
+    with_rows = set(zip(report.contacts.body_a.tolist(), report.contacts.body_b.tolist(), strict=True))
     row_of = {body.id: row for row, body in enumerate(world)}
     for a, b, kind in zip(report.pairs.body_a.tolist(), report.pairs.body_b.tolist(), report.pairs.kind.tolist(), strict=True):
-        if kind > Kind.NEAR and (a, b) not in told:
+        if kind > Kind.NEAR and (a, b) not in with_rows:
             for number in (a, b):
                 colours[row_of[number]] = (1.0 - TINT) * colours[row_of[number]] + TINT * np.array(TOUCHING)
     return colours
 
 
 def _marks(report: Report, with_normals: bool) -> Callable[[Camera], Sketch] | None:
-    """Return what draws the contacts: points where a method tells no faces, points and normals where they are asked for."""
+    """Return the function that draws the contacts, None if there is nothing to draw.
+
+    Points where no faces are reported; with normals, every contact.
+    """
     contacts = report.contacts
     if len(contacts) == 0:
         return None
@@ -199,7 +198,7 @@ def _marks(report: Report, with_normals: bool) -> Callable[[Camera], Sketch] | N
     def drawn(camera: Camera) -> Sketch:
         parts = [dots(points[known], camera, CONTACT, radius=3.0, faint=3.0)]
         if with_normals:
-            # As long as 40 pixels of 720 rows, wherever the contact is.
+            # 40 pixels of 720 rows, at any distance.
             away = camera.view(points[arrow])[:, 2:] if camera.perspective else 1.0
             length = 40.0 * camera.height / 720.0 / camera.scale * away
             parts.append(
@@ -211,9 +210,8 @@ def _marks(report: Report, with_normals: bool) -> Callable[[Camera], Sketch] | N
 
 
 def summary_of(world: World, report: Report, names: Sequence[str] = ()) -> str:
-    """Return a line for people: bodies, what touches, and whatever else is to be said."""
+    """Return one line: names, number of bodies, touching and near pairs."""
     touching = int((report.pairs.kind > Kind.NEAR).sum())
     near = len(report.pairs) - touching
-    count = f"{len(world)} bodies" if len(world) != 1 else "1 body"
     pairs = "no pair touches" if touching == 0 else "1 pair touches" if touching == 1 else f"{touching} pairs touch"
-    return ", ".join([*names, count, pairs, *([f"{near} near"] if near else [])])
+    return ", ".join([*names, counted(len(world), "body", "bodies"), pairs, *([f"{near} near"] if near else [])])

@@ -1,8 +1,8 @@
-"""Methods by name, with settings as text, and from outside: "voxmap(accuracy=0.01)", "package.module:Class".
+"""Methods by name, with settings as text, and from outside.
 
-Every place that takes a method takes all three forms: `World`, the commands, the laboratory, the viewer. A method of jostle has the
-name of its folder and is imported when it is chosen. One from outside is named by its module and class, or gets a short name
-from `register`.
+Everything that takes a method (`World`, the commands, the laboratory, the viewer) takes "voxmap", "voxmap(accuracy=0.01)" and
+"package.module:Class". A method of jostle has the name of its folder and is imported when it is chosen. One from outside is named
+by its module and class, or gets a short name from `register`.
 """
 
 from __future__ import annotations
@@ -11,34 +11,18 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jostle.broad_phase import BROAD_PHASES
-from jostle.broad_phase.choose import broad_phase_of
 from jostle.cast import has, shown
 from jostle.errors import InputError
 from jostle.interface.method import Method
 from jostle.settings_text import MadeFromText, made_from_text
 
-__all__ = [
-    "BROAD_PHASES",
-    "DEFAULT_METHOD",
-    "METHODS",
-    "broad_phase_of",
-    "method_alone",
-    "method_class",
-    "method_of",
-    "name_of",
-    "read_method",
-    "register",
-    "written_name",
-]
-
 DEFAULT_METHOD = "wide_tree"
-QUESTION = {"motion": False, "separation": 0.0, "workers": 1}  # may stand among the settings of a method, with their defaults
-WHAT_A_METHOD_HAS = ("traits", "shape_type", "prepare_shape", "start")
+QUERY_OPTIONS = {"motion": False, "separation": 0.0, "workers": 1}  # query options allowed among the settings, with their defaults
+METHOD_MEMBERS = ("traits", "shape_type", "prepare_shape", "start")
 
 
 class MethodTable(Mapping[str, type[Method]]):
-    """The method classes by name. A class is imported when it is looked up; the names cost nothing."""
+    """The method classes by name, each imported when it is looked up."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
         self._places = dict(places)
@@ -60,11 +44,11 @@ class MethodTable(Mapping[str, type[Method]]):
         return len(self._places)
 
     def place_of(self, name: str) -> str:
-        """Return where a method is defined, "module:Class", without importing it."""
+        """Return "module:Class" of a name, without importing it."""
         return self._places[name]
 
     def add(self, name: str, method: type[Method]) -> None:
-        """Add a class under a name of its own."""
+        """Add a class under a new name."""
         self._classes[name] = method
         self._places[name] = place_of_class(method)
 
@@ -92,14 +76,16 @@ METHODS = MethodTable(
 
 
 def register(name: str, method: type[Method]) -> None:
-    """Give a method from outside a name that `World`, the commands and the viewer of this process know.
+    """Register a method from outside under a name for this process.
+
+    `World`, the commands and the viewer then accept the name.
 
     Parameters
     ----------
     name : str
         An identifier that no other method has.
     method : class
-        Whose instances follow `jostle.Method`, its settings as fields of a dataclass.
+        Its instances follow `jostle.Method`; the fields of a dataclass are its settings.
 
     Examples
     --------
@@ -110,14 +96,14 @@ def register(name: str, method: type[Method]) -> None:
         raise InputError(f"register: name is {shown(name)}; it must be an identifier such as 'my_method'")
     _check_class(method, f"register: method {name!r}")
     if name in METHODS and METHODS.place_of(name) != place_of_class(method):
-        raise InputError(f"register: there is a method {name!r} already ({METHODS.place_of(name)}); choose another name")
+        raise InputError(f"register: a method {name!r} exists already ({METHODS.place_of(name)}); choose another name")
     METHODS.add(name, method)
 
 
 def _check_class(method: Any, owner: str) -> None:
-    if not isinstance(method, type) or not has(method, *WHAT_A_METHOD_HAS):
+    if not isinstance(method, type) or not has(method, *METHOD_MEMBERS):
         raise InputError(
-            f"{owner} is {shown(method)}; it must be a class with what jostle.Method lists: {', '.join(WHAT_A_METHOD_HAS)}"
+            f"{owner} is {shown(method)}; it must be a class with the members of jostle.Method: {', '.join(METHOD_MEMBERS)}"
         )
 
 
@@ -128,12 +114,10 @@ def method_class(name: str) -> type[Method]:
     module, colon, attribute = name.partition(":")
     if not colon:
         names = ", ".join(sorted(METHODS))
-        raise InputError(
-            f"there is no method {name!r}; the methods are {names}, and those from outside are named package.module:Class"
-        )
+        raise InputError(f"there is no method {name!r}; the methods are {names}; name one from outside as package.module:Class")
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # whatever a module from outside raises
+    except Exception as error:  # a module from outside may raise anything
         raise InputError(f"method {name!r} cannot be imported: {type(error).__name__}: {error}") from error
     _check_class(found, f"method {name!r}")
     method: type[Method] = found
@@ -141,19 +125,22 @@ def method_class(name: str) -> type[Method]:
 
 
 def read_method(text: str, options: tuple[str, ...] = ()) -> MadeFromText:
-    """Return the method that "name" or "name(setting=value, …)" stands for; `options` may stand among the settings as well."""
+    """Return the method of "name" or "name(setting=value, …)".
+
+    `options` may appear among the settings.
+    """
     return made_from_text(text, "method", method_class, options)
 
 
 def method_alone(text: str | None, owner: str, reason: str) -> Method | None:
-    """Return the method that a text names, for a caller that asks the questions itself; None for no text.
+    """Return the method that a text names, without query options; None for no text.
 
-    Options of a question among the settings are refused: `reason` says who gives them, `owner` names the text in the message.
+    Query options among the settings are refused: `reason` says who sets them, `owner` names the text in the message.
     """
     if text is None or not text.strip():
         return None
-    written = read_method(text, tuple(QUESTION))
-    asked = [name for name, value in written.options.items() if value != QUESTION[name]]
+    written = read_method(text, tuple(QUERY_OPTIONS))
+    asked = [name for name, value in written.options.items() if value != QUERY_OPTIONS[name]]
     if asked:
         raise InputError(f"{owner} {text}: {reason}; leave out {', '.join(asked)}")
     method: Method = written.made
@@ -161,20 +148,20 @@ def method_alone(text: str | None, owner: str, reason: str) -> Method | None:
 
 
 def method_of(value: str | Method | None) -> Method:
-    """Return the method that a text such as "voxmap(accuracy=0.01)" names, an instance itself, or the default for None."""
+    """Return a method by name with settings, an instance itself, or the default."""
     if value is None:
         value = DEFAULT_METHOD
     if isinstance(value, str):
         method: Method = read_method(value).made
         return method
-    if isinstance(value, type) or not has(value, *WHAT_A_METHOD_HAS):
+    if isinstance(value, type) or not has(value, *METHOD_MEMBERS):
         names = ", ".join(sorted(METHODS))
         raise InputError(f"method is {shown(value)}; pass a name ({names}) or an instance such as jostle.BruteForce()")
     return value
 
 
 def name_of(method: Method) -> str:
-    """Return what to call a method in messages: its registered name, or the name of its class."""
+    """Return a method's registered name, or else the name of its class."""
     place = place_of_class(type(method))
     for name in METHODS:
         if METHODS.place_of(name) == place:
@@ -183,7 +170,7 @@ def name_of(method: Method) -> str:
 
 
 def written_name(method: Method) -> str:
-    """Return the name under which a method is found again: registered, or "package.module:Class"."""
+    """Return a name that finds the method again: registered or "package.module:Class"."""
     name, made = name_of(method), type(method)
     if name in METHODS:
         return name

@@ -1,8 +1,8 @@
 """Settings as text, name(setting=value, …), for methods and broad phases.
 
-Nothing is evaluated: a value is a Python literal (number, True, None, quoted text) or, failing that, the text itself, so that
-`wide_tree(build=sah)` needs no quotes, and `voxmap(broad=priority_queue(speed=0.3))` hands the inner text on to whoever reads it.
-An unknown name or setting, and a value that is refused, is an `InputError` that names what it belongs to and what there is.
+Nothing is evaluated: a value is a Python literal (number, True, None, quoted text) or else the text itself, so that
+`wide_tree(build=sah)` needs no quotes, and `voxmap(broad=priority_queue(speed=0.3))` passes the inner text on. An unknown name or
+setting, or a bad value, is an `InputError` that names its owner and lists the alternatives.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def split_at_commas(text: str) -> list[str]:
 
 
 def name_and_rest(text: str, what: str) -> tuple[str, str]:
-    """Return the name and what stands between its brackets; `what` it names is for the message."""
+    """Return the name and the text in its brackets; `what` is for the message."""
     match = _WRITTEN.fullmatch(text)
     if match is None:
         raise InputError(f"{what} {text.strip()!r} is not readable; write name or name(setting=value, …)")
@@ -49,7 +49,7 @@ def name_and_rest(text: str, what: str) -> tuple[str, str]:
 
 
 class MadeFromText(NamedTuple):
-    """What a text stands for: the name in it, the object with its settings, and the options that stood among them."""
+    """The name in a text, the object made, and the query options among its settings."""
 
     name: str
     made: Any
@@ -57,7 +57,7 @@ class MadeFromText(NamedTuple):
 
 
 def made_from_text(text: str, what: str, class_of: Callable[[str], type[Any]], options: Sequence[str] = ()) -> MadeFromText:
-    """Return the object that "name" or "name(setting=value, …)" stands for.
+    """Return the object described by "name" or "name(setting=value, …)".
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ def made_from_text(text: str, what: str, class_of: Callable[[str], type[Any]], o
     class_of : function
         The class of a name, or an `InputError`. The fields of a dataclass are its settings.
     options : sequence of str
-        What may stand among the settings as well.
+        Further names that may appear among the settings.
     """
     name, inside = name_and_rest(text, what)
     made, owner = class_of(name), f"{what} {name}"
     known: list[str] = [each.name for each in dataclasses.fields(made)] if dataclasses.is_dataclass(made) else []
-    besides = f", and may be asked {', '.join(options)}" if options else ""
+    besides = f" and the options {', '.join(options)}" if options else ""
     written = settings_written(inside, owner, [*known, *options], f"it has {', '.join(known) or 'none'}{besides}")
     asked = {option: written.pop(option) for option in options if option in written and option not in known}
     return MadeFromText(name, made_with(made, written, owner), asked)
@@ -84,13 +84,13 @@ def settings_written(rest: str, owner: str, known: Sequence[str], has: str) -> d
     Parameters
     ----------
     rest : str
-        What stands between the brackets.
+        The text between the brackets.
     owner : str
         Whose settings they are, for messages: "method wide_tree".
     known : sequence of str
-        The settings that may be given.
+        The allowed settings.
     has : str
-        What to say where another one is given: "it has build, level".
+        The end of the message for an unknown one: "it has build, level".
     """
     settings: dict[str, Any] = {}
     for part in split_at_commas(rest):
@@ -108,7 +108,7 @@ def settings_written(rest: str, owner: str, known: Sequence[str], has: str) -> d
 
 
 def value_written(text: str) -> Any:
-    """Return the Python literal that a text is, or else the text."""
+    """Return a text as a Python literal, or else unchanged."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -116,12 +116,12 @@ def value_written(text: str) -> Any:
 
 
 def made_with(make: Callable[..., Made], settings: Mapping[str, Any], owner: str) -> Made:
-    """Return what `make` makes of the settings; one that it refuses is named."""
+    """Call `make` with settings; an error names the setting that was refused."""
     try:
         return make(**settings)
     except Exception as error:
         refused = error
-    # One setting after the other, so that the one which is refused is known; some are taken only together.
+    # Add one setting at a time to find the refused one; some are valid only together.
     taken: dict[str, Any] = {}
     for setting, value in settings.items():
         taken[setting] = value

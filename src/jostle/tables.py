@@ -1,6 +1,6 @@
-"""Columns as rows: plain dicts for JSON, short HTML tables for notebooks.
+"""Columns as rows: dicts for JSON, short HTML tables for notebooks.
 
-What is shown may be a user's own text (names of bodies and files), so everything in the HTML is escaped here.
+Names of bodies and files are the user's own text, so everything in the HTML is escaped here.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ def plain_values(column: NDArray[Any]) -> list[Any]:
 
 
 def dicts_of(columns: Mapping[str, NDArray[Any] | list[Any]], in_words: Mapping[str, Callable[[Any], Any]]) -> list[dict[str, Any]]:
-    """Return one dict per row of columns that are equally long.
+    """Return one dict per row of equally long columns.
 
     Parameters
     ----------
     columns : mapping of arrays (n, …) or lists
         NaN becomes None.
     in_words : mapping of functions
-        By the name of a column, what to put in the place of each of its values.
+        Conversion of each value, by column name.
     """
     names, collects = tuple(columns), gc.isenabled()
     try:
-        gc.disable()  # rows hold no cycles, and looking for some takes longer than making the rows
+        gc.disable()  # rows hold no cycles, and a collection takes longer than making them
         values = [column if isinstance(column, list) else plain_values(column) for column in columns.values()]
         values = [list(map(in_words[name], each)) if name in in_words else each for name, each in zip(names, values, strict=True)]
         return [dict(zip(names, row, strict=False)) for row in zip(*values, strict=True)]
@@ -64,7 +64,7 @@ def html_table(title: str, rows: Sequence[Mapping[str, Any]], total: int | None 
     rows : sequence of mappings
         One per row, all with the same names.
     total : int, optional
-        How many rows there are, where more exist than are given.
+        The number of rows, if more exist than are given.
     """
     shown = list(rows[:MOST_HTML_ROWS])
     parts = [f"<div><code>{html.escape(title)}</code>"]

@@ -50,7 +50,7 @@ class RecordedPath:
         shape = cast.as_array(self.poses, "", "poses").shape
         if len(shape) != 3 or shape[1:] != (4, 4) or shape[0] == 0:
             raise InputError(f"poses has shape {shape}; a path is (n, 4, 4) with at least one pose")
-        poses = cast.as_poses(self.poses, shape[0], ["path"] * shape[0])
+        poses = cast.as_poses(self.poses, shape[0], lambda _: "path")
         times = (
             np.arange(shape[0], dtype=np.float64)
             if self.times is None

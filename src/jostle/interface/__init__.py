@@ -1,1 +1,1 @@
-"""What a world and a method say to each other: Method, Detector, Traits, Query, Frame, Overlay."""
+"""Interface of world and method: Method, Detector, Traits, Query, Frame, Overlay."""

@@ -1,4 +1,4 @@
-"""Pairs of bodies as two columns, and as one sortable number for each."""
+"""Body pairs as two columns, and as one sortable number each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from jostle._types import Ints, Longs
 
 
 class CandidatePairs(NamedTuple):
-    """The pairs whose volumes overlap: `body_a < body_b`, sorted by (body_a, body_b), each pair once; both (k,) int32."""
+    """Body pairs whose volumes overlap, sorted; (k,) int32 columns.
+
+    `body_a < body_b`, sorted by (body_a, body_b), each pair once.
+    """
 
     body_a: Ints
     body_b: Ints
@@ -22,7 +25,7 @@ FIRST_AND_SECOND = CandidatePairs(np.zeros(1, np.int32), np.ones(1, np.int32))
 
 
 def every_pair(body_count: int) -> CandidatePairs:
-    """Return all pairs of this many bodies; of up to two at no cost."""
+    """Return all pairs of this many bodies; free for up to two."""
     if body_count <= 2:
         return FIRST_AND_SECOND if body_count == 2 else NO_PAIRS
     body_a, body_b = np.triu_indices(body_count, 1)
@@ -30,5 +33,5 @@ def every_pair(body_count: int) -> CandidatePairs:
 
 
 def pair_key(body_a: Ints, body_b: Ints) -> Longs:
-    """One sortable number per pair of bodies."""
+    """Return one sortable number per body pair."""
     return (np.asarray(body_a, dtype=np.int64) << 32) | np.asarray(body_b, dtype=np.int64)

@@ -27,7 +27,7 @@ from jostle.shapes.mesh import Mesh
 
 @dataclass(frozen=True, eq=False)
 class Bodies:
-    """The bodies of a world in the order of their ids; body i is row i everywhere else."""
+    """The bodies of a world in the order of their ids; body i is row i elsewhere."""
 
     ids: Ints  # (n,) ascending, stable for the life of a body, never reused
     names: tuple[str, ...]
@@ -47,13 +47,13 @@ class Bodies:
 
     @cached_property
     def deforming(self) -> list[int]:
-        """The numbers of the bodies whose vertices may change."""
+        """The numbers of the deformable bodies."""
         found: list[int] = np.flatnonzero(self.deformable).tolist()
         return found
 
     @cached_property
     def bounds(self) -> Floats:
-        """(n,2,3) bounds of each mesh, read-only; infinite for bodies whose vertices may change."""
+        """(n,2,3) bounds of each mesh, read-only; infinite for deformable bodies."""
         bounds = np.array([mesh.bounds for mesh in self.meshes]).reshape(-1, 2, 3)
         bounds[self.deformable] = [[-np.inf], [np.inf]]
         return read_only_view(bounds)
@@ -88,14 +88,14 @@ class Frame:
 
     @staticmethod
     def of(columns: Mapping[str, NDArray[Any]], **others: Any) -> Frame:
-        """Make a frame from all fields by name; the class's own constructor takes 3 µs longer per detect."""
+        """Make a frame from all fields by name, 3 µs faster than the constructor."""
         frame = Frame.__new__(Frame)
         frame.__dict__.update(columns, **others)
         return frame
 
     @staticmethod
     def at_rest(bodies: Bodies, poses: Floats) -> Frame:
-        """Return a frame without motion and filters; poses are (n,4,4)."""
+        """Return a frame without motion or filters; poses are (n,4,4)."""
         count, poses = len(bodies), read_only_view(poses)
         vertices = tuple(mesh.vertices for mesh in bodies.meshes)
         none, one = np.zeros(count, bool), np.ones(count, np.uint32)
@@ -106,7 +106,7 @@ class Frame:
         return len(self.bodies)
 
     def world_vertices(self, body: int) -> Floats:
-        """Return the world vertices (v,3) of a body, by the formula of `geometry/rigid.py`; cached per frame."""
+        """Return the world vertices (v,3) of a body by `geometry/rigid.py`; cached."""
         found = self._world_vertices.get(body)
         if found is None:
             found = transform_points(self.poses[body], self.vertices[body])

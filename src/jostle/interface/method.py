@@ -31,7 +31,7 @@ class Progress(Protocol):
     """Called with the share of the work done, 0 … 1, and a description."""
 
     def __call__(self, share: float, what: str) -> None:
-        """Show the progress."""
+        """Report progress."""
         ...
 
 
@@ -59,7 +59,10 @@ class Method(Protocol):
 
 
 class Detector(Protocol):
-    """A method at work, with the state kept between frames. Subclasses inherit what their traits refuse."""
+    """A method at work, with the state kept between frames.
+
+    Its defaults raise what the traits refuse.
+    """
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Answer the query for one instant."""
@@ -70,13 +73,13 @@ class Detector(Protocol):
         ...
 
     def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Answer for many sets of poses (n, bodies, 4, 4). Only called if the method serves BATCH."""
+        """Answer for many sets of poses (n, bodies, 4, 4); called if BATCH is served."""
         raise Unsupported("this method does not serve batches of poses")
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
-        """Return the closest points of two bodies. Only called if the method answers DISTANCE."""
+        """Return the closest points of two bodies; called if DISTANCE is answered."""
         raise Unsupported("this method does not answer distance")
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Return a drawing of the method's internals; `what` is a name from its README, '' the default."""
+        """Return a drawing of the internals; `what` is a name from the README or ''."""
         ...

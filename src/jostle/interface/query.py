@@ -23,7 +23,7 @@ _NOT_WITH_MOTION = (
 
 @dataclass(frozen=True)
 class Budget:
-    """The limit of one `detect` call: seconds of wall time, or a number of the method's operations.
+    """The limit of one `detect` call: seconds of wall time, or operations.
 
     A budget in operations gives the same answer on every machine. One in seconds does not; nothing else in jostle makes a result
     depend on a clock.
@@ -45,7 +45,7 @@ class Budget:
 
 
 class Default:
-    """A default value that marks an option as left out; its repr is that of the value."""
+    """A default that marks an option as not given; its repr is that of the value."""
 
     __slots__ = ("value",)
 
@@ -57,12 +57,12 @@ class Default:
 
 
 def default(value: Any) -> Any:
-    """Return the default of an option that a `Query` may also give."""
+    """Return the default of an option that a `Query` may give instead."""
     return Default(value)
 
 
 def one_name(itself: Any, self_collision: Any) -> Any:
-    """Return the value of an option with two names, None if neither is given; both must agree."""
+    """Return the value of an option with two names, None if neither is given."""
     if self_collision is None:
         return itself
     if itself is None:

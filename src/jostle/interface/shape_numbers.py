@@ -1,4 +1,4 @@
-"""Distinct shapes, numbered: bodies with equal meshes have one prepared shape, and kernels one row for all of them."""
+"""Numbers of distinct shapes: bodies with equal meshes share one shape."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def number_shapes(shapes: Sequence[object], alone: Bools | None = None) -> tuple
     Parameters
     ----------
     shapes : sequence of n shapes
-        One for each body; bodies share a shape where it is the same object.
+        One per body; bodies that share a shape have the same object.
     alone : (n,) bool, optional
-        Bodies that share with nobody, because their shapes follow their vertices.
+        Bodies that share with no other, because their shapes follow their vertices.
 
     Returns the first body of each distinct shape, and (n,) the number of each body's shape.
     """

@@ -1,7 +1,7 @@
-"""Traits: what a method needs, answers (with which guarantee) and supports, as data.
+"""Traits: what a method needs, answers and supports, as data.
 
-The documentation's method table and the contract tests are generated from traits. `check_body` and `check_query` refuse anything
-else before work starts, naming the trait.
+`check_body` and `check_query` refuse anything else before work starts and name the trait. The documentation's method table and the
+contract tests are generated from traits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jostle.shapes.mesh import Mesh
 
 
 class Semantics(Enum):
-    """How a method sees bodies: as surfaces that may share a point, solids that may share volume, or both."""
+    """Whether bodies touch as surfaces (a common point), solids (volume) or both."""
 
     SURFACE = "surface"
     SOLID = "solid"
@@ -72,7 +72,7 @@ _CURES = {Serve.MOTION: "choose the method bounding_tree, or leave out motion"}
 
 @dataclass(frozen=True)
 class Guarantee:
-    """How far an answer can be trusted; `value` is a length (resolution) or a share (size, recall)."""
+    """How far an answer can be trusted; `value` is a length or a share."""
 
     name: str
     value: float | None = None
@@ -88,27 +88,27 @@ NO_MISS = Guarantee("no miss")  # contains everything the oracle has
 
 
 def within_resolution(length: float) -> Guarantee:
-    """Bodies that still meet when both are eroded by the length are reported; bodies farther apart never are."""
+    """Find bodies that meet when eroded by the length, none farther apart than it."""
     return Guarantee("within", length)
 
 
 def within_share(share: float) -> Guarantee:
-    """Like `within_resolution`, with a length that is this share of the longest edge of either box."""
+    """Like `within_resolution`, with a share of the longest edge of either box."""
     return Guarantee("within share", share)
 
 
 def no_miss_within(length: float) -> Guarantee:
-    """Bodies that share a point are always reported; bodies farther apart than the length never are."""
+    """Find all bodies that share a point, and none farther apart than the length."""
     return Guarantee("no miss, within", length)
 
 
 def no_miss_within_share(share: float) -> Guarantee:
-    """Like `no_miss_within`, with a length that is this share of the longest edge of either box."""
+    """Like `no_miss_within`, with a share of the longest edge of either box."""
     return Guarantee("no miss, within share", share)
 
 
 def statistical(recall: float) -> Guarantee:
-    """At least this share of the oracle's rows is found."""
+    """Find at least this share of the oracle's rows."""
     return Guarantee("recall", recall)
 
 

@@ -16,10 +16,10 @@ from jostle import cast
 from jostle.errors import InputError
 from jostle.interface.method import Method
 from jostle.interface.query import Query
-from jostle.registry import METHODS, QUESTION, name_of, read_method
+from jostle.registry import METHODS, QUERY_OPTIONS, name_of, read_method
 from jostle.settings_text import split_at_commas
 
-WORKERS = "workers"  # threads of the world; the other options of `registry.QUESTION` are fields of a `Query`
+WORKERS = "workers"  # threads of the world; the other options of `registry.QUERY_OPTIONS` are fields of a `Query`
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def method_written(text: str) -> NamedMethod | None:
     """Return the method of "name" or "name(setting=value, …)"; None for an empty text."""
     if not text.strip():
         return None
-    written = read_method(text, tuple(QUESTION))
+    written = read_method(text, tuple(QUERY_OPTIONS))
     workers = cast.as_count(written.options.pop(WORKERS, 1), f"method {written.name}: {WORKERS}", lowest=1)
     return named(written.made, _checked_options(written.name, written.options), workers, written.name)
 

@@ -1,4 +1,4 @@
-"""The old place of pose helpers, for one more release: they are `jostle.translation` and `jostle.rotation` now."""
+"""Deprecated: use `jostle.translation` and `jostle.rotation`."""
 
 from __future__ import annotations
 

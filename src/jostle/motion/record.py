@@ -1,17 +1,17 @@
-"""Recorded motions: the frames of a world, so that every method sees the same ones whatever it answers.
+"""Recorded motions: the same frames of a world for every method.
 
-A `Motion` holds for each frame the poses of all bodies and the vertices of those that deform; a `Recorder` makes one of any
-loop that moves a world. It is kept in one .npz file (`record_file.py`), and what comes from a file goes through the same
-checks as what comes from a caller. A world is imported only where one is made: this module stands below it.
+A `Motion` holds for each frame the poses of all bodies and the vertices of deforming ones; a `Recorder` makes one from any loop
+that moves a world. It is kept in one .npz file (`record_file.py`), whose content goes through the same checks as a caller's values.
+A world is imported only where one is made: this module stands below it.
 
-Baciu, Wong, Sun 1998 (§5) wanted this: the same initial conditions, geometry and motion paths for all algorithms.
+Baciu, Wong, Sun 1998 (§5) asked for this: the same initial conditions, geometry and motion paths for all algorithms.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -30,31 +30,29 @@ if TYPE_CHECKING:
     from jostle.world.world import World
 
 
-ALL_BITS = 0xFFFFFFFF
-
-
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Frames of a world. Bodies are numbered from 0 in the order of `names`; arrays are checked, copied and read-only.
+    """Frames of a world. Bodies are numbered from 0 in the order of `names`.
+
+    Arrays are checked, copied and read-only.
 
     Parameters
     ----------
     names : tuple of str
-        Of the bodies, all different.
+        The bodies' names, all different.
     meshes : tuple of Mesh
-        One for each body; bodies may share one.
+        One per body; bodies may share one.
     poses : (frames, bodies, 4, 4) float64
         Body to world, rigid; at least one frame.
     vertices : mapping from body number to (frames, n, 3) float64
-        Of the deforming bodies only, in body coordinates.
+        The deforming bodies only, in body coordinates.
     dt : float
         Seconds from one frame to the next.
     static, group, category, mask : tuples
-        Filters, one entry for each body, see `Body`; () means the default for all.
+        Filters, one entry per body, see `Body`; () means the default for all.
     title : str
-        For people.
     ignored : tuple of (int, int)
-        Pairs of bodies that are never tested.
+        Body pairs that are never tested.
     """
 
     names: tuple[str, ...]
@@ -74,28 +72,32 @@ class Motion:
         bodies = len(names)
         if len(meshes) != bodies or not all(isinstance(mesh, Mesh) for mesh in meshes):
             raise InputError(f"meshes has {len(meshes)} entries for {bodies} names; pass one jostle.Mesh for each body")
-        poses = cast.as_pose_sets(self.poses, bodies, [f"body {name!r}" for name in names])
+        poses = cast.as_pose_sets(self.poses, bodies, lambda k: f"body {names[k]!r}")
         if len(poses) == 0:
             raise InputError("poses has no frames; a motion needs at least one")
         poses.flags.writeable = False
-        dt = cast.as_seconds(self.dt, "dt")
         checked: dict[str, Any] = {
             "names": names,
             "meshes": meshes,
             "poses": poses,
             "vertices": _checked_vertices(self.vertices, len(poses), names, meshes),
-            "dt": dt,
-            "static": tuple(
-                cast.as_flag(value, f"static[{k}]") for k, value in enumerate(_each(self.static, False, bodies, "static"))
-            ),
-            "group": tuple(_checked_group(value, k) for k, value in enumerate(_each(self.group, None, bodies, "group"))),
+            "dt": cast.as_seconds(self.dt, "dt"),
+            "static": self._each(bodies, "static", False, cast.as_flag),
+            "group": self._each(bodies, "group", None, _checked_group),
             "title": cast.as_text(self.title, "title"),
-            "category": _checked_bits(_each(self.category, 1, bodies, "category"), "category"),
-            "mask": _checked_bits(_each(self.mask, ALL_BITS, bodies, "mask"), "mask"),
+            "category": self._each(bodies, "category", 1, cast.as_bits),
+            "mask": self._each(bodies, "mask", cast.ALL_BITS, cast.as_bits),
             "ignored": _checked_pairs(self.ignored, bodies),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    def _each(self, bodies: int, name: str, default: Any, check: Callable[[Any, str], Any]) -> tuple[Any, ...]:
+        """Return a filter's checked entries, one per body; () means the default for all."""
+        values = cast.as_list(getattr(self, name), name) or [default] * bodies
+        if len(values) != bodies:
+            raise InputError(f"{name} has {len(values)} entries for {bodies} bodies; pass one for each, or ()")
+        return tuple(check(value, f"{name}[{k}]") for k, value in enumerate(values))
 
     def __len__(self) -> int:
         return len(self.poses)
@@ -106,7 +108,7 @@ class Motion:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of all that a method sees: two motions with equal digests have the same bodies and the same frames."""
+        """A hash of the bodies and frames, which is all that a method sees."""
         content = hashlib.blake2b(digest_size=16)
         for name, array in sorted(arrays_of(self).items()):
             content.update(f"{name} {digest_of(array)} ".encode())
@@ -117,7 +119,7 @@ class Motion:
         return content.hexdigest()
 
     def world(self, method: str | Method | None = None, workers: int | None = 1) -> World:
-        """Return a new world with all bodies at rest at frame 0; body numbers are ids there."""
+        """Return a new world with all bodies at rest at frame 0, numbers as ids."""
         from jostle.world.world import World
 
         world = World(method, workers=workers)
@@ -136,42 +138,40 @@ class Motion:
         for low, high in self.ignored:
             world.ignore(low, high)
         if self.vertices:
-            # Methods that look along the motion shall not see one from the mesh as it was added to frame 0.
+            # Methods that use motion must not see one from the mesh as added to frame 0.
             self.apply(world, 0)
             world._begin_next_step()
             self.apply(world, 0)
         return world
 
     def apply(self, world: World, frame: int) -> None:
-        """Set the poses and the vertices of one frame (0 … len - 1) in a world that has the bodies of this motion."""
+        """Set the poses and vertices of one frame (0 … len - 1) in a matching world."""
         _check_world(world)
         number = cast.as_count(frame, "frame", highest=len(self) - 1)
         if len(world) != len(self.names):
             raise InputError(f"this motion has {len(self.names)} bodies, the world {len(world)}; use a world of Motion.world")
-        deforming = []
-        if self.vertices:
-            bodies = world.bodies
-            deforming = [(bodies[k], vertices[number]) for k, vertices in self.vertices.items()]
-        for body, points in deforming:
+        bodies = world.bodies
+        deforming = {bodies[k]: vertices[number] for k, vertices in self.vertices.items()}
+        for body, points in deforming.items():
             if not body.deformable or len(body.mesh.vertices) != len(points):
                 raise InputError(
-                    f"body {body.name!r} of the world is not deformable or has not {len(points)} vertices as in the motion; "
+                    f"body {body.name!r} of the world is not deformable or does not have the {len(points)} vertices of the motion; "
                     "use a world of Motion.world"
                 )
-        world._set_all(self.poses[number], dict(deforming))
+        world._set_all(self.poses[number], deforming)
 
     def first(self, frames: int) -> Motion:
-        """Return the motion of the first frames only (all, if there are no more)."""
+        """Return the motion of the first frames only."""
         count = cast.as_count(frames, "frames", lowest=1)
         return replace(self, poses=self.poses[:count], vertices={k: array[:count] for k, array in self.vertices.items()})
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write one .npz file; it appears under its name only when it is whole."""
+        """Write one .npz file, which appears only when it is complete."""
         write_motion(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Motion:
-        """Read a motion that `save` wrote."""
+        """Read a motion written by `save`."""
         file = cast.as_path(path)
         try:
             return cls(**read_fields(file))
@@ -180,7 +180,7 @@ class Motion:
 
 
 class Recorder:
-    """Makes a motion of a user's own loop: call `capture` after each step, and `motion` at the end.
+    """Makes a motion from a user's loop: `capture` after each step, then `motion`.
 
     The bodies of the world, their filters and `world.dt` must stay the same from the first capture on.
     """
@@ -196,7 +196,7 @@ class Recorder:
         return len(self._captured)
 
     def capture(self) -> None:
-        """Take the world as it is now as the next frame."""
+        """Add the present state of the world as the next frame."""
         frame = self._world._frame()
         if not self._captured or self._first is None:
             self._first = frame
@@ -208,7 +208,7 @@ class Recorder:
         self._captured.append((frame.poses, {row: frame.vertices[row] for row in frame.bodies.deforming}))
 
     def motion(self, title: str = "") -> Motion:
-        """Return what was captured so far."""
+        """Return the motion captured so far."""
         first, captured = self._first, self._captured
         if first is None or not captured:
             raise InputError("nothing was captured; call capture() after each step")
@@ -228,7 +228,7 @@ class Recorder:
 
 
 def _setting(frame: Any) -> dict[str, Any]:
-    """What must stay the same from capture to capture; bodies first: with other bodies all columns are others."""
+    """Return what must not change between captures, bodies first."""
     return {
         "bodies": frame.bodies.ids,
         **{name: getattr(frame, name) for name in ("dt", "static", "group", "category", "mask", "ignored")},
@@ -268,20 +268,8 @@ def _checked_vertices(vertices: Any, frames: int, names: tuple[str, ...], meshes
     return dict(sorted(checked.items()))
 
 
-def _each(values: Sequence[Any], default: Any, bodies: int, name: str) -> tuple[Any, ...]:
-    """Return one entry for each body; none at all stand for the default."""
-    listed = tuple(cast.as_list(values, name)) or (default,) * bodies
-    if len(listed) != bodies:
-        raise InputError(f"{name} has {len(listed)} entries for {bodies} bodies; pass one for each, or ()")
-    return listed
-
-
-def _checked_group(value: int | None, k: int) -> int | None:
-    return None if value is None else cast.as_count(value, f"group[{k}]", highest=2**31 - 1)
-
-
-def _checked_bits(values: tuple[int, ...], name: str) -> tuple[int, ...]:
-    return tuple(cast.as_count(value, f"{name}[{k}]", highest=ALL_BITS) for k, value in enumerate(values))
+def _checked_group(value: int | None, field: str) -> int | None:
+    return None if value is None else cast.as_count(value, field, highest=cast.LARGEST_ID)
 
 
 def _checked_pairs(pairs: Sequence[tuple[int, int]], bodies: int) -> tuple[tuple[int, int], ...]:

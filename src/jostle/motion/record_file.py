@@ -1,9 +1,9 @@
-"""Motions in files: one .npz with arrays and a description in JSON.
+"""Motion files: one .npz with arrays and a description in JSON.
 
-No pickle is read, so opening a file runs no code of its author. A mesh that several bodies share is stored once. Each array has
-its digest in the description: a file that was cut off, edited or is of something else raises `InputError` that names the field.
-Equal motions give byte-equal files. An analytic surface (`Mesh.analytic`) is stored by its kind and numbers; one of the user's
-own cannot be, so its mesh is stored as faces alone, with a warning here and at every load.
+No pickle is read, so opening a file runs no code of its author. A mesh shared by several bodies is stored once. The description has
+a digest of each array: a file that is truncated, edited or of another kind raises `InputError` that names the field. Equal motions
+give byte-equal files. An analytic surface (`Mesh.analytic`) is stored by its kind and numbers; a user-defined one cannot be, so its
+mesh is stored as faces alone, with a warning here and at every load.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DTYPES = {"static": "?", "group": "i4", "category": "u4", "mask": "u4", "mesh_o
 
 
 def write_motion(motion: Motion, path: str | PathLike[str]) -> None:
-    """Write a motion; it appears under its name only when it is whole."""
+    """Write a motion; the file appears only when it is complete."""
     arrays = arrays_of(motion)
     meshes = [motion.meshes[body] for body in _first_body_of_each_mesh(motion.meshes).values()]
     description = {
@@ -60,7 +60,7 @@ def write_motion(motion: Motion, path: str | PathLike[str]) -> None:
 
 
 def arrays_of(motion: Motion) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a motion under their names in a file."""
+    """Return the arrays of a motion by their names in a file."""
     arrays: dict[str, NDArray[Any]] = {
         "poses": motion.poses,
         "static": np.array(motion.static, np.bool_),
@@ -96,12 +96,12 @@ def _first_body_of_each_mesh(meshes: tuple[Mesh, ...]) -> dict[Any, int]:
 
 
 def _key_of(mesh: Mesh) -> Any:
-    """What makes two meshes one in a file. Of equal meshes with different names the first gives its name to all."""
+    """Return the identity of a mesh in a file; equal meshes take the first name."""
     return mesh.digest, mesh.units, mesh.source_face.tobytes()
 
 
 def read_fields(file: Path) -> dict[str, Any]:
-    """Return the fields of a motion by name; `InputError` names the field of the file that is wrong."""
+    """Return the fields of a motion by name; an `InputError` names the bad one."""
     with ArrayFile(file) as saved:
         description = saved.description(FORMAT)
         _check_description(description)
@@ -131,7 +131,7 @@ def read_fields(file: Path) -> dict[str, Any]:
 
 
 def _check_that_nothing_changed(arrays: dict[str, Any], digests: dict[str, Any], deforming: list[str], meshes: int) -> None:
-    """All arrays of a motion are there, no others, each as it was saved."""
+    """Check that exactly the arrays of a motion are there, each as saved."""
     dtypes = _DTYPES | dict.fromkeys(deforming, "f8")
     for k in range(meshes):
         dtypes |= {f"mesh/{k}/vertices": "f8", f"mesh/{k}/faces": "i4", f"mesh/{k}/source_face": "i4"}
@@ -147,7 +147,7 @@ def _check_that_nothing_changed(arrays: dict[str, Any], digests: dict[str, Any],
 
 
 def _check_shapes(arrays: dict[str, Any], bodies: int, meshes: int) -> None:
-    """Tables that belong together are equally long, and numbers of meshes are in range."""
+    """Check that tables are equally long and numbers of meshes in range."""
     for name, dtype in _DTYPES.items():
         shape: tuple[int | None, ...] = {"poses": (None, bodies, 4, 4), "ignored": (None, 2)}.get(name, (bodies,))
         checked(arrays[name], name, dtype, *shape)
@@ -164,7 +164,7 @@ def _mesh_of(arrays: dict[str, Any], k: int, name: str, units: str | None, surfa
 
 
 def _surface_stored(mesh: Mesh) -> dict[str, Any] | None:
-    """Return the analytic surface of a mesh for JSON; of one that cannot be stored, what is left out."""
+    """Return the analytic surface of a mesh for JSON, or what is left out."""
     try:
         return described(mesh.analytic, "")
     except InputError:
@@ -172,7 +172,7 @@ def _surface_stored(mesh: Mesh) -> dict[str, Any] | None:
 
 
 def _surfaces(description: dict[str, Any], file: Path) -> list[RaySurface | None]:
-    """Return the analytic surface of each mesh, None for those that have none, as all in older files."""
+    """Return the analytic surface of each mesh, or None (as in older files)."""
     names = description["mesh_names"]
     tables = description.get("mesh_analytic", [None] * len(names))
     if not isinstance(tables, list) or len(tables) != len(names):
@@ -190,13 +190,13 @@ def _surfaces(description: dict[str, Any], file: Path) -> list[RaySurface | None
 
 
 def _warn(file: Path, mesh: str, surface: object, calls: int) -> None:
-    """Warn whoever called `save` or `load`, so many calls ago."""
+    """Warn the caller of `save` or `load`, so many calls up."""
     text = f"{file}: mesh {mesh!r} is kept as its faces; its analytic surface, {surface}, is of the user's own and left out"
     warnings.warn(text, UserWarning, stacklevel=calls)
 
 
 def _check_description(description: dict[str, Any]) -> None:
-    """Refuse a description that lacks a field, or has one of another type."""
+    """Refuse a description with a missing field or a wrong type."""
     checked_list(description, "names", str)
     meshes = len(checked_list(description, "mesh_names", str))
     checked_list(description, "mesh_units", str, type(None), count=meshes)

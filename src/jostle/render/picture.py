@@ -135,7 +135,7 @@ def _scene(
     owners = [f"mesh {mesh.name!r}" for mesh in meshes]
     placed = [mesh.vertices for mesh in meshes]
     if poses is not None:
-        checked = cast.as_poses(poses, len(meshes), owners)
+        checked = cast.as_poses(poses, len(meshes), owners.__getitem__)
         placed = [transform_points(pose, mesh.vertices) for pose, mesh in zip(checked, meshes, strict=True)]
     offset = np.cumsum([0, *(len(points) for points in placed)])
     counts = [len(mesh.faces) for mesh in meshes]

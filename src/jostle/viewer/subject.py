@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from jostle._types import Floats
+from jostle.cast import ALL_BITS
 from jostle.errors import InputError
 from jostle.fitting.path import RecordedPath
-from jostle.motion.record import ALL_BITS, Motion
+from jostle.motion.record import Motion
 from jostle.scenes import Scene
 from jostle.scenes.named_bodies import one_frame, read_bodies
 from jostle.shapes.mesh import Mesh

@@ -1,1 +1,1 @@
-"""World and its bodies: the state that a program holds, its checks, its file and its lock."""
+"""World and its bodies: the state of a program, its checks, file and lock."""

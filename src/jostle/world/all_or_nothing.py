@@ -1,4 +1,4 @@
-"""Atomic steps: an object and the world it moves change together or, if anything raises, not at all."""
+"""Atomic steps: an object and its world change together or not at all."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class _Nobody:
 
 
 def all_or_nothing(world: World, owner: Any, twin: Any, step: Callable[[], Result]) -> Result:
-    """Run a step that changes `twin` and the world, then copy the twin to `owner`; undo all if it raises.
+    """Run a step on `twin` and the world, then copy the twin to `owner`.
 
-    The twin is a copy of the owner that shares nothing with it that the step writes in place. Pass None for both if only the world
-    changes. Returns the result of the step.
+    If the step raises, nothing changes. The twin is a copy of the owner that shares nothing the step writes in place. Pass None for
+    both if only the world changes. Returns the result of the step.
     """
     if owner is None:
         owner = twin = _Nobody()

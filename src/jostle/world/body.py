@@ -1,4 +1,4 @@
-"""Body: a light handle on one row of a world's table. `world/checks.py` checks all values."""
+"""Body: a light handle on one row of a world's table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jostle.errors import InputError
 from jostle.shapes.mesh import Mesh
 from jostle.tables import counted, html_table
 from jostle.world.body_table import BodyTable
-from jostle.world.checks import checked_bits, checked_group, checked_pose, checked_vertices
+from jostle.world.checks import checked_group, checked_pose, checked_vertices
 
 if TYPE_CHECKING:
     from jostle.world.world import World
@@ -23,7 +23,10 @@ MOST_SHOWN = 6  # bodies in the repr of a list
 
 
 class BodyList(Sequence["Body"]):
-    """The bodies of a world at one time, in the order of their ids. Handles are made on access."""
+    """The bodies of a world at one time, in the order of their ids.
+
+    Handles are made on access.
+    """
 
     __slots__ = ("_count", "_ids", "_next_id", "_world")
 
@@ -113,7 +116,10 @@ class Body:
             world._table = world._settle().place(self._row, placed)
 
     def teleport(self, pose: ArrayLike | None = None, vertices: ArrayLike | None = None) -> None:
-        """Set the pose, the vertices or both without a motion: `motion=True` sees the body at rest there."""
+        """Set the pose, the vertices or both without a motion.
+
+        `motion=True` sees the body at rest there.
+        """
         placed = None if pose is None else cast.as_pose(pose, self._owner)
         points = None if vertices is None else self._checked_vertices(vertices)
         world = self._world
@@ -122,7 +128,7 @@ class Body:
 
     @property
     def vertices(self) -> NDArray[np.float64]:
-        """(n,3) in body coordinates, as a read-only view; assign a whole array (deformable bodies only)."""
+        """(n,3) body coordinates, a read-only view; assign a whole array to deform."""
         points: NDArray[np.float64] = self._value("vertices")
         return points
 
@@ -171,16 +177,16 @@ class Body:
 
     @category.setter
     def category(self, value: int) -> None:
-        self._write("category", checked_bits(value, "category", self._owner))
+        self._write("category", cast.as_bits(value, "category", self._owner))
 
     @property
     def mask(self) -> int:
-        """The categories it is tested against, as 32 bits; both bodies of a pair must match."""
+        """The categories it is tested against, as 32 bits; both bodies must match."""
         return int(self._value("mask"))
 
     @mask.setter
     def mask(self, value: int) -> None:
-        self._write("mask", checked_bits(value, "mask", self._owner))
+        self._write("mask", cast.as_bits(value, "mask", self._owner))
 
     @property
     def _table(self) -> BodyTable:

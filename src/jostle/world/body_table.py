@@ -1,9 +1,9 @@
-"""BodyTable: the state of a world as one value, with a column per property and a row per body.
+"""BodyTable: the state of a world, a column per property and a row per body.
 
 An interrupt may come between any two bytecodes, so a world changes by a single operation, of one of two kinds:
 
 - A change of several fields makes a new table, which the world assigns at once.
-- A change of one row is written in place, by one call into C, into an array that no frame has seen. Derived values are dropped and
+- A change of one row is written in place, by one call into C, to an array that no frame has seen. Derived values are dropped and
   `moved` and `deformed` are set first: a body may be marked without a change, but never changed without a mark.
 
 Copy on write: an array that a frame has seen is sealed (not writeable), so a frame is a true snapshot that costs only references.
@@ -43,12 +43,11 @@ class NewBody:
 
 
 COLUMNS = ("poses_t0", "poses", "moved", "deformed", "static", "group", "category", "mask")
-_FILTERS = ("static", "group", "category", "mask")
 
 
 @dataclass(eq=False)
 class BodyTable:
-    """The state of a world. Methods that change it return the table to use from then on."""
+    """The state of a world. Methods that change it return the table to use next."""
 
     bodies: Bodies = field(default_factory=lambda: Bodies(np.empty(0, np.int32), (), (), np.empty(0, bool)))
     new: dict[str, NewBody] = field(default_factory=dict)  # pending bodies by name; their ids continue from `next_id` without gaps
@@ -199,10 +198,6 @@ class BodyTable:
             self, poses=_written(self.poses, rows, poses), moved=_written(self.moved, rows, True), _frame=None, _sealed=False
         )
 
-    def place_all(self, poses: Floats) -> BodyTable:
-        """Set all poses to an array (n,4,4), of which the table becomes the owner."""
-        return replaced(self, poses=poses, moved=np.ones(len(poses), bool), _frame=None, _sealed=False)
-
     def deform(self, row: int, points: Floats) -> BodyTable:
         """Set the vertices of one body to a sealed array."""
         if isinstance(self.vertices, list) and self.deformed.flags.writeable:
@@ -213,7 +208,7 @@ class BodyTable:
         return self.change(vertices={row: points})
 
     def change(self, poses: Floats | None = None, vertices: Mapping[int, Floats] | None = None) -> BodyTable:
-        """Set all poses (n,4,4), unless None, and vertices of some rows, as one change."""
+        """Set all poses (n,4,4), unless None, and vertices of some rows; the table then owns the arrays."""
         fields: dict[str, Any] = {} if poses is None else {"poses": poses, "moved": np.ones(len(poses), bool)}
         if vertices:
             points = list(self.vertices)
@@ -313,7 +308,10 @@ class BodyTable:
         self._sealed = True
 
     def _no_filter_is_set(self) -> bool:
-        """Return whether the filters pass every pair: at most one static body, no groups, default bits."""
+        """Return whether the filters pass every pair.
+
+        That is: at most one static body, no groups, default bits.
+        """
         return bool(self.static.sum() <= 1 and (self.group < 0).all() and (self.category == 1).all() and (self.mask & 1).all())
 
 

@@ -1,4 +1,4 @@
-"""Exclusive use of a world: one call at a time, which excludes even its own callbacks."""
+"""Exclusive use of a world: one call at a time, callbacks included."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ PATIENCE = 0.1  # seconds that a reading call waits for another thread; most cal
 
 
 class ExclusiveUse:
-    """The lock of a world. A second thread gets a `BusyError`, because waiting would hide a mistake.
+    """The lock of a world. A second thread gets a `BusyError`.
 
-    `with` enters and leaves Python's own lock in one step each. A class with `__enter__` and `__exit__` in Python has bytecodes
-    between which an interrupt would leave it locked forever.
+    Waiting would hide a mistake. `with` enters and leaves Python's own lock in one step each; between the bytecodes of an
+    `__enter__` and `__exit__` in Python, an interrupt could leave it locked forever.
     """
 
     __slots__ = ("_lock", "_owner")
@@ -33,7 +33,10 @@ class ExclusiveUse:
         return self._lock
 
     def lock_to_read(self) -> threading.Lock:
-        """Like `free_lock`, but wait briefly for other threads: several may copy or read one world at once."""
+        """Like `free_lock`, but wait briefly for other threads.
+
+        Several may copy or read one world at once.
+        """
         end = time.monotonic() + PATIENCE
         while self._lock.locked() and self._owner != threading.get_ident() and time.monotonic() < end:
             time.sleep(0.0005)

@@ -1,10 +1,10 @@
-"""Worlds in files: one .npz with the arrays of meshes, poses, filters and prepared shapes, and a description in JSON.
+"""World files: one .npz of arrays (meshes, poses, filters, shapes) and JSON.
 
 No pickle is read, so opening a file runs no code of its author, and sizes are checked before memory is taken (`array_file.py`).
-Everything goes back through the checks of `World.add` and of the methods' settings; what is wrong is an `InputError` that names
-file and field. Shapes are stored where preparing them takes far longer than reading and checking them (`STORED`); those of other
-methods are prepared again. A stored shape that is damaged, or of another mesh or other settings, is prepared again too; its
-digest tells that, and `stored.py` of its method checks all that kernels rely on, since whoever edits a file can make digests.
+Everything goes back through the checks of `World.add` and of the methods' settings; a defect is an `InputError` that names file and
+field. Shapes are stored where preparing them takes far longer than reading and checking them (`STORED`). A stored shape that is
+damaged, or belongs to another mesh or other settings, is prepared again: its digest shows that, and `stored.py` of its method
+checks everything its kernels rely on, since anyone who edits a file can recompute digests.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from jostle import cast
 from jostle.array_file import ArrayFile, checked, checked_field, checked_list
 from jostle.atomic_file import write_arrays
+from jostle.broad_phase import BROAD_PHASES
 from jostle.errors import InputError, Unsupported
 from jostle.methods.bounding_tree import stored as stored_trees
 from jostle.methods.voxmap import stored as stored_voxels
-from jostle.registry import BROAD_PHASES, METHODS, name_of
+from jostle.registry import METHODS, name_of
 from jostle.shapes.analytic import described, surface_described
 from jostle.shapes.mesh import Mesh
 
@@ -40,7 +41,10 @@ _OF_MESH = ("vertices", "faces", "source_face")
 
 
 class Stored(NamedTuple):
-    """How the shapes of a method are stored: as which arrays, and the shape of a mesh from these, or `InputError`."""
+    """How a method's shapes are stored.
+
+    `fields_of` returns the arrays of a shape, `shape_of` the shape of a mesh from these arrays or an `InputError`.
+    """
 
     fields_of: Callable[[Any], dict[str, NDArray[Any]]]
     shape_of: Callable[[Any, Mesh, dict[str, NDArray[Any]]], Any]
@@ -54,7 +58,7 @@ STORED = {
 
 
 def save_world(world: World, path: str | PathLike[str]) -> None:
-    """Write a world; it appears under its name only when it is whole."""
+    """Write a world; the file appears only when it is complete."""
     target = cast.as_path(path, "path")
     method = name_of(world.method)
     if method not in METHODS:
@@ -98,12 +102,12 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
 
 
 def _key_of(mesh: Mesh) -> tuple[str, str, str | None, bytes]:
-    """Return what tells meshes apart in a file: a digest knows neither name nor units nor polygons."""
+    """Return the identity of a mesh in a file; a digest alone has no name or units."""
     return mesh.digest, mesh.name, mesh.units, mesh.source_face.tobytes()
 
 
 def _settings(method: Any) -> dict[str, Any]:
-    """Return the settings of a method for JSON; a broad phase among them becomes its name and its own settings."""
+    """Return the settings of a method for JSON, broad phases by name and settings."""
     settings = {field.name: _plain(getattr(method, field.name)) for field in dataclasses.fields(method)}
     for name, value in settings.items():
         if dataclasses.is_dataclass(value):
@@ -115,12 +119,12 @@ def _settings(method: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number of numpy as one of Python, all else as it is."""
+    """Return a NumPy number as a Python one, anything else unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _digest_of(method: Any, mesh: Mesh, fields: dict[str, NDArray[Any]]) -> str:
-    """Return a hash of a stored shape and of what it was made of."""
+    """Return a hash of a stored shape, its mesh and its method's settings."""
     content = hashlib.blake2b(f"{mesh.digest} {json.dumps(_settings(method), sort_keys=True)}".encode(), digest_size=16)
     for name, array in sorted(fields.items()):
         content.update(f" {name} {array.dtype.str} {array.shape} ".encode())
@@ -129,7 +133,7 @@ def _digest_of(method: Any, mesh: Mesh, fields: dict[str, NDArray[Any]]) -> str:
 
 
 def load_world(path: str | PathLike[str]) -> World:
-    """Read a world that `save_world` wrote."""
+    """Read a world written by `save_world`."""
     file = cast.as_path(path, "path")
     try:
         with ArrayFile(file) as saved:
@@ -139,7 +143,7 @@ def load_world(path: str | PathLike[str]) -> World:
 
 
 class _World:
-    """A world file that is being read: its description, its tables, and the arrays of meshes and shapes when they are asked for."""
+    """A world file being read: its description and tables, arrays on demand."""
 
     def __init__(self, saved: ArrayFile) -> None:
         self.saved = saved
@@ -162,7 +166,7 @@ class _World:
         self._check_members(bodies, meshes)
 
     def _check_members(self, bodies: int, meshes: int) -> None:
-        """Refuse arrays that are no part of this world."""
+        """Refuse arrays that do not belong to this world."""
         known = {"description", *_COLUMNS, *_POSES}
         known |= {f"mesh/{k}/{name}" for k in range(meshes) for name in _OF_MESH}
         deforming = np.flatnonzero(self.columns["deformable"]).tolist()
@@ -226,7 +230,7 @@ class _World:
         return checked(self.saved.read(name), name, "f8", len(mesh.vertices), 3)
 
     def _take_shapes(self, world: World, meshes: list[Mesh]) -> None:
-        """Hand the stored shapes to the world; a shape with any defect is prepared again."""
+        """Pass the stored shapes to the world; a defective one is prepared again."""
         stored, digests = STORED.get(name_of(world.method)), self.fields.get("shape_digests")
         if stored is None or not isinstance(digests, list) or len(digests) != len(meshes):
             return
@@ -247,7 +251,7 @@ def _method_of(fields: dict[str, Any]) -> Any:
 
 
 def _made(kind: Any, settings: dict[str, Any], owner: str) -> Any:
-    """Make a method or a broad phase of its settings; its own checks say what is wrong with them."""
+    """Make a method or a broad phase from its settings."""
     given = {}
     for name, value in settings.items():
         if name not in {field.name for field in dataclasses.fields(kind)}:

@@ -1,6 +1,6 @@
 """A world in a notebook: a picture of its bodies and a table of the first ones.
 
-It runs no detection, which would change the method's state and may take long. `jostle.view` shows contacts.
+It does not detect, which would change the method's state and may take long. `jostle.view` shows contacts.
 """
 
 from __future__ import annotations

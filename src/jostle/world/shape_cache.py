@@ -1,4 +1,4 @@
-"""PreparedShapes: a method's shape of each mesh, one for all meshes with equal vertices and faces.
+"""PreparedShapes: a method's shape of each mesh, shared by equal meshes.
 
 Equal meshes have equal digests, but a digest reads the whole mesh: 2 ms for 70,000 faces, as long as building their tree. So a
 cheaper mark is compared first: one object is one mesh, and meshes that differ in size or in a few sampled rows are different. Only
@@ -17,7 +17,10 @@ _SAMPLES = 8  # rows of vertices and of faces in a mark
 
 
 class _Content:
-    """A mesh as a dict key, equal if vertices and faces are. A dict compares only keys with equal marks."""
+    """A mesh as a dict key, equal if vertices and faces are.
+
+    A dict compares only keys with equal marks.
+    """
 
     __slots__ = ("_mark", "mesh")
 

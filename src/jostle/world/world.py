@@ -1,13 +1,14 @@
-"""World: a set of bodies and the method that detects their contacts. It contains no algorithm.
+"""World: a set of bodies and the method that detects their contacts.
 
-A world keeps poses, vertices and filters of its bodies (`world/body_table.py`), passes a `Frame` to its method's detector, and maps
-body numbers to stable ids in the result. User input goes through `cast` first, so a call that raises changes nothing.
+It contains no algorithm: it keeps poses, vertices and filters of its bodies (`world/body_table.py`), passes a `Frame` to its
+method's detector, and maps body numbers to stable ids in the result. User input goes through `cast` first, so a call that raises
+changes nothing.
 
 An interrupted call (Ctrl-C) changes nothing or everything: the table changes by one assignment, and an interrupted detector is
 dropped; the next query starts another one from the prepared shapes.
 
 Every write to the table, even of derived data (a frame, columns with pending bodies), holds the world's lock: a signal handler or
-a thread that came in between would write to a table that is then replaced.
+a thread in between would write to a table that is then replaced.
 """
 
 from __future__ import annotations
@@ -42,11 +43,9 @@ from jostle.tables import counted
 from jostle.world.body import Body, BodyList
 from jostle.world.body_table import BodyTable, NewBody
 from jostle.world.checks import (
-    ALL_BITS,
     ALL_FACES,
     ANY_PAIR,
     IDENTITY,
-    checked_bits,
     checked_group,
     checked_pose,
     checked_pose_sets,
@@ -110,7 +109,7 @@ class World:
         static: bool = False,
         group: int | None = None,
         category: int = 1,
-        mask: int = ALL_BITS,
+        mask: int = cast.ALL_BITS,
     ) -> Body:
         """Add a body and return its handle.
 
@@ -142,8 +141,8 @@ class World:
             pose=IDENTITY if pose is None else checked_pose(pose, name),
             static=cast.as_flag(static, "static", owner),
             group=checked_group(group, owner),
-            category=checked_bits(category, "category", owner),
-            mask=checked_bits(mask, "mask", owner),
+            category=cast.as_bits(category, "category", owner),
+            mask=cast.as_bits(mask, "mask", owner),
         )
         self._traits.check_body(self._method_name, name, made, body.deformable)
         with self._alone():
@@ -174,7 +173,7 @@ class World:
 
     @property
     def bodies(self) -> BodyList:
-        """The present bodies in the order of their ids, which is the order of `poses` and `set_poses`."""
+        """The present bodies in the order of their ids, as in `poses` and `set_poses`."""
         return BodyList(self, self._table)
 
     def __len__(self) -> int:
@@ -281,7 +280,7 @@ class World:
             placed = checked_poses(poses, len(self), self._settled().bodies.names)
             with self._alone():
                 self._check_roster(roster)
-                self._table = self._settle().place_all(placed)
+                self._table = self._settle().change(placed)
             return
         chosen = [self[body] for body in cast.as_list(bodies, "bodies")]
         placed = checked_poses(poses, len(chosen), [body.name for body in chosen])
@@ -296,7 +295,7 @@ class World:
             self._table = replaced(self._settle(), static=column, _frame=None, _sealed=False, _filters_nothing=None)
 
     def _set_all(self, poses: ArrayLike | None, vertices: Mapping[Body, ArrayLike]) -> None:
-        """Set all poses (n,4,4), unless None, and the vertices of some bodies, as one change."""
+        """Set all poses (n,4,4), unless None, and some bodies' vertices, as one change."""
         roster = self._roster
         placed = None if poses is None else checked_poses(poses, len(self), self._settled().bodies.names)
         points = {body: body._checked_vertices(value) for body, value in vertices.items()}
@@ -323,7 +322,7 @@ class World:
         budget: Budget | None = default(None),
         **unknown: Never,
     ) -> Report:
-        """Find which faces touch now or, with `motion=True`, during the motion since the last detect.
+        """Find which faces touch now or, with `motion=True`, since the last detect.
 
         Parameters
         ----------
@@ -403,7 +402,7 @@ class World:
         return report
 
     def safe_step(self, separation: float = 0.0, *, self_collision: bool | None = None, itself: bool | None = None) -> float:
-        """Return the collision-free fraction 0 … 1 of the present step: 1.0 if all of it is free.
+        """Return the collision-free fraction 0 … 1 of the present step.
 
         The step is the motion since the last successful `detect`. This call moves no body and does not count as a step; `move_to`
         moves the bodies there.
@@ -443,12 +442,17 @@ class World:
             self._table = replaced(self._settle().change(vertices=vertices), poses=poses)
 
     def in_collision(self) -> bool:
-        """Return whether any two bodies touch, stopping at the first pair. Does not count as a step."""
+        """Return whether any two bodies touch, stopping at the first pair.
+
+        Does not count as a step.
+        """
         found: Report = self._answer("detect", ANY_PAIR)
         return len(found.pairs) > 0
 
     def detect_many(self, poses: ArrayLike, rows: str = "any", workers: int | None = None) -> Batch:
-        """Answer for many sets of poses in one call. Moves no body and does not count as a step.
+        """Answer for many sets of poses in one call.
+
+        Moves no body and does not count as a step.
 
         Parameters
         ----------
@@ -473,7 +477,10 @@ class World:
             return batch.with_ids(frame.bodies.ids)
 
     def distance(self, a: Body | int | str, b: Body | int | str) -> Closest:
-        """Return the distance of two bodies with closest points (world) and faces. Does not count as a step."""
+        """Return the distance of two bodies, with closest points (world) and faces.
+
+        Does not count as a step.
+        """
         if Answer.DISTANCE not in self._traits.answers:
             raise Unsupported(f"{self._method_name} does not answer distance (trait answers); choose another method")
         first, second = self[a], self[b]
@@ -484,7 +491,7 @@ class World:
         return closest
 
     def overlay(self, what: str = "") -> Overlay:
-        """Return a drawing of the method's internals for the present frame; its README lists the names."""
+        """Return a drawing of the method's internals now; its README lists the names."""
         shown: Overlay = self._answer("overlay", cast.as_text(what, "what"))
         return shown
 
@@ -505,10 +512,10 @@ class World:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> World:
-        """Read a world written by `save`. Untrusted files are safe: every array is checked.
+        """Read a world written by `save`, safe for untrusted files.
 
-        Shapes of voxmap and bounding_tree, which take long to prepare, are read; those of other methods are prepared again. The
-        filled voxels are trusted: whoever can edit the file can change voxmap's answers.
+        Every array is checked. Shapes of voxmap and bounding_tree, which take long to prepare, are read; those of other methods are
+        prepared again. The filled voxels are trusted: whoever can edit the file can change voxmap's answers.
         """
         from jostle.world.file import load_world
 
@@ -516,7 +523,7 @@ class World:
 
     @classmethod
     def from_scene(cls, path: str | PathLike[str], method: str | Method | None = None, limits: Limits | None = None) -> World:
-        """Make a world from a glTF or GLB file: one body per node, with the nodes' names and poses.
+        """Make a world from a glTF or GLB file: a body per node, with its name and pose.
 
         `limits` are those of `jostle.load`.
         """
@@ -551,7 +558,10 @@ class World:
         return table.next_id + len(table.new), len(table)
 
     def _check_roster(self, roster: tuple[int, int]) -> None:
-        """Raise if bodies were added or removed while values were checked, by another thread or a signal handler."""
+        """Raise if bodies were added or removed while values were checked.
+
+        By another thread or a signal handler.
+        """
         if roster != self._roster:
             raise BusyError("bodies were added or removed while the values of this call were checked; call it again")
 
@@ -630,7 +640,10 @@ class World:
         return detector
 
     def _taken_detector(self, progress: Progress | None = None) -> Detector:
-        """Return the synced detector and leave None in its place, so that an interrupted one is never reused."""
+        """Return the synced detector and leave None in its place.
+
+        So an interrupted one is never reused.
+        """
         bodies, known = self._settle().bodies, self._detector_bodies
         detector, self._detector = self._detector, None
         if detector is not None and known is not None and (known is bodies or np.array_equal(known.ids, bodies.ids)):
