@@ -131,7 +131,7 @@ def report_of(rows: Rows, pairs: CandidatePairs, frame: Frame, query: Query, cou
     if len(itself.pair):
         contacts = merged(contacts, contacts_of(itself.pair, itself.pair, itself, frame), frame)
         touching = summed_up(contacts, touching)
-    return as_asked(contacts, touching, counters, query)
+    return filter_for_query(contacts, touching, counters, query)
 
 
 def report_of_bodies(
@@ -143,7 +143,7 @@ def report_of_bodies(
     return Report(found, counters=counters)
 
 
-def as_asked(contacts: Contacts, pairs: Pairs, counters: Counters, query: Query) -> Report:
+def filter_for_query(contacts: Contacts, pairs: Pairs, counters: Counters, query: Query) -> Report:
     """Keep the rows that the query wants."""
     if query.rows == "faces" or (query.rows == "first" and len(contacts) == len(pairs)):
         return Report(pairs, contacts, counters)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ALL, FIRST, ANY, WORST = 0, 1, 2, 3  # rows: all; the first of each pair; of the first pair that has one; the worst of each pair
-HOW_MANY = {"any": ANY, "first": FIRST, "pairs": WORST, "faces": ALL}  # by the `rows` of a query
+ROW_MODES = {"any": ANY, "first": FIRST, "pairs": WORST, "faces": ALL}  # by the `rows` of a query
 FACE_BITS, KIND_BITS = 29, 3
 
 
