@@ -122,11 +122,16 @@ def find_with_room(search: Callable[[NDArray[Any]], int], pairs: NDArray[Any]) -
     `search` fills the columns of an array (…, k) and returns the number of pairs found, stored or not. The last column is scratch.
     """
     while (found := search(pairs)) >= pairs.shape[-1]:
-        if found > np.iinfo(np.int32).max:
-            raise InputError(f"{found} pairs of boxes overlap, more than can be numbered; use fewer or smaller bodies")
+        refuse_too_many_pairs(found)
         # A quarter more than needed: the next frame usually has a few pairs more.
         pairs = np.empty((*pairs.shape[:-1], found + found // 4 + 1), pairs.dtype)
     return found, pairs
+
+
+def refuse_too_many_pairs(found: int) -> None:
+    """Raise if pairs cannot be numbered by int32."""
+    if found > np.iinfo(np.int32).max:
+        raise InputError(f"{found} pairs of boxes overlap, more than can be numbered; use fewer or smaller bodies")
 
 
 def sorted_once(pairs: Ints, found: int, tally: Ints) -> CandidatePairs:
