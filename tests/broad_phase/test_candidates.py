@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import jostle
+from jostle import broad_phase
 from jostle.broad_phase.candidates import Candidates, with_self_pairs
 from jostle.broad_phase.pair_memory import PairMemory
 from jostle.geometry.pose import rotation_about, translation
@@ -197,3 +198,11 @@ def test_exact_tests_of_all_faces_count_for_more_than_boxes(monkeypatch):
     assert sum(slices) == counters.box_tests + exact
     most = (1 + all_faces.EXACT_TEST + all_faces.DISTANCE_TEST) * len(soup.faces)  # of one face
     assert max(slices) < asked + most
+
+
+@pytest.mark.small
+def test_the_old_name_of_all_pairs_warns():
+    with pytest.warns(DeprecationWarning, match="AllPairs"):
+        assert broad_phase.BruteForce is broad_phase.AllPairs
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = broad_phase.Nothing

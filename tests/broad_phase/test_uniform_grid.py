@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jostle.broad_phase import BruteForce, UniformGrid, Volumes
+from jostle.broad_phase import AllPairs, UniformGrid, Volumes
 from jostle.broad_phase.uniform_grid_cells import slot_of, tick_of
 from jostle.errors import InputError
 from tests.broad_phase.overlapping_boxes import overlapping
@@ -71,7 +71,7 @@ def test_boxes_of_one_size_are_one_level():
     assert counters["levels"] == 1
     assert counters["huge_boxes"] == 0
     assert counters["box_tests"] < 10 * len(lower)
-    np.testing.assert_array_equal(found, np.stack(BruteForce().start(len(lower)).find(Volumes(lower, upper))))
+    np.testing.assert_array_equal(found, np.stack(AllPairs().start(len(lower)).find(Volumes(lower, upper))))
 
 
 def test_a_few_larger_boxes_do_not_coarsen_the_cells():
@@ -93,7 +93,7 @@ def test_many_sizes_are_many_levels_and_still_few_tests():
     found, counters = find(lower, lower + size)
     assert 20 < counters["levels"] <= 41
     assert counters["box_tests"] < 60 * n
-    np.testing.assert_array_equal(found, np.stack(BruteForce().start(n).find(Volumes(lower, lower + size))))
+    np.testing.assert_array_equal(found, np.stack(AllPairs().start(n).find(Volumes(lower, lower + size))))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_hard_scenes_cost_few_tests(spoil):
             lower[77, 0] = upper[77, 0] = 1e45
         found, counters = find(lower, upper)
         assert counters["box_tests"] < 30 * len(lower) + 3 * found.shape[1]
-        np.testing.assert_array_equal(found, np.stack(BruteForce().start(len(lower)).find(Volumes(lower, upper))))
+        np.testing.assert_array_equal(found, np.stack(AllPairs().start(len(lower)).find(Volumes(lower, upper))))
 
 
 def test_a_huge_box_among_a_million_small_ones():

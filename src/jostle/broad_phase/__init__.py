@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 from jostle.broad_phase.bounding_spheres import BoundingSpheres
-from jostle.broad_phase.brute_force import BruteForce
+from jostle.broad_phase.brute_force import AllPairs
 from jostle.broad_phase.coherent_aabb import CoherentAabb
 from jostle.broad_phase.fast_aabb import FastAabb
 from jostle.broad_phase.priority_queue import PriorityQueue
@@ -13,17 +16,8 @@ from jostle.broad_phase.volume_table import VolumeTable
 from jostle.broad_phase.volumes import Volumes
 from jostle.interface.body_pairs import CandidatePairs
 
-BROAD_PHASES: dict[
-    str,
-    type[BruteForce]
-    | type[UniformGrid]
-    | type[FastAabb]
-    | type[CoherentAabb]
-    | type[SweepAndPrune]
-    | type[BoundingSpheres]
-    | type[PriorityQueue],
-] = {
-    "brute_force": BruteForce,
+BROAD_PHASES: dict[str, type[Any]] = {
+    "brute_force": AllPairs,
     "uniform_grid": UniformGrid,
     "fast_aabb": FastAabb,
     "coherent_aabb": CoherentAabb,
@@ -34,8 +28,8 @@ BROAD_PHASES: dict[
 
 __all__ = [
     "BROAD_PHASES",
+    "AllPairs",
     "BoundingSpheres",
-    "BruteForce",
     "CandidatePairs",
     "CoherentAabb",
     "FastAabb",
@@ -45,3 +39,12 @@ __all__ = [
     "VolumeTable",
     "Volumes",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "BruteForce":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(
+        "jostle.broad_phase.BruteForce is called AllPairs; the old name goes with the next release", DeprecationWarning, 2
+    )
+    return AllPairs

@@ -1,4 +1,4 @@
-"""Conservative boxes and spheres of bodies in the world, from a frame's poses and vertices."""
+"""World boxes and spheres that contain the bodies of a frame."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from jostle.interface.frame import Bodies, Frame
 from jostle.kernels.arrays import read_only_view
 from jostle.shapes.mesh import Mesh
 
-MANY_BODIES = 8  # from here on boxes are cut down to balls: fewer pairs pay for it
+MANY_BODIES = 8  # from here on boxes are trimmed to balls: fewer pairs pay for it
 
 
 class LocalBoxes:
-    """Boxes of the bodies in their own frames; those of deforming bodies follow their vertices."""
+    """Boxes of the bodies in their own frames, updated for deforming ones."""
 
     def __init__(self, bodies: Bodies) -> None:
         bounds = np.array([mesh.bounds for mesh in bodies.meshes]).reshape(-1, 2, 3)
@@ -35,7 +35,10 @@ class LocalBoxes:
         self._balls = self._balls_about_boxes() if len(bodies) >= MANY_BODIES else None
 
     def _balls_about_boxes(self) -> tuple[Floats, Floats]:
-        """Centres (n,3) and radii (n,) of balls around box centres that hold the bodies; inf if deforming."""
+        """Return balls about box centres that contain the bodies.
+
+        Centres are (n,3), radii (n,), inf for deforming bodies.
+        """
         centre = 0.5 * self._lower + 0.5 * self._upper
         known: dict[int, float] = {}
         for mesh, middle in zip(self._bodies.meshes, centre.tolist(), strict=True):
@@ -46,12 +49,12 @@ class LocalBoxes:
         return read_only_view(centre), read_only_view(radius)
 
     def in_the_world(self, frame: Frame) -> tuple[Floats, Floats]:
-        """Return lower and upper (n,3) corners of world boxes that hold every world vertex."""
+        """Return corners (n,3) of world boxes that contain every world vertex."""
         lower, upper = np.empty((2, len(frame), 3))
         poses = read_only_view(frame.poses)
         world_boxes_into(poses, *self.of(frame), lower, upper)
         if self._balls is not None:
-            # The box of a turned box is up to 1.7 times as long as the body. Of 10,000 polytopes 2,810 pairs remain, not 4,887.
+            # The box of a rotated box is up to 1.7 times as long as the body. 10,000 polytopes: 2,810 pairs instead of 4,887.
             trim_boxes(poses, *self._balls, lower, upper)
         return lower, upper
 
@@ -65,7 +68,7 @@ class LocalBoxes:
         return self._seen_by_kernels
 
     def spheres(self, frame: Frame) -> tuple[Floats, Floats]:
-        """Return centres (n,3) and radii (n,) of world spheres that hold the bodies; the first call fits them."""
+        """Return centres (n,3) and radii (n,) of world spheres; the first call fits them."""
         if self._table is None:
             points = {id(mesh): _used_vertices(mesh) for mesh in self._bodies.meshes}
             self._table = VolumeTable([points[id(mesh)] for mesh in self._bodies.meshes])
@@ -110,7 +113,7 @@ class FrameVolumes(Volumes):
         return jumps
 
     def name_of(self, body: int) -> str:
-        """Return what to call a body in a message."""
+        """Return a body's name for messages."""
         return super().name_of(body) if self.frame is None else f"body {self.frame.bodies.names[body]!r}"
 
     def grown(self, by: Floats | float) -> FrameVolumes:
@@ -121,7 +124,10 @@ class FrameVolumes(Volumes):
 
 
 def _put_elsewhere(frame: Frame, last: Frame) -> NDArray[np.bool_]:
-    """Return (n,) which bodies were teleported: their motion starts at neither end of the last one."""
+    """Return (n,) which bodies were teleported.
+
+    Their motion starts at neither end of the last one.
+    """
     elsewhere = np.zeros(len(frame), bool)
     if frame.bodies is last.bodies and frame.poses_t0 is last.poses and frame.vertices_t0 is last.vertices:
         return elsewhere

@@ -1,21 +1,23 @@
 """BoundingSpheres: every bounding sphere is compared with every other.
 
 Paper: Lock, Wills 2000, §6, "Bounding volume overlap testing": n(n-1)/2 comparisons of the distance of centres with the sum of
-radii, eight at once. It needs no preparation at all, so it is quick for a few bodies, and quadratic for many. Deviation: spheres
-overlap where the distance is at most the sum (the paper prints the opposite), and they hold their bodies (`volume_table.py`).
-Guarantee: every pair of closed spheres that overlap, sorted; spheres that miss each other by less than 1e-14 of their distance
-may be among them, because of rounding. A body without an end overlaps all others.
+radii, eight at once. Without any preparation it is fast for a few bodies, and quadratic for many. Deviation: spheres overlap if the
+distance is at most the sum (the paper prints the opposite), and they contain their bodies (`volume_table.py`).
+Guarantee: every pair of overlapping closed spheres, sorted; because of rounding, spheres that miss each other by less than 1e-14 of
+their distance may be included. An infinite body overlaps all others.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints
-from jostle.broad_phase.volumes import Volumes, refuse_too_many_pairs, spheres_for_kernel
+from jostle.broad_phase.brute_force import compare_all
+from jostle.broad_phase.volumes import Volumes, spheres_for_kernel
 from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.jit import kernel
 from jostle.kernels.simd import (
@@ -31,14 +33,12 @@ from jostle.kernels.simd import (
     lowest_bit,
     without_lowest_bit,
 )
-from jostle.kernels.slices import run_in_slices
 
 LANES = 8
-# Eight roundings on both sides, and squares that are too small to be numbers.
+# Eight roundings on both sides, and squares that underflow.
 OUTWARD = 1.0 + 2.0**-48
 TINY = 1e-300
 _LARGEST_SQUARE = 1e300
-_SLICE = 1 << 24  # comparisons of a first slice: some milliseconds
 
 
 @dataclass(frozen=True)
@@ -52,44 +52,26 @@ class BoundingSpheres:
 
 @dataclass
 class BoundingSpheresFinder:
-    """Finds the overlapping spheres of each frame; it keeps only buffers between frames."""
+    """Finds the overlapping spheres of each frame; keeps only buffers."""
 
     body_count: int
     counters: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._make_room()
-        self._body_a, self._body_b = np.empty((2, 4 * self.body_count + 64), np.int32)
+        self._pairs = np.empty((2, 4 * self.body_count + 64), np.int32)
 
     def _make_room(self) -> None:
-        # NaN behind the last: what is compared with it does not overlap.
+        # NaN after the last sphere: nothing overlaps it.
         self._columns = np.full(4 * (self.body_count + LANES), np.nan)
 
     def find(self, volumes: Volumes) -> CandidatePairs:
         """Return all pairs of overlapping spheres, sorted."""
         n = self.body_count
-        centre, radius = spheres_for_kernel(volumes, n)
-        fill_columns(centre, radius, self._columns)
-        while True:
-            state = np.zeros(2, np.int64)  # body, pairs
-
-            def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
-                body, found = compare_spheres(
-                    self._columns, n, int(state[0]), self._body_a, self._body_b, int(state[1]), operations
-                )
-                used = (body - int(state[0])) * n
-                state[0], state[1] = body, found
-                return body == n, max(1, used)
-
-            run_in_slices(step, state, _SLICE)
-            found = int(state[1])
-            if found <= len(self._body_a):
-                break
-            refuse_too_many_pairs(found)
-            # A quarter more than needed: the next frame usually has a few pairs more.
-            self._body_a, self._body_b = np.empty((2, found + found // 4), np.int32)
+        fill_columns(*spheres_for_kernel(volumes, n), self._columns)
+        found, self._pairs = compare_all(partial(compare_spheres, self._columns, n), n, self._pairs)
         self.counters = {"box_tests": n * (n - 1) // 2, "pairs": found}
-        return CandidatePairs(self._body_a[:found].copy(), self._body_b[:found].copy())
+        return CandidatePairs(*self._pairs[:, :found].copy())
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
         """Continue with other bodies."""
@@ -111,18 +93,18 @@ def fill_columns(centre: Floats, radius: Floats, columns: Floats) -> None:
 
 @kernel(forceinline=True)
 def spheres_overlap(x: float, y: float, z: float, reach: float) -> bool:
-    """Return whether spheres with centre difference (x, y, z) and radius sum `reach` overlap.
+    """Return whether spheres `reach` = r₁ + r₂ overlap at offset (x, y, z).
 
-    Rounding decides for yes.
+    In doubt, because of rounding, they do.
     """
     return min((x * x + y * y) + z * z, _LARGEST_SQUARE) <= reach * reach * OUTWARD + TINY
 
 
 @kernel
 def compare_spheres(columns: Floats, n: int, first: int, body_a: Ints, body_b: Ints, found: int, most: int) -> tuple[int, int]:
-    """Write overlapping sphere pairs from body `first` on while there is room, for about `most` comparisons.
+    """Write overlapping sphere pairs from body `first` on while there is room.
 
-    Returns the body to go on from and how many pairs there are so far.
+    Stops after about `most` comparisons. Returns the body to continue from and the number of pairs so far.
     """
     stride = n + LANES
     room = body_a.shape[0]
@@ -139,7 +121,7 @@ def compare_spheres(columns: Floats, n: int, first: int, body_a: Ints, body_b: I
             reach = f64x8_add(f64x8_load(columns, 3 * stride + j), r8)
             square = f64x8_add(f64x8_add(f64x8_mul(x, x), f64x8_mul(y, y)), f64x8_mul(z, z))
             allowed = f64x8_add(f64x8_mul(f64x8_mul(reach, reach), outward), tiny)
-            # The sign survives the rounding to float32; what becomes zero there is compared again.
+            # Rounding to float32 keeps the sign; values that become zero are compared again.
             mask = f32x8_less_equal(f64x8_to_f32x8(f64x8_sub(f64x8_min(square, largest), allowed)), zero)
             while mask != 0:
                 other = j + lowest_bit(mask)

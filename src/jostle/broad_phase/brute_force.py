@@ -1,84 +1,87 @@
-"""BruteForce: compares all boxes; the reference of the other broad phases, and fastest for a few.
+"""AllPairs: compares all boxes; the reference, and fastest for a few bodies.
 
-There is no paper: n(n-1)/2 exact comparisons of closed float64 boxes, in order, so that the pairs come out sorted.
-Nothing is kept between frames but the room for the pairs: when it does not suffice the search counts on without
-writing, and runs a second time with enough. Both are made in slices, so that Ctrl-C is heard.
+No paper: n(n-1)/2 exact comparisons of closed float64 boxes, in order, so the pairs come out sorted. Only the pair buffer is kept
+between frames: when it is full the search only counts, and runs again with a larger one. It runs in slices, so Ctrl-C is heard.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints
-from jostle.broad_phase.volumes import Volumes, boxes_for_kernel, refuse_too_many_pairs
+from jostle.broad_phase.volumes import Volumes, boxes_for_kernel, find_with_room
 from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 
-_SLICE = 1 << 22  # comparisons of a first slice: some milliseconds
+_SLICE = 1 << 22  # comparisons of the first slice: some milliseconds
 
 
 @dataclass(frozen=True)
-class BruteForce:
+class AllPairs:
     """Compare all pairs of boxes."""
 
-    def start(self, body_count: int) -> BruteForceFinder:
+    def start(self, body_count: int) -> AllPairsFinder:
         """Return a finder for a world of `body_count` bodies."""
-        return BruteForceFinder(body_count)
+        return AllPairsFinder(body_count)
 
 
 @dataclass
-class BruteForceFinder:
+class AllPairsFinder:
     """Finds the overlapping boxes of each frame, independent of the frames before."""
 
     body_count: int
     counters: dict[str, int] = field(default_factory=dict)
-    _body_a: Ints = field(default_factory=lambda: np.empty(64, np.int32), repr=False)
-    _body_b: Ints = field(default_factory=lambda: np.empty(64, np.int32), repr=False)
+    _pairs: Ints = field(default_factory=lambda: np.empty((2, 64), np.int32), repr=False)
 
     def find(self, volumes: Volumes) -> CandidatePairs:
         """Return all pairs of overlapping boxes, sorted."""
-        n = len(volumes)
-        lower, upper = boxes_for_kernel(volumes, self.body_count)
-        found = self._compare_all(lower, upper)
-        if found > len(self._body_a):
-            refuse_too_many_pairs(found)
-            # A quarter more than needed: the next frame usually has a few pairs more.
-            self._body_a, self._body_b = np.empty((2, found + found // 4), np.int32)
-            found = self._compare_all(lower, upper)
+        n = self.body_count
+        compare = partial(find_all_pairs, *boxes_for_kernel(volumes, n))
+        found, self._pairs = compare_all(compare, n, self._pairs)
         self.counters = {"box_tests": n * (n - 1) // 2, "pairs": found}
-        return CandidatePairs(self._body_a[:found].copy(), self._body_b[:found].copy())
-
-    def _compare_all(self, lower: Floats, upper: Floats) -> int:
-        n = len(lower)
-        if n * n <= _SLICE:
-            return int(find_all_pairs(lower, upper, 0, self._body_a, self._body_b, 0, _SLICE)[1])
-        state = np.zeros(2, np.int64)  # body, pairs
-
-        def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
-            body, found = find_all_pairs(lower, upper, int(state[0]), self._body_a, self._body_b, int(state[1]), operations)
-            used = (body - int(state[0])) * n
-            state[0], state[1] = body, found
-            return bool(body == n), max(1, used)
-
-        run_in_slices(step, state, _SLICE)
-        return int(state[1])
+        return CandidatePairs(*self._pairs[:, :found].copy())
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
         """Continue with other bodies."""
         self.body_count = body_count
 
 
+def compare_all(compare: Callable[[int, Ints, Ints, int, int], tuple[int, int]], n: int, pairs: Ints) -> tuple[int, Ints]:
+    """Compare n bodies in slices; return the pair count and the array of pairs (2,k).
+
+    `compare(first, body_a, body_b, found, operations)` is a kernel such as `find_all_pairs`.
+    """
+
+    def search(pairs: Ints) -> int:
+        body_a, body_b = pairs
+        if n * n <= _SLICE:
+            return int(compare(0, body_a, body_b, 0, _SLICE)[1])
+        state = np.zeros(2, np.int64)  # body, pairs
+
+        def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
+            first = int(state[0])
+            state[:] = compare(first, body_a, body_b, int(state[1]), operations)
+            return bool(state[0] == n), max(1, (int(state[0]) - first) * n)
+
+        run_in_slices(step, state, _SLICE)
+        return int(state[1])
+
+    return find_with_room(search, pairs)
+
+
 @kernel
 def find_all_pairs(
     lower: Floats, upper: Floats, first: int, body_a: Ints, body_b: Ints, found: int, operations: int
 ) -> tuple[int, int]:
-    """Write overlapping pairs of boxes (n,3) from body `first` on while there is room, for about so many comparisons.
+    """Write overlapping pairs of boxes (n,3) from body `first` on while there is room.
 
-    Returns the body to go on from and how many pairs there are so far.
+    Stops after about `operations` comparisons. Returns the body to continue from and the number of pairs so far.
     """
     room = body_a.shape[0]
     n = lower.shape[0]

@@ -1,6 +1,7 @@
-"""Candidates: the pairs of bodies that a method has to look at. Volumes of bodies, a broad phase, and the filters of the world.
+"""Candidates: the body pairs that a method has to test.
 
-Every method has one. Most ask for `pairs`; those that make volumes of their own, or larger ones, hand them to `among`.
+They come from volumes, a broad phase and the world's filters. Every method has one. Most call `pairs`; methods with their own or
+larger volumes pass them to `among`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 
 from jostle._types import Floats
 from jostle.broad_phase.body_volumes import FrameVolumes, LocalBoxes
-from jostle.broad_phase.brute_force import BruteForce as AllPairs
+from jostle.broad_phase.brute_force import AllPairs
 from jostle.broad_phase.choose import broad_phase_of
 from jostle.broad_phase.protocol import BroadPhase, PairFinder
 from jostle.broad_phase.volumes import Volumes
@@ -23,7 +24,7 @@ FEW_BOXES = 200  # up to here comparing all boxes is cheaper than a grid (30 µs
 
 
 class Candidates:
-    """The search for pairs of bodies that may meet, kept from frame to frame.
+    """The search for body pairs that may meet, kept from frame to frame.
 
     Parameters
     ----------
@@ -31,9 +32,9 @@ class Candidates:
     broad : str, BroadPhase or None
         The broad phase that compares volumes; None takes every pair.
     few : int
-        Up to so many bodies `pairs` takes every pair, without volumes: one pair costs less to test than to compare.
+        Up to this many bodies `pairs` takes every pair, without volumes: testing one pair costs less than comparing boxes.
     few_boxes : int
-        Up to so many bodies all boxes are compared instead, which finds the same pairs as a grid.
+        Up to this many bodies all boxes are compared instead, which finds the same pairs as a grid.
 
     Attributes
     ----------
@@ -64,7 +65,7 @@ class Candidates:
         return broad.start(count)
 
     def change(self, bodies: Bodies, old_to_new: OldToNew) -> None:
-        """Follow bodies that came and went."""
+        """Update after bodies were added or removed."""
         compared_all = len(self._bodies) <= self._few_boxes
         if self._finder is not None:
             if compared_all == (len(bodies) <= self._few_boxes):
@@ -74,9 +75,11 @@ class Candidates:
         self._set_bodies(bodies)
 
     def pairs(self, frame: Frame, clearance: float = 0.0, beyond: Floats | None = None) -> CandidatePairs:
-        """Return the pairs to test, sorted: the filters allow them, and their volumes are not farther apart than the clearance.
+        """Return the pairs to test, sorted.
 
-        beyond : (n,) how far each body reaches out of its vertices.
+        The filters allow them, and their volumes are within the clearance.
+
+        beyond : (n,) how far each body extends beyond its vertices.
         """
         if self.takes_all:
             return self.every(frame)
@@ -91,7 +94,7 @@ class Candidates:
         return allowed_pairs(self._every, frame)
 
     def among(self, volumes: Volumes, frame: Frame) -> CandidatePairs:
-        """Return the pairs that the filters allow and whose volumes, one for each body, overlap."""
+        """Return the pairs whose volumes overlap and that the filters allow."""
         if self._broad is None:
             return self.every(frame)
         if self._finder is None:
@@ -101,12 +104,11 @@ class Candidates:
         return allowed_pairs(pairs, frame)
 
     def volumes(self, frame: Frame, clearance: float = 0.0) -> FrameVolumes:
-        """Return the volumes of all bodies, grown so that bodies nearer than the clearance have volumes that meet."""
+        """Return the volumes of all bodies, grown by half the clearance."""
         boxes = self.boxes
         lower, upper = boxes.in_the_world(frame)
         volumes = FrameVolumes(lower, upper, dt=frame.dt, frame=frame, fitted=boxes)
-        # Half for each of the two.
-        return volumes.grown(0.5 * clearance) if clearance > 0.0 else volumes
+        return volumes.grown(0.5 * clearance) if clearance > 0.0 else volumes  # half for each body of a pair
 
     @property
     def boxes(self) -> LocalBoxes:
@@ -117,7 +119,7 @@ class Candidates:
 
 
 def allowed_pairs(pairs: CandidatePairs, frame: Frame) -> CandidatePairs:
-    """Return those of the pairs that the filters let be tested."""
+    """Return the pairs that the filters allow."""
     if frame.unfiltered:
         return pairs
     allowed = frame.may_meet(pairs.body_a, pairs.body_b)

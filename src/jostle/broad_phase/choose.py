@@ -12,7 +12,7 @@ from jostle.settings_text import made_from_text
 
 
 def broad_phase_of(value: str | BroadPhase, owner: str = "") -> BroadPhase:
-    """Return the broad phase of a text such as "priority_queue(speed=0.3)", or the given instance.
+    """Return the broad phase of "priority_queue(speed=0.3)", or the given instance.
 
     `owner` is whose setting it is, for messages.
     """

@@ -1,9 +1,9 @@
-"""What `coherent_aabb` does for the boxes that left their margins: give them new ones, list them, find whom they overlap now.
+"""Boxes of `coherent_aabb` that left their margins: new margins, places, pairs.
 
-A margin reaches as far as the end of the box will go in the next 8 to 23 frames if it goes on as it did since the last margin was
-given (each body its own number, or all would leave in one frame), and by two frames of motion more on both sides. It is at most
-as wide as the box. So a body at rest has none, and one that is turning has one where its box is growing. While motions are not
-coherent, margins only cost: after two frames in a row in which too many left, there are none, but for every sixteenth frame.
+A margin covers the motion of the box's end in the next 8 to 23 frames, extrapolated from its motion since the last margin (each
+body has its own number of frames, or all would leave at once), plus two frames of motion on both sides. It is at most as wide as
+the box. So a body at rest has none, and a rotating one has one where its box grows. For incoherent motion margins only cost: after
+two frames in a row in which too many boxes left, there are none except in every sixteenth frame.
 Boxes that begin before another and reach into it are found by the farthest upper end of each 64 boxes of the list.
 """
 
@@ -44,13 +44,13 @@ _FEWEST_FRAMES = 8
 _FRAMES_MASK = 15
 _MORE_FRAMES = 2.0
 _HALF_OF_WORDS = 1 << 31
-_FEW = 4  # the list is sorted anew where more than one in so many boxes left its margin
+_FEW = 4  # the list is sorted from scratch if more than one box in this many left its margin
 
 UNCHANGED, FOLLOWED, ANEW, NO_ROOM = 0, 1, 2, 3
 
 
 class FollowCounts(Record):
-    """What a frame counted: boxes that left, boxes compared, new pairs, pairs with margins, pairs that overlap without."""
+    """Counts of a frame: boxes that left, comparisons, and three kinds of pairs."""
 
     left: int64
     compared: int64
@@ -66,17 +66,17 @@ class Corner(Record):
 
 
 class Margins(Struct):
-    """Boxes with their margins, and the boxes that these were given for. A body without any has a box that holds nothing."""
+    """Boxes with margins, and the boxes they were made for; empty for a new body."""
 
     lower: Rows[Corner]
     upper: Rows[Corner]
-    given_lower: Rows[Corner]  # of the box itself when its margin was given; NaN before the first
+    given_lower: Rows[Corner]  # the box itself when its margin was made; NaN before the first
     given_upper: Rows[Corner]
-    given: Rows[int64]  # the frame of that
+    given: Rows[int64]  # the frame in which it was made
 
 
 class MarginArrays(NamedTuple):
-    """The arrays of `Margins`, in Python."""
+    """The arrays of `Margins`."""
 
     lower: Floats  # (n, 3)
     upper: Floats
@@ -86,13 +86,13 @@ class MarginArrays(NamedTuple):
 
     @staticmethod
     def of(n: int) -> MarginArrays:
-        """Return boxes that every body has left."""
+        """Return empty boxes, which every body has left."""
         unknown = np.full((2, n, 3), np.nan)
         return MarginArrays(np.full((n, 3), np.inf), np.full((n, 3), -np.inf), unknown[0], unknown[1], np.zeros(n, np.int64))
 
 
 class Room(Struct):
-    """What a frame is worked out in, kept from frame to frame."""
+    """Work arrays, kept from frame to frame."""
 
     left: Rows[int32]  # (n,) bodies that left their margins, then their places in the list
     has_left: Rows[uint8]  # (n,)
@@ -123,7 +123,7 @@ def room_table(n: int, axis: NDArray[np.void], counts: NDArray[np.void], found: 
 
 
 class Lists(Struct):
-    """The list of boxes and the sorted keys of the pairs that overlap with their margins, and those of the next frame."""
+    """Boxes and sorted keys of pairs that overlap with margins, now and next."""
 
     ends: Rows[float32]  # as in `SortedBoxes`
     body: Rows[int32]
@@ -135,14 +135,14 @@ class Lists(Struct):
 
 
 class FrameLists(NamedTuple):
-    """The lists of one frame, in Python."""
+    """The lists of one frame."""
 
     boxes: SortedBoxes
     pairs: Longs  # (k,)
 
     @staticmethod
     def of(n: int, pairs: int) -> FrameLists:
-        """Return lists for n boxes and so many pairs."""
+        """Return lists for n boxes and this many pairs."""
         return FrameLists(SortedBoxes.of(n), np.empty(pairs, np.int64))
 
 
@@ -168,14 +168,16 @@ def follow_boxes(
     lower: Floats, upper: Floats, margins_row: Addresses, lists_row: Addresses, room_row: Addresses, frame: int, reach: float,
     most_tests: int, pair_count: int,
 ) -> int:  # fmt: skip
-    """Go on to the boxes (n,3) of this frame, with margins of this reach; returns what was done, and counts it.
+    """Update to the boxes (n,3) of this frame; return and count what was done.
 
-    | returned | when | what holds then |
+    New margins have this reach.
+
+    | returned | when | result |
     |---|---|---|
-    | UNCHANGED | no box left its margin | `found` are the pairs that overlap without margins |
-    | FOLLOWED | few left | so they are; the boxes and the pairs with margins are in the new lists |
-    | ANEW | too many left, or more than `most_tests` comparisons were made | everything has to be sorted anew |
-    | NO_ROOM | there are more pairs than room for them | the same |
+    | UNCHANGED | no box left its margin | `found` holds the pairs that overlap without margins |
+    | FOLLOWED | few left | the same; the boxes and the pairs with margins are in the new lists |
+    | ANEW | too many left, or more than `most_tests` comparisons were made | everything has to be sorted from scratch |
+    | NO_ROOM | more pairs than room | the same |
     """
     margins, lists, room = open_margins(margins_row), open_lists(lists_row), open_room(room_row)
     counts = room.counts
@@ -203,7 +205,7 @@ def follow_boxes(
 
 @kernel
 def begin_boxes(lower: Floats, upper: Floats, margins_row: Addresses, room_row: Addresses, frame: int, reach: float) -> None:
-    """Give margins of this reach to all boxes (n,3), and count them as boxes that left theirs."""
+    """Give margins of this reach to all boxes (n,3); all count as having left theirs."""
     margins, room = open_margins(margins_row), open_room(room_row)
     room.counts.left, room.counts.compared = find_left(lower, upper, margins, True, room.left), 0
     give_margins(lower, upper, margins, room.left, room.counts.left, frame, reach)
@@ -211,13 +213,13 @@ def begin_boxes(lower: Floats, upper: Floats, margins_row: Addresses, room_row: 
 
 @kernel
 def own_boxes_overlap(lower: Floats, upper: Floats, pairs: Longs, count: int, room_row: Addresses) -> int:
-    """Find the pairs among the first `count` whose closed boxes (n,3) overlap; return how many these are."""
+    """Find which of the first `count` pairs have overlapping boxes; return how many."""
     return find_own_overlaps(pairs, count, lower, upper, open_room(room_row))
 
 
 @kernel
 def find_left(lower: Floats, upper: Floats, margins: Margins, every: bool, left: Rows[int32]) -> int:
-    """Write the bodies whose boxes (n,3) are not within their margins, or all of them; return how many these are."""
+    """Write the bodies that left their margins, or all bodies; return how many."""
     count = 0
     for i in range(lower.shape[0]):
         fat_lower, fat_upper = margins.lower[i].at, margins.upper[i].at
@@ -237,7 +239,10 @@ def find_left(lower: Floats, upper: Floats, margins: Margins, every: bool, left:
 
 @kernel
 def give_margins(lower: Floats, upper: Floats, margins: Margins, left: Rows[int32], count: int, frame: int, reach: float) -> None:
-    """Give new margins to the first `count` bodies of `left`; of the usual width with reach 1, and none with 0."""
+    """Give the first `count` bodies of `left` new margins.
+
+    They have normal width with reach 1, none with 0.
+    """
     for m in range(count):
         i = left[m]
         frames = float(max(1, frame - margins.given[i]))
@@ -249,7 +254,7 @@ def give_margins(lower: Floats, upper: Floats, margins: Margins, left: Rows[int3
         given_lower, given_upper = margins.given_lower[i].at, margins.given_upper[i].at
         for k in range(3):
             low, high = lower[i, k], upper[i, k]
-            by_low = by_high = 0.0  # of a first margin, and where there is no end
+            by_low = by_high = 0.0  # for a first margin, and for an infinite end
             if abs(low) < np.inf and abs(given_lower[k]) < np.inf:
                 by_low = (low - given_lower[k]) / frames
             if abs(high) < np.inf and abs(given_upper[k]) < np.inf:
@@ -264,9 +269,9 @@ def give_margins(lower: Floats, upper: Floats, margins: Margins, left: Rows[int3
 
 @kernel
 def list_left(lists: Lists, margins: Margins, room: Room, left_count: int) -> None:
-    """Merge the old list without the bodies that left their margins, and those with their new margins, into the new list.
+    """Write the new list, with the bodies that left at their new places.
 
-    Writes flags, the places of the bodies that left in the new list in their stead, and the tops of its blocks.
+    Writes flags, replaces the bodies of `left` by their places in the new list, and writes the tops of its blocks.
     """
     left, has_left, body, old_body = room.left, room.has_left, lists.new_body, lists.body
     keys: Any = room.keys
@@ -293,14 +298,14 @@ def list_left(lists: Lists, margins: Margins, room: Room, left_count: int) -> No
         if m < left_count:
             i = keys[m] & LOWEST_BITS
             low = np.float32(margins.lower[i].at[axis] - middle)
-        # A run of boxes that stayed, up to where the next one comes that did not.
+        # A run of boxes that stayed, up to the next one that left.
         stop = from_old
         while stop < old_n and not has_left[old_body[stop]] and (m == left_count or old_ends[stop] <= low):
             stop += 1
         for k in range(stop - from_old):
             body[place + k] = old_body[from_old + k]
         for k in range(0, stop - from_old, LANES):
-            # Up to seven too many, which are written over by what comes next.
+            # Up to seven too many; the next ones overwrite them.
             for row in range(6):
                 f32x8_store(ends, row * stride + place + k, f32x8_load(old_ends, row * old_stride + from_old + k))
         place += stop - from_old
@@ -328,7 +333,7 @@ def write_tops(ends: AnySingles, n: int, tops: AnySingles, lanes: AnySingles) ->
     """Write the farthest upper end of each block of a list of n boxes."""
     stride = n + LANES
     for block in range((n + BLOCK - 1) >> _BLOCK_BITS):
-        # A maximum with NaN is the second: so the numbers behind the last box do not count.
+        # The maximum with NaN is the second operand, so the numbers after the last box do not count.
         eight = f32x8_splat(np.float32(-np.inf))
         for at in range(block << _BLOCK_BITS, min(n, (block + 1) << _BLOCK_BITS), LANES):
             eight = f32x8_max(f32x8_load(ends, 3 * stride + at), eight)
@@ -341,9 +346,9 @@ def write_tops(ends: AnySingles, n: int, tops: AnySingles, lanes: AnySingles) ->
 
 @kernel
 def meet_left(lists: Lists, room: Room, left_count: int, most: int) -> tuple[int, int]:
-    """Write the pairs of boxes of the new list in which one, at a place of `left`, got new margins, while there is room.
+    """Write the overlapping pairs of the new list in which one box is in `left`.
 
-    Returns how many pairs there are, and how many boxes were compared; more than `most`, and not all pairs are found.
+    Pairs beyond the room are only counted. Returns the numbers of pairs and of comparisons; above `most`, pairs are missing.
     """
     left, has_left, tops, added = room.left, room.has_left, room.tops, room.added
     ends, body = lists.new_ends, lists.new_body
@@ -367,7 +372,7 @@ def meet_left(lists: Lists, room: Room, left_count: int, most: int) -> tuple[int
                     added[found] = key_of(i, other)
                 found += 1
             j += LANES
-        # Those that begin before: blocks of the list in which a box reaches this far, eight blocks at once.
+        # Boxes that begin before: blocks of the list in which a box reaches this far, eight blocks at once.
         last_block = place >> _BLOCK_BITS
         group = 0
         while group <= last_block:
@@ -385,7 +390,7 @@ def meet_left(lists: Lists, room: Room, left_count: int, most: int) -> tuple[int
                     while mask != 0:
                         at = j + lowest_bit(mask)
                         mask = without_lowest_bit(mask)
-                        # A box with new margins that begins before has found this one already.
+                        # A box with new margins that begins before has already found this one.
                         if at < behind and not has_left[body[at]]:
                             if found < most_pairs:
                                 added[found] = key_of(i, body[at])
@@ -398,7 +403,7 @@ def meet_left(lists: Lists, room: Room, left_count: int, most: int) -> tuple[int
 
 @kernel
 def merge_pairs(lists: Lists, pair_count: int, room: Room, add_count: int) -> int:
-    """Write the sorted pairs without those of bodies that left their margins and with the sorted new ones; return how many."""
+    """Write the sorted pairs, with new ones for bodies that left; return how many."""
     pairs, out, has_left, added = lists.pairs, lists.new_pairs, room.has_left, room.added
     count = add = 0
     for p in range(pair_count):
@@ -421,7 +426,7 @@ def merge_pairs(lists: Lists, pair_count: int, room: Room, add_count: int) -> in
 
 @kernel
 def find_own_overlaps(pairs: AnyLongs, count: int, lower: Floats, upper: Floats, room: Room) -> int:
-    """Write the bodies of those of the first `count` pairs whose closed boxes (n,3) overlap; return how many these are."""
+    """Write the first `count` pairs whose closed boxes (n,3) overlap; return how many."""
     found_a, found_b = room.found_a, room.found_b
     kept = 0
     for p in range(count):

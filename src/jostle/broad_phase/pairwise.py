@@ -1,6 +1,6 @@
-"""Pairwise(broad, narrow) makes a Method of a BroadPhase and a PairTest. Deprecated: hold a `Candidates` instead.
+"""Pairwise(broad, narrow): a Method of a BroadPhase and a PairTest. Deprecated.
 
-Its tests see one pair after another and keep no state of their own, which no method of this package can do with.
+Hold a `Candidates` instead. Its tests see one pair at a time and keep no state, which suits no method of this package.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from jostle.shapes.mesh import Mesh
 
 @runtime_checkable
 class PairTest(Protocol):
-    """The narrow half: decides pairs of bodies that a broad phase found."""
+    """The narrow phase: decides the body pairs that a broad phase found."""
 
     @property
     def traits(self) -> Traits:
@@ -48,7 +48,7 @@ class PairTest(Protocol):
     def test_pairs(
         self, pairs: CandidatePairs, shapes: tuple[Shape, ...], frame: Frame, query: Query, memory: PairMemory
     ) -> Report:
-        """Answer the query for these pairs (body_a < body_b, or equal for a self test); memory holds records per pair."""
+        """Answer the query for these pairs; body_a == body_b is a self test."""
         ...
 
 
@@ -67,7 +67,7 @@ class Pairwise:
 
     @property
     def traits(self) -> Traits:
-        """Those of the narrow phase, less what needs more than pairs (motion, distance)."""
+        """Those of the narrow phase, without motion and distance."""
         traits = self.narrow.traits
         answers: dict[Answer, Guarantee] = dict(traits.answers)
         for question in (Answer.DISTANCE, Answer.TIME):
@@ -84,12 +84,12 @@ class Pairwise:
         return self.narrow.prepare_shape(mesh, progress)
 
     def start(self, bodies: Bodies, shapes: tuple[Shape, ...]) -> PairwiseDetector:
-        """Begin detecting."""
+        """Return a detector."""
         return PairwiseDetector(self, bodies, shapes)
 
 
 class PairwiseDetector(Detector):
-    """A broad phase and a pair test at work, with the memory of each pair."""
+    """A running broad phase and pair test, with a record per pair."""
 
     def __init__(self, method: Pairwise, bodies: Bodies, shapes: tuple[Shape, ...]) -> None:
         self._method = method
@@ -98,7 +98,7 @@ class PairwiseDetector(Detector):
         self._memory = PairMemory()
 
     def detect(self, frame: Frame, query: Query) -> Report:
-        """Find pairs of boxes, filter them, test the bodies."""
+        """Find overlapping boxes, filter the pairs, test the bodies."""
         pairs = self._candidates.pairs(frame, query.clearance)
         if query.itself:
             pairs = with_self_pairs(pairs, range(len(frame)))
@@ -108,12 +108,12 @@ class PairwiseDetector(Detector):
         return replaced(report, counters=counters)
 
     def change(self, bodies: Bodies, shapes: tuple[Shape, ...], old_to_new: OldToNew) -> None:
-        """Follow bodies that came and went."""
+        """Update after bodies were added or removed."""
         self._shapes = shapes
         self._candidates.change(bodies, old_to_new)
         self._memory.renumber(old_to_new)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show the boxes that the broad phase sees."""
+        """Show the boxes of the broad phase."""
         volumes = self._candidates.volumes(frame)
         return Overlay("boxes of bodies", boxes=np.stack([volumes.lower, volumes.upper], axis=1))

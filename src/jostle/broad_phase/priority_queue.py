@@ -1,14 +1,14 @@
-"""PriorityQueue: a pair of bodies sleeps until it could touch; bounds on speed and acceleration say how long that is.
+"""PriorityQueue: a body pair sleeps until it could touch, by bounds on its motion.
 
 Paper: Lock, Wills 2000, §6, "Priority queue", after Lin and Manocha (The Visual Computer 11, 1995), with bounding spheres. Two
-spheres with a gap d cannot meet before d / (Va + Vb), nor before the root of d = u t + ½ (Aa + Ab) t², where u is the speed at
-which they now approach along the line of their centres (their distance is at least its projection on that line): the later of
-the two is when they wake. The queue is a heap in an array (`wake_times.py`); its first pair says when there is anything to do.
-Velocities are measured from frame to frame, so that every bound can be checked, and is: a body that moved farther, or changed
-its velocity more, than its bound allows raises `BoundBroken`. Bodies that come, jump or grow have their pairs looked at anew.
-Guarantee: every pair of closed spheres that overlap, sorted (and spheres within 1e-14 of that); nothing is missed while the
-bounds hold, and that they hold is known; what rounding adds to a motion is added to its bounds. A frame in which nothing moves
-but by jumping is no time that passes. Memory: 8 bytes for each pair, and twice that while bodies come and go.
+spheres with a gap d cannot meet before d / (Va + Vb), nor before the root of d = u t + ½ (Aa + Ab) t², where u is their present
+speed of approach along the line of centres (their distance is at least its projection on that line): they wake at the later of the
+two. The queue is a heap in an array (`wake_times.py`); its first pair determines when there is work to do.
+Velocities are measured from frame to frame, so every bound is checked: a body that moves farther, or changes its velocity more,
+than its bound allows raises `BoundBroken`. Pairs of bodies that are added, jump or grow are tested again.
+Guarantee: every pair of overlapping closed spheres, sorted (and spheres within 1e-14 of that); nothing is missed while the bounds
+hold, and broken ones are detected; bounds include the rounding of motions. No time passes in a frame in which bodies only jump.
+Memory: 8 bytes per pair, and twice that while bodies are added or removed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints, Longs
-from jostle.broad_phase.volumes import Volumes, refuse_too_many_pairs, sort_pairs, spheres_for_kernel
+from jostle.broad_phase.volumes import Volumes, find_with_room, sorted_once, spheres_for_kernel
 from jostle.broad_phase.wake_times import (
     ACCELERATION,
     ACCELERATION_ROUNDING,
@@ -51,8 +51,8 @@ from jostle.kernels.slices import run_in_slices
 
 MOST_BODIES = 1 << 16
 _BYTES_PER_PAIR = 8
-_SLICE = 1 << 18  # operations of a first slice
-_LONGEST_CLOCK = 65536.0  # frames after which time is counted from zero again, or a float32 could not tell frames apart
+_SLICE = 1 << 18  # operations of the first slice
+_LONGEST_CLOCK = 65536.0  # frames after which the clock is reset, before a float32 cannot tell frames apart
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,14 @@ class PriorityQueue:
     Parameters
     ----------
     speed : float, optional
-        No centre of a bounding sphere moves faster than this, in units per second (a world's `dt` seconds pass from one detect
-        to the next).
+        No centre of a bounding sphere moves faster than this, in units per second (a world's `dt` is the time between two calls
+        of `detect`).
     acceleration : float, optional
-        No velocity of a centre changes faster than this, in units per second squared. A collision that is responded to does.
+        No velocity of a centre changes faster than this, in units per second squared. A collision response does.
     memory : int
-        Bytes that the queue may take; 8 for each pair of bodies, so 16,384 bodies by default.
+        Bytes the queue may use; 8 per body pair, so 16,384 bodies by default.
 
-    One of the two bounds has to be given, unless `Volumes.bounds` has bounds for each body (the smaller one holds).
+    At least one of the two bounds is required, unless `Volumes.bounds` has bounds per body (the smaller one holds).
     """
 
     speed: float | None = None
@@ -89,7 +89,7 @@ class PriorityQueue:
 
 @dataclass
 class PriorityQueueFinder:
-    """Finds the overlapping spheres of one frame after another; it looks only at the pairs that could have met by then."""
+    """Finds the overlapping spheres of each frame; tests only pairs that may have met."""
 
     body_count: int
     settings: PriorityQueue
@@ -105,7 +105,7 @@ class PriorityQueueFinder:
         self._forget()
 
     def _forget(self) -> None:
-        """Begin with bodies that all are new."""
+        """Start over: all bodies are new."""
         self._queue: Longs | None = None
         self._state = np.zeros(STATE, np.int64)
         self._bodies = _unknown_bodies(self.body_count)
@@ -116,20 +116,18 @@ class PriorityQueueFinder:
     def find(self, volumes: Volumes) -> CandidatePairs:
         """Return all pairs of overlapping spheres, sorted.
 
-        Raises `BoundBroken` where a body did not keep to its bounds; the same frame can then be asked again, and is answered.
+        Raises `BoundBroken` if a body broke its bounds; asking again for the same frame answers.
         """
         centre, radius = spheres_for_kernel(volumes, self.body_count)
         bounds, dt = self._bounds(volumes), self._seconds(volumes)
-        if not self._is_whole:  # Ctrl-C came in between
+        if not self._is_whole:  # Ctrl-C interrupted the last search
             self._forget()
         queue = self._ready_queue()
         jumps = volumes.jumped(self._before)
         jumped = self._is_new if jumps is None else np.maximum(self._is_new, jumps.astype(np.uint8))
         broken = np.zeros(3)
         self._is_whole = False
-        passes, body = follow_bodies(
-            centre, radius, jumped, bounds, dt, self._last_dt, self._bodies, self._restart, broken
-        )  # fmt: skip
+        passes, body = follow_bodies(centre, radius, jumped, bounds, dt, self._last_dt, self._bodies, self._restart, broken)
         self._is_new[:] = 0
         self._before = volumes
         if passes:
@@ -155,36 +153,35 @@ class PriorityQueueFinder:
         state[WOKEN] = state[COMPARED] = 0
         state[NEXT] = -1
 
-        def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
-            used = run_queue(
-                queue, state, self._bodies, self._clock, dt, self._pairs, self._single, self._bits, operations
-            )  # fmt: skip
-            return bool(state[NEXT] == len(queue)), max(1, used)
-
         compared = 0
-        while True:
+
+        def search(pairs: Ints) -> int:
+            nonlocal compared
+
+            def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
+                used = run_queue(queue, state, self._bodies, self._clock, dt, pairs, self._single, self._bits, operations)
+                return bool(state[NEXT] == len(queue)), max(1, used)
+
             state[FOUND] = 0
             run_in_slices(step, state, _SLICE)
-            found, compared = int(state[FOUND]), compared or int(state[COMPARED])
-            if found < self._pairs.shape[1]:
-                break
-            refuse_too_many_pairs(found)
-            # Pairs that overlap stay awake, so that a second look finds them all again.
-            self._pairs = np.empty((3, found + found // 4 + 1), np.int32)
+            compared = compared or int(state[COMPARED])
+            # Pairs that overlap stay awake, so another search finds them all again.
             state[NEXT] = state[SLEEPING]
-        sorted_pairs = np.empty((2, found), np.int32)
-        kept = sort_pairs(self._pairs, found, np.empty((2, self.body_count + 1), np.int32), sorted_pairs)
+            return int(state[FOUND])
+
+        found, self._pairs = find_with_room(search, self._pairs)
+        pairs = sorted_once(self._pairs, found, np.empty((2, self.body_count + 1), np.int32))
         self.counters = {
             "box_tests": compared,
             "woken_pairs": int(state[WOKEN]),
             "awake_pairs": len(queue) - int(state[SLEEPING]),
-            "pairs": kept,
+            "pairs": len(pairs.body_a),
         }
-        return CandidatePairs(sorted_pairs[0, :kept], sorted_pairs[1, :kept])
+        return pairs
 
     @property
     def seconds_of_sleep(self) -> float:
-        """For how long no two spheres can begin to overlap, from the last frame on; 0 while a pair is awake, inf without pairs."""
+        """Time in which no spheres can meet; 0 with a pair awake, inf without pairs."""
         if self._queue is None or not self._is_whole:
             return 0.0
         if len(self._queue) == 0:
@@ -195,7 +192,7 @@ class PriorityQueueFinder:
         return max(0.0, float(self._single[0]) - self._clock)
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
-        """Go on with other bodies; pairs of those that stay sleep on."""
+        """Continue with other bodies; pairs of remaining ones keep sleeping."""
         old_queue, old_bodies, old_new, old_restart = self._queue, self._bodies, self._is_new, self._restart
         sleeping, whole = int(self._state[SLEEPING]), self._is_whole
         self.body_count = body_count
@@ -219,7 +216,7 @@ class PriorityQueueFinder:
         return self.body_count <= MOST_BODIES and _BYTES_PER_PAIR * _pair_count(self.body_count) <= self.settings.memory
 
     def _ready_queue(self) -> Longs:
-        """Return the queue; made where there is none, of pairs that are all awake."""
+        """Return the queue, creating it with all pairs awake."""
         if self._queue is None:
             n, pairs = self.body_count, _pair_count(self.body_count)
             if not self._fits():
@@ -233,7 +230,7 @@ class PriorityQueueFinder:
         return self._queue
 
     def _bounds(self, volumes: Volumes) -> Floats:
-        """(n, 2) largest speed and acceleration of each body, inf where there is no bound."""
+        """Return (n, 2) bounds on speed and acceleration of each body, inf for none."""
         speed, acceleration = self.settings.speed, self.settings.acceleration
         if len(self._bounds_of_all) != self.body_count:
             each = [np.inf if bound is None else bound for bound in (speed, acceleration)]

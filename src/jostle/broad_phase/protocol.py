@@ -19,18 +19,17 @@ class BroadPhase(Protocol):
 
 
 class PairFinder(Protocol):
-    """A broad phase at work."""
+    """A running broad phase."""
 
-    counters: dict[str, int]  # of the last frame: "box_tests" (comparisons of volumes, boxes or spheres), "pairs", and its own
+    counters: dict[str, int]  # of the last frame: "box_tests" (comparisons of boxes or spheres), "pairs", and its own
 
     def find(self, volumes: Volumes) -> CandidatePairs:
         """Return every pair whose closed volumes overlap, sorted, each once.
 
-        The volumes are the boxes, and then the pairs are exactly those; or, of a finder by spheres, the spheres. Either way every
-        two bodies that touch are among the pairs.
+        The volumes are boxes or, for some finders, spheres; either way every two bodies that touch are among the pairs.
         """
         ...
 
     def change(self, body_count: int, old_to_new: OldToNew) -> None:
-        """Bodies were added or removed."""
+        """Update after bodies were added or removed."""
         ...

@@ -1,9 +1,9 @@
-"""A list of boxes sorted by their lower ends along one axis, and the sweep over it that `fast_aabb` and `coherent_aabb` share.
+"""Boxes sorted along one axis, and the sweep of `fast_aabb` and `coherent_aabb`.
 
-After Wagner and Fusco (Graphics Gems III, 1991): of the extents only those along one axis are sorted, the axis on which the
-fewest overlap; a box is compared with those that begin behind it and before it ends, and with no others. Eight are compared at
-once, in float32 relative to the middle of all boxes: rounding is monotone, so boxes that overlap still do when they are rounded,
-and what the sweep writes is a superset, to be compared exactly by `keep_overlapping`. Boxes without an end are boxes like others.
+After Wagner and Fusco (Graphics Gems III, 1991): extents are sorted along one axis only, the one with the fewest overlaps; a box is
+compared with those that begin after it begins and before it ends. Eight are compared at once, in float32 relative to the middle of
+all boxes: rounding is monotone, so overlapping boxes still overlap when rounded, and the sweep writes a superset that
+`keep_overlapping` compares exactly. Infinite boxes need no special case.
 """
 
 from __future__ import annotations
@@ -29,12 +29,15 @@ _DIGITS = 1 << _DIGIT_BITS
 
 
 class SortedBoxes(NamedTuple):
-    """The list, and room to sort it in. `ends` holds six rows of n numbers and eight NaN each, which overlap nothing."""
+    """The list, with room for sorting.
+
+    `ends` has six rows of n numbers and eight NaN, which overlap nothing.
+    """
 
     ends: Singles  # (6*(n+8),) lower ends along the sorted axis and the two others, then upper ends
     body: Ints  # (n,) bodies in the order of the list
     word: Words  # (2, n) sortable bits of the lower ends
-    other: Ints  # (2, n) bodies while they are sorted
+    other: Ints  # (2, n) bodies during the sort
     tally: Ints  # (3, digits) how often each digit occurs
 
     @staticmethod
@@ -50,14 +53,14 @@ class SortedBoxes(NamedTuple):
 
 
 class SweepAxis(NamedTuple):
-    """The axis along which boxes are sorted, and the middle that their coordinates in a list are relative to."""
+    """The sorted axis, and the origin of coordinates in the list."""
 
     axis: int
     middle: Vec3
 
 
 class KeptAxis(Record):
-    """A `SweepAxis` in memory: from Python that is handed over in a tenth of the time."""
+    """A `SweepAxis` in memory: passing it from Python takes a tenth of the time."""
 
     axis: int64
     x: float64
@@ -70,19 +73,22 @@ view_axis = record_viewer(KeptAxis)
 
 @kernel(forceinline=True)
 def kept_axis(kept: KeptAxis) -> SweepAxis:
-    """Return the axis that was kept."""
+    """Return the stored axis."""
     return SweepAxis(kept.axis, Vec3(kept.x, kept.y, kept.z))
 
 
 @kernel
 def best_axis(lower: Floats, upper: Floats) -> SweepAxis:
-    """Return the axis along which boxes (n,3) are spread widest for their size, and their middle; endless ones do not count."""
+    """Return the axis of widest spread for the size of boxes (n,3), and their middle.
+
+    Infinite boxes do not count.
+    """
     n = lower.shape[0]
     best = 0
     widest = -1.0
     mx = my = mz = 0.0
     for axis in range(3):
-        # Two passes: squares of coordinates would lose a crowd that is far from the origin.
+        # Two passes: squares of coordinates would lose precision far from the origin.
         total = count = 0.0
         for i in range(n):
             if lower[i, axis] > -np.inf and upper[i, axis] < np.inf:
@@ -111,13 +117,16 @@ def best_axis(lower: Floats, upper: Floats) -> SweepAxis:
 
 @kernel(forceinline=True)
 def sortable(bits: np.uint32) -> np.uint32:
-    """Return the bits of a float32 as a uint32 that sorts as the number does."""
+    """Return the bits of a float32 as a uint32 that sorts like the number."""
     return np.uint32(bits ^ (np.uint32(0xFFFFFFFF) if bits >> np.uint32(31) else np.uint32(0x80000000)))
 
 
 @kernel
 def sort_along(boxes: SortedBoxes, lower: Floats, upper: Floats, sweep_axis: SweepAxis, bits: Words) -> None:
-    """Fill the list with boxes (n,3), sorted along an axis; `bits` is the memory of `boxes.ends`, read as integers."""
+    """Fill the list with boxes (n,3) sorted along an axis.
+
+    `bits` is `boxes.ends` viewed as integers.
+    """
     n = lower.shape[0]
     stride = n + LANES
     ends, word, other, tally = boxes.ends, boxes.word, boxes.other, boxes.tally
@@ -166,7 +175,7 @@ def sort_along(boxes: SortedBoxes, lower: Floats, upper: Floats, sweep_axis: Swe
 
 @kernel
 def sort_boxes(boxes: SortedBoxes, lower: Floats, upper: Floats, bits: Words, kept: NDArray[np.void]) -> None:
-    """Fill the list with boxes (n,3), sorted along the best axis, and keep that axis, a `KeptAxis`."""
+    """Fill the list with boxes (n,3) sorted along the best axis, stored in `kept`."""
     sweep_axis = best_axis(lower, upper)
     axis = view_axis(kept)
     axis.axis, axis.x, axis.y, axis.z = sweep_axis.axis, sweep_axis.middle.x, sweep_axis.middle.y, sweep_axis.middle.z
@@ -174,7 +183,7 @@ def sort_boxes(boxes: SortedBoxes, lower: Floats, upper: Floats, bits: Words, ke
 
 
 class SplatBox(NamedTuple):
-    """One box, each of its ends in all eight lanes of a vector."""
+    """One box, with each end in all eight lanes of a vector."""
 
     from_x: Singles
     from_y: Singles
@@ -199,7 +208,10 @@ def splat_box(ends: AnySingles, stride: int, place: int) -> SplatBox:
 
 @kernel(forceinline=True)
 def eight_overlap(ends: AnySingles, stride: int, j: int, box: SplatBox) -> np.uint32:
-    """Return the mask of the boxes j … j+7 of the list that meet one box; boxes beyond the end never do."""
+    """Return the mask of list boxes j … j+7 that overlap a box.
+
+    Boxes beyond the end never do.
+    """
     return f32x8_overlap(
         f32x8_load(ends, j),
         f32x8_load(ends, stride + j),
@@ -218,10 +230,10 @@ def eight_overlap(ends: AnySingles, stride: int, j: int, box: SplatBox) -> np.ui
 
 @kernel
 def sweep(boxes: SortedBoxes, first: int, pairs: Ints, found: int, operations: int) -> tuple[int, int, int]:
-    """Write the pairs (3,k) that overlap in float32 while there is room, for the boxes from `first` of the list on.
+    """Write the pairs (3,k) that overlap in float32, from box `first` of the list on.
 
-    Returns the place to go on from, how many pairs there are so far, and how many boxes were compared now, which is little more
-    than `operations`. The last column is never a result: what does not fit goes there.
+    Returns the place to continue from, the number of pairs so far, and the comparisons of this call, little more than `operations`.
+    The last column is scratch: pairs that do not fit go there.
     """
     ends, body = boxes.ends, boxes.body
     n = body.shape[0]
@@ -251,7 +263,7 @@ def sweep(boxes: SortedBoxes, first: int, pairs: Ints, found: int, operations: i
 
 @kernel
 def keep_overlapping(lower: Floats, upper: Floats, pairs: Ints, found: int) -> int:
-    """Move those of the first pairs (3,k) whose closed boxes (n,3) overlap to the front, and return how many these are."""
+    """Move pairs (3,k) whose boxes (n,3) overlap to the front; return how many."""
     kept = 0
     for p in range(found):
         i = pairs[0, p]

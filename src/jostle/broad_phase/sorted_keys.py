@@ -1,6 +1,6 @@
-"""Pairs as sorted lists of whole numbers, which `coherent_aabb` and `sweep_and_prune` keep from frame to frame.
+"""Body pairs as sorted integer keys, kept between frames.
 
-A pair of bodies is one number, the lower body in the upper 32 bits; sorted numbers are pairs sorted as a finder returns them.
+The lower body is in the upper 32 bits, so sorted keys are sorted pairs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LOWEST_BITS = 0xFFFFFFFF
 
 
 def renumbered(pairs: Longs, new: Longs) -> Longs:
-    """Return the pairs of bodies that stay, under their new numbers: (k,) keys, and for each old number the new one or -1."""
+    """Return the keys (k,) of remaining bodies; `new` maps old numbers, -1 if removed."""
     a, b = new[pairs >> 32], new[pairs & LOWEST_BITS]
     alive = (a >= 0) & (b >= 0)
     a, b = np.minimum(a[alive], b[alive]), np.maximum(a[alive], b[alive])
@@ -28,7 +28,7 @@ def renumbered(pairs: Longs, new: Longs) -> Longs:
 
 @kernel
 def key_of(i: Whole, j: Whole) -> int:
-    """One sortable number for a pair of bodies; by way of int64, since bodies are 32 bits wide."""
+    """Return the key of a body pair, via int64 because bodies are 32 bits wide."""
     return as_int64(min(i, j)) << 32 | as_int64(max(i, j))
 
 
@@ -47,7 +47,7 @@ def split_keys(pairs: Longs, body_a: Ints, body_b: Ints) -> None:
 
 @kernel
 def sort_once(keys: AnyLongs, count: int) -> int:
-    """Sort the first `count` keys, the few changes of a frame, drop repetitions, and return how many remain."""
+    """Sort the first `count` keys, drop duplicates, and return how many remain."""
     sort_keys(keys, 0, count)
     kept = 0
     for i in range(count):

@@ -1,13 +1,14 @@
-"""SweepAndPrune: three sorted lists of ends with temporal coherence, after I-COLLIDE (Cohen, Lin, Manocha, Ponamgi 1995).
+"""SweepAndPrune: three sorted lists of ends with temporal coherence.
 
-Three lists hold the ends of all boxes along x, y and z, sorted. They are kept from frame to frame: bodies move little, so last
-frame's order is nearly right and an insertion sort puts it right in few exchanges. The overlapping pairs are kept too, and only
-exchanges change them: a lower end that moves below an upper end may begin an overlap (the boxes are compared to see), an upper
-end that moves below a lower end finishes one. At equal coordinates lower ends come first, so that boxes that touch overlap.
-The first frame, and frames in which more is exchanged than sorting costs, sort the lists anew and sweep along the best axis.
-Guarantee: exactly the overlapping closed boxes, sorted, whatever the motion. Deviation: pairs are kept as a sorted list into
-which the changes of a frame are merged, not as a matrix of n² bits. Lock and Wills (2000, §6) found it slower than sorting anew
-and suspected the book-keeping; `docs/broad_phases.md` has the counts, and `coherent_aabb` what makes coherence pay.
+After I-COLLIDE (Cohen, Lin, Manocha, Ponamgi 1995).
+Three sorted lists hold the ends of all boxes along x, y and z. They persist between frames: bodies move little, so the last order
+is nearly right and an insertion sort restores it with few exchanges. The overlapping pairs persist too, and only exchanges change
+them: a lower end that moves below an upper end may begin an overlap (the boxes are then compared), an upper end that moves below a
+lower end finishes one. At equal coordinates lower ends come first, so boxes that touch overlap.
+The first frame, and frames with more exchanges than sorting costs, sort the lists from scratch and sweep along the best axis.
+Guarantee: exactly the overlapping closed boxes, sorted, for any motion. Deviation: pairs are a sorted list into which the changes
+of a frame are merged, not a matrix of n² bits. Lock and Wills (2000, §6) found it slower than sorting from scratch and suspected
+the book-keeping; `docs/broad_phases.md` has the counts, and `coherent_aabb` shows what makes coherence pay.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints, Longs
 from jostle.broad_phase.sorted_keys import key_of, renumbered, sort_once, split_keys
-from jostle.broad_phase.volumes import Volumes, boxes_for_kernel, overlap, refuse_too_many_pairs
+from jostle.broad_phase.volumes import Volumes, boxes_for_kernel, find_with_room, overlap
 from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.jit import kernel
 from jostle.kernels.slices import run_in_slices
 
-# Sorting anew and sweeping costs about as much as this many exchanges for each body (2 ns against some 500 ns a body).
+# Sorting from scratch and sweeping costs about as much as this many exchanges per body (500 ns per body, 2 ns per exchange).
 _EXCHANGES_PER_BODY = 256
 _CHANGES_PER_BODY = 4
-_SLICE = 1 << 22  # comparisons of a first slice of a sweep: some milliseconds
+_SLICE = 1 << 22  # comparisons of the first slice of a sweep: some milliseconds
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class SweepAndPrune:
 
 @dataclass
 class SweepAndPruneFinder:
-    """Finds the overlapping boxes of one frame after another, from those of the frame before.
+    """Finds the overlapping boxes of each frame from those of the previous one.
 
     Ends are numbered 0 … n-1 for the lower ends of bodies 0 … n-1 and n … 2n-1 for the upper ones.
     """
@@ -49,7 +50,7 @@ class SweepAndPruneFinder:
     body_count: int
     counters: dict[str, int] = field(default_factory=dict)
     _order: Ints = field(init=False, repr=False)  # (3, 2n) ends in the order of the last frame
-    _boxes: Floats = field(init=False, repr=False)  # (2, n, 3) boxes of the last frame; empty ones for new bodies
+    _boxes: Floats = field(init=False, repr=False)  # (2, n, 3) boxes of the last frame; empty for new bodies
     _pairs: Longs = field(init=False, repr=False)  # (k,) sorted keys of the overlapping pairs
     _is_sorted: bool = field(default=False, init=False, repr=False)
 
@@ -69,7 +70,7 @@ class SweepAndPruneFinder:
         n = self.body_count
         exchanges = tests = 0
         anew = not self._is_sorted
-        self._is_sorted = False  # should Ctrl-C come in between, the lists are made anew
+        self._is_sorted = False  # if Ctrl-C interrupts, the lists are rebuilt
         if not anew:
             most = _EXCHANGES_PER_BODY * n + 4096
             exchanges, tests, added, removed = follow_boxes(
@@ -94,29 +95,27 @@ class SweepAndPruneFinder:
         ends = np.concatenate([lower, upper])
         order = np.empty((3, 2 * n), np.int32)
         for axis in range(3):
-            # Stable, and lower ends stand first: so they come first among equals.
+            # The sort is stable and lower ends stand first, so they come first among equals.
             order[axis] = np.argsort(ends[:, axis], kind="stable")
         pairs, active = np.empty(4 * n + 64, np.int64), np.empty(2 * n, np.int32)
         axis, tests = best_axis_of_ends(order)
-        while True:
-            state = np.zeros(3, np.int64)  # place, open boxes, pairs
 
-            def step(state: NDArray[np.int64], operations: int, pairs: Longs = pairs) -> tuple[bool, int]:
+        def search(pairs: Longs) -> int:
+            def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
                 used = sweep_boxes(lower, upper, order[axis], state, active, pairs, operations)
                 return bool(state[0] == 2 * n), used
 
+            state = np.zeros(3, np.int64)  # place, open boxes, pairs
             run_in_slices(step, state, _SLICE)
-            found = int(state[2])
-            if found <= len(pairs):
-                break
-            refuse_too_many_pairs(found)
-            pairs = np.empty(found, np.int64)
+            return int(state[2])
+
+        found, pairs = find_with_room(search, pairs)
         self._pairs = np.sort(pairs[:found])
         self._make_room(order, np.empty((2, n, 3)))
         return int(tests)
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
-        """Go on with other bodies; the lists of those that stay are kept, new ones come at the end and move to their places."""
+        """Continue with other bodies; new ends are appended and sorted in later."""
         old_count, self.body_count = self.body_count, body_count
         if not self._is_sorted or old_count == 0 or body_count == 0:
             self._is_sorted = False
@@ -128,7 +127,7 @@ class SweepAndPruneFinder:
         kept = moved[moved >= 0].reshape(3, -1)
         is_new = np.ones(body_count, bool)
         is_new[new[stay]] = False
-        # Lower, upper, lower, upper …: new bodies begin apart from all others and from each other, behind the last end.
+        # Lower, upper, lower, upper …: new bodies start after the last end, overlapping nothing.
         arrived = np.flatnonzero(is_new)
         ends = np.broadcast_to(np.stack([arrived, arrived + body_count], axis=1).ravel(), (3, 2 * len(arrived)))
         boxes = np.empty((2, body_count, 3))
@@ -142,10 +141,10 @@ class SweepAndPruneFinder:
 def follow_boxes(
     lower: Floats, upper: Floats, old: Floats, order: Ints, value: Floats, added: Longs, removed: Longs, most: int
 ) -> tuple[int, int, int, int]:
-    """Sort the lists (3,2n) for the boxes of this frame, by insertion; write the pairs that begin and end, sorted, each once.
+    """Sort the lists (3,2n) by insertion; write the pairs that begin and end.
 
-    Returns the numbers of exchanges, of box tests, of pairs added and of pairs removed; -1 pairs where there was more to do
-    than sorting anew costs.
+    Those are sorted, each once. Returns the numbers of exchanges, box tests, pairs added and pairs removed; -1 pairs if sorting
+    from scratch is cheaper.
     """
     n = lower.shape[0]
     exchanges = tests = adds = removals = 0
@@ -191,7 +190,7 @@ def follow_boxes(
 
 @kernel
 def merge_changes(pairs: Longs, added: Longs, add_count: int, removed: Longs, remove_count: int, out: Longs) -> int:
-    """Write the sorted pairs without those removed and with those added, and return how many these are."""
+    """Write the sorted pairs with some removed and others added; return how many."""
     count = add = remove = 0
     for p in range(pairs.shape[0]):
         key = pairs[p]
@@ -214,7 +213,7 @@ def merge_changes(pairs: Longs, added: Longs, add_count: int, removed: Longs, re
 
 @kernel
 def best_axis_of_ends(order: Ints) -> tuple[int, int]:
-    """Return the axis of the lists (3,2n) on which the fewest intervals overlap, and how many pairs do there."""
+    """Return the axis (of lists (3,2n)) with the fewest overlaps, and their number."""
     n = order.shape[1] // 2
     best_axis = 0
     fewest = -1
@@ -236,10 +235,10 @@ def best_axis_of_ends(order: Ints) -> tuple[int, int]:
 def sweep_boxes(
     lower: Floats, upper: Floats, order: Ints, state: Longs, active: Ints, pairs: Longs, operations: int
 ) -> int:  # fmt: skip
-    """Write the keys of overlapping pairs while there is room, by a sweep over a list (2n,) for about so many comparisons.
+    """Sweep over a list (2n,) and write the keys of overlapping pairs.
 
-    Goes on from `state` (3,): place, open boxes and pairs so far; `active` (2n,) are the open bodies, then the place of each.
-    Returns the operations used.
+    Stops after about `operations` comparisons. Pairs beyond the room are only counted. Continues from `state` (3,): place, open
+    boxes and pairs so far; `active` (2n,) holds the open bodies, then the place of each. Returns the operations used.
     """
     n = lower.shape[0]
     place, open_count, found = state[0], state[1], state[2]
@@ -260,7 +259,7 @@ def sweep_boxes(
         else:
             open_count -= 1
             last = active[open_count]
-            active[active[end]] = last  # an upper end's number is that of its body plus n, where the body's place is
+            active[active[end]] = last  # the number of an upper end is n + body, where the body's place is
             active[n + last] = active[end]
             used += 1
         place += 1

@@ -1,13 +1,12 @@
-"""UniformGrid: boxes in hashed cells as large as the boxes, one grid for each class of sizes.
+"""UniformGrid: boxes in hashed cells of their size, one grid per size class.
 
-There is no single paper: it is the cell list of molecular dynamics with the levels of a hierarchical spatial hash.
-Boxes are classed by their longest edge (ratio at most 2 within a class). Every box is stored once, in the cell of its
-lower corner on the level of its class, where cells are a little larger than every box of that class; so it meets boxes
-of its own level in the neighbouring cells only (half of them are visited, the other half visits back), and boxes of
-coarser levels in the two or three cells per axis that it reaches. A few boxes far larger than the rest, and boxes
-without an end, are compared with all others instead.
-Guarantee: exactly the overlapping closed boxes. Cell numbers are clamped and hashed, both of which only bring more
-boxes together; the float64 boxes are compared in the end, and a pair met twice is dropped when the pairs are sorted.
+No single paper: it is the cell list of molecular dynamics with the levels of a hierarchical spatial hash.
+Boxes are classed by their longest edge (ratio at most 2 within a class). Every box is stored once, in the cell of its lower corner
+on the level of its class, whose cells are slightly larger than its largest box. So it meets boxes of its own level only in
+neighbouring cells (half of them are visited, the other half visits back), and boxes of coarser levels in the two or three cells per
+axis that it reaches. Infinite boxes, and a few boxes far larger than the rest, are compared with all others instead.
+Guarantee: exactly the overlapping closed boxes. Clamping and hashing cell numbers only brings more boxes together; the float64
+boxes are compared at the end, and duplicate pairs are dropped when sorting.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from jostle.broad_phase.uniform_grid_cells import (
     slot_of,
     tick_of,
 )
-from jostle.broad_phase.volumes import Volumes, boxes_for_kernel, refuse_too_many_pairs, sort_pairs
+from jostle.broad_phase.volumes import Volumes, boxes_for_kernel, find_with_room, overlap, sorted_once
 from jostle.cast import as_length
 from jostle.errors import InputError
 from jostle.interface.body_pairs import CandidatePairs
@@ -52,7 +51,7 @@ _SLICE = 1 << 25  # comparisons after which Ctrl-C is heard: some 0.1 s
 
 @dataclass(frozen=True)
 class UniformGrid:
-    """Hashed grids, one for each class of box sizes.
+    """Hashed grids, one per size class of boxes.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ class UniformGrid:
 
 @dataclass
 class UniformGridFinder:
-    """Finds the overlapping boxes of one frame after another; it keeps memory between frames, nothing else."""
+    """Finds the overlapping boxes of each frame; it keeps only buffers between frames."""
 
     body_count: int
     smallest_cell: float = 0.0
@@ -89,46 +88,45 @@ class UniformGridFinder:
     def find(self, volumes: Volumes) -> CandidatePairs:
         """Return all pairs of overlapping boxes, sorted."""
         lower, upper = boxes_for_kernel(volumes, self.body_count)
-        room, search = self._memory
+        room, table = self._memory
         level_count, huge_count = arrange_boxes(lower, upper, self.smallest_cell, room)
-        while True:
+        box_tests = cells = 0
+
+        def search(pairs: Ints) -> int:
+            nonlocal box_tests, cells
             place = found = box_tests = cells = 0
             while place < self.body_count:
                 place, found, more_tests, more_cells = find_pairs(
-                    lower, upper, huge_count, search.table[0], place, found, _SLICE, self._pairs
+                    lower, upper, huge_count, table.table[0], place, found, _SLICE, pairs
                 )
                 box_tests, cells = box_tests + more_tests, cells + more_cells
-            if found < self._pairs.shape[1]:
-                break
-            refuse_too_many_pairs(found)
-            # A quarter more than needed: the next frame usually has a few pairs more.
-            self._pairs = np.empty((3, found + found // 4 + 1), np.int32)
-        sorted_pairs = np.empty((2, found), np.int32)
-        kept = sort_pairs(self._pairs, found, room.tally, sorted_pairs)
+            return found
+
+        found, self._pairs = find_with_room(search, self._pairs)
+        pairs = sorted_once(self._pairs, found, room.tally)
         self.counters = {
             "box_tests": int(box_tests),
             "cells": int(cells),
             "levels": level_count,
             "huge_boxes": huge_count,
-            "pairs": kept,
+            "pairs": len(pairs.body_a),
         }
-        return CandidatePairs(sorted_pairs[0, :kept], sorted_pairs[1, :kept])
+        return pairs
 
     def change(self, body_count: int, old_to_new: NDArray[np.integer]) -> None:
-        """Go on with other bodies."""
+        """Continue with other bodies."""
         if body_count != self.body_count:
-            memory = _memory_for(body_count)
-            self.body_count, self._memory = body_count, memory
+            self.body_count, self._memory = body_count, _memory_for(body_count)
 
 
 def _memory_for(body_count: int) -> tuple[Room, AddressTable]:
-    """Return the arrays for so many bodies, and the table of those that the search sees."""
+    """Return the arrays for n bodies, and the table of those the search uses."""
     room = Room.of(body_count)
     return room, search_table(room)
 
 
 class SearchCounts(NamedTuple):
-    """The place to go on from, pairs found so far, and box tests made and cells visited now."""
+    """The place to continue from, pairs so far, and tests and cells of this call."""
 
     place: int
     found: int
@@ -137,7 +135,7 @@ class SearchCounts(NamedTuple):
 
 
 class CellRange(NamedTuple):
-    """Cells from the one of a box's lower corner to that of its upper corner, on one level."""
+    """The cells from a box's lower corner to its upper corner, on one level."""
 
     x: int
     y: int
@@ -151,12 +149,12 @@ class CellRange(NamedTuple):
 def find_pairs(
     lower: Floats, upper: Floats, huge_count: int, table: Addresses, first: int, found: int, most: int, pairs: Ints
 ) -> SearchCounts:
-    """Write pairs (3,k) in no order, some twice, while there is room, for the boxes from `first` of the table on.
+    """Write pairs (3,k), unordered, some twice, from box `first` of the table on.
 
-    Goes on to little more than `most` box tests. The last column is never a result: what does not fit goes there.
+    Stops soon after `most` box tests. The last column is scratch: pairs that do not fit go there.
     """
     grid, box_count = open_search(table), lower.shape[0] - huge_count
-    # Borrowed: counting references to the pairs in the search would take half of its time.
+    # Borrowed: reference counts of the pairs would take half of the search's time.
     counts = search_cells(grid, box_count, first, found, most, borrowed(pairs))
     if counts.place < box_count:
         return counts
@@ -169,10 +167,10 @@ def find_pairs(
 
 @kernel
 def search_cells(grid: SearchTable, box_count: int, first: int, found: int, most: int, pairs: Ints) -> SearchCounts:
-    """Compare every sorted box from `first` on with those of its own level in the cells from its own on, and of coarser levels.
+    """Compare every box from `first` on with boxes of its own and coarser levels.
 
-    Comparisons wait in a list: made at once, in loops that end after an unforeseeable number of rounds, they take 130 ns a box
-    instead of 90. For the same reason all but the comparisons is inlined here.
+    Comparisons are queued: made at once, in loops of unpredictable length, they take 130 ns per box instead of 90. For the same
+    reason everything but the comparisons is inlined here.
     """
     tests = 0
     cells = 0
@@ -185,8 +183,8 @@ def search_cells(grid: SearchTable, box_count: int, first: int, found: int, most
         own = as_int64(grid.level[grid.body[place]])
         for level in range(own, -1, -1):
             reached = ask_on_level(grid, place, level, asked)
-            # Boxes that reach this one start in a cell from one before its lower corner's to its upper corner's. On the
-            # own level the search begins behind the box itself: boxes that start in cells before come and find it.
+            # Boxes that reach this one start between the cell before its lower corner and that of its upper corner. On its
+            # own level the search starts after the box itself: boxes in earlier cells find it themselves.
             before = 0 if level == own else 1
             skipped = place + 1 if level == own else 0
             row_x = reached.x - before
@@ -195,7 +193,7 @@ def search_cells(grid: SearchTable, box_count: int, first: int, found: int, most
             while row_x <= reached.last_x:
                 run_z = min(reached.last_z, first_z | RUN_MASK)
                 slot = np.uint64(slot_of(row_x, row_y, first_z, level, slots))
-                # By way of int64: Numba makes a float of an unsigned and a signed integer.
+                # Via int64: Numba turns an unsigned and a signed integer into a float.
                 start = max(as_int64(slot_start[slot]), skipped)
                 length = as_int64(slot_start[slot + np.uint64(run_z + 1 - first_z)]) - start
                 skipped = 0
@@ -220,7 +218,7 @@ def search_cells(grid: SearchTable, box_count: int, first: int, found: int, most
 
 @kernel(forceinline=True)
 def ask_on_level(grid: SearchTable, place: int, level: int, asked: int) -> CellRange:
-    """Enter a box among those for which comparisons wait, in ticks of a level; return the cells that it reaches there."""
+    """Add a box to those with queued comparisons; return its cells on this level."""
     box, scale = grid.boxes[place], grid.scale[level]
     x, y, z = tick_of(box.lower_x, scale.x), tick_of(box.lower_y, scale.y), tick_of(box.lower_z, scale.z)
     last_x, last_y, last_z = tick_of(box.upper_x, scale.x), tick_of(box.upper_y, scale.y), tick_of(box.upper_z, scale.z)
@@ -233,11 +231,11 @@ def ask_on_level(grid: SearchTable, place: int, level: int, asked: int) -> CellR
 
 @kernel(forceinline=True)
 def let_wait(grid: SearchTable, asked: int, start: int, length: int, count: int, found: int, pairs: Ints) -> tuple[int, int]:
-    """Let comparisons wait with a run of the table; return how many wait then, and how many pairs are found so far."""
+    """Queue comparisons with a run of the table; return how many wait, and the pairs."""
     waiting_for: Any = grid.waiting_for
     waiting_with: Any = grid.waiting_with
     while True:
-        # Eight are always written, which takes one instruction and no decision; few runs are longer.
+        # Always eight are written: one instruction and no branch; few runs are longer.
         for k in range(_BATCH):
             waiting_for[np.uint64(count + k)] = asked
         for k in range(_BATCH):
@@ -254,9 +252,9 @@ def let_wait(grid: SearchTable, asked: int, start: int, length: int, count: int,
 
 @kernel
 def compare_waiting(grid: SearchTable, count: int, found: int, pairs: Ints) -> int:
-    """Make the comparisons that wait, in ticks and then exactly; return the number of pairs found so far."""
-    # Six comparisons in two subtractions, 2 ns instead of 6. Every pair is written without a decision, and one that may
-    # overlap makes the next go to the next place. Boxes of another level in a shared slot are found elsewhere.
+    """Make the queued comparisons, in ticks and then exactly; return the pair count."""
+    # Six comparisons in two subtractions, 2 ns instead of 6. Every pair is written without a branch; one that may overlap
+    # advances the place of the next. Boxes of another level in a shared slot are found elsewhere.
     waiting_for: Any = grid.waiting_for
     waiting_with: Any = grid.waiting_with
     body, boxes = grid.body, grid.boxes
@@ -285,7 +283,7 @@ def compare_waiting(grid: SearchTable, count: int, found: int, pairs: Ints) -> i
             & (a_box.upper_y >= b_box.lower_y)
             & (a_box.lower_z <= b_box.upper_z)
             & (a_box.upper_z >= b_box.lower_z)
-            & (i != j)  # cells that share a slot can bring a box to itself
+            & (i != j)  # cells that share a slot can pair a box with itself
         ):
             found += 1
     return found
@@ -293,24 +291,17 @@ def compare_waiting(grid: SearchTable, count: int, found: int, pairs: Ints) -> i
 
 @kernel
 def compare_huge(lower: Floats, upper: Floats, grid: SearchTable, huge_count: int, found: int, pairs: Ints) -> int:
-    """Compare the huge boxes with all boxes, and with each other once; return the number of pairs found so far."""
+    """Compare the huge boxes with all boxes; return the number of pairs found so far."""
     level, huge = grid.level, grid.huge
     last = pairs.shape[1] - 1
     passed = 0
     for i in range(lower.shape[0]):
-        # The list ascends, so that a huge box has met those before it already.
+        # The list ascends: a huge box has already met those before it.
         if level[i] == HUGE:
             passed += 1
         for h in range(passed if level[i] == HUGE else 0, huge_count):
             other = huge[h]
-            if (
-                lower[i, 0] <= upper[other, 0]
-                and upper[i, 0] >= lower[other, 0]
-                and lower[i, 1] <= upper[other, 1]
-                and upper[i, 1] >= lower[other, 1]
-                and lower[i, 2] <= upper[other, 2]
-                and upper[i, 2] >= lower[other, 2]
-            ):
+            if overlap(lower, upper, i, other):
                 column = min(found, last)
                 pairs[0, column] = min(i, other)
                 pairs[1, column] = max(i, other)

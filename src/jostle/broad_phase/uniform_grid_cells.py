@@ -1,10 +1,9 @@
-"""The table of `uniform_grid`: boxes classed by size, and sorted by the cell of their lower corner.
+"""The table of `uniform_grid`: boxes classed by size and sorted by cell.
 
-Each class is a level with cells a little larger than its largest box. A cell is found by a hash of its three numbers and
-its level; boxes whose cells share a slot of the table stand next to each other, in arrays of their own (`Room`).
-Everything that makes cells robust is here: coordinates up to 1e200, boxes over any number of decades of size, points,
-plates, a body that has flown off, and boxes without an end. Cell numbers are monotone in the coordinate, rounding
-included, which is what the guarantee of the search rests on.
+Each class is a level with cells slightly larger than its largest box. A cell is found by a hash of its three numbers and its level;
+boxes whose cells share a slot of the table are adjacent, in arrays of their own (`Room`).
+Everything that makes cells robust is here: coordinates up to 1e200, box sizes over any number of decades, points, plates, a body
+that has flown off, and infinite boxes. Cell numbers are monotone in the coordinate, rounding included; the guarantee rests on that.
 """
 
 from __future__ import annotations
@@ -20,36 +19,36 @@ from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import Record, Rows, Struct, float64, int32, int64, opener, uint32
 
-Indices = NDArray[np.uint32]  # unsigned, because Numba asks of every signed index whether it is negative
+Indices = NDArray[np.uint32]  # unsigned: Numba tests whether a signed index is negative
 
 # Sizes are binned by the exponent and the first two bits of the mantissa of a float64: four bins per factor of two.
 _BIN_SHIFT = 50
 _BIN_COUNT = 8192
 _BINS_PER_LEVEL = 4
 _MOST_LEVELS = _BIN_COUNT // _BINS_PER_LEVEL + 1
-# Up to this many largest boxes are compared with all others rather than given a level: a comparison streams through
-# memory at 1 to 2 ns, a visit to a coarser level costs about 60 ns.
+# Up to this many largest boxes are compared with all others instead of getting a level: a comparison streams through memory at
+# 1 to 2 ns, a visit to a coarser level costs about 60 ns.
 _FEW = 8
 HUGE = -1
-_FARTHEST = 1e200  # a box that reaches beyond is huge; differences and cell numbers of the others stay finite
+_FARTHEST = 1e200  # a box that reaches farther is huge; differences and cell numbers of the others stay finite
 
-# Cells are larger than boxes by 1/64 and numbered up to ±2^44, where the roundings of two cell numbers amount to 2^-8 of a
-# cell: a box can then never seem two cells away from one it touches. Cells are divided into 64 ticks.
+# Cells are larger than boxes by 1/64 and numbered up to ±2^44, where two cell numbers round by 2^-8 of a cell: a box is then
+# never two cells away from one it touches. Cells are divided into 64 ticks.
 _CELL_PADDING = 1.0 + 1.0 / 64.0
 _SMALLEST_CELL = 1e-90
 _CELL_PER_DISTANCE = 2.0**-42  # a cell is at least this part of the usual distance from the origin
-_FLATTEST = 1.0 / 8.0  # cells are at least this part of the longest edge: a box of a finer level never meets very many
+_FLATTEST = 1.0 / 8.0  # cells are at least this part of the longest edge, so that a box of a finer level meets few
 _TICKS = 64.0
 TICK_BITS = 6
 _LAST_TICK = 2.0**50
 
-# Three ticks, modulo 2^20, share an integer; the bit above each is free to be borrowed from in a subtraction.
+# Three ticks, modulo 2^20, share an integer; subtraction may borrow from the free bit above each.
 _TICK_MASK = (1 << 20) - 1
 SIGN_BITS = 1 << 19 | 1 << 40 | 1 << 61
 FREE_BITS = 1 << 20 | 1 << 41 | 1 << 62
 
-# Runs of 256 cells along z stay together in the table, because neighbours along z are visited together. The multipliers
-# are 2^63 over the powers of 1.2207…, the root of x^4 = x + 1, whose multiples spread evenly.
+# Runs of 256 cells along z are adjacent in the table, because neighbours along z are visited together. The multipliers are 2^63
+# over the powers of 1.2207…, the root of x^4 = x + 1, whose multiples spread evenly.
 _RUN_BITS = 8
 RUN_MASK = 255
 _MIX_X = 7555532853418227329
@@ -59,21 +58,21 @@ _MIX_LEVEL = 4153280020328036629
 _SLOTS_PER_BODY = 4  # with 2 a third more comparisons, with 8 no fewer milliseconds
 SPARE_SLOTS = 258  # a run may begin in the last slot, and slots are counted two ahead
 
-# Comparisons, and boxes that ask for them, that are dealt with together: 21 KB, within the first cache.
+# Queued comparisons, and boxes that queue them: 21 KB, within the L1 cache.
 WAITING = 2048
 ASKING = 256
 
 
 class Room(NamedTuple):
-    """Arrays that the kernels work in, kept from frame to frame: fresh memory would cost as much as the search."""
+    """Work arrays, kept between frames: fresh memory would cost as much as the search."""
 
-    extent: Floats  # (n,) longest edge of each box, or -1 for a box without an end
+    extent: Floats  # (n,) longest edge of each box, or -1 for an infinite box
     extent_bits: Longs  # the same memory, read as integers
-    bins: Ints  # (bins,) first how many boxes have which size, then the level of each size
+    bins: Ints  # (bins,) first the number of boxes of each size, then the level of each size
     level: Ints  # (n,) level of each box, 0 the coarsest, or HUGE
-    ticks_per_unit: Floats  # (levels, 3) first the edges of the cells, then how many ticks a unit of length has
+    ticks_per_unit: Floats  # (levels, 3) first the cell edges, then ticks per unit of length
     slot: Ints  # (n,) place of each box's cell in the table
-    slot_start: Indices  # (slots,) where the boxes of a slot start; they stop where those of the next slot start
+    slot_start: Indices  # (slots,) where the boxes of a slot start; they end where the next slot starts
     body: Ints  # (n,) bodies in the order of the table
     box: Floats  # (n, 6) their lower and upper corners
     ticks: Longs  # (n, 2) the same in ticks of their level, packed
@@ -101,7 +100,7 @@ class Room(NamedTuple):
 
 
 class CellScale(Record):
-    """Ticks of a level in a unit of length along each axis."""
+    """Ticks of a level per unit of length along each axis."""
 
     x: float64
     y: float64
@@ -127,7 +126,7 @@ class PackedTicks(Record):
 
 
 class SearchTable(Struct):
-    """The table as the search sees it, and the comparisons that wait."""
+    """The table as the search sees it, and the queued comparisons."""
 
     level: Rows[int32]
     scale: Rows[CellScale]
@@ -136,7 +135,7 @@ class SearchTable(Struct):
     boxes: Rows[TableBox]
     ticks: Rows[PackedTicks]
     huge: Rows[int32]
-    asking: Rows[uint32]  # (ASKING,) places of boxes for which comparisons wait
+    asking: Rows[uint32]  # (ASKING,) places of boxes with queued comparisons
     asking_ticks: Rows[PackedTicks]  # (ASKING,) their corners in ticks of the level visited
     waiting_for: Rows[uint32]  # (WAITING,) comparisons: row of `asking`
     waiting_with: Rows[uint32]  # (WAITING,) and place of the other box
@@ -164,7 +163,7 @@ def search_table(room: Room) -> AddressTable:
 
 @kernel
 def arrange_boxes(lower: Floats, upper: Floats, smallest_cell: float, room: Room) -> tuple[int, int]:
-    """Class the boxes (n,3) by size and sort them by cell; return how many levels and how many huge boxes there are."""
+    """Class boxes (n,3) by size and sort them by cell; return level and huge counts."""
     lowest_bin, highest_bin = count_sizes(lower, upper, smallest_cell, room.extent, room.extent_bits, room.bins)
     level_count = group_sizes(room.bins, lowest_bin, highest_bin)
     huge_count = give_levels(lower, upper, max(smallest_cell, _SMALLEST_CELL), level_count, room)
@@ -178,7 +177,7 @@ def arrange_boxes(lower: Floats, upper: Floats, smallest_cell: float, room: Room
 def count_sizes(
     lower: Floats, upper: Floats, smallest_cell: float, extent: Floats, extent_bits: Longs, bins: Ints
 ) -> tuple[int, int]:
-    """Write the longest edges (n,) and count them by size; return the lowest and the highest bin in use."""
+    """Write longest edges (n,) and count sizes; return the lowest and highest bin."""
     n = lower.shape[0]
     for i in range(n):
         longest = smallest_cell
@@ -204,7 +203,7 @@ def count_sizes(
 
 @kernel
 def group_sizes(bins: Ints, lowest_bin: int, highest_bin: int) -> int:
-    """Turn the counts (bins,) into the level of each bin, or HUGE; return the number of levels."""
+    """Turn counts (bins,) into the level of each bin, or HUGE; return the level count."""
     remaining = 0
     for size in range(lowest_bin, highest_bin + 1):
         remaining += bins[size]
@@ -215,8 +214,8 @@ def group_sizes(bins: Ints, lowest_bin: int, highest_bin: int) -> int:
         if bins[top] == 0:
             top -= 1
             continue
-        # How far down does a handful of boxes reach? They are huge if leaving them out makes the cells of the next level
-        # smaller by two bins or more, and if most boxes would have to visit them on a level of their own.
+        # How far down does a handful of boxes reach? They are huge if leaving them out makes the next level's cells smaller
+        # by two bins or more, and if most boxes would have to visit them on a level of their own.
         few = 0
         below = top
         while below >= lowest_bin and few + bins[below] <= _FEW:
@@ -236,7 +235,7 @@ def group_sizes(bins: Ints, lowest_bin: int, highest_bin: int) -> int:
 
 @kernel
 def give_levels(lower: Floats, upper: Floats, smallest_cell: float, level_count: int, room: Room) -> int:
-    """Write the level of each box, the ticks of each level and the huge boxes; return how many those are."""
+    """Write levels of boxes, ticks of levels and the huge boxes; return their number."""
     edges = room.ticks_per_unit
     for level in range(level_count):
         for k in range(3):
@@ -271,8 +270,8 @@ def give_levels(lower: Floats, upper: Floats, smallest_cell: float, level_count:
 
 @kernel
 def enlarge_cells(lower: Floats, level_of: Ints, edges: Floats, level_count: int) -> None:
-    """Enlarge the cells of boxes that are tiny for where they are (points, or 1e-12 across at 100): numbers would run out."""
-    # The mean of exponents, unlike the largest coordinate, is not spoilt by the one body that has flown off to 1e20.
+    """Enlarge cells that are tiny for their distance from the origin."""
+    # For example points, or 1e-12 across at 100. One body that has flown off to 1e20 barely affects the mean of exponents.
     exponents = np.zeros(level_count)
     boxes = np.zeros(level_count)
     for i in range(lower.shape[0]):
@@ -288,7 +287,7 @@ def enlarge_cells(lower: Floats, level_of: Ints, edges: Floats, level_count: int
 
 @kernel
 def tick_of(coordinate: float, ticks_per_unit: float) -> int:
-    """Return the tick of a coordinate along one axis, clamped so that it fits an integer; monotone, rounding included."""
+    """Return the clamped tick of a coordinate; monotone, rounding included."""
     tick = coordinate * ticks_per_unit
     if tick > _LAST_TICK:
         tick = _LAST_TICK
@@ -305,15 +304,15 @@ def packed(x: int, y: int, z: int) -> int:
 
 @kernel
 def slot_of(x: int, y: int, z: int, level: int, slots: int) -> int:
-    """Return the table slot of a cell: the top half of a multiplicative hash, scaled to the number of slots."""
-    # Python's whole numbers do not wrap around as int64 does, but their 64 lowest bits are the same.
+    """Return the slot of a cell: the top half of a multiplicative hash, scaled."""
+    # Python integers do not wrap around like int64, but their 64 lowest bits are the same.
     mixed = x * _MIX_X + y * _MIX_Y + (z >> _RUN_BITS) * _MIX_Z + level * _MIX_LEVEL
     return (((mixed >> 32) & 0xFFFFFFFF) * slots >> 32) + (z & RUN_MASK)
 
 
 @kernel
 def sort_by_cell(lower: Floats, upper: Floats, room: Room) -> None:
-    """Counting sort of the boxes by the slot of their lower corner's cell; huge boxes are left out."""
+    """Sort the boxes by the slot of their lower corner's cell, without huge boxes."""
     slot_start = room.slot_start
     scale = room.ticks_per_unit
     slots = slot_start.shape[0] - SPARE_SLOTS
@@ -327,8 +326,8 @@ def sort_by_cell(lower: Floats, upper: Floats, room: Room) -> None:
             z = tick_of(lower[i, 2], scale[level, 2]) >> TICK_BITS
             slot = slot_of(x, y, z, level, slots)
             room.slot[i] = slot
-            # Counted two slots ahead: after summing, a slot starts at slot_start[slot + 1], and filling it moves that to
-            # where it stops and the next one starts.
+            # Counted two slots ahead: after summing, a slot starts at slot_start[slot + 1], and filling it moves that to its
+            # end, where the next one starts.
             slot_start[slot + 2] += 1
     for slot in range(1, slot_start.shape[0]):
         slot_start[slot] += slot_start[slot - 1]

@@ -1,9 +1,9 @@
-"""VolumeTable: the central table of bounding volumes, a sphere for each body, moved to the world by one kernel.
+"""VolumeTable: the central table of bounding spheres, one per body.
 
 Paper: Lock, Wills 2000, §6, "Bounding volumes" and "Centralised bounding volume table": the centre of a body's volume is the
 midpoint of its two most distant vertices. Deviation: the paper's radius, half of their distance, does not bound (of 200 random
-polytopes 193 stick out); here it is the distance to the farthest vertex. Boxes are centre ± radius, as in the paper: they need
-not follow the turning of a body.
+polytopes 193 stick out); here it is the distance to the farthest vertex. Boxes are centre ± radius, as in the paper: rotating a
+body does not change them.
 Guarantee: every world vertex lies in the closed sphere, under every accepted pose, rounding included. The two most distant
 vertices are exact unless a mesh is so large and so round that finding them takes more than 2²⁶ comparisons; then nearly so.
 """
@@ -22,7 +22,7 @@ from jostle.geometry.vector import Vec3, dot, minus, point_at, write_point
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
-# An accepted pose may lengthen a vector by half of 3e-5 of it.
+# An accepted pose may lengthen a vector by 1.5e-5 of its length.
 STRETCH = 1.6e-5
 # Of the largest coordinates: roundings of world vertices, of the centre, and of distances.
 ROUNDING = 2.0**-48
@@ -30,7 +30,7 @@ _MOST_COMPARISONS = 1 << 26
 
 
 class VolumeTable:
-    """Bounding spheres of bodies: in the bodies' own frames, and on request in the world.
+    """Bounding spheres of bodies, in their own frames and in the world.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class VolumeTable:
         return len(self.radius)
 
     def deform(self, body: int, vertices: Floats) -> None:
-        """Give a body other vertices (v, 3); its sphere is then the one about the middle of their box."""
+        """Set a body's vertices (v, 3); its sphere is then about the middle of their box."""
         lower, upper = np.empty((2, 3))
         box_of_points(read_only_view(vertices), lower, upper)
         self.centre[body] = 0.5 * lower + 0.5 * upper
@@ -69,7 +69,7 @@ class VolumeTable:
 
 
 def sphere_of(points: Floats) -> tuple[Floats, float]:
-    """Return the midpoint (3,) of the two most distant of points (v, 3), and the distance from there to the farthest."""
+    """Return the midpoint (3,) of the two most distant points (v, 3), and a radius."""
     points = read_only_view(points)
     lower, upper = np.empty((2, 3))
     box_of_points(points, lower, upper)
@@ -82,7 +82,7 @@ def sphere_of(points: Floats) -> tuple[Floats, float]:
 
 @kernel
 def farthest_from(points: Floats, at: Vec3) -> tuple[int, float]:
-    """Return the number and the distance of that one of points (v,3) which is farthest from another."""
+    """Return the index and distance of the point of (v,3) farthest from `at`."""
     farthest = 0
     largest = -1.0
     for i in range(points.shape[0]):
@@ -96,8 +96,11 @@ def farthest_from(points: Floats, at: Vec3) -> tuple[int, float]:
 
 @kernel
 def farthest_pair(points: Floats, order: NDArray[np.int64], reach: Floats, most: int) -> tuple[int, int]:
-    """Return the two most distant of points (v,3), given how far each is from the middle and the order of that, farthest first."""
-    # From the farthest to the one farthest from it is a good beginning; then no two can be farther apart than they reach.
+    """Return the two most distant points of (v,3).
+
+    `reach` is each point's distance from the middle, `order` sorts by it, farthest first.
+    """
+    # The farthest point and the one farthest from it are a good start; no two are farther apart than their reaches together.
     a = order[0]
     b, distance = farthest_from(points, point_at(points, a))
     best = distance * distance
@@ -122,7 +125,7 @@ def farthest_pair(points: Floats, order: NDArray[np.int64], reach: Floats, most:
 
 @kernel(forceinline=True)
 def world_sphere(poses: Floats, i: int, centres: Floats, radii: Floats) -> tuple[Vec3, float]:
-    """Return the world centre and radius of local sphere i, rounding and stretching of its pose included."""
+    """Return the world centre and radius of local sphere i, allowing for rounding."""
     x, y, z = centres[i, 0], centres[i, 1], centres[i, 2]
     u = ((poses[i, 0, 0] * x + poses[i, 0, 1] * y) + poses[i, 0, 2] * z) + poses[i, 0, 3]
     v = ((poses[i, 1, 0] * x + poses[i, 1, 1] * y) + poses[i, 1, 2] * z) + poses[i, 1, 3]
@@ -141,10 +144,13 @@ def move_spheres(poses: Floats, centres: Floats, radii: Floats, world_centres: F
 
 @kernel
 def trim_boxes(poses: Floats, centres: Floats, radii: Floats, lower: Floats, upper: Floats) -> None:
-    """Cut world boxes (n,3) down to those of local spheres (n,3), (n,) under poses (n,4,4); spheres without an end cut nothing."""
+    """Trim world boxes (n,3) to those of spheres (n,3), (n,) under poses (n,4,4).
+
+    Infinite spheres trim nothing.
+    """
     for i in range(radii.shape[0]):
         (u, v, w), radius = world_sphere(poses, i, centres, radii)
-        # Rounding of the six differences is a thousandth of what the radius has for rounding.
+        # Rounding of the six differences is a thousandth of the radius's allowance for rounding.
         lower[i, 0], upper[i, 0] = max(lower[i, 0], u - radius), min(upper[i, 0], u + radius)
         lower[i, 1], upper[i, 1] = max(lower[i, 1], v - radius), min(upper[i, 1], v + radius)
         lower[i, 2], upper[i, 2] = max(lower[i, 2], w - radius), min(upper[i, 2], w + radius)

@@ -1,9 +1,9 @@
-"""The kernels of `priority_queue`: a heap of pairs by their wake-up times, and how soon two spheres can meet.
+"""Kernels of `priority_queue`: a heap of pairs by wake-up time.
 
-One array holds every pair once, as a whole number: the wake-up time in the upper 32 bits (the bits of a float32, rounded down,
-which sort as the times do), the two bodies in 16 bits each. Its front is a heap of the pairs that sleep, four children to a node
-so that they share a cache line; its back, in no order, are the pairs that are awake.
-A body is a row of numbers: where it is, how large, how fast, and its bounds.
+One array holds every pair once, as an integer: the wake-up time in the upper 32 bits (the bits of a float32, rounded down, which
+sort like the times), the two bodies in 16 bits each. Its front is a heap of the sleeping pairs, with four children per node that
+share a cache line; its back, unordered, are the pairs that are awake.
+A body is a row of numbers: position, size, velocity and bounds.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from jostle.broad_phase.bounding_spheres import spheres_overlap
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 
-# Columns of a body. Its bounds are those it was given, with caution, and what rounding adds to them.
+# Columns of a body. Its bounds are the given ones, with caution, plus rounding.
 X, RADIUS, REACH, VX, SPEED, ACCELERATION, SPEED_ROUNDING, ACCELERATION_ROUNDING, COLUMNS = 0, 3, 4, 5, 8, 9, 10, 11, 12
-NEW = 2  # a body that the queue has not seen, as a jump
+NEW = 2  # in `jumped`: a body that the queue has not seen
 TOO_FAR, TOO_SUDDEN = 1, 2
 
-ALLOWANCE = 1.0 + 1e-9  # of a bound: who moves by exactly his bound breaks it by rounding otherwise
-CAUTION = 1.0 + 1e-6  # bounds are taken to be larger by this than what is allowed
+ALLOWANCE = 1.0 + 1e-9  # of a bound: otherwise rounding breaks it for a body that moves exactly at its bound
+CAUTION = 1.0 + 1e-6  # sleeping times assume bounds larger by this than those allowed
 ROUNDING = 2.0**-47  # of the largest coordinate
-_SOONER = 1.0 - 1e-6  # of a time of sleep: 65,536 additions to the clock are off by less
-_GROWTH = 1.05  # a body that grew has room to grow on
-_SHRINKING = 1.0 - 2.0**-12  # in a frame, of room that is no longer needed: bodies that breathe keep theirs
+_SOONER = 1.0 - 1e-6  # of a sleeping time: 65,536 additions to the clock are off by less
+_GROWTH = 1.05  # a body that grew gets room to grow more
+_SHRINKING = 1.0 - 2.0**-12  # per frame, of unused room: pulsating bodies keep theirs
 _MOST_ROOM = 4.0
 _SLIGHTLY = 1.0 + 2.0**-30
-_STAY = 4.0  # frames: who would sleep for fewer stays awake, which costs less than going through the heap
+_STAY = 4.0  # frames: a pair that would sleep for fewer stays awake, which costs less than the heap
 
 # Places of `state`: pairs that sleep, the next awake pair to look at, pairs found, pairs woken, pairs compared.
 SLEEPING, NEXT, FOUND, WOKEN, COMPARED, STATE = 0, 1, 2, 3, 4, 5
@@ -42,10 +42,10 @@ def follow_bodies(
     centre: Floats, radius: Floats, jumped: Bytes, bounds: Floats, dt: float, last_dt: float, bodies: Floats, restart: Bytes,
     broken: Floats,
 ) -> tuple[bool, int]:  # fmt: skip
-    """Bring the rows of bodies up to date; flag those whose pairs have to be looked at anew: new, jumped, grown, out of bounds.
+    """Update the rows of bodies; flag those whose pairs must be tested again.
 
-    Returns whether time passes, and the number of the first body that broke a bound, or -1; `broken` (3,) then says which, what
-    it did and what it was allowed. A velocity that is not known is NaN.
+    Those are new, jumped, grown or out of bounds. Returns whether time passes, and the first body that broke a bound, or -1;
+    `broken` (3,) then holds which bound, the actual value and the allowed one. An unknown velocity is NaN.
     """
     passes = dt > 0.0 and anything_moves(centre, jumped, bodies)
     half = 0.5 * (dt + last_dt)
@@ -68,7 +68,7 @@ def follow_bodies(
                 for k in range(3):
                     bodies[i, VX + k] = np.nan
         elif passes:
-            # A bound may be broken by rounding, but not unseen: pairs sleep by what bodies do.
+            # Rounding may break a bound, but not unnoticed: sleeping times then include it.
             faster, sooner = rounding / dt, rounding * 2.0 / max(min(dt, last_dt) * half, 1e-300)
             add_rounding(bodies, i, SPEED_ROUNDING, faster, step > bodies[i, SPEED] * dt)
             add_rounding(bodies, i, ACCELERATION_ROUNDING, sooner, change > bodies[i, ACCELERATION] * half)
@@ -91,7 +91,7 @@ def follow_bodies(
 
 @kernel
 def anything_moves(centre: Floats, jumped: Bytes, bodies: Floats) -> bool:
-    """Whether a body that did not jump is elsewhere than it was; if not, no time passes."""
+    """Return whether any body moved without jumping; otherwise no time passes."""
     for i in range(centre.shape[0]):
         if not jumped[i]:
             for k in range(3):
@@ -102,12 +102,12 @@ def anything_moves(centre: Floats, jumped: Bytes, bodies: Floats) -> bool:
 
 @kernel(forceinline=True)
 def move_body(centre: Floats, i: int, dt: float, passes: bool, bodies: Floats) -> tuple[float, float, float]:
-    """Take a body to its centre; return its largest coordinate, how far it went, and by how much its velocity changed."""
+    """Move a body; return its largest coordinate, step length and velocity change."""
     largest = step = change = 0.0
     for k in range(3):
         old = bodies[i, X + k]
         largest = max(largest, abs(centre[i, k]))
-        if abs(old) > largest:  # not where it is not known
+        if abs(old) > largest:  # false for an unknown position, NaN
             largest = abs(old)
         by = centre[i, k] - old
         step += by * by
@@ -122,26 +122,29 @@ def move_body(centre: Floats, i: int, dt: float, passes: bool, bodies: Floats) -
 
 @kernel(forceinline=True)
 def add_rounding(bodies: Floats, i: int, column: int, needed: float, is_more: bool) -> None:
-    """Set what rounding adds to a bound: twice what is needed where there `is_more` than the bound, and less when dt is longer."""
+    """Set the rounding added to a bound.
+
+    It is twice `needed` if the motion `is_more` than the bound; otherwise it may shrink.
+    """
     bodies[i, column] = 2.0 * needed if is_more else min(bodies[i, column], 4.0 * needed)
 
 
 @kernel(forceinline=True)
 def make_room(bodies: Floats, i: int, rounding: float, is_new: bool, restart: Bytes) -> None:
-    """Bring the reach of a body up to date, a radius within which it can change without waking anybody."""
+    """Update a body's reach, the radius in which it can change without waking pairs."""
     tight = (bodies[i, RADIUS] + 2.0 * rounding) * _SLIGHTLY
     reach = bodies[i, REACH]
     if is_new or bodies[i, RADIUS] + rounding > reach:
         bodies[i, REACH] = tight if is_new else tight * _GROWTH
         restart[i] = 1
     elif tight < reach:
-        # Only ever less: who went to sleep by a larger reach sleeps well.
+        # Only decreases: pairs that went to sleep by a larger reach remain safe.
         bodies[i, REACH] = max(tight, min(reach * _SHRINKING, tight * _MOST_ROOM))
 
 
 @kernel(forceinline=True)
 def look_at(bodies: Floats, a: int, b: int, dt: float) -> float:
-    """-1 where the spheres of two bodies overlap, or else a time within which they cannot meet while the bounds hold."""
+    """Return -1 if two spheres overlap, else a time in which they cannot meet."""
     x, y, z = bodies[b, X] - bodies[a, X], bodies[b, X + 1] - bodies[a, X + 1], bodies[b, X + 2] - bodies[a, X + 2]
     if spheres_overlap(x, y, z, bodies[a, RADIUS] + bodies[b, RADIUS]):
         return -1.0
@@ -154,15 +157,15 @@ def look_at(bodies: Floats, a: int, b: int, dt: float) -> float:
     acceleration = bodies[a, ACCELERATION] + bodies[b, ACCELERATION]
     if not acceleration < np.inf:
         return by_speed * _SOONER
-    # Along the line of centres as it is now; the distance is never less than its projection on that line.
+    # Along the present line of centres; the distance is never less than its projection on that line.
     approach = (
         (bodies[a, VX] - bodies[b, VX]) * x
         + (bodies[a, VX + 1] - bodies[b, VX + 1]) * y
         + (bodies[a, VX + 2] - bodies[b, VX + 2]) * z
     ) / distance
-    # What is known is the mean over the last frame; by its end the velocity may have changed as in half of it.
+    # The measured velocity is the mean of the last frame; by its end it may have changed for half a frame.
     approach += 0.5 * acceleration * dt
-    if approach != approach:  # a velocity that is not known yet
+    if approach != approach:  # a velocity is still unknown
         return by_speed * _SOONER
     root = math.sqrt(approach * approach + 2.0 * acceleration * gap)
     by_acceleration = np.inf
@@ -175,7 +178,10 @@ def look_at(bodies: Floats, a: int, b: int, dt: float) -> float:
 
 @kernel(forceinline=True)
 def time_bits(time: float, single: NDArray[np.float32], bits: Ints) -> int:
-    """The bits of the float32 at or below a time >= 0, which sort as times do; (1,) float32 and the same memory as int32."""
+    """Return the bits of the float32 at or below a time >= 0.
+
+    `bits` is `single` (1,) viewed as int32.
+    """
     single[0] = np.float32(time)
     found = as_int64(bits[0])
     if np.float64(single[0]) > time:
@@ -185,7 +191,7 @@ def time_bits(time: float, single: NDArray[np.float32], bits: Ints) -> int:
 
 @kernel(forceinline=True)
 def bodies_of_key(key: int) -> tuple[int, int]:
-    """Return the two bodies of a pair in the queue."""
+    """Return the two bodies of a queue entry."""
     return (key >> 16) & 0xFFFF, key & 0xFFFF
 
 
@@ -235,7 +241,7 @@ def make_heap(queue: Longs, count: int) -> None:
 
 @kernel
 def list_pairs(chosen: Bytes, queue: Longs, at: int) -> int:
-    """Write the keys of all pairs of which one at least is chosen (n,), with a time that has come; return where they end."""
+    """Write the keys of all pairs with a chosen body (n,); return where they end."""
     n = chosen.shape[0]
     for a in range(n):
         for b in range(a + 1, n):
@@ -247,7 +253,10 @@ def list_pairs(chosen: Bytes, queue: Longs, at: int) -> int:
 
 @kernel
 def renumber_pairs(old: Longs, begin: int, end: int, new_number: Longs, queue: Longs, at: int) -> int:
-    """Write the keys from `begin` to `end` of those bodies that stay under their new numbers; return where they end."""
+    """Write renumbered keys from `begin` to `end`; return where they end.
+
+    Pairs of removed bodies are dropped.
+    """
     for place in range(begin, end):
         key = old[place]
         i, j = bodies_of_key(key)
@@ -260,7 +269,7 @@ def renumber_pairs(old: Longs, begin: int, end: int, new_number: Longs, queue: L
 
 @kernel
 def wake_bodies(queue: Longs, state: Longs, restart: Bytes) -> None:
-    """Wake all pairs of the bodies that are flagged, and take the flags down."""
+    """Wake all pairs of flagged bodies, and clear the flags."""
     sleeping = state[SLEEPING]
     at = 0
     while at < sleeping:
@@ -281,7 +290,7 @@ def wake_bodies(queue: Longs, state: Longs, restart: Bytes) -> None:
 
 @kernel
 def turn_back(queue: Longs, sleeping: int, by: float, single: Singles, bits: Ints) -> None:
-    """Count time from `by` on."""
+    """Move the zero of time to `by`."""
     for at in range(sleeping):
         bits[0] = np.int32(queue[at] >> 32)
         queue[at] = time_bits(max(0.0, np.float64(single[0]) - by), single, bits) << 32 | (queue[at] & 0xFFFFFFFF)
@@ -291,10 +300,10 @@ def turn_back(queue: Longs, sleeping: int, by: float, single: Singles, bits: Int
 def run_queue(
     queue: Longs, state: Longs, bodies: Floats, clock: float, dt: float, pairs: Ints, single: Singles, bits: Ints, operations: int
 ) -> int:
-    """Wake the pairs whose time has come, and look at all that are awake; go on from `state` for about so many operations.
+    """Wake the due pairs and test all awake ones, for about `operations`.
 
-    Writes the pairs (3,k) of spheres that overlap while there is room (the last column is never a result), and sends to sleep
-    those that cannot meet for some frames. Returns the operations used.
+    Continues from `state`. Writes the pairs (3,k) of overlapping spheres while there is room (the last column is scratch), and puts
+    pairs that cannot meet for some frames to sleep. Returns the operations used.
     """
     now = time_bits(clock, single, bits)
     sleeping, found = state[SLEEPING], state[FOUND]
@@ -309,7 +318,7 @@ def run_queue(
             sleep = look_at(bodies, a, b, dt)
             until = time_bits(clock + max(sleep, 0.0), single, bits)
             if sleep > _STAY * dt and until > now:
-                # Most sleep on: a new time in the same place costs half of what taking out and putting in does.
+                # Most keep sleeping: a new time in the same place costs half of removing and inserting.
                 queue[0] = until << 32 | (key & 0xFFFFFFFF)
             else:
                 sleeping -= 1

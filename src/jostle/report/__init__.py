@@ -1,1 +1,1 @@
-"""Reports: pairs, contacts and batches, and the one way from rows of faces to them."""
+"""Reports: pairs, contacts and batches, and how rows of faces become reports."""

@@ -1,7 +1,7 @@
 """From rows of face pairs to a report: the steps shared by all methods.
 
-A method hands over `Rows` (faces, kinds, distances, and which of its pairs of bodies each belongs to); here they get their
-bodies and are summarised by pair, what solids add is added where it was asked for, and what the query does not want is left out.
+A method passes `Rows`: faces, kinds, distances, and the number of each row's body pair. The columns become those of the contacts;
+here they get their bodies, are summarised by pair, get the rows that `solid` adds, and are filtered for the query.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from jostle.report.row_kernels import label_runs
 
 
 class Rows(NamedTuple):
-    """Rows of many pairs: pair number, faces, kind and distance; sorted by (pair, face_a, face_b)."""
+    """Rows of many pairs, sorted by (pair, face_a, face_b); `pair` is a number."""
 
     pair: Ints
     face_a: Ints
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 
     @staticmethod
     def joined(parts: Sequence[Rows]) -> Rows:
-        """Return one after the other."""
+        """Return all rows, one part after the other."""
         return Rows(*(np.concatenate(column) for column in zip(*parts, strict=True))) if parts else NO_ROWS
 
 
@@ -47,7 +47,10 @@ NO_ROWS = Rows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int3
 
 
 def labelled(rows: Rows, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts, Pairs]:
-    """Return rows as contacts and their pairs, by one kernel: NumPy's dozen calls take longer than many a search."""
+    """Return rows as contacts, and their pairs.
+
+    One kernel does it: NumPy's dozen calls take longer than many a search.
+    """
     count = len(rows.pair)
     if count == 0:
         return Contacts.empty(), Pairs.empty()
@@ -63,7 +66,7 @@ def labelled(rows: Rows, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts,
 
 
 def contacts_of(body_a: Ints, body_b: Ints, rows: Rows, frame: Frame) -> Contacts:
-    """Return rows as contacts of these bodies; their geometry is computed on first access."""
+    """Return rows as contacts of these bodies, with geometry on first access."""
     _, face_a, face_b, kind, distance = rows
     details = details_of_rows(frame, body_a, body_b, face_a, face_b, kind)
     return Contacts(
@@ -72,18 +75,19 @@ def contacts_of(body_a: Ints, body_b: Ints, rows: Rows, frame: Frame) -> Contact
 
 
 def merged(one: Contacts, other: Contacts, frame: Frame) -> Contacts:
-    """All rows of both, in order."""
+    """Return all rows of both, sorted."""
     both: dict[str, Any] = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in CONTACT_COLUMNS}
     faces = (both["face_a"].astype(np.int64) << 32) + both["face_b"]  # a face may be -1
     order = np.lexsort((faces, pair_key(both["body_a"], both["body_b"])))  # four columns would take twice as long
-    rows = Contacts(**{name: column[order] for name, column in both.items()})
-    return replaced(rows, _details=details_of_rows(frame, rows.body_a, rows.body_b, rows.face_a, rows.face_b, rows.kind))
+    rows = {name: column[order] for name, column in both.items()}
+    details = details_of_rows(frame, *(rows[name] for name in ("body_a", "body_b", "face_a", "face_b", "kind")))
+    return Contacts(**rows, _details=details)
 
 
 def with_solids(contacts: Contacts, touching: Pairs, pairs: CandidatePairs, frame: Frame) -> tuple[Contacts, Pairs]:
-    """Add a row for every part of a body inside the other of its pair, and return which pairs overlap.
+    """Add a row for every part of a body inside another, and mark overlapping pairs.
 
-    `contacts` are all rows of the pairs, `touching` those of the pairs that have any.
+    `contacts` are all rows of the pairs, `touching` the pairs with rows.
     """
     if len(contacts) == 0 and not any_boxes_meet(pairs.body_a, pairs.body_b, frame):
         return contacts, touching
@@ -106,7 +110,7 @@ def with_solids(contacts: Contacts, touching: Pairs, pairs: CandidatePairs, fram
 
 
 def with_overlapping(pairs: Pairs, overlapping: CandidatePairs | Pairs) -> Pairs:
-    """Return the pairs with the kind OVERLAPPING where the others have it; all of those are among them."""
+    """Return the pairs with the kind OVERLAPPING for some of them."""
     if len(overlapping.body_a) == 0:
         return pairs
     kind = pairs.kind.copy()
@@ -116,7 +120,7 @@ def with_overlapping(pairs: Pairs, overlapping: CandidatePairs | Pairs) -> Pairs
 
 
 def summed_up(contacts: Contacts, before: Pairs) -> Pairs:
-    """Summarise contacts added to those of known pairs; overlapping pairs stay OVERLAPPING."""
+    """Summarise contacts again after rows were added; keep the kind OVERLAPPING."""
     return with_overlapping(Pairs.of(contacts), before.select(before.kind == OVERLAPPING))
 
 
@@ -131,20 +135,20 @@ def report_of(rows: Rows, pairs: CandidatePairs, frame: Frame, query: Query, cou
     if len(itself.pair):
         contacts = merged(contacts, contacts_of(itself.pair, itself.pair, itself, frame), frame)
         touching = summed_up(contacts, touching)
-    return as_asked(contacts, touching, counters, query)
+    return filter_for_query(contacts, touching, counters, query)
 
 
 def report_of_bodies(
     pairs: CandidatePairs, met: NDArray[Any], kind: NDArray[np.uint8], distance: Floats, counters: Counters
 ) -> Report:
-    """Return the report of the pairs that `met` chooses, with a kind and a distance each, for methods that know no faces."""
+    """Return the report of the pairs that `met` selects, for methods without faces."""
     body_a, body_b = pairs.body_a[met], pairs.body_b[met]
     found = Pairs(body_a=body_a, body_b=body_b, kind=kind, rows=np.zeros(len(body_a), np.int32), distance=distance)
     return Report(found, counters=counters)
 
 
-def as_asked(contacts: Contacts, pairs: Pairs, counters: Counters, query: Query) -> Report:
-    """Keep the rows that the query wants."""
+def filter_for_query(contacts: Contacts, pairs: Pairs, counters: Counters, query: Query) -> Report:
+    """Return the report with the rows that the query wants."""
     if query.rows == "faces" or (query.rows == "first" and len(contacts) == len(pairs)):
         return Report(pairs, contacts, counters)
     if query.rows == "first":
@@ -157,9 +161,8 @@ def as_asked(contacts: Contacts, pairs: Pairs, counters: Counters, query: Query)
 
 
 def _first_of_the_worst(contacts: Contacts, pairs: Pairs) -> NDArray[np.int64]:
-    """Of each pair the first row of its most severe kind."""
+    """Return the first row of the most severe kind of each pair."""
     starts = np.cumsum(pairs.rows) - pairs.rows
-    severe = contacts.kind == np.repeat(Pairs.of(contacts).kind, pairs.rows)  # of rows: that of the pair may be OVERLAPPING
-    # The first True of each run: the lowest index among the severe rows.
+    severe = contacts.kind == np.repeat(Pairs.of(contacts).kind, pairs.rows)  # kinds of rows: the pair may be OVERLAPPING
     index = np.where(severe, np.arange(len(severe)), len(severe))
     return np.minimum.reduceat(index, starts) if len(starts) else np.empty(0, np.int64)

@@ -1,4 +1,4 @@
-"""Batch: the results of `World.detect_many`, as flat arrays, because sets may be millions."""
+"""Batch: the results of `World.detect_many`, as flat arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jostle.tables import MOST_HTML_ROWS, counted, html_table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Batch:
-    """The results for n sets of poses: set k has the entries offsets[k] … offsets[k+1]-1.
+    """The results for n sets of poses; set k has offsets[k] … offsets[k+1]-1.
 
     Rows are sorted by (set, body_a, body_b, face_a, face_b). Columns that were not requested are empty.
     """
@@ -79,7 +79,7 @@ class Batch:
         sets = np.flatnonzero(self.touching)
         counts = {"pairs": np.diff(self.pair_offsets), "rows": np.diff(self.row_offsets)}
         rows = [{"set": k} | {name: int(count[k]) for name, count in counts.items()} for k in sets[:MOST_HTML_ROWS].tolist()]
-        return html_table(f"{self!r}, those that touch:" if rows else repr(self), rows, len(sets))
+        return html_table(f"{self!r}, touching sets:" if rows else repr(self), rows, len(sets))
 
     def with_ids(self, ids: Ints) -> Batch:
         """Return the batch with body ids instead of body numbers."""

@@ -1,6 +1,6 @@
-"""Contact geometry: where two faces touch or are closest, computed on first access.
+"""Contact geometry: where two faces touch or are closest; made on first access.
 
-Rows need the frame that they were found in; frames are snapshots, so it does not matter that the world has moved on.
+It needs the rows' frame. Frames are snapshots, so the world may have moved since.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from jostle.report.report import Closest, Details
 def details_of_rows(
     frame: Frame, body_a: Ints, body_b: Ints, face_a: Ints, face_b: Ints, kind: NDArray[np.uint8]
 ) -> Callable[[], Details]:
-    """Return a function that computes segment and normal of these rows (bodies by number)."""
+    """Return a function that computes segment and normal of these rows.
+
+    Bodies are given by number.
+    """
 
     def compute() -> Details:
         triangles_a, triangles_b = triangles_of(frame, body_a, face_a), triangles_of(frame, body_b, face_b)
@@ -32,7 +35,7 @@ def details_of_rows(
 
 
 def triangles_of(frame: Frame, body: Ints, face: Ints) -> Floats:
-    """(n,3,3) world corners of the faces of rows; of face 0 where there is none (-1)."""
+    """Return (n,3,3) world corners of the faces of rows; those of face 0 for -1."""
     corners = np.empty((len(face), 3, 3))
     order = np.argsort(body, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(body[order])) + 1):
@@ -44,7 +47,7 @@ def triangles_of(frame: Frame, body: Ints, face: Ints) -> Floats:
 
 
 def closest_of_faces(distance: float, face_a: int, face_b: int, triangle_a: Floats, triangle_b: Floats) -> Closest:
-    """Return the closest points of two faces with world corners (3,3); a common point if they touch."""
+    """Return the closest points of two faces (3,3); a common point if they touch."""
     kind = np.array([TOUCHING if distance == 0.0 else NEAR], np.uint8)
     segment, normal = np.empty((1, 2, 3)), np.empty((1, 3))
     describe_rows(triangle_a[None], triangle_b[None], kind, segment, normal)

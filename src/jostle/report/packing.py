@@ -1,12 +1,12 @@
-"""Packed rows: face a, face b and kind in one int64 that sorts like the rows; and row modes."""
+"""Packed rows: face a, face b and kind in one sortable int64; and row modes."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-ALL, FIRST, ANY, WORST = 0, 1, 2, 3  # rows: all; the first of each pair; of the first pair that has one; the worst of each pair
-HOW_MANY = {"any": ANY, "first": FIRST, "pairs": WORST, "faces": ALL}  # by the `rows` of a query
+ALL, FIRST, ANY, WORST = 0, 1, 2, 3  # all rows; the first of each pair; the first of all; the worst of each pair
+ROW_MODES = {"any": ANY, "first": FIRST, "pairs": WORST, "faces": ALL}  # by the `rows` of a query
 FACE_BITS, KIND_BITS = 29, 3
 
 

@@ -1,7 +1,7 @@
-"""Kernels on sorted rows and body pairs: summaries by pair, and differences of pair lists.
+"""Kernels on sorted rows and body pairs: summaries, and differences of lists.
 
-NumPy does each of these in five to ten passes of 1 to 5 µs, which is more than a query of two bodies takes; one kernel does it in
-1 µs. Rows are sorted by (body_a, body_b), so that the rows of a pair stand together.
+NumPy needs five to ten passes of 1 to 5 µs for each, more than a query of two bodies takes; a kernel needs 1 µs. Rows are sorted by
+(body_a, body_b), so the rows of a pair are adjacent.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ def summarise_runs(
     body_a: Ints, body_b: Ints, kind: Bytes, distance: Floats, time: Floats,
     pair_a: Ints, pair_b: Ints, worst: Bytes, rows: Ints, nearest: Floats, first: Floats,
 ) -> None:  # fmt: skip
-    """Write each pair's bodies, most severe kind, row count, least distance and first time (or NaN)."""
+    """Write each pair's bodies, worst kind, row count, least distance and time.
+
+    NaN only if all rows have it.
+    """
     pair = -1
     for row in range(body_a.shape[0]):
         if row == 0 or body_a[row] != body_a[row - 1] or body_b[row] != body_b[row - 1]:
@@ -53,7 +56,7 @@ def label_runs(
     pair: Ints, kind: Bytes, distance: Floats, pairs_a: Ints, pairs_b: Ints,
     body_a: Ints, body_b: Ints, pair_a: Ints, pair_b: Ints, worst: Bytes, rows: Ints, nearest: Floats,
 ) -> int:  # fmt: skip
-    """Write the bodies of each row, given its pair number in a list, and summarise the pairs with rows.
+    """Write the bodies of each row by its pair number, and summarise the pairs.
 
     Returns how many these are. The distances hold no NaN.
     """

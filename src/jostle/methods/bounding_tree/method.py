@@ -37,7 +37,7 @@ from jostle.methods.bounding_tree.show import overlay_of
 from jostle.methods.bounding_tree.tree import KINDS, Tree
 from jostle.methods.bounding_tree.volumes.quality import QUALITIES
 from jostle.report.assemble import Rows, report_of
-from jostle.report.packing import ALL, HOW_MANY
+from jostle.report.packing import ALL, ROW_MODES
 from jostle.report.report import Counters, Report
 from jostle.shapes.mesh import Mesh
 
@@ -178,7 +178,7 @@ class BoundingTreeDetector(Detector):
         self._trees.follow(frame)
         pairs = self._pairs_now(frame)
         # Solids and faces of the same body add rows: then what is wanted is taken from all rows at the end.
-        row_mode = ALL if query.solid or query.itself else HOW_MANY[query.rows]
+        row_mode = ALL if query.solid or query.itself else ROW_MODES[query.rows]
         rows, counters = self._static.find(self._trees.shapes, self._kind, self._placed(frame, pairs), row_mode)
         counters += Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests)
         if not query.itself:

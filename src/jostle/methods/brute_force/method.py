@@ -27,7 +27,7 @@ from jostle.interface.traits import EXACT, NO_MISS, Answer, Semantics, Serve, Tr
 from jostle.methods.brute_force.all_faces import FaceRows, find_face_rows
 from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.methods.brute_force.moving_faces import find_moving_rows
-from jostle.report.assemble import Rows, as_asked, labelled
+from jostle.report.assemble import Rows, filter_for_query, labelled
 from jostle.report.containment import PairRows, solid_rows
 from jostle.report.report import Closest, Counters, Report
 from jostle.shapes.mesh import Mesh
@@ -144,7 +144,7 @@ def answer(pairs: Iterable[tuple[int, int]], shapes: tuple[FaceShape, ...], fram
                 break
     contacts, touching = labelled(Rows.joined(found), _listed(met), frame)
     touching.kind[overlapping] = OVERLAPPING
-    return as_asked(contacts, touching, counters, query)
+    return filter_for_query(contacts, touching, counters, query)
 
 
 def answer_along_motion(

@@ -32,7 +32,7 @@ from jostle.methods.image_space.show import OVERLAYS, shown
 from jostle.methods.image_space.software import Pixels, SoftwareRenderer
 from jostle.methods.image_space.view_direction import DIRECTION, remember_separations
 from jostle.methods.image_space.workspace import ALL, CONSERVATIVE, INTERVAL, ONE, ONE_PER_PAIR, STENCIL
-from jostle.report.assemble import as_asked
+from jostle.report.assemble import filter_for_query
 from jostle.report.report import Contacts, Counters, Details, Kind, Pairs, Report, unknown_column
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class ImageSpaceDetector(Detector):
         if query.rows == "first":
             pixels = pixels.select(longest_of_each_view(pixels))
         contacts = self._contacts(frame, views, pixels, query.rows in ("faces", "first"))
-        return as_asked(contacts, Pairs.of(contacts), counters, query)
+        return filter_for_query(contacts, Pairs.of(contacts), counters, query)
 
     def _collisions(self, frame: Frame, wanted: int, memory: PairMemory | None) -> tuple[Views, Pixels, Counters]:
         """Return the views of this frame, and the pixels of them that collide; what separates pairs goes into the memory."""

@@ -28,9 +28,9 @@ from jostle.methods.monte_carlo.rehearsal import rehearse
 from jostle.methods.monte_carlo.search import Search
 from jostle.methods.monte_carlo.shape import ShellShape
 from jostle.methods.monte_carlo.show import shown
-from jostle.report.assemble import as_asked, labelled
+from jostle.report.assemble import filter_for_query, labelled
 from jostle.report.contact_geometry import details_of_rows
-from jostle.report.packing import ALL, HOW_MANY
+from jostle.report.packing import ALL, ROW_MODES
 from jostle.report.report import Contacts, Counters, Reached, Report, replaced
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class MonteCarloDetector(Detector):
         self._search = None  # until all is done: see the module's docstring
         couples = self._couples(frame, query, search.near)
         # With a clearance a row that is near must not end the search for one that touches.
-        row_mode = ALL if query.clearance > 0.0 and query.rows != "any" else HOW_MANY[query.rows]
+        row_mode = ALL if query.clearance > 0.0 and query.rows != "any" else ROW_MODES[query.rows]
         error = 0.0 if query.clearance > 0.0 else self._tolerated(query.budget)
         search.begin_frame(couples, frame, self._boxes.of(frame), query.clearance, row_mode, error)
         complete = self._run(search, query.budget, began) and search.complete()
@@ -167,7 +167,9 @@ class MonteCarloDetector(Detector):
         contacts, pairs = labelled(rows, couples, frame)
         if error > 0.0:
             contacts = _with_closest_points(contacts, frame)
-        return replaced(as_asked(contacts, pairs, counters, query), complete=complete and reached.broken == 0, reached=reached)
+        return replaced(
+            filter_for_query(contacts, pairs, counters, query), complete=complete and reached.broken == 0, reached=reached
+        )
 
     def sample_pairs(self) -> SamplePairs:
         """Return the pairs that are followed, as the last frame left them; bodies by number."""

@@ -55,7 +55,7 @@ from jostle.methods.voxmap.shape import VoxelShape
 from jostle.methods.voxmap.shape_arrays import END_PIECE, FIRST_PIECE, PAIR, TASK, ShapeArrays, numbers_record
 from jostle.methods.voxmap.show import shown_hits, shown_shells, shown_voxels
 from jostle.methods.voxmap.voxel_size import reach_of
-from jostle.report.assemble import as_asked
+from jostle.report.assemble import filter_for_query
 from jostle.report.report import Contacts, Counters, Details, Pairs, Report
 from jostle.shapes.mesh import Mesh
 
@@ -136,7 +136,7 @@ class VoxmapDetector(Detector):
             chosen = np.empty(len(contacts), np.int64)
             chosen = chosen[: deepest_of_each_pair(hits.pair, contacts.distance, chosen)]
             contacts = self._contacts(pairs, frame, hits.select(chosen))
-        return as_asked(contacts, Pairs.of(contacts), counters, query)
+        return filter_for_query(contacts, Pairs.of(contacts), counters, query)
 
     def _pairs_to_test(self, frame: Frame) -> CandidatePairs:
         """The pairs to look up, as kernels take them."""

@@ -32,7 +32,7 @@ from jostle.methods.wide_tree.self_collision import find_rows_of_itself
 from jostle.methods.wide_tree.tree import LANES, Forest, Tree
 from jostle.report.assemble import Rows, report_of
 from jostle.report.batch import Batch
-from jostle.report.packing import ALL, FIRST, HOW_MANY, WORST, unpacked
+from jostle.report.packing import ALL, FIRST, ROW_MODES, WORST, unpacked
 from jostle.report.report import Closest, Counters, Kind, Report
 from jostle.shapes.mesh import Mesh
 
@@ -114,7 +114,7 @@ class WideTreeDetector:
         self._deform(frame)
         pairs = self._candidates.pairs(frame, query.clearance)
         # Solids add rows to a pair, and a clearance asks for the nearest: then what is wanted is taken from all rows at the end.
-        row_mode = ALL if query.solid or query.clearance > 0.0 else HOW_MANY[query.rows]
+        row_mode = ALL if query.solid or query.clearance > 0.0 else ROW_MODES[query.rows]
         body_a, body_b, shapes = pairs.body_a, pairs.body_b, self._tree_of_body
         placed = Placed(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
         rows, counters = find_rows_on_threads(self._forest, placed, query.clearance, row_mode, frame.workers)

@@ -1,4 +1,4 @@
-"""Data of the kernels of solids: body pairs with rows, marks of sheets and parts, answers."""
+"""Data of the solid kernels: body pairs with rows, marks, answers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from jostle._types import Bools, Ints
 from jostle.kernels.structs import Record, Rows, Run, Struct, float64, int64, opener, uint8
 from jostle.report.containment.solid_bodies import SolidBody
 
-# The subject of a question: does the part lie inside, which touches nothing; does the part, which touches; does the sheet.
+# The subject of a question, which may lie inside: a part that touches nothing, a part that touches, or a sheet.
 FREE_PART, TOUCHING_PART, SHEET = 0, 1, 2
 
 TOUCHED, ALONG_EDGES, CROSSED = 1, 2, 4  # marks of parts and sheets
 
-UNTESTED = 3  # beside APART, MEETING and UNDECIDED: of bodies that share no point, that cross or that are open
+UNTESTED = 3  # besides APART, MEETING and UNDECIDED: bodies that share no point, cross or are open
 
 
 class Marks(Record):
-    """What touches sheet i and part i: of body a, and of body b."""
+    """The marks of sheet i and part i, of body a and of body b."""
 
     sheet: Run[uint8, Literal[2]]
     part: Run[uint8, Literal[2]]
@@ -30,7 +30,7 @@ class Question(Record):
     """A question for the winding number of the other body."""
 
     pair: int64
-    of_b: int64  # whether b is asked to lie inside a, instead of a inside b
+    of_b: int64  # whether b may lie inside a, instead of a inside b
     subject: int64  # FREE_PART, TOUCHING_PART or SHEET
     face: int64  # of the part or sheet
     flag: Run[float64, Literal[9]]  # a corner of it, or a point beside it (`geometry/winding.py`)
@@ -47,7 +47,7 @@ open_work = opener(ContactWork)
 
 
 class PairRows(NamedTuple):
-    """Pairs of bodies by number, and all rows of their faces."""
+    """Body pairs by number, and all rows of their faces."""
 
     body_a: Ints  # (n,)
     body_b: Ints

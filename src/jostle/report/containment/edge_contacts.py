@@ -1,12 +1,12 @@
-"""Contacts along edges of two closed bodies that touch without crossing: do interiors meet there?
+"""Contacts along edges of two touching closed bodies: do interiors meet there?
 
 An edge that lies in the plane of a face of the other body
 
 | lies | then |
 |---|---|
-| outside of the face | nothing is known |
+| outside the face | it decides nothing |
 | in a face without area | the row is undecided |
-| inside of the face | the two faces at the edge are compared with the plane (`edge_in_face`) |
+| inside the face | the two faces at the edge are compared with the plane (`edge_in_face`) |
 | along an edge of the face | the fans of both edges are compared (`edge_along_edge`) |
 """
 
@@ -46,7 +46,10 @@ class ContactEdge(NamedTuple):
 
 @kernel
 def meet_along_edges(work: ContactWork, rows: ContactRows, pair: SolidPair) -> tuple[int, int]:
-    """Test every contact along an edge of a pair until interiors meet; return answer and count."""
+    """Test the contacts along edges of a pair; return answer and number of tests.
+
+    It stops where interiors meet.
+    """
     answer, tests = APART, 0
     for row in range(pair.first_row, pair.last_row):
         if rows.kind[row] == NEAR:
@@ -68,14 +71,20 @@ def meet_along_edges(work: ContactWork, rows: ContactRows, pair: SolidPair) -> t
 
 @kernel(forceinline=True)
 def share_a_point(a: Triangle, b: Triangle) -> bool:
-    """Return whether the boxes of two touching faces show that they share no more than a point, as many do."""
+    """Return whether boxes show that two touching faces share only a point.
+
+    Many do.
+    """
     common = common_bounds(triangle_bounds(a), triangle_bounds(b))
     return not (common.lower.x < common.upper.x or common.lower.y < common.upper.y or common.lower.z < common.upper.z)
 
 
 @kernel(forceinline=True)
 def meet_in_row(work: ContactWork, a: ContactFace, b: ContactFace) -> tuple[int, int]:
-    """Test the edges of both faces of a row until interiors meet; return answer and count."""
+    """Test the edges of both faces of a row; return answer and number of tests.
+
+    It stops where interiors meet.
+    """
     answer, tests = APART, 0
     mine, other = a, b
     for of_b in range(2):
@@ -97,7 +106,10 @@ def meet_in_row(work: ContactWork, a: ContactFace, b: ContactFace) -> tuple[int,
 
 @kernel
 def test_edge(work: ContactWork, edge: ContactEdge, other: ContactFace) -> tuple[int, int]:
-    """Return whether interiors meet where an edge meets a face in more than a point, and 1 if tested."""
+    """Return whether interiors meet where an edge meets a face, and 1 if tested.
+
+    A single common point is not tested.
+    """
     place = where_edge_lies(Segment(edge.corners.p, edge.corners.q), other.corners)
     if place.where == OUTSIDE:
         return APART, 0
@@ -106,14 +118,14 @@ def test_edge(work: ContactWork, edge: ContactEdge, other: ContactFace) -> tuple
     if place.where == INSIDE:
         return edge_in_face(work, edge, other, place), 1
     side = 3 * other.face + place.where
-    if edge.of_b == 1 or other.body.first_side[side] != side:  # once: by the edges of a, in the row of the lowest face of b
+    if edge.of_b == 1 or other.body.first_side[side] != side:  # once: for the edges of a, in the row of the lowest face of b
         return APART, 0
     return edge_along_edge(work, edge, other.body, side), 1
 
 
 @kernel
 def edge_in_face(work: ContactWork, edge: ContactEdge, other: ContactFace, place: EdgePlace) -> int:
-    """Return whether interiors meet where an edge of one body enters a face of the other.
+    """Return whether interiors meet where an edge enters a face of the other body.
 
     APART, MEETING or UNDECIDED.
     """
@@ -129,7 +141,7 @@ def edge_in_face(work: ContactWork, edge: ContactEdge, other: ContactFace, place
     second_lies = orient3d(other.corners.p, other.corners.q, other.corners.r, beside)
     if edge.third_lies == other_inner or second_lies == other_inner:
         return MEETING
-    if edge.third_lies != 0 and second_lies != 0:  # both outside: the sector between them is the body's, or all the rest is
+    if edge.third_lies != 0 and second_lies != 0:  # both outside: the body is the sector between them, or all the rest
         lies = orient3d(t.p, t.q, t.r, beside)
         return APART if lies == inner else MEETING if lies == -inner else UNDECIDED
     # A face in the plane of the other: its inner side is that of the other, or the body is on the outer side of both.
@@ -161,7 +173,7 @@ def edge_along_edge(work: ContactWork, edge: ContactEdge, other: SolidBody, othe
 
 @kernel
 def fan_at(work: ContactWork, body: SolidBody, side: int, of_b: int, line: Segment) -> Fan:
-    """Return the half planes of a side's edge, which is on a line, and mark their sheets."""
+    """Return the half planes at a side's edge, which is on a line; mark their sheets."""
     first = second = HalfPlane(line.p, False)
     found, known = 0, True
     while side >= 0:
@@ -169,7 +181,7 @@ def fan_at(work: ContactWork, body: SolidBody, side: int, of_b: int, line: Segme
         inner = as_int64(body.inner[sheet])
         work.marks[sheet].sheet[of_b] |= ALONG_EDGES
         along = runs_along(line, minus(start_of(body, side_after(side)), start_of(body, side)))
-        # Seen against the line, a face that runs along it is followed counter-clockwise by what is before it.
+        # Seen against the line, the space in front of a face that runs along it is counter-clockwise of the face.
         first, second = second, HalfPlane(start_of(body, side_before(side)), along == (inner > 0))
         known = known and abs(inner) == 1
         found += 1
@@ -179,7 +191,7 @@ def fan_at(work: ContactWork, body: SolidBody, side: int, of_b: int, line: Segme
 
 @kernel(forceinline=True)
 def runs_along(line: Segment, way: Vec3) -> bool:
-    """Return whether a direction on a line is the line's; edges may begin anywhere on it."""
+    """Return whether a direction on a line is the line's own."""
     ahead = minus(line.q, line.p)
     x, y = way.x * ahead.x, way.y * ahead.y
     if x != 0.0:
@@ -195,5 +207,5 @@ def side_after(side: int) -> int:
 
 @kernel(forceinline=True)
 def side_before(side: int) -> int:
-    """Return the side before it of the same face."""
+    """Return the previous side of the same face."""
     return side + 2 if side % 3 == 0 else side - 1

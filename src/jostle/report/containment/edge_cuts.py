@@ -1,4 +1,7 @@
-"""Faces that contain part of an edge, and where they cut it: exact, or in floats with error bounds."""
+"""Faces that contain part of an edge, and where they cut it.
+
+Cuts are exact, or floats with error bounds.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ from jostle.kernels.numbers import as_int64
 from jostle.report.containment.edge_place import NO_AREA, OUTSIDE, side_of_segment, where_edge_lies
 from jostle.report.containment.edge_work import EPSILON, MOST, EdgeWork, corner_of, face_corners, longest_axis
 
-UNCERTAIN = -1  # instead of a cut, where floats do not tell
+UNCERTAIN = -1  # instead of a cut, where floats cannot decide
 
 
 @kernel
 def faces_along(work: EdgeWork, e: int, line: Segment) -> tuple[int, int]:
-    """List the faces that contain more than a point of an edge; return their number, and that of the other surface.
+    """List the faces that contain more than a point of an edge.
 
-    Those of the other surface come first. Beyond MOST they are counted only.
+    Returns their number, and that of the other surface. Those of the other surface come first. Beyond MOST they are only counted.
     """
     face = work.sides[e] // 3
     count = as_int64(0)
@@ -35,7 +38,7 @@ def faces_along(work: EdgeWork, e: int, line: Segment) -> tuple[int, int]:
 
 @kernel
 def add_face(work: EdgeWork, f: int, e: int, line: Segment, count: int) -> int:
-    """Add a face to the list if it contains more than a point of an edge; return the new length of the list."""
+    """List a face if it contains more than a point of an edge; return the list length."""
     if work.looked_at[f] == e:
         return count
     work.looked_at[f] = e
@@ -60,9 +63,9 @@ def add_face(work: EdgeWork, f: int, e: int, line: Segment, count: int) -> int:
 
 @kernel
 def cut_edge(work: EdgeWork, line: Segment, count: int) -> int:
-    """Cut an edge at the ends of each face's part of it; return the number of cuts, 0 if floats cannot decide.
+    """Cut an edge at the ends of each face's part; return the number of cuts.
 
-    The first two cuts are the ends of the edge.
+    It is 0 if floats cannot decide. The first two cuts are the ends of the edge.
     """
     c = longest_axis(line)
     write_vertex_cut(work, as_int64(0), line.p, coordinate(line.p, c))
@@ -98,7 +101,7 @@ def write_vertex_cut(work: EdgeWork, j: int, vertex: Vec3, where: float) -> None
 
 @kernel
 def vertex_cut(work: EdgeWork, vertex: Vec3, c: int, cut_count: int) -> int:
-    """Return the cut at a vertex on the line, possibly new; UNCERTAIN if floats cannot decide."""
+    """Return the cut at a vertex on the line, possibly new, or UNCERTAIN."""
     x = coordinate(vertex, c)
     low = 0 if work.cuts[0].where < work.cuts[1].where else 1
     if x <= work.cuts[low].where:
@@ -127,7 +130,7 @@ class Crossing(NamedTuple):
 
 @kernel
 def crossing_cut(work: EdgeWork, line: Segment, side: Segment, axis: int, cut_count: int) -> int:
-    """Return the cut where a side crosses the line, possibly new; UNCERTAIN if floats cannot decide."""
+    """Return the cut where a side crosses the line, possibly new, or UNCERTAIN."""
     if side_of_segment(axis, side, line.p) == 0:
         return 0
     if side_of_segment(axis, side, line.q) == 0:
@@ -145,7 +148,7 @@ def crossing_cut(work: EdgeWork, line: Segment, side: Segment, axis: int, cut_co
         cut = work.cuts[j]
         if abs(x - cut.where) > error + cut.error:
             continue
-        # The same place for certain: a vertex on the side, or a side along it.
+        # Certainly the same place: a vertex on the side, or a side along it.
         same = side_of_segment(axis, side, point_from(cut.p, 0)) == 0
         same = same and (cut.error == 0.0 or side_of_segment(axis, side, point_from(cut.q, 0)) == 0)
         return j if same else UNCERTAIN
@@ -158,7 +161,7 @@ def crossing_cut(work: EdgeWork, line: Segment, side: Segment, axis: int, cut_co
 
 @kernel
 def crossing_of(line: Segment, side: Segment, axis: int) -> Crossing:
-    """Return where a side's line crosses an edge's in a common plane, seen along an axis."""
+    """Return where a side's line crosses an edge's, seen along an axis."""
     c = longest_axis(line)
     start, end, first, second = coordinate(line.p, c), coordinate(line.q, c), seen_along(axis, line.p), seen_along(axis, line.q)
     p, q = seen_along(axis, side.p), seen_along(axis, side.q)

@@ -1,9 +1,9 @@
-"""Whether interiors of two closed surfaces meet, by the points of `rational.py`, mostly in floats.
+"""Whether interiors of two closed surfaces meet, mostly in floats.
 
-Beside faces, exact winding numbers of flags decide (`geometry/winding.py`). An edge is cut where the faces that contain a part of
-it begin and end. Around one piece these faces are half planes, in order by exact predicates, and a winding number changes by one
-at each of them: that of one sector is counted along a ray, in floats with a bound of their error. Where floats do not tell,
-`rational.py` decides the edge.
+The test points are those of `rational.py`. Beside faces, exact winding numbers of flags decide (`geometry/winding.py`). An edge is
+cut where the faces that contain a part of it begin and end. Around one piece these faces are half planes, ordered by exact
+predicates, and the winding number changes by one at each of them; that of one sector is counted along a ray, in floats with error
+bounds. Where floats cannot decide, `rational.py` does.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from jostle.report.containment.sectors import APART, MEETING, UNDECIDED
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]  # of each face the first of its rows, and the face that touches it in each row
 
-FEW_ROWS = 100  # to look at, for which whole numbers take some 20 ms, and nothing is compiled
-EDGES_AT_ONCE = 2_000  # for one call of the kernel, so that Ctrl-C is heard
+FEW_ROWS = 100  # up to here integers take some 20 ms, and nothing is compiled
+EDGES_AT_ONCE = 2_000  # per call of the kernel, so that Ctrl-C is heard
 
 
 def interiors_meet(
@@ -39,7 +39,7 @@ def interiors_meet(
     face_b: Ints,
     undecided: NDArray[np.bool_] | None = None,
 ) -> bool:
-    """Return whether the interiors of two closed surfaces meet; parameters as in `rational.interiors_meet`."""
+    """Return whether interiors meet; parameters as in `rational.interiors_meet`."""
     chosen = np.ones(len(face_a), bool) if undecided is None else undecided
     if np.count_nonzero(chosen) < FEW_ROWS:
         return rational.interiors_meet(vertices_a, faces_a, vertices_b, faces_b, face_a, face_b, undecided)
@@ -70,7 +70,10 @@ def _meet_beside(flags: Floats, surfaces: tuple[tuple[Floats, Ints], tuple[Float
 
 
 def _rows_of_faces(face_a: Ints, face_b: Ints, count_a: int, has_area: NDArray[np.bool_]) -> Rows:
-    """Return the faces with area that touch each face: those of f are touching[first[f] : first[f + 1]]."""
+    """Return the faces with area that touch each face.
+
+    Those of f are touching[first[f] : first[f + 1]].
+    """
     a, b = face_a.astype(np.int64), face_b.astype(np.int64) + count_a
     both = has_area[a] & has_area[b]
     one, other = np.concatenate([a[both], b[both]]), np.concatenate([b[both], a[both]])
@@ -79,14 +82,14 @@ def _rows_of_faces(face_a: Ints, face_b: Ints, count_a: int, has_area: NDArray[n
 
 
 def _left_by_floats(corners: Floats, count_a: int, faces: NDArray[np.int64], rows: Rows) -> NDArray[np.int64] | None:
-    """Return the undecided sides (3 times a face, plus a corner), or None if interiors meet."""
+    """Return the undecided sides, 3 · face + corner, or None if interiors meet."""
     sides = (3 * faces[:, None] + np.arange(3)).ravel()
     start, end = corners.reshape(-1, 3)[sides], corners[:, [1, 2, 0]].reshape(-1, 3)[sides]
     swapped = (start[:, 0] > end[:, 0]) | (
         (start[:, 0] == end[:, 0]) & ((start[:, 1] > end[:, 1]) | ((start[:, 1] == end[:, 1]) & (start[:, 2] > end[:, 2])))
     )
     edges = np.where(swapped[:, None], np.hstack([end, start]), np.hstack([start, end]))
-    # Each edge of either surface once: all faces around it touch the same there.
+    # Each edge of a surface once: all faces around it have the same contacts there.
     of_b = sides >= 3 * count_a
     order = np.lexsort((sides, *edges.T, of_b))
     edges, of_b, sides = edges[order], of_b[order], sides[order]
@@ -117,7 +120,7 @@ def areas_into(corners: Floats, has_area: NDArray[np.bool_]) -> None:
 
 @kernel
 def test_edges(addresses: Addresses, first: int, last: int) -> bool:
-    """Write APART or UNDECIDED for edges first … last - 1; return True as soon as interiors meet."""
+    """Write answers of edges first … last - 1; return True once interiors meet."""
     work = open_work(addresses)
     for e in range(first, last):
         answer = test_edge(work, e)

@@ -16,8 +16,8 @@ class EdgePlace(NamedTuple):
     """How an edge meets a face in its plane.
 
     where: INSIDE if the edge enters the inside of the face, 0 … 2 if it runs along the side that begins at this corner, OUTSIDE if
-    they have at most a point in common, NO_AREA of a face without area. The rest is of the shadow: the axis along which it is seen,
-    how the face is turned in it, and on which sides of the edge's line its corners lie.
+    they share at most a point, NO_AREA for a face without area. The rest describes the shadow: its axis, the orientation of the
+    face in it, and on which sides of the edge's line the corners lie.
     """
 
     where: int
@@ -39,14 +39,14 @@ def where_edge_lies(edge: Segment, face: Triangle) -> EdgePlace:
             continue
         start, end = seen_along(axis, edge.p), seen_along(axis, edge.q)
         p, q, r = 0, 0, 0
-        for _ in range(3):  # a loop, since what is called in three places is compiled into each
+        for _ in range(3):  # a loop, because three calls would be compiled three times
             p, q, r = q, r, side_in_shadow(start, end, t.p)
             t = FlatTriangle(t.q, t.r, t.p)
         where = OUTSIDE
         if min(p, q, r) < 0 and max(p, q, r) > 0:
             where = OUTSIDE if is_beyond_a_side(start, end, t, turned) else INSIDE
         elif (p != 0) + (q != 0) + (r != 0) == 1:
-            along = 1 if p != 0 else 2 if q != 0 else 0  # the side across from the one corner that is not on the line
+            along = 1 if p != 0 else 2 if q != 0 else 0  # the side opposite the one corner off the line
             where = along if overlap_on_line(start, end, t, along) else OUTSIDE
         return EdgePlace(where, axis, turned, p, q, r)
     return EdgePlace(NO_AREA, 0, 0, 0, 0, 0)
@@ -69,7 +69,7 @@ def seen_from(axis: int, t: Triangle) -> FlatTriangle:
 @kernel(forceinline=True)
 def side_in_shadow(p: Vec2, q: Vec2, r: Vec2) -> int:
     """Return orient2d of three points."""
-    if q.x == r.x and q.y == r.y:  # often; the predicate would need its long way
+    if q.x == r.x and q.y == r.y:  # frequent, and slow in the predicate
         return 0
     return orient2d(p, q, r)
 
@@ -82,7 +82,7 @@ def side_of_segment(axis: int, segment: Segment, point: Vec3) -> int:
 
 @kernel
 def is_beyond_a_side(start: Vec2, end: Vec2, t: FlatTriangle, turned: int) -> bool:
-    """Return whether both ends of a segment are outside one side of a triangle, or on its line."""
+    """Return whether both ends of a segment are outside, or on, one side's line."""
     for _ in range(3):
         outside = True
         for _ in range(2):
@@ -96,7 +96,7 @@ def is_beyond_a_side(start: Vec2, end: Vec2, t: FlatTriangle, turned: int) -> bo
 
 @kernel
 def overlap_on_line(start: Vec2, end: Vec2, t: FlatTriangle, side: int) -> bool:
-    """Return whether a segment shares more than a point with a triangle's side on its line."""
+    """Return whether a segment shares more than a point with a side on its line."""
     for _ in range(side):
         t = FlatTriangle(t.q, t.r, t.p)
     if start.x != end.x:

@@ -1,4 +1,4 @@
-"""Data of the edge kernels: edges and faces of two surfaces, faces that contain part of an edge, cuts."""
+"""Data of the edge kernels: edges and faces of two surfaces, and cuts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from jostle.kernels.jit import kernel
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int64, opener, uint8
 
 EPSILON = 2.0**-52
-MOST = 128  # faces that contain a part of one edge, and places where it is cut; more are left to whole numbers
+MOST = 128  # faces that contain a part of one edge, and cuts of it; more are left to integers
 
 
 class Surfaces(Record):
-    """Numbers of the two surfaces; one of them has the first faces."""
+    """Sizes of the two surfaces; the first faces belong to the first."""
 
     count_a: int64  # faces of the first
     largest: float64  # absolute value of a coordinate
@@ -40,36 +40,36 @@ class FaceBox(Record):
 
 
 class HoldingFace(Record):
-    """A face that contains more than a point of the edge at work."""
+    """A face that contains more than a point of the present edge."""
 
     face: int64
-    axis: int64  # of a shadow that keeps its plane
-    turned: int64  # how it is turned there
+    axis: int64  # of a shadow in which it has an area
+    turned: int64  # its orientation there
     corner_sides: Run[int64, Literal[3]]  # on which side of the edge's line its corners lie there
     ends: Run[int64, Literal[2]]  # the cuts between which it contains the edge
 
 
 class Cut(Record):
-    """A cut of the present edge: at a vertex p, or where the side from p to q crosses it."""
+    """A cut of the present edge, at vertex p or where side pq crosses it."""
 
     where: float64  # its coordinate on the longest axis of the edge
-    error: float64  # how far off that may be; 0 of a vertex
+    error: float64  # bound on its error; 0 for a vertex
     p: Run[float64, Literal[3]]
     q: Run[float64, Literal[3]]
-    axis: int64  # of a shadow that keeps the plane of side and edge
+    axis: int64  # of a shadow in which the plane of side and edge has an area
 
 
 class PlaneAtEdge(Record):
-    """A half plane at the piece at work."""
+    """A half plane at the present piece."""
 
     corner: Run[float64, Literal[3]]
     of_b: int64  # whether it belongs to a face of the second surface
-    jump: int64  # what the winding number grows by on the way through it, counter-clockwise
+    jump: int64  # change of the winding number across it, counter-clockwise
     turned: int64  # `sectors.turn` from the ray
 
 
 class EdgeWork(Struct):
-    """Two surfaces and some of their edges; scratch for the edge at work."""
+    """Two surfaces and some of their edges; scratch for the present edge."""
 
     surfaces: One[Surfaces]
     corners: Rows[float64]  # (9m,) of all faces
@@ -79,12 +79,12 @@ class EdgeWork(Struct):
     edges: Rows[EdgeEnds]
     sides: Rows[int64]  # a side of each edge
     answers: Rows[uint8]  # of each edge: APART, MEETING or UNDECIDED
-    looked_at: Rows[int64]  # (m,) the last edge for which a face was looked at
+    looked_at: Rows[int64]  # (m,) the last edge for which each face was tested
     holding: Rows[HoldingFace]  # (MOST,) this and all below
     cuts: Rows[Cut]
     cut_order: Rows[int64]  # cuts along the edge
     cut_rank: Rows[int64]  # the place of each cut in that order
-    around: Rows[int64]  # faces that contain the piece at work
+    around: Rows[int64]  # faces that contain the present piece
     planes: Rows[PlaneAtEdge]  # (2 MOST,)
     plane_order: Rows[int64]  # (2 MOST,) half planes counter-clockwise, from the ray
 

@@ -1,4 +1,4 @@
-"""Body pairs by their touching faces: whether interiors meet along an edge, and what remains open.
+"""Body pairs by their touching faces: decided along edges, or left open.
 
 A contact along an edge is tested once, in the row of the lowest faces at its edges: every face around an edge that lies in a face
 has a row with it. Rows that meet in a point alone say only that a sheet touches.
@@ -51,10 +51,10 @@ class Inclusion(NamedTuple):
 def test_pairs(
     addresses: Addresses, bodies: Addresses, facts: BodyFacts, pairs: PairRows, answers: PairAnswers, first: int, last: int
 ) -> tuple[int, int]:
-    """Decide the pairs first … last - 1 along edges, and list what needs a winding number.
+    """Decide pairs first … last - 1 along edges, and list what needs a winding number.
 
-    addresses of a `ContactWork`, bodies a table of `SolidBody`. Returns how many questions there are, of which those without room
-    are not written, and the number of contacts along edges.
+    addresses of a `ContactWork`, bodies a table of `SolidBody`. Returns the number of questions, written as far as there is room,
+    and the number of contacts along edges.
     """
     work = open_work(addresses)
     rows = ContactRows(borrowed(pairs.face_a), borrowed(pairs.face_b), borrowed(pairs.kind), borrowed(answers.undecided))
@@ -112,7 +112,10 @@ def mark_rows(work: ContactWork, rows: ContactRows, pair: SolidPair) -> tuple[bo
 
 @kernel
 def ask_for_parts(work: ContactWork, inclusion: Inclusion, count: int) -> int:
-    """List the parts that may lie inside, except those of touching closed bodies; return the question count."""
+    """List the parts that may lie inside; return the question count.
+
+    Parts of touching closed bodies are left out.
+    """
     inner = inclusion.inner
     for part in range(len(inner.first_face_of_part)):
         face = as_int64(inner.first_face_of_part[part])
@@ -142,7 +145,7 @@ def ask(work: ContactWork, inclusion: Inclusion, subject: int, face: int, count:
         question = work.questions[count]
         question.pair, question.of_b, question.subject, question.face = inclusion.pair, inclusion.of_b, subject, face
         for k in range(3):
-            # A part that touches nothing asks by its corner; a sheet that touches asks by a point beside it.
+            # For a part that touches nothing a corner is tested; for a touching sheet a point beside it.
             side = 3 * face + (k if subject == SHEET else 0)
             write_point_from(question.flag, 3 * k, start_of(inclusion.inner, side))
     return count + 1

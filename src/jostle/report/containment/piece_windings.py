@@ -1,4 +1,7 @@
-"""Winding numbers around a piece of an edge: one sector by a ray, in floats with bounds, others by jumps."""
+"""Winding numbers around a piece of an edge.
+
+That of one sector comes from a ray, in floats with bounds, the others from jumps.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +33,12 @@ from jostle.report.containment.sectors import (
     turn,
 )
 
-# A direction that no face is likely to have, near the vertical: few faces stand above a point. Edges may be vertical too.
+# An unlikely direction of faces, near the vertical: few faces are above a point. Edges may be vertical too.
 RAY_X, RAY_Y, RAY_Z = 0.01371, 0.02917, 1.0
 
 
 class Piece(NamedTuple):
-    """What surrounds a piece of an edge: counts of half planes and faces, and whether of both surfaces."""
+    """The half planes and faces around a piece, and whether both surfaces have some."""
 
     planes: int
     faces: int
@@ -108,7 +111,7 @@ def surround_piece(work: EdgeWork, piece: int, count: int) -> Piece:
             if sides[k] == 0 or (k > 0 and sides[k] == sides[0]) or (k > 1 and sides[k] == sides[1]):
                 continue
             plane = work.planes[planes]
-            # On the way around the line, from behind a face to before it, the winding number falls.
+            # Going around the line, from behind a face to its front, the winding number falls.
             plane.jump, plane.of_b = -sides[k] * holding.turned, of_b
             write_point_from(plane.corner, 0, corner_of(t, k))
             planes += 1
@@ -117,7 +120,7 @@ def surround_piece(work: EdgeWork, piece: int, count: int) -> Piece:
 
 @kernel
 def point_on_line(line: Segment, x: float) -> Vec3:
-    """Return the point of a line with a given coordinate on its longest axis; the others are rounded."""
+    """Return a line's point by its coordinate on the longest axis; others round."""
     c = longest_axis(line)
     start, end = coordinate(line.p, c), coordinate(line.q, c)
     at = plus(line.p, times((x - start) / (end - start), minus(line.q, line.p)))
@@ -130,7 +133,7 @@ def sectors_wind(work: EdgeWork, line: Segment, beside: Vec3, piece: Piece, ray:
 
     APART, MEETING or UNDECIDED.
 
-    beside is a point in the half plane of the ray, of which the first sector holds the other points.
+    beside is a point in the half plane of the ray, which lies in the first sector.
     """
     if not order_planes(work, line, beside, piece.planes):
         return UNDECIDED
@@ -159,7 +162,7 @@ def sectors_wind(work: EdgeWork, line: Segment, beside: Vec3, piece: Piece, ray:
 
 @kernel
 def order_planes(work: EdgeWork, line: Segment, beside: Vec3, planes: int) -> bool:
-    """Sort half planes counter-clockwise from the ray's; False if one coincides with it."""
+    """Sort half planes counter-clockwise from the ray; False if one coincides."""
     order = work.plane_order
     for k in range(planes):
         plane = work.planes[k]
@@ -194,11 +197,11 @@ def coincide(work: EdgeWork, line: Segment, h: int, k: int) -> bool:
 
 @kernel
 def ray_winding(work: EdgeWork, first: int, last: int, faces: int, ray: Ray) -> tuple[int, bool]:
-    """Return the winding of faces first … last - 1, without those around the piece, about a ray's start.
+    """Return the winding of faces first … last - 1 about a ray's start.
 
-    Also returns whether that is certain.
+    Faces around the piece are left out. Also returns whether that is certain.
     """
-    off = 32.0 * EPSILON * work.surfaces.largest  # of a distance from the start, itself rounded: less than 12 EPSILON
+    off = 32.0 * EPSILON * work.surfaces.largest  # error of a distance from the rounded start: less than 12 EPSILON
     bounds = bounds_of_ray(ray, work.surfaces.top, off)
     lower, upper = bounds.lower, bounds.upper
     winding = 0
@@ -240,10 +243,10 @@ def bounds_of_ray(ray: Ray, top: float, off: float) -> Bounds:
 
 @kernel
 def ray_crossing(ray: Ray, t: Triangle, off: float) -> tuple[int, bool]:
-    """Return a face's contribution to the winding number about a ray's start, and whether it is certain."""
+    """Return a face's part of the winding about a ray's start; is it certain?"""
     a, b, c = minus(t.p, ray.start), minus(t.q, ray.start), minus(t.r, ray.start)
     reach = max(largest_coordinate(a), largest_coordinate(b), largest_coordinate(c))
-    # Six products of three factors, of which two are off by `off` and one by a rounding.
+    # Six products of three factors; two have an error of `off`, one a rounding error.
     margin = 100.0 * largest_coordinate(ray.way) * reach * off
     volume = dot(a, cross(b, c))
     above, below = 0, 0

@@ -1,9 +1,9 @@
-"""Whether the interiors of two closed surfaces meet, in integers: for any surface, but slow.
+"""Whether interiors of two closed surfaces meet, in integers: general but slow.
 
 Every test point is beside a face: m + ε d + ε² e + …, with ε infinitesimal. There is one on either side of every face that touches
-the other body, and for every edge with a contact some on either side of each face there. The winding numbers of both surfaces
-around each of them are exact; `jostle.report.containment` says why the interiors meet only if they do at one of these points. Faces
-without area bound nothing and are left out.
+the other body, and for every edge with a contact some on either side of each face there. The winding numbers of both surfaces are
+exact at each; `jostle.report.containment` proves that the interiors meet only if they do at one of these points. Faces without area
+bound nothing and are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from jostle._types import Floats
 
 Vector = tuple[int, int, int]
 Homogeneous = tuple[int, int, int, int]  # a point times a positive number, and that number
-TestPoint = tuple[Homogeneous, tuple[Vector, ...]]  # a point, and the ways that it is moved by ε, ε², …
+TestPoint = tuple[Homogeneous, tuple[Vector, ...]]  # a point, and its displacements times ε, ε², …
 Span = tuple[Fraction, Fraction]
 Sides = list[tuple[int, int]]
 
@@ -46,9 +46,9 @@ def interiors_meet(
     face_a, face_b : (k,) int32
         All pairs of faces that share a point; none of them crosses.
     undecided : (k,) bool, optional
-        The pairs to look at, where it is known that interiors do not meet at edges of others. All by default.
+        The pairs to test if interiors do not meet at edges of others. All by default.
     sides : pair of lists of (face, corner), optional
-        The edges of a and of b to look at, by a side that begins at this corner, where interiors are known to meet nowhere else.
+        The edges of a and of b to test if interiors can meet nowhere else, by a side that begins at this corner.
     """
     lowest = min(float(np.abs(v[v != 0.0]).min(initial=1.0)) for v in (vertices_a, vertices_b))
     bits = 60 - frexp(lowest)[1]
@@ -68,7 +68,7 @@ def interiors_meet(
 
 
 class _Surface:
-    """A surface in whole numbers: coordinates times 2**bits."""
+    """A surface in integers: coordinates times 2**bits."""
 
     def __init__(self, vertices: Floats, faces: NDArray[np.int32], bits: int) -> None:
         self._vertices, self._faces, self._unit = vertices, faces, Fraction(2) ** -bits
@@ -77,7 +77,7 @@ class _Surface:
         self._known: dict[int, tuple[Vector, Vector, Vector]] = {}
 
     def corners(self, face: int) -> tuple[Vector, Vector, Vector]:
-        """The corners of a face."""
+        """Return the corners of a face."""
         if face not in self._known:
             a, b, c = (self._whole(self._vertices[v].tolist()) for v in self._faces[face])
             self._known[face] = a, b, c
@@ -88,21 +88,21 @@ class _Surface:
         return x, y, z
 
     def normal(self, face: int) -> Vector:
-        """The normal of a face, of any length."""
+        """Return the normal of a face, of any length."""
         a, b, c = self.corners(face)
         return _cross(_minus(b, a), _minus(c, a))
 
-    def those_near(self, faces: Iterable[int], start: Vector, end: Vector) -> list[int]:
+    def faces_near(self, faces: Iterable[int], start: Vector, end: Vector) -> list[int]:
         """Return the faces whose boxes meet that of a segment between two corners."""
         chosen = np.fromiter(faces, np.int64)
-        ends = np.array([[float(x * self._unit) for x in point] for point in (start, end)])  # without rounding: they are corners
+        ends = np.array([[float(x * self._unit) for x in point] for point in (start, end)])  # exact: they are corners
         near = (self._lower[chosen] <= ends.max(axis=0)) & (self._upper[chosen] >= ends.min(axis=0))
         return [int(face) for face in chosen[near.all(axis=1)]]
 
     def winds(self, point: Homogeneous, ways: tuple[Vector, ...]) -> bool:
-        """Whether the surface winds around point + ε ways[0] + ε² ways[1] + …, which does not lie on it."""
+        """Return whether the surface winds around point + ε ways[0] + ε² ways[1] + …"""
         *whole, weight = point
-        # Rounding is monotone: a face beside the point is not on the other side of its rounded coordinates.
+        # Rounding is monotone: a face beside the point stays on that side of its rounded coordinates.
         x, y, z = (float(Fraction(value, weight) * self._unit) for value in whole)
         lower, upper = self._lower, self._upper
         near = (lower[:, 0] <= x) & (upper[:, 0] >= x) & (lower[:, 1] <= y) & (upper[:, 1] >= y) & (upper[:, 2] >= z)
@@ -112,7 +112,7 @@ class _Surface:
 def _crossing(corners: tuple[Vector, Vector, Vector], point: Homogeneous, ways: Sequence[Vector]) -> int:
     """Return a face's contribution to the winding number.
 
-    By a ray that goes up and is moved a little towards +x, and less towards +y.
+    The ray goes up, displaced slightly towards +x, and less towards +y.
     """
     a, b, c = corners
     around = 0
@@ -158,7 +158,7 @@ def _beside_edges(
 ) -> Iterator[TestPoint]:
     """Yield the points around the contacts of these sides, each edge once.
 
-    All faces around an edge touch the same there.
+    All faces around an edge have the same contacts there.
     """
     seen = set()
     for face, k in sides:
@@ -167,14 +167,14 @@ def _beside_edges(
         if start == end or (start, end) in seen or face not in touching:
             continue
         seen.add((start, end))
-        there = [(other, g, _common_span(start, end, other, g)) for g in other.those_near(touching[face], start, end)]
+        there = [(other, g, _common_span(start, end, other, g)) for g in other.faces_near(touching[face], start, end)]
         mine = {f for _, g, span in there if span is not None for f in touched_by[g]}
-        here = [(surface, f, _common_span(start, end, surface, f)) for f in surface.those_near(sorted(mine), start, end)]
+        here = [(surface, f, _common_span(start, end, surface, f)) for f in surface.faces_near(sorted(mine), start, end)]
         yield from _around_edge(start, end, [(each, f, span) for each, f, span in (*here, *there) if span is not None])
 
 
 def _around_edge(start: Vector, end: Vector, spans: list[tuple[_Surface, int, Span]]) -> Iterator[TestPoint]:
-    """Points on either side of every face that contains a piece of an edge."""
+    """Yield points on either side of every face that contains a piece of an edge."""
     for low, high in itertools.pairwise(sorted({t for _, _, span in spans for t in span})):
         middle = (low + high) / 2
         n, w = middle.numerator, middle.denominator
@@ -193,7 +193,7 @@ def _around_edge(start: Vector, end: Vector, spans: list[tuple[_Surface, int, Sp
 
 
 def _common_span(start: Vector, end: Vector, surface: _Surface, face: int) -> Span | None:
-    """Return the part (from, to) of a segment from 0 to 1 inside a closed face, if more than a point."""
+    """Return the part of a segment (0 … 1) inside a closed face, if more than a point."""
     corners, normal = surface.corners(face), surface.normal(face)
     if _dot(normal, _minus(start, corners[0])) != 0 or _dot(normal, _minus(end, corners[0])) != 0 or start == end:
         return None

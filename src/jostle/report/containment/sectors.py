@@ -18,18 +18,21 @@ APART, MEETING, UNDECIDED = 0, 1, 2
 
 # How far one half plane is turned from another, counter-clockwise.
 SAME, LESS_THAN_HALF, HALF, MORE_THAN_HALF, ON_THE_LINE = 0, 1, 2, 3, -1
-FULL_TURN = 4  # a half plane that is turned by t from another has that one turned from it by FULL_TURN - t, or SAME
+FULL_TURN = 4  # if one half plane is turned by t from another, the other is turned from it by FULL_TURN - t, or SAME
 
 
 class HalfPlane(NamedTuple):
-    """One side of a line: a corner of it, and whether the body is counter-clockwise of it."""
+    """A half plane at a line: a corner, and whether the body is on its left.
+
+    Left is counter-clockwise.
+    """
 
     corner: Vec3
     left: bool
 
 
 class Fan(NamedTuple):
-    """A body's two half planes at an edge, if there are two with one inner side each."""
+    """A body's two half planes at an edge, if it has two with one inner side each."""
 
     known: bool
     first: HalfPlane
@@ -38,7 +41,7 @@ class Fan(NamedTuple):
 
 @kernel
 def turn(line: Segment, h: Vec3, k: Vec3) -> int:
-    """Return how far the half plane of corner k is turned from that of h, counter-clockwise."""
+    """Return how far corner k's half plane is turned counter-clockwise from h's."""
     side = orient3d(line.p, line.q, h, k)
     if side != 0:
         return LESS_THAN_HALF if side > 0 else MORE_THAN_HALF
@@ -52,7 +55,10 @@ def turn(line: Segment, h: Vec3, k: Vec3) -> int:
 
 @kernel
 def sectors_meet(line: Segment, a: Fan, b: Fan) -> int:
-    """Return whether sectors of two bodies meet: APART, MEETING, or UNDECIDED if half planes coincide."""
+    """Return whether sectors of two bodies meet: APART, MEETING or UNDECIDED.
+
+    It is UNDECIDED if half planes coincide.
+    """
     across_a, across_b = turn(line, a.first.corner, a.second.corner), turn(line, b.first.corner, b.second.corner)
     if across_a <= SAME or across_b <= SAME:
         return UNDECIDED
@@ -82,7 +88,7 @@ def has_body_behind(h: HalfPlane, to_first: int, to_second: int, other: Fan, acr
 
     The turns are those from h to the other's half planes, and from its first to its second.
     """
-    # The nearest half plane of the other body on the way back from the inner side of h; itself where both coincide.
+    # The nearest half plane of the other body, going back from the inner side of h; h itself if both coincide.
     first, second = (reverse(to_first), reverse(to_second)) if h.left else (to_first, to_second)
     is_first = first < second
     if first == second:  # both by less than half a turn, or both by more

@@ -1,4 +1,4 @@
-"""Bodies as the kernels of solids see them: vertices, faces, topology, inner sides and boxes."""
+"""Bodies for the solid kernels: vertices, faces, topology, inner sides, boxes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PlacedFaces(Struct):
 
 
 class SolidBody(SheetArrays, TopologyArrays, PlacedFaces):
-    """A row of the table of bodies: fields of `PlacedFaces`, of the topology, and of the sheets."""
+    """A row of the table of bodies: placed faces, topology and sheets."""
 
 
 class BodyFacts(NamedTuple):
@@ -52,10 +52,10 @@ class SolidBodies:
     Attributes
     ----------
     table : (n, columns) int64
-        A `SolidBody` for each used body. It holds as long as this object and the frame.
+        A `SolidBody` for each used body. It is valid as long as this object and the frame live.
     facts : BodyFacts
     sides : dict
-        The sides of sheets by body, unknown for open bodies and those that nothing touches.
+        The sides of sheets by body, unknown for open bodies and for bodies that touch nothing.
     most : int
         The most sheets or parts that a body has.
     """
@@ -117,14 +117,14 @@ def boxes_into(table: Addresses, used: Bools, boxes: Floats) -> None:
 
 @kernel
 def boxes_meet(poses: Floats, bounds: Floats, body_a: Ints, body_b: Ints) -> bool:
-    """Return whether the world boxes of any pair of bodies meet; bounds (n,2,3) in the bodies' own axes."""
+    """Return whether world boxes of any pair meet; bounds (n,2,3) are local."""
     for pair in range(body_a.shape[0]):
         a, b = as_int64(body_a[pair]), as_int64(body_b[pair])
         apart = False
         for k in range(3):
             lower_a, upper_a = world_bounds(poses, bounds, a, k)
             lower_b, upper_b = world_bounds(poses, bounds, b, k)
-            apart = apart or lower_a > upper_b or lower_b > upper_a  # never of NaN, which bounds at infinity may give
+            apart = apart or lower_a > upper_b or lower_b > upper_a  # never for NaN, which infinite bounds may give
         if not apart:
             return True
     return False

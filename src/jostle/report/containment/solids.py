@@ -1,4 +1,4 @@
-"""Solid answers for a list of body pairs: which interiors meet, and which parts lie inside."""
+"""Solid answers for body pairs: which interiors meet, which parts lie inside."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from jostle.shapes.topology import is_regular_at, touches_itself
 
 Questions = NDArray[np.void]  # of `Question`
 
-ROWS_AT_ONCE = 200_000  # rows, or sixteenths of pairs, for one call of the kernel: some 50 ms, so that Ctrl-C is heard
-FEW_FACES = 500  # of a mesh, up to which it takes less than 2 ms to tell whether it touches itself
-TIMES_IN_PART = 50  # to look at the faces with contacts of one mesh, which takes as long as to look at all of them once
+ROWS_AT_ONCE = 200_000  # rows, or sixteenths of pairs, per call of the kernel: some 50 ms, so that Ctrl-C is heard
+FEW_FACES = 500  # up to here finding out whether a mesh touches itself takes less than 2 ms
+TIMES_IN_PART = 50  # testing only the faces with contacts this often takes as long as testing all faces once
 
 
 class SolidRows(NamedTuple):
-    """What solids add to rows of faces."""
+    """The rows and marks that solids add to rows of faces."""
 
     pair: Ints  # (k,) by number, of each part that lies inside the other body, sorted; a's parts before b's
     face_a: Ints  # (k,) lowest face of the part, or -1
@@ -47,25 +47,25 @@ class SolidRows(NamedTuple):
     kind: NDArray[np.uint8]
     overlapping: NDArray[np.bool_]  # (n,) which pairs touch, do not cross, and have common interior points
     edge_tests: int  # contacts along edges that were tested
-    winding_tests: int  # faces that were asked for a winding number
+    winding_tests: int  # faces tested for winding numbers
 
 
 def any_boxes_meet(body_a: Ints, body_b: Ints, frame: Frame) -> bool:
-    """Return whether the boxes of any of these pairs meet; deformable bodies count as everywhere."""
+    """Return whether boxes of any of these pairs meet; deformable ones always do."""
     if len(body_a) == 0:
         return False
     return bool(boxes_meet(read_only_view(frame.poses), frame.bodies.bounds, read_only_view(body_a), read_only_view(body_b)))
 
 
 def solid_rows(rows: PairRows, frame: Frame) -> SolidRows:
-    """Return what solids add to the rows of these pairs."""
+    """Return the rows that solids add to these pairs, and which pairs overlap."""
     bodies = _bodies_of(rows, frame)
     meet, undecided = np.zeros(len(rows.body_a), np.uint8), np.zeros(len(rows.kind), bool)
     questions, edge_tests = _tested_pairs(rows, bodies, PairAnswers(meet, undecided))
     inside, winding_tests = _inside(questions, rows, bodies, frame)
     overlapping = meet == MEETING
     by_sheet = questions["pair"][inside & (questions["subject"] == SHEET)]
-    overlapping[by_sheet], meet[by_sheet] = True, UNTESTED  # a sheet that lies inside decides, whatever its body is like
+    overlapping[by_sheet], meet[by_sheet] = True, UNTESTED  # a sheet inside decides, for any body
     touch_themselves = _touch_themselves(rows, meet, bodies, frame)
     for pair in np.flatnonzero(touch_themselves | (meet == UNDECIDED)).tolist():
         overlapping[pair] = _rational_answer(rows, pair, None if touch_themselves[pair] else undecided, frame)
@@ -94,7 +94,7 @@ def _bodies_of(rows: PairRows, frame: Frame) -> SolidBodies:
 
 
 def _tested_pairs(rows: PairRows, bodies: SolidBodies, answers: PairAnswers) -> tuple[Questions, int]:
-    """Decide pairs along edges; return the open questions, and the number of contacts along edges."""
+    """Decide pairs along edges; return open questions and the number of contacts."""
     columns = PairRows(*(read_only_view(column) for column in rows))
     asked, edge_tests = [], 0
     scratch = SCRATCH.take()
@@ -143,7 +143,10 @@ def _slices(rows: PairRows) -> list[tuple[int, int]]:
 
 
 def _inside(questions: Questions, rows: PairRows, bodies: SolidBodies, frame: Frame) -> tuple[NDArray[np.bool_], int]:
-    """Return which points lie inside, by one winding number each, and the number of tested faces."""
+    """Return which points lie inside, and the number of tested faces.
+
+    One winding number decides each.
+    """
     inside = np.zeros(len(questions), bool)
     if len(questions) == 0:
         return inside, 0
@@ -170,9 +173,10 @@ def _inside(questions: Questions, rows: PairRows, bodies: SolidBodies, frame: Fr
 
 
 def _touch_themselves(rows: PairRows, meet: NDArray[np.uint8], bodies: SolidBodies, frame: Frame) -> NDArray[np.bool_]:
-    """Return which tested pairs have a body that touches itself: sectors and sheets do not suffice there.
+    """Return which tested pairs have a body that touches itself.
 
-    A body that is regular around its faces with contacts may touch itself elsewhere: for these pairs it does not matter.
+    Sectors and sheets do not suffice there. A body that is regular around its faces with contacts may touch itself elsewhere: that
+    does not matter for these pairs.
     """
     tested: NDArray[np.bool_] = meet != UNTESTED
     chosen = np.flatnonzero(tested)
@@ -195,7 +199,7 @@ def _touch_themselves(rows: PairRows, meet: NDArray[np.uint8], bodies: SolidBodi
 def _is_cheaper_in_part(mesh: Mesh, deforms: bool) -> bool:
     """Return whether to test only faces with contacts first.
 
-    For a rigid body only so often, because the answer for the whole mesh is kept.
+    For a rigid body only a few times, because the answer for the whole mesh is kept.
     """
     if len(mesh.faces) < FEW_FACES or (not deforms and mesh.knows_whether_it_touches_itself):
         return False
@@ -214,7 +218,7 @@ def _touching_faces(rows: PairRows, pairs: NDArray[np.int64], body: int) -> Ints
 
 
 def _rational_answer(rows: PairRows, pair: int, undecided: NDArray[np.bool_] | None, frame: Frame) -> bool:
-    """Decide one pair in whole numbers, by the undecided of its rows or by all."""
+    """Decide one pair by its undecided rows, or by all."""
     chosen = slice(int(rows.first[pair]), int(rows.last[pair]))
     touching = rows.kind[chosen] != NEAR
     a, b = int(rows.body_a[pair]), int(rows.body_b[pair])
