@@ -171,8 +171,7 @@ def _merged_faces(
     holed[starts[repeated > 1] // len(points)] = True
     single = holed[group]
     group[single] = count + np.flatnonzero(single)
-    numbered: NDArray[np.int64] = np.unique(group, return_inverse=True)[1].reshape(-1)
-    return numbered
+    return np.unique(group, return_inverse=True)[1].reshape(-1)
 
 
 @kernel

@@ -91,22 +91,30 @@ def highest_face(shape: Polytope, point: Vec3) -> tuple[int, float]:
 
 
 @kernel
+def edge_along(shape: Polytope, v: int, direction: Vec3, least: float) -> int:
+    """Return the edge of vertex v that leads farthest along a direction.
+
+    NONE where no edge leads farther than `least`.
+    """
+    farthest, found = least, NONE
+    for k in range(shape.vertex_first[v], shape.vertex_first[v + 1]):
+        code = as_int64(shape.codes[k])
+        along = dot(direction_of(shape, code >> 1), direction)
+        if code & 1:
+            along = -along
+        if along > farthest:
+            farthest = along
+            found = code >> 1
+    return found
+
+
+@kernel(forceinline=True)
 def edge_beyond_vertex(shape: Polytope, v: int, point: Vec3, slack: float) -> int:
     """Return the edge of vertex v whose plane a point is farthest beyond.
 
     NONE where the point is in the region of v.
     """
-    point = minus(point, vertex_at(shape, v))
-    farthest, found = slack, NONE
-    for k in range(shape.vertex_first[v], shape.vertex_first[v + 1]):
-        code = as_int64(shape.codes[k])
-        beyond = dot(direction_of(shape, code >> 1), point)
-        if code & 1:
-            beyond = -beyond
-        if beyond > farthest:
-            farthest = beyond
-            found = code >> 1
-    return found
+    return edge_along(shape, v, minus(point, vertex_at(shape, v)), slack)
 
 
 @kernel

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from jostle.geometry.rigid import RigidPose, moved_point, turned_back
 from jostle.geometry.segment_segment import closest_points_of_segments
 from jostle.geometry.triangle import Segment
-from jostle.geometry.vector import Vec3, dot, minus, negative, plus, times
+from jostle.geometry.vector import dot, minus, negative, plus, times
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.methods.closest_features.polyhedron import EDGE, FACE, VERTEX, Polytope
@@ -35,6 +35,7 @@ from jostle.methods.closest_features.regions import (
     NONE,
     Feature,
     direction_of,
+    edge_along,
     edge_beyond_face,
     edge_beyond_vertex,
     ends_of_edge,
@@ -116,21 +117,6 @@ def vertex_and_edge(x: Side, y: Side, v: int, e: int, slack: float) -> Step:
     return step_to(APART, vertex, Feature(EDGE, e))
 
 
-@kernel(forceinline=True)
-def steepest_edge(shape: Polytope, v: int, towards: Vec3) -> int:
-    """Return the edge of a vertex that falls steepest against a direction, or NONE."""
-    steepest, found = -PARALLEL, NONE
-    for k in range(shape.vertex_first[v], shape.vertex_first[v + 1]):
-        code = as_int64(shape.codes[k])
-        fall = dot(direction_of(shape, code >> 1), towards)
-        if code & 1:
-            fall = -fall
-        if fall < steepest:
-            steepest = fall
-            found = code >> 1
-    return found
-
-
 @kernel
 def vertex_and_face(x: Side, y: Side, v: int, f: int, look: bool) -> Step:
     """Step from a vertex of X and a face of Y; gives the depth of a vertex inside Y.
@@ -147,7 +133,7 @@ def vertex_and_face(x: Side, y: Side, v: int, f: int, look: bool) -> Step:
     if e != NONE:
         return step_to(WALKING, vertex, Feature(EDGE, e))
     away = turned_back(x.to_other, normal_of(y.shape, f))
-    e = steepest_edge(x.shape, v, negative(away) if height < 0.0 else away)
+    e = edge_along(x.shape, v, away if height < 0.0 else negative(away), PARALLEL)
     if e != NONE:
         return step_to(WALKING, Feature(EDGE, e), Feature(FACE, f))
     if height > 0.0:
