@@ -16,7 +16,7 @@ from jostle.geometry.convex_surfaces import closest_of_all_triangles
 from jostle.geometry.pose import rotation_about, translation
 from jostle.interface.query import Budget
 from jostle.kernels.warmup import warms
-from jostle.methods.closest_features.fallback import settle_otherwise
+from jostle.methods.closest_features.fallback import fallback_distance
 from jostle.methods.closest_features.method import ClosestFeatures
 from jostle.methods.closest_features.polyhedron import polyhedron_of
 from jostle.methods.image_space.method import ImageSpace
@@ -124,7 +124,7 @@ def _closest_features() -> None:
         world.detect(rows="pairs")
     functions.distance(_tetrahedron(), _tetrahedron(2.0), method="closest_features")
     shape = polyhedron_of(_tetrahedron())
-    settle_otherwise(shape, shape, np.eye(4), np.eye(4), 1.0)
+    fallback_distance(shape, shape, np.eye(4), np.eye(4), 1.0)
     one, other = _tetrahedron(), _tetrahedron(2.0)
     closest_of_all_triangles(one.vertices, one.faces, other.vertices, other.faces)
 

@@ -13,13 +13,14 @@ from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.rigid import pose_at, solve_relative_pose
 from jostle.geometry.triangle import Segment
 from jostle.geometry.vector import length, minus, point_from, write_point_from
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.traits import Need
 from jostle.kernels.jit import kernel
 from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.methods.closest_features import fallback, method
 from jostle.methods.closest_features.certificate import Body, proven_gap, world_points
 from jostle.methods.closest_features.method import ClosestFeatures
-from jostle.methods.closest_features.pairs import DONE, UNPROVEN, PairsToSettle, PlacedBodies, SettledPairs
+from jostle.methods.closest_features.pairs import DONE, UNPROVEN, PolytopePoses, SettledPairs
 from jostle.methods.closest_features.polyhedron import FACE, VERTEX, Polytope, open_polytope, polytope_arrays
 from jostle.methods.closest_features.regions import Feature
 from jostle.methods.closest_features.walk import Side
@@ -453,9 +454,9 @@ def test_a_flat_body_is_refused_by_name_and_with_a_cure(concave):
 def settled(shape, bodies, poses, codes, operations):
     """Settle a pair of bodies of one shape; returns (why it stopped, kind, (next pair, steps, operations))."""
     table, state = Polytope.tables([polytope_arrays(shape)]), np.zeros(3, np.int64)
-    pairs = PairsToSettle(*np.array(bodies, np.int32).reshape(2, 1), np.array([codes]))
-    out = SettledPairs(np.zeros(1, np.uint8), np.empty(1), np.empty((1, 6)))
-    placed = PlacedBodies(np.zeros(len(poses), np.int32), poses)
+    pairs = CandidatePairs(*np.array(bodies, np.int32).reshape(2, 1))
+    out = SettledPairs(np.zeros(1, np.uint8), np.empty(1), np.empty((1, 6)), np.array([codes]))
+    placed = PolytopePoses(np.zeros(len(poses), np.int32), poses)
     why = method.settle_pairs(pairs, placed, table.table, 1e-6, 0.0, False, operations, state, np.empty((2, 4, 4)), out)
     return why, out.kind[0], state.tolist()
 
@@ -523,13 +524,13 @@ def test_the_fallback_is_right_by_gjk_and_by_all_pairs_of_triangles(monkeypatch,
         poses = [random_pose(random, 0.1), random_pose(random, 3.0)]
         world = world_of(FINE, *zip(meshes, poses, strict=True))
         shapes = [FINE.prepare_shape(mesh) for mesh in meshes]
-        distance, point_a, point_b = fallback.settle_otherwise(*shapes, *poses, 1e-10)
+        distance, point_a, point_b = fallback.fallback_distance(*shapes, *poses, 1e-10)
         assert abs(distance - true_distance(*world)) <= 1e-10
         assert np.linalg.norm(point_b - point_a) == pytest.approx(distance, abs=1e-12)
     small = tetrahedron().scaled(0.01)
     shapes = [FINE.prepare_shape(mesh) for mesh in (small, meshes[0])]
     inside = translation(meshes[0].vertices.mean(axis=0))
-    assert fallback.settle_otherwise(*shapes, inside, np.eye(4), 1e-10)[0] == 0.0
+    assert fallback.fallback_distance(*shapes, inside, np.eye(4), 1e-10)[0] == 0.0
 
 
 @SMALL

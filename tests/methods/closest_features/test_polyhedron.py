@@ -11,17 +11,7 @@ from jostle.errors import InputError
 from jostle.geometry.point_triangle import closest_point_on_triangle
 from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
-from jostle.methods.closest_features.fallback import edges_of, vertices_of
-from jostle.methods.closest_features.polyhedron import (
-    EDGES,
-    FACE_FIRST,
-    FACES,
-    VERTICES,
-    Polytope,
-    open_polytope,
-    polyhedron_of,
-    polytope_arrays,
-)
+from jostle.methods.closest_features.polyhedron import Polytope, open_polytope, polyhedron_of, polytope_arrays
 from jostle.methods.closest_features.regions import NONE, edge_beyond_face, edge_beyond_vertex, height_over
 from jostle.methods.closest_features.show import named_feature
 from jostle.shapes import build
@@ -59,7 +49,7 @@ def beyond_vertex(table, v, x, y, z):
 
 
 def counts(shape):
-    return tuple(int(shape.links[k]) for k in (VERTICES, EDGES, FACES))
+    return len(shape.vertices), len(shape.edges), len(shape.planes)
 
 
 def grid_box(n=3):
@@ -121,18 +111,17 @@ def test_the_quads_of_a_sphere_are_faces():
 def test_features_are_linked_both_ways_and_planes_point_out():
     for mesh in (tetrahedron(), box(), build.polytope36(2), build.cone()):
         shape = polyhedron_of(mesh)
-        vertices, edges = vertices_of(shape), edges_of(shape)
-        assert len(vertices) - len(edges) + int(shape.links[FACES]) == 2
+        vertices, edges = shape.vertices, shape.edges
+        assert len(vertices) - len(edges) + len(shape.planes) == 2
         np.testing.assert_array_equal(vertices, mesh.vertices[shape.vertex_ids])
         assert np.linalg.norm(vertices - shape.sphere[:3], axis=1).max() <= shape.sphere[3]
         centre = vertices.mean(axis=0)
-        for f in range(int(shape.links[FACES])):
+        for f in range(len(shape.planes)):
             heights = [height_at(tables(shape), f, *vertex) for vertex in vertices]
             assert max(heights) <= 1e-12
             assert sum(h > -1e-12 for h in heights) >= 3
             assert height_at(tables(shape), f, *centre) < 0.0
-            first = int(shape.links[FACE_FIRST]) + f
-            for code in shape.links[shape.links[first] : shape.links[first + 1]].tolist():
+            for code in shape.codes[shape.face_first[f] : shape.face_first[f + 1]].tolist():
                 assert edges[code >> 1, 2 + (code & 1)] == f
                 middle = 0.5 * (vertices[edges[code >> 1, 0]] + vertices[edges[code >> 1, 1]])
                 assert beyond_face(tables(shape), f, *(0.9 * middle + 0.1 * face_centre(shape, f))) == NONE
@@ -141,7 +130,7 @@ def test_features_are_linked_both_ways_and_planes_point_out():
 
 def face_centre(shape, f):
     corners = [shape.vertex_ids.tolist().index(v) for v in named_feature(shape, 4 * f + 2)[1]]
-    return vertices_of(shape)[corners].mean(axis=0)
+    return shape.vertices[corners].mean(axis=0)
 
 
 def nearest(mesh, point):
@@ -157,10 +146,10 @@ def nearest(mesh, point):
 def test_the_region_that_holds_a_point_is_that_of_the_nearest_feature(mesh):
     random = np.random.default_rng(3)
     shape = polyhedron_of(mesh)
-    vertices, edges = vertices_of(shape), edges_of(shape)
+    vertices, edges = shape.vertices, shape.edges
     kinds = [0, 0, 0]
     for point in random.normal(size=(40, 3)) * mesh.size * 0.7 + mesh.bounds.mean(axis=0):
-        if max(height_at(tables(shape), f, *point) for f in range(int(shape.links[FACES]))) <= 0.0:
+        if max(height_at(tables(shape), f, *point) for f in range(len(shape.planes))) <= 0.0:
             continue
         squared = nearest(mesh, point)[3]
         distances = []
@@ -168,14 +157,14 @@ def test_the_region_that_holds_a_point_is_that_of_the_nearest_feature(mesh):
             if beyond_vertex(tables(shape), v, *point) == NONE:
                 distances.append(np.linalg.norm(point - vertices[v]))
                 kinds[0] += 1
-        for f in range(int(shape.links[FACES])):
+        for f in range(len(shape.planes)):
             height = height_at(tables(shape), f, *point)
             if height > 0.0 and beyond_face(tables(shape), f, *point) == NONE:
                 distances.append(height)
                 kinds[2] += 1
         for e in range(len(edges)):
             tail, head = vertices[edges[e, :2]]
-            numbers = shape.numbers[3 * len(vertices) + 9 * e :][:9].reshape(3, 3)
+            numbers = shape.vectors[e].reshape(3, 3)
             if numbers[0] @ (point - tail) >= 0 >= numbers[0] @ (point - head) and (numbers[1:] @ (point - tail) <= 0).all():
                 distances.append(np.linalg.norm(np.cross(point - tail, numbers[0])))
                 kinds[1] += 1

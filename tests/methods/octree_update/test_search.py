@@ -48,12 +48,13 @@ def test_regions_are_the_common_parts_of_boxes_and_each_body_knows_its_own():
     regions = find_overlap_regions(CandidatePairs(a, b), Volumes(lower, upper))
     assert regions.bodies.tolist() == [1, 3, 5]
     for pair, (i, j) in enumerate(zip(a, b, strict=True)):
-        assert np.array_equal(regions.lower[pair], np.maximum(lower[i], lower[j]))
-        assert np.array_equal(regions.upper[pair], np.minimum(upper[i], upper[j]))
-    of_body = [sorted(regions.region[regions.region_start[k] : regions.region_start[k + 1]].tolist()) for k in range(3)]
+        assert np.array_equal(regions.boxes.lower[pair], np.maximum(lower[i], lower[j]))
+        assert np.array_equal(regions.boxes.upper[pair], np.minimum(upper[i], upper[j]))
+    start = regions.boxes.start
+    of_body = [sorted(regions.boxes.pairs[start[k] : start[k + 1]].tolist()) for k in range(3)]
     assert of_body == [[0, 1], [0, 2], [1, 2]]
-    assert regions.pair_start.tolist() == [0, 2, 3, 3]
-    assert regions.partner.tolist() == [1, 2, 2]
+    assert regions.pairs.start.tolist() == [0, 2, 3, 3]
+    assert regions.pairs.partner.tolist() == [1, 2, 2]
     assert np.array_equal(regions.box_lower, lower[[1, 3, 5]].min(axis=0))
     assert np.array_equal(regions.box_upper, upper[[1, 3, 5]].max(axis=0))
 
@@ -75,7 +76,7 @@ def test_the_node_checklist_has_every_node_that_meets_a_region():
             axes = pose[:3, :3].T * (side / 2)
             for node, cell in enumerate(octree.cells):
                 centre = pose[:3, :3] @ (octree.cube[:3] + (cell + 0.5) * side) + pose[:3, 3]
-                lower, upper = regions.lower[0], regions.upper[0]
+                lower, upper = regions.boxes.lower[0], regions.boxes.upper[0]
                 # Cubes that are smaller or larger by a little: what is between is left to rounding.
                 if oriented_box_meets_box(centre, axes * (1 - 1e-12), lower, upper):
                     assert (body, node) in found
@@ -95,7 +96,7 @@ def test_slices_of_one_operation_and_arrays_of_one_row_give_the_same():
     checklist = search.node_checklist(regions, frame)
     rows, counters = search.touching_faces(regions, checklist, frame)
     assert len(rows.kind) > 3
-    search._room = Room.empty(1)
+    search._room = Room(1)
     again = search.node_checklist(regions, frame, operations=1)
     assert again.nodes.tolist() == checklist.nodes.tolist()
     assert np.array_equal(again.centres, checklist.centres)
@@ -125,7 +126,7 @@ def test_one_operation_at_a_time_in_the_kernels_themselves(monkeypatch):
     frame, regions, search = stages(meshes, [None, None], 3, 2)
     rows, counters = search.touching_faces(regions, search.node_checklist(regions, frame), frame)
     monkeypatch.setattr(module, "run_in_slices", one_by_one)
-    search._room = Room.empty(1)
+    search._room = Room(1)
     few, work = search.touching_faces(regions, search.node_checklist(regions, frame), frame)
     for one, other in zip(rows, few, strict=True):
         assert np.array_equal(one, other)
@@ -152,7 +153,7 @@ def put_at(addresses, pair, face_a, face_b):
 
 @pytest.mark.small
 def test_the_checklist_of_pairs_of_faces_tells_new_from_old():
-    room = Room.empty(64)
+    room = Room(64)
     small = room.table
     # More than half full, so that entries with equal faces and different pairs of bodies come to stand side by side.
     entries = [(p, a, b) for p in range(10, 16) for a in (0, 3, 2**31 - 1) for b in (0, 3, 2**31 - 1)]

@@ -1,9 +1,9 @@
 """Closest points of two features, and the proof that nothing is nearer.
 
-The walk decides in floating point. Its end is therefore checked in the world: the closest points of the two features bound the
-distance from above, and the two planes across a direction between them, moved out to the farthest vertex of either body, bound it
-from below; these vertices are found by climbing from the features. The bounds differ by rounding only, unless the walk went
-astray. So every distance that is reported carries a proof of its error, whatever rounding did on the way.
+The walk decides in floating point, so its end is checked in the world. The closest points of the two features bound the distance
+from above. Two planes across the direction between them, moved out to the farthest vertex of each body, bound it from below; these
+vertices are found by climbing from the features. The bounds differ by rounding only, unless the walk went astray. So every
+reported distance carries a proof of its error.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from jostle.geometry.rigid import RigidPose, moved_point, turned_back, turned_vector, world_point
 from jostle.geometry.segment_segment import closest_points_of_segments
 from jostle.geometry.triangle import Segment
-from jostle.geometry.vector import Vec3, cross, dot, length, minus, negative, times
+from jostle.geometry.vector import Vec3, cross, divided, dot, length, minus, negative, times
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.methods.closest_features.polyhedron import EDGE, FACE, VERTEX, Polytope
@@ -39,20 +39,14 @@ class Body(NamedTuple):
 
 
 @kernel(forceinline=True)
-def divided(a: Vec3, divisor: float) -> Vec3:
-    """Return a divided by a number."""
-    return Vec3(a.x / divisor, a.y / divisor, a.z / divisor)
-
-
-@kernel(forceinline=True)
 def world_vertex(body: Body, v: int) -> Vec3:
-    """Return the world coordinates of a vertex, by the one formula."""
+    """Return the world coordinates of a vertex."""
     return world_point(body.pose, vertex_at(body.shape, v))
 
 
 @kernel(forceinline=True)
 def world_ends(body: Body, feature: Feature) -> Segment:
-    """Return the world ends of an edge; of a vertex twice itself."""
+    """Return the world ends of an edge; a vertex is both of its ends."""
     tail = head = feature.number
     if feature.kind == EDGE:
         tail, head = tail_of(body.shape, feature.number), head_of(body.shape, feature.number)
@@ -70,7 +64,7 @@ def foot_on_face(v: int, side: Side, f: int, other: Body) -> Vec3:
 
 @kernel
 def world_points(a: Body, b: Body, side_a: Side, side_b: Side, at_a: Feature, at_b: Feature) -> Segment:
-    """Return the closest points of two features that the walk ends at, that of A first."""
+    """Return the closest points of the features where a walk ended, A's first."""
     if at_b.kind == FACE:
         return Segment(world_vertex(a, at_a.number), foot_on_face(at_a.number, side_a, at_b.number, b))
     if at_a.kind == FACE:
@@ -81,7 +75,10 @@ def world_points(a: Body, b: Body, side_a: Side, side_b: Side, at_a: Feature, at
 
 @kernel(forceinline=True)
 def common_point(a: Body, b: Body, at_a: Feature, at_b: Feature, share: float) -> Vec3:
-    """Return the witness of penetration: a vertex inside the other body, or an edge's way through a face."""
+    """Return the witness of penetration.
+
+    A vertex inside the other body, or where an edge passes through a face.
+    """
     return point_of(world_ends(b, at_b) if at_a.kind == FACE else world_ends(a, at_a), share)
 
 
@@ -97,7 +94,10 @@ def any_vertex(shape: Polytope, feature: Feature) -> int:
 
 @kernel
 def gap_along(a: Body, b: Body, i: int, j: int, direction: Vec3) -> float:
-    """Return the gap between the bodies along a unit vector, negative where they overlap; climbing begins at i and j."""
+    """Return the gap between bodies along a unit vector, negative where they overlap.
+
+    Climbing begins at vertices i and j.
+    """
     i = climb(a.shape, i, turned_back(a.pose, direction))
     j = climb(b.shape, j, turned_back(b.pose, negative(direction)))
     return dot(direction, minus(world_vertex(b, j), world_vertex(a, i)))
@@ -105,7 +105,10 @@ def gap_along(a: Body, b: Body, i: int, j: int, direction: Vec3) -> float:
 
 @kernel
 def normal_of_features(a: Body, b: Body, at_a: Feature, at_b: Feature) -> Vec3:
-    """Return a direction across a face, or across two edges: what remains where the closest points are too near to give one."""
+    """Return a direction across a face, or across two edges.
+
+    For closest points that are too near to give a direction.
+    """
     if at_b.kind == FACE:
         return turned_vector(b.pose, negative(normal_of(b.shape, at_b.number)))
     if at_a.kind == FACE:
@@ -119,7 +122,10 @@ def normal_of_features(a: Body, b: Body, at_a: Feature, at_b: Feature) -> Vec3:
 
 @kernel
 def proven_gap(a: Body, b: Body, at_a: Feature, at_b: Feature, closest: Segment, distance: float, error: float) -> float:
-    """Return a gap between the bodies that is proven: the distance but for `error`, where the features are the closest."""
+    """Return a proven lower bound of the distance.
+
+    Within `error` of the distance if the features are the closest.
+    """
     i, j = any_vertex(a.shape, at_a), any_vertex(b.shape, at_b)
     gap = -math.inf
     if distance > 0.0:

@@ -1,7 +1,7 @@
-"""Touching or crossing: two bodies in contact only touch where a plane proves that they overlap by no more than the resolution.
+"""Touching or crossing: does a plane prove that the overlap is within resolution?
 
-Such a plane is sought among the few that can part bodies at their closest features: those of the faces there, and those along
-an edge of each, at the vertex, edge or face that holds the contact. Where none does, the bodies are said to cross.
+Only a few planes can separate bodies at their closest features: those of the faces there, and those along an edge of each body, at
+the vertex, edge or face that holds the contact. If none of these does, the bodies cross.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import math
 from jostle.geometry.rigid import turned_vector
 from jostle.geometry.segment_segment import closest_points_of_segments
 from jostle.geometry.triangle import Segment
-from jostle.geometry.vector import Vec3, cross, length, minus
+from jostle.geometry.vector import Vec3, cross, divided, length, minus
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.methods.closest_features.certificate import Body, any_vertex, divided, gap_along, world_ends
+from jostle.methods.closest_features.certificate import Body, any_vertex, gap_along, world_ends
 from jostle.methods.closest_features.polyhedron import EDGE, FACE, VERTEX, Polytope
 from jostle.methods.closest_features.regions import NONE, Feature, head_of, normal_of, tail_of
 
@@ -49,7 +49,7 @@ def edge_of_feature(shape: Polytope, feature: Feature, k: int) -> int:
 
 @kernel
 def lowest_feature(body: Body, feature: Feature, point: Vec3, near: float) -> Feature:
-    """Return the feature of lowest dimension that holds a world point of a feature, within the length `near`."""
+    """Return the lowest-dimensional feature that holds a world point, within `near`."""
     shape = body.shape
     if feature.kind == FACE:
         for k in range(shape.face_first[feature.number], shape.face_first[feature.number + 1]):
@@ -68,7 +68,10 @@ def lowest_feature(body: Body, feature: Feature, point: Vec3, near: float) -> Fe
 
 @kernel
 def gap_at_features(a: Body, b: Body, at_a: Feature, at_b: Feature, enough: float) -> float:
-    """Return the largest gap (negative: the least overlap) along the directions of two features, or the first that is `enough`."""
+    """Return the largest gap along the directions of two features.
+
+    Negative: the least overlap. Stops at the first gap of at least `enough`.
+    """
     best = gap_along_faces(a, b, at_a, at_b, enough)
     if best < enough:
         best = max(best, gap_along_edges(a, b, at_a, at_b, enough))
@@ -77,7 +80,10 @@ def gap_at_features(a: Body, b: Body, at_a: Feature, at_b: Feature, enough: floa
 
 @kernel
 def gap_along_faces(a: Body, b: Body, at_a: Feature, at_b: Feature, enough: float) -> float:
-    """Return the largest gap along the normals of the faces at two features, or the first that is `enough`."""
+    """Return the largest gap along the normals of the faces at two features.
+
+    Stops at the first gap of at least `enough`.
+    """
     i, j = any_vertex(a.shape, at_a), any_vertex(b.shape, at_b)
     best = -math.inf
     for turn in range(2):
@@ -97,7 +103,10 @@ def gap_along_faces(a: Body, b: Body, at_a: Feature, at_b: Feature, enough: floa
 
 @kernel
 def gap_along_edges(a: Body, b: Body, at_a: Feature, at_b: Feature, enough: float) -> float:
-    """Return the largest gap across an edge at each of two features, or the first that is `enough`."""
+    """Return the largest gap across an edge of each of two features.
+
+    Stops at the first gap of at least `enough`.
+    """
     i, j = any_vertex(a.shape, at_a), any_vertex(b.shape, at_b)
     best, m = -math.inf, 0
     while best < enough:

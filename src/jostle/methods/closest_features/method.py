@@ -1,21 +1,21 @@
-"""ClosestFeatures: the distance-based method of Lin and Canny, as in I-COLLIDE, the third rival of Kitamura et al. (§5.3).
+"""ClosestFeatures: the distance-based method of Lin and Canny, as in I-COLLIDE.
 
-Sweep and prune on cubes of fixed size finds pairs; for each the closest features are walked to from those of the last frame.
-Bodies are solids, rigid and convex; a concave one is refused, or stood for by its hull where `concave="hull"` asks for it.
-Guarantee: two bodies are reported whenever they still meet after each has lost `resolution` all around, and never when they are
-farther apart than it; every distance is within it (or within the rounding of world coordinates, where that is more).
+The third rival of Kitamura et al. (§5.3).
+
+A broad phase on cubes of fixed size finds pairs; each pair's closest features are tracked from frame to frame. Bodies are rigid
+convex solids; a concave one is refused, or replaced by its hull with `concave="hull"`. Guarantee: two bodies are always reported
+if they still meet after each has been eroded by `resolution`, and never if they are farther apart than that; every distance is
+within it (or within the rounding of world coordinates, if that is more).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle._types import Floats
 from jostle.broad_phase.body_volumes import FrameVolumes
 from jostle.broad_phase.candidates import Candidates
 from jostle.broad_phase.choose import broad_phase_of
@@ -32,13 +32,12 @@ from jostle.interface.shape_numbers import number_shapes
 from jostle.interface.traits import Answer, Need, Semantics, Serve, Traits, within_resolution
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.slices import run_in_slices
-from jostle.methods.closest_features.fallback import feature_at, settle_otherwise
+from jostle.methods.closest_features.fallback import fallback_distance, feature_at
 from jostle.methods.closest_features.pairs import (
     DONE,
     PROGRESS,
     UNPROVEN,
-    PairsToSettle,
-    PlacedBodies,
+    PolytopePoses,
     Progress,
     SettledPairs,
     cubes_into,
@@ -59,19 +58,19 @@ FIRST_SLICE = 30_000  # steps between features: some 0.02 s
 
 @dataclass(frozen=True)
 class ClosestFeatures:
-    """Closest features of convex bodies, walked to from those of the last frame.
+    """Closest features of convex bodies, tracked from frame to frame.
 
     Parameters
     ----------
     resolution : float
-        How far the answer may be from the truth, in the user's units: bodies up to half of it apart are in contact. Rounding sets
-        a floor of some 2⁻⁴⁶ of the largest world coordinates of both bodies.
+        Largest error of the answer, in the user's units: bodies up to half of it apart are in contact. Rounding sets a floor of
+        some 2⁻⁴⁶ of the largest world coordinates of both bodies.
     concave : {"refuse", "hull"}
-        What to do with a body that is not convex: refuse it, or let its convex hull stand for it.
+        What to do with a body that is not convex: refuse it, or use its convex hull.
     broad : str or BroadPhase
         Finds the pairs of cubes that overlap; a name of `jostle.broad_phase.BROAD_PHASES` or an instance.
     warm_start : bool
-        Begin at the closest features of the last frame; otherwise anew in each frame, for comparison.
+        Begin at the closest features of the last frame; False begins anew in each frame, for comparison.
     """
 
     resolution: float = 1e-6
@@ -114,47 +113,33 @@ class ClosestFeatures:
         return ClosestFeaturesDetector(self, bodies, shapes)
 
 
-class Settled(NamedTuple):
-    """What is known of pairs, one row each."""
-
-    kind: NDArray[np.uint8]  # 0 where nothing is to be reported
-    distance: Floats
-    points: Floats  # (k,6) closest points on a and on b, in the world
-    features: Floats  # (k,2) codes of the closest features
-    steps: int  # walked in all
-    fallbacks: int  # pairs that the walk did not settle
-
-
 class ClosestFeaturesDetector(Detector):
-    """The method at work: the features of each distinct mesh, and the closest pair of features of each pair of bodies."""
+    """Follows the closest pair of features of each pair of bodies."""
 
     def __init__(self, method: ClosestFeatures, bodies: Bodies, shapes: tuple[Polyhedron, ...]) -> None:
         self._method = method
         self._candidates = Candidates(bodies, method.broad)
         self._memory = PairMemory(2)
-        self._take(shapes)
+        self._set_shapes(shapes)
 
-    def _take(self, shapes: tuple[Polyhedron, ...]) -> None:
+    def _set_shapes(self, shapes: tuple[Polyhedron, ...]) -> None:
         self._shapes = shapes
         first, self._shape_of_body = number_shapes(shapes)
         self._polytopes = Polytope.tables([polytope_arrays(shapes[body]) for body in first])
         self._spheres = read_only_view(np.array([shape.sphere for shape in shapes]).reshape(-1, 4))
 
     def change(self, bodies: Bodies, shapes: tuple[Polyhedron, ...], old_to_new: OldToNew) -> None:
-        """Follow bodies that came and went; the others keep their place in the lists and their closest features."""
+        """Update after bodies were added or removed; the others keep their state."""
         self._candidates.change(bodies, old_to_new)
         self._memory.renumber(old_to_new)
-        self._take(shapes)
+        self._set_shapes(shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
         """Find the cubes that overlap, then the closest features of each pair."""
         pairs = self._pairs_that_may_meet(frame, query.clearance)
-        found = self._settle(pairs, frame, query.clearance, query.rows == "any")
+        found, work = self._settle(pairs, frame, query.clearance, query.rows == "any")
         self._memory.remember(pairs, found.features)
-        boxes = self._candidates.box_tests
-        counters = Counters(
-            body_pairs=len(pairs.body_a), box_tests=boxes, distance_tests=found.steps, look_ups=found.fallbacks
-        )  # fmt: skip
+        counters = work + Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests)
         met = np.flatnonzero(found.kind)[: 1 if query.rows == "any" else None]
         return report_of_bodies(pairs, met, found.kind[met], found.distance[met], counters)
 
@@ -162,18 +147,20 @@ class ClosestFeaturesDetector(Detector):
         lower, upper = np.empty((2, len(frame), 3))
         larger = 0.5 * max(clearance, self._method.resolution)
         cubes_into(read_only_view(frame.poses), self._spheres, larger, lower, upper)
-        # The cubes are as wide as the spheres that they are made of; half of their edges, rounded up, is a radius.
+        # A cube is as wide as the sphere it is made from: half of its edge, rounded up, is a radius.
         centre, radius = 0.5 * lower + 0.5 * upper, np.nextafter((0.5 * (upper - lower)).max(axis=1, initial=0.0), np.inf)
         volumes = FrameVolumes(lower, upper, centre, radius, dt=frame.dt, frame=frame)
         return self._candidates.among(volumes, frame)
 
-    def _settle(self, pairs: CandidatePairs, frame: Frame, clearance: float, only_one: bool) -> Settled:
-        """Walk to the closest features of pairs; with `only_one` until the first that is to be reported."""
+    def _settle(
+        self, pairs: CandidatePairs, frame: Frame, clearance: float, only_one: bool = False
+    ) -> tuple[SettledPairs, Counters]:
+        """Walk to the closest features of pairs; `only_one` stops at the first to report."""
         count = len(pairs.body_a)
         features = self._memory.recall(pairs) if self._method.warm_start else np.full((count, 2), np.nan)
-        out = SettledPairs(np.zeros(count, np.uint8), np.full(count, np.nan), np.full((count, 6), np.nan))
-        asked = PairsToSettle(read_only_view(pairs.body_a), read_only_view(pairs.body_b), features)
-        bodies = PlacedBodies(self._shape_of_body, read_only_view(frame.poses))
+        out = SettledPairs(np.zeros(count, np.uint8), np.full(count, np.nan), np.full((count, 6), np.nan), features)
+        asked = CandidatePairs(read_only_view(pairs.body_a), read_only_view(pairs.body_b))
+        bodies = PolytopePoses(self._shape_of_body, read_only_view(frame.poses))
         numbers, move = np.zeros(PROGRESS, np.int64), np.empty((2, 4, 4))
         touch, fallbacks = 0.5 * self._method.resolution, 0
 
@@ -183,32 +170,35 @@ class ClosestFeaturesDetector(Detector):
             why = settle_pairs(asked, bodies, self._polytopes.table, touch, clearance, only_one, operations, numbers, move, out)
             pair, _, used = numbers.tolist()
             if why == UNPROVEN:
-                self._settle_otherwise(pair, frame, clearance, asked, out)
+                self._fall_back(pair, frame, clearance, pairs, out)
                 fallbacks += 1
                 numbers.view(Progress.dtype)["next_pair"] = count if only_one and out.kind[pair] else pair + 1
             return why == DONE, max(1, used - before)
 
         run_in_slices(step, numbers, FIRST_SLICE)
         _, steps, _ = numbers.tolist()
-        return Settled(*out, features, steps, fallbacks)
+        return out, Counters(distance_tests=steps, look_ups=fallbacks)
 
-    def _settle_otherwise(self, pair: int, frame: Frame, clearance: float, pairs: PairsToSettle, out: SettledPairs) -> None:
-        """Settle a pair by the fallback; its features are those that hold the closest points."""
+    def _fall_back(self, pair: int, frame: Frame, clearance: float, pairs: CandidatePairs, out: SettledPairs) -> None:
+        """Settle a pair by the fallback; the features are those at the closest points."""
         a, b = int(pairs.body_a[pair]), int(pairs.body_b[pair])
         shape_a, shape_b, pose_a, pose_b = self._shapes[a], self._shapes[b], frame.poses[a], frame.poses[b]
         views = [read_only_view(array) for array in (shape_a.sphere, pose_a, shape_b.sphere, pose_b)]
         touch = max(0.5 * self._method.resolution, rounding_of_pair(*views))
-        gap, point_a, point_b = settle_otherwise(shape_a, shape_b, pose_a, pose_b, 0.5 * touch)
+        gap, point_a, point_b = fallback_distance(shape_a, shape_b, pose_a, pose_b, 0.5 * touch)
         out.distance[pair], out.points[pair] = gap, [*point_a, *point_b]
         out.kind[pair] = CROSSING if gap == 0.0 else TOUCHING if gap <= touch else NEAR if gap < clearance else 0
         at_a, at_b = feature_at(shape_a, pose_a, point_a), feature_at(shape_b, pose_b, point_b)
-        pairs.features[pair] = feature_code(*at_a), feature_code(*at_b)
+        out.features[pair] = feature_code(*at_a), feature_code(*at_b)
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
-        """Return the closest points of two bodies, and the features that hold them; 0.0 and a common point where they meet."""
+        """Return the closest points of two bodies, and the features that hold them.
+
+        The distance is 0.0, and the points are one, where the bodies meet.
+        """
         low, high = sorted((body_a, body_b))
         pair = CandidatePairs(np.array([low], np.int32), np.array([high], np.int32))
-        found = self._settle(pair, frame, 0.0, only_one=False)
+        found, _ = self._settle(pair, frame, 0.0)
         ends, points = {}, found.points.reshape(2, 3)
         if found.distance[0] == 0.0:  # within rounding: one point for both
             points[0] = points[1] = points[0] + 0.5 * (points[1] - points[0])
@@ -219,9 +209,9 @@ class ClosestFeaturesDetector(Detector):
         return Closest(float(found.distance[0]), point_a, point_b, face_a, face_b, feature_a, feature_b)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show the closest features of all pairs whose cubes overlap, and the segments between their closest points."""
+        """Show the closest features and points of all pairs whose cubes overlap."""
         cast.as_choice(what, ("",), "what")
         pairs = self._pairs_that_may_meet(frame, 0.0)
-        found = self._settle(pairs, frame, 0.0, only_one=False)
+        found, _ = self._settle(pairs, frame, 0.0)
         numbers = list(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True))
         return overlay_of(frame, self._shapes, numbers, found.features, found.points)

@@ -1,7 +1,7 @@
-"""All pairs of a frame in one kernel: begin at the features of last frame, walk, prove, report.
+"""All pairs of a frame in one kernel: start, walk, prove, report.
 
-A pair without features of last frame begins at the vertices that lie farthest towards the other body. A walk that gives up or
-whose end is not proven stops the kernel; `fallback.py` settles that pair by other means, and the kernel goes on with the next.
+A pair begins at the features of the last frame, or else at the vertices that lie farthest towards the other body. A walk that gives
+up, or whose end is not proven, stops the kernel; `fallback.py` settles that pair, and the kernel resumes with the next.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from jostle._types import Floats, Ints
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.geometry.rigid import RigidPose, pose_at, pose_of, solve_relative_pose_into, turned_back, world_point
 from jostle.geometry.triangle import Segment
-from jostle.geometry.triangle_box import largest_coordinate
-from jostle.geometry.vector import Vec3, length, minus, point_at, point_from, write_point_from
+from jostle.geometry.vector import Vec3, largest_coordinate, length, minus, point_at, point_from, write_point_from
+from jostle.interface.body_pairs import CandidatePairs
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64
 from jostle.kernels.structs import Addresses, Record, borrowed, int64, record_viewer
@@ -27,7 +27,7 @@ from jostle.methods.closest_features.regions import NONE, Feature, climb
 from jostle.methods.closest_features.walk import APART, INSIDE, Side, walk
 
 DONE, UNPROVEN, PAUSED = 0, 1, 2
-FACES_OF_A_STEP = 512  # faces that `highest_face` looks at in the time of one step
+FACES_OF_A_STEP = 512  # faces that `highest_face` compares in the time of one step
 SLACK = 2.0**-48  # of the sizes of both bodies and of their offset
 ROUNDING = 2.0**-48  # of the largest world coordinates of both bodies: what distances may be off by
 STEPS_OF_ANY_WALK = 64
@@ -35,41 +35,34 @@ STRETCH = 3e-5  # an accepted pose may lengthen a vector by half of 3e-5
 
 
 class Progress(Record):
-    """How far the pairs of a frame have come: the next one, the steps of all walks, and the operations."""
+    """Progress through the pairs of a frame."""
 
     next_pair: int64
-    steps: int64
-    used: int64
+    steps: int64  # of all walks
+    used: int64  # operations
 
 
 view_progress, PROGRESS = record_viewer(Progress), Progress.dtype.itemsize // 8
 
 
-class PairsToSettle(NamedTuple):
-    """Pairs of bodies (k,), and codes of the features (k,2) to begin with, then of the closest ones."""
+class PolytopePoses(NamedTuple):
+    """The shape number and the pose of each body."""
 
-    body_a: Ints
-    body_b: Ints
-    features: Floats
-
-
-class PlacedBodies(NamedTuple):
-    """The shape of each body, and its pose (n,4,4)."""
-
-    shape: Ints
-    poses: Floats
+    shape: Ints  # (n,)
+    poses: Floats  # (n,4,4)
 
 
 class SettledPairs(NamedTuple):
-    """Room for what is found out about pairs: kind or 0, distance, and closest points (k,6)."""
+    """The answers for k pairs."""
 
-    kind: NDArray[np.uint8]
+    kind: NDArray[np.uint8]  # 0 where nothing is to be reported
     distance: Floats
-    points: Floats
+    points: Floats  # (k,6) closest points on A and on B, in the world
+    features: Floats  # (k,2) codes of the features to begin with, then of the closest ones
 
 
-class Settled(NamedTuple):
-    """What is found out about one pair."""
+class SettledPair(NamedTuple):
+    """The answer for one pair."""
 
     kind: int
     distance: float
@@ -82,13 +75,13 @@ class Settled(NamedTuple):
 
 @kernel
 def feature_code(kind: int, index: int) -> int:
-    """Return one number for a feature, as it is remembered."""
+    """Return the number by which a feature is remembered."""
     return 4 * index + kind
 
 
 @kernel(forceinline=True)
 def known_feature(shape: Polytope, code: float) -> Feature:
-    """Return a remembered feature; its kind is NONE where it makes no sense."""
+    """Return a remembered feature; its kind is NONE if the code is invalid."""
     if np.isnan(code):
         return Feature(NONE, 0)
     kind, index = int(code) & 3, int(code) >> 2
@@ -110,7 +103,7 @@ def world_centre(sphere: Any, pose: RigidPose) -> Vec3:
 
 @kernel(forceinline=True)
 def rounding_of(sphere_a: Any, pose_a: RigidPose, sphere_b: Any, pose_b: RigidPose) -> float:
-    """Return by how much a distance of world vertices may be rounded."""
+    """Return the rounding error of a distance between world vertices."""
     farthest = max(largest_coordinate(world_centre(sphere_a, pose_a)), largest_coordinate(world_centre(sphere_b, pose_b)))
     # Sizes of local coordinates count too: a mesh far from its own origin is rounded there.
     farthest = max(farthest, largest_coordinate(point_from(sphere_a, 0)), largest_coordinate(point_from(sphere_b, 0)))
@@ -119,7 +112,7 @@ def rounding_of(sphere_a: Any, pose_a: RigidPose, sphere_b: Any, pose_b: RigidPo
 
 @kernel
 def rounding_of_pair(sphere_a: Floats, pose_a: Floats, sphere_b: Floats, pose_b: Floats) -> float:
-    """Return the same for poses (4,4)."""
+    """Return `rounding_of` for poses (4,4)."""
     return rounding_of(sphere_a, pose_of(pose_a), sphere_b, pose_of(pose_b))
 
 
@@ -132,14 +125,19 @@ def vertex_towards(body: Body, other: Body) -> Feature:
 
 @kernel(forceinline=True)
 def is_walkable(at_a: Feature, at_b: Feature) -> bool:
-    """Return whether a walk may begin at two features: known ones, and a face only with a vertex."""
+    """Return whether a walk may begin at two features.
+
+    Both must be known, and a face only goes with a vertex.
+    """
     if at_a.kind == NONE or at_b.kind == NONE:
         return False
     return (at_a.kind != FACE or at_b.kind == VERTEX) and (at_b.kind != FACE or at_a.kind == VERTEX)
 
 
 @kernel
-def settle_pair(a: Body, b: Body, side_a: Side, side_b: Side, at_a: Feature, at_b: Feature, touch: float, wanted: float) -> Settled:
+def settle_pair(
+    a: Body, b: Body, side_a: Side, side_b: Side, at_a: Feature, at_b: Feature, touch: float, wanted: float
+) -> SettledPair:
     """Return the distance of one pair, walking from two features.
 
     Up to `touch` apart the bodies are in contact, below `wanted` they are near.
@@ -149,38 +147,38 @@ def settle_pair(a: Body, b: Body, side_a: Side, side_b: Side, at_a: Feature, at_
     rounding = rounding_of(a.shape.sphere, a.pose, b.shape.sphere, b.pose)
     touch = max(touch, rounding)
     most = STEPS_OF_ANY_WALK + (len(a.shape.vertices) // 3 + len(b.shape.vertices) // 3) // 2
-    end = walk(side_a, side_b, at_a, at_b, rounding * (SLACK / ROUNDING), most)
-    at_a, at_b, steps = end.a, end.b, end.steps
+    end, steps = walk(side_a, side_b, at_a, at_b, rounding * (SLACK / ROUNDING), most)
+    at_a, at_b = end.x, end.y
     nowhere = Vec3(np.nan, np.nan, np.nan)
     if end.status == INSIDE:
         point = common_point(a, b, at_a, at_b, end.share)
         closest, distance = Segment(point, point), 0.0
         if end.depth > 2.0 * touch and (at_a.kind == VERTEX or at_b.kind == VERTEX):
-            return Settled(CROSSING, 0.0, at_a, at_b, closest, steps, True)
+            return SettledPair(CROSSING, 0.0, at_a, at_b, closest, steps, True)
     elif end.status != APART and (at_a.kind == FACE or at_b.kind == FACE):
-        return Settled(0, np.inf, at_a, at_b, Segment(nowhere, nowhere), steps, False)
+        return SettledPair(0, np.inf, at_a, at_b, Segment(nowhere, nowhere), steps, False)
     else:
         closest = world_points(a, b, side_a, side_b, at_a, at_b)
         distance = length(minus(closest.q, closest.p))
     if distance <= touch:
         kind = contact_kind(a, b, lowest_feature(a, at_a, closest.p, touch), lowest_feature(b, at_b, closest.q, touch), touch)
-        return Settled(kind, distance if distance > rounding else 0.0, at_a, at_b, closest, steps, True)
+        return SettledPair(kind, distance if distance > rounding else 0.0, at_a, at_b, closest, steps, True)
     error = max(0.5 * touch, rounding)
     gap = proven_gap(a, b, at_a, at_b, closest, distance, error)
-    return Settled(NEAR if distance < wanted else 0, distance, at_a, at_b, closest, steps, gap >= distance - error)
+    return SettledPair(NEAR if distance < wanted else 0, distance, at_a, at_b, closest, steps, gap >= distance - error)
 
 
 @kernel(forceinline=True)
 def contact_kind(a: Body, b: Body, at_a: Feature, at_b: Feature, touch: float) -> int:
-    """Return whether bodies in contact only touch, or cross."""
+    """Return whether bodies in contact touch or cross."""
     overlap = -2.0 * touch
     return TOUCHING if gap_at_features(a, b, at_a, at_b, overlap) >= overlap else CROSSING
 
 
 @kernel
 def settle_pairs(
-    pairs: PairsToSettle,
-    bodies: PlacedBodies,
+    pairs: CandidatePairs,
+    bodies: PolytopePoses,
     shapes: Addresses,
     touch: float,
     wanted: float,
@@ -190,14 +188,14 @@ def settle_pairs(
     move: Floats,
     out: SettledPairs,
 ) -> int:
-    """Settle the pairs from the next one on; write what is found out, and the closest features of each.
+    """Settle the pairs from the next one on, and write their answers.
 
-    Returns DONE, or UNPROVEN for the next pair, or PAUSED after so many operations: steps, each counted as if it looked at all
-    faces once. With `only_one` the search ends at the first pair with a kind. `shapes` is a table of `Polytope`, `numbers` are a
+    Returns DONE, UNPROVEN for the next pair, or PAUSED after this many operations: steps, each counted as if it compared all
+    faces once. With `only_one` the search ends at the first pair with a kind. `shapes` is a table of `Polytope`, `numbers` a
     `Progress`, `move` (2,4,4) is scratch.
     """
     state, used, why = view_progress(numbers), 0, DONE
-    poses, features, points, move = borrowed(bodies.poses), borrowed(pairs.features), borrowed(out.points), borrowed(move)
+    poses, features, points, move = borrowed(bodies.poses), borrowed(out.features), borrowed(out.points), borrowed(move)
     while state.next_pair < pairs.body_a.shape[0]:
         if used >= operations:
             why = PAUSED
@@ -230,7 +228,7 @@ def settle_pairs(
 
 @kernel
 def cubes_into(poses: Floats, spheres: Floats, larger: float, lower: Floats, upper: Floats) -> None:
-    """Write the cubes (n,3) about the centres of bodies that hold them however they are turned, grown by the length `larger`.
+    """Write cubes (n,3) that hold bodies in every orientation, grown by `larger`.
 
     Padded for poses that are not quite rigid, for the rounding of the centre and for that of world vertices.
     """

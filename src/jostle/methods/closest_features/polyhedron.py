@@ -1,12 +1,13 @@
-"""The features of a convex body and their Voronoi regions: what Lin and Canny (1991) precompute.
+"""Features of a convex body and their Voronoi regions (Lin and Canny 1991).
 
-Vertices, edges and faces of the hull. Outside of the body every point is nearest to one feature; the points of one feature make
-its Voronoi region, bounded by planes to neighbouring features: a vertex and an edge are parted by the plane through the vertex
-across the edge, an edge and a face by the plane through the edge across the face. Each such plane is stored once and both
-features look at it from their own side, so that rounding can never have a point outside of both.
+Features are the vertices, edges and faces of the hull. Every point outside the body is nearest to one feature; the points nearest
+to a feature form its Voronoi region, bounded by planes to neighbouring features: between a vertex and an edge the plane through the
+vertex across the edge, between an edge and a face the plane through the edge across the face. Each plane is stored once for both
+features, so that rounding never puts a point outside of both.
+
 Triangles in one plane are merged: the edge between them has an empty region, in which a walk would get lost. A face takes in all
-neighbouring triangles whose corners are within `FLATNESS` of the size of its plane, and on bodies so large that this exceeds a
-quarter of the resolution, within that; corners in its middle are no features.
+neighbouring triangles whose corners are within `FLATNESS` of the size of its plane, or within a quarter of the resolution on bodies
+so large that this is less; corners in its middle are no features.
 """
 
 from __future__ import annotations
@@ -27,36 +28,32 @@ from jostle.shapes.mesh import Mesh, unit_normals
 
 VERTEX, EDGE, FACE = 0, 1, 2
 FLATNESS = 2.0**-40  # of the size of the body
-ROUNDED_FLAT = 2.0**-50  # of the size: what rounding makes of a plane; a quarter of the least resolution there is
-# Places in `links`: numbers of vertices, edges and faces, and where the lists begin that are not at a fixed place.
-VERTICES, EDGES, FACES, VERTEX_FIRST, VERTEX_EDGES, FACE_FIRST, FACE_EDGES, HEADER = 0, 1, 2, 3, 4, 5, 6, 7
+ROUNDED_FLAT = 2.0**-50  # of the size: how flat rounding leaves a plane; a quarter of the least resolution there is
 
 
 class Polyhedron(NamedTuple):
-    """A convex body as kernels want it: all numbers in one array, all links in another.
+    """The features of a convex body, by the names they have in kernels (`Polytope`)."""
 
-    `numbers`: vertices (v,3); then for each edge its unit direction from tail to head, and the unit vectors across it into its
-    left and its right face (e,9); then the outward unit normals of faces and the heights of their planes over the centre (f,4);
-    then that centre (3,).
-    `links`: a header; tail, head, left and right face of each edge (e,4); the edges of each vertex, as 2·edge, plus 1 where it is
-    the head; the edges of each face, as 2·edge, plus 1 where it is the right one.
-    """
-
-    numbers: Floats
-    links: Ints
-    vertex_ids: Ints  # (v,) the vertex of the mesh
+    vertices: Floats  # (v,3)
+    vectors: Floats  # (e,9)
+    planes: Floats  # (f,4)
+    edges: Ints  # (e,4)
+    codes: Ints  # (4e,)
+    vertex_first: Ints  # (v+1,)
+    face_first: Ints  # (f+1,)
     sphere: Floats  # (4,) centre and radius of a sphere that holds all vertices
+    vertex_ids: Ints  # (v,) the vertex of the mesh
 
 
 class EdgeVectors(Record):
-    """The unit direction of an edge from tail to head, and the unit vectors across it into its left and its right face."""
+    """Unit vectors of an edge: from tail to head, and across it into either face."""
 
     along: Run[float64, Literal[3]]
-    into: Run[float64, Literal[6]]
+    into: Run[float64, Literal[6]]  # the left face, then the right one
 
 
 class FacePlane(Record):
-    """The outward unit normal of a face, and the height of its plane over the centre."""
+    """The outward unit normal of a face and its plane's height above the centre."""
 
     normal: Run[float64, Literal[3]]
     height: float64
@@ -79,7 +76,6 @@ class Polytope(Struct):
     vertices: Rows[float64]  # (3v,)
     vectors: Rows[EdgeVectors]
     planes: Rows[FacePlane]
-    centre: Rows[float64]  # (3,)
     edges: Rows[EdgeLinks]
     codes: Rows[int32]
     vertex_first: Rows[int32]
@@ -91,27 +87,14 @@ open_polytope = row_opener(Polytope)
 
 
 def polytope_arrays(shape: Polyhedron) -> dict[str, NDArray[Any]]:
-    """Return the parts of a polyhedron by the names that they have in kernels: views of its arrays."""
-    numbers, links = shape.numbers, shape.links
-    vertices, edges, faces, vertex_first, _, face_first, _ = links[:HEADER].tolist()
-    vectors, planes = 3 * vertices, 3 * vertices + 9 * edges
-    return {
-        "vertices": numbers[:vectors],
-        "vectors": numbers[vectors:planes],
-        "planes": numbers[planes:-3],
-        "centre": numbers[-3:],
-        "edges": links[HEADER : HEADER + 4 * edges],
-        "codes": links,
-        "vertex_first": links[vertex_first : vertex_first + vertices + 1],
-        "face_first": links[face_first : face_first + faces + 1],
-        "sphere": shape.sphere,
-    }
+    """Return the arrays of a polyhedron that kernels need."""
+    return {name: array for name, array in shape._asdict().items() if name != "vertex_ids"}
 
 
 def polyhedron_of(mesh: Mesh, resolution: float = np.inf) -> Polyhedron:
-    """Return the features of the hull of a mesh; of a convex mesh these are its own.
+    """Return the features of the convex hull of a mesh.
 
-    A body without volume raises `InputError`. No corner that lies a quarter of the resolution or more above a face is left out.
+    A body without volume raises `InputError`. Every corner a quarter of the resolution or more above a face is kept.
     """
     points = mesh.vertices
     used = np.unique(mesh.faces)
@@ -125,7 +108,7 @@ def polyhedron_of(mesh: Mesh, resolution: float = np.inf) -> Polyhedron:
     face_of = _merged_faces(
         points, triangles, across, normals, min(FLATNESS * mesh.size, max(0.25 * resolution, ROUNDED_FLAT * mesh.size))
     )
-    # The sides of triangles at which faces end, as tail, head and face; each edge occurs once in either direction.
+    # The sides of triangles at which faces end, as tail, head and face; each edge occurs once in each direction.
     row, side = np.nonzero(face_of[across] != face_of[:, None])
     tail, head, face = triangles[row, side], triangles[row, (side + 1) % 3], face_of[row]
     vertex_ids, number = np.unique(np.concatenate([tail, head]), return_inverse=True)
@@ -143,18 +126,18 @@ def polyhedron_of(mesh: Mesh, resolution: float = np.inf) -> Polyhedron:
     along = _unit(vertices[edges[:, 1]] - vertices[edges[:, 0]])
     into_left, into_right = _unit(np.cross(normal[edges[:, 2]], along)), _unit(np.cross(along, normal[edges[:, 3]]))
     radius = float(np.sqrt(np.square(vertices - centre).sum(axis=1)).max()) * (1.0 + 2.0**-48)
+    vertex_first, vertex_codes = _codes_by_owner(edges[:, :2], len(vertices))
+    face_first, face_codes = _codes_by_owner(edges[:, 2:], face_count)
     return Polyhedron(
-        numbers=np.concatenate(
-            [
-                vertices.ravel(),
-                np.hstack([along, into_left, into_right]).ravel(),
-                np.hstack([normal, height[:, None]]).ravel(),
-                centre,
-            ]
-        ),
-        links=_links(edges, len(vertices), face_count),
-        vertex_ids=vertex_ids.astype(np.int32),
+        vertices=vertices,
+        vectors=np.hstack([along, into_left, into_right]),
+        planes=np.hstack([normal, height[:, None]]),
+        edges=edges.astype(np.int32),
+        codes=np.concatenate([vertex_codes, face_codes]),
+        vertex_first=vertex_first,
+        face_first=face_first + np.int32(len(vertex_codes)),
         sphere=np.array([*centre, radius]),
+        vertex_ids=vertex_ids.astype(np.int32),
     )
 
 
@@ -188,8 +171,7 @@ def _merged_faces(
     holed[starts[repeated > 1] // len(points)] = True
     single = holed[group]
     group[single] = count + np.flatnonzero(single)
-    numbered: NDArray[np.int64] = np.unique(group, return_inverse=True)[1].reshape(-1)
-    return numbered
+    return np.unique(group, return_inverse=True)[1].reshape(-1)
 
 
 @kernel
@@ -202,7 +184,10 @@ def grow_faces(
     flatness: float,
     group: NDArray[np.int64],
 ) -> None:
-    """Give each triangle the number of its face in group (m,): from each that has none yet, in this order, grow over neighbours."""
+    """Write the face of each triangle into group (m,).
+
+    Each triangle without a face, in this order, starts one that grows over its neighbours.
+    """
     waiting = np.empty(3 * triangles.shape[0] + 1, np.int64)
     count = 0
     for k in range(order.shape[0]):
@@ -230,7 +215,7 @@ def grow_faces(
 
 @kernel(forceinline=True)
 def height_of_corners(t: Triangle, origin: Vec3, normal: Vec3) -> float:
-    """Return how far the corners of a triangle are from a plane, at most."""
+    """Return the largest distance of a triangle's corners from a plane."""
     p, q, r = dot(normal, minus(t.p, origin)), dot(normal, minus(t.q, origin)), dot(normal, minus(t.r, origin))
     return max(abs(p), abs(q), abs(r))
 
@@ -238,7 +223,7 @@ def height_of_corners(t: Triangle, origin: Vec3, normal: Vec3) -> float:
 def _normals_of_loops(
     vertices: Floats, tail: NDArray[np.int64], head: NDArray[np.int64], face: NDArray[np.int64], count: int
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Unit normals (f,3) of polygons, by the areas that sides span with the first corner (Newell), and these corners (f,)."""
+    """Unit normals (f,3) of polygons by Newell's method, and their first corners (f,)."""
     anchor = np.empty(count, np.int64)
     anchor[face[::-1]] = tail[::-1]
     origin = vertices[anchor[face]]
@@ -256,18 +241,10 @@ def _unit(vectors: Floats) -> Floats:
     return scaled / np.where(length > 0.0, length, 1.0)
 
 
-def _links(edges: NDArray[np.int64], vertex_count: int, face_count: int) -> Ints:
-    """Pack the links of vertices, edges and faces."""
-    code = 2 * np.arange(len(edges))
-    lists = []
-    for ends, count in ((edges[:, :2], vertex_count), (edges[:, 2:], face_count)):
-        owner, codes = np.concatenate([ends[:, 0], ends[:, 1]]), np.concatenate([code, code + 1])
-        order = np.lexsort((codes, owner))
-        lists.append((np.searchsorted(owner[order], np.arange(count + 1)), codes[order]))
-    (vertex_first, vertex_edges), (face_first, face_edges) = lists
-    begin = HEADER + np.cumsum([0, edges.size, len(vertex_first), len(vertex_edges), len(face_first)])
-    header = np.array([vertex_count, len(edges), face_count, *begin[1:]])
-    packed = [
-        header, edges.ravel(), vertex_first + begin[2], vertex_edges, face_first + begin[4], face_edges
-    ]  # fmt: skip
-    return np.concatenate(packed).astype(np.int32)
+def _codes_by_owner(owners: NDArray[np.int64], count: int) -> tuple[Ints, Ints]:
+    """Return where each owner's edge codes begin, and the codes, sorted by owner.
+
+    owners (e,2): the vertices or the faces of each edge.
+    """
+    order = np.argsort(owners.ravel(), kind="stable")  # 2·edge + side is the place in `owners`, and the code
+    return np.searchsorted(owners.ravel()[order], np.arange(count + 1)).astype(np.int32), order.astype(np.int32)

@@ -1,7 +1,7 @@
-"""Questions to the Voronoi regions of a polyhedron: what a point or a segment is beyond of.
+"""Voronoi regions of a polyhedron: which plane a point or a segment is beyond.
 
-All coordinates are in the frame of the polyhedron whose region is asked. Planes point outwards from a feature to the neighbour
-behind them; a point is in the region where it is beyond no plane.
+All coordinates are in the frame of the polyhedron. Planes point outwards from a feature to the neighbour behind them; a point that
+is beyond no plane is in the region.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def tail_of(shape: Polytope, e: int) -> int:
 
 @kernel(forceinline=True)
 def head_of(shape: Polytope, e: int) -> int:
-    """Return the vertex that an edge comes to."""
+    """Return the vertex that an edge leads to."""
     return as_int64(shape.edges[e].ends[1])
 
 
@@ -70,14 +70,17 @@ def normal_of(shape: Polytope, f: int) -> Vec3:
 
 @kernel(forceinline=True)
 def height_over(shape: Polytope, f: int, point: Vec3) -> float:
-    """Return the signed distance of a point from the plane of face f: positive outside."""
-    return dot(normal_of(shape, f), minus(point, point_from(shape.centre, 0))) - shape.planes[f].height
+    """Return the signed distance of a point from the plane of face f (outside: > 0)."""
+    return dot(normal_of(shape, f), minus(point, point_from(shape.sphere, 0))) - shape.planes[f].height
 
 
 @kernel
 def highest_face(shape: Polytope, point: Vec3) -> tuple[int, float]:
-    """Return the face whose plane a point is farthest in front of, or least behind; and its height: not positive inside."""
-    point = minus(point, point_from(shape.centre, 0))
+    """Return the face whose plane a point is highest above, and that height.
+
+    The height is not positive for a point inside.
+    """
+    point = minus(point, point_from(shape.sphere, 0))
     highest, found = -math.inf, 0
     for f in range(len(shape.planes)):
         height = dot(normal_of(shape, f), point) - shape.planes[f].height
@@ -88,24 +91,38 @@ def highest_face(shape: Polytope, point: Vec3) -> tuple[int, float]:
 
 
 @kernel
-def edge_beyond_vertex(shape: Polytope, v: int, point: Vec3, slack: float) -> int:
-    """Return the edge of vertex v behind whose plane the point lies farthest, or NONE where it is in the region of v."""
-    point = minus(point, vertex_at(shape, v))
-    farthest, found = slack, NONE
+def edge_along(shape: Polytope, v: int, direction: Vec3, least: float) -> int:
+    """Return the edge of vertex v that leads farthest along a direction.
+
+    NONE where no edge leads farther than `least`.
+    """
+    farthest, found = least, NONE
     for k in range(shape.vertex_first[v], shape.vertex_first[v + 1]):
         code = as_int64(shape.codes[k])
-        beyond = dot(direction_of(shape, code >> 1), point)
+        along = dot(direction_of(shape, code >> 1), direction)
         if code & 1:
-            beyond = -beyond
-        if beyond > farthest:
-            farthest = beyond
+            along = -along
+        if along > farthest:
+            farthest = along
             found = code >> 1
     return found
 
 
+@kernel(forceinline=True)
+def edge_beyond_vertex(shape: Polytope, v: int, point: Vec3, slack: float) -> int:
+    """Return the edge of vertex v whose plane a point is farthest beyond.
+
+    NONE where the point is in the region of v.
+    """
+    return edge_along(shape, v, minus(point, vertex_at(shape, v)), slack)
+
+
 @kernel
 def edge_beyond_face(shape: Polytope, f: int, point: Vec3) -> int:
-    """Return the edge of face f behind whose plane the point lies farthest, or NONE where it is over or under the face."""
+    """Return the edge of face f whose plane a point is farthest beyond.
+
+    NONE where the point is above or below the face.
+    """
     farthest, found = 0.0, NONE
     for k in range(shape.face_first[f], shape.face_first[f + 1]):
         code = as_int64(shape.codes[k])
@@ -118,13 +135,16 @@ def edge_beyond_face(shape: Polytope, f: int, point: Vec3) -> int:
 
 @kernel(forceinline=True)
 def point_of(segment: Segment, share: float) -> Vec3:
-    """Return the point at a share of the way from p to q."""
+    """Return the point at a share of the segment from p to q."""
     return plus(segment.p, times(share, minus(segment.q, segment.p)))
 
 
 @kernel(forceinline=True)
 def slope_away(shape: Polytope, feature: Feature, point: Vec3, along: Vec3) -> float:
-    """Return how the distance from a vertex or face changes at a point along a vector: the sign of its derivative."""
+    """Return how fast the distance from a vertex or face grows along a vector.
+
+    Only the sign counts.
+    """
     if feature.kind == VERTEX:
         return dot(minus(point, vertex_at(shape, feature.number)), along)
     rise = dot(normal_of(shape, feature.number), along)
@@ -132,7 +152,10 @@ def slope_away(shape: Polytope, feature: Feature, point: Vec3, along: Vec3) -> f
 
 
 class Sides(NamedTuple):
-    """On which side of a plane the ends of a segment are: not negative inside; and the feature behind the plane."""
+    """Signed distances of a segment's ends from a plane, and the feature behind it.
+
+    Negative: outside.
+    """
 
     p: float
     q: float
@@ -155,7 +178,10 @@ def sides_of_region(shape: Polytope, e: int, plane: int, segment: Segment) -> Si
 
 @kernel
 def region_of_edge(shape: Polytope, e: int, segment: Segment) -> Feature:
-    """Cut a segment by the region of edge e: the feature to go to, or NONE where it is nearest inside."""
+    """Cut a segment by the region of edge e; return the feature to go to.
+
+    NONE where the segment is nearest inside the region.
+    """
     low, high, at_low, at_high = 0.0, 1.0, Feature(NONE, NONE), Feature(NONE, NONE)
     for plane in range(4):
         sides = sides_of_region(shape, e, plane, segment)
@@ -175,13 +201,16 @@ def region_of_edge(shape: Polytope, e: int, segment: Segment) -> Feature:
     if at_high.kind != NONE and slope_away(shape, at_high, point_of(segment, high), along) < 0.0:
         return at_high
     if low > high:
-        return at_low  # cut away by two planes: one of the two had to be nearer, rounding hid which
+        return at_low  # cut away by two planes: one of them is nearer, and rounding hides which
     return Feature(NONE, NONE)
 
 
 @kernel
 def climb(shape: Polytope, v: int, direction: Vec3) -> int:
-    """Return the vertex farthest along a direction, from v on: on a convex body the one that no neighbour exceeds."""
+    """Return the vertex farthest along a direction, climbing from v.
+
+    On a convex body that is the one that no neighbour exceeds.
+    """
     for _ in range(len(shape.vertices) // 3):
         here = vertex_at(shape, v)
         highest, found = 0.0, NONE

@@ -1,4 +1,4 @@
-"""What is told of closest features: names and vertices of the mesh, the face that holds a point, and the overlay."""
+"""What users see of features: names and vertices of the mesh, faces, the overlay."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from jostle.interface.frame import Frame
 from jostle.interface.overlay import Overlay
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-from jostle.methods.closest_features.fallback import edges_of
-from jostle.methods.closest_features.polyhedron import EDGE, FACE_FIRST, VERTEX, Polyhedron
+from jostle.methods.closest_features.polyhedron import EDGE, VERTEX, Polyhedron
 from jostle.shapes.mesh import Mesh
 
 HOLDS = 2.0**-30  # of the size of the mesh: a face so near to a point holds it
 
 
 def named_feature(shape: Polyhedron, code: int) -> tuple[str, tuple[int, ...]]:
-    """Return a feature by name and by the vertices of the mesh: a vertex, the ends of an edge, the corners of a face in order."""
+    """Return the name of a feature and its vertices in the mesh.
+
+    A vertex, the ends of an edge, or the corners of a face in order.
+    """
     kind, index = code & 3, code >> 2
     if kind == VERTEX:
         return "vertex", (int(shape.vertex_ids[index]),)
-    edges = edges_of(shape)
+    edges = shape.edges
     if kind == EDGE:
         return "edge", (int(shape.vertex_ids[edges[index, 0]]), int(shape.vertex_ids[edges[index, 1]]))
-    first = int(shape.links[FACE_FIRST]) + index
-    codes = shape.links[shape.links[first] : shape.links[first + 1]]
+    codes = shape.codes[shape.face_first[index] : shape.face_first[index + 1]]
     # A left face runs along an edge from tail to head, a right one back.
     following = {int(edges[c >> 1, c & 1]): int(edges[c >> 1, 1 - (c & 1)]) for c in codes.tolist()}
     corners = [min(following)]
@@ -38,7 +39,10 @@ def named_feature(shape: Polyhedron, code: int) -> tuple[str, tuple[int, ...]]:
 
 
 def face_that_holds(mesh: Mesh, pose: Floats, point: Floats) -> int:
-    """Return the lowest face of a mesh that holds a world point within rounding; -1 if there is none (a hull has its own)."""
+    """Return the lowest face of a mesh that holds a world point within rounding.
+
+    -1 if there is none: a hull has faces of its own.
+    """
     local = np.linalg.solve(pose[:3, :3], point - pose[:3, 3])
     x, y, z = local.tolist()
     return int(nearest_face(read_only_view(mesh.vertices), read_only_view(mesh.faces), x, y, z, HOLDS * mesh.size))
@@ -56,7 +60,7 @@ def nearest_face(vertices: Floats, faces: Ints, x: float, y: float, z: float, ne
 def overlay_of(
     frame: Frame, shapes: tuple[Polyhedron, ...], pairs: list[tuple[int, int]], codes: Floats, points: Floats
 ) -> Overlay:
-    """Show the segments between closest points of pairs, and the edges and corners of their features."""
+    """Show segments between closest points, and the edges and corners of features."""
     segments = list(points.reshape(-1, 2, 3))
     corners: list[Floats] = []
     for pair, known in zip(pairs, codes.tolist(), strict=True):

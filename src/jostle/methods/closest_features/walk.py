@@ -1,22 +1,22 @@
-"""The walk of Lin and Canny (1991): from a pair of features to a neighbouring pair that is nearer, until none is.
+"""The walk of Lin and Canny (1991) from pair to nearer pair of features.
 
-The closest points of two convex bodies are on a pair of features each of which holds the other's point in its Voronoi region;
-and such a pair is the closest of all. Where a plane of a region is violated, the feature behind that plane is nearer and takes
-the place of the present one. From last frame's pair that takes a step or two, whatever the number of faces.
+The closest points of two convex bodies lie on a pair of features each of which holds the other's point in its Voronoi region, and
+such a pair is the closest of all. Where a plane of a region is violated, the feature behind that plane is nearer and replaces the
+present one. From the last frame's pair this takes a step or two, whatever the number of faces.
 
 Deviation: edges are not represented by their closest points but cut by the planes of the other feature's region, and where the
-distance still falls at the cut, the walk goes on behind it (Mirtich 1998, V-Clip). Parallel edges and faces, where closest points
-are not unique and where the original walk runs in circles, need no special case so; and an edge through a face, or a vertex
-behind all faces, is a witness of penetration. Points of one body are brought into the frame of the other, whose planes stay as they
-were prepared: right for poses that are not quite orthonormal, too. After `most` steps the walk gives up and says so.
+distance still falls at the cut, the walk continues behind it (Mirtich 1998, V-Clip). So parallel edges and faces, where closest
+points are not unique and the original walk runs in circles, need no special case; and an edge through a face, or a vertex behind
+all faces, is a witness of penetration. Points of one body are moved into the frame of the other, whose planes stay as prepared:
+correct for poses that are not quite orthonormal, too. After `most` steps the walk gives up as LOST.
 
-| features | stage | goes to |
+| features | stage | leaves to |
 |---|---|---|
-| vertex, vertex | `vertex_and_vertex` | an edge of either; or is at the end |
-| vertex, edge | `vertex_and_edge` | an end or a face of the edge, an edge of the vertex; or is at the end |
-| vertex, face | `vertex_and_face` | an edge of either, a higher face; or is at the end, apart or inside |
-| edge, edge | `edge_and_edge` | an end or a face of either; or is at the end |
-| edge, face | `edge_and_face` | an edge of the face, an end of the edge; or is at the end, inside |
+| vertex, vertex | `vertex_and_vertex` | an edge of either; or ends, APART |
+| vertex, edge | `vertex_and_edge` | an end or a face of the edge, an edge of the vertex; or ends, APART |
+| vertex, face | `vertex_and_face` | an edge of either, a higher face; or ends, APART or INSIDE |
+| edge, edge | `edge_and_edge` | an end or a face of either; or ends, APART |
+| edge, face | `edge_and_face` | an edge of the face, an end of the edge; or ends, INSIDE |
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import NamedTuple
 from jostle.geometry.rigid import RigidPose, moved_point, turned_back
 from jostle.geometry.segment_segment import closest_points_of_segments
 from jostle.geometry.triangle import Segment
-from jostle.geometry.vector import Vec3, dot, minus, negative, plus, times
+from jostle.geometry.vector import dot, minus, negative, plus, times
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.methods.closest_features.polyhedron import EDGE, FACE, VERTEX, Polytope
@@ -35,6 +35,7 @@ from jostle.methods.closest_features.regions import (
     NONE,
     Feature,
     direction_of,
+    edge_along,
     edge_beyond_face,
     edge_beyond_vertex,
     ends_of_edge,
@@ -50,35 +51,24 @@ from jostle.methods.closest_features.regions import (
 )
 
 WALKING, APART, INSIDE, LOST = 0, 1, 2, 3
-PARALLEL = 2.0**-46  # an edge that falls less towards a face is parallel to it, as far as rounding tells
+PARALLEL = 2.0**-46  # an edge that falls less towards a face is parallel to it, within rounding
 
 
 class Side(NamedTuple):
-    """A body of a walk, and the relative pose that brings its points into the frame of the other."""
+    """A body of a walk, and its pose relative to the other body."""
 
     shape: Polytope
     to_other: RigidPose
 
 
 class Step(NamedTuple):
-    """Where a step leads: the features of X and Y; of a witness of penetration the share of the edge and the depth."""
+    """Where a step leads: features of X and Y, and the witness where they penetrate."""
 
     status: int
     x: Feature
     y: Feature
-    share: float
-    depth: float
-
-
-class WalkEnd(NamedTuple):
-    """Where a walk ends: the features of A and B; of a witness of penetration the share of the edge and the depth."""
-
-    status: int
-    a: Feature
-    b: Feature
-    share: float
-    depth: float
-    steps: int
+    share: float  # of the edge, where it passes through the face
+    depth: float  # of the witness
 
 
 @kernel(forceinline=True)
@@ -127,26 +117,11 @@ def vertex_and_edge(x: Side, y: Side, v: int, e: int, slack: float) -> Step:
     return step_to(APART, vertex, Feature(EDGE, e))
 
 
-@kernel(forceinline=True)
-def steepest_edge(shape: Polytope, v: int, towards: Vec3) -> int:
-    """Return the edge of a vertex that falls most against a direction, or NONE where none falls."""
-    steepest, found = -PARALLEL, NONE
-    for k in range(shape.vertex_first[v], shape.vertex_first[v + 1]):
-        code = as_int64(shape.codes[k])
-        fall = dot(direction_of(shape, code >> 1), towards)
-        if code & 1:
-            fall = -fall
-        if fall < steepest:
-            steepest = fall
-            found = code >> 1
-    return found
-
-
 @kernel
 def vertex_and_face(x: Side, y: Side, v: int, f: int, look: bool) -> Step:
-    """Step from a vertex of X and a face of Y; with the depth where the vertex is inside of Y.
+    """Step from a vertex of X and a face of Y; gives the depth of a vertex inside Y.
 
-    With `look` a vertex under the face is compared with all faces at once: one that was inside in the last frame mostly still is.
+    With `look`, a vertex below the face is compared with all faces at once: one that was inside in the last frame mostly still is.
     """
     point, vertex = moved_point(x.to_other, vertex_at(x.shape, v)), Feature(VERTEX, v)
     height = height_over(y.shape, f, point)
@@ -158,12 +133,12 @@ def vertex_and_face(x: Side, y: Side, v: int, f: int, look: bool) -> Step:
     if e != NONE:
         return step_to(WALKING, vertex, Feature(EDGE, e))
     away = turned_back(x.to_other, normal_of(y.shape, f))
-    e = steepest_edge(x.shape, v, negative(away) if height < 0.0 else away)
+    e = edge_along(x.shape, v, away if height < 0.0 else negative(away), PARALLEL)
     if e != NONE:
         return step_to(WALKING, Feature(EDGE, e), Feature(FACE, f))
     if height > 0.0:
         return step_to(APART, vertex, Feature(FACE, f))
-    # Under the face and no way up: inside of Y, unless it is in front of another face.
+    # Below the face and no edge leads up: inside Y, unless in front of another face.
     found, highest = highest_face(y.shape, point)
     if highest > 0.0:
         return step_to(WALKING, vertex, Feature(FACE, found))
@@ -184,7 +159,7 @@ def edge_and_edge(x: Side, y: Side, d: int, e: int) -> Step:
 
 @kernel
 def edge_that_excludes(shape: Polytope, f: int, wholly: bool, segment: Segment) -> int:
-    """Return the nearest of the edges of face f that have a segment outside, wholly or in part."""
+    """Return the nearest edge of face f that has a segment outside, wholly or in part."""
     best, found = math.inf, NONE
     for k in range(shape.face_first[f], shape.face_first[f + 1]):
         code = as_int64(shape.codes[k])
@@ -199,7 +174,10 @@ def edge_that_excludes(shape: Polytope, f: int, wholly: bool, segment: Segment) 
 
 
 class EdgeOverFace(NamedTuple):
-    """The part of a segment over or under a face, as shares, and the edges of the face that cut it there, or NONE."""
+    """The part of a segment above or below a face.
+
+    As shares, with the edges of the face that cut it there, or NONE.
+    """
 
     excluded: bool
     low: float
@@ -231,7 +209,10 @@ def cut_by_face(shape: Polytope, f: int, segment: Segment) -> EdgeOverFace:
 
 @kernel
 def edge_and_face(x: Side, y: Side, d: int, f: int) -> Step:
-    """Step from an edge of X and a face of Y; with the share of the edge and the depth where it passes through the face."""
+    """Step from an edge of X and a face of Y.
+
+    Gives the share of the edge and the depth where it passes through the face.
+    """
     edge, face, segment = Feature(EDGE, d), Feature(FACE, f), moved_edge(x, d)
     over = cut_by_face(y.shape, f, segment)
     if over.excluded or over.low > over.high:
@@ -257,7 +238,7 @@ def edge_and_face(x: Side, y: Side, d: int, f: int) -> Step:
 
 @kernel
 def step_from(x: Side, y: Side, at_x: Feature, at_y: Feature, slack: float, look: bool) -> Step:
-    """Step from features of X and Y, that of X being of no higher dimension."""
+    """Step from features of X and Y; the dimension of X's is not the higher one."""
     if at_y.kind == VERTEX:
         return vertex_and_vertex(x, y, at_x.number, at_y.number, slack)
     if at_x.kind == VERTEX and at_y.kind == EDGE:
@@ -270,19 +251,21 @@ def step_from(x: Side, y: Side, at_x: Feature, at_y: Feature, slack: float, look
 
 
 @kernel(forceinline=True)
-def walk(a: Side, b: Side, at_a: Feature, at_b: Feature, slack: float, most: int) -> WalkEnd:
-    """Walk from two features to the closest ones: APART, INSIDE, or LOST after `most` steps.
+def walk(a: Side, b: Side, at_a: Feature, at_b: Feature, slack: float, most: int) -> tuple[Step, int]:
+    """Walk from two features to the closest ones; return the last step and the count.
 
-    `slack` is a length below which a vertex does not give way to its edges.
+    Its status is APART, INSIDE, or LOST after `most` steps; X is A and Y is B. `slack` is a length below which a vertex does not
+    give way to its edges.
     """
-    steps, share, depth, status, look = 0, 0.0, 0.0, WALKING, True
-    while status == WALKING and steps < most:
+    step, steps, look = step_to(WALKING, at_a, at_b), 0, True
+    while step.status == WALKING and steps < most:
         steps += 1
-        swapped = at_a.kind > at_b.kind
-        vertex_over_face = (at_a.kind == VERTEX and at_b.kind == FACE) or (at_a.kind == FACE and at_b.kind == VERTEX)
-        step = step_from(b, a, at_b, at_a, slack, look) if swapped else step_from(a, b, at_a, at_b, slack, look)
-        if vertex_over_face:
+        at_a, at_b = step.x, step.y
+        if at_a.kind > at_b.kind:
+            step = step_from(b, a, at_b, at_a, slack, look)
+            step = Step(step.status, step.y, step.x, step.share, step.depth)
+        else:
+            step = step_from(a, b, at_a, at_b, slack, look)
+        if (at_a.kind == VERTEX and at_b.kind == FACE) or (at_a.kind == FACE and at_b.kind == VERTEX):
             look = False
-        status, share, depth = step.status, step.share, step.depth
-        at_a, at_b = (step.y, step.x) if swapped else (step.x, step.y)
-    return WalkEnd(LOST if status == WALKING else status, at_a, at_b, share, depth, steps)
+    return step_to(LOST, step.x, step.y) if step.status == WALKING else step, steps

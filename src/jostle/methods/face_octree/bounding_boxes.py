@@ -1,8 +1,8 @@
-"""Stage 1 (§3.3): bounding boxes of the bodies, and the overlap regions of those whose boxes meet.
+"""Stage 1 (§3.3): bounding boxes of bodies, and their overlap regions.
 
-World vertices are those of the one formula (`geometry/rigid.py`), so boxes, and the regions that two boxes have in common,
-are exact: minima and maxima round nothing. With a clearance the region of a body is what its box has in common with the
-other's box, grown by it. Regions are listed by body: those of body k of the list are `regions[first[k]:first[k + 1]]`.
+World vertices follow the one formula of `geometry/rigid.py`, so boxes and their overlap regions are exact: minima and maxima round
+nothing. With a clearance, the region of a body is the overlap of its box with the other's box grown by the clearance. Regions are
+listed by body: those of body k of the list are `regions[first[k]:first[k + 1]]`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from jostle.methods.face_octree.work import open_mesh
 
 @kernel
 def place_bodies(bodies: Ints, meshes: Addresses, poses: Floats, offset: NDArray[np.int64], world: Floats, boxes: Floats) -> None:
-    """Write the world vertices of bodies (k,) into world, from vertex offset[i] on, and their bounding boxes (k,6).
+    """Write the world vertices of bodies (k,), and their bounding boxes (k,6).
+
+    Those of body i begin at row offset[i] of `world`.
 
     meshes: a table of `BodyMesh`, a row for each body; poses (n,4,4).
     """
@@ -44,7 +46,9 @@ def place_bodies(bodies: Ints, meshes: Addresses, poses: Floats, offset: NDArray
 def find_overlap_regions(
     pair_a: Ints, pair_b: Ints, boxes: Floats, grown: float, meets: Bools, first: NDArray[np.int64], regions: Floats
 ) -> int:
-    """Mark the pairs (p,) of bodies whose boxes meet, and list the overlap regions of each body; returns how many there are.
+    """Mark the body pairs (p,) whose boxes meet, and list each body's overlap regions.
+
+    Returns the number of regions.
 
     Pairs are given by places in the list of bodies. first (k+1,), regions (2p,6).
     """
@@ -61,7 +65,7 @@ def find_overlap_regions(
             first[b + 1] += 1
     for i in range(count):
         first[i + 1] += first[i]
-    # Filled from the end of each body's part backwards, by which `first` comes to stand at the beginnings.
+    # Each body's part is filled from its end, so that `first` ends up at the beginnings.
     for k in range(pair_a.shape[0] - 1, -1, -1):
         if meets[k]:
             a, b = as_int64(pair_a[k]), as_int64(pair_b[k])
@@ -77,7 +81,7 @@ def find_overlap_regions(
 
 @kernel(forceinline=True)
 def grown_boxes_meet(boxes: Floats, a: int, b: int, grown: float) -> bool:
-    """Return whether the boxes of two bodies meet, one of them grown."""
+    """Return whether the boxes of two bodies, one of them grown, meet."""
     meet = True
     for axis in range(3):
         meet &= boxes[a, axis] - grown <= boxes[b, axis + 3] and boxes[b, axis] - grown <= boxes[a, axis + 3]
@@ -86,7 +90,7 @@ def grown_boxes_meet(boxes: Floats, a: int, b: int, grown: float) -> bool:
 
 @kernel(forceinline=True)
 def write_region(boxes: Floats, one: int, other: int, grown: float, regions: Floats, place: int) -> None:
-    """Write the region of one body: what its box has in common with the grown box of the other."""
+    """Write a body's region: the overlap of its box with the other's grown box."""
     for axis in range(3):
         regions[place, axis] = max(boxes[one, axis], boxes[other, axis] - grown)
         regions[place, axis + 3] = min(boxes[one, axis + 3], boxes[other, axis + 3] + grown)

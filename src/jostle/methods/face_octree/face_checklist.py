@@ -1,6 +1,7 @@
-"""Running stages 1 and 2: bodies placed in the world, their overlap regions, and the faces that meet them, in arrays that stay.
+"""Runs stages 1 and 2.
 
-Only bodies whose boxes may meet another's are placed at all.
+Bodies are placed in the world, then their overlap regions and the faces in these are found, in buffers that are kept. Only bodies
+whose boxes may meet another's are placed.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ from jostle.methods.face_octree.overlap_faces import (
     MANY_REGIONS,
     NOTHING_CODED,
     Listing,
-    PlacedBodies,
     Regions,
+    WorldBodies,
     list_faces,
 )
 from jostle.methods.face_octree.work import BodyMesh, Checklist
 from jostle.shapes.mesh import Mesh
 
 SLACK = 2.0**-40  # of the extent: more than a computed distance can be too small
-OPERATIONS = 5_000_000  # box tests until Python looks up: some 0.1 s
-LARGEST_KEPT = 1 << 20  # faces; longer arrays are given back
+OPERATIONS = 5_000_000  # box tests between returns to Python: some 0.1 s
+LARGEST_KEPT = 1 << 20  # faces; longer arrays are released
 
 
-class Placed(NamedTuple):
+class OverlappingBodies(NamedTuple):
     """Bodies in the world, and where their boxes overlap."""
 
     bodies: Ints  # (k,) sorted
@@ -63,7 +64,7 @@ class FaceChecklist:
         self.box_tests = 0
 
     def follow(self, frame: Frame) -> None:
-        """Take the vertices of deforming bodies."""
+        """Update the vertices of deforming bodies."""
         changed: dict[int, list[NDArray[Any]]] = {}
         for body in frame.bodies.deforming:
             vertices = frame.vertices[body]
@@ -74,7 +75,7 @@ class FaceChecklist:
         if changed:
             self._table = self._table.with_rows(changed)
 
-    def place(self, pairs: CandidatePairs, frame: Frame, clearance: float) -> Placed:
+    def place(self, pairs: CandidatePairs, frame: Frame, clearance: float) -> OverlappingBodies:
         """Place the bodies of some pairs and find their overlap regions."""
         if len(frame) == 2:
             bodies, pair_a, pair_b = np.arange(2, dtype=np.int32), pairs.body_a, pairs.body_b
@@ -91,17 +92,17 @@ class FaceChecklist:
         count = find_overlap_regions(pair_a, pair_b, boxes, grown, meets, first, regions)
         if count < 2 * len(pair_a):
             pair_a, pair_b = pair_a[meets], pair_b[meets]
-        return Placed(bodies, boxes, pair_a, pair_b, _by_x(regions[:count], first), first, grown)
+        return OverlappingBodies(bodies, boxes, pair_a, pair_b, _by_x(regions[:count], first), first, grown)
 
-    def place_all(self, frame: Frame, clearance: float) -> Placed:
-        """Place all bodies; each has its own box for a region, and pairs are not looked at."""
+    def place_all(self, frame: Frame, clearance: float) -> OverlappingBodies:
+        """Place all bodies, each with its own box for a region; pairs are not compared."""
         bodies = np.arange(len(frame), dtype=np.int32)
         boxes, grown = self._place(bodies, frame, clearance)
         none = np.empty(0, np.int32)
-        return Placed(bodies, boxes, none, none, boxes, np.arange(len(bodies) + 1), grown)
+        return OverlappingBodies(bodies, boxes, none, none, boxes, np.arange(len(bodies) + 1), grown)
 
     def _place(self, bodies: Ints, frame: Frame, clearance: float) -> tuple[Floats, float]:
-        """Write world vertices; returns the boxes of the bodies, and how far apart faces may be."""
+        """Write world vertices; returns the boxes, and how far apart faces may be."""
         self._offset = np.zeros(len(bodies) + 1, np.int64)
         np.cumsum(self._vertex_count[bodies], out=self._offset[1:])
         vertices = int(self._offset[-1])
@@ -114,10 +115,13 @@ class FaceChecklist:
         extent = float((boxes[:, 3:].max(axis=0) - boxes[:, :3].min(axis=0)).max())
         return boxes, clearance * (1.0 + SLACK) + SLACK * extent + 2.0**-50 * float(np.abs(boxes).max())
 
-    def faces_that_meet_regions(self, placed: Placed, how: int, operations: int = OPERATIONS) -> Checklist:
-        """Return the faces that meet an overlap region of their body: views. `operations` until Python looks up."""
+    def faces_that_meet_regions(self, placed: OverlappingBodies, how: int, operations: int = OPERATIONS) -> Checklist:
+        """Return views of the faces that meet an overlap region of their body.
+
+        The kernel returns to Python after `operations`.
+        """
         world, codes = self._room
-        bodies, regions = PlacedBodies(placed.bodies, self._offset, codes), Regions(placed.first, placed.regions)
+        bodies, regions = WorldBodies(placed.bodies, self._offset, codes), Regions(placed.first, placed.regions)
         numbers = np.zeros(1, Listing.dtype).view(np.int64)
         state = numbers.view(Listing.dtype)[0]
         state["coded"] = NOTHING_CODED
@@ -127,27 +131,25 @@ class FaceChecklist:
             if why == DONE:
                 break
             if why == FULL:
-                corner, owner, face = self._columns
-                self._columns = doubled(corner), doubled(owner), doubled(face)
+                self._columns = tuple(map(doubled, self._columns))
         self.box_tests = int(state["box_tests"])
-        corner, owner, face = (column[: state["faces"]] for column in self._columns)
-        return Checklist(world, corner, owner, face)
+        return Checklist(world, *(column[: state["faces"]] for column in self._columns))
 
     def release(self) -> None:
-        """Give very long arrays back."""
+        """Release very long arrays."""
         if len(self._room[1]) + len(self._columns[1]) > LARGEST_KEPT:
             self._room, self._columns = (np.empty((0, 3)), np.empty(0, np.uint8)), _room_for(1024)
 
 
 class _Part(NamedTuple):
-    """The vertices of a mesh that its faces use: one that none does must not make a box larger."""
+    """The vertices of a mesh that its faces use; others must not enlarge a box."""
 
     used: Ints | None  # None for all
     faces: Ints
-    size: int  # how many they are
+    size: int  # number of used vertices
 
     def of(self, vertices: Floats) -> Floats:
-        """Return those of the vertices."""
+        """Return the used ones of some vertices."""
         return np.ascontiguousarray(vertices if self.used is None else vertices[self.used])
 
 
@@ -159,7 +161,7 @@ def _used_part(mesh: Mesh) -> _Part:
 
 
 def _by_x(regions: Floats, first: NDArray[np.int64]) -> Floats:
-    """Regions of each body in the order of their lower x, where some body has many."""
+    """Sort each body's regions by their lower x, where some body has many."""
     counts = np.diff(first)
     if len(counts) == 0 or counts.max() <= MANY_REGIONS:
         return regions
@@ -167,5 +169,5 @@ def _by_x(regions: Floats, first: NDArray[np.int64]) -> Floats:
     return regions[np.lexsort((regions[:, 0], owner))]
 
 
-def _room_for(faces: int) -> tuple[Ints, Ints, Ints]:
+def _room_for(faces: int) -> tuple[Ints, ...]:
     return np.empty((faces, 3), np.int32), np.empty(faces, np.int32), np.empty(faces, np.int32)

@@ -1,10 +1,10 @@
 """Stage 4 (§3.6): each pair of the checklist is checked exactly.
 
-The paper's order of rejections: boxes of the two faces (made in the voxel already); the corners of the one all on one side
-of the plane of the other, and the other way round; then the detailed check. Deviation: where the paper cuts each edge with
-the other's plane and looks whether the point is inside of the other face, the order of four points on the common line of the
-planes decides (`geometry/triangle_triangle.py`): the same answer, without a rounded point, so that touching is decided
-exactly, coplanar and degenerate faces included.
+The paper's order of rejections: boxes of the two faces (compared in the voxel already); all corners of one face on one side of the
+other's plane, and vice versa; then the detailed check. Deviation: the paper intersects each edge with the other's plane and tests
+whether the point is inside the other face; here the order of four points on the common line of the planes decides
+(`geometry/triangle_triangle.py`). The answer is the same without a rounded point, so touching is decided exactly, coplanar and
+degenerate faces included.
 """
 
 from __future__ import annotations
@@ -26,16 +26,19 @@ TRIANGLE_TESTS, DISTANCE_TESTS = range(2)
 
 
 class Checked(NamedTuple):
-    """What is found out about the pairs of a checklist: kind (0 where they are apart) and distance; and the tests (2,) made."""
+    """The results for the pairs of a checklist."""
 
-    kind: NDArray[np.uint8]
+    kind: NDArray[np.uint8]  # 0 where they are apart
     distance: Floats
-    tests: NDArray[np.int64]
+    tests: NDArray[np.int64]  # (2,) made
 
 
 @kernel
 def check_pairs(checks: Longs, begin: int, end: int, clearance: float, only_one: bool, faces: Checklist, out: Checked) -> int:
-    """Check the pairs begin … end-1 of a checklist; returns where it stopped. With `only_one` behind the first that meets."""
+    """Check the pairs begin … end-1 of a checklist; returns where it stopped.
+
+    With `only_one`, after the first that meets.
+    """
     for k in range(begin, end):
         f, g = checks[k] >> 32, checks[k] & 0xFFFFFFFF
         face_a, face_b = face_at(faces.world, faces.corner, f), face_at(faces.world, faces.corner, g)

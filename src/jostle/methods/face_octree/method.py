@@ -1,8 +1,8 @@
-"""FaceOctree: the algorithm of Kitamura, Smith, Takemura and Kishino (1998), in the order of its §3.2.
+"""FaceOctree: the algorithm of Kitamura, Smith, Takemura and Kishino (1998).
 
-Bounding boxes and overlap regions; faces that meet an overlap region; the face octree, from which comes the face-pair
-checklist; the check of each pair. Concave and deforming bodies, any number of them, nothing precomputed and nothing kept
-from frame to frame but room. Exact: rows equal those of the oracle to the byte.
+The stages, in the order of §3.2: bounding boxes and overlap regions; faces that meet an overlap region; the face octree, which
+yields the face-pair checklist; the check of each pair. Any number of bodies, concave and deforming ones too; nothing is
+precomputed, and only buffers are kept from frame to frame. Exact: rows equal those of the oracle to the byte.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
 from jostle.kernels.pool import map_chunks
-from jostle.methods.face_octree.face_checklist import FaceChecklist, Placed
+from jostle.methods.face_octree.face_checklist import FaceChecklist, OverlappingBodies
 from jostle.methods.face_octree.face_pairs import DISTANCE_TESTS, TRIANGLE_TESTS, Checked, check_pairs
 from jostle.methods.face_octree.subdivision import AUTO
 from jostle.methods.face_octree.walk import Walk, cells_of, find_face_pairs
@@ -45,7 +45,7 @@ TRAITS = Traits(
 )
 HOW = {"clip": CLIP, "axes": AXES, "boxes": BOXES}
 LARGEST_GIVEN = 10  # level; two faces that fill the cube meet in four million voxels of the next
-PORTION = 16_384  # pairs of faces that are checked between two looks at the keyboard: some 5 ms, 0.1 s at the worst
+PORTION = 16_384  # face pairs checked between two polls for Ctrl-C: some 5 ms, 0.1 s at worst
 NO_KEYS = np.empty(0, np.int64)
 
 
@@ -55,23 +55,22 @@ class NoShape(NamedTuple):
 
 @dataclass(frozen=True)
 class FaceOctree:
-    """The face octree: exact, for deforming bodies as for rigid ones.
+    """The face octree: exact, for deforming and rigid bodies.
 
     Parameters
     ----------
     level : int or "auto"
-        Down to which level the octree goes, 6 in the paper, 10 at most; "auto" stops where few pairs are left or faces are as
-        large as voxels.
+        Level of the voxels, 6 in the paper, 10 at most; "auto" stops where few pairs are left or faces are as large as voxels.
     cells : {"octree", "bintree"}
         Whether a node has eight children, or two along one axis after the other.
     face_box : {"boxes", "axes", "clip"}
         How faces are tested against boxes: by their own boxes; exactly, by separating axes; exactly, by the paper's clipping.
     broad : str, BroadPhase or None
-        Which bodies' boxes meet is found by this broad phase ("brute_force" is the paper's); None leaves the stage of boxes out.
+        Finds the bodies whose boxes meet ("brute_force" is the paper's); None skips the stage of boxes.
     cube : ((x, y, z), edge), optional
         Centre and edge of the world cube; without it the cube that holds all bodies (level "auto": all that may meet).
     workers : int, optional
-        Threads for subtrees; without it as many as the world has.
+        Threads for subtrees; the world's number by default.
     """
 
     level: int | str = "auto"
@@ -129,7 +128,7 @@ class FaceOctree:
 
 
 class FaceOctreeDetector(Detector):
-    """The stages at work; what it keeps are arrays to write into."""
+    """Runs the stages; keeps only buffers."""
 
     def __init__(self, method: FaceOctree, bodies: Bodies) -> None:
         self._method = method
@@ -138,7 +137,7 @@ class FaceOctreeDetector(Detector):
         self._candidates = Candidates(bodies, method.broad, few=2)
 
     def change(self, bodies: Bodies, shapes: tuple[NoShape, ...], old_to_new: OldToNew) -> None:
-        """Take the new bodies."""
+        """Update after bodies were added or removed."""
         self._checklist = FaceChecklist(bodies)
         self._candidates.change(bodies, old_to_new)
 
@@ -158,11 +157,11 @@ class FaceOctreeDetector(Detector):
         return report_of(rows, met, frame, query, counters)
 
     def _without_boxes(self, frame: Frame, query: Query) -> bool:
-        """Whether boxes of bodies are not compared at all; filters and solids are questions of pairs of bodies."""
+        """Whether boxes of bodies are not compared; filters and solids need body pairs."""
         return self._method.broad is None and frame.unfiltered and not query.solid and len(frame) > 1
 
-    def _placed(self, frame: Frame, query: Query) -> tuple[Placed, Volumes | None, int]:
-        """Stage 1: the bodies that may meet in the world, the boxes of all bodies, and the comparisons made."""
+    def _placed(self, frame: Frame, query: Query) -> tuple[OverlappingBodies, Volumes | None, int]:
+        """Stage 1: bodies that may meet, the boxes of all bodies, and the number of tests."""
         self._checklist.follow(frame)
         if self._without_boxes(frame, query):
             return self._checklist.place_all(frame, query.clearance), None, 0
@@ -174,7 +173,7 @@ class FaceOctreeDetector(Detector):
             pairs, tests = candidates.pairs(frame), len(frame) // 2
         return self._checklist.place(pairs, frame, query.clearance), volumes, tests
 
-    def _tree(self, placed: Placed, volumes: Volumes | None, unfiltered: bool) -> Tree:
+    def _tree(self, placed: OverlappingBodies, volumes: Volumes | None, unfiltered: bool) -> Tree:
         """The octree over the world cube, for the faces of placed bodies."""
         method, cube, boxes = self._method, np.empty(6), placed.boxes
         level = AUTO if isinstance(method.level, str) else method.level
@@ -183,7 +182,7 @@ class FaceOctreeDetector(Detector):
             write_cube(cube, x, y, z, edge)
         elif volumes is not None and level != AUTO:
             write_cube_about(cube, volumes.lower, volumes.upper)
-        else:  # no need for a larger one where the level is not that of the world
+        else:  # an automatic level does not depend on the size of the world
             write_cube_about(cube, boxes[:, :3], boxes[:, 3:])
         level = grow_to_hold(cube, level, boxes, placed.grown)
         bintree = method.cells == "bintree"
@@ -192,7 +191,7 @@ class FaceOctreeDetector(Detector):
         return Tree(cube, depth, bintree, HOW[method.face_box], 0.5 * placed.grown, allowed)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show "regions" where boxes of bodies overlap, "cells" that were visited (the default), or "faces" on the checklist."""
+        """Show overlap "regions", visited "cells" (the default) or listed "faces"."""
         what = cast.as_choice(what or "cells", ("regions", "cells", "faces"), "what")
         placed, volumes, _ = self._placed(frame, Query())
         if what == "regions":
@@ -208,9 +207,12 @@ class FaceOctreeDetector(Detector):
 
 
 def _check(
-    keys: Longs, faces: Checklist, placed: Placed, query: Query, workers: int | None
+    keys: Longs, faces: Checklist, placed: OverlappingBodies, query: Query, workers: int | None
 ) -> tuple[Rows, CandidatePairs, Counters]:
-    """Check the pairs of the checklist, in portions; return those that meet as sorted rows, and the pairs of bodies they number."""
+    """Check the pairs of the checklist, in portions.
+
+    Returns sorted rows of those that meet, and the body pairs they refer to.
+    """
     kind, distance = np.zeros(len(keys), np.uint8), np.empty(len(keys))
     only_one = query.rows == "any" and not query.solid and query.clearance == 0.0
     if only_one:
@@ -221,9 +223,7 @@ def _check(
         check_pairs(keys, begin, end, query.clearance, only_one, faces, Checked(kind, distance, work))
         return work
 
-    work = np.zeros(2, np.int64)
-    for part in map_chunks(portion, len(keys), PORTION, workers):
-        work += part
+    work = sum(map_chunks(portion, len(keys), PORTION, workers), start=np.zeros(2, np.int64))
     counters = Counters(triangle_tests=int(work[TRIANGLE_TESTS]), distance_tests=int(work[DISTANCE_TESTS]))
     found = kind.nonzero()[0]
     keys = keys[found]

@@ -1,9 +1,8 @@
-"""Stage 2 (§3.4): the faces of each body that meet one of its overlap regions go on its face checklist.
+"""Stage 2 (§3.4): list the faces of each body that meet its overlap regions.
 
-All checklists are one, sorted by body and face. Before a face is looked at, its corners' outcodes about the hull of the
-body's regions are: most faces end there, at three bytes each. Deviation from the paper, which tests each face against each
-region at once; nothing is lost, since a face with all corners beyond one side of a box meets nothing in it. With one region
-and `BOXES` that is the whole test.
+All bodies share one checklist, sorted by body and face. Deviation: the paper tests each face against each region at once; here the
+outcodes of its corners about the hull of the body's regions come first, and reject most faces at three bytes each. Nothing is lost,
+since a face with all corners beyond one side of a box meets nothing in it. With one region and `BOXES` that is the whole test.
 """
 
 from __future__ import annotations
@@ -24,11 +23,14 @@ from jostle.methods.face_octree.work import AXES, BOXES, CLIP, Checklist, borrow
 
 DONE, FULL, ENOUGH = range(3)  # why a search has stopped
 NOTHING_CODED = -1
-MANY_REGIONS = 8  # of a body: more than these come in the order of their lower x, and are searched
+MANY_REGIONS = 8  # of a body: more than these are sorted by their lower x and searched
 
 
-class PlacedBodies(NamedTuple):
-    """Bodies in the world: body k of the list has the vertices offset[k] … offset[k + 1]-1 of `Checklist.world`."""
+class WorldBodies(NamedTuple):
+    """Bodies in the world.
+
+    Body k of the list has the vertices offset[k] … offset[k + 1]-1 of `Checklist.world`.
+    """
 
     bodies: Ints  # (k,)
     offset: NDArray[np.int64]  # (k+1,)
@@ -43,7 +45,7 @@ class Regions(NamedTuple):
 
 
 class BodyRegions(NamedTuple):
-    """The regions first … last-1 of a body, of which none is wider in x than `widest`."""
+    """The regions first … last-1 of a body; none is wider in x than `widest`."""
 
     first: int
     last: int
@@ -51,7 +53,7 @@ class BodyRegions(NamedTuple):
 
 
 class Listing(Record):
-    """How far the checklist has come, so that a search can resume after the arrays have grown."""
+    """Progress of the checklist, to resume after the arrays have grown."""
 
     next_body: int64
     next_face: int64
@@ -65,7 +67,7 @@ view_listing = record_viewer(Listing)
 
 @kernel(forceinline=True)
 def face_meets_box(face: Triangle, box: Bounds, how: int, polygon: Any) -> bool:
-    """Return whether a face meets a box: never wrongly no."""
+    """Return whether a face meets a box; conservative."""
     if how == CLIP:
         return triangle_meets_box_clip(face, box, polygon)
     if how == AXES:
@@ -82,7 +84,7 @@ def region_at(regions: Floats, r: int) -> Bounds:
 
 @kernel
 def write_outcodes(world: Floats, start: int, stop: int, regions: Regions, body: int, codes: NDArray[np.uint8]) -> None:
-    """Write for each vertex which sides of the hull of a body's regions it is beyond, one bit for each side."""
+    """Write outcodes of vertices about the hull of a body's regions, one bit per side."""
     lx = ly = lz = 1e300
     ux = uy = uz = -1e300
     for r in range(regions.first[body], regions.first[body + 1]):
@@ -98,7 +100,7 @@ def write_outcodes(world: Floats, start: int, stop: int, regions: Regions, body:
 
 @kernel
 def first_region(boxes: Floats, first: int, last: int, x: float) -> int:
-    """Return the first of the regions first … last-1 whose lower x is not below x; they are in the order of it."""
+    """Return the first of regions first … last-1, sorted by lower x, not below x."""
     while first < last:
         middle = (first + last) >> 1
         if boxes[middle, 0] < x:
@@ -126,7 +128,7 @@ def meets_a_region(face: Triangle, own: BodyRegions, boxes: Floats, how: int, po
 
 @kernel
 def regions_of(regions: Regions, body: int) -> BodyRegions:
-    """Return the regions of a body, and how wide the widest is in x, rounded up."""
+    """Return the regions of a body, and the largest width in x, rounded up."""
     first, last = regions.first[body], regions.first[body + 1]
     widest, largest = 0.0, 0.0
     for r in range(first, last):
@@ -139,7 +141,7 @@ def regions_of(regions: Regions, body: int) -> BodyRegions:
 @kernel
 def list_faces(
     meshes: Addresses,
-    placed: PlacedBodies,
+    placed: WorldBodies,
     regions: Regions,
     how: int,
     operations: int,
@@ -147,7 +149,10 @@ def list_faces(
     numbers: NDArray[np.int64],
     out: Checklist,
 ) -> int:
-    """Write the checklist of the vertices in out.world; resume from `numbers`, a `Listing`, and return why it stopped."""
+    """Write the checklist; returns why it stopped.
+
+    Resumes from `numbers`, a `Listing`. World vertices are in out.world.
+    """
     state, out = view_listing(numbers), borrowed_faces(out)
     offset, codes = borrowed(placed.offset), borrowed(placed.codes)
     regions = Regions(borrowed(regions.first), borrowed(regions.boxes))

@@ -1,7 +1,7 @@
-"""The face-pair checklist (§3.5): pairs of faces of different bodies that share a voxel, each once.
+"""The face-pair checklist (§3.5): faces of different bodies that share a voxel.
 
-Whether another voxel has put a pair there already is asked of a hash table of all pairs so far. Before that the cells of both
-faces are compared, which stand in the voxel's list, and after it their boxes (the first rejection of §3.6).
+A hash table of all pairs so far tells whether another voxel has listed a pair. Before that look-up the cells of both faces, which
+are in the voxel's list, are compared, and after it their boxes (the first rejection of §3.6).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from jostle.methods.face_octree.work import Checklist, Work
 
 @kernel(forceinline=True)
 def key_of(a: int, b: int) -> int:
-    """Return one sortable number for two."""
+    """Return two numbers packed into one sortable number."""
     return (a << 32) | b
 
 
 @kernel
 def may_meet(allowed: Longs, a: int, b: int) -> bool:
-    """Return whether the sorted keys have the pair of bodies (a, b); no keys at all let all pairs meet."""
+    """Return whether sorted keys contain a body pair; no keys allow all pairs."""
     if allowed.shape[0] == 0:
         return True
     key = key_of(a, b)
@@ -37,7 +37,7 @@ def may_meet(allowed: Longs, a: int, b: int) -> bool:
 
 @kernel(forceinline=True)
 def face_boxes_meet(world: Floats, corner: Ints, f: int, g: int, apart: float) -> bool:
-    """Return whether the boxes of two faces of the checklist meet, or come nearer than `apart` along each axis."""
+    """Return whether two faces' boxes meet, or are nearer than `apart` on each axis."""
     a, b, c = corner[f, 0], corner[f, 1], corner[f, 2]
     p, q, r = corner[g, 0], corner[g, 1], corner[g, 2]
     for k in range(3):
@@ -50,9 +50,11 @@ def face_boxes_meet(world: Floats, corner: Ints, f: int, g: int, apart: float) -
 
 @kernel
 def check_face(work: Work, faces: Checklist, allowed: Longs, apart: float, k: int, end: int) -> None:
-    """Put the face of entry k and each of another body behind it on the checklist, if boxes meet and it is not there yet.
+    """List the pairs of entry k with later entries of other bodies.
 
-    Entries of other bodies are those from `run_end` to `end`. The checklist must have room for all of them.
+    Only pairs whose boxes meet, each once.
+
+    Entries of other bodies go from `run_end` to `end`. The checklist must have room for all of them.
     """
     entries, state = work.entries, work.state
     f = as_int64(entries[k].face)

@@ -1,26 +1,25 @@
 """Stage 3 (§3.5): the face octree, never stored, and the face-pair checklist.
 
-A node is a cube and the list of faces that meet it. It is subdivided only while it holds faces of two or more bodies, down
-to a level; then all pairs of its faces of different bodies go on the checklist, unless another voxel has put them there
-before. Only the faces of a parent are tested against its children, and no memory is needed but for the lists of the nodes on
-the way down.
+A node is a cube and the list of faces that meet it. It is subdivided only while it holds faces of two or more bodies, down to a
+level; then all pairs of its faces of different bodies go on the checklist, unless another voxel has listed them before. Only the
+faces of a parent are tested against its children, and memory holds only the lists of the nodes on the way down.
 
-The world cube has 65,536 cells along each axis, and the box of a face is kept as the cells of its corners, in twelve bytes.
-Which cell a number belongs to never decreases with the number, whatever is rounded; so boxes that meet have a cell in
-common, and nothing is lost. For the exact tests of §3.7 a cube is a real one, `MARGIN` larger on each side than its cells.
+The world cube has 65,536 cells along each axis, and the box of a face is kept as the cells of its corners, in twelve bytes. The
+cell of a number never decreases with the number, whatever is rounded; so boxes that meet have a cell in common, and nothing is
+lost. For the exact tests of §3.7 a node is a real cube, `MARGIN` larger on each side than its cells.
 
-Deviations. The first rejection of §3.6, boxes of two faces that do not meet, is made before a pair goes on the checklist,
-which then holds a tenth of the pairs. A face whose box meets one child only is put there without another test: it
-meets its parent, so it meets this child. With `AUTO` (§7, in the spirit of the PM-octree) a node is a voxel when it has few
-pairs left, or when it is not larger than its faces, which its children would then share. With bintrees (§7) a node is halved
-along one axis after the other. The walk can stop after some operations and resume. What comes next is told by the node's `next`:
+Deviations. The first rejection of §3.6, by the boxes of two faces, comes before a pair goes on the checklist, which then holds a
+tenth of the pairs. A face whose box meets only one child is put there without another test: it meets its parent, so it meets this
+child. With `AUTO` (§7, in the spirit of the PM-octree) a node is a voxel when it has few pairs left, or when it is not larger than
+its faces, which its children would then share. With bintrees (§7) a node is halved along one axis after the other. The walk can
+stop after some operations and resume. The state is the `next` of the current node:
 
 | `next` | enters when | leaves to |
 |---|---|---|
 | NOT_DIVIDED | the walk comes to the node | IS_VOXEL, or NOT_DEALT with its children marked and counted |
-| IS_VOXEL | the node is not to be divided further | the node above, when all pairs of its faces are on the checklist |
+| IS_VOXEL | the node is not divided further | the node above, when all pairs of its faces are on the checklist |
 | NOT_DEALT | it is divided | child 0, when there is room for the lists of its children and they are written |
-| 0 … 7 | the child to come | that child, NOT_DIVIDED, if it has pairs; the next child if not |
+| 0 … 7 | this child is next | that child, NOT_DIVIDED, if it has pairs; else the next child |
 | ALL_CHILDREN | no child is left | the node above |
 """
 
@@ -60,11 +59,10 @@ FEW_PAIRS = 128  # AUTO: a node with no more is a voxel
 LARGE_FACES = 0.35  # AUTO: and one whose faces are on average longer than this share of its longest edge
 
 ALL_CHILDREN, NOT_DIVIDED, NOT_DEALT, IS_VOXEL = 8, -1, -2, -3  # of `next`
-# Why a walk has stopped.
-DONE, FULL_LISTS, FULL_CHECKS, ENOUGH = range(4)
+DONE, FULL_LISTS, FULL_CHECKS, ENOUGH = range(4)  # why a walk stopped
 
 FIRST_BIT = np.array([0] + [(k & -k).bit_length() - 1 for k in range(1, 256)], np.uint8)
-# One in each byte whose bit is set: up to 255 masks are counted by adding these.
+# A one in each byte whose bit is set: adding these counts up to 255 masks.
 ONE_PER_BIT = np.array([sum(1 << (8 * bit) for bit in range(8) if k >> bit & 1) for k in range(256)], np.uint64)
 
 
@@ -78,7 +76,7 @@ class Middle(NamedTuple):
 
 @kernel
 def cell_of(x: float, origin: float, scale: float) -> int:
-    """Return the cell that a coordinate belongs to, the nearest one where it is outside of the cube."""
+    """Return the cell of a coordinate; outside of the cube, the nearest one."""
     return int(min(max((x - origin) * scale, 0.0), CELLS_ALONG - 1.0))
 
 
@@ -101,7 +99,7 @@ def list_all_faces(work: Work, faces: Checklist, tree: Tree) -> None:
 
 @kernel
 def count_pairs(owner: Ints) -> int:
-    """Return how many pairs of faces of different bodies there are; owner is sorted."""
+    """Return the number of pairs of faces of different bodies; owner is sorted."""
     pairs = before = 0
     for k in range(1, owner.shape[0]):
         if owner[k] != owner[k - 1]:
@@ -112,7 +110,7 @@ def count_pairs(owner: Ints) -> int:
 
 @kernel(forceinline=True)
 def middle_of(node: Node, depth: int, bintree: bool) -> Middle:
-    """Return where a node is halved; beyond all cells for axes along which a bintree does not halve it."""
+    """Return where a node is halved; beyond all cells for axes that are not halved."""
     x = (node.lower[0] + node.upper[0]) >> 1
     y = (node.lower[1] + node.upper[1]) >> 1
     z = (node.lower[2] + node.upper[2]) >> 1
@@ -126,31 +124,21 @@ def middle_of(node: Node, depth: int, bintree: bool) -> Middle:
 
 @kernel
 def write_child(node: Node, middle: Middle, number: int, child: Node) -> None:
-    """Write the corners of a child; a bit of its number says low or high for each axis."""
+    """Write the corners of a child; its number has one bit per axis, low or high."""
     for k in range(3):
         child.lower[k], child.upper[k] = node.lower[k], node.upper[k]
-    if middle.x < CELLS_ALONG:
-        if number & 1:
-            child.lower[0] = middle.x
-        else:
-            child.upper[0] = middle.x
-    if middle.y < CELLS_ALONG:
-        if number & 2:
-            child.lower[1] = middle.y
-        else:
-            child.upper[1] = middle.y
-    if middle.z < CELLS_ALONG:
-        if number & 4:
-            child.lower[2] = middle.z
-        else:
-            child.upper[2] = middle.z
+        if middle[k] < CELLS_ALONG:
+            if number & (1 << k):
+                child.lower[k] = middle[k]
+            else:
+                child.upper[k] = middle[k]
 
 
 @kernel
 def start_walk(addresses: Addresses, faces: Checklist, tree: Tree) -> None:
-    """Set a walk up for all faces of a checklist in a cube (6,), which must hold them.
+    """Set up a walk for all faces of a checklist; the tree's cube must hold them.
 
-    It begins in the smallest node that holds them all: on the way there nothing is decided.
+    It begins in the smallest node that holds them all: above it nothing is decided.
     """
     work, faces, tree = open_work(addresses), borrowed_faces(faces), borrowed_tree(tree)
     state = work.state
@@ -165,10 +153,7 @@ def start_walk(addresses: Addresses, faces: Checklist, tree: Tree) -> None:
     for k in range(3):
         work.nodes[0].lower[k], work.nodes[0].upper[k] = 0, CELLS_ALONG
     state.voxel_face, state.run_end, state.checks, state.box_tests, state.visited = 0, 0, 0, 0, 0
-    depth = 0
-    deepest = tree.level
-    if tree.level == AUTO:
-        deepest = deepest_level(tree.bintree)
+    depth, deepest = 0, deepest_level(tree.bintree) if tree.level == AUTO else tree.level
     while depth < deepest:
         work.nodes[depth].next = ALL_CHILDREN
         middle = middle_of(work.nodes[depth], depth, tree.bintree)
@@ -190,13 +175,16 @@ def deepest_level(bintree: bool) -> int:
 
 @kernel(forceinline=True)
 def begin_node(node: Node, begin: int, end: int, top: int, pairs: int) -> None:
-    """Set a node up: its list, where those of its children may begin, and its pairs."""
+    """Set up a node: its list, where those of its children may begin, and its pairs."""
     node.begin, node.end, node.top, node.pairs, node.next = begin, end, top, pairs, NOT_DIVIDED
 
 
 @kernel
 def start_below(addresses: Addresses, depth: int, number: int, bintree: bool) -> None:
-    """Set a walk up for one child of the node at `depth`; the list of the child is there, and nothing is left to do above it."""
+    """Set up a walk for one child of the node at `depth`, whose list is there.
+
+    Nothing is left to do above it.
+    """
     work = open_work(addresses)
     parent, state = work.nodes[depth], work.state
     count = parent.child_end[number] - parent.child_begin[number]
@@ -210,7 +198,10 @@ def start_below(addresses: Addresses, depth: int, number: int, bintree: bool) ->
 
 @kernel(forceinline=True)
 def mark_children(work: Work, node: Node, middle: Middle) -> int:
-    """Write for each entry of a node's list which children its box meets; returns the sum of the lengths of the boxes, in cells."""
+    """Mark the children that the box of each entry meets.
+
+    Returns the sum of the boxes' lengths, in cells.
+    """
     x, y, z = middle
     length = 0
     for k in range(node.begin, node.end):
@@ -226,11 +217,11 @@ def mark_children(work: Work, node: Node, middle: Middle) -> int:
 
 
 class Cells(NamedTuple):
-    """The world cube as real coordinates: where it begins, the edge of a cell, and how much larger than its cells a node is."""
+    """The cells of the world cube in real coordinates."""
 
-    corner: Vec3
+    corner: Vec3  # of the cube
     edge: float
-    more: float
+    more: float  # how much larger than its cells a node is
 
 
 @kernel(forceinline=True)
@@ -257,7 +248,10 @@ def child_bounds(node: Node, middle: Middle, number: int, cells: Cells) -> Bound
 
 @kernel(forceinline=True)
 def unmark_children(work: Work, faces: Checklist, tree: Tree, node: Node, middle: Middle) -> int:
-    """Take the marks of children away that a face does not meet, though its box does (§3.7); returns the tests made."""
+    """Unmark children that a face does not meet, though its box does (§3.7).
+
+    Returns the number of tests.
+    """
     cells, tests = cells_of_cube(tree), 0
     for k in range(node.begin, node.end):
         left = as_int64(work.masks[k])
@@ -285,7 +279,7 @@ def add_to(tallies: Tallies, sums: np.uint64) -> None:
 
 @kernel(forceinline=True)
 def end_body(tallies: Tallies, node: Node) -> None:
-    """Count the pairs that the faces of a body make with those of the bodies before it."""
+    """Count the pairs of a body's faces with those of the bodies before it."""
     for child in range(8):
         node.child_pairs[child] += tallies.here[child] * tallies.before[child]
         tallies.before[child] += tallies.here[child]
@@ -316,7 +310,10 @@ def count_children(work: Work, owner: Ints, node: Node) -> None:
 
 @kernel(forceinline=True)
 def lay_out_children(tallies: Tallies, node: Node) -> tuple[int, int]:
-    """Give each child with pairs a place for its list behind all others; returns the end of the last, and a mask of them."""
+    """Place the lists of children with pairs behind all others.
+
+    Returns the end of the last, and a mask of these children.
+    """
     place, living = node.top, 0
     for child in range(8):
         node.child_begin[child] = place
@@ -347,7 +344,7 @@ def deal_out(work: Work, node: Node, living: int) -> None:
 
 @kernel
 def is_voxel(work: Work, faces: Checklist, tree: Tree, node: Node, depth: int) -> bool:
-    """Decide whether a node is a voxel; where it is not, its children are marked and counted."""
+    """Decide whether a node is a voxel; if not, mark and count its children."""
     if depth == tree.level or depth == deepest_level(tree.bintree) or (tree.level == AUTO and node.pairs <= FEW_PAIRS):
         return True
     count, middle = node.end - node.begin, middle_of(node, depth, tree.bintree)
@@ -367,7 +364,10 @@ def is_voxel(work: Work, faces: Checklist, tree: Tree, node: Node, depth: int) -
 
 @kernel
 def subdivide(addresses: Addresses, faces: Checklist, tree: Tree, visited: NDArray[np.int64], operations: int) -> int:
-    """Resume a walk; returns why it stopped. visited (c,6): the corners of the nodes, as far as there is room."""
+    """Resume a walk; returns why it stopped.
+
+    visited (c,6): the corners of the nodes, as far as there is room.
+    """
     work, faces, tree = open_work(addresses), borrowed_faces(faces), borrowed_tree(tree)
     state = work.state
     limit = state.box_tests + operations
@@ -402,7 +402,7 @@ def subdivide(addresses: Addresses, faces: Checklist, tree: Tree, visited: NDArr
 
 @kernel(forceinline=True)
 def note_visited(work: Work, node: Node, visited: NDArray[np.int64]) -> None:
-    """Write the corners of a node, if there is room, for a picture."""
+    """Write the corners of a node for the overlay, if there is room."""
     row = work.state.visited
     if row < visited.shape[0]:
         for k in range(3):
@@ -412,7 +412,7 @@ def note_visited(work: Work, node: Node, visited: NDArray[np.int64]) -> None:
 
 @kernel(forceinline=True)
 def check_voxel(work: Work, faces: Checklist, tree: Tree, node: Node, limit: int) -> int:
-    """Put the pairs of faces of a voxel on the checklist; DONE, FULL_CHECKS, or ENOUGH."""
+    """Put the face pairs of a voxel on the checklist; DONE, FULL_CHECKS, or ENOUGH."""
     state, end = work.state, node.end
     while state.voxel_face < end:
         k = state.voxel_face
@@ -432,7 +432,7 @@ def check_voxel(work: Work, faces: Checklist, tree: Tree, node: Node, limit: int
 
 @kernel(forceinline=True)
 def descend(work: Work, bintree: bool) -> None:
-    """Go from the node at work to the child that comes next."""
+    """Go from the current node to its next child."""
     depth = work.state.depth
     parent, child = work.nodes[depth], work.nodes[depth + 1]
     number = parent.next

@@ -1,8 +1,8 @@
-"""Running the walk of `subdivision.py`: its arrays, their growth, its slices, and its subtrees on threads (§7).
+"""Runs the walk of `subdivision.py`: buffers, slices, subtrees on threads (§7).
 
-On several threads the walk goes some way alone. What is then left are the children, not yet visited, of the nodes on its
-way: each is a subtree, walked to its end by some thread with a checklist of its own. Pairs that several subtrees found are
-checked once. Neither the subtrees nor the rows depend on the number of threads.
+On several threads the walk first runs alone for a while. The children not yet visited of the nodes on its path are then subtrees,
+each walked to its end by one thread with a checklist of its own. Pairs found in several subtrees are checked once. Neither the
+subtrees nor the rows depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from jostle.methods.face_octree.subdivision import (
 )
 from jostle.methods.face_octree.work import Checklist, Entry, Node, State, Tallies, Tree, Work
 
-OPERATIONS = 2_500_000  # comparisons of boxes until Python looks up: 0.03 s, or 0.25 s where most enter a pair into a large table
+OPERATIONS = 2_500_000  # box comparisons between returns to Python: 0.03 s, or 0.25 s if most enter a pair into a large table
 SOON = 200_000  # comparisons after which a walk is shared with other threads: some 1 ms
 SMALLEST = 4096  # entries of the first arrays
-LARGEST_KEPT = 1 << 20  # entries; longer arrays are given back after the walk
+LARGEST_KEPT = 1 << 20  # entries; longer arrays are released after the walk
 NO_NODES = np.empty((0, 6), np.int64)
 PLACES = {field.name: place for place, field in enumerate(Work.layout)}
 
@@ -41,12 +41,12 @@ Nodes = NDArray[np.int64]
 
 
 def _lists(entries: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """The arrays of the lists of nodes: their entries, the same memory as words, and masks."""
+    """The buffers of node lists: entries, the same memory as words, and masks."""
     return {"entries": entries, "words": entries.view(np.int64), "masks": np.empty(len(entries), np.uint8)}
 
 
 class Walk:
-    """The arrays of one walk; they grow and stay. All are in one table: an interrupt cannot part what belongs together."""
+    """The buffers of one walk, in one table: an interrupt cannot separate them."""
 
     def __init__(self, size: int = SMALLEST) -> None:
         self._table = Work.table(
@@ -65,9 +65,8 @@ class Walk:
 
     @property
     def state(self) -> np.void:
-        """Where the walk stands."""
-        state: np.void = self.array("state")[0]
-        return state
+        """Progress and counts of the walk."""
+        return self.array("state")[0]
 
     def start(self, faces: Checklist, tree: Tree) -> None:
         """Begin with all faces of a checklist."""
@@ -76,7 +75,7 @@ class Walk:
         start_walk(self._table.table[0], faces, tree)
 
     def start_below(self, other: Walk, depth: int, child: int, bintree: bool) -> None:
-        """Begin with one child of a node on the way of another walk."""
+        """Begin with one child of a node on the path of another walk."""
         parent = other.array("nodes")[depth]
         begin, end = parent["child_begin"][child], parent["child_end"][child]
         count = int(end - begin)
@@ -87,7 +86,7 @@ class Walk:
         start_below(self._table.table[0], depth, child, bintree)
 
     def resume(self, faces: Checklist, tree: Tree, operations: int, nodes: Nodes = NO_NODES) -> bool:
-        """Walk on for so many operations; returns whether it has come to the end."""
+        """Resume the walk for this many operations; returns whether it ended."""
         while True:
             why = subdivide(self._table.table[0], faces, tree, nodes, operations)
             if why == FULL_LISTS:
@@ -104,11 +103,11 @@ class Walk:
                 return
 
     def found(self) -> Longs:
-        """Return the face-pair checklist so far: a view of keys, two places in the checklist of faces each."""
+        """Return the face-pair checklist so far: keys of two places in the face checklist."""
         return self.array("checks")[: self.state["checks"]]
 
     def release(self) -> None:
-        """Give very long arrays back."""
+        """Release very long arrays."""
         if len(self.array("masks")) + len(self.array("checks")) > LARGEST_KEPT:
             self._table = Walk()._table
 
@@ -117,14 +116,14 @@ class Walk:
             self._double_lists()
 
     def _double_lists(self) -> None:
-        """Make twice the room for lists, with what is in it."""
+        """Double the buffers of lists, keeping their contents."""
         masks, larger = self.array("masks"), _lists(doubled(self.array("entries")))
         for begin, end in pieces(len(masks)):
             larger["masks"][begin:end] = masks[begin:end]
         self._table = self._table.with_arrays(0, Work.places(**larger))
 
     def _double_checks(self) -> None:
-        """Make twice the room for pairs, with those that are in it."""
+        """Double the buffers of pairs, keeping their contents."""
         checks = doubled(self.array("checks"))
         pair_table = full(2 * len(self.array("pair_table")), EMPTY, np.int64)
         for begin, end in pieces(int(self.state["checks"])):
@@ -133,22 +132,21 @@ class Walk:
 
 
 def find_face_pairs(walk: Walk, faces: Checklist, tree: Tree, workers: int | None) -> tuple[Longs, int]:
-    """Return the face-pair checklist, without repetition, and the comparisons of boxes that it took."""
+    """Return the face-pair checklist, each pair once, and the number of box tests."""
     walk.start(faces, tree)
     if workers == 1:
         walk.finish(faces, tree)
+    if workers == 1 or walk.resume(faces, tree, SOON):
         return walk.found(), int(walk.state["box_tests"])
-    if walk.resume(faces, tree, SOON):
-        return walk.found(), int(walk.state["box_tests"])
-    # The node that the walk stands at may be a voxel: it ends that one itself.
-    way = walk.array("nodes")[: int(walk.state["depth"]) + 1]
+    # The current node may be a voxel: the walk finishes that one itself.
+    path = walk.array("nodes")[: int(walk.state["depth"]) + 1]
     subtrees = [
         (k, child)
-        for k, node in enumerate(way)
+        for k, node in enumerate(path)
         for child in range(int(node["next"]) if node["next"] >= 0 else ALL_CHILDREN, ALL_CHILDREN)
         if node["child_pairs"][child] > 0
     ]
-    way["next"][way["next"] >= 0] = ALL_CHILDREN
+    path["next"][path["next"] >= 0] = ALL_CHILDREN
 
     def below(number: int, _: int) -> tuple[Longs, int]:
         one = Walk()
@@ -163,7 +161,7 @@ def find_face_pairs(walk: Walk, faces: Checklist, tree: Tree, workers: int | Non
 
 
 def cells_of(walk: Walk, faces: Checklist, tree: Tree) -> Floats:
-    """(k,6) the boxes of all nodes that are visited, for a picture."""
+    """Return the boxes (k,6) of all visited nodes, for the overlay."""
     nodes = NO_NODES
     while True:
         walk.start(faces, tree)
@@ -171,6 +169,5 @@ def cells_of(walk: Walk, faces: Checklist, tree: Tree) -> Floats:
         needed = int(walk.state["visited"])
         if needed <= len(nodes):
             edge = (tree.cube[3] - tree.cube[0]) / CELLS_ALONG
-            boxes: Floats = np.tile(tree.cube[:3], 2) + edge * nodes[:needed]
-            return boxes
+            return np.tile(tree.cube[:3], 2) + edge * nodes[:needed]
         nodes = np.empty((needed, 6), np.int64)

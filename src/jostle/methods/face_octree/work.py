@@ -1,4 +1,4 @@
-"""What kernels of the face octree work on: faces of the checklist, the octree, and the arrays of a walk through it."""
+"""The data of the face octree's kernels: face checklist, octree, walk."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Checklist(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """The octree that a walk goes through."""
+    """The octree of a walk."""
 
     cube: Floats  # (6,)
     level: int  # AUTO, or the depth of voxels; halvings of a bintree's node
@@ -81,11 +81,11 @@ def borrowed_tree(tree: Tree) -> Tree:
 
 
 class State(Record):
-    """Where a walk stands, and what it has done."""
+    """Progress and counts of a walk."""
 
-    depth: int64  # of the node at work, -1 at the end
-    voxel_face: int64  # the entry of the voxel at work whose pairs come next
-    run_end: int64  # the first entry behind it of another body
+    depth: int64  # of the current node, -1 at the end
+    voxel_face: int64  # the entry of the current voxel whose pairs come next
+    run_end: int64  # the first entry after it of another body
     checks: int64  # pairs on the face-pair checklist
     box_tests: int64
     visited: int64  # nodes
@@ -98,7 +98,7 @@ class Node(Record):
     end: int64
     top: int64  # where the lists of its children may begin
     pairs: int64  # of faces of different bodies
-    next: int64  # the child to come, or NOT_DIVIDED, NOT_DEALT, IS_VOXEL
+    next: int64  # the next child, or NOT_DIVIDED, NOT_DEALT, IS_VOXEL
     lower: Run[int64, Literal[3]]  # cells of its corners
     upper: Run[int64, Literal[3]]
     child_pairs: Run[int64, Literal[8]]
@@ -107,7 +107,7 @@ class Node(Record):
 
 
 class Entry(Record):
-    """A face in the list of a node: the cells of the lower and the upper corner of its box, and its place in the checklist."""
+    """A face in a node's list: the cells of its box, and its place in the checklist."""
 
     lower: Run[uint16, Literal[3]]
     upper: Run[uint16, Literal[3]]
@@ -115,14 +115,14 @@ class Entry(Record):
 
 
 class EntryWords(Record):
-    """The same sixteen bytes, to be copied."""
+    """The sixteen bytes of an entry, for copying."""
 
     one: int64
     two: int64
 
 
 class Tallies(Record):
-    """How many faces are in each child: of the present body, and of those before it."""
+    """The number of faces in each child: of the current body, and of those before it."""
 
     here: Run[int64, Literal[8]]
     before: Run[int64, Literal[8]]
@@ -135,11 +135,11 @@ class Work(Struct):
     nodes: Rows[Node]
     entries: Rows[Entry]
     words: Rows[EntryWords]  # the memory of the entries
-    masks: Rows[uint8]  # of each entry: the children that it meets
+    masks: Rows[uint8]  # for each entry, the children that it meets
     tallies: One[Tallies]
     polygon: Rows[float64]  # scratch of the clipping
     pair_table: Rows[int64]  # the face-pair checklist, hashed
-    checks: Rows[int64]  # the same in the order of discovery
+    checks: Rows[int64]  # the same, in order of discovery
 
 
 open_work = opener(Work)

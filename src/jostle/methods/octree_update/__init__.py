@@ -1,1 +1,4 @@
-"""The octree update algorithm of §5.2 of Kitamura et al. 1998: precomputed face octrees that move with their bodies."""
+"""Octree update: precomputed face octrees that move with their bodies.
+
+§5.2 of Kitamura et al. 1998. Open `method.py` first, then `search.py` and the kernels that it runs.
+"""

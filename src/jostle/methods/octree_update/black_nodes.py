@@ -1,8 +1,8 @@
-"""Complete face octrees, precomputed: the black nodes of a mesh, each with the list of faces that meet it (§5.2).
+"""Complete face octrees: the black nodes of a mesh and the faces in each (§5.2).
 
-Black are the nodes that some face meets, white all others. The octree is built level by level, a face being tested only against
-the children of nodes that it meets, by `geometry/triangle_box.py`: never wrongly white, so that every point of a face lies in a
-black node that lists that face. Deviation: only the black nodes of the finest level are kept; nothing looks at those above.
+A node is black if a face meets it, else white. The octree is built level by level; a face is tested only against the children of
+nodes that it meets. The test (`geometry/triangle_box.py`) never misses, so every point of a face lies in a black node that lists
+that face. Deviation: only the black nodes of the finest level are kept; nothing uses those above.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ CELL_MASK = (1 << CELL_BITS) - 1
 FIRST_SLICE = 1 << 15  # faces in nodes
 
 
-class FaceOctree(NamedTuple):
-    """The finest black nodes of a mesh, in order; the faces of node k are node_faces[node_start[k] : node_start[k + 1]]."""
+class BlackNodes(NamedTuple):
+    """The finest black nodes of a mesh, in order.
+
+    The faces of node k are node_faces[node_start[k] : node_start[k + 1]].
+    """
 
     cube: Floats  # (4,) lower corner and side, in body coordinates
     level: NDArray[np.int64]  # () of the finest nodes
@@ -40,7 +43,7 @@ class FaceOctree(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """Nodes of a level, their cell numbers packed, and a face that meets each."""
+    """Nodes of a level, by their packed cell numbers, and a face that meets each."""
 
     nodes: NDArray[np.int64]
     faces: Ints
@@ -62,7 +65,9 @@ def unpacked(node: int) -> Cell:
 def split_nodes(
     vertices: Floats, faces: Ints, cube: Floats, level: int, entries: Entries, first: int, last: int, out: Entries
 ) -> int:
-    """Write the children of entries first … last-1 that their faces meet, and the faces; return how many entries these are.
+    """Write the children of entries first … last-1 that their faces meet.
+
+    Returns the number of new entries.
 
     The entries are of `level`. The output has room for eight times as many.
     """
@@ -81,7 +86,7 @@ def split_nodes(
 
 @dataclass
 class _Building:
-    """How far the octree has come: the entries of a level, and those of the next in portions."""
+    """The entries of one level, and those of the next in portions."""
 
     level: int
     entries: Entries
@@ -89,7 +94,7 @@ class _Building:
     portions: list[Entries]
 
 
-def complete_face_octree(mesh: Mesh, level: int, progress: Progress | None = None) -> FaceOctree:
+def complete_face_octree(mesh: Mesh, level: int, progress: Progress | None = None) -> BlackNodes:
     """Return the black nodes of a mesh at a level (0: the root alone)."""
     cube = cube_about(*mesh.bounds)
     arrays = read_only_view(mesh.vertices), read_only_view(mesh.faces), read_only_view(cube)
@@ -116,14 +121,14 @@ def complete_face_octree(mesh: Mesh, level: int, progress: Progress | None = Non
     return _in_order(cube, level, *building.entries)
 
 
-def _in_order(cube: Floats, level: int, nodes: NDArray[np.int64], faces: Ints) -> FaceOctree:
+def _in_order(cube: Floats, level: int, nodes: NDArray[np.int64], faces: Ints) -> BlackNodes:
     """Sort the entries of the finest level by node and face."""
     keys = np.sort((nodes << 32) | faces)
     nodes = keys >> 32
     start = np.flatnonzero(np.diff(nodes, prepend=-1))
     black = nodes[start]
     cells = np.stack([black >> (2 * CELL_BITS), (black >> CELL_BITS) & CELL_MASK, black & CELL_MASK], axis=1)
-    return FaceOctree(
+    return BlackNodes(
         cube,
         np.array(level),
         cells.astype(np.int32),

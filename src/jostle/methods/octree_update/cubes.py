@@ -1,8 +1,8 @@
-"""Cubes and their cells: the root of every octree here, and the boxes of its nodes.
+"""Cubes and their cells: the root of every octree, and the boxes of its nodes.
 
-A node of level l is three whole numbers below 2^l. Its box is made of the planes `lower + i·(side / 2^l)`, evaluated in one way
-for all nodes that share a plane, of whatever level: so the closed boxes of the nodes of a level cover the cube without gaps, and
-those of eight children their parent, bit for bit.
+A node of level l is three whole numbers below 2^l. Its box is bounded by the planes `lower + i·(side / 2^l)`, computed the same way
+for all nodes that share a plane, whatever their level: so the closed boxes of a level cover the cube without gaps, and those of
+eight children cover their parent, bit for bit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SMALLEST_SIDE = 1e-28
 
 
 def cube_about(lower: Floats, upper: Floats) -> Floats:
-    """Return (4,) the lower corner and the side of a cube that holds the box with these corners (3,), rounding included."""
+    """Return (4,) lower corner and side of a cube that holds a box, rounding included."""
     largest = float(max(np.abs(lower).max(), np.abs(upper).max()))
     side = max(float((upper - lower).max()) * (1.0 + LEAST_EXTENT), LEAST_EXTENT * largest, SMALLEST_SIDE)
     while True:
@@ -55,7 +55,10 @@ def child_cell(cell: Cell, child: int) -> Cell:
 
 @kernel(forceinline=True)
 def cell_bounds(corner: Vec3, side: float, cell: Cell) -> Bounds:
-    """Return the box of a node, as `cell_boxes` does; corner: the lower one of the cube, side: of the nodes of this level."""
+    """Return the box of a node, as `cell_boxes` does.
+
+    corner: the lower one of the cube; side: of the nodes of this level.
+    """
     return Bounds(
         Vec3(corner.x + cell.i * side, corner.y + cell.j * side, corner.z + cell.k * side),
         Vec3(corner.x + (cell.i + 1) * side, corner.y + (cell.j + 1) * side, corner.z + (cell.k + 1) * side),

@@ -1,9 +1,9 @@
 """The faces of a voxel, and the face pair checklist (§5.2, §3.5, §3.6).
 
-The faces of the node lists of a voxel are collected, each once; every pair of faces of different bodies is compared by boxes first.
-Deviation: the checklist without repetition is looked up only then, and holds only pairs whose boxes meet: comparing boxes again is
-cheaper than looking up, and the list stays as short as the number of exact tests. The last test is the exact
-`triangles_touch`, on world vertices by `rigid_coordinate`.
+The faces in a voxel's black nodes are collected, each once; pairs of faces of different bodies are first compared by their boxes.
+Deviation: only then is the checklist looked up, so that it holds only pairs whose boxes meet. Comparing boxes again is cheaper than
+a look-up, and the list stays as short as the number of exact tests. The last test is the exact `triangles_touch`, on world vertices
+by `rigid_coordinate`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from jostle.methods.octree_update.node_checklist import ListedNodes, PlacedOctre
 from jostle.methods.octree_update.work import PlacedFace, Work, open_work
 
 NOT_TESTED = -1
-NO_STAMP = 0  # of the keys of the checklist: pairs of bodies are below 2^31
+NO_STAMP = 0  # of the keys of the checklist: body pair numbers are below 2^31
 
 
 class BodyPairs(NamedTuple):
-    """Which bodies are tested: those with body k are partner[start[k] : start[k + 1]], ascending."""
+    """The pairs to test: body k with partner[start[k] : start[k + 1]], ascending."""
 
     start: Ints
     partner: Ints
@@ -41,10 +41,10 @@ class BodyPairs(NamedTuple):
 def list_faces(
     work: Work, octrees: Addresses, placed: PlacedOctrees, checklist: ListedNodes, stamp_start: NDArray[np.int64]
 ) -> int:
-    """List the faces of the black nodes of the voxel at work, each once, with their world corners and boxes.
+    """List the faces of the current voxel, each once, with world corners and boxes.
 
-    `stamps` has an entry for each face of each body, from stamp_start[body] on, and none of them is the number of this voxel yet.
-    Returns how many faces there are, or minus the room that is needed.
+    `stamps` has an entry for each face of each body, from stamp_start[body] on; none of them is the number of this voxel yet.
+    Returns the number of faces, or minus the room needed.
     """
     node, voxel = work.stack[work.state.depth], work.state.voxels
     needed = 0
@@ -101,7 +101,7 @@ def place_face(octrees: Addresses, placed: PlacedOctrees, body: int, face: int, 
 
 @kernel
 def pair_of(pairs: BodyPairs, body_a: int, body_b: int) -> int:
-    """Return the number of the pair of two bodies, or NOT_TESTED."""
+    """Return the number of a body pair, or NOT_TESTED."""
     low, high = as_int64(pairs.start[body_a]), as_int64(pairs.start[body_a + 1])
     last = high
     while low < high:
@@ -130,7 +130,7 @@ def placed_faces_touch(a: PlacedFace, b: PlacedFace) -> int:
 
 @kernel(forceinline=True)
 def put_on_checklist(checklist: Rows[KeyRow], pair: int, face_a: int, face_b: int) -> bool:
-    """Enter a pair of faces of a pair of bodies; return whether it is new."""
+    """Enter a face pair of a body pair; return whether it is new."""
     faces = (face_a << HALF_WORD) | face_b
     place, is_known = find_key(checklist, pair, faces)
     if not is_known:
@@ -140,12 +140,12 @@ def put_on_checklist(checklist: Rows[KeyRow], pair: int, face_a: int, face_b: in
 
 @kernel
 def copy_checklist(old_addresses: Addresses, begin: int, end: int, addresses: Addresses) -> None:
-    """Enter what is on one checklist from `begin` to `end` on another, larger one."""
+    """Copy the entries `begin` to `end` of a checklist to a larger one."""
     old, work = open_work(old_addresses), open_work(addresses)
     for place in range(begin, end):
         enter_again(old.checklist, place, work.checklist, NO_STAMP)
 
 
 def empty_checklist(places: int) -> NDArray[np.void]:
-    """Return a checklist of pairs of faces with a power of two of places."""
+    """Return a checklist of face pairs; `places` is a power of two."""
     return full(2 * places, EMPTY, np.int64).view(KeyRow.dtype)

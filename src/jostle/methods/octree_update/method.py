@@ -1,7 +1,7 @@
-"""OctreeUpdate: precomputed face octrees that move with their bodies, compared in the standard octree of the world. Exact.
+"""OctreeUpdate: precomputed face octrees that move with their bodies. Exact.
 
-§5.2 of Kitamura et al. 1998: the paper's own algorithm with black nodes in place of faces, for bodies that do not deform; it stands
-there for the voxel and octree methods of its time.
+§5.2 of Kitamura et al. 1998: the paper's own algorithm with black nodes in place of faces, for bodies that do not deform. The nodes
+are compared in the standard octree of the world. In the paper it represents the voxel and octree methods of its time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.interface.traits import EXACT, Answer, Need, Semantics, Serve, Traits
-from jostle.methods.octree_update.black_nodes import FaceOctree, complete_face_octree
+from jostle.methods.octree_update.black_nodes import BlackNodes, complete_face_octree
 from jostle.methods.octree_update.cubes import GREATEST_LEVEL, cell_boxes
 from jostle.methods.octree_update.overlap_regions import OverlapRegions, find_overlap_regions
 from jostle.methods.octree_update.search import NodeChecklist, Octrees, Search
@@ -46,16 +46,16 @@ CORNERS_OF_CUBE = np.array([[(k >> axis & 1) * 2.0 - 1.0 for axis in range(3)] f
 
 @dataclass(frozen=True)
 class OctreeUpdate:
-    """Face octrees of rigid bodies, precomputed once and moved along.
+    """Face octrees of rigid bodies, precomputed once and moved with them.
 
     Parameters
     ----------
     level : int
-        Of the voxels of the standard octree: the world cube is cut into 2**level cells along each axis. The paper's is 6.
+        Level of the voxels of the standard octree: the world cube has 2**level cells along each axis. The paper uses 6.
     body_level : int
-        Of the finest nodes of the precomputed octrees, in the cubes about the bodies.
+        Level of the finest nodes of the precomputed octrees, in the cubes about the bodies.
     broad : str or BroadPhase
-        What finds overlapping boxes of bodies.
+        Finds overlapping boxes of bodies.
     """
 
     level: int = 6
@@ -75,39 +75,39 @@ class OctreeUpdate:
 
     @property
     def shape_type(self) -> type:
-        """FaceOctree."""
-        return FaceOctree
+        """BlackNodes."""
+        return BlackNodes
 
-    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> FaceOctree:
+    def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> BlackNodes:
         """Build the complete face octree of a mesh."""
         return complete_face_octree(mesh, self.body_level, progress)
 
-    def start(self, bodies: Bodies, shapes: tuple[FaceOctree, ...]) -> OctreeUpdateDetector:
+    def start(self, bodies: Bodies, shapes: tuple[BlackNodes, ...]) -> OctreeUpdateDetector:
         """Begin detecting."""
         return OctreeUpdateDetector(self, bodies, shapes)
 
 
 class OctreeUpdateDetector(Detector):
-    """Octrees at work. From frame to frame it keeps nothing but room."""
+    """Compares moved octrees. From frame to frame it keeps only buffers."""
 
-    def __init__(self, method: OctreeUpdate, bodies: Bodies, shapes: tuple[FaceOctree, ...]) -> None:
+    def __init__(self, method: OctreeUpdate, bodies: Bodies, shapes: tuple[BlackNodes, ...]) -> None:
         self._candidates = Candidates(bodies, method.broad)
         self._search = Search(Octrees(shapes, bodies.meshes), method.level)
 
-    def change(self, bodies: Bodies, shapes: tuple[FaceOctree, ...], old_to_new: OldToNew) -> None:
-        """Follow bodies that came and went."""
+    def change(self, bodies: Bodies, shapes: tuple[BlackNodes, ...], old_to_new: OldToNew) -> None:
+        """Update after bodies were added or removed."""
         self._candidates.change(bodies, old_to_new)
-        self._search.follow(Octrees(shapes, bodies.meshes))
+        self._search.octrees = Octrees(shapes, bodies.meshes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
-        """Find overlap regions, the black nodes that meet them, and the touching faces of those that share a voxel."""
+        """Find overlap regions, the black nodes in them, and the touching faces of these."""
         pairs, regions = self._overlap_regions(frame)
         counters = Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests)
         if regions is None:
             return Report(counters=counters)
         try:
             checklist = self._search.node_checklist(regions, frame)
-            # Solids add rows to pairs, so that any of them may be the first.
+            # Solids add rows to pairs: any of these may be the first.
             first_only = query.rows == "any" and not query.solid
             rows, work = self._search.touching_faces(regions, checklist, frame, first_only)
             return report_of(rows, pairs, frame, query, counters + work + Counters(box_tests=checklist.tests))
@@ -120,7 +120,10 @@ class OctreeUpdateDetector(Detector):
         return pairs, find_overlap_regions(pairs, volumes) if len(pairs.body_a) else None
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show the node checklist ("nodes") as the edges of cubes, the cells that hold nodes of two bodies ("cells"), or both."""
+        """Show "nodes" (the node checklist, as edges of cubes), "cells", or both.
+
+        Cells are those that hold nodes of two bodies.
+        """
         cast.as_choice(what, OVERLAYS, "what")
         _, regions = self._overlap_regions(frame)
         title = {"": "black nodes and cells", "nodes": "black nodes that meet overlap regions", "cells": "subdivided cells"}[what]
@@ -141,5 +144,4 @@ def _edges_of(checklist: NodeChecklist) -> Floats:
     """Return (12 n,2,3) the edges of the oriented cubes."""
     half_axes = checklist.half_axes[checklist.nodes[:, 0], :9].reshape(-1, 3, 3)
     corners = checklist.centres[:, None] + np.einsum("ca,nak->nck", CORNERS_OF_CUBE, half_axes)
-    edges: Floats = corners[:, EDGES_OF_CUBE].reshape(-1, 2, 3)
-    return edges
+    return corners[:, EDGES_OF_CUBE].reshape(-1, 2, 3)

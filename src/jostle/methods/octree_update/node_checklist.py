@@ -1,7 +1,7 @@
-"""The node checklist: black nodes of precomputed octrees that meet an overlap region of their body (§5.2, in place of §3.4).
+"""The node checklist: black nodes that meet an overlap region of their body.
 
-Nodes are transformed by the pose of their body, so that they become oriented cubes; `geometry/box_box.py` compares these with the
-regions. Every oriented cube is padded for the rounding of world vertices: `place_octrees` says by how much and why.
+§5.2, in place of §3.4. The pose of a body turns its nodes into oriented cubes, which `geometry/box_box.py` compares with the
+regions. Every oriented cube is padded for the rounding of world vertices; `place_octrees` has the proof.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ class FaceCorners(Record):
 
 
 class Octree(Struct):
-    """A face octree and its mesh: the faces of node k are node_faces[node_start[k] : node_start[k + 1]]."""
+    """A face octree and its mesh.
+
+    The faces of node k are node_faces[node_start[k] : node_start[k + 1]].
+    """
 
     cells: Rows[NodeCell]
     node_start: Rows[int32]
@@ -64,7 +67,10 @@ class PlacedOctrees(NamedTuple):
 
 
 class RegionsOfBodies(NamedTuple):
-    """The overlap regions of body k are lower and upper (p,3) of pairs[start[k] : start[k + 1]]."""
+    """The overlap regions of bodies.
+
+    Those of body k are lower and upper (p,3) of pairs[start[k] : start[k + 1]].
+    """
 
     start: Ints
     pairs: Ints
@@ -73,19 +79,19 @@ class RegionsOfBodies(NamedTuple):
 
 
 class ListedNodes(NamedTuple):
-    """Room for the checklist: body and node (n,2), and the centres of the nodes in the world (n,3)."""
+    """Buffers of the checklist."""
 
-    nodes: Ints
-    centres: Floats
+    nodes: Ints  # (n,2) body and node
+    centres: Floats  # (n,3) of the nodes, in the world
 
 
 class Listing(Record):
-    """How far the checklist has come: the body and the node to come, the nodes listed, and the tests of nodes and regions."""
+    """Progress of the checklist."""
 
-    body: int64
+    body: int64  # the next one
     node: int64
     listed: int64
-    tests: int64
+    tests: int64  # of nodes and regions
 
 
 view_listing = record_viewer(Listing)
@@ -93,7 +99,7 @@ view_listing = record_viewer(Listing)
 
 @kernel
 def place_octrees(poses: Floats, cubes: Floats, levels: NDArray[np.int64], half_axes: Floats) -> None:
-    """Set up the oriented cubes of the finest nodes of every body in `half_axes` (n, box_box.WIDTH).
+    """Write the oriented cubes of every body's finest nodes to half_axes (n, WIDTH).
 
     poses (n,4,4); cubes (n,4) in body coordinates; levels (n,).
 
@@ -126,8 +132,7 @@ def nodes_meeting_regions(
 ) -> int:
     """Write the nodes that meet a region of their body, in order.
 
-    Goes on from `numbers`, a `Listing`; returns FULL when there is no more room, PAUSED after so many tests of a node and a region,
-    or DONE.
+    Resumes from `numbers`, a `Listing`; returns FULL when `out` is full, PAUSED after this many tests, or DONE.
     """
     state = view_listing(numbers)
     end = state.tests + operations
@@ -155,7 +160,7 @@ def nodes_meeting_regions(
 
 @kernel(forceinline=True)
 def without_owners(placed: PlacedOctrees) -> PlacedOctrees:
-    """Return the same arrays without counted references: a search took twice as long with them."""
+    """Return the arrays without counted references, which make a search twice as slow."""
     return PlacedOctrees(
         borrowed(placed.octree_of),
         borrowed(placed.poses),
@@ -167,7 +172,10 @@ def without_owners(placed: PlacedOctrees) -> PlacedOctrees:
 
 @kernel(forceinline=True)
 def centre_of_cell(corner: Vec3, side: float, cell: NodeCell) -> Vec3:
-    """Return the centre of a node in body coordinates; corner: of the cube, side: of its nodes."""
+    """Return the centre of a node in body coordinates.
+
+    corner: of the cube; side: of its nodes.
+    """
     return Vec3(corner.x + (cell.i + 0.5) * side, corner.y + (cell.j + 0.5) * side, corner.z + (cell.k + 0.5) * side)
 
 
@@ -184,5 +192,5 @@ def meets_a_region(half_axes: Floats, body: int, centre: Vec3, regions: RegionsO
 
 @kernel(forceinline=True)
 def node_meets_box(half_axes: Floats, body: int, centre: Vec3, box: CentredBox) -> bool:
-    """Return whether a node of a body, an oriented cube, meets a box; never wrongly no."""
+    """Return whether a node, an oriented cube, meets a box; conservative."""
     return oriented_box_meets_box(half_axes, body, minus(centre, box.centre), box.half)

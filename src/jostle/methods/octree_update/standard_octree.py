@@ -1,16 +1,16 @@
-"""The spatial subdivision stage: the standard octree over the world cube, with transformed black nodes in place of faces (§5.2).
+"""Spatial subdivision: the standard octree over the world cube (§5.2).
 
-Subdivision ends where black nodes of a single body are left, and a child is compared with no others than those of its parent
-(§3.5). No octree is stored: the nodes on the way down are a stack of lists. At a voxel, a node of the finest level, the faces
-of its black nodes are paired and checked (`face_pairs.py`). The kernel stops when an array is full, or after a number of
-operations, and resumes where it stopped. What comes next:
+Transformed black nodes take the place of faces. Subdivision ends where the black nodes of only one body are left, and a child is
+compared only with the nodes of its parent (§3.5). No octree is stored: the nodes on the way down are a stack of lists. At a voxel
+(a node of the finest level) the faces of its black nodes are paired and checked (`face_pairs.py`). The kernel stops when an array
+is full, or after a number of operations, and resumes where it stopped. The state is that of the node on top of the stack:
 
 | state | enters when | leaves to |
 |---|---|---|
-| voxel: `faces` > 0 | its faces were listed | the node above, when all pairs of them are checked |
-| `child` is NOT_LOOKED_AT | the node was put on the stack | the node above, if it holds one body only; voxel; child 0 |
-| `child` is 0 … 7 | it holds two bodies and is no voxel | a child that black nodes meet, not looked at; the next child |
-| `child` is CHILDREN | all children were looked at | the node above |
+| voxel: `faces` > 0 | its faces were listed | the node above, when all their pairs are checked |
+| `child` is NOT_VISITED | the node was put on the stack | the node above, if it holds one body only; voxel; child 0 |
+| `child` is 0 … 7 | it holds two bodies and is no voxel | that child, if black nodes meet it; else the next child |
+| `child` is CHILDREN | all children were visited | the node above |
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from jostle.methods.octree_update.node_checklist import ListedNodes, PlacedOctre
 from jostle.methods.octree_update.work import StackNode, State, Work, open_work
 
 PAUSED, DONE, FULL_ENTRIES, FULL_FACES, FULL_CHECKLIST, FULL_ROWS, FULL_SEEN = range(7)
-NOT_LOOKED_AT, CHILDREN = -1, 8
+NOT_VISITED, CHILDREN = -1, 8
 TRIANGLE_WEIGHT = 32  # operations that an exact test counts as
 
 
@@ -51,7 +51,10 @@ def touching_faces(
     pairs: BodyPairs,
     operations: int,
 ) -> int:
-    """Resume a search: write rows, unsorted, and return why it stopped; `state.used` has the operations that it took."""
+    """Resume a search: write rows, unsorted, and return why it stopped.
+
+    `state.used` has the operations used.
+    """
     work = open_work(addresses)
     placed, checklist = without_owners(placed), ListedNodes(borrowed(checklist.nodes), borrowed(checklist.centres))
     pairs, stamp_start = BodyPairs(borrowed(pairs.start), borrowed(pairs.partner)), borrowed(stamp_start)
@@ -71,7 +74,7 @@ def walk(
     pairs: BodyPairs,
     end: int,
 ) -> int:
-    """Walk the standard octree until `end` operations are spent; return why it stopped."""
+    """Walk the octree until `end` operations are used; return why it stopped."""
     state = work.state
     while state.depth >= 0 or state.faces > 0:
         if state.faces > 0:
@@ -84,8 +87,8 @@ def walk(
         if spent(state) >= end:
             return PAUSED
         node = work.stack[state.depth]
-        if node.child == NOT_LOOKED_AT:
-            why = look_at_node(work, octrees, placed, checklist, stamp_start)
+        if node.child == NOT_VISITED:
+            why = visit_node(work, octrees, placed, checklist, stamp_start)
             if why != DONE:
                 return why
         elif node.child == CHILDREN:
@@ -99,15 +102,18 @@ def walk(
 
 @kernel(forceinline=True)
 def spent(state: State) -> int:
-    """Return the operations so far."""
+    """Return the operations used so far."""
     return state.node_tests + state.box_tests + TRIANGLE_WEIGHT * state.triangle_tests
 
 
 @kernel(forceinline=True)
-def look_at_node(
+def visit_node(
     work: Work, octrees: Addresses, placed: PlacedOctrees, checklist: ListedNodes, stamp_start: NDArray[np.int64]
 ) -> int:
-    """Leave a node that holds one body only, list the faces of a voxel, or begin with the children; DONE, or what is full."""
+    """Leave a node with one body, list the faces of a voxel, or begin the children.
+
+    Returns DONE, or which array is full.
+    """
     state, record = work.state, work.options.record != 0
     depth = state.depth
     node = work.stack[depth]
@@ -134,14 +140,14 @@ def look_at_node(
 
 @kernel(forceinline=True)
 def holds_one_body(work: Work, node: StackNode, checklist: ListedNodes) -> bool:
-    """Return whether all black nodes in a node are of one body: they are in the order of bodies."""
+    """Return whether all black nodes in a node, sorted by body, are of one body."""
     nodes = checklist.nodes
     return nodes.shape[0] == 0 or bool(nodes[work.entries[node.begin], 0] == nodes[work.entries[node.end - 1], 0])
 
 
 @kernel(forceinline=True)
 def descend(work: Work, placed: PlacedOctrees, checklist: ListedNodes) -> None:
-    """Put the next child on the stack, with those of its parent's black nodes that meet it."""
+    """Put the next child on the stack, with its parent's black nodes that meet it."""
     state, options = work.state, work.options
     parent = work.stack[state.depth]
     cell = child_cell(Cell(parent.i, parent.j, parent.k), parent.child)
@@ -160,12 +166,15 @@ def descend(work: Work, placed: PlacedOctrees, checklist: ListedNodes) -> None:
     state.depth += 1
     node = work.stack[state.depth]
     node.i, node.j, node.k = cell.i, cell.j, cell.k
-    node.child, node.begin, node.end = NOT_LOOKED_AT, parent.end, written
+    node.child, node.begin, node.end = NOT_VISITED, parent.end, written
 
 
 @kernel(forceinline=True)
 def check_pairs(work: Work, pairs: BodyPairs, end: int) -> int:
-    """Check the pairs of faces of the voxel at work, from `first` and `second` on; DONE when it has no more."""
+    """Check the face pairs of the current voxel, from (`first`, `second`) on.
+
+    Returns DONE after the last.
+    """
     state = work.state
     while state.first < state.faces:
         why = check_face(work, pairs, end)
@@ -184,7 +193,10 @@ def check_pairs(work: Work, pairs: BodyPairs, end: int) -> int:
 
 @kernel(forceinline=True)
 def check_face(work: Work, pairs: BodyPairs, end: int) -> int:
-    """Check the first face with all of other bodies, from `second` on; DONE when there are no more, or one is enough."""
+    """Check the first face with all of other bodies, from `second` on.
+
+    Returns DONE after the last, or when one row is enough.
+    """
     state, i = work.state, work.state.first
     body, pair = -1, NOT_TESTED
     while state.second < state.faces:
@@ -211,7 +223,10 @@ def check_face(work: Work, pairs: BodyPairs, end: int) -> int:
 
 @kernel(forceinline=True)
 def check_pair(work: Work, pair: int, i: int, j: int) -> bool:
-    """Check two listed faces exactly if they are not on the checklist yet; write a row and return whether they touch."""
+    """Test two listed faces, unless on the checklist; write a row if they touch.
+
+    Returns whether a row was written.
+    """
     state, face_a, face_b = work.state, as_int64(work.listed[i].face), as_int64(work.listed[j].face)
     if not put_on_checklist(work.checklist, pair, face_a, face_b):
         return False

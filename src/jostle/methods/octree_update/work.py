@@ -1,4 +1,4 @@
-"""What a search through the standard octree works on: its state, its stack, and the arrays that grow."""
+"""The state, stack and buffers of a search through the standard octree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jostle.kernels.structs import One, Record, Rows, Run, Struct, float64, int3
 
 
 class Options(Record):
-    """The world cube, the level of voxels, and what is asked for."""
+    """The world cube, the level of voxels, and what to report."""
 
     corner: Run[float64, Literal[3]]
     side: float64
@@ -19,14 +19,14 @@ class Options(Record):
 
 
 class State(Record):
-    """Where a search stands, and what it has done."""
+    """Progress and counts of a search."""
 
-    depth: int64  # of the node at work, -1 at the end
-    voxels: int64  # never set back, since stamps of faces outlive a search
-    faces: int64  # listed ones of the voxel at work, 0 when none is
-    first: int64  # the pair of them that comes next
+    depth: int64  # of the current node, -1 at the end
+    voxels: int64  # never reset, since stamps of faces outlive a search
+    faces: int64  # listed in the current voxel, 0 between voxels
+    first: int64  # the next pair of them
     second: int64
-    needed: int64  # room for faces, after FULL_FACES
+    needed: int64  # faces to make room for, after FULL_FACES
     rows: int64
     checked: int64  # pairs on the checklist
     node_tests: int64
@@ -37,7 +37,7 @@ class State(Record):
 
 
 class StackNode(Record):
-    """A node on the way down: its cell, the child that comes next (or NOT_LOOKED_AT), and its range of entries."""
+    """A node on the way down: its cell, next child (or NOT_VISITED), and entries."""
 
     i: int64
     j: int64
@@ -48,7 +48,7 @@ class StackNode(Record):
 
 
 class ListedFace(Record):
-    """A face of the voxel at work, and where those of the next body begin."""
+    """A face of the current voxel, and where those of the next body begin."""
 
     body: int32
     face: int32
@@ -64,7 +64,7 @@ class PlacedFace(Record):
 
 
 class TouchingFaces(Record):
-    """A row of the answer."""
+    """A result row."""
 
     pair: int32
     face_a: int32
@@ -82,16 +82,16 @@ class SeenCell(Record):
 
 
 class Work(Struct):
-    """All that a search writes."""
+    """Everything a search writes."""
 
     options: One[Options]
     state: One[State]
     stack: Rows[StackNode]
-    entries: Rows[int32]  # nodes of the checklist, those of each node on the stack behind those of its parent
-    stamps: Rows[int64]  # of each face of each body: the last voxel that listed it
+    entries: Rows[int32]  # nodes of the checklist; each stack node's follow those of its parent
+    stamps: Rows[int64]  # for each face of each body, the last voxel that listed it
     listed: Rows[ListedFace]
     placed: Rows[PlacedFace]  # of the same faces
-    checklist: Rows[KeyRow]  # of pairs of faces: the pair of bodies, then face a << 32 | face b
+    checklist: Rows[KeyRow]  # of face pairs: the body pair, then face a << 32 | face b
     rows: Rows[TouchingFaces]
     seen: Rows[SeenCell]
 

@@ -1,7 +1,7 @@
-"""Pairs that the search for a plane gives up on: their distance by all pairs of triangles of the two hulls.
+"""The distance of two hulls by all pairs of their triangles.
 
-Only here a body gets the triangles of its hull. A body of no thickness has the two sides of its polygon, one on a line or in a
-point triangles without area: all are closed surfaces, and the distance of triangles takes those without area, too.
+For pairs on which the search for a plane gives up. A body without thickness has the two sides of its polygon; a line or a point has
+triangles without area, which the triangle distance takes, too. All are closed surfaces.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from jostle.shapes.hull import hull_faces
 
 
 class Triangles:
-    """The triangles of hulls, made when a shape is first asked for."""
+    """The triangles of hulls, made on first use."""
 
     def __init__(self) -> None:
-        self._made: dict[int, tuple[Vertices, Ints]] = {}  # the shape is kept, so that its id stays its own
+        self._made: dict[int, tuple[Vertices, Ints]] = {}  # shapes are kept, so that their ids stay unique
 
     def of(self, shape: Vertices) -> Ints:
         """Return the faces (m,3) of the hull of a shape, by its points."""
@@ -33,14 +33,16 @@ class Triangles:
         return self._made[id(shape)][1]
 
     def distance(self, shape_a: Vertices, shape_b: Vertices, pose_a: Floats, pose_b: Floats) -> tuple[float, Floats, Floats]:
-        """Return the distance of two bodies, 0.0 where they share a point, and closest points (3,) in the world."""
+        """Return the distance of two bodies and world closest points; 0.0 where they meet."""
         world_a, world_b = (transform_points(p, s.points.reshape(-1, 3)) for s, p in ((shape_a, pose_a), (shape_b, pose_b)))
-        found: tuple[float, Floats, Floats] = closest_of_all_triangles(world_a, self.of(shape_a), world_b, self.of(shape_b))
-        return found
+        return closest_of_all_triangles(world_a, self.of(shape_a), world_b, self.of(shape_b))
 
 
 def surface_of(points: Floats) -> Ints:
-    """Return a closed surface (m,3) of the hull of distinct points (n,3): outward faces, or both sides of what is flat."""
+    """Return a closed surface (m,3) of the hull of distinct points (n,3).
+
+    Outward faces; both sides of a flat hull.
+    """
     try:
         return hull_faces(points)
     except InputError:  # no volume
@@ -51,8 +53,11 @@ def surface_of(points: Floats) -> Ints:
 
 
 def corners_in_plane(points: Floats) -> list[int]:
-    """Return the corners, in order, of the hull of points in one plane or on one line; decided exactly."""
-    # Seen along the axis that shows most of it: the shadow of a plane that is not seen edge-on has the same corners.
+    """Return the hull corners, in order, of points in one plane or on one line.
+
+    Decided exactly.
+    """
+    # Projected along the axis that shows the largest area: a projection of positive area keeps the corners.
     shadows = [(shadow_corners(points[:, axes]), axes) for axes in ([0, 1], [1, 2], [2, 0])]
     polygons = [(corners, axes) for corners, axes in shadows if len(corners) > 2]
     if not polygons:
@@ -62,12 +67,12 @@ def corners_in_plane(points: Floats) -> list[int]:
 
 
 def shadow_corners(points: Floats) -> list[int]:
-    """Return the corners of the hull of points (n,2) in the plane, in order: lower chain, then upper chain."""
+    """Return the hull corners of points (n,2), in order: lower chain, then upper."""
     order = np.lexsort((points[:, 1], points[:, 0])).tolist()
     corners: list[int] = []
-    for way in (order, order[::-1]):
+    for direction in (order, order[::-1]):
         chain: list[int] = []
-        for p in way:
+        for p in direction:
             while len(chain) > 1 and orient2d(*(Vec2(*points[i].tolist()) for i in (*chain[-2:], p))) <= 0:
                 chain.pop()
             chain.append(p)

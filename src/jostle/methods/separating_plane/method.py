@@ -1,10 +1,11 @@
-"""SeparatingPlane: convex bodies are free while a plane separates them; the plane of each pair is kept from instant to instant.
+"""SeparatingPlane: convex bodies are free while a plane separates them.
 
-After Kitamura, Smith, Takemura and Kishino 1998, §5.1, which compares with it (Gilbert, Johnson and Keerthi 1988; Baraff 1990).
-It answers for solids, which pairs of bodies meet and how far they are apart, but not where: there are no faces in it.
-A pair is reported when its distance is at most half of the resolution, whatever was cached: so it is never missed when the bodies,
-each shrunk by the resolution, still meet, and never reported when they are farther apart than it. A pair for which the search
-finds neither a plane nor two points that near (needles, with extents that differ by 1e6) is settled by all pairs of triangles.
+The plane of each pair is kept from frame to frame. After Kitamura, Smith, Takemura and Kishino 1998, §5.1, which compares with it
+(Gilbert, Johnson and Keerthi 1988; Baraff 1990). It answers for solids: which body pairs meet and how far apart bodies are, but not
+where they meet, because it has no faces. A pair is reported when its distance is at most half of the resolution, whatever was
+cached: so it is never missed if the bodies, each shrunk by the resolution, still meet, and never reported if they are farther apart
+than that. If the search finds neither a plane nor two points that near (needles, with extents that differ by 1e6), all pairs of
+triangles decide.
 """
 
 from __future__ import annotations
@@ -40,9 +41,7 @@ from jostle.methods.separating_plane.planes import (
     RECORD,
     MeetingPair,
     State,
-    StateValues,
     place_bodies,
-    read_state,
     separate_pairs,
 )
 from jostle.methods.separating_plane.show import discs_of_planes
@@ -51,7 +50,7 @@ from jostle.report.assemble import report_of_bodies
 from jostle.report.report import Closest, Counters, Report
 from jostle.shapes.mesh import Mesh
 
-FIRST_SLICE = 200_000  # operations: pairs, and vertices that supports look at
+FIRST_SLICE = 200_000  # operations: pairs, and vertices that support searches visit
 WIDE = 0.5  # a new plane has a gap of at least this share of the distance: see the README for what others cost
 HULL_INSTEAD = "SeparatingPlane(concave='hull') takes its convex hull instead, and wide_tree takes it as it is"
 DEFORMING = "wide_tree and face_octree take deforming bodies"
@@ -59,19 +58,19 @@ DEFORMING = "wide_tree and face_octree take deforming bodies"
 
 @dataclass(frozen=True)
 class SeparatingPlane:
-    """A plane for each pair of convex bodies, cached; answers which solids meet, within a resolution.
+    """Cached separating planes of convex bodies: which solids meet, and how far apart.
 
     Parameters
     ----------
     concave : {"refuse", "hull"}
-        What happens to a body that is not convex: it is refused, or its convex hull stands for it.
+        What to do with a body that is not convex: refuse it, or use its convex hull.
     resolution : float
         Length in world units. Bodies farther apart than this are never reported, bodies that still meet when each is shrunk by
         it always are. Rounding sets a floor of 2⁻⁴⁶ of the largest world coordinates of both bodies.
     broad : str or BroadPhase, optional
         A broad phase that chooses the pairs; None tests all pairs, as the paper does.
     cache : bool
-        Whether planes are kept from instant to instant. False seeks each one anew; it is there to be measured.
+        Whether planes are kept from frame to frame. False seeks each one anew, for comparison.
     """
 
     concave: str = "refuse"
@@ -89,7 +88,7 @@ class SeparatingPlane:
 
     @property
     def traits(self) -> Traits:
-        """Solids within the resolution; rigid, and convex unless hulls were asked for."""
+        """Solids within the resolution; rigid, and convex unless hulls are used."""
         return Traits(
             semantics=Semantics.SOLID,
             answers={Answer.DISTANCE: within_resolution(self.resolution)},
@@ -114,7 +113,7 @@ class SeparatingPlane:
 
 
 class SeparatingPlaneDetector(Detector):
-    """The planes of all pairs at work."""
+    """Tests pairs by their cached planes."""
 
     def __init__(self, method: SeparatingPlane, bodies: Bodies, shapes: tuple[Vertices, ...]) -> None:
         self._method = method
@@ -122,9 +121,9 @@ class SeparatingPlaneDetector(Detector):
         self._candidates = Candidates(bodies, method.broad)
         self._search = empty_search()
         self._search_row = self._search.table[0]
-        self._take(shapes)
+        self._set_shapes(shapes)
 
-    def _take(self, shapes: tuple[Vertices, ...]) -> None:
+    def _set_shapes(self, shapes: tuple[Vertices, ...]) -> None:
         self._shapes = shapes
         first, self._shape_of_body = number_shapes(shapes)
         distinct = [shapes[body] for body in first]
@@ -134,13 +133,13 @@ class SeparatingPlaneDetector(Detector):
         self._triangles = Triangles()
 
     def change(self, bodies: Bodies, shapes: tuple[Vertices, ...], old_to_new: OldToNew) -> None:
-        """Follow bodies that came and went; pairs that stay keep their planes."""
+        """Update after bodies were added or removed; pairs that stay keep their planes."""
         self._candidates.change(bodies, old_to_new)
         self._memory.renumber(old_to_new)
-        self._take(shapes)
+        self._set_shapes(shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
-        """Try the plane of every pair, and look for another where it fails."""
+        """Try the plane of every pair, and seek another where it fails."""
         pairs = self._pairs_to_test(frame)
         report, records = self._separate(pairs, frame, self._recalled(pairs), most=1 if query.rows == "any" else None)
         if self._method.cache:
@@ -153,7 +152,7 @@ class SeparatingPlaneDetector(Detector):
     def _pairs_to_test(self, frame: Frame) -> CandidatePairs:
         if self._candidates.takes_all:
             return self._candidates.pairs(frame)
-        # Boxes grow, each by half of the resolution that the kernel goes by, so that what it would report is among the pairs.
+        # Each box grows by half of the kernel's resolution, so that every pair it would report is found.
         beyond = np.maximum(0.5 * self._method.resolution, FLOOR * self._places(frame)[:, REACH])
         return self._candidates.pairs(frame, beyond=beyond)
 
@@ -166,30 +165,33 @@ class SeparatingPlaneDetector(Detector):
     def _separate(
         self, pairs: CandidatePairs, frame: Frame, records: Floats, most: int | None = None, share: float = WIDE
     ) -> tuple[Report, Floats]:
-        """Run the kernel over the pairs; returns the report of those that meet, and the records, brought up to date in place."""
+        """Run the kernel over the pairs.
+
+        Returns the report of those that meet, and the records, updated in place.
+        """
         count = len(pairs.body_a)
         body_a, body_b, poses = read_only_view(pairs.body_a), read_only_view(pairs.body_b), read_only_view(frame.poses)
         hulls, places, search, resolution = self._hull_of_body, self._places(frame), self._search_row, self._method.resolution
         meeting = np.empty(count if most is None else most, MeetingPair.dtype)
-        numbers = np.zeros(len(StateValues._fields), np.int64)
+        numbers = np.zeros(1, State.dtype).view(np.int64)
 
         def step(numbers: NDArray[np.int64], operations: int) -> tuple[bool, int]:
             used = separate_pairs(
                 body_a, body_b, records, hulls, places, poses, search, resolution, share, operations, numbers, meeting
             )
-            state = read_state(numbers)
-            if state.gave_up:
-                self._settle_otherwise(pairs, records, frame, places, numbers, meeting)
-                state = read_state(numbers)
-            return state.next_pair == count or state.meeting >= len(meeting), max(1, int(used))
+            next_pair, met, _, _, gave_up = numbers.tolist()  # a microsecond faster than one field at a time
+            if gave_up:
+                self._decide_by_triangles(pairs, records, frame, places, numbers, meeting)
+                next_pair, met, *_ = numbers.tolist()
+            return next_pair == count or met >= len(meeting), max(1, int(used))
 
         run_in_slices(step, numbers, FIRST_SLICE)
-        state = read_state(numbers)
-        met, boxes = meeting[: state.meeting], self._candidates.box_tests
-        work = Counters(body_pairs=count, box_tests=boxes, look_ups=state.held, distance_tests=state.searched)
+        _, rows, held, searched, _ = numbers.tolist()
+        met, boxes = meeting[:rows], self._candidates.box_tests
+        work = Counters(body_pairs=count, box_tests=boxes, look_ups=held, distance_tests=searched)
         return report_of_bodies(pairs, met["pair"], met["kind"].copy(), met["distance"].copy(), work), records
 
-    def _settle_otherwise(
+    def _decide_by_triangles(
         self,
         pairs: CandidatePairs,
         records: Floats,
@@ -198,7 +200,7 @@ class SeparatingPlaneDetector(Detector):
         numbers: NDArray[np.int64],
         meeting: NDArray[np.void],
     ) -> None:
-        """Settle the pair that the kernel stopped at, and pass over it; the plane between its closest points is kept."""
+        """Decide the pair that the kernel stopped at, keeping its plane, and skip it."""
         state = numbers.view(State.dtype)[0]
         pair, row = int(state["next_pair"]), int(state["meeting"])
         a, b = int(pairs.body_a[pair]), int(pairs.body_b[pair])
@@ -213,26 +215,29 @@ class SeparatingPlaneDetector(Detector):
         state["next_pair"] += 1
 
     def _wanted_and_rounding(self, places: Floats, a: int, b: int) -> tuple[float, float]:
-        """The distance up to which a pair is reported, and what rounding may make of a distance."""
+        """The distance up to which a pair is reported, and the rounding of a distance."""
         reach = float(places[a, REACH] + places[b, REACH])
         return 0.5 * max(self._method.resolution, FLOOR * reach), ROUNDING * reach
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
-        """Return the distance of two solids and their closest points; 0.0 and a common point where they meet. Faces are -1."""
+        """Return the distance of two solids and their closest points; faces are -1.
+
+        Where they meet, the distance is 0.0 and the points are one.
+        """
         a, b = sorted((body_a, body_b))
         pair = CandidatePairs(np.array([a], np.int32), np.array([b], np.int32))
         self._separate(pair, frame, np.full((1, RECORD), np.nan), share=1.0)
         wanted, rounding = self._wanted_and_rounding(self._places(frame), a, b)
         distance, point_a, point_b, error = closest_points(self._search, rounding)
         if error > wanted:
-            found = self._triangles.distance(self._shapes[a], self._shapes[b], frame.poses[a], frame.poses[b])
-            distance, point_a, point_b = found
+            shapes, poses = self._shapes, frame.poses
+            distance, point_a, point_b = self._triangles.distance(shapes[a], shapes[b], poses[a], poses[b])
         if a != body_a:
             point_a, point_b = point_b, point_a
         return Closest(distance, point_a, point_b, -1, -1)
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show the plane of every pair that one separates as a disc between the two bodies; nothing is remembered of it."""
+        """Show the separating planes as discs between bodies; nothing is remembered."""
         cast.as_choice(what, ("",), "what")
         pairs = self._pairs_to_test(frame)
         report, records = self._separate(pairs, frame, self._recalled(pairs))

@@ -1,11 +1,12 @@
-"""The test of all pairs (§5.1): the cached plane first, a new one where it no longer separates, a collision where there is none.
+"""The test of all pairs by separating planes (§5.1).
 
-One kernel over all pairs. A pair's record is eight float64, one line of memory: the normal of its plane, in world axes, from A to B
-(NaN where there is none yet); the vertices of both bodies that were nearest to the plane; and the simplex that the last search
-ended with. The place of the plane along its normal is not kept: the vertices nearest to it are looked for anyway, and a plane
-between them separates wherever it stands. World axes, because bodies turn more than the line between them does.
+The cached plane is tried first, then a new one is sought; without one, the bodies collide. One kernel decides all pairs. A pair's
+record is eight float64, one cache line: the normal of its plane, in world axes, from A to B (NaN before the first search); the
+vertices of both bodies nearest to the plane; and the simplex that the last search ended with. The plane's position along its normal
+is not kept: the vertices nearest to it are looked up anyway, and any plane between them separates. World axes are used because
+bodies turn more than the line between them does.
 
-Deviation: a plane is tried on the spheres around the bodies before it is tried on their vertices.
+Deviation: a plane is tried on the bounding spheres before it is tried on vertices.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ RADIUS, REACH, PLACE = 3, 4, 5
 
 
 class PairRecord(Record):
-    """What is kept of a pair of bodies."""
+    """The cached plane and simplex of a body pair."""
 
     normal: Run[float64, Literal[3]]  # of its plane; NaN where there is none yet
     plane_vertices: float64  # two vertex numbers
@@ -61,37 +62,20 @@ RECORD = PairRecord.dtype.itemsize // 8
 
 
 class State(Record):
-    """How far the pairs of a frame have come."""
+    """Progress through the pairs of a frame."""
 
     next_pair: int64
     meeting: int64  # pairs that meet
     held: int64  # pairs whose plane still separates
     searched: int64
-    steps: int64
-    gave_up: int64  # 1 where the search gave up on the pair at work
-
-
-class StateValues(NamedTuple):
-    """The same, read by Python."""
-
-    next_pair: int
-    meeting: int
-    held: int
-    searched: int
-    steps: int
-    gave_up: int
-
-
-def read_state(numbers: NDArray[np.int64]) -> StateValues:
-    """Return a `State` as numbers of Python: a microsecond faster than one field at a time."""
-    return StateValues(*numbers.tolist())
+    gave_up: int64  # 1 where the search gave up on the current pair
 
 
 view_record, view_state = record_viewer(PairRecord), record_viewer(State)
 
 
 class MeetingPair(Record):
-    """A pair that meets: which of those tested, its kind and its distance."""
+    """A pair that meets: its number among those tested, its kind and its distance."""
 
     pair: int32
     kind: uint8
@@ -102,7 +86,7 @@ view_meeting = record_viewer(MeetingPair)
 
 
 class Decision(NamedTuple):
-    """What was decided of a pair: its kind, or 0; a distance; and the operations that it took."""
+    """The decision on a pair: kind or 0, a distance, and the operations used."""
 
     kind: int
     distance: float
@@ -111,7 +95,7 @@ class Decision(NamedTuple):
 
 @kernel
 def place_bodies(spheres: Floats, shape_of_body: Ints, poses: Floats, places: Floats) -> None:
-    """Write the world sphere of every body, and its largest world coordinate, into places (n, PLACE)."""
+    """Write the world sphere and largest coordinate of each body to places (n, PLACE)."""
     for body in range(poses.shape[0]):
         shape = as_int64(shape_of_body[body])
         centre, radius = world_point(pose_at(poses, body), point_at(spheres, shape)), spheres[shape, 3]
@@ -122,7 +106,7 @@ def place_bodies(spheres: Floats, shape_of_body: Ints, poses: Floats, places: Fl
 
 @kernel(forceinline=True)
 def spheres_gap(places: Floats, a: int, b: int, normal: Vec3) -> float:
-    """Return by how much a plane with this normal separates the spheres of two bodies."""
+    """Return the gap between the spheres of two bodies along a normal."""
     return dot(minus(point_at(places, b), point_at(places, a)), normal) - as_float64(places[a, RADIUS] + places[b, RADIUS])
 
 
@@ -141,7 +125,7 @@ def unpacked(number: float) -> tuple[int, int]:
 
 @kernel(forceinline=True)
 def recall_simplex(record: PairRecord, search: PlaneSearch) -> None:
-    """Begin a search with the vertices of the last simplex of a pair."""
+    """Begin a search with the last simplex of a pair."""
     count = 0
     while count < 4 and record.simplex[count] >= 0.0:
         i, j = unpacked(record.simplex[count])
@@ -168,7 +152,7 @@ def work_of_support(hull: Hull) -> int:
 
 @kernel(forceinline=True)
 def gap_of_plane(a: PlacedHull, b: PlacedHull, normal: Vec3, record: PairRecord, search: PlaneSearch) -> float:
-    """Return the gap along the normal of the cached plane; supports are looked for from those of the last time on."""
+    """Return the gap along the cached normal; supports climb from the last ones."""
     found = search.found
     i, j = unpacked(record.plane_vertices)
     found.support_a, found.support_b = support_along(a, normal, i), support_along(b, negative(normal), j)
@@ -178,7 +162,7 @@ def gap_of_plane(a: PlacedHull, b: PlacedHull, normal: Vec3, record: PairRecord,
 
 @kernel(forceinline=True)
 def begin_at_centres(places: Floats, a: int, b: int, search: PlaneSearch) -> None:
-    """Begin a search without a simplex, along the line of centres; along x where the centres are one."""
+    """Begin a search along the line of centres, or along x if the centres coincide."""
     along = minus(point_at(places, b), point_at(places, a))
     write_point_from(search.found.normal, 0, Vec3(1.0, 0.0, 0.0) if is_zero(along) else along)
     search.found.count, search.found.support_a, search.found.support_b = 0, 0, 0
@@ -188,7 +172,10 @@ def begin_at_centres(places: Floats, a: int, b: int, search: PlaneSearch) -> Non
 def decide_pair(
     a: PlacedHull, b: PlacedHull, limits: Limits, has_plane: bool, record: PairRecord, search: PlaneSearch, state: State
 ) -> Decision:
-    """Decide one pair by its cached plane or by a new one; the search is set up where it has no plane. May set `gave_up`."""
+    """Decide one pair by its cached plane or by a new one; may set `gave_up`.
+
+    Without a cached plane, the caller has set up the search.
+    """
     supports, found = work_of_support(a.hull) + work_of_support(b.hull), search.found
     normal, cached = point_from(record.normal, 0), -np.inf
     if has_plane:
@@ -200,12 +187,11 @@ def decide_pair(
         recall_simplex(record, search)
     status = search_plane(a, b, limits, search)
     state.searched += 1
-    state.steps += found.steps
     operations = (1 + found.steps) * supports
     remember(record, point_from(found.normal, 0) if found.lower > cached else normal, search)
     if status == APART:
         return Decision(0, found.lower, operations)
-    # Touching is a proof: there is a plane along which they overlap by no more than the resolution. Crossing is the lack of one.
+    # Touching is proven by a plane along which they overlap by no more than the resolution; crossing is the lack of one.
     kind = TOUCHING if max(found.lower, cached) >= -2.0 * limits.wanted else CROSSING
     if status == UNDECIDED:
         state.gave_up = 1
@@ -218,12 +204,14 @@ def separate_pairs(
     body_a: Ints, body_b: Ints, records: Floats, hulls: Addresses, places: Floats, poses: Floats, search_row: Addresses,
     resolution: float, share: float, operations: int, numbers: NDArray[np.int64], out: NDArray[np.void],
 ) -> int:  # fmt: skip
-    """Decide pairs (k,) from the next one on, for so many operations or until `out` is full; returns the operations used.
+    """Decide pairs (k,) from the next one on; return the operations used.
 
-    Pairs that meet are written to `out`, rows of `MeetingPair`; records (k, RECORD) are brought up to date. It also returns at a
-    pair that the search gives up on: `gave_up` is 1 then, and the pair is written as if it met, but neither counted nor passed
-    over. `hulls` is a table of `Hull`, `places` (n, PLACE) and `poses` (n,4,4) are of the same bodies, `search_row` is the row of a
-    `PlaneSearch`, `numbers` a `State`. Arrays one by one: in NamedTuples they would take 2 µs more to hand over, of 23.
+    Stops after this many operations, or when `out` is full.
+
+    Pairs that meet are written to `out`, rows of `MeetingPair`; records (k, RECORD) are updated. The kernel also returns at a pair
+    that the search gives up on: `gave_up` is 1 then, and the pair is written as if it met, but neither counted nor skipped.
+    `hulls` is a table of `Hull`, `places` (n, PLACE) and `poses` (n,4,4) are of the same bodies, `search_row` is the row of a
+    `PlaneSearch`, `numbers` a `State`. Arrays are passed one by one: NamedTuples would add 2 µs to a call of 23.
     """
     search, state = open_search(search_row), view_state(numbers)
     places, poses, records, out = borrowed(places), borrowed(poses), borrowed(records), borrowed(out)
@@ -234,17 +222,15 @@ def separate_pairs(
         used += 1
         reach, normal = places[a, REACH] + places[b, REACH], point_from(record.normal, 0)
         limits = Limits(0.5 * max(resolution, FLOOR * reach), share, ROUNDING * reach)
-        # NaN, where there is no plane, is never above.
+        # Without a plane the gap is NaN, and the comparison false.
         if spheres_gap(places, a, b, normal) > limits.wanted:
             state.held += 1
         else:
             has_plane = normal.x == normal.x
             if not has_plane:
                 begin_at_centres(places, a, b, search)
-            placed_a, placed_b = (
-                PlacedHull(open_hull(hulls, a), pose_at(poses, a)),
-                PlacedHull(open_hull(hulls, b), pose_at(poses, b)),
-            )
+            placed_a = PlacedHull(open_hull(hulls, a), pose_at(poses, a))
+            placed_b = PlacedHull(open_hull(hulls, b), pose_at(poses, b))
             decided = decide_pair(placed_a, placed_b, limits, has_plane, record, search, state)
             used += decided.operations
             if decided.kind != 0:

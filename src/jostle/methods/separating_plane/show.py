@@ -1,4 +1,4 @@
-"""What the method shows of itself: the separating planes, each as a disc half-way between the two bodies."""
+"""The overlay: separating planes, each a disc half-way between its bodies."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from jostle.report.report import Pairs
 
 
 def discs_of_planes(pairs: CandidatePairs, meeting: Pairs, normals: Floats, shapes: tuple[Vertices, ...], frame: Frame) -> Overlay:
-    """Return a disc for each pair that a plane separates, as large as the smaller body, and its normal as a segment to it.
+    """Return a disc, and its normal as a segment, per pair that a plane separates.
 
-    `normals` (k,3) are those of the pairs, `meeting` the pairs that no plane separates.
+    Discs are as large as the smaller body. `normals` (k,3) are those of the pairs, `meeting` the pairs that no plane separates.
     """
     free = ~np.isin(pair_key(pairs.body_a, pairs.body_b), pair_key(meeting.body_a, meeting.body_b))
     world = [shape.points.reshape(-1, 3) @ pose[:3, :3].T + pose[:3, 3] for shape, pose in zip(shapes, frame.poses, strict=True)]

@@ -1,8 +1,8 @@
-"""What the method needs of a mesh: its vertices, their neighbours where these lead to every support point, and a sphere.
+"""What the method needs of a mesh: vertices, their neighbours and a sphere.
 
 No hull is made: the farthest point of a hull along a direction is a vertex of the mesh. On a convex mesh it is found by climbing
 from neighbour to neighbour. That needs a surface on which a vertex with no higher neighbour is the highest: convex, not flat,
-every face with an area, every edge with two faces. Every other mesh, concave ones among them, is scanned.
+every face with an area, every edge with two faces. Every other mesh is scanned.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FLAT = 1e-9  # of the cube of the size: a volume below it is none
 
 
 class Vertices(NamedTuple):
-    """The vertices of a body, each once; those that no face uses are left out."""
+    """The vertices of a body that faces use, each once."""
 
     points: Floats  # (3k,) x, y, z of each vertex
     first: Ints  # (k+1,) where the neighbours of each vertex begin in `near`, or empty
@@ -47,7 +47,7 @@ def vertices_of(mesh: Mesh) -> Vertices:
 
 
 def leads_to_every_support(mesh: Mesh) -> bool:
-    """Whether climbing from neighbour to neighbour ends at the farthest vertex along any direction."""
+    """Whether climbing between neighbours always ends at the support vertex."""
     if not mesh.is_convex or not abs(mesh.volume) > FLAT * mesh.size**3 or not mesh.face_normals.any(axis=1).all():
         return False
     return 2 * len(mesh.edges) == 3 * len(mesh.faces)
