@@ -12,11 +12,12 @@ import pytest
 import jostle
 from jostle.errors import InputError
 from jostle.methods.voxmap.analytic_rays import crossings_of_surface
-from jostle.methods.voxmap.map import filled_voxels, lattice_of
+from jostle.methods.voxmap.map import lattice_of
 from jostle.methods.voxmap.ray_casting import filled_between, other_axes
 from jostle.methods.voxmap.shape import prepare
 from jostle.shapes.analytic import Cone, Cylinder, RaySurface, Sphere, Torus
 from tests.methods.voxmap.settings import Settings
+from tests.methods.voxmap.voxel_bits import filled_voxels
 
 SURFACES = [Sphere(0.8), Cylinder(0.6, 1.7), Cone(0.9, 1.3), Torus(1.0, 0.3), Torus(1.0, 0.97)]
 VOLUMES = {

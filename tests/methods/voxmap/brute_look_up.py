@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jostle.methods.voxmap.map import filled_voxels
+from tests.methods.voxmap.voxel_bits import filled_voxels
 
 
 def points_in_filled_voxels(points, shape):

@@ -9,13 +9,13 @@ import pytest
 
 import jostle
 from jostle.errors import InputError
-from jostle.methods.voxmap.map import filled_voxels
 from jostle.methods.voxmap.memory import check_memory, check_size, needed_bytes, surface_area
 from jostle.methods.voxmap.shape import prepare
 from jostle.methods.voxmap.voxel_size import REACH, voxel_edge
 from jostle.shapes import build
 from jostle.shapes.build.rings import joined, placed
 from tests.methods.voxmap.settings import Settings, random_rotation
+from tests.methods.voxmap.voxel_bits import filled_voxels
 
 
 def test_an_open_mesh_is_refused_with_the_edge_at_which_it_leaks():
@@ -199,8 +199,11 @@ def test_the_map_has_one_bit_for_each_voxel():
 
 def test_progress_grows_to_the_end_and_stages_are_named():
     seen = []
-    prepare(build.icosphere(3), Settings(across=40, depth=True), lambda share, what: seen.append((share, what)))
+    mesh = build.icosphere(3)
+    prepare(mesh, Settings(across=40, depth=True), lambda share, what: seen.append((share, what)))
     shares = [share for share, _ in seen]
     assert shares == sorted(shares)
     assert seen[-1][0] == 1.0
-    assert {"rays of the map", "rays of the shell", "surface voxels", "deep points"} <= {what for _, what in seen}
+    stages = {"rays of the map", "rays of the shell", "surface voxels", "deep points"}
+    stages |= {f"normals of {mesh.name}", f"distances to {mesh.name}"}
+    assert stages <= {what for _, what in seen}

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from jostle.methods.voxmap.deep_points import deep_points
-from jostle.methods.voxmap.map import Lattice, words_of
+from jostle.methods.voxmap.map import Lattice
 from jostle.methods.voxmap.shape import prepare
 from jostle.shapes import build
 from jostle.shapes.build.rings import joined, placed
 from tests.methods.voxmap.settings import Settings
+from tests.methods.voxmap.voxel_bits import words_of
 
 STEPS = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
 

@@ -9,13 +9,14 @@ import jostle
 from jostle.geometry.point_triangle import closest_point_on_triangle
 from jostle.geometry.triangle_box import triangle_meets_box
 from jostle.methods.voxmap.face_voxels import voxels_of_faces
-from jostle.methods.voxmap.map import Lattice, filled_voxels, lattice_of, words_of
+from jostle.methods.voxmap.map import Lattice, lattice_of
 from jostle.methods.voxmap.shape import prepare
 from jostle.methods.voxmap.surface import surface_words
 from jostle.methods.voxmap.voxel_size import REACH, SURFACE_GROWTH, SURFACE_REACH, voxel_edge
 from jostle.shapes import build
 from tests import values
 from tests.methods.voxmap.settings import Settings, random_rotation
+from tests.methods.voxmap.voxel_bits import filled_voxels, words_of
 from tests.values import triangles, vec3s
 
 SIZES = [(1, 1, 1), (4, 4, 4), (5, 3, 9), (13, 14, 15), (3, 21, 12)]

@@ -17,7 +17,7 @@ import jostle
 from jostle.geometry.winding import crossing_winding
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.sort import INSERTION_SORTED
-from jostle.methods.voxmap.map import Lattice, filled_voxels, lattice_of
+from jostle.methods.voxmap.map import Lattice, lattice_of
 from jostle.methods.voxmap.ray_casting import (
     Crossings,
     Screen,
@@ -30,6 +30,7 @@ from jostle.methods.voxmap.ray_casting import (
 from jostle.shapes import build
 from jostle.shapes.build.rings import joined
 from tests.methods.voxmap.settings import random_rotation
+from tests.methods.voxmap.voxel_bits import filled_voxels
 
 TOLERANCE = 1e-9
 

@@ -14,7 +14,7 @@ import pytest
 
 import jostle
 from jostle.geometry.morton import codes_of_cells
-from jostle.methods.voxmap.map import filled_voxels, lattice_of
+from jostle.methods.voxmap.map import lattice_of
 from jostle.methods.voxmap.ray_casting import crossings_of_faces, filled_between
 from jostle.methods.voxmap.shape import prepare
 from jostle.methods.voxmap.shell import CURVE
@@ -23,6 +23,7 @@ from jostle.shapes import analytic, build
 from tests.methods.voxmap.brute_look_up import meet
 from tests.methods.voxmap.settings import Settings, random_rotation
 from tests.methods.voxmap.test_map import surface_of
+from tests.methods.voxmap.voxel_bits import filled_voxels
 from tests.oracle.solids import farther_apart, largest_erosion
 
 

@@ -8,10 +8,10 @@ import pytest
 import jostle
 from jostle.geometry.pose import rotation_about, translation
 from jostle.methods.voxmap import show
-from jostle.methods.voxmap.map import filled_voxels
 from jostle.methods.voxmap.show import surface_voxel_centres
 from jostle.shapes import build
 from tests.methods.voxmap.prepared_once import prepare_each_mesh_once
+from tests.methods.voxmap.voxel_bits import filled_voxels
 
 
 @pytest.fixture

@@ -1,1 +1,4 @@
-"""Voxel maps and point shells (Lock and Wills 2000, VoxColliDe): contact points at look-up speed, within an accuracy."""
+"""Voxel maps and point shells: contact points within an accuracy.
+
+Lock and Wills (2000), VoxColliDe.
+"""

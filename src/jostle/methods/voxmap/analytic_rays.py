@@ -1,11 +1,10 @@
-"""Rays against a surface that is given by formula, or by anything that can tell where a ray crosses it (§5, end of "The Voxmap").
+"""Rays against an analytic surface (§5, end of "The Voxmap").
 
-The rays are those of `ray_casting.py`, so the map is filled by the same kernel: crossings alternate between in and out.
+The surface is a formula, or any object that returns where a ray crosses it. The rays are those of `ray_casting.py`, so
+the same kernel fills the map: crossings alternate between in and out.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,18 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.methods.voxmap.map import Lattice
+from jostle.methods.voxmap.progress import Share
 from jostle.methods.voxmap.ray_casting import Crossings, no_crossings, other_axes
 from jostle.shapes.analytic import ManyRays, RaySurface
 
 RAYS_AT_ONCE = 1 << 16
 
 
-def crossings_of_surface(
-    surface: RaySurface, lattice: Lattice, axis: int, progress: Callable[[float], None] | None = None
-) -> Crossings:
-    """Return the crossings of all rays along an axis with a surface, sorted within each ray."""
-    if axis not in (0, 1, 2):
-        raise InputError(f"axis is {axis!r}; it must be 0, 1 or 2")
+def crossings_of_surface(surface: RaySurface, lattice: Lattice, axis: int, progress: Share | None = None) -> Crossings:
+    """Return the crossings of all rays along an axis, sorted within each ray."""
     starts = no_crossings(lattice, axis)
     count = len(starts) - 2
     all_positions, all_signs = [], []
@@ -50,7 +46,7 @@ def crossings_of_surface(
 
 
 def _crossings_of_rays(surface: RaySurface, lattice: Lattice, axis: int, rays: NDArray[np.int64]) -> Floats:
-    """Return (n, 2 k) crossings of these rays; NaN at the end of shorter rows and for rays beyond the lattice."""
+    """Return (n, 2 k) crossings; NaN pads rows and rays beyond the lattice."""
     u, v = other_axes(axis)
     tile_v, tile_u = np.divmod(rays >> 4, lattice.blocks[u])
     i, j = 4 * tile_u + (rays & 3), 4 * tile_v + ((rays >> 2) & 3)
@@ -72,7 +68,7 @@ def _crossings_of_rays(surface: RaySurface, lattice: Lattice, axis: int, rays: N
 
 
 def _as_numbers(given: ArrayLike, surface: RaySurface | ManyRays, shape: tuple[int | None, ...]) -> Floats:
-    """Return what a surface answered as an array of this shape, None for any length."""
+    """Return a surface's answer as an array of this shape, None for any length."""
     try:
         numbers = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):

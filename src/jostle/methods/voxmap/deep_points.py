@@ -1,24 +1,23 @@
 """Deep points: one voxel centre in every part of the inside of a map.
 
-Interior voxels are filled ones whose six face neighbours are filled too. Voxels that share a face are connected; each component
-gives the centre of its lowest voxel (in the order of the map's words and bits). The paper has none of this: its shells miss a
+Interior voxels are filled voxels whose six face neighbours are filled too. Voxels that share a face are connected; each component
+gives the centre of its lowest voxel (in the order of the map's words and bits). Beyond the paper, whose shells miss a
 body that lies wholly inside another. Components are found by words: the pieces of each word (nearly always one) are the nodes
 of a union-find.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Floats
 from jostle.kernels.arrays import read_only_view
+from jostle.kernels.buffers import GrowingRows
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.kernels.slices import run_in_slices
 from jostle.methods.voxmap.map import GridSize, Lattice, Words, cell_number
+from jostle.methods.voxmap.progress import Share, part_of, run_to_end
 from jostle.methods.voxmap.surface import (
     FORTY_EIGHT,
     FOUR,
@@ -46,7 +45,7 @@ FIRST_SLICE = 1 << 20  # words
 
 @kernel(forceinline=True)
 def piece_with(word: Word, seed: Word) -> Word:
-    """Return the voxels of a word that are connected to those of `seed` inside the word."""
+    """Return the voxels of a word connected to `seed` inside the word."""
     piece = seed
     while True:
         grown = piece | ((piece & ~HIGH_X) << ONE) | ((piece & ~LOW_X) >> ONE) | (piece << SIXTEEN) | (piece >> SIXTEEN)
@@ -58,7 +57,7 @@ def piece_with(word: Word, seed: Word) -> Word:
 
 @kernel(forceinline=True)
 def lowest_voxel(word: Word) -> Word:
-    """Return the lowest voxel of a word that is not empty, as a word."""
+    """Return the lowest voxel of a non-empty word, as a word."""
     return word & (~word + ONE)
 
 
@@ -87,9 +86,9 @@ def piece_count(word: Word) -> int:
 
 @kernel
 def find_interior(words: Words, size: GridSize, first: int, budget: int, inside: Words, nodes: Int32s) -> tuple[int, int]:
-    """Write the interior voxels of each word into inside, its number of pieces into nodes[word + 1], by rows from `first` on.
+    """Write interior voxels and number of pieces of each word, from row `first`.
 
-    inside (n,) and nodes (n + 1,) are of the map's size. Returns the next row and the words looked at.
+    inside (n,) gets the voxels, nodes[word + 1] of (n + 1,) the pieces. Returns the next row and the words visited.
     """
     used = 0
     row = first
@@ -106,20 +105,9 @@ def find_interior(words: Words, size: GridSize, first: int, budget: int, inside:
     return row, used
 
 
-@kernel
-def number_nodes(nodes: Int32s, parents: Int32s) -> int:
-    """Turn numbers of pieces into first nodes, or make every node its own parent when parents (n,) has room; return how many."""
-    if parents.shape[0] == 0:
-        for place in range(nodes.shape[0] - 1):
-            nodes[place + 1] += nodes[place]
-    for node in range(parents.shape[0]):
-        parents[node] = node
-    return as_int64(nodes[nodes.shape[0] - 1])
-
-
 @kernel(forceinline=True)
 def root_of(parents: Int32s, node: int) -> int:
-    """Return the lowest node of a component so far; ways to it are halved."""
+    """Return the lowest node of a component so far, halving the path to it."""
     while parents[node] != node:
         parents[node] = parents[parents[node]]
         node = as_int64(parents[node])
@@ -149,7 +137,10 @@ def join_with(inside: Words, nodes: Int32s, parents: Int32s, node: int, touched:
 
 @kernel
 def join_pieces(inside: Words, nodes: Int32s, size: GridSize, first: int, budget: int, parents: Int32s) -> tuple[int, int]:
-    """Join the pieces of words with those of the next lower words along x, y and z; return the next row and the words looked at."""
+    """Join the pieces of words with those of the next lower words along x, y and z.
+
+    Returns the next row and the words visited.
+    """
     used = 0
     row = first
     while row < size.y * size.z and used < budget:
@@ -177,7 +168,7 @@ def join_pieces(inside: Words, nodes: Int32s, size: GridSize, first: int, budget
 
 @kernel(forceinline=True)
 def write_voxel(voxels: NDArray[np.int64], row: int, size: GridSize, place: int, seed: Word) -> None:
-    """Write the coordinates of the one voxel of `seed` in the word at a place."""
+    """Write the coordinates of the only voxel of `seed` in the word at `place`."""
     bit = 0
     while (seed >> np.uint64(bit)) & ONE == NONE:
         bit += 1
@@ -188,7 +179,10 @@ def write_voxel(voxels: NDArray[np.int64], row: int, size: GridSize, place: int,
 
 @kernel
 def lowest_voxels(inside: Words, nodes: Int32s, parents: Int32s, size: GridSize, voxels: NDArray[np.int64]) -> int:
-    """Write the lowest voxel of each component into voxels (k, 3) as far as they fit; return the number of components."""
+    """Write the lowest voxel of each component to voxels (k, 3); count them.
+
+    Rows beyond the end are counted and not written.
+    """
     count = 0
     for place in range(inside.shape[0]):
         if nodes[place] == nodes[place + 1]:
@@ -206,35 +200,23 @@ def lowest_voxels(inside: Words, nodes: Int32s, parents: Int32s, size: GridSize,
     return count
 
 
-def deep_points(words: Words, lattice: Lattice, progress: Callable[[float], None] | None = None) -> Floats:
+def deep_points(words: Words, lattice: Lattice, progress: Share | None = None) -> Floats:
     """Return the (k, 3) deep points of a map in body coordinates, in the map's order."""
     size = lattice.blocks
     rows = size.y * size.z
     words = read_only_view(words)
     inside = np.empty(len(words), np.uint64)
     nodes = np.zeros(len(words) + 1, np.int32)
-    parents = np.empty(0, np.int32)
-
-    def search(place: list[int], operations: int) -> tuple[bool, int]:
-        place[0], used = find_interior(words, size, place[0], operations, inside, nodes)
-        if progress is not None:
-            progress(0.5 * place[0] / rows)
-        return place[0] == rows, used
-
-    def join(place: list[int], operations: int) -> tuple[bool, int]:
-        place[0], used = join_pieces(inside, nodes, size, place[0], operations, parents)
-        if progress is not None:
-            progress(0.5 + 0.5 * place[0] / rows)
-        return place[0] == rows, used
-
-    run_in_slices(search, [0], FIRST_SLICE)
-    parents = np.empty(number_nodes(nodes, parents), np.int32)
-    number_nodes(nodes, parents)
-    run_in_slices(join, [0], FIRST_SLICE)
-    voxels = np.empty((8, 3), np.int64)
-    found = lowest_voxels(inside, nodes, parents, size, voxels)
-    if found > len(voxels):
-        voxels = np.empty((found, 3), np.int64)
-        lowest_voxels(inside, nodes, parents, size, voxels)
-    points: Floats = lattice.origin + lattice.voxel * (voxels[:found] + 0.5)
+    run_to_end(
+        lambda row, operations: find_interior(words, size, row, operations, inside, nodes),
+        rows, FIRST_SLICE, part_of(progress, 0.0, 0.5),
+    )  # fmt: skip
+    np.cumsum(nodes, dtype=np.int32, out=nodes)  # from counts of pieces to first nodes
+    parents = np.arange(nodes[-1], dtype=np.int32)
+    run_to_end(
+        lambda row, operations: join_pieces(inside, nodes, size, row, operations, parents),
+        rows, FIRST_SLICE, part_of(progress, 0.5, 1.0),
+    )  # fmt: skip
+    voxels = GrowingRows(np.int64, 3, 8).fill(lambda found: lowest_voxels(inside, nodes, parents, size, found))
+    points: Floats = lattice.origin + lattice.voxel * (voxels + 0.5)
     return points

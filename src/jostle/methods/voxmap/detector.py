@@ -1,10 +1,10 @@
-"""The detector: from the pairs of a broad phase to a report, by one look-up for all of them.
+"""The detector: from the pairs of a broad phase to a report.
 
-Lock and Wills §5 and §6: a broad phase prunes the pairs of bodies, the look-up decides each of the others. Boxes grow by as much as
-filled voxels and shell points may lie outside of a mesh, so that the report is the same behind any broad phase. Rows are sorted by
-pair, then by shell (with `both` that of the lower body first), then by shell point; deep points come in where nothing else hits.
-Large shells are shared out to threads in parts of `PIECES_APART` pieces, many pairs in portions, and what is said of the hits in
-portions of `ROWS_APART` rows; rows are put back in order.
+Lock and Wills §5 and §6: a broad phase prunes the body pairs, the look-up decides each of the rest. Boxes grow by as much as
+filled voxels and shell points may lie outside a mesh, so the report is the same behind any broad phase. Rows are sorted by
+pair, then by shell (with `both` that of the lower body first), then by shell point; deep points are used where nothing else hits.
+Threads share large shells in parts of `PIECES_APART` pieces, many pairs in portions, and the measuring of hits in portions of
+`ROWS_APART` rows; rows are put back in order.
 """
 
 from __future__ import annotations
@@ -63,16 +63,19 @@ if TYPE_CHECKING:
     from jostle.methods.voxmap.method import Voxmap
 
 FIRST_SLICE = 4_000_000  # points: about 20 ms
-PAIRS_AT_ONCE = 1 << 20  # pairs that are placed between two looks at the keyboard: about 50 ms
-PIECES_APART = 1024  # of 256 points each: what a thread takes of a large shell at a time, about 0.5 ms
-MOST_CHUNKS = 64  # the most portions that many pairs are dealt out in
-ROWS_APART = 16384  # hits that a thread measures or describes at a time, about 0.8 ms
+PAIRS_AT_ONCE = 1 << 20  # pairs placed between two checks for Ctrl-C: about 50 ms
+PIECES_APART = 1024  # pieces of a large shell that a thread takes at a time: about 0.5 ms
+MOST_CHUNKS = 64  # portions of many pairs
+ROWS_APART = 16384  # hits that a thread measures or describes at a time: about 0.8 ms
 ROW_MODES = {"faces": ALL, "first": ALL, "pairs": ONE_PER_PAIR, "any": ONE}
 OVERLAYS = ("", "voxels", "shell", "hits")
 
 
 class Hits(NamedTuple):
-    """Hits in order: rows (2,n) of task and point (-1 - k: the deep point k), and the tasks (m,TASK) with their frames (m,4,3)."""
+    """Sorted hits, with the tasks (m,TASK) and frames (m,4,3) they belong to.
+
+    rows (2,n) hold the task and the point of each hit; -1 - k is the deep point k.
+    """
 
     tasks: Ints
     frames: Floats
@@ -91,21 +94,21 @@ class Hits(NamedTuple):
 
 
 class VoxmapDetector(Detector):
-    """Maps and shells at work."""
+    """Looks up shells in maps, frame by frame."""
 
     def __init__(self, method: Voxmap, bodies: Bodies, shapes: tuple[VoxelShape, ...]) -> None:
         self._method = method
-        # Boxes and a grid for two bodies take 70 µs, to place a shell takes 1.
+        # Boxes and a grid for two bodies take 70 µs, placing a shell takes 1.
         self._candidates = Candidates(bodies, method.broad, few=2 if method.broad == "uniform_grid" else 0)
-        # Rows of the last look-up, an array for each thread: fresh memory takes longer than the search.
+        # Rows of the last look-up, one array per thread: fresh memory costs more than the search.
         self._kept = threading.local()
         self._deep_rows = GrowingRows(np.int32, 2, 64)
         self._made: dict[int, tuple[list[NDArray[Any]], float]] = {}  # by the id of the shape
-        self._take(bodies, shapes)
+        self._set_bodies(bodies, shapes)
 
-    def _take(self, bodies: Bodies, shapes: tuple[VoxelShape, ...]) -> None:
+    def _set_bodies(self, bodies: Bodies, shapes: tuple[VoxelShape, ...]) -> None:
         first, self._shape_of_body = number_shapes(shapes)
-        # What was made of a shape is kept as long as the shape: a body that comes must not cost what all others did.
+        # Kept as long as the shape: adding a body must not cost as much as all the others did.
         known = self._made
         self._made = {
             id(shapes[body]): known.get(id(shapes[body])) or self._make(shapes[body], bodies.meshes[body]) for body in first
@@ -116,16 +119,16 @@ class VoxmapDetector(Detector):
         self._beyond = np.array([beyond for _, beyond in self._made.values()]).reshape(-1)[self._shape_of_body]
 
     def _make(self, shape: VoxelShape, mesh: Mesh) -> tuple[list[NDArray[Any]], float]:
-        """The arrays of a shape, and how far it reaches out of its mesh."""
+        """Return the arrays of a shape, and how far it reaches beyond its mesh."""
         return arrays_of(shape, self._method.grouped), _beyond(shape, mesh, reach_of(self._method))
 
     def change(self, bodies: Bodies, shapes: tuple[VoxelShape, ...], old_to_new: OldToNew) -> None:
-        """Follow bodies that came and went."""
+        """Update after bodies were added or removed, keeping the arrays of known shapes."""
         self._candidates.change(bodies, old_to_new)
-        self._take(bodies, shapes)
+        self._set_bodies(bodies, shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
-        """Prune the pairs of bodies and look up the shells of the others."""
+        """Prune the body pairs and look up the shells of the rest."""
         pairs = self._pairs_to_test(frame)
         hits = self._hits(pairs, frame, ROW_MODES[query.rows])
         counters = Counters(body_pairs=len(pairs.body_a), box_tests=self._candidates.box_tests, look_ups=hits.look_ups)
@@ -139,12 +142,12 @@ class VoxmapDetector(Detector):
         return filter_for_query(contacts, Pairs.of(contacts), counters, query)
 
     def _pairs_to_test(self, frame: Frame) -> CandidatePairs:
-        """The pairs to look up, as kernels take them."""
+        """Return the pairs to look up, as kernels take them."""
         body_a, body_b = self._candidates.pairs(frame, beyond=self._beyond)
         return CandidatePairs(read_only_view(body_a), read_only_view(body_b))
 
     def _hits(self, pairs: CandidatePairs, frame: Frame, row_mode: int) -> Hits:
-        """Look up the shells of all pairs, and where nothing hits the deep points."""
+        """Look up the shells of all pairs, and the deep points where nothing hits."""
         count, poses = len(pairs.body_a), read_only_view(frame.poses)
         most = 2 * count if self._method.both else count
         tasks, frames = np.empty((most, TASK), np.int32), np.empty((most, 4, 3))
@@ -176,7 +179,7 @@ class VoxmapDetector(Detector):
         return hits.select(_firsts(hits, row_mode))
 
     def _with_feet(self, hits: Hits, row_mode: int, marks: Bytes) -> Hits:
-        """Add a row for pairs that have none, where a foot is inside though no point is in a voxel."""
+        """Add rows for pairs where a foot is inside but no point is in a voxel."""
         left = np.flatnonzero(marks[hits.tasks[:, PAIR]] == 0)
         if len(left) == 0 or not self._has_near:
             return hits
@@ -190,7 +193,10 @@ class VoxmapDetector(Detector):
     def _looked_up(
         self, tasks: Ints, frames: Floats, row_mode: int, marks: Bytes, most: int | None = None
     ) -> tuple[Hits, NDArray[np.void]]:
-        """Look up the shells of some tasks, about so many points at most; marks pairs that are hit. Returns the state as well."""
+        """Look up the shells of some tasks, about `most` points; mark pairs that hit.
+
+        Returns the hits and the state of the look-up.
+        """
         rows: Ints = self._kept.rows if hasattr(self._kept, "rows") else np.empty((3, 4 * PIECE), np.int32)
         table = self._table.table
 
@@ -215,12 +221,15 @@ class VoxmapDetector(Detector):
         return Hits(tasks, frames, rows[:2, :count].copy(), look_ups), state
 
     def _on_threads(self, tasks: Ints, frames: Floats, row_mode: int, marks: Bytes, workers: int | None) -> Hits:
-        """Do the same on threads, where there is enough to do; large shells are cut into parts. Nothing depends on their number."""
+        """Look up tasks on threads if there are enough, cutting large shells.
+
+        The result does not depend on the number of threads.
+        """
         if int(tasks[:, END_PIECE].sum()) < 4 * PIECES_APART:
             return self._looked_up(tasks, frames, row_mode, marks)[0]
         begun, found = 0, []
-        if row_mode == ALL:  # else a part would not know whether one before it has hit
-            # Threads take 0.2 ms to start. Where groups are passed over, this much may be all that there is to do.
+        if row_mode == ALL:  # otherwise a part would not know whether an earlier one has hit
+            # Threads take 0.2 ms to start. Where groups are skipped, this may be all there is to do.
             first, state = self._looked_up(tasks, frames, row_mode, marks, PIECES_APART * PIECE)
             next_task, next_piece, _, _ = state.item()
             if next_task == len(tasks):
@@ -244,11 +253,11 @@ class VoxmapDetector(Detector):
         return Hits(tasks, frames, rows, sum(hits.look_ups for hits in found))
 
     def _contacts(self, pairs: CandidatePairs, frame: Frame, hits: Hits) -> Contacts:
-        """Return hits as contacts; where they are is computed when it is asked for."""
+        """Return hits as contacts; their details are computed on demand."""
         count = hits.rows.shape[1]
         bodies: Ints = np.empty((2, count), np.int32)
         measured = MeasuredHits(bodies, np.empty(count, np.uint8), np.empty(count), np.empty(count), np.empty((count, 3)))
-        # What details are made of stays as it is: nobody writes into a frame that was handed out, or into a shape.
+        # Details may be computed later: frames and shapes are never written to.
         table, poses, (pair_a, pair_b) = self._table, read_only_view(frame.poses), pairs
         workers = frame.workers
 
@@ -276,7 +285,7 @@ class VoxmapDetector(Detector):
         )  # fmt: skip
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show filled surface voxels and hits (the default), "voxels", the points of the "shell", or the "hits" alone."""
+        """Show shell points and hits (the default), or "voxels", "shell" or "hits" alone."""
         cast.as_choice(what, OVERLAYS, "what")
         if what == "voxels":
             return shown_voxels(self._shapes, frame)
@@ -288,7 +297,7 @@ class VoxmapDetector(Detector):
 
 
 def _in_portions(work: Callable[[int, int], None], count: int, workers: int | None) -> None:
-    """Call work(begin, end) for all rows, on threads where there are many. Each row is written by itself."""
+    """Call work(begin, end) for all rows, on threads where there are many."""
     if count <= ROWS_APART:
         work(0, count)
     else:
@@ -296,13 +305,13 @@ def _in_portions(work: Callable[[int, int], None], count: int, workers: int | No
 
 
 def _firsts(hits: Hits, row_mode: int) -> NDArray[np.int64]:
-    """The first row of each pair, or of the first pair."""
+    """Return the first row of each pair, or of the first pair only."""
     firsts = np.unique(hits.pair, return_index=True)[1]
     return firsts[:1] if row_mode == ONE else firsts
 
 
 def arrays_of(shape: VoxelShape, grouped: bool) -> list[NDArray[Any]]:
-    """Return what kernels see of a shape, in the order of `ShapeArrays`."""
+    """Return the arrays of a shape for kernels, in the order of `ShapeArrays`."""
     none = np.empty(0, np.float32)
     near = shape.near
     return ShapeArrays.arrays(
@@ -331,10 +340,10 @@ def arrays_of(shape: VoxelShape, grouped: bool) -> list[NDArray[Any]]:
 
 
 def _beyond(shape: VoxelShape, mesh: Mesh, reach: float) -> float:
-    """How far filled voxels and shell points may be outside of any box or ball that holds the vertices of the mesh."""
+    """Return how far filled voxels and shell points reach beyond a mesh's vertices."""
     if mesh.analytic is None:
         return reach * shape.voxel
-    # An analytic surface bulges out between the vertices: by what it does in many directions, and a quarter more between them.
+    # An analytic surface bulges out between the vertices: the largest bulge of many directions, and a quarter more between them.
     grid = np.indices((7, 7, 7)).reshape(3, -1).T - 3.0
     directions = grid[np.abs(grid).max(axis=1) == 3.0]
     directions /= np.linalg.norm(directions, axis=1)[:, None]
@@ -343,14 +352,20 @@ def _beyond(shape: VoxelShape, mesh: Mesh, reach: float) -> float:
 
 
 def _farthest_along(directions: Floats, points: NDArray[Any], middle: Floats | float = 0.0) -> Floats:
-    """How far points about a middle reach along directions (n,3); some at a time, or a fine shell would take gigabytes."""
+    """Return how far points about a middle reach along directions (n,3).
+
+    In portions: a fine shell would take gigabytes at once.
+    """
     portions = (points[begin : begin + ROWS_APART] + middle for begin in range(0, len(points), ROWS_APART))
     farthest: Floats = np.max([(portion @ directions.T).max(axis=0) for portion in portions], axis=0)
     return farthest
 
 
 def _cut(tasks: Ints, frames: Floats, task: int, piece: int) -> tuple[Ints, Floats, int]:
-    """Cut tasks where a look-up has stopped, and what is left into parts of at most PIECES_APART pieces; and how many are done."""
+    """Cut tasks where a look-up stopped, and the rest into parts for threads.
+
+    Parts have at most PIECES_APART pieces. Returns tasks, frames and the number of tasks that are done.
+    """
     begun = task + 1 if piece > 0 else task
     done, left = tasks[:begun].copy(), tasks[task:].copy()
     if piece > 0:

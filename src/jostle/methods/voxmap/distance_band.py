@@ -1,14 +1,15 @@
-"""The distance band: signed distances to the faces at the centres of the voxels near the surface, so that contacts have a depth.
+"""Signed distances to the faces at voxel centres near the surface, for depths.
 
-Lock and Wills know only filled and empty. The band keeps, in blocks of 8 x 8 x 8 voxels, the distance of each centre to the nearest
-face, exact but for rounding to 1/8192 of a voxel, up to `WIDTH` voxels on each side; farther ones are cut off there. Its lattice
-is the map's grown by `MARGIN` voxels on all sides: a point in any filled voxel has eight centres about it. A centre is inside
-(negative) where its winding number is not 0, as in `jostle.report.containment`; inverted meshes and overlapping shells count. Faces
-inside the union of overlapping shells are faces too: depth is to the nearest one, never more than the true one. An open mesh has no
-inside.
+Lock and Wills know only filled and empty. The band keeps, in blocks of 8 x 8 x 8 voxels, the distance of each centre to
+the nearest face, exact but for rounding to 1/8192 of a voxel, up to `WIDTH` voxels on each side; larger distances are cut
+off there. Its lattice is the map's grown by `MARGIN` voxels on all sides: a point in any filled voxel has eight centres
+about it. A centre is inside (negative) where its winding number is not 0, as in `jostle.report.containment`; inverted
+meshes and overlapping shells count. Faces inside the union of overlapping shells are faces too: depth is to the nearest
+one, never more than the true depth. An open mesh has no inside.
 
-Between centres it is interpolated (`distance_and_gradient`): off by at most √3/2 voxel, where the nearest face changes within
-the cell, and by v²/8 · (κ₁ + κ₂) on a smooth surface of curvatures κ; nothing on flat ones. Its gradient says where out is.
+Between centres it is interpolated (`distance_and_gradient`): off by at most √3/2 voxel where the nearest face changes
+within the cell, by v²/8 · (κ₁ + κ₂) on a smooth surface of curvatures κ, and exact on flat ones. Its gradient points
+outward.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ from jostle._types import Floats, Longs
 from jostle.geometry.point_triangle import TriangleFrame, in_frame
 from jostle.geometry.triangle import Triangle, triangle_bounds, triangle_of_row
 from jostle.geometry.vector import Vec2, Vec3, cross, dot, minus, negative
-from jostle.interface.method import Progress
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.methods.voxmap.face_bins import Range, all_faces, bin_faces, reached_cells, reached_in_row, whole_frame
-from jostle.methods.voxmap.map import GridSize, Words, cell_number
+from jostle.methods.voxmap.map import GridSize, Lattice, Words, cell_number
+from jostle.methods.voxmap.progress import Share
 from jostle.shapes.mesh import Mesh
 
-WIDTH = 4.0  # voxels; at three voxels deep the centres about a point lie within it along the way out
+WIDTH = 4.0  # voxels; the centres about a point three voxels deep lie within it
 MARGIN = 4  # voxels of the band's lattice beyond the map on each side
 LARGEST = 32767  # the number that stands for WIDTH
 UNITS = LARGEST / WIDTH  # units of band_values in a voxel
 NEAR = 2.1  # voxels: √1.5 from a shell point to its foot at most, √0.75 from a point to the centre of its voxel
-TRUSTED = 0.5  # least length of a gradient that is taken for a direction
+TRUSTED = 0.5  # shortest gradient that is used as a direction
 ABSENT, DEEP = -1, -2  # entries of band_first for blocks beyond the band: outside, inside
 
 
@@ -55,7 +56,7 @@ class DistanceBand(NamedTuple):
 
 
 class GrowingBand(NamedTuple):
-    """A band while faces are entered: distances and crossings (m,CENTRES)."""
+    """A band under construction: distances and crossings (m,CENTRES)."""
 
     first: NDArray[np.int32]
     blocks: GridSize
@@ -64,7 +65,10 @@ class GrowingBand(NamedTuple):
 
 
 class FlatFace(NamedTuple):
-    """A triangle (0,0), (base,0), (foot,height) in its plane, and 1 / squares of its other two sides, 0 without height."""
+    """A triangle (0,0), (base,0), (foot,height) in its plane.
+
+    left and right are 1 / squared length of its other two sides, 0 without height.
+    """
 
     base: float
     foot: float
@@ -79,26 +83,17 @@ def band_blocks(cells: NDArray[np.integer[Any]]) -> GridSize:
 
 
 def distance_band(
-    mesh: Mesh,
-    voxel: float,
-    origin: Floats,
-    cells: NDArray[np.integer[Any]],
-    words: NDArray[np.uint64],
-    progress: Progress | None = None,
-) -> tuple[NDArray[np.int32], NDArray[np.int16], float]:
-    """Return the band of a mesh: `band_first`, `band_values` and `band_step` of a `VoxelShape`.
+    mesh: Mesh, lattice: Lattice, words: Words, progress: Share | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
+    """Return `band_first` and `band_values` of a `VoxelShape`.
 
     Parameters
     ----------
     mesh : Mesh
-    voxel : float
-        Edge of a map voxel.
-    origin : (3,) float64
-        Lower corner of the map.
-    cells : (3,) int
-        Voxels of the map along x, y, z.
+    lattice : Lattice
+        That of the map.
     words : (n,) uint64
-        Bits of the map; they tell on which side blocks beyond the band are.
+        Bits of the map; they decide on which side blocks beyond the band are.
     progress : callable, optional
         Called with the share that is done.
 
@@ -107,30 +102,26 @@ def distance_band(
     band_first : (blocks,) int32
         Row of each block in `band_values`, x fastest, `band_blocks(cells)` of them; -1 outside and -2 inside beyond the band.
     band_values : (m, 512) int16
-        Signed distances in units of `band_step`, x fastest within a block.
-    band_step : float
+        Signed distances in 1 / `UNITS` of a voxel, x fastest within a block.
     """
-    blocks = band_blocks(cells)
-    corners = read_only_view((((mesh.vertices - origin) / voxel) + (MARGIN - 0.5))[mesh.faces].reshape(-1, 9))
+    blocks = band_blocks(lattice.cells)
+    corners = read_only_view((((mesh.vertices - lattice.origin) / lattice.voxel) + (MARGIN - 0.5))[mesh.faces].reshape(-1, 9))
     if corners.min() < 0.0 or (corners.reshape(-1, 3).max(axis=0) > 8 * np.array(blocks) - 2).any():
         raise ValueError(f"mesh {mesh.name!r} reaches {MARGIN - 1} voxels beyond its map; the map must hold it")
     first, rows = _blocks_near(corners, blocks)
     band = GrowingBand(first, blocks, np.full((rows, CENTRES), LARGEST, np.int16), np.zeros((rows, CENTRES), np.int16))
-    all_faces(lambda begin, end: spread_faces(corners, begin, end, band), len(corners), progress, f"distances to {mesh.name}")
+    all_faces(lambda begin, end: spread_faces(corners, begin, end, band), len(corners), progress)
     if mesh.is_closed:
-        give_signs(band, read_only_view(words), GridSize(*np.asarray(cells).tolist()))
-    return first, band.values, voxel / UNITS
+        give_signs(band, read_only_view(words), GridSize(*lattice.cells.tolist()))
+    return first, band.values
 
 
 def _blocks_near(corners: Floats, blocks: GridSize) -> tuple[NDArray[np.int32], int]:
-    """Return the rows of blocks that may hold a centre within WIDTH of a face, ABSENT for others; and how many there are."""
+    """Return the row of each block, ABSENT beyond WIDTH of all faces; and the count."""
     count, none = np.zeros(math.prod(blocks), np.int64), np.empty(0, np.int32)
     # The middle of block k is at 8 k + 3.5, its centres up to 3.5 from that.
     bins = read_only_view((corners - 3.5) / 8.0)
-    all_faces(
-        lambda begin, end: bin_faces(bins, begin, end, 3.5 / 8.0, WIDTH / 8.0, blocks, False, count, none),
-        len(corners),
-    )
+    all_faces(lambda begin, end: bin_faces(bins, begin, end, 3.5 / 8.0, WIDTH / 8.0, blocks, False, count, none), len(corners))
     first = np.full(len(count), ABSENT, np.int32)
     near = np.flatnonzero(count)
     first[near] = np.arange(len(near), dtype=np.int32)
@@ -138,9 +129,10 @@ def _blocks_near(corners: Floats, blocks: GridSize) -> tuple[NDArray[np.int32], 
 
 
 def near_words(first: NDArray[np.int32], values: NDArray[np.int16], cells: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
-    """Return a bit for each voxel of the band's lattice, as words of 4 x 4 x 4: those with a point that is `NEAR` to the inside.
+    """Return a bit for each voxel of the band's lattice that is `NEAR` the inside.
 
-    A shell point in any other voxel has its foot outside. There are 2 x 2 x 2 words to a block, `band_blocks(cells)` of them.
+    A shell point in any other voxel has its foot outside. Words are 4 x 4 x 4 voxels, 2 x 2 x 2 words to a block,
+    `band_blocks(cells)` of them.
     """
     blocks = band_blocks(cells)
     words = np.zeros(8 * math.prod(blocks), np.uint64)
@@ -153,13 +145,13 @@ def near_words(first: NDArray[np.int32], values: NDArray[np.int16], cells: NDArr
 
 @kernel(forceinline=True)
 def centre_in_block(x: int, y: int, z: int) -> int:
-    """Return the number of a centre in its block."""
+    """Return the index of a centre in its block."""
     return ((z & 7) << 6) | ((y & 7) << 3) | (x & 7)
 
 
 @kernel(forceinline=True)
 def block_of(blocks: GridSize, x: int, y: int, z: int) -> int:
-    """Return the number of the block of a centre."""
+    """Return the index of the block of a centre."""
     return cell_number(blocks, x >> 3, y >> 3, z >> 3)
 
 
@@ -176,7 +168,7 @@ def flat_face(frame: TriangleFrame) -> FlatFace:
 
 @kernel(forceinline=True)
 def beside_squared(face: FlatFace, at: Vec2) -> float:
-    """Return the squared distance in the plane of a point to a face."""
+    """Return the squared in-plane distance of a point to a face."""
     base, foot, height = face.base, face.foot, face.height
     x, y = at.x, at.y
     if height > 0.0 and y >= 0.0 and height * x >= foot * y and height * (base - x) >= (base - foot) * y:
@@ -195,7 +187,7 @@ def beside_squared(face: FlatFace, at: Vec2) -> float:
 
 @kernel
 def spread_distances(corners: Floats, face: int, band: GrowingBand) -> None:
-    """Lower the values of all centres to which a face is nearer than what is there."""
+    """Lower the values of all centres that are nearer to a face than to earlier ones."""
     frame = whole_frame(corners, face)
     flat = flat_face(frame)
     slopes = Vec3(frame.u.x, frame.v.x, cross(frame.u, frame.v).x)
@@ -210,11 +202,14 @@ def spread_distances(corners: Floats, face: int, band: GrowingBand) -> None:
 
 @kernel(forceinline=True)
 def lower_row(band: GrowingBand, row: Range, y: int, z: int, face: FlatFace, at: Vec3, slopes: Vec3) -> None:
-    """Lower the values of a row of centres, which in the face's frame begins `at` and goes on by `slopes`."""
+    """Lower the values of a row of centres.
+
+    In the face's frame the row starts at `at` and advances by `slopes`.
+    """
     first_block, first_centre = block_of(band.blocks, 0, y, z), centre_in_block(0, y, z)
     for x in range(row.low, row.high + 1):
         block = band.first[first_block + (x >> 3)]
-        if block < 0:  # beyond the band in truth, within it by rounding
+        if block < 0:  # within the band by rounding only
             continue
         place = first_centre | (x & 7)
         best = band.values[block, place] * (1.0 / UNITS)
@@ -228,7 +223,10 @@ def lower_row(band: GrowingBand, row: Range, y: int, z: int, face: FlatFace, at:
 
 @kernel(forceinline=True)
 def passes_right(at: Vec2, a: Vec2, b: Vec2) -> int:
-    """Return how an edge passes a ray on its right: 1 upwards, -1 downwards, 0 not; both faces of an edge get the same answer."""
+    """Return how an edge passes a ray on its right: 1 upwards, -1 downwards, 0 not.
+
+    Both faces of an edge get the same answer.
+    """
     if (a.y > at.y) == (b.y > at.y):
         return 0
     if a.y > b.y:
@@ -238,14 +236,14 @@ def passes_right(at: Vec2, a: Vec2, b: Vec2) -> int:
 
 @kernel(forceinline=True)
 def winding_of_shadow(at: Vec2, t: Triangle) -> int:
-    """Return how a face, seen along x, winds around a point."""
+    """Return how a face, projected along x, winds around a point."""
     p, q, r = Vec2(t.p.y, t.p.z), Vec2(t.q.y, t.q.z), Vec2(t.r.y, t.r.z)
     return passes_right(at, p, q) + passes_right(at, q, r) + passes_right(at, r, p)
 
 
 @kernel
 def spread_crossings(corners: Floats, face: int, band: GrowingBand) -> None:
-    """Count at the first centre beyond it each crossing of a face with the rays along x through the centres."""
+    """Count each crossing of a face with a ray along x at the next centre."""
     t = triangle_of_row(corners, face)
     n = cross(minus(t.q, t.p), minus(t.r, t.p))
     lower, upper = triangle_bounds(t)
@@ -255,7 +253,7 @@ def spread_crossings(corners: Floats, face: int, band: GrowingBand) -> None:
             if around == 0:
                 continue
             x = lower.x
-            if n.x != 0.0:  # clamped: a face nearly along the ray has no good height of its own
+            if n.x != 0.0:  # clamped: a face nearly along the ray has an ill-conditioned height
                 x = min(max(t.p.x - (n.y * (y - t.p.y) + n.z * (z - t.p.z)) / n.x, lower.x), upper.x)
             after = math.floor(x) + 1
             block = band.first[block_of(band.blocks, after, y, z)]
@@ -272,7 +270,10 @@ def spread_faces(corners: Floats, begin: int, end: int, band: GrowingBand) -> No
 
 @kernel(forceinline=True)
 def is_deep(words: Words, cells: GridSize, x: int, y: int, z: int) -> bool:
-    """Return whether a block beyond the band is inside: all of its centres are on one side, its first voxel in the map decides."""
+    """Return whether a block beyond the band is inside.
+
+    All of its centres are on one side; its first voxel in the map decides.
+    """
     x, y, z = 8 * x - MARGIN, 8 * y - MARGIN, 8 * z - MARGIN
     if not (0 <= x < cells.x and 0 <= y < cells.y and 0 <= z < cells.z):
         return False
@@ -282,7 +283,7 @@ def is_deep(words: Words, cells: GridSize, x: int, y: int, z: int) -> bool:
 
 @kernel(forceinline=True)
 def give_signs_in_block(band: GrowingBand, block: int, winding: Longs) -> None:
-    """Negate the values inside in a block; winding (64,) of its rows before it, and after it."""
+    """Negate the values inside in a block; winding (64,) carries over its rows."""
     for row in range(LAYER):
         sum_along = winding[row]
         for k in range(ROW * row, ROW * (row + 1)):
@@ -294,7 +295,10 @@ def give_signs_in_block(band: GrowingBand, block: int, winding: Longs) -> None:
 
 @kernel
 def give_signs(band: GrowingBand, words: Words, cells: GridSize) -> None:
-    """Negate the values of centres inside, by the sums of crossings along x; blocks beyond the band in the map become DEEP."""
+    """Negate the values of centres inside, by the sums of crossings along x.
+
+    Blocks beyond the band inside the map become DEEP.
+    """
     winding = np.zeros(LAYER, np.int64)
     blocks = band.blocks
     for z in range(blocks.z):
@@ -312,7 +316,7 @@ def give_signs(band: GrowingBand, words: Words, cells: GridSize) -> None:
 
 @kernel(forceinline=True)
 def near_in_word(band: DistanceBand, block: int, part: GridSize, limit: int) -> np.uint64:
-    """Return the bits of a part, 4 x 4 x 4 centres, of a block where values are at most the limit."""
+    """Return the bits of 4 x 4 x 4 centres of a block with values at most the limit."""
     word = np.uint64(0)
     for bit in range(LAYER):
         centre = centre_in_block(4 * part.x + (bit & 3), 4 * part.y + ((bit >> 2) & 3), 4 * part.z + (bit >> 4))
@@ -334,11 +338,11 @@ def mark_near(band: DistanceBand, limit: int, words: Words) -> None:
                     words[cell_number(size, x, y, z)] = near_in_word(band, block, GridSize(x & 1, y & 1, z & 1), limit)
 
 
-# ---------------------------------------------------------------------- asking
+# ---------------------------------------------------------------------- queries
 
 
 class Corners(NamedTuple):
-    """Numbers at the eight corners of a cell; the digits are x, y, z."""
+    """Values at the eight corners of a cell; the digits are x, y, z."""
 
     v000: float
     v100: float
@@ -352,7 +356,7 @@ class Corners(NamedTuple):
 
 @kernel(forceinline=True)
 def value_at(band: DistanceBand, number: int, centre: int) -> float:
-    """Return the value at a centre, by its block and its place there; beyond the band that of its nearer end."""
+    """Return the value at a centre, clamped beyond the band."""
     block = as_int64(band.first[number])
     if block < 0:
         return float(LARGEST) if block == ABSENT else -float(LARGEST)
@@ -361,7 +365,7 @@ def value_at(band: DistanceBand, number: int, centre: int) -> float:
 
 @kernel(forceinline=True)
 def corners_in_block(values: NDArray[np.int16], k: int) -> Corners:
-    """Return the values at the corners of a cell that lies in one block, by the first of them."""
+    """Return the values at the corners of a cell within one block."""
     above = k + LAYER
     return Corners(
         float(values[k]), float(values[k + 1]), float(values[k + ROW]), float(values[k + ROW + 1]),
@@ -371,10 +375,10 @@ def corners_in_block(values: NDArray[np.int16], k: int) -> Corners:
 
 @kernel(forceinline=True)
 def corners_of_blocks(band: DistanceBand, x: int, y: int, z: int) -> Corners:
-    """Return the values at the corners of a cell that lies in several blocks."""
+    """Return the values at the corners of a cell across several blocks."""
     blocks = band.blocks
     number, centre = block_of(blocks, x, y, z), centre_in_block(x, y, z)
-    # To the next centre along each axis: in the block as it goes, or back by seven in the next one.
+    # To the next centre along each axis: in this block, or back by seven in the next one.
     nx, ax = (1, -7) if (x & 7) == 7 else (0, 1)
     ny, ay = (blocks.x, -7 * ROW) if (y & 7) == 7 else (0, ROW)
     nz, az = (blocks.x * blocks.y, -7 * LAYER) if (z & 7) == 7 else (0, LAYER)
@@ -393,7 +397,7 @@ def corners_of_blocks(band: DistanceBand, x: int, y: int, z: int) -> Corners:
 
 @kernel(forceinline=True)
 def interpolated(v: Corners, t: Vec3, step: float) -> tuple[float, Vec3]:
-    """Return the distance and its gradient at a place t of a cell, by the values at its corners."""
+    """Return the distance and its gradient at a place t of a cell."""
     x00, x10, x01, x11 = v.v100 - v.v000, v.v110 - v.v010, v.v101 - v.v001, v.v111 - v.v011
     v00, v10, v01, v11 = v.v000 + t.x * x00, v.v010 + t.x * x10, v.v001 + t.x * x01, v.v011 + t.x * x11
     y0, y1 = v10 - v00, v11 - v01
@@ -405,10 +409,10 @@ def interpolated(v: Corners, t: Vec3, step: float) -> tuple[float, Vec3]:
 
 @kernel
 def distance_and_gradient(at: Vec3, band: DistanceBand) -> tuple[float, Vec3]:
-    """Return the interpolated signed distance at a point and its gradient, which is about 1 long within the band.
+    """Return the interpolated signed distance at a point and its gradient.
 
     The point is in voxels from the map's origin. The distance is in the mesh's units, ± WIDTH voxels beyond the band, where the
-    gradient is 0.
+    gradient is 0; within the band the gradient has a length of about 1.
     """
     blocks = band.blocks
     px, py, pz = at.x + (MARGIN - 0.5), at.y + (MARGIN - 0.5), at.z + (MARGIN - 0.5)
@@ -419,7 +423,7 @@ def distance_and_gradient(at: Vec3, band: DistanceBand) -> tuple[float, Vec3]:
     t = Vec3(px - x, py - y, pz - z)
     if (x & 7) == 7 or (y & 7) == 7 or (z & 7) == 7:
         return interpolated(corners_of_blocks(band, x, y, z), t, band.step)
-    # All eight in one block: two of three points.
+    # All eight in one block: two thirds of the points.
     block = as_int64(band.first[block_of(blocks, x, y, z)])
     if block < 0:
         return (1.0 if block == ABSENT else -1.0) * LARGEST * band.step, Vec3(0.0, 0.0, 0.0)
@@ -428,11 +432,12 @@ def distance_and_gradient(at: Vec3, band: DistanceBand) -> tuple[float, Vec3]:
 
 @kernel(forceinline=True)
 def way_out(gradient: Vec3, normal: Vec3, from_middle: Vec3) -> Vec3:
-    """Return the direction out of the map's body at a foot, of any length: along the band's gradient, where it can be trusted.
+    """Return the direction out of the map's body at a foot, of any length.
 
-    Forces along the gradient come from a potential, so that going round in a circle gains nothing. It is short where the nearest
-    face changes (the middle of a thin part) and 0 beyond the band: there it is the way into the shell's body, against its normal,
-    or where there is none away from the middle of the map's body. Not made a unit: roots are what takes the time.
+    Along the band's gradient, where it can be trusted: forces along it come from a potential, so a closed path gains no
+    energy. It is short where the nearest face changes (the middle of a thin part) and 0 beyond the band: there the direction
+    is into the shell's body, against its normal, or without a normal away from the middle of the map's body. Not normalised:
+    square roots dominate the time.
     """
     if dot(gradient, gradient) >= TRUSTED * TRUSTED:
         return gradient

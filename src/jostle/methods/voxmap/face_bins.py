@@ -1,8 +1,8 @@
-"""Faces in a lattice of bins: which faces come within a reach of which bins, for the distance band and for normals.
+"""Faces within reach of each bin, for the distance band and for normals.
 
-A face has a frame (geometry/point_triangle.py): longest edge, height, normal. What is within a reach of it lies between two planes
+A face has a frame (geometry/point_triangle.py): longest edge, height, normal. Points within reach lie between two planes
 along each of the three axes, so a row of bins is cut to an interval three times, and a needle across the lattice costs little
-more than the bins it runs through. Bins may be given too much, never too little.
+more than the bins it runs through. Bins may get faces beyond the reach, and miss none within it.
 """
 
 from __future__ import annotations
@@ -15,36 +15,33 @@ from jostle._types import Floats, Ints, Longs
 from jostle.geometry.point_triangle import TriangleFrame, in_frame, triangle_frame
 from jostle.geometry.triangle import triangle_of_row
 from jostle.geometry.vector import Vec3, cross, dot, length, minus, times
-from jostle.interface.method import Progress
 from jostle.kernels.jit import kernel
-from jostle.kernels.slices import run_in_slices
 from jostle.methods.voxmap.map import GridSize, cell_number
+from jostle.methods.voxmap.progress import Share, run_to_end
 
 FIRST_SLICE = 64
 
 
-def all_faces(work: Callable[[int, int], None], faces: int, progress: Progress | None = None, label: str = "") -> None:
-    """Call ``work(begin, end)`` for all faces (or points), in slices that leave room for Ctrl-C and tell how far they are."""
+def all_faces(work: Callable[[int, int], None], faces: int, progress: Share | None = None) -> None:
+    """Call ``work(begin, end)`` for all faces (or points), in slices."""
 
-    def step(state: list[int], operations: int) -> tuple[bool, int]:
-        begin, end = state[0], min(faces, state[0] + operations)
+    def step(begin: int, operations: int) -> tuple[int, int]:
+        end = min(faces, begin + operations)
         work(begin, end)
-        state[0] = end
-        return end == faces, end - begin
+        return end, end - begin
 
-    tell = None if progress is None else (lambda done: progress(done / faces, label))
-    run_in_slices(step, [0], FIRST_SLICE, progress=tell)
+    run_to_end(step, faces, FIRST_SLICE, progress)
 
 
 class Range(NamedTuple):
-    """Whole numbers low … high; none where low > high."""
+    """Whole numbers low … high; empty where low > high."""
 
     low: int
     high: int
 
 
 class ReachedCells(NamedTuple):
-    """The cells about a face along each axis."""
+    """The range of cells about a face along each axis."""
 
     x: Range
     y: Range
@@ -62,7 +59,7 @@ def narrow(within: Range, at_zero: float, slope: float, lower: float, upper: flo
     x0, x1 = (lower - at_zero) / slope, (upper - at_zero) / slope
     if x0 > x1:
         x0, x1 = x1, x0
-    # Compared as floats first: a nearly level slope gives numbers that no integer holds.
+    # Compared as floats first: a nearly level slope gives numbers beyond any integer.
     if x0 > low:
         low = math.ceil(x0 - 1e-6) if x0 <= high + 1.0 else high + 1
     if x1 < high:
@@ -72,13 +69,13 @@ def narrow(within: Range, at_zero: float, slope: float, lower: float, upper: flo
 
 @kernel
 def whole_frame(corners: Floats, face: int) -> TriangleFrame:
-    """Return the frame of a face of corners (m,9) as `triangle_frame` has it, with three unit axes also where there is no area."""
+    """Return the frame of a face of corners (m,9), with unit axes even without area."""
     frame = triangle_frame(triangle_of_row(corners, face))
     u, v = frame.u, frame.v
     if frame.base == 0.0:
         u = Vec3(1.0, u.y, u.z)
     if frame.height == 0.0:
-        # Perpendicular to u: the axis along which u is shortest, less its part along u.
+        # Perpendicular to u: the axis where u is shortest, less its part along u.
         v = Vec3(0.0, 0.0, 1.0)
         if abs(u.x) <= abs(u.y) and abs(u.x) <= abs(u.z):
             v = Vec3(1.0, 0.0, 0.0)
@@ -91,7 +88,7 @@ def whole_frame(corners: Floats, face: int) -> TriangleFrame:
 
 @kernel(forceinline=True)
 def face_reach(corners: Floats, face: int, axis: int, reach: float, cells: int) -> Range:
-    """Return the whole coordinates along an axis that may be within a reach of a face, within 0 … cells - 1."""
+    """Return the whole coordinates along an axis within reach of a face."""
     a, b, c = corners[face, axis], corners[face, 3 + axis], corners[face, 6 + axis]
     low, high = math.ceil(min(a, b, c) - reach), math.floor(max(a, b, c) + reach)
     return Range(max(low, 0), min(high, cells - 1))
@@ -99,7 +96,7 @@ def face_reach(corners: Floats, face: int, axis: int, reach: float, cells: int) 
 
 @kernel
 def reached_cells(corners: Floats, face: int, reach: float, size: GridSize) -> ReachedCells:
-    """Return the cells of a grid about a face of corners (m,9), in units of cells, that may be within a reach."""
+    """Return the cells that may be within reach of a face of corners (m,9)."""
     return ReachedCells(
         face_reach(corners, face, 0, reach, size.x),
         face_reach(corners, face, 1, reach, size.y),
@@ -109,9 +106,9 @@ def reached_cells(corners: Floats, face: int, reach: float, size: GridSize) -> R
 
 @kernel(forceinline=True)
 def reached_in_row(within: Range, at: Vec3, slopes: Vec3, frame: TriangleFrame, reach: Vec3) -> Range:
-    """Return the x of a row of cells that may be within reach of a face along each axis of its frame.
+    """Return the x of a row of cells that may be within reach of a face.
 
-    The cell at x = 0 has the coordinates `at` in the frame, and they change by `slopes` from one to the next.
+    The cell at x = 0 has the coordinates `at` in the frame, which change by `slopes` from one cell to the next.
     """
     within = narrow(within, at.z, slopes.z, -reach.z, reach.z)
     within = narrow(within, at.y, slopes.y, -reach.y, frame.height + reach.y)
@@ -120,7 +117,7 @@ def reached_in_row(within: Range, at: Vec3, slopes: Vec3, frame: TriangleFrame, 
 
 @kernel(forceinline=True)
 def half_width(axis: Vec3, half: float) -> float:
-    """Return half the width, along a unit vector, of a cube with edges of twice `half`."""
+    """Return half the width, along a unit vector, of a cube with edges of 2 * half."""
     return half * (abs(axis.x) + abs(axis.y) + abs(axis.z))
 
 
@@ -128,7 +125,7 @@ def half_width(axis: Vec3, half: float) -> float:
 def bin_faces(
     corners: Floats, begin: int, end: int, half: float, reach: float, size: GridSize, fill: bool, count: Longs, faces: Ints
 ) -> None:
-    """Count (nz*ny*nx,) for each bin the faces begin … end - 1 within reach of it, or enter them.
+    """Count for each bin the faces begin … end - 1 within reach, or list them.
 
     corners (m,9) in units of bins, whole numbers at their middles; a bin is a cube of ± half about its middle. With `fill`, `count`
     holds the ends of the lists of bins in faces (k,) and is moved back to their beginnings.
@@ -148,7 +145,7 @@ def bin_faces(
 
 @kernel(forceinline=True)
 def enter_face(cell: int, face: int, fill: bool, count: Longs, faces: Ints) -> None:
-    """Count a face for a bin, or with `fill` enter it at the end of the bin's list."""
+    """Count a face for a bin, or with `fill` add it to the bin's list."""
     if fill:
         count[cell] -= 1
         faces[count[cell]] = face

@@ -1,15 +1,14 @@
-"""Voxels of the faces rather than of the solid (`surface_only`): for open meshes, and for closed ones taken as surfaces.
+"""Voxels of the faces rather than of the solid (`surface_only`).
 
-A voxel is filled when a face meets its closed box, grown by the same length on each side. A face is cut into rows, each row
-into columns, and what is left of it in a column is a convex polygon: its extent along the column names the voxels. The paper
-has solids only; it mentions scan-conversion as the other way to the same surface voxels. Never a voxel too few: boxes are grown
-by `ROUNDING` besides.
+For open meshes, and for closed ones taken as surfaces. A voxel is filled when a face meets its closed box, grown by the same length
+on each side. A face is cut into rows, each row into columns, and the rest of it in a column is a convex polygon: its extent along
+the column gives the voxels. The paper has solids only; it mentions scan-conversion as another way to the same surface voxels. No
+voxel is missed: boxes are grown by `ROUNDING` besides.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +16,8 @@ import numpy as np
 from jostle._types import Floats, Ints, Longs
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
-from jostle.kernels.slices import run_in_slices
 from jostle.methods.voxmap.map import ROUNDING, GridSize, Lattice, Words, cell_number
+from jostle.methods.voxmap.progress import Share, run_to_end
 
 FIRST_SLICE = 1 << 17  # columns
 LARGEST_POLYGON = 16  # a triangle clipped four times has at most 7 corners; rounding that breaks convexity could make it 13
@@ -33,7 +32,7 @@ class Cut(NamedTuple):
 
 
 class FaceAxes(NamedTuple):
-    """Columns run along w, rows of them along u, one row after the other along v."""
+    """Columns run along w, rows of them along u, rows are stacked along v."""
 
     u: int
     v: int
@@ -42,7 +41,10 @@ class FaceAxes(NamedTuple):
 
 @kernel
 def clip(polygons: Floats, source: int, count: int, target: int, cut: Cut) -> int:
-    """Clip polygons[source, :count] by a half space into polygons[target]; return its count of corners."""
+    """Clip polygons[source, :count] by a half space into polygons[target].
+
+    Returns its number of corners.
+    """
     axis, sign, bound = cut
     kept = 0
     for i in range(count):
@@ -64,14 +66,17 @@ def clip(polygons: Floats, source: int, count: int, target: int, cut: Cut) -> in
 
 @kernel
 def clip_to_cell(polygons: Floats, source: int, count: int, axis: int, cell: int, growth: float) -> int:
-    """Clip polygons[source, :count] to a grown cell along an axis into polygons[source + 2]; return its count of corners."""
+    """Clip polygons[source, :count] to a grown cell into polygons[source + 2].
+
+    Returns its number of corners.
+    """
     kept = clip(polygons, source, count, source + 1, Cut(axis, 1.0, cell + 1 + growth))
     return clip(polygons, source + 1, kept, source + 2, Cut(axis, -1.0, growth - cell))
 
 
 @kernel(forceinline=True)
 def cells_met(polygons: Floats, source: int, count: int, axis: int, growth: float, cells: int) -> tuple[int, int]:
-    """Return the range first … last - 1 of cells along an axis whose grown extent the polygon meets."""
+    """Return the range of cells along an axis whose grown extent the polygon meets."""
     low, high = math.inf, -math.inf
     for i in range(count):
         low, high = min(low, polygons[source, i, axis]), max(high, polygons[source, i, axis])
@@ -80,7 +85,7 @@ def cells_met(polygons: Floats, source: int, count: int, axis: int, growth: floa
 
 @kernel(forceinline=True)
 def face_axes(polygons: Floats) -> FaceAxes:
-    """Return columns along the axis in which the first polygon, a triangle, is longest: the fewest of them."""
+    """Return axes with columns along the longest extent of a triangle."""
     w, longest = 0, -1.0
     for k in range(3):
         p, q, r = polygons[0, 0, k], polygons[0, 1, k], polygons[0, 2, k]
@@ -104,7 +109,7 @@ def fill_voxel(words: Words, size: GridSize, w: int, i: int, j: int, k: int) -> 
 
 @kernel
 def fill_face(polygons: Floats, cells: Longs, size: GridSize, growth: float, words: Words) -> int:
-    """Fill the voxels of the triangle in the first polygon; return the rows and columns looked at."""
+    """Fill the voxels of the first polygon; return the rows and columns visited."""
     used = 0
     axes = face_axes(polygons)
     begin_v, end_v = cells_met(polygons, 0, 3, axes.v, growth, cells[axes.v])
@@ -129,7 +134,7 @@ def fill_face(polygons: Floats, cells: Longs, size: GridSize, growth: float, wor
 def fill_faces(
     points: Floats, faces: Ints, cells: Longs, growth: float, first: int, budget: int, polygons: Floats, words: Words
 ) -> tuple[int, int]:
-    """Fill the voxels of the faces from `first` on; return the next face and the columns looked at.
+    """Fill the voxels of faces; return the next face and the columns visited.
 
     points (n, 3) in voxels, faces (m, 3), cells (3,); polygons (5, 16, 3) is scratch.
     """
@@ -145,20 +150,18 @@ def fill_faces(
     return face, used
 
 
-def voxels_of_faces(
-    vertices: Floats, faces: Ints, lattice: Lattice, growth: float, progress: Callable[[float], None] | None = None
-) -> Words:
-    """Return the map of the voxels whose boxes, grown by `growth` (in voxels) on each side, meet a face."""
+def voxels_of_faces(vertices: Floats, faces: Ints, lattice: Lattice, growth: float, progress: Share | None = None) -> Words:
+    """Return the map of the voxels whose boxes meet a face.
+
+    Boxes are grown by `growth` voxels on each side.
+    """
     points, faces = read_only_view((vertices - lattice.origin) / lattice.voxel), read_only_view(faces)
     words = lattice.empty()
     polygons = np.zeros((5, LARGEST_POLYGON, 3))
     cells = read_only_view(lattice.cells)
 
-    def step(place: list[int], operations: int) -> tuple[bool, int]:
-        place[0], used = fill_faces(points, faces, cells, growth + ROUNDING, place[0], operations, polygons, words)
-        if progress is not None:
-            progress(place[0] / len(faces))
-        return place[0] == len(faces), max(used, 1)
+    def step(face: int, operations: int) -> tuple[int, int]:
+        return fill_faces(points, faces, cells, growth + ROUNDING, face, operations, polygons, words)
 
-    run_in_slices(step, [0], FIRST_SLICE)
+    run_to_end(step, len(faces), FIRST_SLICE, progress)
     return words

@@ -1,17 +1,16 @@
-"""Groups of shell points: 32 neighbours with one ball about them, and how far each part of a map is from filled voxels.
+"""Groups of shell points with a ball, and distances from cells to filled voxels.
 
-Beyond the paper, whose look-up takes every point of a shell (Lock and Wills §5): a group is passed over when its ball reaches no
+Beyond the paper, whose look-up takes every point of a shell (Lock and Wills §5): a group is skipped when its ball reaches no
 filled voxel (`look_up.groups_that_may_hit`). Hits are the same with and without groups; `Voxmap(grouped=False)` is the paper's.
 
-| unit | how many | what for |
+| unit | size | use |
 |---|---|---|
 | block | 8 points | looked up at once, in the lanes of a vector |
 | group | 32 points | has one ball |
-| piece | 256 points, 8 groups | their balls are compared at once |
+| piece | 256 points, 8 groups | their balls are tested at once |
 | cell | 8×8×8 voxels of a map | has one bound: the distance from the cell to the nearest cell with a filled voxel |
 
-Shell points come in Morton order, so that 32 of them in a row are neighbours but for the leaps of the curve; the ball is as large
-as it has to be.
+Shell points are in Morton order, so 32 in a row are neighbours except at the jumps of the curve, where the ball is larger.
 """
 
 from __future__ import annotations
@@ -26,18 +25,21 @@ from jostle.methods.voxmap.map import GridSize
 
 Floats32 = NDArray[np.float32]
 
-FARTHEST = 16  # cells: greater distances are cut to this one, which is a lower bound as well
+FARTHEST = 16  # cells: greater distances are cut off here, still a lower bound
 
 
 def points_in_blocks(points: Floats32) -> Floats32:
-    """Return points (n,3) as flat blocks of eight: all x, then all y, then all z. Whole pieces, filled up with NaN."""
+    """Return points (n,3) as flat blocks of eight: all x, then all y, then all z.
+
+    Padded with NaN to whole pieces.
+    """
     padded = np.full((_piece_count(points) * PIECE, 3), np.nan, np.float32)
     padded[: len(points)] = points
     return _lane_by_lane(padded)
 
 
 def balls_of_groups(points: Floats32) -> Floats32:
-    """Return the balls about groups of points (n,3) as flat blocks of eight: all x, y and z, then all radii.
+    """Return balls about groups of points (n,3), eight at a time: x, y, z, radii.
 
     Centres are the middles of the groups' boxes. Groups without points have NaN, which is never near anything.
     """
@@ -56,18 +58,20 @@ def balls_of_groups(points: Floats32) -> Floats32:
 
 
 def _piece_count(points: Floats32) -> int:
-    """Return how many pieces hold these points; one at least."""
+    """Return the number of pieces for these points, at least one."""
     return -(-max(1, len(points)) // PIECE)
 
 
 def _lane_by_lane(rows: Floats32) -> Floats32:
-    """Return rows (n,k) flat, in blocks of eight rows, column by column, as vectors are loaded."""
+    """Return rows (n,k) flat, in blocks of eight, column by column."""
     count, columns = rows.shape
     return np.ascontiguousarray(rows.reshape(count // BLOCK, BLOCK, columns).transpose(0, 2, 1)).reshape(-1)
 
 
 def coarse_bounds(map_words: NDArray[np.uint64], cells: GridSize) -> Floats32:
-    """Return a lower bound of the distance from filled voxels for each cell of a map, in voxels; flat, x fastest.
+    """Return a lower bound of the distance to filled voxels for each cell of a map.
+
+    In voxels; flat, x fastest.
 
     Parameters
     ----------
@@ -90,9 +94,10 @@ def coarse_bounds(map_words: NDArray[np.uint64], cells: GridSize) -> Floats32:
 
 @kernel
 def squared_gaps(filled: NDArray[np.bool_], size: GridSize, bounds: Floats32, other: Floats32) -> None:
-    """Write the squared distance of each cell from the nearest filled one, in voxels: a distance transform, axis by axis.
+    """Write the squared distance of each cell to the nearest filled one, in voxels.
 
-    Cells are closed boxes: neighbours have distance 0. All arrays are flat, x fastest; `other` is scratch.
+    A distance transform, axis by axis. Cells are closed boxes: neighbours have distance 0. Arrays are flat, x fastest;
+    `other` is scratch.
     """
     for k in range(filled.shape[0]):
         bounds[k] = np.float32(0.0) if filled[k] else np.float32((CELL * FARTHEST) ** 2)
@@ -108,7 +113,7 @@ def squared_gaps(filled: NDArray[np.bool_], size: GridSize, bounds: Floats32, ot
 
 @kernel(forceinline=True)
 def least_along(bounds: Floats32, k: int, stride: int, place: int, end: int) -> np.float32:
-    """Return the least bound + squared gap over the cells in line with cell k along one axis.
+    """Return the least bound + squared gap over the cells in line with cell k.
 
     These are `stride` apart in the arrays; k is number `place` of `end` of them. Cells `step` apart leave step - 1 cells between.
     """

@@ -1,11 +1,11 @@
-"""What is said of a hit: its depth and kind, and, when it is asked for, where it is and its normal.
+"""Depth and kind of hits, and on demand their position and normal.
 
 Lock and Wills §5 report the collision points; depth and normal are beyond the paper. A shell point stands for a piece of surface
-about its foot (`normals.py`), so it is the foot that is measured: its distance from the map's body by the distance band
-(`distance_band.py`), and its depth, 0 where it is outside. A point in a filled voxel is a hit wherever its foot is, and one
-that is only near a map when its foot is inside (`keep_hits`): depths begin at 0, wherever the voxels are. The normal is the way
-out of the map's body, along the gradient of the band, or where that cannot be trusted against the shell's own normal, turned so
-that it leads from body a into body b. The area is what a point stands for as seen along the normal: walls along it have none.
+about its foot (`normals.py`), so the foot is measured: its distance from the map's body by the distance band
+(`distance_band.py`), and its depth, 0 where it is outside. A point in a filled voxel is a hit wherever its foot is, a point
+that is only near a map when its foot is inside (`keep_hits`): depths begin at 0, wherever the voxels are. The normal leads
+out of the map's body along the gradient of the band, or where that cannot be trusted against the shell's own normal, and is turned
+to point from body a into body b. The area is the point's share of the surface seen along the normal: walls along it have none.
 A deep point (a body inside another) is measured in the same way, as deep as the band reaches; it has no area.
 """
 
@@ -44,7 +44,10 @@ from jostle.methods.voxmap.shape_arrays import (
 
 
 class HitSource(NamedTuple):
-    """Who gives the points of hits, of a shell or deep ones, and who has the map: shapes, bodies, and how one lies in the other."""
+    """The bodies and shapes that give and take the points of hits, and their frame.
+
+    The giver has the shell or the deep points, the taker the map.
+    """
 
     pair: int
     giver: int
@@ -56,7 +59,7 @@ class HitSource(NamedTuple):
 
 
 class MeasuredHits(NamedTuple):
-    """Bodies (2,n), kind (n,), signed distance (n,), depth (n,) and the gradient of the distance (n,3)."""
+    """Bodies (2,n), kind, signed distance and depth (n,), gradient (n,3)."""
 
     bodies: Ints
     kind: NDArray[np.uint8]
@@ -66,7 +69,7 @@ class MeasuredHits(NamedTuple):
 
 
 class DescribedHits(NamedTuple):
-    """Segment (n,2,3) from body a to body b, unit normal (n,3) from a into b, area (n,) and place (n,3)."""
+    """Segment (n,2,3) from a to b, normal (n,3) from a into b, area (n,), place (n,3)."""
 
     segment: Floats
     normal: Floats
@@ -75,11 +78,11 @@ class DescribedHits(NamedTuple):
 
 
 class DescribedSource(NamedTuple):
-    """What the hits of one source have in common."""
+    """The data that the hits of one source share."""
 
     middle: Vec3  # of the shell
     map_middle: Vec3  # of the map's body, in voxels
-    square: float  # of the shell voxel's edge, or 0 where areas do not count
+    square: float  # of the shell voxel's edge, 0 where areas do not count
     giver_pose: MapFrame
     taker_pose: MapFrame
     gives_a: bool
@@ -87,7 +90,7 @@ class DescribedSource(NamedTuple):
 
 @kernel(forceinline=True)
 def band_of(shape: ShapeArrays, step: float) -> DistanceBand:
-    """Return the distance band of a shape, its distances in units of `band_step` / `step`."""
+    """Return the distance band of a shape in units of `band_step` / `step`."""
     size, more = map_size(shape), 2 * MARGIN + 7
     blocks = GridSize((size.x + more) >> 3, (size.y + more) >> 3, (size.z + more) >> 3)
     return DistanceBand(shape.band_first, shape.band_values, blocks, step)
@@ -101,7 +104,7 @@ def shell_point(points: Rows[float32], point: int) -> Vec3:
 
 @kernel(forceinline=True)
 def point_of_hit(points: Rows[float32], giver: ShapeArrays, point: int) -> Vec3:
-    """Return the point of a hit, or with feet for points its foot, about the middle of its shell."""
+    """Return the point (or foot) of a hit relative to the middle of its shell."""
     if point >= 0:
         return shell_point(points, point)
     return minus(point_from(giver.deep, -3 * (point + 1)), point_from(giver.numbers.middle, 0))
@@ -109,7 +112,10 @@ def point_of_hit(points: Rows[float32], giver: ShapeArrays, point: int) -> Vec3:
 
 @kernel
 def keep_hits(tasks: Ints, frames: Floats, shapes: Addresses, rows: Ints, pair_hit: Bytes) -> int:
-    """Keep the rows (task, point, hit) (3,n) with a hit or a foot inside of the map's body; mark their pairs; return how many."""
+    """Keep the rows (3,n) of hits and of points with a foot inside; return how many.
+
+    Rows are (task, point, hit). Pairs of kept rows are marked in `pair_hit`.
+    """
     row, count, kept = 0, rows.shape[1], 0
     while row < count:
         number = as_int64(rows[FOUND_TASK, row])
@@ -131,7 +137,7 @@ def keep_hits(tasks: Ints, frames: Floats, shapes: Addresses, rows: Ints, pair_h
 
 @kernel
 def source_of_hit(tasks: Ints, frames: Floats, shapes: Addresses, poses: Floats, number: int, point: int) -> HitSource:
-    """Return the source of a hit, with the frame of its task, or for deep points that of the way back."""
+    """Return the source of a hit; its frame is reversed for deep points."""
     task = task_at(tasks, number)
     if point >= 0:
         return HitSource(task.pair, task.shell, task.shell_body, task.map, task.map_body, False, frame_at(frames, number))
@@ -143,7 +149,7 @@ def source_of_hit(tasks: Ints, frames: Floats, shapes: Addresses, poses: Floats,
 
 @kernel(forceinline=True)
 def end_of_source(rows: Ints, first: int, end: int) -> int:
-    """Return where the rows of one source end that begin with `first`."""
+    """Return the end of the rows that share the source of row `first`."""
     row = first + 1
     while row < end and rows[0, row] == rows[0, first] and (rows[1, row] < 0) == (rows[1, first] < 0):
         row += 1
@@ -155,7 +161,7 @@ def measure_hits(
     tasks: Ints, frames: Floats, shapes: Addresses, poses: Floats, pair_a: Ints, pair_b: Ints, rows: Ints, begin: int, end: int,
     out: MeasuredHits,
 ) -> None:  # fmt: skip
-    """Measure the hits begin … end - 1 of rows (2,n): bodies, kinds, distances, depths and gradients."""
+    """Measure the hits begin … end - 1 of rows (2,n) into `out`."""
     row = begin
     while row < end:
         source = source_of_hit(tasks, frames, shapes, poses, as_int64(rows[0, row]), as_int64(rows[1, row]))
@@ -186,9 +192,9 @@ def voxel_corner(at: Vec3) -> Vec3:
 
 @kernel
 def voxel_of_hit(target: ShapeArrays, at: Vec3, foot: Vec3) -> Vec3:
-    """Return the corner of the filled voxel that holds a point, or one within the slack, since the look-up rounds to float32.
+    """Return the corner of the filled voxel of a point, else of its foot's.
 
-    Else that of the voxel of its foot.
+    Neighbours within the slack count, since the look-up rounds to float32.
     """
     corner = voxel_corner(at)
     if is_filled(target, at):
@@ -204,7 +210,10 @@ def voxel_of_hit(target: ShapeArrays, at: Vec3, foot: Vec3) -> Vec3:
 
 @kernel(forceinline=True)
 def described_source(source: HitSource, giver: ShapeArrays, taker: ShapeArrays, poses: Floats, gives_a: bool) -> DescribedSource:
-    """Return what all hits of a source need. Of two shells only the one that would be looked up alone has areas."""
+    """Return the data that all hits of a source share.
+
+    Of two shells only the one that would be looked up alone has areas.
+    """
     counts = choose_shell(giver, taker) if gives_a else not choose_shell(taker, giver)
     voxel, edge = giver.numbers.voxel, taker.numbers.voxel
     from_corner = minus(point_from(taker.numbers.middle, 0), point_from(taker.numbers.origin, 0))
@@ -231,11 +240,11 @@ def describe_hit(
     origin = point_from(taker.numbers.origin, 0)
     centre = plus(origin, times(edge, Vec3(corner.x + 0.5, corner.y + 0.5, corner.z + 0.5)))
     normal = in_map = Vec3(0.0, 0.0, 0.0)
-    if not source.is_deep:  # for all, wanted or not: to ask first takes longer
+    if not source.is_deep:  # computed even if unused: a test costs more
         normal = shell_point(giver.normals, point)
         in_map = times(edge, turned_by(source.frame, normal))
     out_of_map = way_out(gradient, in_map, minus(at, common.map_middle))
-    # Out of the taker is out of b where the giver is a: the other way round from a into b.
+    # Where the giver is a, out of the taker is out of b: the opposite of from a into b.
     mine, sign = (0, -1.0) if common.gives_a else (1, 1.0)
     in_world = times(sign, turned_by(common.taker_pose, out_of_map))
     shrink = 1.0 / math.sqrt(dot(in_world, in_world))
@@ -252,12 +261,12 @@ def describe_hits(
     tasks: Ints, frames: Floats, shapes: Addresses, poses: Floats, pair_a: Ints, rows: Ints, begin: int, end: int, gradient: Floats,
     out: DescribedHits,
 ) -> None:  # fmt: skip
-    """Describe the hits begin … end - 1 of rows (2,n), with the gradients (n,3) of `measure_hits`.
+    """Describe the hits begin … end - 1 of rows (2,n), by their gradients.
 
     The ends of a segment are the foot and the centre of the voxel; the place is the foot. Areas count for one of two shells, so
     that no overlap counts twice.
     """
-    # Without owners: counting references to them in the loop would take longer than the rest of it.
+    # Borrowed: counting references in the loop would cost more than the rest of it.
     written = DescribedHits(borrowed(out.segment), borrowed(out.normal), borrowed(out.area), borrowed(out.place))
     row = begin
     while row < end:
@@ -272,7 +281,10 @@ def describe_hits(
 
 @kernel
 def deepest_of_each_pair(row_pair: Ints, distance: Floats, chosen: NDArray[np.int64]) -> int:
-    """Write the row with the least distance of each run of one pair, the first of equal ones, and return how many there are."""
+    """Write the row of least distance of each run of one pair; return their number.
+
+    Ties go to the first row.
+    """
     found = 0
     for row in range(row_pair.shape[0]):
         if row == 0 or row_pair[row] != row_pair[row - 1]:

@@ -1,5 +1,6 @@
-"""Meshes that cannot be voxelised as solids: open ones, and those of which no ray meets an inside. Each error says where, and what
-to do.
+"""Errors for meshes without a solid inside: open ones, and ones no ray meets.
+
+Each error says where, and what to do.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ import numpy as np
 
 from jostle.errors import InputError
 from jostle.methods.voxmap.memory import surface_area
-from jostle.methods.voxmap.voxel_size import VoxelSettings, reach_of
+from jostle.methods.voxmap.voxel_size import reach_of
 from jostle.shapes.leaks import leak_of
 
 if TYPE_CHECKING:
+    from jostle.methods.voxmap.method import Voxmap
     from jostle.shapes.mesh import Mesh
 
 
 def check_closed(mesh: Mesh) -> None:
-    """Raise for an open mesh, naming the first edge through which it leaks and how many there are."""
+    """Raise for an open mesh, naming its first open edge and their number."""
     if mesh.is_closed:
         return
     leak, cure = leak_of(mesh), "close it, or take its surface alone with surface_only=True"
@@ -27,8 +29,8 @@ def check_closed(mesh: Mesh) -> None:
     raise InputError(f"mesh {mesh.name!r} is open and has no inside: {leak}; {cure}")
 
 
-def refuse_empty(mesh: Mesh, voxel: float, axis: int, settings: VoxelSettings) -> None:
-    """Raise for a closed mesh of which no ray meets the inside."""
+def refuse_empty(mesh: Mesh, voxel: float, axis: int, settings: Voxmap) -> None:
+    """Raise for a closed mesh whose inside no ray meets."""
     thickness = 2.0 * abs(mesh.volume) / max(surface_area(mesh), np.finfo(float).tiny)
     name = f"mesh {mesh.name!r}"
     if thickness <= 1e-9 * voxel:

@@ -1,16 +1,16 @@
-"""The look-up: points of one body's shell into the voxels of another's map, for all pairs of bodies in one call.
+"""The look-up of shell points in the voxels of maps, for all pairs at once.
 
 Lock and Wills §5: each shell point is brought into the frame of the map, its voxel is the whole part of its coordinates, and a hit
-is a point in a filled voxel. One relative pose for each pair, solved for in float64 (`place_shells`); points in float32, eight at a
-time (`look_up_shells`). Their rounding is below 2⁻²⁴·√3·(7P + 4N) voxels, P the radius of the shell and N the size of the map in
-voxels of the map: below 0.0022 for the `MOST_ACROSS` = 2048 voxels that a map may have along an edge, and independent of where
+is a point in a filled voxel. Each pair has one relative pose, solved for in float64 (`place_shells`); points are float32, eight at
+a time (`look_up_shells`). Their rounding is below 2⁻²⁴·√3·(7P + 4N) voxels, P the radius of the shell and N the size of the map in
+voxels of the map: below 0.0022 for the `MOST_ACROSS` = 2048 voxels that a map may have along an edge, wherever
 in the world the bodies are; the guarantee leaves 0.0028 for it (README).
 
-A point near a map may be outside of its voxels while its foot, the nearest point of its surface (`normals.py`), is inside of the
-body. Where a map has a distance band, such points are found by the bits of voxels near the body (`distance_band.near_words`), to be
+A point near a map may be outside its voxels while its foot, the nearest point of its surface (`normals.py`), is inside the
+body. Where a map has a distance band, such points are found by the bits of voxels near the body (`distance_band.near_words`) and
 decided by their feet (`hits.py`).
 
-Beyond the paper: groups of points that are certain to hit nothing are passed over (`groups.py`), and where no point of a shell
+Beyond the paper: groups of points that cannot hit are skipped (`groups.py`), and where no point of a shell
 hits, the deep points of the map's body are looked up in the map of the shell's (`look_up_deep_points`): it may lie inside.
 
 Structs and stages instead of scalars cost 5.5 % on a map of 160 voxels across without groups and depths, at most 3.5 % on others.
@@ -60,26 +60,26 @@ from jostle.methods.voxmap.shape_arrays import (
     write_task,
 )
 
-MOST_ACROSS = 2048  # voxels along an edge of a map: what float32 leaves of 0.0028 voxels
-BLOCK = 8  # points that are looked up at once
+MOST_ACROSS = 2048  # voxels along an edge of a map: keeps float32 rounding below 0.0028 voxels
+BLOCK = 8  # points looked up at once
 GROUP = 32  # points with a ball about them
-PIECE = 256  # points: eight groups, whose balls are tried at once
+PIECE = 256  # points: eight groups, whose balls are tested at once
 CELL = 8  # voxels along an edge of a cell of the coarse map
 POINT_BLOCK = 3 * BLOCK  # numbers of eight points
 BALL_BLOCK = 4 * BLOCK  # numbers of eight balls
 
-# Which hits are wanted.
+# Row modes.
 ALL, ONE_PER_PAIR, ONE = range(3)
-# Rows of what is found.
+# Rows of `found`.
 FOUND_TASK, FOUND_POINT, FOUND_HIT = range(3)
 
 SLACK = 0.01  # voxels
-STRETCH = 1.0 + 4e-5  # poses that are not quite orthonormal may stretch a ball by this share
-ROUNDING = 1.5e-6  # of the radius of a shell: what float32 takes of a point and of the middle of its ball, 2⁻²⁴·√3·7 each
+STRETCH = 1.0 + 4e-5  # a pose that is not quite orthonormal may stretch a ball by this much
+ROUNDING = 1.5e-6  # share of a shell's radius: float32 rounding of a point and of its ball's centre, 2⁻²⁴·√3·7 each
 
 
 class LookUpState(Record):
-    """Where a look-up stands."""
+    """Where a look-up stopped."""
 
     next_task: int64
     next_piece: int64
@@ -91,7 +91,7 @@ view_state = record_viewer(LookUpState)
 
 
 class Lanes3(NamedTuple):
-    """Eight points, or one in all lanes."""
+    """Eight points, or one point in all lanes."""
 
     x: Singles
     y: Singles
@@ -99,7 +99,7 @@ class Lanes3(NamedTuple):
 
 
 class LaneFrame(NamedTuple):
-    """A frame, each of its numbers in all lanes."""
+    """A frame with each number in all lanes."""
 
     x: Lanes3
     y: Lanes3
@@ -108,7 +108,7 @@ class LaneFrame(NamedTuple):
 
 
 class PlacedShell(NamedTuple):
-    """A shell in the voxels of a map: its points and balls, its frame, and what is added to the radii of balls."""
+    """A shell in the voxels of a map: points, balls, frame, growth of the balls."""
 
     points: Any
     balls: Any
@@ -119,7 +119,7 @@ class PlacedShell(NamedTuple):
 
 
 class VoxelBits(NamedTuple):
-    """A bit for each voxel of a grid, and the ends of the grid."""
+    """One bit per voxel of a grid, and the ends of the grid."""
 
     words: Any
     end: Lanes3
@@ -128,7 +128,7 @@ class VoxelBits(NamedTuple):
 
 
 class CoarseBounds(NamedTuple):
-    """A lower bound of the distance from what may be hit for each cell of a grid."""
+    """A lower bound of the distance to any hit for each cell of a grid."""
 
     bounds: Any
     row: np.int32
@@ -136,7 +136,10 @@ class CoarseBounds(NamedTuple):
 
 
 class SearchedMap(NamedTuple):
-    """What shell points are looked up in. Where points near the body are wanted, `near` and `coarse` are on the band's lattice."""
+    """The map that points are looked up in.
+
+    Where points near the body are wanted, `near` and `coarse` are on the band's lattice.
+    """
 
     filled: VoxelBits
     near: VoxelBits
@@ -146,7 +149,7 @@ class SearchedMap(NamedTuple):
 
 
 class FoundRows(NamedTuple):
-    """Where rows are written: task, point, and whether the point is in a filled voxel."""
+    """Output rows: task, point, and whether the point is in a filled voxel."""
 
     task: Ints
     point: Ints
@@ -154,7 +157,7 @@ class FoundRows(NamedTuple):
 
 
 class PieceHits(NamedTuple):
-    """The rows after a piece, its points that were looked up, and whether one is in a filled voxel."""
+    """Rows after a piece, its points looked up, and if one is in a filled voxel."""
 
     rows: int
     look_ups: int
@@ -163,25 +166,19 @@ class PieceHits(NamedTuple):
 
 @kernel(forceinline=True)
 def choose_shell(a: ShapeArrays, b: ShapeArrays) -> bool:
-    """Return whether the first of two bodies gives the shell: the smaller voxel, then the fewer points, then the lower number."""
+    """Return whether body a gives the shell: smaller voxel, then fewer points, then a."""
     if a.numbers.voxel != b.numbers.voxel:
         return a.numbers.voxel < b.numbers.voxel
     return a.numbers.point_count <= b.numbers.point_count
 
 
 @kernel(forceinline=True)
-def outside_by(target: ShapeArrays, at: Vec3) -> float:
-    """Return the squared distance of a point, in voxels from the corner of a map, from the box of the map."""
-    size = map_size(target)
-    dx, dy, dz = max(0.0, -at.x, at.x - size.x), max(0.0, -at.y, at.y - size.y), max(0.0, -at.z, at.z - size.z)
-    return dx * dx + dy * dy + dz * dz
-
-
-@kernel(forceinline=True)
 def ball_misses_map(frame: MapFrame, shell: ShapeArrays, target: ShapeArrays) -> bool:
-    """Return whether the ball about a shell is off the box of a map by more than a voxel."""
+    """Return whether the ball about a shell is more than a voxel off the box of a map."""
+    at, size = frame.shift, map_size(target)
+    dx, dy, dz = max(0.0, -at.x, at.x - size.x), max(0.0, -at.y, at.y - size.y), max(0.0, -at.z, at.z - size.z)
     reach = shell.numbers.radius / target.numbers.voxel * STRETCH + (1.0 + SLACK)
-    return outside_by(target, frame.shift) > reach * reach
+    return dx * dx + dy * dy + dz * dz > reach * reach
 
 
 @kernel
@@ -189,15 +186,15 @@ def place_shells(
     body_a: Ints, body_b: Ints, begin: int, end: int, shape_of_body: Ints, shapes: Addresses, poses: Floats, both: bool,
     tasks: Ints, count: int, frames: Floats,
 ) -> int:  # fmt: skip
-    """Add to `count` tasks (n,TASK) and frames (n,4,3) one for each shell of the pairs begin … end - 1 that may meet a map.
+    """Add a task (n,TASK) and frame (n,4,3) for each shell that may meet a map.
 
-    Returns how many there are then. A shell and the voxels of its body lie in the box of its map, but for less than a voxel, and
-    in its ball: a pair is left out when the ball of either misses the box of the other.
+    Takes the pairs begin … end - 1 and returns the new count. A shell and the voxels of its body lie in the box of its map, but for
+    less than a voxel, and in its ball: a pair is skipped when the ball of either misses the box of the other.
     """
     relative = np.empty((4, 4))
     for pair in range(begin, end):
         a, b = as_int64(body_a[pair]), as_int64(body_b[pair])
-        # With both, the shell of the lower body comes first, whichever it is.
+        # With both, the shell of the lower body comes first.
         from_a = both or choose_shell(open_shape(shapes, shape_of_body[a]), open_shape(shapes, shape_of_body[b]))
         for turn in range(2):
             giver, taker = (a, b) if from_a == (turn == 0) else (b, a)
@@ -224,25 +221,25 @@ def splat(a: Vec3) -> Lanes3:
 
 @kernel(forceinline=True)
 def row_times(row: Lanes3, p: Lanes3, shift: Singles) -> Singles:
-    """Return one coordinate of eight points under a frame."""
+    """Return one coordinate of eight points in a frame."""
     return f32x8_multiply_add(row.x, p.x, f32x8_multiply_add(row.y, p.y, f32x8_multiply_add(row.z, p.z, shift)))
 
 
 @kernel(forceinline=True)
 def eight_placed(frame: LaneFrame, p: Lanes3) -> Lanes3:
-    """Return eight points under a frame."""
+    """Return eight points in a frame."""
     return Lanes3(row_times(frame.x, p, frame.shift.x), row_times(frame.y, p, frame.shift.y), row_times(frame.z, p, frame.shift.z))
 
 
 @kernel(forceinline=True)
 def eight_shifted(p: Lanes3, by: Singles) -> Lanes3:
-    """Return eight points moved by the same along each axis."""
+    """Return eight points moved by the same amount along each axis."""
     return Lanes3(f32x8_add(p.x, by), f32x8_add(p.y, by), f32x8_add(p.z, by))
 
 
 @kernel(forceinline=True)
 def eight_bits(bits: VoxelBits, p: Lanes3) -> np.uint32:
-    """Return the mask of those of eight points whose voxel has its bit set."""
+    """Return the mask of the points, of eight, whose voxel has its bit set."""
     return bits_at(bits.words, p.x, p.y, p.z, bits.end.x, bits.end.y, bits.end.z, bits.row, bits.slab)
 
 
@@ -276,7 +273,7 @@ def coarse_bounds_of(bounds: Rows[float32], size: GridSize) -> CoarseBounds:
 
 @kernel(forceinline=True)
 def searched_map(target: ShapeArrays, with_near: bool) -> SearchedMap:
-    """Return what points are looked up in; points near the body are wanted `with_near` if it has a distance band."""
+    """Return the map for a look-up, `with_near` with the voxels near it, if any."""
     size = map_size(target)
     filled = voxel_bits(target.words, size)
     wants_near = with_near and target.near.shape[0] > 0
@@ -289,7 +286,10 @@ def searched_map(target: ShapeArrays, with_near: bool) -> SearchedMap:
 
 @kernel(forceinline=True)
 def groups_that_may_hit(shell: PlacedShell, target: SearchedMap, piece: int) -> np.uint32:
-    """Return the mask of the eight groups of a piece whose balls may reach what is looked for, by the bounds of `groups.py`."""
+    """Return the mask of the eight groups of a piece whose balls may reach a hit.
+
+    The bounds are those of `groups.py`.
+    """
     at = BALL_BLOCK * piece
     centre = Lanes3(f32x8_load(shell.balls, at), f32x8_load(shell.balls, at + BLOCK), f32x8_load(shell.balls, at + 2 * BLOCK))
     reach = f32x8_multiply_add(f32x8_load(shell.balls, at + 3 * BLOCK), shell.stretch, shell.slack)
@@ -308,7 +308,7 @@ def groups_that_may_hit(shell: PlacedShell, target: SearchedMap, piece: int) -> 
 
 @kernel(forceinline=True)
 def look_up_block(shell: PlacedShell, target: SearchedMap, block: int) -> tuple[np.uint32, np.uint32]:
-    """Return the masks of those of eight points that are hits, or near where that is wanted, and of those in filled voxels."""
+    """Return the masks of eight points that are hits or near, and in filled voxels."""
     at = POINT_BLOCK * block
     p = Lanes3(f32x8_load(shell.points, at), f32x8_load(shell.points, at + BLOCK), f32x8_load(shell.points, at + 2 * BLOCK))
     p = eight_placed(shell.frame, p)
@@ -323,7 +323,7 @@ def look_up_block(shell: PlacedShell, target: SearchedMap, block: int) -> tuple[
 
 @kernel(forceinline=True)
 def write_found(found: FoundRows, rows: int, task: int, block: int, near: np.uint32, hit: np.uint32) -> int:
-    """Append a row for each point of a block in a mask; return how many rows there are then."""
+    """Append a row for each point of a block in a mask; return the new row count."""
     while near != 0:
         lane = lowest_bit(near)
         found.task[rows] = task
@@ -338,7 +338,10 @@ def write_found(found: FoundRows, rows: int, task: int, block: int, near: np.uin
 def look_up_piece(
     shell: PlacedShell, target: SearchedMap, groups: np.uint32, task: int, piece: int, row_mode: int, found: FoundRows, rows: int
 ) -> PieceHits:
-    """Look up the points of some groups of a piece; where one row is enough, up to the first group with one."""
+    """Look up the points of some groups of a piece.
+
+    Where one row is enough, stop after the first group with one.
+    """
     before, look_ups, lanes = rows, 0, np.uint64(0)
     while groups != 0:
         begin = (PIECE * piece + GROUP * lowest_bit(groups)) // BLOCK
@@ -359,10 +362,11 @@ def look_up_shells(
     tasks: Ints, frames: Floats, shapes: Addresses, grouped: bool, with_near: bool, row_mode: int, operations: int,
     state_memory: NDArray[np.void], pair_hit: Bytes, found: Ints,
 ) -> int:  # fmt: skip
-    """Go on with the look-ups of tasks (n,TASK) for so many points; hits are appended to `found` (3,k): task, point, 1; in order.
+    """Resume the look-ups of tasks (n,TASK) for about `operations` points.
 
-    With `with_near`, for all rows only, points near a body with a distance band are appended as well (task, point, 0). Stops where
-    the rows might not hold the hits of another piece. Returns the points looked up.
+    Hits are appended in order to `found` (3,k): task, point, 1. With `with_near`, for all rows only, points near a body with
+    a distance band are appended as well (task, point, 0). Stops where the rows might not hold the hits of another piece.
+    Returns the points looked up.
     """
     state = view_state(state_memory)
     used, rows, number, piece = 0, state.rows, state.next_task, state.next_piece
@@ -388,7 +392,7 @@ def look_up_shells(
                 if hits.in_filled:
                     pair_hit[task.pair] = 1
                 rows = hits.rows
-                if row_mode != ALL:  # one is enough, and which one must not depend on the pieces
+                if row_mode != ALL:  # one is enough; which one must not depend on the pieces
                     rows = state.rows + 1
                     piece = task.end_piece
                 state.rows = rows
@@ -404,9 +408,9 @@ def look_up_shells(
 
 @kernel
 def look_up_deep_points(tasks: Ints, shapes: Addresses, poses: Floats, pair_hit: Bytes, rows: Ints) -> int:
-    """Write rows (task, -1 - k) for deep points k of map bodies that lie in the shell bodies, for pairs without a hit.
+    """Write rows (task, -1 - k) for deep points k inside the shell's body.
 
-    Returns how many there are; rows beyond the end are counted and not written.
+    Only for pairs without a hit. Returns the number of rows; rows beyond the end are counted and not written.
     """
     found = 0
     relative = np.empty((4, 4))

@@ -1,9 +1,9 @@
-"""What a shape takes while it is prepared, and the accuracy that fits; refused before anything is allocated.
+"""The memory for preparing a shape, checked before anything is allocated.
 
 Counted are the map, the map of the shell (√8 times as large, dropped afterwards), rays and crossings, shell points with
-normals, the scratch of the deep points, and the distance band. What grows with the surface is estimated from the area of the
-faces. Not counted is what grows with the number of faces, the same at every accuracy: some 800 bytes each while normals are made
-(measured: 63 MB for 82,000 faces).
+normals, the scratch of the deep points, and the distance band. Parts that grow with the surface are estimated from the area of
+the faces. Not counted is what grows with the number of faces, the same at every accuracy: about 800 bytes each while normals are
+made (measured: 63 MB for 82,000 faces).
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import numpy as np
 from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.methods.voxmap.look_up import MOST_ACROSS
-from jostle.methods.voxmap.voxel_size import SHELL_SHARE, VoxelSettings, reach_of, solid_bounds, voxel_edge
+from jostle.methods.voxmap.voxel_size import SHELL_SHARE, reach_of, solid_bounds, voxel_edge
 
 if TYPE_CHECKING:
+    from jostle.methods.voxmap.method import Voxmap
     from jostle.shapes.mesh import Mesh
 
 RAY_BYTES = 8 + 4 * 9  # where its crossings start, and four crossings
@@ -27,11 +28,14 @@ POINTS_PER_SQUARE = 1.6  # shell points for each square of the shell voxel's edg
 DEEP_BYTES = 16  # for each word: interior voxels, nodes, parents
 BAND_BYTES_PER_SQUARE = 75  # for each square of the voxel's edge, scratch included
 BAND_BYTES_PER_BLOCK = 4 + 64  # its number, and the bits of voxels near the surface
-LARGEST_MAP = 2**31 - 2  # words: they are numbered in 32 bits while components are sought
+LARGEST_MAP = 2**31 - 2  # words: the search for components numbers them in 32 bits
 
 
 def needed_bytes(extent: Floats, area: float, voxel: float, depth: bool, surface_only: bool) -> tuple[float, float]:
-    """Return the bytes of the map alone, and those at the worst moment of the preparation; extent (3,): edges of the box."""
+    """Return the bytes of the map alone, and the peak of its preparation.
+
+    extent (3,) is the size of the box.
+    """
     margin = 2.0 if surface_only else 0.0
     words = _words(extent / voxel + margin)
     shell_words = _words(extent / (voxel * SHELL_SHARE))
@@ -56,21 +60,23 @@ def surface_area(mesh: Mesh) -> float:
     return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
 
 
-def check_memory(mesh: Mesh, settings: VoxelSettings) -> None:
-    """Raise when a mesh would need more than the settings allow; the error says what would fit."""
+def check_memory(mesh: Mesh, settings: Voxmap) -> None:
+    """Raise for a mesh that needs more memory than allowed, with what would fit."""
     lower, upper = solid_bounds(mesh)
     extent, area = upper - lower, surface_area(mesh)
     voxel = voxel_edge(mesh, settings)
 
-    def fits(voxel: float) -> bool:
+    def needed(voxel: float) -> tuple[float, float]:
         with np.errstate(over="ignore"):
-            map_bytes, all_bytes = needed_bytes(extent, area, voxel, settings.depth, settings.surface_only)
+            return needed_bytes(extent, area, voxel, settings.depth, settings.surface_only)
+
+    def fits(voxel: float) -> bool:
+        map_bytes, all_bytes = needed(voxel)
         return all_bytes <= settings.memory and map_bytes <= 8.0 * LARGEST_MAP
 
     if fits(voxel):
         return
-    with np.errstate(over="ignore"):
-        map_bytes, all_bytes = needed_bytes(extent, area, voxel, settings.depth, settings.surface_only)
+    map_bytes, all_bytes = needed(voxel)
     coarsest = float(extent.max())
     owner = f"mesh {mesh.name!r}: at this accuracy the map has voxels of {voxel:.4g} and takes {_readable(map_bytes)}"
     problem = f"{owner}, its preparation {_readable(all_bytes)} in all; memory is {_readable(settings.memory)}"
@@ -82,13 +88,12 @@ def check_memory(mesh: Mesh, settings: VoxelSettings) -> None:
     while high > 1.001 * low:
         between = math.sqrt(low * high)
         low, high = (low, between) if fits(between) else (between, high)
-    accuracy = rounded_up(high * reach_of(settings))
-    across = math.floor(coarsest / high)
+    accuracy, across = rounded_up(high * reach_of(settings)), math.floor(coarsest / high)
     raise InputError(f"{problem}. accuracy={accuracy:g} (or across={across}) fits; or pass a larger memory")
 
 
-def check_size(mesh: Mesh, settings: VoxelSettings) -> None:
-    """Raise for a map that is longer than float32 can tell voxels apart."""
+def check_size(mesh: Mesh, settings: Voxmap) -> None:
+    """Raise for a map too long for float32 to separate its voxels."""
     lower, upper = solid_bounds(mesh)
     longest, voxel = float((upper - lower).max()), voxel_edge(mesh, settings)
     if longest > MOST_ACROSS * voxel:
@@ -100,7 +105,7 @@ def check_size(mesh: Mesh, settings: VoxelSettings) -> None:
 
 
 def rounded_up(value: float) -> float:
-    """Return a number of three digits that is not smaller."""
+    """Return a value rounded up to three digits."""
     scale = 10.0 ** (math.floor(math.log10(value)) - 2)
     return math.ceil(value / scale) * scale
 

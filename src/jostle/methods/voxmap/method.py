@@ -1,12 +1,12 @@
-"""Voxmap: the shell points of one body are looked up in the filled voxels of another (Lock and Wills 2000, VoxColliDe).
+"""Voxmap: shell points of one body looked up in the filled voxels of another.
 
-For rigid solids, concave ones too: a map of voxels and a shell of points are made of each mesh once (`shape.py`), and then each
-point of a shell costs one look-up, whatever the meshes. Accuracy is traded for speed: a hit is never farther than the accuracy
-away, and nothing is missed when both solids, eroded by it, still meet. Parts and holes thinner than a voxel are outside of
-that; the README has the proof and what was found where.
+Lock and Wills (2000), VoxColliDe. For rigid solids, convex or concave: each mesh is prepared once as a map of voxels and a shell of
+points (`shape.py`); then each shell point costs one look-up, whatever the meshes. Accuracy is traded for speed: a hit is never
+farther than the accuracy away, and nothing is missed when both solids, eroded by it, still meet. Parts and holes thinner than a
+voxel are excluded; the README has the proof and the measurements.
 
 Beyond the paper: signed distances, normals, bodies wholly inside another, open meshes as surfaces (`surface_only`), and groups
-of points that are passed over (`grouped`).
+of points that are skipped (`grouped`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from jostle.interface.method import Progress
 from jostle.interface.traits import Answer, Guarantee, Need, Semantics, Traits, within_resolution, within_share
 from jostle.methods.voxmap.detector import VoxmapDetector
 from jostle.methods.voxmap.look_up import MOST_ACROSS
-from jostle.methods.voxmap.memory import check_memory, check_size
 from jostle.methods.voxmap.shape import VoxelShape, prepare
 from jostle.methods.voxmap.voxel_size import reach_of
 from jostle.shapes.mesh import Mesh
@@ -32,7 +31,7 @@ OPEN = "Voxmap(surface_only=True) takes it as a surface, and wide_tree takes it 
 
 @dataclass(frozen=True)
 class Voxmap:
-    """Voxel maps and point shells; contact points, normals and depths within an accuracy.
+    """Voxel maps and point shells: contacts with depths, within an accuracy.
 
     Parameters
     ----------
@@ -40,22 +39,22 @@ class Voxmap:
         World units: bodies farther apart than this are never reported, solids that still meet when each is eroded by it always are.
         The voxels of all bodies are as large as that allows, 0.63 of it (with `surface_only` 0.29).
     across : int
-        Without an accuracy: voxels along the longest edge of each body's box, at most 2048. The accuracy of a pair of bodies
+        Without an accuracy: voxels along the longest edge of each body's box, at most 2048. The accuracy of a body pair
         is then 1.58 voxels (with `surface_only` 3.4) of the body with the larger ones.
     axis : {None, 0, 1, 2}
-        The axis of the body along which rays are cast; None takes the shortest edge of its box.
+        Body axis along which rays are cast; None takes the shortest edge of its box.
     both : bool
         Look up both shells of a pair, each in the other's map; by default only that of the body with the smaller voxels.
     surface_only : bool
-        Meshes stand for their surfaces, not for the solid inside; they may be open. Those that share a point are always reported.
+        Meshes stand for their surfaces, not for the solid inside, and may be open. Surfaces that share a point are always reported.
     broad : str or BroadPhase, optional
-        The broad phase that chooses the pairs of bodies; None takes all pairs.
+        The broad phase that selects the body pairs; None tests all pairs.
     grouped : bool
-        Pass over groups of points that are certain to hit nothing. The hits are the same; False takes every point, as in the paper.
+        Skip groups of points that cannot hit. The hits are the same; False looks up every point, as in the paper.
     memory : int
-        The most bytes that preparing one mesh may take, without what its faces alone take (some 800 each for a moment).
+        Limit in bytes for preparing one mesh, without the memory for its faces (about 800 bytes each for a moment).
     depth : bool
-        Keep signed distances near the surface, so that contacts have a depth, and begin where surfaces touch. They take some
+        Keep signed distances near the surface, so that contacts have a depth and begin where surfaces touch. They take
         3 to 20 times the bytes of the map.
     """
 
@@ -84,14 +83,14 @@ class Voxmap:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Within the accuracy, or within a share of the longest edge of the larger body's box."""
+        """Within the accuracy, or a share of the longest edge of the larger body's box."""
         if self.accuracy is not None:
             return within_resolution(self.accuracy)
         return within_share(reach_of(self) / self.across)
 
     @property
     def traits(self) -> Traits:
-        """Solids within the accuracy; rigid, and closed unless surfaces were asked for."""
+        """Solids within the accuracy; rigid, and closed unless `surface_only`."""
         answers = {Answer.POINTS: self.guarantee, Answer.NORMAL: self.guarantee}
         if self.depth and not self.surface_only:
             answers[Answer.DEPTH] = self.guarantee
@@ -110,11 +109,9 @@ class Voxmap:
         return VoxelShape
 
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> VoxelShape:
-        """Make the map, the shell and what belongs to them."""
-        check_memory(mesh, self)  # first: what does not fit by far is told by its bytes
-        check_size(mesh, self)
+        """Make the map, the shell and the data that belongs to them."""
         return prepare(mesh, self, progress)
 
     def start(self, bodies: Bodies, shapes: tuple[VoxelShape, ...]) -> VoxmapDetector:
-        """Begin detecting."""
+        """Return a detector for these bodies."""
         return VoxmapDetector(self, bodies, shapes)

@@ -1,19 +1,18 @@
-"""Ray casting (§5 "The Voxmap"): every crossing of every ray with the surface, sorted along the ray, and the voxels between.
+"""Ray casting (§5 "The Voxmap"): sorted crossings of rays, and the voxels between.
 
-Rays run along one axis through the centres of the pixels. A face is projected along that axis and rasterised; the paper instead
+Rays run along one axis through the centres of the pixels. A face is projected along that axis and rasterised. The paper instead
 drops rays that pass through edges and vertices, which leaves odd counts. Here the row of pixels at which an edge begins is a
-function of its end alone, and the pixel at which it passes a row is computed from its lower end: faces that share an edge ask
-the same question, get the same answer whatever the rounding, and so the signed crossings of a closed mesh sum to 0 along every
+function of its end alone, and the pixel at which it passes a row is computed from its lower end: faces that share an edge compute
+the same pixel, whatever the rounding, so the signed crossings of a closed mesh sum to 0 along every
 ray, needles and steep faces included.
 
 Positions along the ray are interpolated along the row between two edges and clamped to them, never extrapolated. Voxels are
-filled from the one where the winding number leaves 0 to the one where it comes back, both included.
+filled from the one where the winding number leaves 0 to the one where it returns, both included.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,17 +23,20 @@ from jostle.geometry.vector import Vec2, Vec3
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import Whole
-from jostle.kernels.slices import run_in_slices
 from jostle.kernels.sort import sort_with_values
 from jostle.kernels.structs import borrowed
 from jostle.methods.voxmap.map import Lattice, Words
+from jostle.methods.voxmap.progress import Share, part_of, run_to_end
 
 ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 FIRST_SLICE = 1 << 20  # operations: 10 ms of small faces; later slices are sized by the clock
 
 
 class Crossings(NamedTuple):
-    """Where rays meet a surface, by rays: ray r has the entries starts[r] … starts[r + 1]; the last entry of starts is not used."""
+    """Where rays meet a surface: ray r has the entries starts[r] … starts[r + 1].
+
+    The last entry of starts is not used.
+    """
 
     starts: NDArray[np.int64]  # (rays + 2,)
     positions: Floats  # (k,) along the ray, in voxels from the origin
@@ -51,7 +53,7 @@ class Screen(NamedTuple):
 
 
 class ColumnLayout(NamedTuple):
-    """Columns of words along the rays: how many stand along u, and the strides of words and of bits along u, v and w."""
+    """Columns of words along the rays: number along u, strides of words and bits."""
 
     blocks_u: int
     stride_u: int
@@ -63,7 +65,10 @@ class ColumnLayout(NamedTuple):
 
 
 class ScreenEdge(NamedTuple):
-    """An edge from its lower end to its upper one along v; x, y, z are u, v, w. Slopes: of u and w along v."""
+    """An edge from its lower to its upper end along v; x, y, z are u, v, w.
+
+    Slopes are those of u and w along v.
+    """
 
     low: Vec3
     high: Vec3
@@ -72,7 +77,7 @@ class ScreenEdge(NamedTuple):
 
 
 class ScreenFace(NamedTuple):
-    """The corners of a face in the order of v; the sign is -1 where that turned it over."""
+    """The corners of a face in the order of v; the sign is -1 where that reversed it."""
 
     low: Vec3
     middle: Vec3
@@ -88,7 +93,7 @@ def screen_point(points: Floats, i: Whole, screen: Screen) -> Vec3:
 
 @kernel(forceinline=True)
 def screen_face(points: Floats, faces: Ints, face: int, screen: Screen) -> ScreenFace:
-    """Return a face as seen along the rays. An exchange of two corners turns it over."""
+    """Return a face projected along the rays. Each swap of two corners reverses it."""
     a, b, c = (
         screen_point(points, faces[face, 0], screen),
         screen_point(points, faces[face, 1], screen),
@@ -112,7 +117,7 @@ def screen_edge(low: Vec3, high: Vec3) -> ScreenEdge:
 
 @kernel(forceinline=True)
 def edge_at(edge: ScreenEdge, q: float) -> Vec2:
-    """Return where an edge passes the row at q: (u, w), inside the edge's extent."""
+    """Return (u, w) where an edge passes the row at q, within the edge's extent."""
     low, high = edge.low, edge.high
     t = q - low.y
     return Vec2(
@@ -123,13 +128,16 @@ def edge_at(edge: ScreenEdge, q: float) -> Vec2:
 
 @kernel(forceinline=True)
 def ray_number(i: int, j: int, blocks_u: int) -> int:
-    """Return the number of a ray; they are numbered by tiles of 4 x 4."""
+    """Return the index of a ray, by tiles of 4 x 4."""
     return ((((j >> 2) * blocks_u) + (i >> 2)) << 4) | ((j & 3) << 2) | (i & 3)
 
 
 @kernel(forceinline=True)
 def cast_row(j: int, sign: int, one: Vec2, other: Vec2, blocks_u: int, counting: bool, out: Crossings) -> int:
-    """Cross the rays of a row between two edges (u, w): count them in starts[ray + 2], or write them at starts[ray + 1]."""
+    """Cross the rays of a row between two edges (u, w); return their number.
+
+    Counts them in starts[ray + 2], or writes them at starts[ray + 1].
+    """
     first, last = math.ceil(one.x - 0.5), math.ceil(other.x - 0.5)
     if first > last:
         first, last = last, first
@@ -155,7 +163,7 @@ def cast_row(j: int, sign: int, one: Vec2, other: Vec2, blocks_u: int, counting:
 def cast_between(
     begin: int, end: int, sign: int, edges: tuple[ScreenEdge, ScreenEdge], blocks_u: int, counting: bool, out: Crossings
 ) -> int:
-    """Cross the rays of the rows begin … end - 1 between two edges of a face; return the operations used."""
+    """Cross the rays of rows begin … end - 1; return the operations used."""
     used = 0
     for j in range(begin, end):
         one, other = edge_at(edges[0], j + 0.5), edge_at(edges[1], j + 0.5)
@@ -167,7 +175,7 @@ def cast_between(
 def cast_faces(
     points: Floats, faces: Ints, screen: Screen, first: int, budget: int, counting: bool, crossings: Crossings
 ) -> tuple[int, int]:
-    """Cross rays with faces from `first` on, for about `budget` operations; return the next face, and the operations used.
+    """Cross rays with faces from `first`; return the next face and operations used.
 
     points (n, 3) in voxels, faces (m, 3). An operation is a face, a row of one, or a crossing.
     """
@@ -191,18 +199,12 @@ def cast_faces(
     return number, used
 
 
-@kernel
-def add_up(starts: NDArray[np.int64]) -> None:
-    """Turn counts at starts[ray + 2] into the places where crossings are written, at starts[ray + 1]."""
-    total = 0
-    for k in range(starts.shape[0]):
-        total += starts[k]
-        starts[k] = total
-
-
 @kernel(forceinline=True)
 def fill_run(column: Words, low: int, high: int, along: int, offset: int) -> None:
-    """Fill voxels low … high of a ray in a column of words; its bits are `along` apart and start at `offset`."""
+    """Fill voxels low … high of a ray in a column of words.
+
+    Its bits are `along` apart and start at `offset`.
+    """
     one = np.uint64(1)
     step = np.uint64(along)
     ray = (one | (one << step) | (one << (step + step)) | (one << (step + step + step))) << np.uint64(offset)
@@ -220,7 +222,7 @@ def fill_run(column: Words, low: int, high: int, along: int, offset: int) -> Non
 
 @kernel(forceinline=True)
 def fill_ray(crossings: Crossings, ray: int, depth: int, column: Words, along: int, offset: int) -> float:
-    """Sort the crossings of a ray and fill the voxels between; return the longest way inside the solid, in voxels."""
+    """Sort the crossings of a ray and fill between; return the longest path inside."""
     positions, signs = crossings.positions, crossings.signs
     low, high = crossings.starts[ray], crossings.starts[ray + 1]
     sort_with_values(positions, signs, low, high)
@@ -241,9 +243,9 @@ def fill_ray(crossings: Crossings, ray: int, depth: int, column: Words, along: i
 def fill_columns(
     all_crossings: Crossings, depth: int, layout: ColumnLayout, first: int, budget: int, column: Words, words: Words
 ) -> tuple[int, int, float]:
-    """Fill columns of words from `first` on; return the next one, operations used, the longest way inside the solid in voxels.
+    """Fill columns; return the next one, operations used, longest path inside.
 
-    depth: voxels along the rays; column (words along the rays,) is scratch.
+    depth: voxels along the rays; column (words along the rays,) is scratch; the path is in voxels.
     """
     crossings = Crossings(borrowed(all_crossings.starts), borrowed(all_crossings.positions), borrowed(all_crossings.signs))
     starts = crossings.starts
@@ -279,45 +281,41 @@ def no_crossings(lattice: Lattice, axis: int) -> NDArray[np.int64]:
     return np.zeros(16 * lattice.blocks[u] * lattice.blocks[v] + 2, np.int64)
 
 
-def crossings_of_faces(
-    vertices: Floats, faces: Ints, lattice: Lattice, axis: int, progress: Callable[[float], None] | None = None
-) -> Crossings:
-    """Return the crossings of all rays along an axis with the faces (m, 3) over vertices (n, 3), unsorted within each ray."""
+def crossings_of_faces(vertices: Floats, faces: Ints, lattice: Lattice, axis: int, progress: Share | None = None) -> Crossings:
+    """Return the crossings of all rays along an axis, unsorted within each ray."""
     points, faces = read_only_view(lattice.coordinates(vertices)), read_only_view(faces)
     u, v = other_axes(axis)
     screen = Screen(u, v, axis, lattice.blocks[u])
-    crossings = Crossings(no_crossings(lattice, axis), np.empty(0), np.empty(0, np.int8))
-    counting = True
 
-    def step(place: list[int], operations: int) -> tuple[bool, int]:
-        place[0], used = cast_faces(points, faces, screen, place[0], operations, counting, crossings)
-        if progress is not None:
-            progress(0.5 * place[0] / len(faces) + (0.0 if counting else 0.5))
-        return place[0] == len(faces), used
+    def cast(crossings: Crossings, counting: bool, begin: float) -> None:
+        run_to_end(
+            lambda face, operations: cast_faces(points, faces, screen, face, operations, counting, crossings),
+            len(faces), FIRST_SLICE, part_of(progress, begin, begin + 0.5),
+        )  # fmt: skip
 
-    run_in_slices(step, [0], FIRST_SLICE)
-    add_up(crossings.starts)
-    count = int(crossings.starts[-1])
-    crossings, counting = Crossings(crossings.starts, np.empty(count), np.empty(count, np.int8)), False
-    run_in_slices(step, [0], FIRST_SLICE)
+    starts = no_crossings(lattice, axis)
+    cast(Crossings(starts, np.empty(0), np.empty(0, np.int8)), True, 0.0)
+    np.cumsum(starts, out=starts)
+    crossings = Crossings(starts, np.empty(starts[-1]), np.empty(starts[-1], np.int8))
+    cast(crossings, False, 0.5)
     return crossings
 
 
 def filled_between(crossings: Crossings, lattice: Lattice, axis: int) -> tuple[Words, float]:
-    """Return the words of the map filled between crossings, and the longest way of any ray inside the solid, in voxels."""
+    """Return the words filled between crossings, and the longest path inside."""
     u, v = other_axes(axis)
     bx, by, _ = lattice.blocks
     strides, bits = (1, bx, bx * by), (1, 4, 16)
     layout = ColumnLayout(lattice.blocks[u], strides[u], strides[v], strides[axis], bits[u], bits[v], bits[axis])
     words = lattice.empty()
     column = np.zeros(lattice.blocks[axis], np.uint64)
-    columns = (len(crossings.starts) - 2) // 16
-    place, longest = [0], [0.0]
+    longest = 0.0
 
-    def step(place: list[int], operations: int) -> tuple[bool, int]:
-        place[0], used, inside = fill_columns(crossings, int(lattice.cells[axis]), layout, place[0], operations, column, words)
-        longest[0] = max(longest[0], inside)
-        return place[0] == columns, used
+    def step(tile: int, operations: int) -> tuple[int, int]:
+        nonlocal longest
+        tile, used, inside = fill_columns(crossings, int(lattice.cells[axis]), layout, tile, operations, column, words)
+        longest = max(longest, inside)
+        return tile, used
 
-    run_in_slices(step, place, FIRST_SLICE)
-    return words, longest[0]
+    run_to_end(step, (len(crossings.starts) - 2) // 16, FIRST_SLICE)
+    return words, longest

@@ -1,4 +1,4 @@
-"""A prepared shape as kernels see it: its arrays by address with its numbers, and the frame of a shell in the voxels of a map."""
+"""A prepared shape for kernels, and the frame of a shell in the voxels of a map."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ShapeNumbers(Record):
 
 
 class ShapeArrays(Struct):
-    """The arrays of a `VoxelShape`, flat, and what the look-up makes of them (`groups.py`)."""
+    """The arrays of a `VoxelShape`, flat, and those the look-up derives (`groups.py`)."""
 
     blocks: Rows[float32]  # shell points, eight at a time
     words: Rows[int32]  # bits of the map, 32 at a time
@@ -48,7 +48,10 @@ open_shape = row_opener(ShapeArrays)
 
 
 class MapFrame(NamedTuple):
-    """How a shell lies in the voxels of a map: rows of a matrix for points about the middle of the shell, and a shift."""
+    """A shell in the voxels of a map: the rows of a matrix and a shift.
+
+    They apply to points relative to the middle of the shell.
+    """
 
     x: Vec3
     y: Vec3
@@ -57,7 +60,7 @@ class MapFrame(NamedTuple):
 
 
 class LookUpTask(NamedTuple):
-    """A shell to look up: the number of the pair, the bodies and shapes of shell and map, and the pieces of the shell."""
+    """A shell to look up in a map, and the range of its pieces."""
 
     pair: int
     shell_body: int
@@ -112,7 +115,7 @@ def write_frame(frames: Floats, i: int, frame: MapFrame) -> None:
 
 @kernel(forceinline=True)
 def rows_of(pose: Floats) -> MapFrame:
-    """Return a pose (4,4) as rows and shift."""
+    """Return a pose (4,4) as matrix rows and shift."""
     return MapFrame(
         point_at(pose, 0), point_at(pose, 1), point_at(pose, 2), Vec3(pose[0, 3], pose[1, 3], pose[2, 3])
     )  # fmt: skip
@@ -120,19 +123,22 @@ def rows_of(pose: Floats) -> MapFrame:
 
 @kernel(forceinline=True)
 def turned_by(frame: MapFrame, a: Vec3) -> Vec3:
-    """Return a direction under a frame."""
+    """Return a direction in a frame."""
     return Vec3(dot(frame.x, a), dot(frame.y, a), dot(frame.z, a))
 
 
 @kernel(forceinline=True)
 def placed_by(frame: MapFrame, a: Vec3) -> Vec3:
-    """Return a point under a frame."""
+    """Return a point in a frame."""
     return plus(turned_by(frame, a), frame.shift)
 
 
 @kernel(forceinline=True)
 def frame_in_map(pose: Floats, shell: ShapeArrays, target: ShapeArrays) -> MapFrame:
-    """Return the frame of a shell in the voxels of a map; `pose` (4,4) is that of the shell's body in the frame of the map's."""
+    """Return the frame of a shell in the voxels of a map.
+
+    `pose` (4,4) is that of the shell's body relative to the map's.
+    """
     body = rows_of(pose)
     scale = 1.0 / target.numbers.voxel
     middle = placed_by(body, point_from(shell.numbers.middle, 0))
@@ -149,7 +155,7 @@ def map_size(shape: ShapeArrays) -> GridSize:
 
 @kernel
 def is_filled(shape: ShapeArrays, at: Vec3) -> bool:
-    """Return whether a point, in voxels from the corner of a map, lies in a filled voxel."""
+    """Return whether a point, in voxels, lies in a filled voxel of a map."""
     size = map_size(shape)
     if not (0.0 <= at.x < size.x and 0.0 <= at.y < size.y and 0.0 <= at.z < size.z):
         return False
@@ -160,7 +166,7 @@ def is_filled(shape: ShapeArrays, at: Vec3) -> bool:
 
 
 def numbers_record(**numbers: object) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    """Return `ShapeNumbers` of one shape, given by their names."""
+    """Return the `ShapeNumbers` of one shape from named values."""
     made = np.zeros(1, ShapeNumbers.dtype)
     for name, value in numbers.items():
         made[name] = value

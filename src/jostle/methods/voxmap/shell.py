@@ -1,9 +1,9 @@
-"""The point shell (§5): the centres of the surface voxels of a map that is finer than the voxmap by √2.
+"""The point shell (§5): centres of the surface voxels of a map finer by √2.
 
 A cube of the voxmap's voxel size cannot pass between the centres of voxels that are √2 smaller: the largest square gap between
-them is as wide as the cube. The points are kept in Morton order (along a space-filling curve), so that neighbours in the list
-are neighbours in space, relative to the middle of their box, in float32: 2⁻²⁴ of half the box, which the accuracy has room for
-(README).
+them is as wide as the cube. The points are in Morton order (along a space-filling curve), so that neighbours in the list
+are neighbours in space. They are relative to the middle of their box, in float32: 2⁻²⁴ of half the box, which the accuracy has room
+for (README).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from jostle.methods.voxmap.map import GridSize, Lattice, Voxel, Words
 
 
 class Shell(NamedTuple):
-    """The points of a shell: `middle` + points."""
+    """The points of a shell, relative to `middle`."""
 
     middle: Floats  # (3,)
     points: NDArray[np.float32]  # (n, 3)
@@ -41,13 +41,13 @@ def first_voxel(place: int, size: GridSize) -> Voxel:
 
 @kernel(forceinline=True)
 def voxel_of_bit(corner: Voxel, bit: int) -> Voxel:
-    """Return the voxel of a bit of the word that begins at a corner."""
+    """Return the voxel of a bit of the word whose lowest voxel is `corner`."""
     return Voxel(corner.x + (bit & 3), corner.y + ((bit >> 2) & 3), corner.z + (bit >> 4))
 
 
 @kernel
 def extent_of_voxels(places: Longs, bits: Words, size: GridSize, low: Longs, high: Longs) -> int:
-    """Count the voxels in words (places, bits), and write their lowest and highest coordinates into low and high (3,)."""
+    """Count the voxels in words, and write their extent to low and high (3,)."""
     count = 0
     one = np.uint64(1)
     for k in range(places.shape[0]):
@@ -65,7 +65,10 @@ def extent_of_voxels(places: Longs, bits: Words, size: GridSize, low: Longs, hig
 def write_points(
     places: Longs, bits: Words, order: Longs, curve: Longs, size: GridSize, start: Vec3, scale: float, points: NDArray[np.float32]
 ) -> None:
-    """Write the centres of the voxels in words (places, bits) into points (n, 3): start + scale * voxel, along the curve."""
+    """Write the centres of voxels in words, along the curve: start + scale * voxel.
+
+    places and bits name the voxels, points (n, 3) receives their centres.
+    """
     count = 0
     one = np.uint64(1)
     for n in range(order.shape[0]):
@@ -82,7 +85,7 @@ def write_points(
 
 
 def shell_of(places: NDArray[np.int64], bits: Words, lattice: Lattice) -> Shell:
-    """Return the centres of the voxels that `bits` names in the words `places` of a map."""
+    """Return the centres of the voxels `bits` in the words `places` of a map."""
     size = lattice.blocks
     bx, by, _ = size
     places, bits = read_only_view(places), read_only_view(bits)

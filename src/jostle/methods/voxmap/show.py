@@ -1,7 +1,7 @@
-"""What the method shows of itself: filled voxels at the surface as boxes, shell points as points, hits as short segments.
+"""The overlay: surface voxels as boxes, shell points, hits as segments.
 
-Boxes of an overlay are in world axes: a voxel of a body that is turned is drawn as the cube of the same size about its centre.
-Hits are segments from the shell point to the centre of the filled voxel, which a viewer draws in red.
+Boxes of an overlay are in world axes: a voxel of a rotated body is drawn as the cube of the same size about its centre.
+Hits are segments from the shell point to the centre of the filled voxel, drawn in red by viewers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jostle.report.report import Contacts
 
 
 def surface_voxel_centres(shape: VoxelShape) -> Floats:
-    """Return the centres (k,3), in body coordinates, of the filled voxels that have an empty one among their 26 neighbours."""
+    """Return the centres (k,3) of the surface voxels of a map, in body coordinates."""
     lattice = Lattice(shape.origin, shape.voxel, shape.cells)
     centres = shell_of(*surface_words(shape.words, lattice), lattice)
     placed: Floats = centres.middle + centres.points
@@ -50,7 +50,7 @@ def shown_shells(shapes: tuple[VoxelShape, ...], frame: Frame) -> Overlay:
 
 
 def shown_hits(hits: Contacts, shapes: tuple[VoxelShape, ...], frame: Frame, with_shells: bool) -> Overlay:
-    """Return the hits as segments, alone or among the points of the shells."""
+    """Return the hits as segments, alone or with the shell points."""
     points = shell_points(shapes, frame) if with_shells else np.empty((0, 3))
     title = "point shells and hits" if with_shells else "hits"
     return Overlay(title, points=points, segments=hits.segment if len(hits) else np.empty((0, 2, 3)))

@@ -1,8 +1,8 @@
-"""Voxel shapes in files: what is stored of one, and the shape again, if what was stored fits the mesh and the settings.
+"""Voxel shapes in files: the stored arrays, and the checks on what is read back.
 
-The lattice, the voxel and the step of the band follow from the mesh and the settings, the words about the band from the band; they
-are made again. Of the rest lengths, ranges and order are checked, so that no look-up reads out of bounds, whoever wrote the file.
-Which voxels are filled is believed: to check that is to cast the rays again.
+The lattice, the voxel and the step of the band follow from the mesh and the settings, the bits near the body from the band; they
+are recomputed. Lengths, ranges and order of the rest are checked, so that no look-up reads out of bounds, whoever wrote the file.
+Which voxels are filled is not checked: that would mean casting the rays again.
 """
 
 from __future__ import annotations
@@ -15,19 +15,17 @@ from numpy.typing import NDArray
 
 from jostle.array_file import checked
 from jostle.errors import InputError
-from jostle.methods.voxmap.distance_band import DEEP, UNITS, band_blocks, near_words
-from jostle.methods.voxmap.leaks import check_closed
-from jostle.methods.voxmap.map import BLOCK, Lattice, lattice_of
-from jostle.methods.voxmap.memory import check_memory, check_size
-from jostle.methods.voxmap.shape import VoxelShape, radius_of
-from jostle.methods.voxmap.voxel_size import solid_bounds, voxel_edge
+from jostle.methods.voxmap.distance_band import DEEP, band_blocks
+from jostle.methods.voxmap.map import BLOCK, Lattice
+from jostle.methods.voxmap.shape import VoxelShape, assembled_shape, check_mesh, map_lattice
+from jostle.methods.voxmap.shell import Shell
 from jostle.shapes.mesh import Mesh
 
 if TYPE_CHECKING:
     from jostle.methods.voxmap.method import Voxmap
 
 FIELDS = ("words", "middle", "points", "feet", "normals", "deep", "band_first", "band_values")
-UNIT = 1e-5  # by how much the length of a float32 normal may differ from 1
+UNIT = 1e-5  # tolerance for the squared length of a float32 normal
 
 
 def fields_of(shape: VoxelShape) -> dict[str, NDArray[Any]]:
@@ -36,33 +34,24 @@ def fields_of(shape: VoxelShape) -> dict[str, NDArray[Any]]:
 
 
 def shape_of(method: Voxmap, mesh: Mesh, fields: dict[str, NDArray[Any]]) -> VoxelShape:
-    """Return the shape of a mesh from what was stored; `InputError` where it is not one."""
-    if not method.surface_only and mesh.analytic is None:
-        check_closed(mesh)
-    check_memory(mesh, method)
-    check_size(mesh, method)
-    voxel = voxel_edge(mesh, method)
-    lattice = lattice_of(mesh.bounds, voxel, margin=1) if method.surface_only else lattice_of(solid_bounds(mesh), voxel)
+    """Return the shape of a mesh from stored arrays, or raise `InputError`."""
+    check_mesh(mesh, method)
+    lattice = map_lattice(mesh, method)
     words = checked(fields["words"], "words", "u8", lattice.word_count)
     _require(_stays_within(words, lattice), "words")
     middle = checked(fields["middle"], "middle", "f8", 3)
     points = checked(fields["points"], "points", "f4", None, 3)
     feet, normals = (checked(fields[name], name, "f4", len(points), 3) for name in ("feet", "normals"))
     deep = checked(fields["deep"], "deep", "f8", None, 3)
-    lower, upper = lattice.origin, lattice.origin + voxel * lattice.cells
+    lower, upper = lattice.origin, lattice.origin + lattice.voxel * lattice.cells
     _require(len(points) > 0 and bool(((middle >= lower) & (middle <= upper)).all()), "middle")
     _require(bool(((deep >= lower) & (deep <= upper)).all()) and not (method.surface_only and len(deep)), "deep")
-    radius = radius_of(mesh, middle, voxel, method)
-    for name, rows in (("points", points), ("feet", feet)):
-        _require(bool((np.square(rows.astype(np.float64)).sum(axis=1) <= radius * radius).all()), name)
     _require(bool((np.abs(np.square(normals.astype(np.float64)).sum(axis=1) - 1.0) <= UNIT).all()), "normals")
-    band_first, band_values = _checked_band(method, lattice, fields)
-    banded = len(band_first) > 0
-    near = near_words(band_first, band_values, lattice.cells) if banded and mesh.analytic is None else np.zeros(0, np.uint64)
-    return VoxelShape(
-        voxel, lattice.origin, lattice.cells, words, middle, points, feet, normals, deep, radius,
-        band_first, band_values, voxel / UNITS if banded else 0.0, near,
-    )  # fmt: skip
+    band = _checked_band(method, lattice, fields)
+    shape = assembled_shape(mesh, method, lattice, words, Shell(middle, points), feet, normals, deep, *band)
+    for name, rows in (("points", points), ("feet", feet)):
+        _require(bool((np.square(rows.astype(np.float64)).sum(axis=1) <= shape.radius * shape.radius).all()), name)
+    return shape
 
 
 def _require(holds: bool, what: str) -> None:
@@ -71,7 +60,10 @@ def _require(holds: bool, what: str) -> None:
 
 
 def _stays_within(words: NDArray[np.uint64], lattice: Lattice) -> bool:
-    """Whether all bits beyond the voxels of the lattice are 0: those at the upper ends of the last words along each axis."""
+    """Return whether all bits beyond the voxels of the lattice are 0.
+
+    These are at the upper ends of the last words along each axis.
+    """
     grid, bit = words.reshape(lattice.blocks[::-1]), np.arange(64, dtype=np.uint64)
     for axis, (cells, blocks) in enumerate(zip(lattice.cells.tolist(), lattice.blocks, strict=True)):
         along = (bit >> np.uint64(2 * axis)) & np.uint64(3)
@@ -82,7 +74,7 @@ def _stays_within(words: NDArray[np.uint64], lattice: Lattice) -> bool:
 
 
 def _checked_band(method: Voxmap, lattice: Lattice, fields: dict[str, NDArray[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-    """Return the blocks of the band, each of its rows in one place."""
+    """Return the blocks of the band; each of its rows must be used exactly once."""
     blocks = math.prod(band_blocks(lattice.cells)) if method.depth and not method.surface_only else 0
     first = checked(fields["band_first"], "band_first", "i4", blocks)
     values = checked(fields["band_values"], "band_values", "i2", None, 512)

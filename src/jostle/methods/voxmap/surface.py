@@ -1,13 +1,12 @@
-"""Surface voxels (§5 "The Point Shell"): filled voxels with an empty one among their 26 neighbours, a word of 64 voxels at a time.
+"""Surface voxels (§5 "The Point Shell"), a word of 64 voxels at a time.
 
-A voxel keeps its bit through three erosions, along x, y and z, when its 26 neighbours are filled. Most words need none: the AND
-of the nine rows of words around a row tells at once where all neighbours are full. What lies outside the map is empty. Interior
-voxels, of which only the six face neighbours count, are found by the same shifts.
+They are filled voxels with an empty one among their 26 neighbours. A voxel keeps its bit through three erosions, along x, y and z,
+when its 26 neighbours are filled. Most words need none: the AND of the nine rows of words around a row shows where all neighbours
+are full. Outside the map is empty. Interior voxels, with six filled face neighbours, are found by the same shifts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +16,8 @@ from jostle._types import Longs
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.buffers import doubled
 from jostle.kernels.jit import kernel
-from jostle.kernels.slices import run_in_slices
 from jostle.methods.voxmap.map import GridSize, Lattice, Words, cell_number
+from jostle.methods.voxmap.progress import Share, run_to_end
 
 Word = np.uint64
 
@@ -26,17 +25,18 @@ FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
 LOW_X = np.uint64(0x1111111111111111)  # voxels with x = 0 in their word
 LOW_Y = np.uint64(0x000F000F000F000F)
-LOW_Z = np.uint64(0x000000000000FFFF)
 HIGH_X = np.uint64(0x8888888888888888)  # and x = 3
 HIGH_Y = np.uint64(0xF000F000F000F000)
-HIGH_Z = np.uint64(0xFFFF000000000000)
 ONE, THREE, FOUR, TWELVE, SIXTEEN, FORTY_EIGHT = (np.uint64(k) for k in (1, 3, 4, 12, 16, 48))
 FIRST_SLICE = 1 << 21  # words
 
 
 @kernel(forceinline=True)
 def with_both_x(word: Word, below: Word, above: Word) -> Word:
-    """Return the voxels of a word whose two neighbours along x are filled too; below and above are the next words along x."""
+    """Return the voxels of a word whose two neighbours along x are filled too.
+
+    below and above are the next words along x.
+    """
     return (
         word & (((word & ~HIGH_X) << ONE) | ((below & HIGH_X) >> THREE)) & (((word & ~LOW_X) >> ONE) | ((above & LOW_X) << THREE))
     )
@@ -68,7 +68,7 @@ def word_or_none(words: Words, size: GridSize, x: int, y: int, z: int) -> Word:
 
 @kernel
 def all_26_filled(words: Words, size: GridSize, x: int, y: int, z: int) -> Word:
-    """Return the voxels of the word at (x, y, z) that are filled and have 26 filled neighbours."""
+    """Return the filled voxels of the word at (x, y, z) with 26 filled neighbours."""
     below, here, above = NONE, NONE, NONE
     for k in range(3):
         lower, middle, upper = NONE, NONE, NONE
@@ -84,7 +84,7 @@ def all_26_filled(words: Words, size: GridSize, x: int, y: int, z: int) -> Word:
 
 
 class SurfaceWords(NamedTuple):
-    """Numbers (k,) of words with surface voxels, the bits (k,) of these voxels, and scratch (x words + 2,)."""
+    """Indices (k,) and bits (k,) of words with surface voxels, and scratch."""
 
     places: Longs
     bits: Words
@@ -93,7 +93,10 @@ class SurfaceWords(NamedTuple):
 
 @kernel
 def common_of_rows(words: Words, size: GridSize, row: int, common: Words) -> None:
-    """Write what the nine rows of words around a row have in common into common[1 : -1]; nothing where there are not nine."""
+    """Write the AND of the nine rows of words around a row into common[1 : -1].
+
+    0 where there are not nine.
+    """
     y, z = row % size.y, row // size.y
     begin, layer = row * size.x, size.y * size.x
     has_nine = 0 < y < size.y - 1 and 0 < z < size.z - 1
@@ -111,9 +114,9 @@ def common_of_rows(words: Words, size: GridSize, row: int, common: Words) -> Non
 
 @kernel
 def find_surface(words: Words, size: GridSize, first: int, budget: int, count: int, found: SurfaceWords) -> tuple[int, int, int]:
-    """List the words with surface voxels, row by row from `first` on: (the next row, words looked at, words found so far).
+    """List the words with surface voxels, row by row from `first`.
 
-    Stops early when a further row may not fit.
+    Returns the next row, the words visited, and the words found so far. Stops early when a further row may not fit.
     """
     used = 0
     row = first
@@ -134,27 +137,23 @@ def find_surface(words: Words, size: GridSize, first: int, budget: int, count: i
     return row, used, count
 
 
-def surface_words(
-    words: Words, lattice: Lattice, progress: Callable[[float], None] | None = None
-) -> tuple[NDArray[np.int64], Words]:
-    """Return the numbers of the words that hold surface voxels, in order, and for each the bits of those voxels."""
+def surface_words(words: Words, lattice: Lattice, progress: Share | None = None) -> tuple[NDArray[np.int64], Words]:
+    """Return the indices of words with surface voxels, and those voxels' bits."""
     size = lattice.blocks
     bx, by, bz = size
     words = read_only_view(words)
     common = np.zeros(bx + 2, np.uint64)
-    # A row may take up to bx places; six faces of the box are what a plain solid has.
+    # A row may take up to bx places; a plain solid takes the six faces of its box.
     places = np.empty(max(4 * bx, 2 * (bx * by + by * bz + bz * bx)), np.int64)
     bits = np.empty(len(places), np.uint64)
-    place = [0, 0]
+    count = 0
 
-    def step(place: list[int], operations: int) -> tuple[bool, int]:
-        nonlocal places, bits
-        if place[1] + bx > len(places):
+    def step(row: int, operations: int) -> tuple[int, int]:
+        nonlocal places, bits, count
+        if count + bx > len(places):
             places, bits = doubled(places), doubled(bits)
-        place[0], used, place[1] = find_surface(words, size, place[0], operations, place[1], SurfaceWords(places, bits, common))
-        if progress is not None:
-            progress(place[0] / (by * bz))
-        return place[0] == by * bz, used
+        row, used, count = find_surface(words, size, row, operations, count, SurfaceWords(places, bits, common))
+        return row, used
 
-    run_in_slices(step, place, FIRST_SLICE)
-    return places[: place[1]].copy(), bits[: place[1]].copy()
+    run_to_end(step, by * bz, FIRST_SLICE, progress)
+    return places[:count].copy(), bits[:count].copy()

@@ -1,4 +1,4 @@
-"""From the accuracy that is asked for to the edge of a voxel.
+"""From the accuracy to the edge of a voxel.
 
 A shell point lies within s/2 of its body (s = v/√2 is the edge of a voxel of the shell map, and the ray through the centre
 meets the body inside the voxel); a point of a filled voxel lies within √1.5·v of the body. So a hit of two bodies with voxels
@@ -11,7 +11,7 @@ never missed.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,59 +20,26 @@ from jostle._types import Floats
 from jostle.errors import InputError
 
 if TYPE_CHECKING:
+    from jostle.methods.voxmap.method import Voxmap
     from jostle.shapes.mesh import Mesh
 
 REACH = math.sqrt(2.5)
 """Solids: the accuracy in map voxels."""
 SURFACE_GROWTH = math.sqrt(3.0 / 8.0)
-"""Surfaces: what a map voxel is grown by on each side before it is asked for faces: half a shell voxel's diagonal."""
+"""Surfaces: growth of a map voxel on each side before faces are tested: half a shell voxel's diagonal."""
 SURFACE_REACH = math.sqrt(3.0) * (1.0 + SURFACE_GROWTH) + SURFACE_GROWTH
 """Surfaces: the accuracy in map voxels."""
 SHELL_SHARE = math.sqrt(0.5)
 """Edge of a voxel of the shell map, in map voxels."""
 
 
-class VoxelSettings(Protocol):
-    """What the preparation reads of a method's settings."""
-
-    @property
-    def accuracy(self) -> float | None:
-        """World units; None: as many voxels as `across` says."""
-        ...
-
-    @property
-    def across(self) -> int:
-        """Voxels along the longest edge of the mesh's box."""
-        ...
-
-    @property
-    def axis(self) -> int | None:
-        """Direction of the rays, 0, 1 or 2; None: see `ray_axis`."""
-        ...
-
-    @property
-    def surface_only(self) -> bool:
-        """Voxels of the faces rather than of the solid."""
-        ...
-
-    @property
-    def memory(self) -> int:
-        """Bytes that one shape may take while it is prepared."""
-        ...
-
-    @property
-    def depth(self) -> bool:
-        """Whether to keep signed distances near the surface."""
-        ...
-
-
-def reach_of(settings: VoxelSettings) -> float:
+def reach_of(settings: Voxmap) -> float:
     """Return the accuracy in map voxels."""
     return SURFACE_REACH if settings.surface_only else REACH
 
 
 def solid_bounds(mesh: Mesh) -> Floats:
-    """Return the (2, 3) box of what is voxelised: of the analytic surface where the mesh has one."""
+    """Return the (2, 3) box of the analytic surface, or of the mesh if it has none."""
     if mesh.analytic is None:
         return mesh.bounds
     given = mesh.analytic.bounds
@@ -88,8 +55,8 @@ def solid_bounds(mesh: Mesh) -> Floats:
     return bounds
 
 
-def voxel_edge(mesh: Mesh, settings: VoxelSettings) -> float:
-    """Return the edge of a map voxel in body units: from the accuracy, or from the voxels along the longest edge of the box."""
+def voxel_edge(mesh: Mesh, settings: Voxmap) -> float:
+    """Return the edge of a map voxel in body units, from `accuracy` or from `across`."""
     if settings.accuracy is not None:
         return settings.accuracy / reach_of(settings)
     lower, upper = solid_bounds(mesh)
@@ -99,10 +66,11 @@ def voxel_edge(mesh: Mesh, settings: VoxelSettings) -> float:
     return longest / settings.across
 
 
-def ray_axis(mesh: Mesh, settings: VoxelSettings) -> int:
-    """Return the axis along which the rays run; by default the shortest edge of the box, so that no plate hides between rays.
+def ray_axis(mesh: Mesh, settings: Voxmap) -> int:
+    """Return the axis of the rays, by default the shortest edge of the box.
 
-    The longest edge would take fewer rays, but they are not what takes time (70,000 faces at 256³: a map in 12 ms).
+    No plate hides between such rays. The longest edge would take fewer rays, but their number hardly matters (70,000 faces at
+    256³: a map in 12 ms).
     """
     if settings.axis is not None:
         return settings.axis
