@@ -242,6 +242,14 @@ def as_number(value: float, field: str, owner: str = "") -> float:
         raise InputError(f"{_place(owner, field)} is {shown(value)}; pass a number") from None
 
 
+def as_number_between(value: float, field: str, lowest: float, highest: float, unit: str = "") -> float:
+    """Return a number from lowest to highest; `unit` follows the bounds in the message."""
+    number = as_number(value, field)
+    if not lowest <= number <= highest:
+        raise InputError(f"{field} is {number}; it must be between {lowest:g} and {highest:g}{unit and ' ' + unit}")
+    return number
+
+
 def as_count(value: int, field: str, lowest: int = 0, highest: int | None = None, owner: str = "") -> int:
     """Return an int in [lowest, highest]."""
     try:

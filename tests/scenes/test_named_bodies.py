@@ -58,7 +58,7 @@ def test_the_bodies_of_a_file_as_a_scene(files):
     [
         (["other.npz"], "format is 'jostle dream 1'; it must be 'jostle motion 1' or 'jostle world 1'"),
         (["list.npz"], "list.npz: description is not a table of fields"),
-        (["box.stl", "world.npz"], "world.npz: a motion or a world is looked at alone; leave out the other files"),
+        (["box.stl", "world.npz"], "world.npz: a motion or a world must be the only file; leave out the others"),
         (["box.stl", "none.stl"], "none.stl: there is no such file"),
         (["none.stl"], "there is no scene and no file"),
     ],

@@ -5,7 +5,8 @@ import pytest
 
 from jostle import InputError, scenes
 from jostle.scenes.bodies import MovingBody
-from jostle.scenes.polytopes import _places_apart, polytope_of_volume
+from jostle.scenes.placing import places_apart
+from jostle.scenes.polytopes import polytope_of_volume
 
 
 @pytest.mark.small
@@ -26,7 +27,7 @@ def test_polytopes_take_their_share_of_the_cube_whatever_their_number(count):
 @pytest.mark.small
 def test_balls_are_apart_and_inside_as_a_comparison_of_all_says():
     rng = np.random.default_rng(5)
-    places = _places_apart(rng, 300, 0.4, 8.0)
+    places = places_apart(rng, 300, 0.4, 8.0)
     assert np.abs(places).max() <= 4.0 - 0.4
     gaps = np.linalg.norm(places[:, None] - places[None, :], axis=2)[np.triu_indices(300, 1)]
     assert gaps.min() > 0.8

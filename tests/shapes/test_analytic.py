@@ -242,7 +242,7 @@ def test_a_world_with_a_surface_of_the_users_own_is_not_saved(tmp_path):
     ball = Torus(1.0, 0.3, 16).tessellation()
     world = jostle.World(jostle.Voxmap(across=8, depth=False))
     world.add(jostle.Mesh(ball.vertices, ball.faces, name="own", analytic=Sphere()))
-    with pytest.raises(InputError, match=r"mesh 'own': its analytic surface .* is of the user's own and cannot be saved"):
+    with pytest.raises(InputError, match=r"mesh 'own': its analytic surface .* is the user's own and cannot be saved"):
         world.save(tmp_path / "world.npz")
     assert not list(tmp_path.iterdir())
 

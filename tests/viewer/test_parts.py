@@ -182,7 +182,7 @@ def test_what_cannot_be_looked_at_is_one_sentence(tmp_path):
         (["spheres(colour=red)"], "scene spheres has no setting 'colour'"),
         ([str(tmp_path / "bad.stl")], "bad.stl"),
         ([str(tmp_path / "bad.npz")], "bad.npz"),
-        ([str(tmp_path / "bad.npz"), "b.stl"], "is looked at alone"),
+        ([str(tmp_path / "bad.npz"), "b.stl"], "must be the only file"),
         (["a.stl", "b.stl"], "there is no such file"),
     ):
         with pytest.raises(InputError, match=message.replace("(", r"\(").replace(")", r"\)")) as raised:

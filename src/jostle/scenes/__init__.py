@@ -1,4 +1,4 @@
-"""Scenes by name: bodies and how they move, seeded, the same for tests, benchmarks and pictures.
+"""Scenes by name: seeded bodies and motions for tests, benchmarks and pictures.
 
     from jostle import scenes
     motion = scenes.make_scene("shuttles", count=15, seed=3).record(200)
@@ -85,7 +85,7 @@ SCENES: dict[str, Callable[..., Scene]] = {
 
 
 def make_scene(name: str, **parameters: Any) -> Scene:
-    """Return a scene by its name in `SCENES`; other parameters have their defaults."""
+    """Return a scene by its name in `SCENES`."""
     if not isinstance(name, str) or name not in SCENES:
         raise InputError(f"there is no scene {shown(name)}; choose one of {', '.join(SCENES)}")
     known = inspect.signature(SCENES[name]).parameters
@@ -107,9 +107,9 @@ def make_scene_written(text: str, seed: int | None = None, besides: str = "") ->
     ----------
     text : str
     seed : int, optional
-        Given beside the text.
+        Overrides no seed in the text: only one of them may be given.
     besides : str
-        What else may be written, for the message.
+        Other accepted input, for the message.
     """
     given = {} if seed is None else {"seed": seed}
     if text.partition("(")[0].strip() not in SCENES:
@@ -120,5 +120,5 @@ def make_scene_written(text: str, seed: int | None = None, besides: str = "") ->
     if seed is not None and "seed" in settings:
         raise InputError(f"scene {name}: the seed is given twice, as a parameter and by --seed")
     if seed is not None and "seed" not in known:
-        raise InputError(f"--seed: nothing of the scene {name} is made at random")
+        raise InputError(f"--seed: the scene {name} has no random parts")
     return make_scene(name, **settings, **given)

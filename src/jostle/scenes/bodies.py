@@ -1,7 +1,7 @@
-"""Parts of a scene: bodies with velocity and spin, closed paths, and cycles of shapes.
+"""Parts of a scene: bodies with velocity and spin, paths, and cycles of shapes.
 
-All are plain values: a scene can be pickled, and making it again gives the same bits. Lengths and angles are per frame, as
-the papers state them per cycle.
+All are plain values: scenes can be pickled and reproduce bit for bit. Lengths and angles are per frame, as the papers give them per
+cycle.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ ALL_BITS = 0xFFFFFFFF
 
 @dataclass(frozen=True, eq=False)
 class Circle:
-    """A circle through a body's first place, on which its centre drifts.
+    """A circle through a body's first place, which its centre follows.
 
     Parameters
     ----------
     to_middle : (3,)
         From the body's first place to the middle of the circle.
     axis : (3,)
-        The body goes about this direction, right-handed; perpendicular to `to_middle` for a true circle.
+        Axis of the motion, right-handed; perpendicular to `to_middle` for a true circle.
     angle : float
         Radians per frame.
     """
@@ -40,18 +40,18 @@ class Circle:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """A closed kinematic path: the centre swings along each axis, at its own rate.
+    """A closed kinematic path: the centre oscillates along each axis.
 
     Parameters
     ----------
     reach : (3,)
-        How far it swings to either side.
+        Amplitude.
     swings : (3,)
-        How often in one period, whole numbers.
+        Oscillations per period, whole numbers.
     phase : (3,)
         Radians at frame 0.
     period : int
-        Frames after which it is at its first place again.
+        Frames of the closed path.
     """
 
     reach: Floats
@@ -60,14 +60,14 @@ class Loop:
     period: int
 
     def at(self, frame: int) -> Floats:
-        """(3,) from the middle of the path to the centre."""
+        """Return (3,) the offset of the centre from the middle of the path."""
         place: Floats = self.reach * np.sin(2.0 * np.pi * ((self.swings * frame) % self.period) / self.period + self.phase)
         return place
 
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """A cycle of shapes of a deforming body: frame k shows shape (first + k) modulo their number.
+    """A cycle of shapes of a deforming body: frame k shows shape first + k.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Cycle:
         object.__setattr__(self, "shapes", points.reshape(self.shapes.shape))
 
     def at(self, frame: int) -> Floats:
-        """(n, 3) vertices of one frame."""
+        """Return the vertices (n, 3) of one frame."""
         shape: Floats = self.shapes[(self.first + frame) % len(self.shapes)]
         return shape
 
@@ -96,14 +96,14 @@ class Cycle:
         return (self.first + frame) % len(self.shapes) / len(self.shapes)
 
     def frames(self, count: int) -> Floats:
-        """(count, n, 3) vertices of the first frames."""
+        """Return the vertices (count, n, 3) of the first frames."""
         shapes: Floats = self.shapes[(self.first + np.arange(count)) % len(self.shapes)]
         return shapes
 
 
 @dataclass(frozen=True, eq=False)
 class MovingBody:
-    """A body of a scene and its motion when nothing is in its way.
+    """A body of a scene and its free motion.
 
     Parameters
     ----------
@@ -114,21 +114,21 @@ class MovingBody:
     velocity : (3,)
         Of its centre, lengths per frame.
     axis : (3,)
-        It turns about this direction of the world, through its centre.
+        World direction of its axis of rotation, through its centre.
     spin : float
         Radians per frame.
     cycle : Cycle, optional
         Its shapes, if it deforms.
     circle : Circle, optional
-        What its centre does besides moving at `velocity`; for bodies without walls.
+        Added to the motion of its centre; for bodies without walls.
     loop : Loop, optional
         The body follows this path from its first position on, instead of moving at `velocity`.
     track : (n, 4, 4), optional
         The body follows these poses instead, one per frame, and stays at the last; for bodies without walls.
     hand : {None, "pushes", "grasps"}
-        What a body on a loop does to those that it touches where the response is "normals", see `response.py`.
+        What a body on a loop does to touching bodies with the response "normals", see `response.py`.
     static, group, category, mask
-        Filters, see `Body`. A static body does not move, whatever else is said.
+        Filters, see `Body`. A static body never moves.
     """
 
     name: str
@@ -158,7 +158,7 @@ class MovingBody:
 
     @cached_property
     def radius(self) -> float:
-        """Radius of the ball about `centre` that holds the body in every shape and orientation.
+        """Radius of the ball about `centre` that holds the body however it turns.
 
         A billionth larger than necessary.
         """

@@ -1,11 +1,11 @@
-"""Convex bodies in random motion without response (Baciu, Wong, Sun 1998, §5.1, §5.2, fig. 5, fig. 9).
+"""Convex bodies in random motion, no response (Baciu, Wong, Sun 1998, §5.1, §5.2).
 
-100 flat ellipsoids, truncated cones with spherical caps, or cones, of 36 to 11,520 faces each. Ways are the same for every number
-of faces, to rounding: bodies are placed and started by a pattern of a fixed number of faces that is a little larger than all of
-them. The paper wants collisions without response and little penetration, so it stops after 100 to 500 frames; which
-speed and density it had is not printed. Ours: at the start surfaces are apart but boxes overlap (of 100 cones 115 to 140 pairs in
-each frame), and in 100 frames a body moves by half its radius, so that bodies graze rather than pass through each other: half of
-the bodies that touch are in each other by less than 6 % of their size.
+100 flat ellipsoids, truncated cones with spherical caps, or cones, of 36 to 11,520 faces each. Paths are the same for every face
+count, to rounding: bodies are placed by a pattern of a fixed face count that is a little larger than all of them. The paper wants
+collisions without response and little penetration, so it stops after 100 to 500 frames; it prints neither speed nor density. Ours:
+at the start surfaces are apart but boxes overlap (115 to 140 pairs per frame for 100 cones), and in 100 frames a body moves by half
+its radius, so that bodies graze rather than pass through each other: half of the touching bodies penetrate by less than 6 % of
+their size.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
-
 from jostle import cast
 from jostle.errors import InputError
 from jostle.geometry.pose import translation
 from jostle.scenes.bodies import MovingBody
-from jostle.scenes.placing import ball_volume, bodies_at_random, cube_of_fill
+from jostle.scenes.cubes import in_a_cube
+from jostle.scenes.placing import ball_volume
 from jostle.scenes.scene import Scene
 from jostle.shapes import build
 from jostle.shapes.mesh import Mesh
@@ -27,7 +26,7 @@ from jostle.shapes.mesh import Mesh
 FILL = 0.5
 SPEED = 0.005
 TURN = math.radians(1.0)
-LARGER = 1.02  # the pattern over the bodies: bodies of few faces are inside of it, whatever their number
+LARGER = 1.02  # pattern over body: bodies of any face count lie inside it
 
 
 def cones(
@@ -47,7 +46,7 @@ def cones(
     After Baciu, Wong, Sun 1998, §5.1, §5.2, fig. 5.
 
     From the paper: 100 cones, 3,600 to 1,152,000 faces in all (36 to 11,520 each), no response, 100 to 500 frames. Ours: 360
-    faces each, a cube of which the balls about the cones would take 50 %, speed (radii per frame) and turn (radians per frame).
+    faces each, a cube half filled by bounding balls, speed (radii per frame) and turn (radians per frame).
     """
     pattern = build.cone(face_count=576)
     return _crowd("cones", build.cone(face_count=faces), pattern, count, fill, cube, speed, turn, response, frames, seed)
@@ -70,7 +69,7 @@ def ellipsoids(
     After Baciu, Wong, Sun 1998, §5.1, fig. 5, fig. 9.
 
     From the paper: 100 of them, 3,600 to 1,152,000 faces in all, no response, 100 to 500 frames. Ours: radii of 1, 0.7 and 0.3,
-    360 faces each, a cube of which the balls about them would take 50 %, speed and turn.
+    360 faces each, a cube half filled by bounding balls, speed and turn.
     """
     pattern = build.ellipsoid(576)
     return _crowd("ellipsoids", build.ellipsoid(faces), pattern, count, fill, cube, speed, turn, response, frames, seed)
@@ -93,15 +92,14 @@ def truncated_cones(
     After Baciu, Wong, Sun 1998, §5.1, fig. 5, fig. 9.
 
     From the paper: 100 of them, 3,600 to 1,152,000 faces in all, no response, 100 to 500 frames. Ours: balls of radius 0.25 and
-    0.125 with 1 from end to end, 576 faces each (a multiple of 4), a cube of which the balls about them would take 50 %, speed and
-    turn.
+    0.125 with 1 from end to end, 576 faces each (a multiple of 4), a cube half filled by bounding balls, speed and turn.
     """
     mesh, pattern = capped_cone(faces), capped_cone(576)
     return _crowd("truncated_cones", mesh, pattern, count, fill, cube, speed, turn, response, frames, seed)
 
 
 def capped_cone(faces: int) -> Mesh:
-    """Return a truncated cone with caps of exactly so many faces, its cap faces nearly square."""
+    """Return a truncated cone with caps and exactly `faces` faces."""
     faces = cast.as_count(faces, "faces", lowest=12)
     if faces % 4:
         raise InputError(f"faces is {faces}; a truncated cone with caps has a multiple of 4")
@@ -123,24 +121,15 @@ def _crowd(
     frames: int,
     seed: int,
 ) -> Scene:
-    """Return the scene of a mesh on the paths of a pattern, shared by all scenes of this file."""
-    count = cast.as_count(count, "count", lowest=1)
+    """Return the scene of a mesh on the paths of a pattern."""
     middle = pattern.bounds.mean(axis=0)
     larger = Mesh(middle + LARGER * (pattern.vertices - middle), pattern.faces, name=mesh.name)
     radius = MovingBody("", larger).radius
-    edge = cube_of_fill(count * ball_volume(radius), fill) if cube is None else cast.as_length(cube, "cube")
-    rng = np.random.default_rng(cast.as_count(seed, "seed"))
-    words = name.replace("_", " ")
-    placed = bodies_at_random(rng, larger, count, edge, speed, turn, words.removesuffix("s"), close=True)
+    scene = in_a_cube(name, larger, count, ball_volume(radius), fill, cube, speed, turn, response, frames, seed, close=True)
     centred = translation(middle - MovingBody("", mesh).centre)
-    bodies = tuple(replace(body, mesh=mesh, pose=body.pose @ centred) for body in placed)
-    # Walls reflect the ball about a body: they stand where it has the room of the pattern, so that ways are the same.
-    room = edge + 2.0 * (bodies[0].radius - radius)
-    return Scene(
-        name=name,
-        title=f"{count:,} {words} of {len(mesh.faces):,} faces in a cube",
-        bodies=bodies,
-        cube=room,
-        response=response,
-        frames=cast.as_count(frames, "frames", lowest=1),
-    )
+    bodies = tuple(replace(body, mesh=mesh, pose=body.pose @ centred) for body in scene.bodies)
+    assert scene.cube is not None
+    # Walls reflect a body's ball: they leave it the room of the pattern, so that paths are the same.
+    room = scene.cube + 2.0 * (bodies[0].radius - radius)
+    title = f"{len(bodies):,} {name.replace('_', ' ')} of {len(mesh.faces):,} faces in a cube"
+    return replace(scene, title=title, bodies=bodies, cube=room)

@@ -2,9 +2,9 @@
 
 Convex ones: `convex_crowd.py`.
 
-Every number that a paper prints is the default and its place is named; where a paper prints none, the docstring says ours.
-`speed` is in radii of a body per frame and `turn` in radians per frame, as Kitamura et al. 1998 (§5.3) give them: 5 % of the
-radius and 10 degrees. The cube follows from `fill`, the share of it that bodies take, unless `cube` gives its edge.
+Defaults are the papers' numbers, cited in each docstring with what the papers leave open. `speed` is in radii of a body per frame
+and `turn` in radians per frame, as Kitamura et al. 1998 (§5.3) give them: 5 % of the radius and 10 degrees. The cube follows from
+`fill`, the share of it that bodies take, unless `cube` gives its edge.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle import cast
-from jostle.errors import InputError
 from jostle.scenes.bodies import Cycle, MovingBody
 from jostle.scenes.placing import ball_volume, bodies_at_random, cube_of_fill
 from jostle.scenes.scene import Scene
@@ -43,10 +42,10 @@ def spheres(
 
     From the paper: 15 spheres, 48 to 960 faces each (figures for 168 and 960), 5 % of the volume, 5 % of the radius and 10
     degrees per frame, 1,000 frames, swapped velocities, walls that reflect. §5.1 (fig. 13) has 10 to 40 spheres of
-    528 faces. Ours: the places, directions and axes, which are random.
+    528 faces. Ours: random places, directions and axes.
     """
     mesh = build.sphere(faces)
-    return _in_a_cube("spheres", mesh, count, mesh.volume, fill, cube, speed, turn, response, frames, seed)
+    return in_a_cube("spheres", mesh, count, mesh.volume, fill, cube, speed, turn, response, frames, seed)
 
 
 def shuttles(
@@ -60,15 +59,15 @@ def shuttles(
     frames: int = 300,
     seed: int = 0,
 ) -> Scene:
-    """Return concave space shuttles of 528 faces in a cube (Kitamura et al. 1998, §4.2, fig. 8).
+    """Return concave space shuttles in a cube (Kitamura et al. 1998, §4.2, fig. 8).
 
-    From the paper: 15 of them, 528 faces, translation and rotation, boxes of many overlapping in every frame. Ours: the rest.
-    Speed and turn are those of §5.3. `fill` is the share of the cube that the *balls* about the shuttles would take; at the start
-    only their surfaces are apart, so that boxes overlap in every frame. Velocities are exchanged (the paper's run ends at the
-    first collision: `response="stop"`).
+    From the paper: 15 of them, 528 faces, translation and rotation, many overlapping boxes in every frame. Ours: the rest. Speed
+    and turn are those of §5.3. `fill` is the share of the cube that the shuttles' bounding *balls* would take; at the start only
+    surfaces are apart, so that boxes overlap in every frame. Velocities are exchanged (the paper's run ends at the first
+    collision: `response="stop"`).
     """
     mesh = build.shuttle()
-    return _in_a_cube("shuttles", mesh, count, _ball(mesh), fill, cube, speed, turn, response, frames, seed, close=True)
+    return in_a_cube("shuttles", mesh, count, _ball(mesh), fill, cube, speed, turn, response, frames, seed, close=True)
 
 
 def crowd(
@@ -83,12 +82,12 @@ def crowd(
     frames: int = 100,
     seed: int = 0,
 ) -> Scene:
-    """Return many small icospheres (20 * 4**subdivisions faces) that pass through each other.
+    """Return many small icospheres that pass through each other.
 
-    No paper has it.
+    No paper: all numbers are ours.
     """
     mesh = build.icosphere(subdivisions)
-    return _in_a_cube("crowd", mesh, count, mesh.volume, fill, cube, speed, turn, response, frames, seed)
+    return in_a_cube("crowd", mesh, count, mesh.volume, fill, cube, speed, turn, response, frames, seed)
 
 
 def deforming_spheres(
@@ -110,23 +109,26 @@ def deforming_spheres(
     Kitamura et al. 1998, §4.3, has a deforming sphere.
 
     Three waves run over each sphere, once in `period` frames; the radius stays within 1 ± `swell` (0 … 0.9), so the surface
-    is star-shaped and never crosses itself. The paper prints no more than that a sphere deforms: the numbers are ours, speed and
-    turn those of §5.3.
+    is star-shaped and never crosses itself. The paper only says that a sphere deforms: the numbers are ours, speed and turn those
+    of §5.3.
     """
-    swell = cast.as_number(swell, "swell")
-    if not 0.0 <= swell <= 0.9:
-        raise InputError(f"swell is {swell}; it must be between 0 and 0.9 of the radius")
+    swell = as_swell(swell)
     mesh = build.sphere(faces)
     count, period = cast.as_count(count, "count", lowest=1), cast.as_count(period, "period", lowest=1)
     shapes = swelling(mesh.vertices, swell, period)
-    # Each body starts at another shape of the one table of them.
+    # Bodies share one table of shapes, each with its own phase.
     cycles = [Cycle(shapes, k * period // count) for k in range(count)]
     volume = ball_volume(1.0 + swell)
-    return _in_a_cube("deforming_spheres", mesh, count, volume, fill, cube, speed, turn, response, frames, seed, cycles)
+    return in_a_cube("deforming_spheres", mesh, count, volume, fill, cube, speed, turn, response, frames, seed, cycles)
+
+
+def as_swell(swell: float) -> float:
+    """Return the amplitude of waves on a sphere, as a share of its radius."""
+    return cast.as_number_between(swell, "swell", 0.0, 0.9, "of the radius")
 
 
 def swelling(vertices: NDArray[np.float64], swell: float, period: int) -> NDArray[np.float64]:
-    """Return (period, n, 3) vertices of a unit sphere with radial waves that run round once per period."""
+    """Return (period, n, 3) vertices of a unit sphere with travelling radial waves."""
     phase = 2.0 * np.pi * np.arange(period)[:, None] / period
     wave = np.zeros((period, len(vertices)))
     for axis in range(3):
@@ -139,7 +141,7 @@ def _ball(mesh: Mesh) -> float:
     return ball_volume(MovingBody("", mesh).radius)
 
 
-def _in_a_cube(
+def in_a_cube(
     name: str,
     mesh: Mesh,
     count: int,
@@ -154,7 +156,7 @@ def _in_a_cube(
     cycles: list[Cycle] | None = None,
     close: bool = False,
 ) -> Scene:
-    """Return the scene behind all of this file; `volume` is a body's share of `fill`."""
+    """Return copies of a mesh in a cube; each takes `volume` of the share `fill`."""
     count = cast.as_count(count, "count", lowest=1)
     edge = cube_of_fill(count * volume, fill) if cube is None else cast.as_length(cube, "cube")
     rng = np.random.default_rng(cast.as_count(seed, "seed"))

@@ -1,4 +1,4 @@
-"""Scenes of two bodies that pass through each other along a line: blobs and bending hands."""
+"""Two bodies that pass through each other along a line: blobs and bending hands."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def blobs(
     frames: int = 60,
     seed: int = 1,
 ) -> Scene:
-    """Return two large concave blobs that approach along a line and interpenetrate deeply.
+    """Return two large concave blobs that approach and interpenetrate deeply.
 
     No paper: all numbers are ours.
 
     Parameters
     ----------
     faces, faces_b : int
-        Of the two, even; the second has as many as the first by default.
+        Even; `faces_b` equals `faces` by default.
     roughness : float
         0 is a sphere, 0.6 strongly concave.
     start, end : float
-        Distance of the blobs' origins in the first and the last frame; each fits into a ball of radius 1 about its own.
+        Distance of the blobs' origins in the first and the last frame; each has radius 1.
     turn : float
-        Radians per frame that the second blob turns.
+        Rotation of the second blob, radians per frame.
     """
     start, end, turn = cast.as_number(start, "start"), cast.as_number(end, "end"), cast.as_number(turn, "turn")
     if not (abs(start) < np.inf and abs(end) < np.inf and abs(turn) < np.inf):
@@ -68,28 +68,27 @@ def hands(
     frames: int = 150,
     seed: int = 0,
 ) -> Scene:
-    """Return two hands of 960 faces that open and close while passing through each other, palm to palm.
+    """Return two hands that open and close while passing through each other.
 
-    960 faces and that hands deform is from Kitamura et al. 1998, §4.3 (there about 800 frames, with users' own movements); the
-    motion is ours. The hands come towards each other along z, are reflected at the walls of the cube and meet again.
+    From Kitamura et al. 1998, §4.3: deforming hands of 960 faces, moved by users for about 800 frames. Ours: the motion. The hands
+    approach along z, palm to palm, are reflected at the walls of the cube and meet again.
 
     Parameters
     ----------
     bend : float
         Largest bend of every joint, 0 … 1.2 radians.
     period : int
-        Frames of one opening and closing; one finger follows the other.
+        Frames to open and close once; one finger follows the other.
     speed : float
         Length per frame; a hand is about 0.95 long.
     turn : float
-        Radians per frame, about the direction of the motion.
+        Radians per frame, about the direction of motion.
     cube : float
         Edge of the cube.
     seed : int
-        Of where each hand begins in its period.
+        Of each hand's phase.
     """
-    if not 0.0 <= cast.as_number(bend, "bend") <= LARGEST_BEND:
-        raise InputError(f"bend is {bend}; it must be between 0 and {LARGEST_BEND} radians")
+    bend = cast.as_number_between(bend, "bend", 0.0, LARGEST_BEND, "radians")
     period = cast.as_count(period, "period", lowest=1)
     speed, turn, cube = cast.as_length(speed, "speed"), cast.as_number(turn, "turn"), cast.as_length(cube, "cube")
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
@@ -100,7 +99,7 @@ def hands(
     for name, side in (("upper hand", 1.0), ("lower hand", -1.0)):
         cycle = Cycle(shapes, int(rng.integers(period)))
         at_origin = MovingBody(name, mesh, cycle=cycle)
-        # The palm looks towards -z: the lower hand is turned over, its thumb on the other side.
+        # The palm faces -z: the lower hand is turned over, its thumb on the other side.
         pose = np.eye(4) if side > 0.0 else rotation_about((0.0, 1.0, 0.0), np.pi)
         room = cube / 2.0 - at_origin.radius
         if room <= 0.0:
@@ -117,7 +116,7 @@ def hands(
 
 
 def opening_and_closing(bend: float, period: int) -> Floats:
-    """Return (period, n, 3) hands from open to bent and back, each finger a tenth of a period later."""
+    """Return (period, n, 3) hands that bend and open, one finger after the other."""
     hands_in_time = []
     for frame in range(period):
         phase = 2.0 * np.pi * (frame / period - 0.1 * np.arange(5))

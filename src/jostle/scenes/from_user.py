@@ -1,7 +1,7 @@
-"""Scenes of a user's own bodies: each drifts on a small circle and turns, so that something moves.
+"""Scenes of a user's own bodies: each turns and drifts on a small circle.
 
-The motion is seeded and starts at the very poses of the file or world; static bodies stay. It is not what the user's bodies do
-in life: for that, record the own loop (`jostle.motion.record.Recorder`).
+The motion is seeded and starts exactly at the poses of the file or world; static bodies stay. To show a real motion instead, record
+your own loop (`jostle.motion.record.Recorder`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from jostle import cast
-from jostle.errors import InputError
 from jostle.scenes.bodies import Circle, Cycle, MovingBody
-from jostle.scenes.placing import direction
+from jostle.scenes.placing import as_turn, direction
 from jostle.scenes.scene import Scene
 from jostle.world.world import World
 
@@ -32,7 +31,7 @@ def scene_of_world(
     seed: int = 0,
     name: str = "world",
 ) -> Scene:
-    """Return a scene of a world's bodies, from where they are now; the world is not changed.
+    """Return a scene of a world's bodies at their present poses; the world stays.
 
     Parameters
     ----------
@@ -45,16 +44,13 @@ def scene_of_world(
     turn : float
         Radians per frame, about an axis of its own for each body.
     """
-    drift, turn = cast.as_length(drift, "drift"), cast.as_number(turn, "turn")
-    if not np.isfinite(turn):
-        raise InputError(f"turn is {turn}; it must be a finite angle")
+    drift, turn = cast.as_length(drift, "drift"), as_turn(turn)
     angle = 2.0 * np.pi / cast.as_count(period, "period", lowest=1)
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     bodies = []
     for body in world:
-        to_middle, axis = direction(rng), direction(rng)
-        axis = np.cross(to_middle, axis)
-        circle = Circle(drift * body.mesh.size * to_middle, axis, angle)
+        to_middle = direction(rng)
+        circle = Circle(drift * body.mesh.size * to_middle, np.cross(to_middle, direction(rng)), angle)
         bodies.append(
             MovingBody(
                 name=body.name,
@@ -90,7 +86,7 @@ def scene_of_file(
     frames: int = 120,
     seed: int = 0,
 ) -> Scene:
-    """Return a scene of a file: one body per node of GLB or glTF, one of any other mesh file.
+    """Return a scene of a file: one body per node of GLB or glTF, else one body.
 
     See `scene_of_world`.
     """

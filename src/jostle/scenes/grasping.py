@@ -1,9 +1,9 @@
-"""Two hands close on a ball until all fingers touch (Baciu, Wong, Sun 1998, §5.4, fig. 8, table 1).
+"""Two hands close on a ball (Baciu, Wong, Sun 1998, §5.4, fig. 8, table 1).
 
 A hand is 19 convex capsules of one group (`build.hand_of_capsules`), the ball a convex body: 39 bodies. The hands hold the ball
-between them, palm to palm and pointing in opposite directions, and bend their fingers, all joints alike. A finger stops in the
-frame in which one of its bones touches the ball; the motion ends when all ten have. Bones are rigid: they turn about the balls
-that they share at the joints. The paper prints numbers of triangles and of frames (68 to 89); places, sizes and rates are ours.
+between them, palm to palm and pointing in opposite directions, and bend their fingers, all joints alike. A finger stops when one of
+its bones touches the ball; the motion ends when all ten have. Bones are rigid and turn about the balls that they share at the
+joints. The paper prints triangle counts and frames (68 to 89); places, sizes and rates are ours.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from jostle.shapes.build.hand import FINGERS
 from jostle.shapes.mesh import Mesh
 
 BALL = 0.27  # radius; a hand is about 0.95 long
-AT = np.array([0.0, 0.47, -0.40])  # of the ball, seen from the hand: in front of the knuckles
+AT = np.array([0.0, 0.47, -0.40])  # of the ball in hand coordinates: in front of the knuckles
 BONES = (3, 4, 4, 4, 4)  # of thumb, index, middle, ring and little finger, the first of each in the palm
 SHARES = (1.0, 1.1, 0.7)  # of the bend, by joint
 MOST_BEND = 1.5  # radians; a finger that has not touched by then passes the ball
 FEWEST_FACES = 600
-TOWARDS = {"thumb": np.array([0.75, 0.25, -0.6])}  # where a finger bends to
+TOWARDS = {"thumb": np.array([0.75, 0.25, -0.6])}  # direction of the bend, if not to the palm
 PALM = np.array([0.0, 0.0, -1.0])
 
 
@@ -43,21 +43,23 @@ class Finger(NamedTuple):
 
 
 def grasping(*, faces: int = 9_792, turn: float = 0.007, frames: int = 100, seed: int = 0) -> Scene:
-    """Return two hands of capsules that close on a ball (Baciu, Wong, Sun 1998, §5.4, fig. 8, table 1).
+    """Return two hands of capsules that close on a ball.
 
-    From the paper: two hands of convex parts and a ball, 1,860 to 76,032 triangles in all, the sequence ends when all fingers touch
+    After Baciu, Wong, Sun 1998, §5.4, fig. 8, table 1.
+
+    From the paper: two hands of convex parts and a ball, 1,860 to 76,032 triangles in all; the sequence ends when all fingers touch
     the ball, after 68 to 89 frames. Ours: the rest.
 
     Parameters
     ----------
     faces : int
-        About how many in all, 600 or more; those of table 1 are met exactly.
+        Total face count, about; 600 or more. The counts of table 1 are met exactly.
     turn : float
         Radians by which a joint at the root of a finger bends per frame; 0.007 lets the last finger touch in about 70 frames.
     frames : int
-        At most; there are no more than until all fingers touch.
+        At most; the motion ends when all fingers touch.
     seed : int
-        Of the ball's first orientation: which of its faces are touched.
+        Of the ball's first orientation.
     """
     turn, frames = cast.as_length(turn, "turn"), cast.as_count(frames, "frames", lowest=1)
     if not 1e-3 <= turn <= 0.2:
@@ -66,16 +68,16 @@ def grasping(*, faces: int = 9_792, turn: float = 0.007, frames: int = 100, seed
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     rolled = rotation_about(rng.normal(size=3), rng.uniform(0.0, math.pi))
     fingers = fingers_of(capsules)
-    # The other hand is this one turned by half about an axis through the ball, across the fingers: exact.
+    # The other hand is this one after an exact half turn about an axis through the ball, across the fingers.
     other = np.diag([1.0, -1.0, -1.0, 1.0])
     stands = {"upper": translation(-AT), "lower": other @ translation(-AT)}
-    ways, last = {}, 0
-    for side, stand in stands.items():
-        ways[side] = [_bent_until_it_touches(finger, capsules, stand, ball, rolled, turn) for finger in fingers]
-        last = max(last, *(len(way) for way in ways[side]))
-    bodies = [MovingBody("ball", ball, rolled)]
+    bodies, last = [MovingBody("ball", ball, rolled)], 0
     for group, (side, stand) in enumerate(stands.items()):
-        tracks = {bone: way[:, k] for finger, way in zip(fingers, ways[side], strict=True) for k, bone in enumerate(finger.bones)}
+        tracks: dict[int, Floats] = {}
+        for finger in fingers:
+            poses = _bent_until_it_touches(finger, capsules, stand, ball, rolled, turn)
+            tracks |= {bone: poses[:, k] for k, bone in enumerate(finger.bones)}
+            last = max(last, len(poses))
         for number, (capsule, name) in enumerate(zip(capsules, _names(), strict=True)):
             track = tracks.get(number, stand[None])
             bodies.append(MovingBody(f"{side} {name}", capsule, track[0], track=track, group=group))
@@ -89,9 +91,9 @@ def grasping(*, faces: int = 9_792, turn: float = 0.007, frames: int = 100, seed
 
 
 def parts_with(faces: int) -> tuple[list[Mesh], Mesh]:
-    """Return capsules of a hand and a ball, such that two hands and the ball have about so many faces.
+    """Return a hand's capsules and a ball; with two hands, about `faces` faces.
 
-    Of hands whose faces leave the ball 2 to 12 % of all the one is taken that comes nearest, then the one with a ball of about 5 %.
+    Among hands that leave the ball 2 to 12 % of the faces, the best match wins; ties go to a ball of about 5 %.
     """
     if faces < FEWEST_FACES:
         raise InputError(f"faces is {faces}; two hands and a ball have at least {FEWEST_FACES}")
@@ -110,7 +112,10 @@ def parts_with(faces: int) -> tuple[list[Mesh], Mesh]:
 
 
 def _round_ball(faces: int) -> int:
-    """Return the largest face count of a round sphere up to the given one; 0 if none is within a tenth."""
+    """Return the largest round sphere's face count up to `faces`, or 0.
+
+    It is 0 if none is within a tenth.
+    """
     for count in range(faces - faces % 2, max(7, int(0.9 * faces)), -2):
         half = count // 2
         if any(half % rings == 0 and 0.5 <= half / rings / (2.0 * (rings + 1)) <= 2.0 for rings in range(1, half // 3 + 1)):
@@ -144,7 +149,7 @@ def _start_of(capsule: Mesh) -> Floats:
 
 
 def bent(finger: Finger, angle: float) -> Floats:
-    """Return poses (bones, 4, 4) in the hand of a finger bent by an angle (radians at the root)."""
+    """Return poses (bones, 4, 4) of a finger bent by an angle, in the hand."""
     poses, parent = [], np.eye(4)
     for joint, share in zip(finger.joints, SHARES, strict=False):
         parent = parent @ rotation_about(finger.hinge, share * angle, joint)
@@ -155,7 +160,7 @@ def bent(finger: Finger, angle: float) -> Floats:
 def _bent_until_it_touches(
     finger: Finger, capsules: list[Mesh], stand: Floats, ball: Mesh, ball_pose: Floats, turn: float
 ) -> Floats:
-    """Return poses (frames, bones, 4, 4) in the world until a bone first touches the ball."""
+    """Return world poses (frames, bones, 4, 4) until a bone touches the ball."""
     pairs = [Pair(capsules[bone], ball) for bone in finger.bones]
     poses: list[Floats] = []
     while len(poses) * turn <= MOST_BEND:

@@ -1,10 +1,10 @@
-"""A headlight from behind, to take covers and bulbs out (Eckstein, Schömer 1999, §5, fig. 3).
+"""A headlight, to take covers and bulbs out (Eckstein, Schömer 1999, §5, fig. 3).
 
 The paper names a scene of about 60,000 faces in which two covers, then the two light bulbs behind them, are removed; shapes, sizes
 and paths are ours (`headlight_parts.py`). Lengths are millimetres; x points ahead, y to the left, z up. Most faces are at the two
-openings, where parts stand half a millimetre apart. At the start no two bodies are nearer to each other than 0.2.
+openings, where parts are half a millimetre apart. At the start all bodies are at least 0.2 apart.
 
-A way is written as steps of one part about the axis of its opening, and becomes one pose every 1.5 mm or 2.5 degrees.
+A path is written as steps of one part about the axis of its opening, and becomes one pose every 1.5 mm or 2.5 degrees.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from jostle.scenes.scene import Scene
 from jostle.scenes.turned import Fineness
 from jostle.shapes.mesh import Mesh
 
-FEWEST_FACES = 14_000  # with fewer, the corners of the polygons that stand for circles would take up the clearances
-STEP, TURN = 1.5, 2.5  # the most between two poses of a path: mm, degrees
+FEWEST_FACES = 14_000  # with fewer, corners of polygonal circles would use up the clearances
+STEP, TURN = 1.5, 2.5  # largest step between two poses of a path: mm, degrees
 
 
 def _facing_back(x: float, y: float, z: float) -> Floats:
-    """The pose whose z axis points to the back, its y axis up."""
+    """Return the pose whose z axis points to the back, its y axis up."""
     pose = np.eye(4)
     pose[:3, :3] = [(0.0, 0.0, -1.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
     pose[:3, 3] = x, y, z
@@ -43,10 +43,10 @@ BATTERY = translation((-98.5, 65.0, 0.0))
 PIPE_KNEES = np.array([(-24.0, 175.0, 78.0), (-24.0, 25.0, 78.0), (-60.0, -32.0, 30.0), (-60.0, -44.0, -120.0)])
 BULB_TIPS = (-62.0, -74.0)
 
-# Ways about the axis of an opening: right, up, back (mm), then degrees of the top to the back, of the left to the back, and about
-# the axis. A cover is turned out of its ledges, drawn out of the collar, and tilted past the battery or the pipe.
+# Steps about the axis of an opening: right, up, back (mm), then degrees of tilt (top to the back), yaw (left to the back) and
+# twist. A cover is turned out of its ledges, drawn out of the collar, and tilted past the battery or the pipe.
 UNLOCKED = (0.0, 0.0, 0.0, 0.0, 0.0, 60.0)
-WAYS: dict[str, tuple[str, tuple[str, ...], str, tuple[tuple[float, ...], ...]]] = {
+PATHS: dict[str, tuple[str, tuple[str, ...], str, tuple[tuple[float, ...], ...]]] = {
     "remove_cover_1": (
         "cover_1",
         (),
@@ -135,19 +135,19 @@ def headlight(*, faces: int = 60_000, task: str = "remove", frames: int | None =
     A battery, a pipe and a fender leave little room.
 
     From the paper (§5): circa 60,000 faces; the two covers are removed, then the two bulbs. Ours: everything else.
-    `scene.paths` has the ways: `remove_cover_1`, `remove_cover_2`, `remove_bulb_1`, `remove_bulb_2` are free with 0.3 mm to spare;
+    `scene.paths` has the paths: `remove_cover_1`, `remove_cover_2`, `remove_bulb_1`, `remove_bulb_2` are free with 0.3 mm to spare;
     `pull_cover_1`, `cover_1_straight_back` and `bulb_1_under_cover` are blocked.
 
     Parameters
     ----------
     faces : int
-        About how many in all (within a few per cent), 14,000 or more.
+        Total face count, within a few per cent; 14,000 or more.
     task : {"remove", "pull_cover_1", "cover_1_straight_back", "bulb_1_under_cover"}
-        What a recording of the scene shows: covers and bulbs removed one after the other, or one of the blocked ways.
+        The recorded motion: covers and bulbs removed one after the other, or one of the blocked paths.
     frames : int, optional
-        By default as many as the ways of the task have poses.
+        By default the number of poses of the task's paths.
     seed : int
-        Of how far each screw was turned.
+        Of the screws' angles.
     """
     faces = cast.as_count(faces, "faces")
     if faces < FEWEST_FACES:
@@ -155,7 +155,7 @@ def headlight(*, faces: int = 60_000, task: str = "remove", frames: int | None =
     cast.as_choice(task, tuple(TASKS), "task")
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     screws = rng.uniform(0.0, np.pi / 3.0, len(EARS))
-    paths = {name: _path(*way) for name, way in WAYS.items()}
+    paths = {name: _path(*entry) for name, entry in PATHS.items()}
     tracks = _tracks([paths[name] for name in TASKS[task]])
     bodies = []
     for name, mesh, pose in _bodies_of(faces, screws):
@@ -168,10 +168,7 @@ def headlight(*, faces: int = 60_000, task: str = "remove", frames: int | None =
 
 
 def _bodies_of(faces: int, screws: Floats) -> list[tuple[str, Mesh, Floats]]:
-    """Return the bodies at the largest fineness, to 0.005, with at most `faces` faces.
-
-    Making all of them takes 0.1 s.
-    """
+    """Return the bodies at the largest fineness, to 0.005, with at most `faces` faces."""
     low, high = 0.2, 0.2 + (faces / 50_000) ** 0.5
     bodies = _bodies(Fineness(low), screws)
     while high - low > 0.005:
@@ -199,11 +196,11 @@ def _bodies(fine: Fineness, screws: Floats) -> list[tuple[str, Mesh, Floats]]:
     return bodies
 
 
-def _path(body: str, without: tuple[str, ...], title: str, way: Sequence[Sequence[float]]) -> RecordedPath:
-    """Return the poses along a path, from where the part sits."""
+def _path(body: str, without: tuple[str, ...], title: str, corners: Sequence[Sequence[float]]) -> RecordedPath:
+    """Return the path through corners, from where the part sits."""
     place = PLACES[int(body[-1]) - 1]
     steps = [np.zeros(6)]
-    for end in way:
+    for end in corners:
         begin, target = steps[-1], np.array(end)
         change = np.abs(target - begin)
         pieces = int(np.ceil(max(np.linalg.norm(change[:3]) / STEP, change[3:].max() / TURN)))
@@ -219,7 +216,7 @@ def _step(step: Floats) -> Floats:
 
 
 def _tracks(paths: Sequence[RecordedPath]) -> dict[str, Floats]:
-    """Return the poses of each body for all frames, taking the paths one after the other."""
+    """Return each body's poses for all frames, path after path."""
     frames = sum(len(path) for path in paths)
     tracks, done = {}, 0
     for path in paths:

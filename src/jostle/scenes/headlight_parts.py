@@ -1,9 +1,9 @@
 """The parts of the scene `headlight`, in millimetres, each in its own coordinates.
 
-What belongs to an opening of the housing is drawn about its axis: z points out of the back of the housing (to the engine), z = 0 is
-the outer side of its back wall, y is up. A collar stands round the opening; three ledges on its inner side hold the lugs of a
-cover, which has to be turned before it comes out. The first bulb is held by its reflector in the same way. Between parts there
-are 0.3 to 1 mm, as in a drawing; components of one body (chambers and ears of the housing) may reach into each other.
+Parts of an opening of the housing are drawn about its axis: z points out of the back of the housing (to the engine), z = 0 is the
+outer side of its back wall, y is up. A collar surrounds the opening; three ledges on its inner side hold the lugs of a cover, which
+must be turned before it comes out. The first bulb locks into its reflector likewise. Clearances between parts are 0.3 to 1 mm;
+components of one body (chambers and ears of the housing) may overlap.
 """
 
 from __future__ import annotations
@@ -15,32 +15,21 @@ import numpy as np
 from jostle._types import Floats
 from jostle.geometry.pose import rotation_about, translation
 from jostle.geometry.unit_vectors import unit_vector
-from jostle.scenes.turned import (
-    Corner,
-    Fineness,
-    angles_round,
-    flanks_of,
-    in_sectors,
-    moved,
-    oblong,
-    ring,
-    sheet,
-    solid,
-)
+from jostle.scenes.turned import Corner, Fineness, angles_round, flanks_of, in_mm, in_sectors, moved, oblong, ring, sheet, solid
 from jostle.shapes.build.primitives import box
 from jostle.shapes.build.rings import circle, joined, skin
 from jostle.shapes.mesh import Mesh
 
-# Three lugs and three ledges; a turn by LOCK takes the lugs out from under the ledges.
+# Half widths of three ledges and three lugs; a turn by 60 degrees frees the lugs.
 MIDDLES = np.radians([90.0, 210.0, 330.0])
-LEDGE, LUG, BULB_LUG, LOCK = np.radians([31.5, 27.0, 25.0, 60.0])
+LEDGE, LUG, BULB_LUG = np.radians([31.5, 27.0, 25.0])
 CHAMBER_DEPTH = 110.0
 CHAMBER_HALF_HEIGHT = 65.0
 
 
 @dataclass(frozen=True)
 class Opening:
-    """A round opening of the housing: collar radius, half the chamber's width, the cover's grip."""
+    """An opening of the housing: collar radius, chamber half width, cover grip."""
 
     radius: float
     half_width: float
@@ -48,7 +37,7 @@ class Opening:
 
 
 def chamber(fine: Fineness, opening: Opening) -> Mesh:
-    """Return one chamber of the housing: walls of 3, open in front, a collar with three ledges behind."""
+    """Return one chamber: walls of 3, open in front, a collar with ledges behind."""
     angles = angles_round(fine.around(156, 48), flanks_of(MIDDLES, LEDGE))
     ledge = in_sectors(angles, MIDDLES, LEDGE)
     inner = opening.radius
@@ -70,7 +59,7 @@ def chamber(fine: Fineness, opening: Opening) -> Mesh:
 
 
 def cover(fine: Fineness, opening: Opening) -> Mesh:
-    """Return a cover in its locked pose: a hollow plug with three lugs, a rim and a grip."""
+    """Return a locked cover: a hollow plug with three lugs, a rim and a grip."""
     angles = angles_round(fine.around(156, 48), flanks_of(MIDDLES, LUG))
     lug = in_sectors(angles, MIDDLES, LUG)
     plug, edge, rim = opening.radius - 4.5, np.where(lug, opening.radius - 0.6, opening.radius - 4.5), opening.radius + 6.0
@@ -97,7 +86,7 @@ def cover(fine: Fineness, opening: Opening) -> Mesh:
 
 
 def reflector(fine: Fineness, locks: bool) -> Mesh:
-    """Return a reflector: a mirror of 1.5 about a neck for a bulb, with ledges if the bulb locks."""
+    """Return a reflector about a neck for a bulb, with ledges if the bulb locks."""
     angles = angles_round(fine.around(96, 40), flanks_of(MIDDLES, LEDGE) if locks else ())
     ledge = in_sectors(angles, MIDDLES, LEDGE) & locks
     mirror = [(radius, -30.0 - 0.029 * (radius**2 - 256.0)) for radius in np.linspace(16.0, 50.0, fine.along(8) + 1)]
@@ -117,7 +106,7 @@ def reflector(fine: Fineness, locks: bool) -> Mesh:
 
 
 def bulb(fine: Fineness, locks: bool, tip: float) -> Mesh:
-    """Return a bulb in its place: glass down to z = `tip`, a base in the neck, a connector up to z = 7."""
+    """Return a bulb: glass from z = `tip`, a base, a connector up to z = 7."""
     angles = angles_round(fine.around(72, 36), flanks_of(MIDDLES, BULB_LUG) if locks else ())
     lug = in_sectors(angles, MIDDLES, BULB_LUG) | (not locks)
     lean = np.linspace(-np.pi / 2.0, 0.0, fine.along(6) + 1)
@@ -146,7 +135,7 @@ def bulb(fine: Fineness, locks: bool, tip: float) -> Mesh:
 
 
 def screw(fine: Fineness, turn: float) -> Mesh:
-    """Return a screw along z: head on z = 0 … 4, thread below; `turn` (radians) rotates the hexagon."""
+    """Return a screw along z, its head on z = 0 … 4; `turn` rotates the hexagon."""
     angles = angles_round(fine.around(36, 18))
     away = np.mod(angles - turn, np.pi / 3.0) - np.pi / 6.0
     head = 4.6 / np.cos(away)
@@ -171,7 +160,7 @@ def plate_with_hole(fine: Fineness, half: float, lower: float, upper: float) -> 
 
 
 def frame(fine: Fineness) -> Mesh:
-    """Return the carrier round the front of the housing, a flat frame from z = 0 to 4."""
+    """Return the flat frame around the front of the housing, from z = 0 to 4."""
     angles = angles_round(fine.around(96, 72))
     inner, outer = oblong(angles, 128.0, 70.0), oblong(angles, 146.0, 90.0)
     profile: list[Corner] = [
@@ -184,7 +173,7 @@ def frame(fine: Fineness) -> Mesh:
 
 
 def battery(fine: Fineness) -> Mesh:
-    """Return the battery box about the z axis, z = -100 to -8, with two terminals above."""
+    """Return the battery, from z = -100 to -8, with two terminals above."""
     angles = angles_round(fine.around(72, 36))
     wall, top = oblong(angles, 51.5, 60.0, 10.0), -8.0
     heights = np.linspace(-98.0, -24.0, 2 * fine.along(5) + 1)
@@ -194,11 +183,11 @@ def battery(fine: Fineness) -> Mesh:
     around = angles_round(fine.around(24, 12))
     terminal = solid(around, [(0.0, top - 1.0, 1), (7.0, top - 1.0, 1), (6.0, 4.0, 1), (0.0, 4.0, 1)], "terminal")
     terminals = [moved(terminal, translation((-25.0, y, 0.0))) for y in (-38.0, 38.0)]
-    return _in_mm(joined([case, *terminals], "battery"))
+    return in_mm(joined([case, *terminals], "battery"))
 
 
 def pipe(fine: Fineness, knees: Floats, radius: float, bend: float) -> Mesh:
-    """Return a pipe along straight lines between points (n, 3), with round bends at the inner ones."""
+    """Return a pipe along a polyline (n, 3), with round bends at inner points."""
     line = [knees[0]]
     for before, knee, after in zip(knees[:-2], knees[1:-1], knees[2:], strict=True):
         incoming, outgoing = unit_vector(knee - before), unit_vector(after - knee)
@@ -216,11 +205,11 @@ def pipe(fine: Fineness, knees: Floats, radius: float, bend: float) -> Mesh:
     for centre, tangent in zip(centres, tangents, strict=True):
         side = unit_vector(side - tangent * (side @ tangent))
         rings.append(centre + section[:, :1] * side + section[:, 1:2] * np.cross(tangent, side))
-    return _in_mm(skin(rings, centres[0], centres[-1], "pipe"))
+    return in_mm(skin(rings, centres[0], centres[-1], "pipe"))
 
 
 def lens(fine: Fineness) -> Mesh:
-    """Return the lens: a curved open sheet of 250 by 138 in front of the chambers, from x = 112."""
+    """Return the lens: a curved open sheet of 250 by 138 before the chambers."""
     across, up = np.linspace(-125.0, 125.0, fine.along(30) + 1), np.linspace(-69.0, 69.0, fine.along(18) + 1)
     y, z = np.meshgrid(across, up, indexing="ij")
     x = 112.0 + 26.0 * (1.0 - (y / 125.0) ** 2) * (1.0 - (z / 69.0) ** 2) + 10.0 * (1.0 - (z / 69.0) ** 2)
@@ -228,30 +217,26 @@ def lens(fine: Fineness) -> Mesh:
 
 
 def fender(fine: Fineness) -> Mesh:
-    """Return the fender: an open sheet beside and behind the second chamber, curving over its top."""
+    """Return the fender: an open sheet beside, behind and over chamber 2."""
     along, round_it = np.linspace(92.0, -135.0, fine.along(28) + 1), np.linspace(-0.55, 1.15, fine.along(24) + 1)
     x, a = np.meshgrid(along, round_it, indexing="ij")
-    # Behind the housing the sheet comes nearer, to the way out of the second opening.
+    # Behind the housing the sheet comes nearer, beside the path out of the second opening.
     radius = 172.0 - 38.0 / (1.0 + np.exp((x + 48.0) / 9.0))
     return sheet(np.stack([x, 20.0 - radius * np.cos(a), -20.0 + radius * np.sin(a)], axis=2), "fender")
 
 
 def housing(fine: Fineness, openings: tuple[Opening, ...], places: tuple[Floats, ...], ears: tuple[Floats, ...]) -> Mesh:
-    """Return the housing: a chamber at each place, a seam between them, an ear per screw."""
+    """Return the housing: two chambers, a seam between them, an ear per screw."""
     parts = [moved(chamber(fine, opening), place) for opening, place in zip(openings, places, strict=True)]
     parts.append(box((CHAMBER_DEPTH - 4.0, 1.2, 110.0), (CHAMBER_DEPTH / 2.0, 0.0, 0.0)))
     parts += [moved(plate_with_hole(fine, 11.3, -4.3, -0.3), ear) for ear in ears]
-    return _in_mm(joined(parts, "housing"))
+    return in_mm(joined(parts, "housing"))
 
 
 def bracket(fine: Fineness, ears: tuple[Floats, ...]) -> Mesh:
-    """Return the carrier of the housing: a plate behind each ear, and a frame behind those."""
+    """Return the bracket of the housing: a plate behind each ear, and a frame."""
     plates = [moved(plate_with_hole(fine, 10.0, -7.9, -4.9), ear) for ear in ears]
     behind = np.eye(4)
     behind[:3, :3] = np.array([(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
     behind[0, 3] = ears[0][0, 3] + 8.9
-    return _in_mm(joined([*plates, moved(frame(fine), behind)], "bracket"))
-
-
-def _in_mm(mesh: Mesh) -> Mesh:
-    return Mesh(mesh.vertices, mesh.faces, name=mesh.name, units="mm")
+    return in_mm(joined([*plates, moved(frame(fine), behind)], "bracket"))

@@ -1,8 +1,8 @@
-"""A knee joint and a hand-held probe, as in arthroscopy: thin parts and narrow spaces.
+"""A knee joint and a probe, as in arthroscopy: thin parts and narrow spaces.
 
-No paper of ours has it; it stands for what voxels and haptics are used for today. Shapes and sizes are about those of an adult,
-made up from ellipsoids (`knee_parts.py`). The probe comes in through the inner portal, is pressed on the inner meniscus, drawn
-along it, then along the cartilage of tibia and femur, and goes out again. Wherever it is, its rod passes through the portal.
+No paper: it represents present uses of voxels and haptics. Shapes have about the size of an adult's, built from ellipsoids
+(`knee_parts.py`). The probe enters through the inner portal, is pressed on the inner meniscus, drawn along it, then along the
+cartilage of tibia and femur, and leaves. Its rod always passes through the portal.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from jostle.shapes.mesh import Mesh
 FEWEST_FACES = 6_000  # with fewer, the corners of menisci and femur would meet
 AS_DRAWN = 55_000  # faces at fineness 1
 DOWN, UP = np.array([0.0, 0.0, -1.0]), np.array([0.0, 0.0, 1.0])
-PIECE = 0.2  # mm between the points of which the way is made
+PIECE = 0.2  # mm between points of the path
 TREMBLE = 0.03  # mm
 
 
 def knee(*, faces: int = 50_000, press: float = 0.4, frames: int = 600, seed: int = 0) -> Scene:
-    """Return a knee of femur, tibia, menisci and a capsule with portals, and a probe that follows them.
+    """Return a knee of bones, menisci and a capsule, and a probe that feels them.
 
-    All of it is ours. Lengths are millimetres. Bones, menisci and capsule are static; the probe (`probe`) is led, along the path
-    `feel`, which with a press above 0 is blocked by what it touches.
+    No paper: all of it is ours. Lengths are millimetres. Bones, menisci and capsule are static; the probe (`probe`) is kinematic
+    and follows the path `feel`, which a press above 0 blocks.
 
     Parameters
     ----------
     faces : int
-        About how many in all, 6,000 or more.
+        Total face count, about; 6,000 or more.
     press : float
-        How deep the tip goes in where it is pressed on, mm.
+        Depth of the tip where it is pressed, mm.
     frames : int
-        In how many steps, all of about the same length, the way is gone.
+        Number of steps of about equal length.
     seed : int
         Of the trembling of the hand, 0.03 mm.
     """
@@ -51,9 +51,9 @@ def knee(*, faces: int = 50_000, press: float = 0.4, frames: int = 600, seed: in
         raise InputError(f"press is {press}; the probe goes at most 2 mm in")
     frames = cast.as_count(frames, "frames", lowest=1)
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
-    track = _poses(_way(press), frames, rng)
-    still = [MovingBody(name, mesh, static=True) for name, mesh in _still_parts(Fineness((faces / AS_DRAWN) ** 0.5))]
-    moved = MovingBody("probe", parts.probe(Fineness((faces / AS_DRAWN) ** 0.5)), track[0], track=track)
+    track, fine = _poses(_path(press), frames, rng), Fineness((faces / AS_DRAWN) ** 0.5)
+    still = [MovingBody(mesh.name, mesh, static=True) for mesh in _still_parts(fine)]
+    moved = MovingBody("probe", parts.probe(fine), track[0], track=track)
     feel = RecordedPath(track, body="probe", title="the probe feels along meniscus, tibia and femur")
     total = sum(len(body.mesh.faces) for body in [*still, moved])
     return Scene(
@@ -65,20 +65,14 @@ def knee(*, faces: int = 50_000, press: float = 0.4, frames: int = 600, seed: in
     )
 
 
-def _still_parts(fine: Fineness) -> list[tuple[str, Mesh]]:
+def _still_parts(fine: Fineness) -> list[Mesh]:
     femur = parts.bone(parts.femur_solid, (0.0, 0.0, 34.0), 80.0, fine.along(70), fine.around(128), "femur")
     tibia = parts.bone(parts.tibia_solid, (0.0, 3.0, -13.0), 70.0, fine.along(60), fine.around(112), "tibia")
-    inner, outer = parts.meniscus(fine, -1.0, "inner meniscus"), parts.meniscus(fine, 1.0, "outer meniscus")
-    return [
-        ("femur", femur),
-        ("tibia", tibia),
-        ("inner meniscus", inner),
-        ("outer meniscus", outer),
-        ("capsule", parts.capsule(fine)),
-    ]
+    menisci = parts.meniscus(fine, -1.0, "inner meniscus"), parts.meniscus(fine, 1.0, "outer meniscus")
+    return [femur, tibia, *menisci, parts.capsule(fine)]
 
 
-def _way(press: float) -> Floats:
+def _path(press: float) -> Floats:
     """Return (n, 9) tip, hook direction and rod direction, in steps of about PIECE."""
     portal = parts.portal_place(-1.0)
     inside = np.array([-15.0, -24.0, 4.0])
@@ -105,7 +99,7 @@ def _way(press: float) -> Floats:
         (portal + 25.0 * out, DOWN),
     ]
     tips, hooks = (np.array(column) for column in zip(*stations, strict=True))
-    # A turn of the hook goes through the side; straight from down to up it would have no direction half-way.
+    # The hook turns sideways; straight from down to up it would have no direction half-way.
     rows = []
     for k in range(len(tips) - 1):
         pieces = max(1, int(np.ceil(np.linalg.norm(tips[k + 1] - tips[k]) / PIECE)))
@@ -113,18 +107,18 @@ def _way(press: float) -> Floats:
         for t in np.arange(pieces) / pieces:
             tip = tips[k] + t * (tips[k + 1] - tips[k])
             hook = hooks[k] * np.cos(np.pi * t) + np.array([1.0, 0.0, 0.0]) * np.sin(np.pi * t) if turns else hooks[k]
-            # The rod passes through the portal; while the tip is on its way through it, along the line to the first place inside.
+            # The rod passes through the portal; while the tip does too, it follows the line to the first place inside.
             outside = k in (0, len(tips) - 2)
             rows.append(np.concatenate([tip, hook, out if outside else _unit(portal - (tip - parts.HOOK * hook))]))
     rows.append(np.concatenate([tips[-1], hooks[-1], out]))
     return np.array(rows)
 
 
-def _poses(way: Floats, frames: int, rng: np.random.Generator) -> Floats:
-    """Return poses (frames, 4, 4) of the probe at equal steps along its path, with a hand's tremor."""
-    length = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(way[:, :6], axis=0), axis=1)))
+def _poses(path: Floats, frames: int, rng: np.random.Generator) -> Floats:
+    """Return poses (frames, 4, 4) of the probe at equal steps, with a tremor."""
+    length = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(path[:, :6], axis=0), axis=1)))
     at = np.linspace(0.0, length[-1], frames)
-    placed = np.stack([np.interp(at, length, column) for column in way.T], axis=1)
+    placed = np.stack([np.interp(at, length, column) for column in path.T], axis=1)
     shake = np.arange(20.0, 60.0, 8.0)
     phase, size = rng.uniform(0.0, 2.0 * np.pi, (3, len(shake))), rng.normal(size=(3, len(shake)))
     size *= TREMBLE / np.sqrt((size**2).sum(axis=1, keepdims=True))

@@ -1,8 +1,8 @@
-"""Parts of the scene `knee`, in millimetres: bones, menisci, a capsule with portals, a probe.
+"""Parts of the scene `knee`, in mm: bones, menisci, a capsule, a probe.
 
-x points to the outer (lateral) side, y to the back, z up along the thigh; z = 0 is the top of the tibia. A bone is where a smooth
-function of space is negative: ellipsoids, cylinders and hollows blended into each other. Its mesh is what a point within it sees:
-rings of directions, each followed out to the last zero. The joint is held open by some millimetres, as it is for an operation.
+x points to the outer (lateral) side, y to the back, z up along the thigh; z = 0 is the top of the tibia. A bone is an implicit
+solid, negative inside: ellipsoids, cylinders and hollows blended into each other. Its mesh has rings of directions from an inner
+point, each followed out to the last zero. The joint is held open by some millimetres, as in surgery.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from collections.abc import Callable
 import numpy as np
 
 from jostle._types import Floats
-from jostle.scenes.turned import Fineness, angles_round, oblong
+from jostle.scenes.turned import Fineness, angles_round, in_mm, oblong
 from jostle.shapes.build.rings import skin
 from jostle.shapes.mesh import Mesh
 
-Solid = Callable[[Floats], Floats]  # of points (…, 3); negative inside, about a distance near the surface
+Solid = Callable[[Floats], Floats]  # of points (…, 3); negative inside, roughly a distance
 
-OPENED = 7.0  # how far the femur is held off
+OPENED = 7.0  # gap between the bones
 CONDYLE = 23.0  # from the middle of the joint to the middle of each condyle
 BACK = 4.0  # the condyles and the plateau lie behind the axis of the shafts
 PROBE_RADIUS, HOOK, PROBE_LENGTH = 0.75, 4.0, 130.0
-PORTAL, PORTAL_ANGLE, PORTAL_HEIGHT = 6.0, 0.5, 10.0  # radius of the openings of the capsule, radians to either side of its front
+PORTAL, PORTAL_ANGLE, PORTAL_HEIGHT = 6.0, 0.5, 10.0  # radius, angle from the front in radians, height
 WALL = 3.0  # of the capsule
 
 
@@ -30,7 +30,7 @@ WALL = 3.0  # of the capsule
 
 
 def femur_solid(points: Floats) -> Floats:
-    """Return the implicit function of the thigh bone's end: two condyles, the trochlea, the shaft."""
+    """Return the implicit function of the femur: condyles, trochlea, shaft."""
     up = 22.0 + OPENED
     inner = _ellipsoid(points, (-CONDYLE, BACK, up), (13.0, 30.0, 22.0))
     outer = _ellipsoid(points, (CONDYLE, BACK, up), (14.0, 28.0, 22.0))
@@ -40,7 +40,7 @@ def femur_solid(points: Floats) -> Floats:
 
 
 def tibia_solid(points: Floats) -> Floats:
-    """Return the implicit function of the shin bone's end: a plateau with two hollows, the shaft."""
+    """Return the implicit function of the tibia: a hollowed plateau, the shaft."""
     x, y, z = points[..., 0] / 39.0, (points[..., 1] - BACK) / 27.0, (points[..., 2] + 9.0) / 9.0
     plateau = 9.0 * ((x**4 + y**4 + z**4) ** 0.25 - 1.0)
     for side in (-1.0, 1.0):
@@ -52,7 +52,7 @@ def tibia_solid(points: Floats) -> Floats:
 
 
 def bone(solid: Solid, centre: tuple[float, float, float], reach: float, rings: int, segments: int, name: str) -> Mesh:
-    """Return the mesh of a solid seen from a centre within it.
+    """Return the mesh of a solid, with rings of directions from a centre within it.
 
     It has 2 · rings · segments faces, none farther than `reach`.
     """
@@ -64,11 +64,11 @@ def bone(solid: Solid, centre: tuple[float, float, float], reach: float, rings: 
     every = np.vstack([directions.reshape(-1, 3), ends])
     radii = _last_zero(lambda far: solid(np.array(centre) + far[:, None] * every), len(every), reach)
     points = np.array(centre) + radii[:, None] * every
-    return _in_mm(skin(list(points[:-2].reshape(rings, segments, 3)), points[-2], points[-1], name))
+    return in_mm(skin(list(points[:-2].reshape(rings, segments, 3)), points[-2], points[-1], name))
 
 
 def _last_zero(value: Callable[[Floats], Floats], count: int, reach: float) -> Floats:
-    """Return (count,) the largest number below `reach` at which each function turns positive."""
+    """Return (count,) the last sign change below `reach` of each function."""
     low, high = np.zeros(count), np.full(count, reach)
     found = np.zeros(count, bool)
     for far in np.linspace(reach, 0.0, 80):
@@ -76,33 +76,32 @@ def _last_zero(value: Callable[[Floats], Floats], count: int, reach: float) -> F
         low[inside] = far
         found |= inside
         high[~found] = far
-    for _ in range(30):
-        middle = 0.5 * (low + high)
-        inside = value(middle) < 0.0
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    between: Floats = 0.5 * (low + high)
+    return _bisected(value, low, high, 30)
+
+
+def _bisected(value: Callable[[Floats], Floats], inside: Floats, outside: Floats, halvings: int) -> Floats:
+    """Return where functions change sign, from negative `inside` to positive `outside`."""
+    for _ in range(halvings):
+        middle = 0.5 * (inside + outside)
+        within = value(middle) < 0.0
+        inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+    between: Floats = 0.5 * (inside + outside)
     return between
 
 
 def top_of_tibia(x: Floats, y: Floats) -> Floats:
-    """Heights of the plateau at places (n,)."""
+    """Return heights of the plateau at places (n,)."""
     return _height(tibia_solid, x, y, -9.0, 9.0)
 
 
 def bottom_of_femur(x: Floats, y: Floats) -> Floats:
-    """Heights of the undersides of the condyles at places (n,) below them."""
+    """Return heights of the undersides of the condyles at places (n,)."""
     return _height(femur_solid, x, y, 22.0 + OPENED, -9.0)
 
 
 def _height(solid: Solid, x: Floats, y: Floats, inside: float, outside: float) -> Floats:
     x, y = np.broadcast_arrays(np.atleast_1d(np.asarray(x, float)), np.asarray(y, float))
-    low, high = np.full(x.shape, inside), np.full(x.shape, outside)
-    for _ in range(35):
-        middle = 0.5 * (low + high)
-        within = solid(np.stack([x, y, middle], axis=-1)) < 0.0
-        low, high = np.where(within, middle, low), np.where(within, high, middle)
-    between: Floats = 0.5 * (low + high)
-    return between
+    return _bisected(lambda z: solid(np.stack([x, y, z], axis=-1)), np.full(x.shape, inside), np.full(x.shape, outside), 35)
 
 
 def _squared(offset: Floats) -> Floats:
@@ -136,9 +135,8 @@ def _blended(a: Floats, b: Floats, width: float) -> Floats:
 def meniscus_place(side: float, angle: Floats, across: Floats, height: float) -> Floats:
     """Return (…, 3) a place in a meniscus.
 
-    Given by its angle along the arc, 0 … 1 from the inner edge to the rim, and 0 … 1 from below to above.
-
-    The angle is 0 at the outside of the joint and rises to the back.
+    `angle` is along the arc, 0 at the outside of the joint and rising to the back; `across` is 0 … 1 from the inner edge to the
+    rim, `height` 0 … 1 from below to above.
     """
     angle, across = np.broadcast_arrays(np.asarray(angle, float), np.asarray(across, float))
     end = arc_of(side)
@@ -153,7 +151,7 @@ def meniscus_place(side: float, angle: Floats, across: Floats, height: float) ->
 
 
 def arc_of(side: float) -> float:
-    """Return half the arc of a meniscus in radians: the inner one (-1) is a C, the outer (1) nearly closed."""
+    """Return half the arc of a meniscus: inner (-1) a C, outer (1) nearly closed."""
     return float(np.radians(125.0 if side < 0.0 else 150.0))
 
 
@@ -161,27 +159,26 @@ def meniscus(fine: Fineness, side: float, name: str) -> Mesh:
     """Return a meniscus: a wedge along an arc on the plateau, thin at its inner edge."""
     stations, pieces = fine.along(70), fine.along(10)
     inner_out, up = np.linspace(0.0, 1.0, pieces + 1), np.linspace(0.0, 1.0, fine.along(4) + 1)
-    # Round a section: below from the inner edge to the rim, up the rim, back above, down the inner edge.
+    # Around a section: below from the inner edge to the rim, up the rim, back above, down the inner edge.
     across = np.concatenate([inner_out, np.ones(len(up) - 2), inner_out[::-1]])
     height = np.concatenate([np.zeros(pieces + 1), up[1:-1], np.ones(pieces + 1)])
     angles = np.linspace(-arc_of(side), arc_of(side), stations + 1)[:, None]
     below, above = (meniscus_place(side, angles, across, end) for end in (0.0, 1.0))
     rings = list(below + height[:, None] * (above - below))
-    mesh = skin(rings, rings[0].mean(axis=0), rings[-1].mean(axis=0), name)
-    return _in_mm(mesh if mesh.volume > 0.0 else Mesh(mesh.vertices, mesh.faces[:, ::-1], name=name))
+    return _outward(skin(rings, rings[0].mean(axis=0), rings[-1].mean(axis=0), name))
 
 
 # ---------------------------------------------------------------------- capsule
 
 
 def capsule_radius(angles: Floats, heights: Floats) -> Floats:
-    """Radii of the inner side of the capsule about the z axis."""
+    """Return radii of the capsule's inner side about the z axis."""
     radii: Floats = oblong(angles, 47.0, 42.0, 3.0) * (1.0 - 0.26 * ((heights - 14.0) / 40.0) ** 2)
     return radii
 
 
 def capsule_lattice(fine: Fineness) -> tuple[Floats, Floats, list[tuple[slice, slice]]]:
-    """Return angles and heights (i, j) of the capsule's wall, and the cells of each portal.
+    """Return angles and heights (i, j) of the capsule's wall, and portal cells.
 
     The lattice is bent towards each portal, so that the square of cells becomes a round opening.
     """
@@ -198,7 +195,7 @@ def capsule_lattice(fine: Fineness) -> tuple[Floats, Floats, list[tuple[slice, s
         square, circle = np.maximum(np.abs(a), np.abs(b)), np.sqrt(a * a + b * b)
         pull = np.clip(2.0 - square, 0.0, 1.0)
         shrink = 1.0 - pull + pull * square / np.maximum(circle, 1e-9)
-        # In lengths of the portal rather than of cells, so that it is round whatever the cells are.
+        # In portal lengths, not cells, so that it is round for any cell size.
         wide, high = 1.0 + pull * (PORTAL / (half_i * step * radius) - 1.0), 1.0 + pull * (PORTAL / (half_j * rise) - 1.0)
         bent_angles += a * (shrink * wide - 1.0) * (half_i * step) + pull * (middle - angles[i, j])
         bent_heights += b * (shrink * high - 1.0) * (half_j * rise) + pull * (up - heights[i, j])
@@ -206,14 +203,14 @@ def capsule_lattice(fine: Fineness) -> tuple[Floats, Floats, list[tuple[slice, s
 
 
 def portal_place(side: float) -> Floats:
-    """Return (3,) the centre of a portal, on the inner (-1) or outer (1) side, in front."""
+    """Return (3,) the centre of the inner (-1) or outer (1) portal, in front."""
     angle, height = 1.5 * np.pi + side * PORTAL_ANGLE, np.array([PORTAL_HEIGHT])
     radius = float(capsule_radius(np.array([angle]), height)[0]) + 0.5 * WALL
     return np.array([radius * np.cos(angle), radius * np.sin(angle), PORTAL_HEIGHT])
 
 
 def capsule(fine: Fineness) -> Mesh:
-    """Return the capsule: a barrel around the joint with two portals, as one closed surface."""
+    """Return the capsule: a closed barrel around the joint with two portals."""
     angles, heights, holes = capsule_lattice(fine)
     count, rows = angles.shape[0], angles.shape[1] - 1
     inner = capsule_radius(angles, heights)
@@ -226,7 +223,7 @@ def capsule(fine: Fineness) -> Mesh:
     a, b, c, d = number[:, :-1], beside[:, :-1], beside[:, 1:], number[:, 1:]
     inside = number.size  # the same point of the inner side
     quads = [np.stack([a, b, c, d], axis=2)[kept], np.stack([d, c, b, a], axis=2)[kept] + inside]
-    # Walls from the outer to the inner side: along both ends, and round what is left out.
+    # Walls from the outer to the inner side: along both ends, and around the holes.
     walls = [np.stack([beside[:, 0], number[:, 0]], axis=1), np.stack([number[:, -1], beside[:, -1]], axis=1)]
     left_out = ~kept
     for begin, end, neighbour in (
@@ -243,14 +240,14 @@ def capsule(fine: Fineness) -> Mesh:
     faces = corners[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
     vertices = np.vstack([side.reshape(-1, 3) for side in points])
     used, renumbered = np.unique(faces, return_inverse=True)
-    return _in_mm(Mesh(vertices[used], renumbered.reshape(-1, 3), name="capsule"))
+    return in_mm(Mesh(vertices[used], renumbered.reshape(-1, 3), name="capsule"))
 
 
 # ---------------------------------------------------------------------- probe
 
 
 def probe(fine: Fineness) -> Mesh:
-    """Return the probe: a rod along z with a hook along x and a round tip at (HOOK, 0, 0)."""
+    """Return the probe: a rod along z, a hook along x, its tip at (HOOK, 0, 0)."""
     bend = 1.2
     rounding = np.linspace(0.0, 0.5 * np.pi, fine.along(6) + 1)[1:-1]
     turns = np.linspace(0.0, 0.5 * np.pi, fine.along(8) + 1)
@@ -263,14 +260,13 @@ def probe(fine: Fineness) -> Mesh:
     lean = np.concatenate([np.zeros(len(hook)), turns, np.full(len(rod), 0.5 * np.pi)])
     around = 2.0 * np.pi * np.arange(fine.around(24, 12)) / fine.around(24, 12)
     section = PROBE_RADIUS * np.stack([np.cos(around), np.sin(around)], axis=1)
-    # Travelling along -x and then up; sides along y, ups to their right.
+    # Along -x and then up; sides along y, ups to their right.
     sides = np.tile([0.0, 1.0, 0.0], (len(centres), 1))
     ups = np.stack([-np.sin(lean), np.zeros(len(lean)), -np.cos(lean)], axis=1)
     sections = [section * share for share in (*np.sin(rounding), *np.ones(len(centres) - len(rounding)))]
     rings = [c + s[:, :1] * u + s[:, 1:] * v for c, u, v, s in zip(centres, sides, ups, sections, strict=True)]
-    mesh = skin(rings, (HOOK, 0.0, 0.0), centres[-1], "probe")
-    return _in_mm(mesh if mesh.volume > 0.0 else Mesh(mesh.vertices, mesh.faces[:, ::-1], name="probe"))
+    return _outward(skin(rings, (HOOK, 0.0, 0.0), centres[-1], "probe"))
 
 
-def _in_mm(mesh: Mesh) -> Mesh:
-    return Mesh(mesh.vertices, mesh.faces, name=mesh.name, units="mm")
+def _outward(mesh: Mesh) -> Mesh:
+    return in_mm(mesh if mesh.volume > 0.0 else Mesh(mesh.vertices, mesh.faces[:, ::-1], name=mesh.name))

@@ -1,9 +1,9 @@
-"""Start positions of two flying bodies such that they first touch in a given frame.
+"""Start positions of two flying bodies that first touch in a given frame.
 
-The experiments of Kitamura et al. 1998 (§4.1, §5.1, §5.2) end with the cycle in which two bodies collide. How far the surfaces of
-two bodies reach towards each other depends on how they are turned in that very frame, so the start is searched for: for the last
-frames the shift along the line at which they just touch is found by stepping inwards and halving, with the default engine, and a
-start is taken between that of the last frame and the largest of the frames before.
+The experiments of Kitamura et al. 1998 (§4.1, §5.1, §5.2) end with the cycle in which two bodies collide. How far two surfaces
+reach towards each other depends on their orientation in that frame, so the start is searched: for the last frames the default
+engine finds the shift along the line at which they just touch, and the start lies between that of the last frame and the largest of
+the frames before.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from jostle.geometry.pose import translation
 from jostle.methods.wide_tree.pair import Pair
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.stepper import Stepper
+from jostle.scenes.touch_search import outermost_touch
 
-STEPS_INWARDS = 128  # finer than any part of the bodies here is thick: a contact between two steps would be missed
+STEPS_INWARDS = 128  # finer than the thinnest part of the bodies, so that no contact is missed
 HALVINGS = 24
-STARTS = 8  # tried between the two bounds, the middle first
+STARTS = 8  # tried between the two bounds, from the middle
 
 
 def placed_to_meet(a: MovingBody, b: MovingBody, along: Floats, last: int) -> tuple[MovingBody, MovingBody] | None:
-    """Move two bodies apart along a line so that they first touch in frame `last`; None if impossible.
+    """Move two bodies apart so that they first touch in frame `last`, or None.
 
     Parameters
     ----------
     a, b : MovingBody
-        Rigid, at places that lie on their ways; `a` is moved against `along`, `b` with it.
+        Rigid, on their paths; `a` is moved against `along`, `b` with it.
     along : (3,)
         Unit vector from a to b.
     last : int
@@ -39,7 +40,7 @@ def placed_to_meet(a: MovingBody, b: MovingBody, along: Floats, last: int) -> tu
     reach = approach.outermost_touch(last)
     if reach is None:
         return None
-    lowest = reach - approach.closing  # never deeper than two steps
+    lowest = reach - approach.closing  # at most two steps deep
     for frame in range(last - 1, -1, -1):
         if approach.balls_part_at(frame) > lowest:  # else it cannot raise the bound
             touch = approach.outermost_touch(frame)
@@ -54,19 +55,15 @@ def placed_to_meet(a: MovingBody, b: MovingBody, along: Floats, last: int) -> tu
 
 
 class _Approach:
-    """Two bodies on their paths, frame by frame, as if they started `shift` farther apart."""
+    """Two bodies on their paths, as if they started `shift` farther apart."""
 
     def __init__(self, a: MovingBody, b: MovingBody, along: Floats, last: int) -> None:
         self._bodies, self._along = (a, b), along
         self._pair = Pair(a.mesh, b.mesh)
         self._reach = a.radius + b.radius
-        stepper = Stepper([a, b])
-        self._poses, self._apart = [stepper.poses], [stepper.centres[1] - stepper.centres[0]]
-        for _ in range(last):
-            stepper.advance()
-            self._poses.append(stepper.poses)
-            self._apart.append(stepper.centres[1] - stepper.centres[0])
-        self.closing = float(np.linalg.norm(b.velocity - a.velocity))  # by a frame; a shift moves both, so half of it is a step
+        self._poses, centres = Stepper([a, b]).run(last + 1)
+        self._apart = centres[:, 1] - centres[:, 0]
+        self.closing = float(np.linalg.norm(b.velocity - a.velocity))  # per frame; a shift moves both, so half of it is a step
 
     def moved(self, shift: float) -> tuple[MovingBody, MovingBody]:
         a, b = self._bodies
@@ -82,29 +79,18 @@ class _Approach:
         return self._pair.touches(pose_a, pose_b)
 
     def balls_part_at(self, frame: int) -> float:
-        """Return the shift beyond which the bounding balls are apart; -inf if they pass each other."""
+        """Return the shift beyond which bounding balls are apart, or -inf."""
         return self._span(frame)[1]
 
     def outermost_touch(self, frame: int) -> float | None:
-        """Return the largest shift at which they touch, rounded down; None if none is found."""
+        """Return the largest shift at which they touch, rounded down, or None."""
         low, high = self._span(frame)
         if low == -np.inf:
             return None
-        shifts = np.linspace(high, low, STEPS_INWARDS + 1).tolist()
-        inner = next((k for k, shift in enumerate(shifts) if self.touches(frame, shift)), None)
-        if inner is None:
-            return None
-        touching, apart = shifts[inner], shifts[max(0, inner - 1)]
-        for _ in range(HALVINGS):
-            middle = 0.5 * (touching + apart)
-            if self.touches(frame, middle):
-                touching = middle
-            else:
-                apart = middle
-        return float(touching)
+        return outermost_touch(lambda shift: self.touches(frame, shift), high, low, STEPS_INWARDS, HALVINGS)
 
     def _span(self, frame: int) -> tuple[float, float]:
-        """Shifts between which the balls about the bodies overlap."""
+        """Return the shifts between which the bounding balls overlap."""
         apart = self._apart[frame]
         lengthwise = float((apart * self._along).sum())
         across = float(((apart - lengthwise * self._along) ** 2).sum())

@@ -1,4 +1,4 @@
-"""What a command names: a scene with settings, a saved world, a recorded motion, a scene file or mesh files."""
+"""Scenes, saved worlds, motions, scene files and mesh files named in a command."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def read_bodies(
     words : sequence of str
         One scene, one file, or several mesh files.
     seed : int, optional
-        Of a scene, given beside its text.
+        Of a scene.
     besides : str
-        What else may be written, for the message.
+        Other accepted input, for the message.
     one_each : bool
-        Whether each of several files is one body; otherwise those that place bodies give one for each node.
+        Whether each of several files is one body; otherwise scene files give one body per node.
     """
     files = [Path(word) for word in words]
     if len(files) == 1:
@@ -43,14 +43,14 @@ def read_bodies(
     world = World()
     for file in files:
         if _is_saved(file):
-            raise InputError(f"{file}: a motion or a world is looked at alone; leave out the other files")
+            raise InputError(f"{file}: a motion or a world must be the only file; leave out the others")
         for name, mesh, pose in [(file.stem, load(file), None)] if one_each else load_scene(file):
             world.add(mesh, pose, world._free_name(name))
     return world
 
 
 def read_scene(text: str, seed: int | None = None, besides: str = "") -> Scene:
-    """Return the scene that a text names; the bodies of a file drift about their places (`scene_of_world`)."""
+    """Return the scene that a text names; bodies of a file drift in place."""
     found = read_bodies([text], seed, besides)
     return found if isinstance(found, Scene) else drifting(at_rest(found, text), text, seed)
 
@@ -61,14 +61,14 @@ def drifting(world: World, text: str, seed: int | None = None) -> Scene:
 
 
 def at_rest(found: Motion | World, text: str) -> World:
-    """Return the world of a file; one of a recorded motion is refused."""
+    """Return the world of a file; a recorded motion is refused."""
     if isinstance(found, Motion):
         raise InputError(f"{text}: this is a recorded motion; name a scene, a scene file or a saved world")
     return found
 
 
 def one_frame(world: World, title: str) -> Motion:
-    """Return the bodies of a world where they are now, as a motion of one frame."""
+    """Return a world at its present poses, as a motion of one frame."""
     recorder = Recorder(world)
     recorder.capture()
     return recorder.motion(title)
@@ -79,7 +79,7 @@ def _is_saved(file: Path) -> bool:
 
 
 def _load_saved(file: Path) -> Motion | World:
-    """Return a recorded motion or a saved world: the file itself says which it is."""
+    """Return a recorded motion or a saved world, by the format in the file."""
     try:
         with ArrayFile(file) as saved:
             is_world = saved.description(record_file.FORMAT, world_file.FORMAT)["format"] == world_file.FORMAT

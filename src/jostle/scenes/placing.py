@@ -1,4 +1,4 @@
-"""Seeded random placement: bodies in a cube, apart at the start, each with a direction and a spin."""
+"""Seeded random placement: bodies apart in a cube, with directions and spins."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from jostle import cast
 from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.geometry.pose import rotation_about
+from jostle.geometry.unit_vectors import unit_vector
 from jostle.methods.wide_tree.pair import Pair
 from jostle.scenes.bodies import Cycle, MovingBody
 from jostle.shapes.mesh import Mesh
 
-TRIES = 2_000  # for one body; cubes that are filled with balls to 30 % need a few dozen
+TRIES = 2_000  # per body; a cube filled with balls to 30 % needs a few dozen
 
 
 def ball_volume(radius: float) -> float:
@@ -23,31 +24,56 @@ def ball_volume(radius: float) -> float:
 
 
 def cube_of_fill(volume: float, fill: float) -> float:
-    """Return the edge of the cube of which a volume fills the share `fill` (0 < fill <= 1)."""
+    """Return the edge of the cube of which a volume takes the share `fill`."""
+    return float((volume / as_fill(fill)) ** (1.0 / 3.0))
+
+
+def as_fill(fill: float) -> float:
+    """Return the share of a cube's volume, 0 < fill <= 1."""
     share = cast.as_number(fill, "fill")
     if not 0.0 < share <= 1.0:
         raise InputError(f"fill is {share}; it is the share of the cube's volume, more than 0 and at most 1")
-    return float((volume / share) ** (1.0 / 3.0))
+    return share
 
 
-def places_apart(rng: np.random.Generator, radii: Sequence[float], cube: float) -> Floats:
-    """Return (n, 3) centres in a cube around the origin such that balls overlap neither balls nor walls."""
-    centres = np.empty((len(radii), 3))
-    sizes = np.asarray(radii, float)
-    for k, radius in enumerate(sizes):
-        room = cube / 2.0 - radius
-        if room < 0.0:
-            raise InputError(f"cube is {cube:.4g}; a body of radius {radius:.4g} does not fit into it")
+def as_turn(turn: float) -> float:
+    """Return a finite angle."""
+    angle = cast.as_number(turn, "turn")
+    if not np.isfinite(angle):
+        raise InputError(f"turn is {angle}; it must be a finite angle")
+    return angle
+
+
+def places_apart(rng: np.random.Generator, count: int, radius: float, cube: float) -> Floats:
+    """Return (n, 3) centres of equal balls that overlap no ball and no wall, in linear time."""
+    room = _room(cube, radius)
+    places = np.empty((count, 3))
+    cells: dict[tuple[int, ...], list[int]] = {}
+    around = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)]
+    for k in range(count):
         for _ in range(TRIES):
-            centres[k] = rng.uniform(-room, room, 3)
-            gaps = ((centres[:k] - centres[k]) ** 2).sum(axis=1) - (sizes[:k] + radius) ** 2
-            if (gaps > 0.0).all():
+            place = rng.uniform(-room, room, 3)
+            cell = tuple(int(c) for c in np.floor(place / (2.0 * radius)))
+            near = [other for step in around for other in cells.get((cell[0] + step[0], cell[1] + step[1], cell[2] + step[2]), ())]
+            if not near or (((places[near] - place) ** 2).sum(axis=1) > (2.0 * radius) ** 2).all():
                 break
         else:
-            raise InputError(
-                f"{len(sizes)} bodies do not fit into a cube of edge {cube:.4g} ({k} did); enlarge the cube or lower fill"
-            )
-    return centres
+            raise _too_many(count, k, cube)
+        places[k] = place
+        cells.setdefault(cell, []).append(k)
+    return places
+
+
+def _room(cube: float, radius: float) -> float:
+    """Return how far from the origin along each axis the centre of a ball may be."""
+    room = cube / 2.0 - radius
+    if room < 0.0:
+        raise InputError(f"cube is {cube:.4g}; a body of radius {radius:.4g} does not fit into it")
+    return room
+
+
+def _too_many(count: int, placed: int, cube: float) -> InputError:
+    return InputError(f"{count} bodies do not fit into a cube of edge {cube:.4g} ({placed} did); enlarge the cube or lower fill")
 
 
 def bodies_at_random(
@@ -61,7 +87,7 @@ def bodies_at_random(
     cycles: Sequence[Cycle] | None = None,
     close: bool = False,
 ) -> tuple[MovingBody, ...]:
-    """Return copies of a mesh in a cube, apart, randomly rotated, equally fast in random directions.
+    """Return copies of a mesh apart in a cube, with random poses and directions.
 
     Parameters
     ----------
@@ -74,15 +100,13 @@ def bodies_at_random(
     close : bool
         Only surfaces are apart at the start (by the default engine), boxes and balls may overlap; for rigid bodies.
     """
-    speed, turn = cast.as_length(speed, "speed"), cast.as_number(turn, "turn")
-    if not np.isfinite(turn):
-        raise InputError(f"turn is {turn}; it must be a finite angle")
+    speed, turn = cast.as_length(speed, "speed"), as_turn(turn)
     shapes = [None] * count if cycles is None else list(cycles)
     at_rest = [MovingBody(f"{name} {k}", mesh, cycle=shapes[k]) for k in range(count)]
     if close:
         poses = _poses_with_surfaces_apart(rng, at_rest, cube)
     else:
-        places = places_apart(rng, [body.radius for body in at_rest], cube)
+        places = places_apart(rng, count, max(body.radius for body in at_rest), cube)
         poses = [turned_at_random(rng, place, body.centre) for place, body in zip(places, at_rest, strict=True)]
     return tuple(
         MovingBody(body.name, mesh, pose, direction(rng) * (speed * body.radius), direction(rng), turn, body.cycle)
@@ -91,21 +115,16 @@ def bodies_at_random(
 
 
 def _poses_with_surfaces_apart(rng: np.random.Generator, bodies: Sequence[MovingBody], cube: float) -> list[Floats]:
-    """Return poses of bodies with one rigid mesh that do not touch, within the walls of a cube."""
-    pair = Pair(bodies[0].mesh, bodies[0].mesh)
+    """Return poses of bodies with one mesh that do not touch, within a cube."""
+    pair, room = Pair(bodies[0].mesh, bodies[0].mesh), _room(cube, bodies[0].radius)
     poses: list[Floats] = []
     for body in bodies:
-        room = cube / 2.0 - body.radius
-        if room < 0.0:
-            raise InputError(f"cube is {cube:.4g}; a body of radius {body.radius:.4g} does not fit into it")
         for _ in range(TRIES):
             pose = turned_at_random(rng, rng.uniform(-room, room, 3), body.centre)
             if not any(pair.touches(other, pose) for other in poses):
                 break
         else:
-            raise InputError(
-                f"{len(bodies)} bodies do not fit into a cube of edge {cube:.4g} ({len(poses)} did); enlarge the cube or lower fill"
-            )
+            raise _too_many(len(bodies), len(poses), cube)
         poses.append(pose)
     return poses
 
@@ -119,6 +138,4 @@ def turned_at_random(rng: np.random.Generator, place: Floats, centre: Floats) ->
 
 def direction(rng: np.random.Generator) -> Floats:
     """Return a random unit vector (3,)."""
-    vector = rng.normal(size=3)
-    unit: Floats = vector / np.linalg.norm(vector)
-    return unit
+    return unit_vector(rng.normal(size=3))

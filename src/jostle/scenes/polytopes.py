@@ -1,8 +1,7 @@
-"""Scenes of Lock, Wills 2000: polytopes of 36 faces in a cube, and colliding pairs (§8, fig. 7).
+"""Scenes of Lock, Wills 2000: polytopes of 36 faces in a cube, colliding pairs.
 
-What the paper prints is the default and its place is named; what it does not print is ours, and each docstring says so. The
-paper's response also turns the rotation of both bodies about, which changes no cost: here spins stay, as in all scenes, and
-`jostle.sim` has the paper's own response.
+Defaults are the paper's numbers, cited in each docstring with what the paper leaves open. The paper's response also reverses the
+rotation of both bodies, which changes no cost: here spins stay, as in all scenes, and `jostle.sim` has the paper's own response.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from jostle import cast
 from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.scenes.bodies import MovingBody
-from jostle.scenes.placing import direction, turned_at_random
+from jostle.scenes.placing import as_fill, as_turn, direction, places_apart, turned_at_random
 from jostle.scenes.scene import Scene
 from jostle.shapes import build
 from jostle.shapes.mesh import Mesh
@@ -23,7 +22,6 @@ from jostle.shapes.mesh import Mesh
 CUBE = 100.0
 THREE_DEGREES = math.radians(3.0)
 KINDS = ("both", "stellated_dodecahedra", "icosahedra")
-TRIES = 2_000  # for one body
 
 
 def polytopes(
@@ -41,9 +39,9 @@ def polytopes(
 
     After Lock, Wills 2000, §7, §8, fig. 10, 14.
 
-    From the paper: 2 to 256 of them, 36 faces, a cube of 100 units of which they take 2.5 % together (so more of them are
-    smaller), a velocity of up to 10 % of the radius per frame, walls that reflect, exchanged velocities, 1,000 frames. Ours: which
-    polytope, the places, directions and axes, velocities drawn evenly between none and the largest, and 3 degrees per frame.
+    From the paper: 2 to 256 of them, 36 faces, filling 2.5 % of a cube of 100 units (so more of them are smaller), a velocity of up
+    to 10 % of the radius per frame, reflecting walls, exchanged velocities, 1,000 frames. Ours: the polytope, random places,
+    directions and axes, speeds drawn uniformly up to the largest, and 3 degrees per frame.
 
     Parameters
     ----------
@@ -52,16 +50,14 @@ def polytopes(
     cube : float
         Edge of the cube.
     speed : float
-        The largest, in radii of a body per frame.
+        The largest speed, in radii of a body per frame.
     """
     count = cast.as_count(count, "count", lowest=1)
-    edge, speed, turn = cast.as_length(cube, "cube"), cast.as_length(speed, "speed"), cast.as_number(turn, "turn")
-    if not np.isfinite(turn):
-        raise InputError(f"turn is {turn}; it must be a finite angle")
-    mesh = polytope_of_volume(_share(fill) * edge**3 / count)
+    edge, speed, turn = cast.as_length(cube, "cube"), cast.as_length(speed, "speed"), as_turn(turn)
+    mesh = polytope_of_volume(as_fill(fill) * edge**3 / count)
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     pattern = MovingBody("", mesh)
-    places = _places_apart(rng, count, pattern.radius, edge)
+    places = places_apart(rng, count, pattern.radius, edge)
     bodies = [
         MovingBody(
             f"polytope {k}",
@@ -103,11 +99,11 @@ def stellated(
     Parameters
     ----------
     kind : {"both", "stellated_dodecahedra", "icosahedra"}
-        Which pairs there are; far apart where both are.
+        Which pairs there are; "both" stand far apart.
     speed : float
-        Of each body towards the other, radii per frame.
+        Speed of each body towards the other, radii per frame.
     start : float
-        Between the centres at frame 0, more than 2, in radii.
+        Distance of the centres at frame 0, more than 2 radii.
     """
     kind = cast.as_choice(kind, KINDS, "kind")
     speed, turn, start = cast.as_length(speed, "speed"), cast.as_number(turn, "turn"), cast.as_length(start, "start")
@@ -129,7 +125,7 @@ def stellated(
 
 
 def polytope_of_volume(volume: float) -> Mesh:
-    """Return the polytope of 36 faces with a given volume, its box centred at the origin."""
+    """Return the polytope of 36 faces with a given volume, its box centred."""
     pattern = build.polytope36()
     scale = (volume / pattern.volume) ** (1.0 / 3.0)
     return Mesh((pattern.vertices - pattern.bounds.mean(axis=0)) * scale, pattern.faces, name=pattern.name)
@@ -138,7 +134,7 @@ def polytope_of_volume(volume: float) -> Mesh:
 def _approaching(
     rng: np.random.Generator, name: str, mesh: Mesh, middle: Floats, speed: float, turn: float, start: float
 ) -> list[MovingBody]:
-    """Two bodies of one mesh that go for each other along x, a little off centre."""
+    """Return two bodies of one mesh that approach along x, a little off centre."""
     aside = rng.uniform(-0.15, 0.15, 3) * (0.0, 1.0, 1.0)
     made = []
     for letter, side in (("a", -1.0), ("b", 1.0)):
@@ -151,32 +147,3 @@ def _approaching(
 
 def _plurals(kind: str) -> tuple[str, ...]:
     return ("stellated dodecahedra", "icosahedra") if kind == "both" else (kind.replace("_", " "),)
-
-
-def _share(fill: float) -> float:
-    share = cast.as_number(fill, "fill")
-    if not 0.0 < share <= 1.0:
-        raise InputError(f"fill is {share}; it is the share of the cube's volume, more than 0 and at most 1")
-    return share
-
-
-def _places_apart(rng: np.random.Generator, count: int, radius: float, cube: float) -> Floats:
-    """Return (n, 3) centres of equal balls that overlap neither balls nor walls, in linear time."""
-    room = cube / 2.0 - radius
-    if room < 0.0:
-        raise InputError(f"cube is {cube:.4g}; a body of radius {radius:.4g} does not fit into it")
-    places = np.empty((count, 3))
-    cells: dict[tuple[int, ...], list[int]] = {}
-    around = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)]
-    for k in range(count):
-        for _ in range(TRIES):
-            place = rng.uniform(-room, room, 3)
-            cell = tuple(int(c) for c in np.floor(place / (2.0 * radius)))
-            near = [other for step in around for other in cells.get((cell[0] + step[0], cell[1] + step[1], cell[2] + step[2]), ())]
-            if not near or (((places[near] - place) ** 2).sum(axis=1) > (2.0 * radius) ** 2).all():
-                break
-        else:
-            raise InputError(f"{count} bodies do not fit into a cube of edge {cube:.4g} ({k} did); enlarge the cube or lower fill")
-        places[k] = place
-        cells.setdefault(cell, []).append(k)
-    return places

@@ -1,38 +1,34 @@
-"""Responses of touching bodies: exchange velocities, or change them along contact normals.
+"""Responses of touching bodies: exchange velocities, or change them by normals.
 
-"exchange" (Kitamura et al. 1998, §5.3): two bodies that touch swap velocities; ours is that they must approach each other.
-"normals" (§4.3): the new velocities follow from the old ones and from the normals where faces touch. The paper prints no more;
-ours is: the direction in which two bodies push each other apart is the sum over their touching face pairs of one outward normal
-less the other. Two free bodies that approach along it exchange the parts of their velocities along it, as equal masses do. A hand
-that pushes gives its own motion to the body, and what sends it off. Whatever else does not yield (a static body, the other hand, a
-body that is held) throws a body back. Neither makes a body faster than the faster of the two was. A grasping hand holds a body
-that it touches from the second to the third quarter of its cycle, in which its fingers are bent, and then lets it go with its own
-motion.
+"exchange" (Kitamura et al. 1998, §5.3): touching bodies swap velocities; that they must approach is ours.
+
+"normals" (§4.3): the new velocities follow from the old ones and from the normals of touching faces. The paper prints no more.
+Ours: two bodies push each other apart along the sum, over their touching face pairs, of one outward normal minus the other. Two
+free bodies that approach along it exchange the components of their velocities along it, as equal masses do. A pushing hand adds its
+own velocity. Any other immovable body (static, the other hand, a held body) reflects a body. Neither makes a body faster than the
+faster of the two was. A grasping hand holds a touching body from the second to the third quarter of its cycle, while its fingers
+are bent, and then releases it with its own velocity.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Floats
-
-if TYPE_CHECKING:
-    from jostle.report.report import Contacts
-    from jostle.scenes.bodies import MovingBody
-    from jostle.world.world import World
-
+from jostle.report.report import Contacts
+from jostle.scenes.bodies import MovingBody
+from jostle.world.world import World
 
 RESPONSES = ("none", "exchange", "normals", "stop")
-HOLDING = (0.25, 0.75)  # the part of its cycle in which a hand holds what it touches
+HOLDING = (0.25, 0.75)  # part of its cycle in which a hand holds a touching body
 LITTLE = 1e-12
 
 
 def exchange(touching: Sequence[tuple[int, int]], centre: Floats, velocity: Floats, free: NDArray[np.bool_]) -> None:
-    """Exchange the velocities (n,3) of free bodies that touch and approach, pair by pair."""
+    """Exchange the velocities (n,3) of free bodies that touch and approach."""
     for a, b in touching:
         approaching = float(np.dot(velocity[a] - velocity[b], centre[b] - centre[a])) > 0.0
         if approaching and free[a] and free[b]:
@@ -40,7 +36,10 @@ def exchange(touching: Sequence[tuple[int, int]], centre: Floats, velocity: Floa
 
 
 def push_directions(contacts: Contacts, world: World) -> dict[tuple[int, int], Floats]:
-    """Return per touching pair (a, b) the unit vector that pushes b out of a, if its normals give one."""
+    """Return the unit vector that pushes b out of a, per touching pair (a, b).
+
+    Pairs whose normals cancel have none.
+    """
     first = _unit_normals(world, contacts.body_a, contacts.face_a)
     second = _unit_normals(world, contacts.body_b, contacts.face_b)
     total: dict[tuple[int, int], Floats] = {}
@@ -51,7 +50,7 @@ def push_directions(contacts: Contacts, world: World) -> dict[tuple[int, int], F
 
 
 def _unit_normals(world: World, bodies: NDArray[np.integer], faces: NDArray[np.integer]) -> Floats:
-    """(k, 3) outward normals in the world; 0 for a face without area."""
+    """Return (k, 3) outward normals in the world; 0 for faces without area."""
     normals = np.zeros((len(bodies), 3))
     for number in np.unique(bodies).tolist():
         rows = np.flatnonzero(bodies == number)
@@ -67,15 +66,15 @@ def _unit_normals(world: World, bodies: NDArray[np.integer], faces: NDArray[np.i
 
 
 class Grip:
-    """Which bodies are held by which hand, from frame to frame."""
+    """The bodies that hands hold, from frame to frame."""
 
     def __init__(self, bodies: Sequence[MovingBody]) -> None:
         self._bodies = bodies
         self.hand_of: dict[int, int] = {}  # body held -> hand
-        self._lost: set[int] = set()  # hands out of which something slipped: they take nothing before they have opened
+        self._lost: set[int] = set()  # hands that lost a body: they take none before they open
 
     def grasp_and_release(self, touching: Sequence[tuple[int, int]], frame: int) -> None:
-        """Release bodies from opened hands; let empty closing hands take the first body they touch."""
+        """Release bodies from open hands; empty closing hands take what they touch."""
         self.hand_of = {body: hand for body, hand in self.hand_of.items() if self._closed(hand, frame)}
         self._lost = {hand for hand in self._lost if self._closed(hand, frame)}
         for pair in touching:
@@ -96,18 +95,18 @@ class Grip:
 
 
 def bounce(bodies: Sequence[MovingBody], directions: dict[tuple[int, int], Floats], velocity: Floats, yields: list[bool]) -> None:
-    """Change the velocities (n,3) of touching bodies that approach along normals, pair by pair.
+    """Change velocities (n,3) of touching bodies that approach along normals.
 
     Only bodies that yield change.
 
     Parameters
     ----------
     directions : mapping from (a, b) to (3,)
-        As of `push_directions`.
+        From `push_directions`.
     velocity : (n, 3)
-        Of all bodies, those on a loop too; changed in place.
+        Of all bodies, kinematic ones too; changed in place.
     yields : list of bool
-        Whether a body's motion can be changed: it is neither static, nor led, nor held.
+        Whether a body is neither static, nor kinematic, nor held.
     """
     for (a, b), push in directions.items():
         closing = float(((velocity[a] - velocity[b]) * push).sum())
@@ -123,13 +122,13 @@ def bounce(bodies: Sequence[MovingBody], directions: dict[tuple[int, int], Float
 
 
 def _thrown_back(own: Floats, change: Floats, other: MovingBody, others: Floats) -> Floats:
-    """Return a body's velocity after hitting one that does not yield.
+    """Return a body's velocity after it hits an immovable one.
 
-    `change` would let them move alike along the push.
+    `change` would equal their velocities along the push.
     """
     after = others + change if other.hand == "pushes" else own + 2.0 * change
     limit, length = max(_length(own), _length(others)), _length(after)
-    # Hands that only ever add speed would make bodies faster and faster.
+    # Without a limit, hands would add speed without end.
     return after * (limit / length) if length > limit else after
 
 

@@ -1,7 +1,7 @@
-"""The interactive room of Kitamura et al. 1998 (§4.3, fig. 11, 12): head, shuttle, sphere, two hands.
+"""The room of Kitamura et al. 1998 (§4.3, fig. 11, 12): two hands, three bodies.
 
-In the paper two people lead the hands with gloves; here the hands follow closed paths of their own, seeded, so that every method
-sees the same motion. What bodies do that touch is the response "normals" (`response.py`).
+In the paper two people move the hands with gloves; here the hands follow seeded closed paths, so that every method sees the same
+motion. Touching bodies respond by "normals" (`response.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.geometry.pose import rotation_about
 from jostle.scenes.bodies import Cycle, Loop, MovingBody
-from jostle.scenes.cubes import swelling
+from jostle.scenes.cubes import as_swell, swelling
 from jostle.scenes.encounters import opening_and_closing
 from jostle.scenes.placing import TRIES, direction, turned_at_random
 from jostle.scenes.scene import Scene
@@ -23,7 +23,7 @@ from jostle.shapes import build
 from jostle.shapes.build.hand import LARGEST_BEND
 
 THREE_DEGREES = math.radians(3.0)
-_SWINGS = (np.array([2.0, 1.0, 3.0]), np.array([1.0, 3.0, 2.0]))  # along each axis, of the hand that grasps and the one that pushes
+_SWINGS = (np.array([2.0, 1.0, 3.0]), np.array([1.0, 3.0, 2.0]))  # per axis, of the grasping and the pushing hand
 
 
 def room(
@@ -40,31 +40,29 @@ def room(
     frames: int = 800,
     seed: int = 0,
 ) -> Scene:
-    """Return a room in which one hand grasps and one pushes a head, a shuttle and a deforming sphere.
+    """Return a room in which one hand grasps and one pushes three bodies.
 
-    From the paper (§4.3): a head of Venus of 1,816 faces, a shuttle of 528, two hands of 960 each; the sphere and the hands deform;
-    one hand takes hold of bodies, the other pushes them; what bodies do that touch depends on their velocities and on the normals
-    of their faces there (`response.py`); walls reflect; about 800 cycles. Ours: all other numbers.
+    From the paper (§4.3): a head of Venus of 1,816 faces, a shuttle of 528, two hands of 960 each, a sphere; the sphere and the
+    hands deform; one hand grasps bodies, the other pushes them; touching bodies respond by their velocities and the normals of
+    their faces (`response.py`); walls reflect; about 800 cycles. Ours: all other numbers.
 
     Parameters
     ----------
     faces : int
-        Of the sphere; its radius is 0.3, swelling to either side by the share `swell`.
+        Of the sphere; its radius is 0.3, varying by the share `swell`.
     cube : float
         Edge of the room; head, shuttle and hands are about 1 long.
     speed : float
-        Lengths per frame of head, shuttle and sphere at the start.
+        Initial speed of head, shuttle and sphere, length per frame.
     turn : float
-        Radians per frame of these three.
+        Rotation of these three, radians per frame.
     path : int
-        Frames in which each hand comes back to where it was.
+        Frames of each hand's closed path.
     bend, period : float, int
-        Largest bend of the fingers, and the frames in which they bend and open once; the sphere swells in as many.
+        Largest bend of the fingers, and the frames of one bend; the sphere swells with the same period.
     """
-    if not 0.0 <= cast.as_number(bend, "bend") <= LARGEST_BEND:
-        raise InputError(f"bend is {bend}; it must be between 0 and {LARGEST_BEND} radians")
-    if not 0.0 <= cast.as_number(swell, "swell") <= 0.9:
-        raise InputError(f"swell is {swell}; it must be between 0 and 0.9 of the radius")
+    bend = cast.as_number_between(bend, "bend", 0.0, LARGEST_BEND, "radians")
+    swell = as_swell(swell)
     edge, speed, turn = cast.as_length(cube, "cube"), cast.as_length(speed, "speed"), cast.as_number(turn, "turn")
     period, path = cast.as_count(period, "period", lowest=4), cast.as_count(path, "path", lowest=2)
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
@@ -91,7 +89,7 @@ def room(
 
 
 def _hands(rng: np.random.Generator, edge: float, path: int, bend: float, period: int) -> list[MovingBody]:
-    """Two hands on loops about the middle of the room, apart at the start."""
+    """Return two hands on loops about the middle of the room, apart at the start."""
     mesh, shapes = build.hand(), opening_and_closing(bend, period)
     one = MovingBody("hand", mesh, cycle=Cycle(shapes))
     reach = 0.6 * (edge / 2.0 - one.radius)
@@ -104,15 +102,15 @@ def _hands(rng: np.random.Generator, edge: float, path: int, bend: float, period
     else:
         raise InputError(f"cube is {edge:.4g}; there is no room for two hands that do not touch at the start")
     hands = []
-    for name, what, loop, towards in (("grasping hand", "grasps", loops[0], 0.0), ("pushing hand", "pushes", loops[1], np.pi)):
+    for name, role, loop, towards in (("grasping hand", "grasps", loops[0], 0.0), ("pushing hand", "pushes", loops[1], np.pi)):
         pose = rotation_about((0.3, 1.0, 0.2), towards + 0.4)
         pose[:3, 3] = loop.at(0) - pose[:3, :3] @ one.centre
-        hands.append(MovingBody(name, mesh, pose, cycle=Cycle(shapes, int(rng.integers(period))), loop=loop, hand=what))
+        hands.append(MovingBody(name, mesh, pose, cycle=Cycle(shapes, int(rng.integers(period))), loop=loop, hand=role))
     return hands
 
 
 def _places(rng: np.random.Generator, bodies: list[MovingBody], edge: float) -> list[Floats]:
-    """Return centres of all bodies but the first two, such that their balls do not overlap others."""
+    """Return centres of all bodies but the first two, their balls apart."""
     places = [body.loop.at(0) for body in bodies[:2] if body.loop is not None]
     for body in bodies[2:]:
         reach = edge / 2.0 - body.radius

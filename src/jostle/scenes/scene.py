@@ -1,23 +1,19 @@
-"""Scene: bodies, the walls around them and their response. Recordings always start at frame 0."""
+"""Scene: bodies, the walls around them and their response."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from jostle import cast
 from jostle.fitting.path import RecordedPath
+from jostle.interface.method import Method
 from jostle.motion.record import Motion
 from jostle.scenes.bodies import MovingBody
 from jostle.scenes.response import RESPONSES
 from jostle.scenes.stepper import Stepper
-
-if TYPE_CHECKING:
-    from jostle.interface.method import Method
-    from jostle.world.world import World
+from jostle.world.world import World
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,22 +23,22 @@ class Scene:
     Parameters
     ----------
     name : str
-        As in `SCENES`, or of the file.
+        The name in `SCENES`, or that of the file.
     title : str
-        For people: what it shows, with its numbers.
+        A description for people.
     bodies : tuple of MovingBody
     cube : float, optional
         Edge of the cube about the origin whose walls reflect the bodies; None for no walls.
     response : {"none", "exchange", "normals", "stop"}
-        What two bodies do that touch, see `stepper.py`.
+        What touching bodies do, see `stepper.py`.
     frames : int
-        How many `record` makes by default.
+        The default number of `record`.
     ignored : tuple of (int, int)
         Pairs of body numbers that are never tested.
     parameters : mapping
-        What the scene was made with.
+        The arguments of the scene.
     paths : mapping from str to RecordedPath
-        Paths of single bodies by name, for fitting (`jostle fit`).
+        Named paths of single bodies, for `jostle fit`.
     """
 
     name: str
@@ -67,24 +63,21 @@ class Scene:
         return self.record(1).world(method)
 
     def stepper(self) -> Stepper:
-        """Return a stepper that moves the bodies frame by frame, for loops that draw or measure."""
+        """Return a stepper for loops that draw or measure frame by frame."""
         return Stepper(self.bodies, self.cube, self.response, self.ignored)
 
     def record(self, frames: int | None = None) -> Motion:
-        """Return the motion over a number of frames, starting at frame 0; by default all of the scene's.
+        """Return the motion from frame 0 on; by default all frames of the scene.
 
-        A shorter recording is the beginning of a longer one, bit by bit. With the response "stop" it ends at the first frame
-        in which bodies touch, if that comes earlier.
+        A shorter recording is a bit-equal prefix of a longer one. With the response "stop" it ends at the first frame in which
+        bodies touch.
         """
         wanted = cast.as_count(self.frames if frames is None else frames, "frames", lowest=1)
-        stepper = self.stepper()
-        poses = [stepper.poses]
-        while len(poses) < wanted and stepper.advance():
-            poses.append(stepper.poses)
+        poses, _ = self.stepper().run(wanted)
         return Motion(
             names=tuple(body.name for body in self.bodies),
             meshes=tuple(body.mesh for body in self.bodies),
-            poses=np.stack(poses),
+            poses=poses,
             vertices={k: body.cycle.frames(len(poses)) for k, body in enumerate(self.bodies) if body.cycle is not None},
             static=tuple(body.static for body in self.bodies),
             group=tuple(body.group for body in self.bodies),

@@ -1,19 +1,19 @@
 """The stepper: the simple motions of the papers' experiments, frame by frame.
 
 Bodies keep their velocity and their spin (Kitamura et al. 1998, §5.3: both constant) and are reflected at the walls of a cube
-about the origin: a wall is touched by the ball about the middle of a body's box, so a body that turns at a wall cannot turn
-out of the cube. Spins never change; orientations are computed from the angle of the frame, not summed up, so poses stay rigid.
-A body on a loop or a track is kinematic: it follows the path, whatever it touches.
+about the origin. A wall reflects the ball about the centre of a body's box, so a body that turns at a wall stays in the cube.
+Spins never change; orientations are computed from the frame's angle, not accumulated, so poses stay rigid. A body on a loop or a
+track is kinematic: contacts do not change its path.
 
 Responses to a collision:
 - "none": bodies pass through each other (Baciu, Wong, Sun 1998, §5, over 100 to 500 frames).
-- "exchange": two bodies that touch exchange their velocities, if they approach each other (so §5.3 of Kitamura et al.; that they
-  must approach is ours: without it bodies that overlap for several frames would exchange again and again and stick together).
-  Pairs are taken in the order of body numbers. No speed is ever lost.
-- "normals": velocities change along the normals of the faces that touch; hands push and grasp (§4.3; `response.py`).
+- "exchange": two bodies that touch and approach exchange their velocities (Kitamura et al. §5.3; the condition that they approach
+  is ours: without it, bodies that overlap for several frames would exchange repeatedly and stick together). Pairs follow the order
+  of body numbers. No speed is lost.
+- "normals": velocities change along the normals of the touching faces; hands push and grasp (§4.3; `response.py`).
 - "stop": the motion ends with the first frame in which bodies touch (Kitamura et al. §4.1; Baciu et al. for controlled runs).
 
-What touches is decided by the default engine, whatever method is measured later.
+The default engine finds the contacts, independent of the method under test.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ class Stepper:
         self._axis = _unit([body.axis for body in self.bodies])
         self._spin = np.where(self._moves, [body.spin for body in self.bodies], 0.0)
         self._first_centre = _turned(self._start[:, :3, :3], self._middle) + self._start[:, :3, 3]
-        self._moved = np.zeros((count, 3))  # by how much the centres have left their first places
+        self._moved = np.zeros((count, 3))  # displacement of the centres from their first places
         self._velocity = np.array([body.velocity for body in self.bodies], float).reshape(-1, 3)
         self._circles = [(k, body.circle) for k, body in enumerate(self.bodies) if body.circle is not None and not body.static]
         self._loops = [(k, body.loop) for k, body in enumerate(self.bodies) if body.loop is not None and not body.static]
         self._cycles = [(k, body.cycle) for k, body in enumerate(self.bodies) if body.cycle is not None]
-        self._turned = np.zeros(count)  # for how many frames each body has turned: not while a hand holds it
+        self._turned = np.zeros(count)  # frames that each body has turned: not while a hand holds it
         self._grip = Grip(self.bodies)
         self._tracks = [(k, body.track) for k, body in enumerate(self.bodies) if body.track is not None and not body.static]
         self._kinematic = [k for k, _ in self._loops + self._tracks]
@@ -79,7 +79,7 @@ class Stepper:
 
     @property
     def centres(self) -> Floats:
-        """(n, 3) where the centres of the bodies are now."""
+        """(n, 3) present centres of the bodies."""
         centres: Floats = self._first_centre + self._moved + self._drift()
         for k, track in self._tracks:
             pose = track[min(self.frame, len(track) - 1)]
@@ -88,7 +88,7 @@ class Stepper:
 
     @property
     def velocities(self) -> Floats:
-        """(n, 3) displacement of the centres to the next frame, without that of circles."""
+        """(n, 3) displacement of the centres to the next frame, without circles."""
         velocities: Floats = self._velocity.copy()
         for k, loop in self._loops:
             velocities[k] = loop.at(self.frame + 1) - loop.at(self.frame)
@@ -96,14 +96,14 @@ class Stepper:
 
     @property
     def held(self) -> dict[int, int]:
-        """The bodies in a hand now, and the hand of each."""
+        """The hand that holds each held body."""
         return dict(self._grip.hand_of)
 
     @property
     def poses(self) -> Floats:
         """(n, 4, 4) poses of all bodies now; frame 0 has the bodies' poses bit for bit."""
         first, turn = self._start[:, :3, :3], rotations_about(self._axis, self._spin * self._turned)
-        # Summed in this order, so that one rounding does not depend on how a linear-algebra library orders its sums.
+        # Summed in a fixed order, so that rounding does not depend on the linear-algebra library.
         rotation = turn[:, :, 0, None] * first[:, None, 0] + turn[:, :, 1, None] * first[:, None, 1]
         rotation += turn[:, :, 2, None] * first[:, None, 2]
         poses: Floats = self._start.copy()
@@ -118,7 +118,7 @@ class Stepper:
         return _pairs_of(self._detect("pairs"))
 
     def advance(self) -> bool:
-        """Respond to contacts and advance to the next frame; False if the response is to stay here."""
+        """Respond to contacts and advance one frame; False if the response stops here."""
         if self.response in ("exchange", "stop"):
             touching = self.touching()
             if touching and self.response == "stop":
@@ -133,6 +133,14 @@ class Stepper:
         if self._room is not None:
             self._reflect(self._room)
         return True
+
+    def run(self, frames: int) -> tuple[Floats, Floats]:
+        """Return poses (f, n, 4, 4) and centres (f, n, 3) until the response stops."""
+        poses, centres = [self.poses], [self.centres]
+        while len(poses) < frames and self.advance():
+            poses.append(self.poses)
+            centres.append(self.centres)
+        return np.stack(poses), np.stack(centres)
 
     def _detect(self, rows: str) -> Report:
         if self._world is None:
@@ -160,7 +168,7 @@ class Stepper:
         centre = self._first_centre + self._moved
         above, below = centre > room, centre < -room
         mirrored = np.where(above, 2.0 * room - centre, np.where(below, -2.0 * room - centre, centre))
-        # A step longer than the room would come out at the other side: it ends at that wall.
+        # A step longer than the room ends at the opposite wall.
         inside = np.clip(mirrored, -room, room)
         self._moved = np.where(above | below, inside - self._first_centre, self._moved)
         for body in np.flatnonzero((above | below).any(axis=1)).tolist():
@@ -178,13 +186,13 @@ class Stepper:
         return drift
 
     def _checked_room(self, cube: float) -> Floats:
-        """(n, 1) how far from the origin each centre may be along each axis."""
+        """Return (n, 1) how far from the origin along each axis a centre may be."""
         edge = cast.as_length(cube, "cube")
         room = edge / 2.0 - np.array([body.radius for body in self.bodies]).reshape(-1, 1)
         for k, body in enumerate(self.bodies):
             if body.circle is not None or body.track is not None:
-                on = "drifts on a circle" if body.circle is not None else "is led on a track"
-                raise InputError(f"body {body.name!r} {on}; walls reflect only bodies that move straight")
+                on = "drifts on a circle" if body.circle is not None else "follows a track"
+                raise InputError(f"body {body.name!r} {on}; walls reflect only bodies on straight paths")
             farthest = np.abs(self._first_centre[k])
             if body.loop is not None:
                 farthest = np.abs(self._first_centre[k] - body.loop.at(0)) + np.abs(body.loop.reach)
@@ -192,7 +200,7 @@ class Stepper:
                 loop = "(or elsewhere on its loop) " if body.loop is not None else ""
                 raise InputError(
                     f"body {body.name!r}: a ball of radius {body.radius:.4g} about its start {self._first_centre[k].tolist()} "
-                    f"{loop}is not inside of the cube of edge {edge:.4g} about the origin; make the cube larger"
+                    f"{loop}is not inside the cube of edge {edge:.4g} about the origin; make the cube larger"
                 )
         return np.where(self._moves[:, None], room, np.inf)
 
@@ -219,7 +227,7 @@ def _pairs_of(report: Report) -> list[tuple[int, int]]:
 
 
 def rotations_about(axis: Floats, angle: Floats) -> Floats:
-    """(n, 3, 3) rotations by angles (n,) about unit axes (n, 3), right-handed."""
+    """Return (n, 3, 3) rotations by angles (n,) about unit axes (n, 3)."""
     x, y, z = axis.T
     zero = np.zeros_like(x)
     cross = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1).reshape(-1, 3, 3)
@@ -230,7 +238,7 @@ def rotations_about(axis: Floats, angle: Floats) -> Floats:
 
 
 def _turned(rotation: Floats, points: Floats) -> Floats:
-    """(n, 3) one point for each rotation."""
+    """Return (n, 3) points (n, 3), each after its rotation (n, 3, 3)."""
     x, y, z = (points[:, k, None] for k in range(3))
     return (rotation[:, :, 0] * x + rotation[:, :, 1] * y) + rotation[:, :, 2] * z
 

@@ -1,8 +1,8 @@
 """Turned and milled parts: a profile swept around an axis, varying with the angle.
 
-A ring is closed round its profile (a collar, a reflector, a plate with a hole), a solid begins and ends on the axis (a cover, a
-bulb, a screw). Where something begins or ends at an angle (a lug, a ledge) two angles lie close together, so that its flank
-stands almost straight. Rings and solids are closed, manifold and face outward by construction.
+A ring sweeps a closed profile (a collar, a reflector, a plate with a hole); the profile of a solid starts and ends on the axis (a
+cover, a bulb, a screw). Where a lug or a ledge begins or ends, two angles lie close together, so that its flank is almost straight.
+Rings and solids are closed, manifold and face outward by construction.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ ROUND = 2.0 * np.pi
 
 @dataclass(frozen=True)
 class Fineness:
-    """How finely parts are cut: 1 as drawn; 0.5 has half the points each way, a quarter of the faces."""
+    """How finely parts are cut: 1 as drawn; 0.5 for a quarter of the faces."""
 
     scale: float
 
     def around(self, points: int, lowest: int = 24) -> int:
-        """Points of a full round."""
+        """Return the number of points on a full circle."""
         return max(lowest, round(points * self.scale))
 
     def along(self, pieces: int) -> int:
-        """Pieces of a straight or bent line."""
+        """Return the number of pieces of a line or a bend."""
         return max(1, round(pieces * self.scale))
 
 
 def angles_round(count: int, flanks: Sequence[float] = ()) -> Floats:
-    """Return about `count` rising angles (radians) of one turn, with two close ones at each flank."""
+    """Return about `count` rising angles of one turn, two close ones per flank."""
     if not len(flanks):
         even: Floats = np.arange(count, dtype=np.float64) * (ROUND / count)
         return even
@@ -61,17 +61,17 @@ def in_sectors(angles: Floats, middles: ArrayLike, half_width: float) -> Bools:
 
 
 def oblong(angles: Floats, half_width: float, half_height: float, power: float = 8.0) -> Floats:
-    """Return (n,) radii of a rounded rectangle; the larger the power, the sharper its corners."""
+    """Return (n,) radii of a rounded rectangle; a larger power sharpens corners."""
     radii: Floats = (np.abs(np.cos(angles) / half_width) ** power + np.abs(np.sin(angles) / half_height) ** power) ** (-1.0 / power)
     return radii
 
 
-# A corner of a profile: radius, height (numbers, or one for each angle), and in how many pieces the line to the next one is cut.
+# A corner of a profile: radius and height (numbers, or one per angle), and the number of pieces to the next corner.
 Corner = tuple[float | Floats, float | Floats, int]
 
 
 def ring(angles: Floats, profile: Sequence[Corner], name: str) -> Mesh:
-    """Return the closed ring over a closed profile, in either direction; 2 faces per angle and piece."""
+    """Return the closed ring over a closed profile: 2 faces per angle and piece."""
     grid = _points_of_profile(angles, [*profile, (*profile[0][:2], 1)])[:, :-1]
     radius, height = grid[:, :, 0].mean(axis=0), grid[:, :, 1].mean(axis=0)
     area = np.dot(radius, np.roll(height, -1)) - np.dot(np.roll(radius, -1), height)
@@ -83,7 +83,7 @@ def ring(angles: Floats, profile: Sequence[Corner], name: str) -> Mesh:
 
 
 def solid(angles: Floats, profile: Sequence[Corner], name: str) -> Mesh:
-    """Return the closed solid over a profile that begins on the axis below and ends on it above."""
+    """Return the closed solid over a profile from axis to axis, bottom up."""
     grid = _points_of_profile(angles, profile)
     inner = grid[:, 1:-1]
     count, points = inner.shape[:2]
@@ -105,14 +105,19 @@ def sheet(points: Floats, name: str) -> Mesh:
 
 
 def moved(mesh: Mesh, pose: Floats) -> Mesh:
-    """Return a mesh with its vertices brought to where a pose (4, 4) puts them."""
+    """Return a mesh with its vertices moved by a pose (4, 4)."""
     x, y, z = mesh.vertices.T[:, :, None]
     vertices = (x * pose[:3, 0] + y * pose[:3, 1]) + z * pose[:3, 2] + pose[:3, 3]
     return Mesh(vertices, mesh.faces, name=mesh.name, units=mesh.units)
 
 
+def in_mm(mesh: Mesh) -> Mesh:
+    """Return a mesh with millimetres as its units."""
+    return Mesh(mesh.vertices, mesh.faces, name=mesh.name, units="mm")
+
+
 def _points_of_profile(angles: Floats, profile: Sequence[Corner]) -> Floats:
-    """Return (angles, points, 2) radii and heights: all corners, and subdivisions of the lines between."""
+    """Return (angles, points, 2) radii and heights along a profile."""
     corners = np.stack([np.stack(np.broadcast_arrays(r, z, angles)[:2], axis=1) for r, z, _ in profile], axis=1)
     points = []
     for k, (_, _, pieces) in enumerate(profile[:-1]):
@@ -122,13 +127,16 @@ def _points_of_profile(angles: Floats, profile: Sequence[Corner]) -> Floats:
 
 
 def _placed_round(angles: Floats, grid: Floats) -> Floats:
-    """(angles, points, 3) from radii and heights."""
+    """Return (angles, points, 3) points from radii and heights."""
     radius, height = grid[:, :, 0], grid[:, :, 1]
     return np.stack([radius * np.cos(angles)[:, None], radius * np.sin(angles)[:, None], height], axis=2)
 
 
 def _quads(count: int, points: int, pieces: int) -> NDArray[np.int64]:
-    """Return two faces per angle and piece between points; as many pieces as points close the profile."""
+    """Return two faces per angle and piece.
+
+    With as many pieces as points the profile is closed.
+    """
     i, j = (index.ravel() for index in np.indices((count, pieces)))
     beside, above = (i + 1) % count, (j + 1) % points
     a, b, c, d = i * points + j, beside * points + j, beside * points + above, i * points + above

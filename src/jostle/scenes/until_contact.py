@@ -1,8 +1,8 @@
-"""Scenes that end when two bodies first touch (Kitamura et al. 1998, fig. 6, 7, 8, 13, 14).
+"""Scenes that end when two bodies first touch (Kitamura et al. 1998).
 
-Frame 0 is the paper's cycle 1: with `cycles` of 72 the bodies touch in frame 71, for any number of faces (`meeting.py`). Where
-other bodies are about, they are placed one after the other, at random, and taken if they touch none of those before in any of the
-frames. The two that meet come first: a scene of fewer bodies with the same seed and cube has the same two.
+Frame 0 is the paper's cycle 1: with `cycles` of 72 the bodies touch in frame 71, for any face count (`meeting.py`). Other bodies
+are placed at random one by one, and kept if they touch no earlier body in any frame. The two that meet come first: a scene of fewer
+bodies with the same seed and cube has the same two.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from jostle.shapes.mesh import Mesh
 
 TEN_DEGREES = math.radians(10.0)
 TWO_DEGREES = math.radians(2.0)
-_LINE = np.array([1.0, 0.8, 0.65]) / np.linalg.norm([1.0, 0.8, 0.65])  # so slanting that boxes overlap well before bodies touch
-_STARTS = 200  # orientations that are tried until two spheres first touch in the wanted frame; of 8 faces a few are needed
+_LINE = np.array([1.0, 0.8, 0.65]) / np.linalg.norm([1.0, 0.8, 0.65])  # slanted, so that boxes overlap well before bodies touch
+_STARTS = 200  # orientations to try; spheres of 8 faces need a few
 
 
 def two_spheres(
@@ -44,9 +44,8 @@ def two_spheres(
 
     After Kitamura et al. 1998, §4.1, fig. 6, fig. 7.
 
-    From the paper: translation and rotation, the faces of 8 to 3,968 per sphere, contact in cycle 72. Speed and turn are those of
-    §5.3. Ours: the line, orientations and axes, which are random. They start so far from each other that their faces touch in
-    the last of `cycles` frames and in none before; the motion ends there.
+    From the paper: translation and rotation, 8 to 3,968 faces per sphere, contact in cycle 72. Speed and turn are those of §5.3.
+    Ours: the line, and random orientations and axes. They first touch in the last of `cycles` frames; the motion ends there.
     """
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     return Scene(
@@ -75,7 +74,7 @@ def meeting_spheres(
     After Kitamura et al. 1998, §5.1, fig. 13.
 
     From the paper: 10 to 40 spheres of 528 faces in steps of ten; the run ends when two of them touch. Speed and turn are those
-    of §5.3, the number of cycles that of §4.1. Ours: one cube for all numbers, of which 40 spheres take 5 %, and the random rest.
+    of §5.3, the number of cycles that of §4.1. Ours: one cube for all counts, 5 % filled by 40 spheres, and the random rest.
     """
     return _meeting("meeting_spheres", "sphere", build.sphere(faces), count, cube, speed, turn, cycles, response, frames, seed)
 
@@ -95,9 +94,9 @@ def meeting_shuttles(
 
     After Kitamura et al. 1998, §4.2, fig. 8.
 
-    From the paper: 15 concave shuttles of 528 faces, translation and rotation, many boxes that overlap all the time, an end
-    when two touch; the same two alone for comparison (`count=2`). Ours: the rest. The cube is so small that the balls about
-    15 shuttles take 30 % of it, the number of cycles is that of §4.1, and they are slow enough to miss each other so long.
+    From the paper: 15 concave shuttles of 528 faces, translation and rotation, many overlapping boxes in every frame, an end when
+    two touch; the same two alone for comparison (`count=2`). Ours: the rest. The bounding balls of 15 shuttles fill 30 % of the
+    cube, the number of cycles is that of §4.1, and the shuttles are slow enough to miss each other that long.
     """
     return _meeting("meeting_shuttles", "shuttle", build.shuttle(), count, cube, speed, turn, cycles, response, frames, seed)
 
@@ -111,14 +110,14 @@ def head_and_shuttle(
     frames: int = 40,
     seed: int = 0,
 ) -> Scene:
-    """Return a head and a shuttle that approach until they touch, beside a sphere and a chair.
+    """Return a head and a shuttle that approach until they touch.
 
     After Kitamura et al. 1998, fig. 14, fig. 15.
 
-    From Kitamura et al. 1998, §5.2: the faces (head of Venus 1,816, shuttle 528, chair 146, sphere 120); head and shuttle
-    approach while they turn, and the run ends with their contact; no boxes overlap before cycle 17; sphere and chair move and turn
-    a little and touch nothing. Ours: 40 cycles, the line, and speeds (lengths per frame; head and shuttle are about 1 long) that
-    let boxes overlap for the first time in cycle 17.
+    From the paper, §5.2: face counts (head of Venus 1,816, shuttle 528, chair 146, sphere 120); head and shuttle approach while
+    they turn, and the run ends with their contact; no boxes overlap before cycle 17; sphere and chair move and turn a little and
+    touch nothing. Ours: 40 cycles, the line, and speeds (lengths per frame; head and shuttle are about 1 long) such that boxes
+    first overlap in cycle 17.
     """
     last = cast.as_count(cycles, "cycles", lowest=2) - 1
     speed, turn = cast.as_length(speed, "speed"), cast.as_number(turn, "turn")
@@ -164,19 +163,19 @@ def _meeting(
     edge, speed, turn = cast.as_length(cube, "cube"), cast.as_length(speed, "speed"), cast.as_number(turn, "turn")
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     bodies = list(_two_that_meet(rng, mesh, speed, turn, cycles, what))
-    ways = [_Way(body, edge, last) for body in bodies]
+    paths = [_Path(body, edge, last) for body in bodies]
     pair, room = Pair(mesh, mesh), edge / 2.0 - bodies[0].radius
     for k in range(2, count):
         for _ in range(TRIES):
             pose = turned_at_random(rng, rng.uniform(-room, room, 3), bodies[0].centre)
             body = MovingBody(f"{what} {k}", mesh, pose, direction(rng) * (speed * bodies[0].radius), direction(rng), turn)
-            way = _Way(body, edge, last)
-            if not any(way.touches(other, pair) for other in ways):
+            path = _Path(body, edge, last)
+            if not any(path.touches(other, pair) for other in paths):
                 break
         else:
             raise InputError(f"{count} {what}s do not keep apart in a cube of edge {edge:.4g} ({k} do); enlarge the cube")
         bodies.append(body)
-        ways.append(way)
+        paths.append(path)
     return Scene(
         name=name,
         title=f"{count:,} {what}s of {len(mesh.faces):,} faces until two touch",
@@ -187,21 +186,17 @@ def _meeting(
     )
 
 
-class _Way:
-    """Where a body is in each frame, between walls."""
+class _Path:
+    """The poses of a body between walls, frame by frame."""
 
     def __init__(self, body: MovingBody, cube: float, last: int) -> None:
-        stepper = Stepper([body], cube)
         self._reach = 2.0 * body.radius
-        self._poses, self._centres = [stepper.poses[0]], [stepper.centres[0]]
-        for _ in range(last):
-            stepper.advance()
-            self._poses.append(stepper.poses[0])
-            self._centres.append(stepper.centres[0])
+        poses, centres = Stepper([body], cube).run(last + 1)
+        self._poses, self._centres = poses[:, 0], centres[:, 0]
 
-    def touches(self, other: _Way, pair: Pair) -> bool:
+    def touches(self, other: _Path, pair: Pair) -> bool:
         """Return whether surfaces touch in any frame."""
-        gaps = ((np.stack(self._centres) - np.stack(other._centres)) ** 2).sum(axis=1)
+        gaps = ((self._centres - other._centres) ** 2).sum(axis=1)
         near = np.flatnonzero(gaps <= self._reach**2).tolist()
         return any(pair.touches(self._poses[frame], other._poses[frame]) for frame in near)
 
@@ -209,15 +204,17 @@ class _Way:
 def _two_that_meet(
     rng: np.random.Generator, mesh: Mesh, speed: float, turn: float, cycles: int, what: str
 ) -> tuple[MovingBody, MovingBody]:
-    """Return two bodies of one mesh that fly along a line and touch in the last of so many frames."""
+    """Return two bodies of one mesh that first touch in the last of `cycles` frames."""
     last = cast.as_count(cycles, "cycles", lowest=2) - 1
     if cast.as_length(speed, "speed") == 0.0:
-        raise InputError("speed is 0; bodies that shall meet must move")
+        raise InputError("speed is 0; bodies must move to meet")
     velocity = speed * MovingBody("", mesh).radius * _LINE
     for _ in range(_STARTS):
         a, b = (
-            _about_its_centre(f"{what} {name}", mesh, turned_at_random(rng, np.zeros(3), np.zeros(3)), way, direction(rng), turn)
-            for name, way in (("a", velocity), ("b", -velocity))
+            _about_its_centre(
+                f"{what} {name}", mesh, turned_at_random(rng, np.zeros(3), np.zeros(3)), towards, direction(rng), turn
+            )
+            for name, towards in (("a", velocity), ("b", -velocity))
         )
         two = placed_to_meet(a, b, _LINE, last)
         if two is not None:
@@ -228,6 +225,6 @@ def _two_that_meet(
 
 
 def _about_its_centre(name: str, mesh: Mesh, turn: Floats, velocity: Floats, axis: Floats, spin: float) -> MovingBody:
-    """A body whose centre, about which it turns, is at the origin."""
+    """Return a body whose centre, about which it turns, is at the origin."""
     centre = MovingBody(name, mesh).centre
     return MovingBody(name, mesh, turn @ translation(-centre), velocity, axis, spin)

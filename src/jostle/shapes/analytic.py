@@ -1,12 +1,13 @@
-"""Surfaces given by formula: `Mesh(analytic=Torus(1.0, 0.25))`, voxelised exactly, not by their faces.
+"""Surfaces given by formula, voxelised exactly.
+
+    Mesh(analytic=Torus(1.0, 0.25))
 
 Lock and Wills (§5): "any representation for which ray-surface intersections can be determined may be voxelised". The four here
-stand about the origin, along z. Their rays run along an axis of the body, so each crossing is a square root: for the torus the
-quartic falls apart into two quadratics (the distance from the axis lies between ring - h and ring + h). Methods that need faces
-use the tessellation that comes with the mesh; its vertices lie on the surface, so it is a little smaller than the solid where
-that is convex.
+are centred at the origin, along z. Rays run along an axis of the body, so each crossing is a square root: for the torus the quartic
+splits into two quadratics (the distance from the axis lies between ring - h and ring + h). Methods that need faces use the mesh's
+tessellation; its vertices lie on the surface, so it is a little smaller than the solid where that is convex.
 
-Anything else works that has `bounds` and `crossings` as `RaySurface` says; pass its vertices and faces too.
+Any other `RaySurface` works too; pass its vertices and faces with it.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ class RaySurface(Protocol):
         ...
 
     def crossings(self, axis: int, u: float, v: float) -> ArrayLike:
-        """Return the sorted crossings of the line through (u, v) along `axis`: in, out, in, out, …
+        """Return the sorted crossings of a line along `axis`: in, out, in, out, …
 
-        u and v are the other two coordinates, the one of the lower axis first. A line that only touches the surface: two entries,
-        or none.
+        The line passes through (u, v), the other two coordinates, lower axis first. One that only touches the surface has two
+        entries, or none.
         """
         ...
 
@@ -54,7 +55,7 @@ class ManyRays(Protocol):
     """A `RaySurface` that answers for many rays at once, which is faster."""
 
     def crossings_of_rays(self, axis: int, u: Floats, v: Floats) -> Floats:
-        """Return (n, 2 k) sorted crossings of n rays; rows with fewer crossings end with NaN."""
+        """Return (n, 2 k) sorted crossings of n rays, padded with NaN."""
         ...
 
 
@@ -64,11 +65,11 @@ class _Analytic:
     segments: int
 
     def crossings_of_rays(self, axis: int, u: Floats, v: Floats) -> Floats:
-        """Return (n, 2 k) sorted crossings of n rays along an axis through (u, v), padded with NaN."""
+        """Return (n, 2 k) sorted crossings of n rays, padded with NaN."""
         raise NotImplementedError
 
     def crossings(self, axis: int, u: float, v: float) -> Floats:
-        """Return the sorted crossings of a ray along an axis; u, v are the other two coordinates."""
+        """Return the sorted crossings of the ray along an axis through (u, v)."""
         row = self.crossings_of_rays(axis, np.array([float(u)]), np.array([float(v)]))[0]
         found: Floats = row[~np.isnan(row)]
         return found
@@ -81,8 +82,7 @@ class _Analytic:
         """Return an upper bound of the distance of the solid's points from a point (3,)."""
         raise NotImplementedError
 
-    def _check(self) -> None:
-        """Check the lengths and the segments of a new surface."""
+    def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             if field.name == "segments":
                 object.__setattr__(self, "segments", cast.as_count(self.segments, "segments", lowest=8, highest=MOST_SEGMENTS))
@@ -102,7 +102,7 @@ def _about(middle: ArrayLike, half: Floats) -> Floats:
 
 
 def _root(square: Floats) -> Floats:
-    """Return the root of numbers above zero, 0 for the others."""
+    """Return the square roots of positive numbers, 0 for others."""
     root: Floats = np.sqrt(np.maximum(square, 0.0))
     return root
 
@@ -120,9 +120,6 @@ class Sphere(_Analytic):
 
     radius: float
     segments: int = 64
-
-    def __post_init__(self) -> None:
-        self._check()
 
     @property
     def bounds(self) -> Floats:
@@ -150,14 +147,11 @@ class Sphere(_Analytic):
 
 @dataclass(frozen=True)
 class _Upright(_Analytic):
-    """A surface around z, from -height / 2 to height / 2, nowhere wider than its radius."""
+    """A surface about z, from -height / 2 to height / 2, within its radius."""
 
     radius: float
     height: float
     segments: int = 64
-
-    def __post_init__(self) -> None:
-        self._check()
 
     @property
     def bounds(self) -> Floats:
@@ -252,7 +246,7 @@ class Torus(_Analytic):
     segments: int = 64
 
     def __post_init__(self) -> None:
-        self._check()
+        super().__post_init__()
         if self.tube >= self.ring:
             raise InputError(f"tube is {self.tube}; it must be less than ring ({self.ring}), or the ring would cross itself")
 
@@ -269,7 +263,7 @@ class Torus(_Analytic):
             return _about(0.0, _root((self.tube - across) * (self.tube + across)))
         half = _root((self.tube - v) * (self.tube + v))
         outer, inner = self.ring + half, self.ring - half
-        # The line is inside where its distance from the axis is between inner and outer: t² between two squares.
+        # The line is inside where its distance from the axis lies between inner and outer: t² between two squares.
         far = np.where(half > 0.0, _root((outer - u) * (outer + u)), 0.0)
         near = _root((inner - u) * (inner + u))
         rows = np.full((len(far), 4), np.nan)
@@ -294,17 +288,20 @@ _NAMED: dict[str, type[Any]] = {made.__name__: made for made in (Sphere, Cylinde
 
 
 def described(surface: RaySurface | None, owner: str) -> dict[str, Any] | None:
-    """Return a surface as a table for JSON, or None; only the four of this module have one."""
+    """Return a surface as a table for JSON, or None for none.
+
+    Only the four surfaces of this module can be described.
+    """
     if surface is None:
         return None
     name = type(surface).__name__
     if _NAMED.get(name) is not type(surface):
-        raise InputError(f"{owner}: its analytic surface {surface!r} is of the user's own and cannot be saved; leave it out")
+        raise InputError(f"{owner}: its analytic surface {surface!r} is the user's own and cannot be saved; leave it out")
     return {"surface": name, "settings": dataclasses.asdict(surface)}  # type: ignore[call-overload]
 
 
 def surface_described(table: Any) -> Any:
-    """Return the surface that `described` made a table of."""
+    """Return the surface of a table made by `described`."""
     if table is None:
         return None
     name, settings = (table.get("surface"), table.get("settings")) if isinstance(table, dict) else (None, None)

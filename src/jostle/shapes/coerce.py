@@ -13,7 +13,7 @@ MeshLike: TypeAlias = "Mesh | str | PathLike[str] | tuple[Any, Any] | Any"
 
 
 def mesh_of(value: MeshLike, name: str | None = None) -> Mesh:
-    """Return a Mesh for a Mesh, a path, a (vertices, faces) pair or a trimesh-like object."""
+    """Return a Mesh for a Mesh, a path, (vertices, faces) or a trimesh object."""
     if isinstance(value, Mesh):
         return value
     if isinstance(value, (str, PathLike)):

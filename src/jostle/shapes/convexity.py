@@ -1,6 +1,6 @@
 """Exact convexity test: the side of every vertex on every face's plane.
 
-It takes O(vertices x faces), once per mesh.
+It costs O(vertices x faces), once per mesh.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from jostle.geometry.triangle import face_at
 from jostle.geometry.vector import point_at
 from jostle.kernels.jit import kernel
 
-AT_ONCE = 4_000_000  # tests to a call of the kernel, about 50 ms: between two calls Ctrl-C is heard
+AT_ONCE = 4_000_000  # tests per kernel call, about 50 ms, so that Ctrl-C works
 
 
 def is_convex_surface(vertices: NDArray[np.float64], faces: NDArray[np.int32]) -> bool:

@@ -1,11 +1,10 @@
-"""The exact convex hull of points as a mesh: its `is_convex` holds without tolerance.
+"""The exact convex hull of points as a mesh, convex without tolerance.
 
-There is no paper to follow but the well-known quickhull (Barber, Dobkin, Huhdanpaa 1996): a tetrahedron of four points grows by
-the point farthest from one of its faces; the faces that see this point go, and new ones join it to the rim of the gap.
-Deviation: what sees what is decided by the sign of an exact determinant (`geometry/predicates.py`), never by a tolerance, so no
-face is merged and no point is lost; distances only choose the order. A face in whose plane a point lies does not see it, hence
-coplanar points give coplanar triangles that join without overlap. Points that are not corners of the hull, in the middle of a
-side or an edge, are found by counting the creases about them and left out in a second run.
+The algorithm is quickhull (Barber, Dobkin, Huhdanpaa 1996): a tetrahedron of four points grows by the point farthest from one of
+its faces; the faces that see this point are removed, and new ones join it to the rim of the gap. Deviation: the sign of an exact
+determinant (`geometry/predicates.py`) decides which faces see a point, never a tolerance, so no face is merged and no point is
+lost; distances only choose the order. A face does not see points in its plane, so coplanar points give coplanar triangles without
+overlap. Points within a side or an edge of the hull are found by counting the creases about them, and left out in a second run.
 Guarantee: closed, outward faces, every vertex a corner, every point of the input on or behind every face.
 """
 
@@ -25,8 +24,8 @@ from jostle.shapes.mesh import Mesh
 
 _FLAT = {1: "all points are one point", 2: "all points lie on one line", 3: "all points lie in one plane"}
 MOST_SORTED = 1 << 16  # points at a time, 24 ms
-SPREAD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)  # odd, so that all bits count
-FIRST_SLICE = 1 << 15  # points or faces looked at
+SPREAD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)  # odd: all bits count
+FIRST_SLICE = 1 << 15  # points or faces
 
 
 def hull(points: ArrayLike | Mesh, name: str | None = None) -> Mesh:
@@ -35,11 +34,11 @@ def hull(points: ArrayLike | Mesh, name: str | None = None) -> Mesh:
     Parameters
     ----------
     points : (n, 3) array of real numbers, or a Mesh
-        Of a mesh the vertices that its faces use. Repeated and inner points are fine.
+        Of a mesh, the vertices of its faces. Repeated and inner points are fine.
     name : str, optional
-        Of the mesh that is made.
+        Of the result.
 
-    The vertices of the result are the corners of the hull, in the order of the input. Points that do not span a volume raise
+    The result has the corners of the hull as vertices, in the order of the input. Points that do not span a volume raise
     `InputError`.
     """
     if isinstance(points, Mesh):
@@ -56,7 +55,7 @@ def hull(points: ArrayLike | Mesh, name: str | None = None) -> Mesh:
 
 
 def hull_faces(points: NDArray[np.float64], name: str = "hull") -> NDArray[np.int32]:
-    """Return the outward faces (m,3) of the hull of points (n,3), as indices of hull corners."""
+    """Return the outward faces (m,3) of the hull of points (n,3)."""
     kept = _first_of_each(points)
     while True:
         faces, creases = _grow(points[kept], name)
@@ -67,7 +66,7 @@ def hull_faces(points: NDArray[np.float64], name: str = "hull") -> NDArray[np.in
 
 
 def _first_of_each(points: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the indices of first occurrences of bit-distinct points, in order, sorting in portions."""
+    """Return the indices of the first of each set of bit-equal points, in order."""
     rows = np.ascontiguousarray(points)
     portions = 1 + len(rows) // MOST_SORTED
     mixed = (rows.view(np.uint64) * SPREAD).sum(axis=1) >> np.uint64(40)  # the lower bits of whole numbers are zero
@@ -79,7 +78,7 @@ def _first_of_each(points: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _grow(points: NDArray[np.float64], name: str) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the faces of one run, and per point its number of creased edges (0 inside)."""
+    """Return the faces of one run, and each point's number of creased edges."""
     growing = Growing.of(len(points))
     arrays = read_only_view(points)
 
@@ -95,7 +94,7 @@ def _grow(points: NDArray[np.float64], name: str) -> tuple[NDArray[np.int64], ND
 
 
 def _in_order(faces: NDArray[Any]) -> NDArray[np.int32]:
-    """Rotate each face so that its lowest corner comes first, and sort: a canonical order."""
+    """Rotate each face to start at its lowest corner, and sort the faces."""
     first = np.argmin(faces, axis=1)
     turned = np.take_along_axis(faces, (first[:, None] + np.arange(3)) % 3, axis=1)
     edge = turned[:, 0] << 32 | turned[:, 1]  # belongs to one face

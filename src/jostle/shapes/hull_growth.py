@@ -1,8 +1,8 @@
 """The kernel of `hull.py`: quickhull in slices.
 
-It is resumable, and counts the points and faces that it looks at; every stage keeps its place in NEXT:
+It is resumable, and counts the points and faces it visits; every stage keeps its position in NEXT:
 
-| stage | what it goes through | then |
+| stage | loops over | next stage |
 |---|---|---|
 | FIRST … FOURTH | points, for the corners of the tetrahedron | next corner, SORT; DONE if the points span no volume |
 | SORT | points, for a face that sees them | PICK |
@@ -29,7 +29,7 @@ from jostle.kernels.jit import kernel
 
 FIRST, SECOND, THIRD, FOURTH, SORT, PICK, LOOK, LEAVE, JOIN, LINK, HAND_OUT, CREASES, DONE = range(13)
 ALIVE, LEAVING, FREE = range(3)
-# Places in the state of a hull that grows.
+# Indices into `Growing.state`.
 STAGE, NEXT, FOUND, SPANNED, FACES, FREE_FACES, QUEUED, FACE, APEX, VISIBLE, RIM, ORPHAN = range(12)
 STATE = 12
 
@@ -48,12 +48,12 @@ class Growing(NamedTuple):
     seen: NDArray[np.int64]  # (m,) ALIVE, LEAVING or FREE
     waiting: NDArray[np.int64]  # (m,) first point that this face sees; the others follow in `after`
     after: NDArray[np.int64]  # (n,)
-    queue: NDArray[np.int64]  # (m,) a heap of faces, those with points that wait among them, the lowest first
+    queue: NDArray[np.int64]  # (m,) a heap of faces, the lowest first; faces with waiting points are among them
     is_queued: NDArray[np.bool_]  # (m,)
     visible: NDArray[np.int64]  # (m,) faces that see the apex; then the new ones
     rim: NDArray[np.int64]  # (m,3) edge from, edge to, face behind it
     starting_at: NDArray[np.int64]  # (n,) the new face whose rim edge starts at a point
-    free: NDArray[np.int64]  # (m,) faces whose place may be taken
+    free: NDArray[np.int64]  # (m,) face slots to reuse
     creases: NDArray[np.int32]  # (n,) edges with a crease about a point
 
     @staticmethod
@@ -81,9 +81,9 @@ class Growing(NamedTuple):
 
 @kernel
 def grow_hull(points: Floats, growing: Growing, operations: int) -> int:
-    """Continue the hull of distinct points (n,3) for some operations; return how many were used.
+    """Continue the hull of distinct points (n,3); return the operations used.
 
-    One entry for all stages, because each one that reaches the predicates compiles them anew.
+    One kernel for all stages, because each kernel that calls the predicates compiles them anew.
     """
     state = growing.state
     spent = 0
@@ -122,7 +122,7 @@ def enter(growing: Growing, stage: int) -> None:
 
 @kernel
 def span(points: Floats, growing: Growing, operations: int) -> int:
-    """Find the first tetrahedron's corners, each the farthest from the span of those before."""
+    """Find the first tetrahedron's corners, each farthest from the previous span."""
     state, corners = growing.state, growing.corners
     n = points.shape[0]
     stage, first = state[STAGE], state[NEXT]
@@ -152,7 +152,7 @@ def span(points: Floats, growing: Growing, operations: int) -> int:
 
 @kernel
 def distance_from_first(points: Floats, corners: NDArray[np.int64], stage: int, p: int) -> float:
-    """Return a measure of a point's distance from the span of the first corners; -1 if it lies in it.
+    """Return a point's distance from the span of the first corners; -1 within it.
 
     The stage is the number of corners.
     """
@@ -170,7 +170,7 @@ def distance_from_first(points: Floats, corners: NDArray[np.int64], stage: int, 
     else:
         outside = side(points, a, b, c, p) != 0
         v = Vec3(dot(normal_of(points, a, b, c), v), 0.0, 0.0)
-    # Sums of absolute values: squares of crossed products of 1e-30 would vanish.
+    # Sums of absolute values: squares of products of 1e-30 would underflow.
     return abs(v.x) + abs(v.y) + abs(v.z) if outside else -1.0
 
 
@@ -249,9 +249,10 @@ def first_of_queue(growing: Growing) -> int:
 
 @kernel
 def pick_apex(points: Floats, growing: Growing, operations: int) -> int:
-    """Take the lowest face that sees a point, and find its farthest point; ties go to the first in order.
+    """Take the lowest face that sees a point, and find its farthest point.
 
-    The first in the order of x, y, z is a corner. NEXT is one more than the point to look at, 0 while there is no face yet.
+    Ties go to the first point in the order of x, y, z, which is a corner. NEXT is one more than the point to look at, 0 while
+    there is no face yet.
     """
     state, faces, waiting = growing.state, growing.faces, growing.waiting
     spent = 0
@@ -382,7 +383,7 @@ def link_faces(growing: Growing, operations: int) -> int:
 
 @kernel
 def hand_out(points: Floats, growing: Growing, operations: int) -> int:
-    """Assign the orphans to new faces that see them; those that no face sees are inside."""
+    """Assign the orphans to new faces that see them; the rest lie inside."""
     state, after = growing.state, growing.after
     spent = 0
     while state[ORPHAN] >= 0 and spent < operations:
@@ -416,7 +417,7 @@ def comes_before(points: Floats, p: int, q: int) -> bool:
 
 @kernel
 def normal_of(points: Floats, a: int, b: int, c: int) -> Vec3:
-    """The normal of the triangle abc, as long as its double area."""
+    """Return the normal of the triangle abc, with twice its area as length."""
     origin = point_at(points, a)
     return cross(minus(point_at(points, b), origin), minus(point_at(points, c), origin))
 
@@ -435,14 +436,14 @@ def sees(points: Floats, faces: NDArray[np.int64], f: int, p: int) -> bool:
 
 @kernel
 def put_face(growing: Growing, f: int, corners: Corners, behind: Corners) -> None:
-    """Write one face and its neighbours: across the edge from its first corner to its second, and so on."""
+    """Write a face and its neighbours: `behind` edge k from corner k to the next."""
     for k in range(3):
         growing.faces[f, k], growing.across[f, k] = corners[k], behind[k]
 
 
 @kernel
 def turn_towards(faces: NDArray[np.int64], across: NDArray[np.int64], f: int, start: int, new: int) -> None:
-    """Set the new neighbour of a remaining face across its edge that begins at `start`."""
+    """Set a face's new neighbour across its edge that begins at `start`."""
     for k in range(3):
         if faces[f, k] == start:
             across[f, k] = new
@@ -450,7 +451,7 @@ def turn_towards(faces: NDArray[np.int64], across: NDArray[np.int64], f: int, st
 
 @kernel
 def count_creases(points: Floats, growing: Growing, operations: int) -> int:
-    """Count per point its edges between different planes: three or more at a corner of the hull."""
+    """Count each point's edges between different planes: corners have three or more."""
     state, faces = growing.state, growing.faces
     first = state[NEXT]
     last = min(state[FACES], first + max(1, operations // 3))

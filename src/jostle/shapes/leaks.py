@@ -1,17 +1,14 @@
-"""Where an open mesh leaks, in words, for methods that need closed meshes."""
+"""Messages of methods that need closed meshes: where an open mesh leaks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from jostle.shapes.mesh import Mesh
+from jostle.shapes.mesh import Mesh
 
 
 def leak_of(mesh: Mesh) -> str:
-    """Return where an open mesh leaks: its first unbalanced edge, and how many there are.
+    """Return where an open mesh leaks: its first open edge, and their number.
 
-    Empty for a mesh without such edges, of which no face has an area.
+    Empty for a mesh without open edges.
     """
     if len(mesh.open_edges) == 0:
         return ""

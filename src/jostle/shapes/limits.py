@@ -10,22 +10,22 @@ from jostle.errors import InputError
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The most that is read from one file; anything beyond raises `InputError` with the limit's name.
+    """The limits of one file; exceeding one raises `InputError` with its name.
 
-    Sizes are checked before memory is allocated for them, and against the bytes that are there.
+    Sizes are checked against the available bytes before memory is allocated.
 
     Parameters
     ----------
     file_bytes : int
         Size of the file, and of each buffer beside a glTF file.
     decoded_bytes : int
-        Sum of all that is decoded or read besides: base64 data, members of archives, buffers beside the file.
+        Sum of decoded and further data: base64 data, members of archives, buffers beside the file.
     ratio : int
         Size of a member of an archive over its compressed size; real meshes have 5 to 50.
     vertices : int
-        Points as the file lists them, before equal ones become one vertex (STL has three for each face), of all meshes together.
+        Points in the file, before equal ones are merged (STL has three per face), of all meshes together.
     faces : int
-        Triangles, after polygons are cut, of all meshes together.
+        Triangles, after triangulation, of all meshes together.
     nodes : int
         Nodes of a scene, or instances of an object.
     nesting : int
@@ -67,4 +67,4 @@ UPLOAD_LIMITS = Limits(
     entries=2_000_000,
     seconds=20.0,
 )
-"""For files from somebody else: what a server reads without knowing the sender."""
+"""For files of unknown origin, such as uploads to a server."""

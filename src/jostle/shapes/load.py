@@ -1,15 +1,15 @@
-"""Load mesh files: STL, OBJ, PLY, OFF, RAW, glTF/GLB, 3MF, and Collada through trimesh.
+"""Load mesh files: STL, OBJ, PLY, OFF, RAW, glTF/GLB, 3MF and Collada.
 
-Face k of the mesh is the k-th triangle of the file, in the file's order. Polygons are cut into triangles in their place, and
-`Mesh.source_face` leads back to them: convex ones into a fan about their first corner, others by ear clipping; a polygon that
+Face k of the mesh is the k-th triangle of the file, in the file's order. Polygons are triangulated in place, and `Mesh.source_face`
+gives the polygon of each face: convex polygons become a fan about their first corner, others are ear-clipped; a polygon that
 crosses itself is refused (`formats/triangulate.py`). Only points with bit-equal coordinates become one vertex (numbered by first
 occurrence), so a sphere of size 1e-9 keeps its shape; float32 values are kept exactly.
 
-A file that cannot be read whole raises `InputError` with the file and the reason: there is no partial mesh, and no other error.
-`Limits` bounds what a file may make jostle allocate, and for how long it may keep it busy. Only regular files are read. The formats
-are read by `jostle.shapes.formats`, see there why; Collada goes through trimesh, with the extra `collada`.
+A file that cannot be read completely raises `InputError` with the file and the reason, and no other error; there is no partial
+mesh. `Limits` bounds the memory and the time that a file may take. Only regular files are read. `jostle.shapes.formats` has the
+readers and the reason for our own; Collada goes through trimesh, with the extra `collada`.
 
-Units are never guessed: they are what the caller says, except that glTF is in metres by its specification.
+Units are never guessed: the caller gives them, except that glTF is in metres by its specification.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from jostle import cast
 from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.shapes.formats.by_trimesh import read_collada
-from jostle.shapes.formats.gltf import Scene, read_gltf
+from jostle.shapes.formats.gltf import GltfContent, read_gltf
 from jostle.shapes.formats.obj import read_obj
 from jostle.shapes.formats.off import read_off
 from jostle.shapes.formats.ply import read_ply
@@ -36,7 +36,7 @@ from jostle.shapes.formats.stl import read_stl
 from jostle.shapes.formats.three_mf import read_3mf
 from jostle.shapes.formats.triangulate import triangles
 from jostle.shapes.limits import Limits
-from jostle.shapes.mesh import Mesh
+from jostle.shapes.mesh import Mesh, concatenated
 
 _READERS: dict[str, Callable[[Source], Polygons]] = {
     ".3mf": read_3mf,
@@ -57,19 +57,18 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
     Parameters
     ----------
     path : str or path
-        Ending in .stl, .obj, .ply, .off, .raw, .gltf, .glb, .3mf or .dae (in any case).
+        A .stl, .obj, .ply, .off, .raw, .gltf, .glb, .3mf or .dae file (in any case).
     units : str, optional
         One of `jostle.shapes.mesh.UNITS`, for `Mesh.units`. By default None; "m" for glTF.
     name : str, optional
         Of the mesh; by default the file's name without its ending.
     limits : Limits, optional
-        How much is read at most; by default `Limits()`, which is generous. Use `jostle.shapes.limits.UPLOAD_LIMITS` for files of
-        unknown origin.
+        By default `Limits()`, which is generous. Use `jostle.shapes.limits.UPLOAD_LIMITS` for files of unknown origin.
 
     Returns
     -------
     Mesh
-        For a glTF scene all nodes in the file's order, in world coordinates.
+        For a glTF scene, all nodes in file order, in world coordinates.
     """
     file, budget = cast.as_path(path), _budget(limits)
     name = printable(file.stem) if name is None else name
@@ -87,12 +86,12 @@ def load(path: str | os.PathLike[str], units: str | None = None, name: str | Non
 def load_scene(
     path: str | os.PathLike[str], units: str | None = None, alone: bool = False, limits: Limits | None = None
 ) -> list[tuple[str, Mesh, Floats]]:
-    """Return (name, mesh, pose) for every node with a mesh in a glTF or GLB file, in file order.
+    """Return (name, mesh, pose) of every node with a mesh, in file order.
 
-    The pose is rigid, (4, 4), body to world. What is not rigid in a node's place (scale, shear, mirroring) is in the vertices of
-    its mesh; a mirrored mesh has its faces turned round. Nodes that show the same mesh with the same scale share one Mesh object.
-    A file of another format is a scene of one node. Buffers are read from the file's own folder and below it; with `alone` no other
-    file is read: a glTF file whose buffers lie beside it is refused.
+    The pose is rigid, (4, 4), body to world. Scale, shear and mirroring of a node are applied to the vertices of its mesh; a
+    mirrored mesh has its faces flipped. Nodes with the same mesh and scale share one Mesh object. A file of another format is a
+    scene of one node. Buffers are read from the file's own folder and below; with `alone` no other file is read, and a glTF file
+    with buffers beside it is refused.
     """
     file = cast.as_path(path)
     if _ending(file) not in _SCENES:
@@ -111,16 +110,14 @@ def _scene_parts(file: Path, units: str | None, budget: Budget, folder: Path | N
 
 
 def _joined(parts: list[tuple[str, Mesh, Floats]], budget: Budget, name: str) -> Mesh:
-    """Return one mesh of all parts, in world coordinates."""
+    """Return all parts as one mesh, in world coordinates."""
     budget.check("vertices", sum(len(mesh.vertices) for _, mesh, _ in parts))
     budget.check("faces", sum(len(mesh.faces) for _, mesh, _ in parts))
-    points = np.vstack([moved(mesh.vertices, pose) for _, mesh, pose in parts])
-    starts = np.cumsum([0] + [len(mesh.vertices) for _, mesh, _ in parts])
-    faces = np.vstack([mesh.faces.astype(np.int64) + start for (_, mesh, _), start in zip(parts, starts, strict=False)])
+    points, faces = concatenated((moved(mesh.vertices, pose), mesh.faces) for _, mesh, pose in parts)
     return Mesh(*merged(points, faces), name=name, units=parts[0][1].units)
 
 
-def _placed_meshes(scene: Scene, budget: Budget, units: str) -> list[tuple[str, Mesh, Floats]]:
+def _placed_meshes(scene: GltfContent, budget: Budget, units: str) -> list[tuple[str, Mesh, Floats]]:
     for points, faces, name in scene.meshes.values():
         checked(Polygons(points, faces.ravel(), np.full(len(faces), 3)), f"mesh {name!r}")
     placed = []
@@ -147,8 +144,8 @@ def _placed_meshes(scene: Scene, budget: Budget, units: str) -> list[tuple[str, 
 def split_rigid(transform: Floats) -> tuple[Floats, Floats]:
     """Split a transform into a rigid (4, 4) pose after a (3, 3) stretch.
 
-    A rigid transform comes back untouched, with the identity as its stretch. A mirroring one keeps a reflection in the stretch,
-    along that axis which leaves the pose turned least.
+    A rigid transform is returned unchanged, with the identity as its stretch. Of a mirroring one, the stretch keeps a reflection
+    along the axis that turns the pose least.
     """
     pose = np.array(transform)
     linear = pose[:3, :3].copy()

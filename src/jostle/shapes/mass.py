@@ -1,12 +1,11 @@
-"""Mass properties of a mesh: volume, centre of mass and inertia of the solid it bounds.
+"""Mass properties of the solid within a mesh: volume, centre of mass and inertia.
 
-By the divergence theorem every face adds the tetrahedron that it spans with one point, with the sign of its side, so that concave
-solids, cavities with a reversed shell and several shells come out right; where closed shells overlap, the common part counts twice.
-The point is the middle of the box about the mesh: far from the origin nothing cancels. An inverted mesh has the mass of the outward
-one. An open mesh bounds nothing, and neither does a closed one without volume: both are an error that says what to do, and
-`mass_of_box` gives the mass of the box about them, which is what the simulation takes for them.
+By the divergence theorem every face adds the signed tetrahedron that it spans with one point, which is right for concave solids,
+cavities with a reversed shell and several shells; where closed shells overlap, the common part counts twice. The point is the
+centre of the mesh's box, so that nothing cancels far from the origin. An inverted mesh has the mass of the outward one. Open meshes
+and closed meshes without volume raise an error with a cure; the simulation uses `mass_of_box` for them.
 
-`principal_axes` turns an inertia until it is diagonal, by Jacobi's rotations in plain floats: the same bits on every processor.
+`principal_axes` diagonalises an inertia by Jacobi rotations in plain floats: the same bits on every processor.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from jostle._types import Floats
 from jostle.errors import InputError
 from jostle.shapes.mesh import Mesh
 
-# A share of the box about a mesh: a closed mesh with less volume than this has none but roundings.
+# Share of the box's volume: less than this is rounding.
 LEAST_SHARE = 1e-12
-_SWEEPS = 30  # of Jacobi's rotations; five are enough for float64
+_SWEEPS = 30  # of Jacobi rotations; five suffice for float64
 
 
 class MassProperties(NamedTuple):
@@ -35,7 +34,7 @@ class MassProperties(NamedTuple):
 
 
 def mass_properties(mesh: Mesh) -> MassProperties:
-    """Return volume, centre of mass and inertia of a closed mesh, filled with density 1.
+    """Return volume, centre of mass and inertia of a closed mesh of density 1.
 
     Raises `InputError` for an open mesh and for one without volume.
     """
@@ -43,7 +42,7 @@ def mass_properties(mesh: Mesh) -> MassProperties:
         raise InputError(f"mesh {mesh.name!r} is open, so it has no volume; close it, or take mass_of_box for the box about it")
     bounds = mesh.bounds
     middle = 0.5 * bounds[0] + 0.5 * bounds[1]
-    # In units of the size of the mesh: the fifth power of 1e-30 would be no number.
+    # In units of the mesh size: the fifth power of 1e-30 would underflow.
     size = mesh.size if mesh.size > 0.0 else 1.0
     a, b, c = ((mesh.vertices[mesh.faces[:, k]] - middle) / size for k in range(3))
     six_volumes = (a * cross(b, c)).sum(axis=1)
@@ -67,9 +66,9 @@ def mass_properties(mesh: Mesh) -> MassProperties:
 
 
 def mass_of_box(mesh: Mesh) -> MassProperties:
-    """Return volume, centre of mass and inertia of a mesh's bounding box (body axes), density 1.
+    """Return volume, centre of mass and inertia of a mesh's box, of density 1.
 
-    The volume of a flat mesh is 0 here.
+    Axes are those of the body. A flat mesh has volume 0.
     """
     x, y, z = (float(edge) for edge in mesh.bounds[1] - mesh.bounds[0])
     volume = x * y * z
@@ -78,9 +77,9 @@ def mass_of_box(mesh: Mesh) -> MassProperties:
 
 
 def principal_axes(inertia: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the moments (3,) and right-handed axes (3,3), in columns, of a symmetric matrix.
+    """Return the moments (3,) and right-handed axes (3,3) of a symmetric matrix.
 
-    A diagonal matrix comes back with its own moments in their order, and the axes of its coordinates.
+    Axes are in columns. A diagonal matrix gives its own entries in order, and the coordinate axes.
     """
     m = np.array(inertia, dtype=np.float64).tolist()
     axes = np.eye(3).tolist()
@@ -95,7 +94,7 @@ def principal_axes(inertia: ArrayLike) -> tuple[Floats, Floats]:
 def _rotate(m: list[list[float]], axes: list[list[float]], p: int, q: int) -> None:
     """Rotate about the third axis until the entry (p, q) of m vanishes."""
     off = m[p][q]
-    # What a diagonal entry does not notice is 0.
+    # Below the rounding of the diagonal.
     if abs(off) <= 1e-18 * (abs(m[p][p]) + abs(m[q][q])):
         m[p][q] = m[q][p] = 0.0
         return
@@ -114,5 +113,5 @@ def _rotate(m: list[list[float]], axes: list[list[float]], p: int, q: int) -> No
 
 
 def cross(a: Floats, b: Floats) -> Floats:
-    """Cross products of (…,3) vectors: the same as np.cross, in a third of the time."""
+    """Return cross products of (…,3) vectors, three times as fast as np.cross."""
     return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]

@@ -1,7 +1,7 @@
 """Save mesh files: OBJ, OFF and PLY with every digit of float64, STL in float32.
 
-What is saved as OBJ, OFF or PLY loads back bit for bit, in the same order. STL has no shared vertices and fewer digits: a
-coordinate that float32 cannot hold exactly changes, and close vertices may fall together.
+OBJ, OFF and PLY files load back bit for bit, in the same order. STL has no shared vertices and fewer digits: a coordinate that
+float32 cannot represent changes, and close vertices may coincide.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from jostle.shapes.mesh import Mesh
 
 
 def save(mesh: Mesh, path: str | os.PathLike[str]) -> Path:
-    """Write a mesh to .obj, .off, .ply or .stl and return the path; an existing file is replaced."""
+    """Write a mesh to .obj, .off, .ply or .stl, and return the path.
+
+    An existing file is replaced.
+    """
     if not isinstance(mesh, Mesh):
         raise InputError(f"mesh is {shown(mesh)}; pass a jostle.Mesh")
     file = as_path(path)
@@ -33,7 +36,7 @@ def save(mesh: Mesh, path: str | os.PathLike[str]) -> Path:
 
 
 def _lines(mesh: Mesh, header: str, vertex: str, face: str, first: int) -> bytes:
-    """Return one line of text per vertex and face; repr of a float round-trips exactly."""
+    """Return one line of text per vertex and face; floats round-trip exactly."""
     rows = [header]
     rows += [vertex.format(*(repr(value) for value in point)) for point in mesh.vertices.tolist()]
     rows += [face.format(*triangle) for triangle in (mesh.faces + first).tolist()]

@@ -1,9 +1,9 @@
-"""Connectivity of a mesh by welded vertices: faces around each edge, sheets and parts.
+"""Connectivity of a mesh by welded vertices: fans of edges, sheets and parts.
 
-A *side* is one of the three directed edges of a face: side 3 f + k of face f leads from its corner k to the next. The sides of one
-edge form its *fan*. A *sheet* is a set of faces connected across edges that two faces run along in opposite directions: where a
-surface does not pass through itself, the inside is on the same side of all faces of a sheet. A *part* is a set of faces connected
-by vertices (`Mesh.component_of_face`).
+A *side* is one of the three directed edges of a face: side 3 f + k goes from corner k of face f to the next. The sides of one edge
+form its *fan*. A *sheet* is a set of faces connected across edges with exactly two sides, in opposite directions: where a surface
+does not cross itself, the inside is on the same side of all faces of a sheet. A *part* is a set of faces connected by vertices
+(`Mesh.component_of_face`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Topology(NamedTuple):
     first_face_of_sheet: Ints
     is_closed: bool  # as `Mesh.is_closed`
     unknown_sides: SheetSides  # where nothing touches the mesh, or it is open: no sheet has an inner side
-    table: AddressTable  # `TopologyArrays`, made once: to ask for the address of an array takes 1 µs
+    table: AddressTable  # `TopologyArrays`, made once: the address of an array takes 1 µs
 
 
 class TopologyArrays(Struct):
@@ -66,7 +66,7 @@ def topology_of(welded_faces: Ints, vertex_count: int) -> Topology:
 def connect(
     faces: Ints, vertex_count: int, first_side: Ints, next_side: Ints, sheet: Ints, part: Ints, first_faces: Ints
 ) -> tuple[int, int, bool]:
-    """Write the topology of faces (m,3); return counts of sheets and parts, and whether edges balance."""
+    """Write the topology of faces (m,3); return sheet and part counts, and closedness."""
     m = faces.shape[0]
     # Sides sorted by the lower of their two vertices, ascending within one vertex.
     start = np.zeros(vertex_count + 2, np.int32)
@@ -81,7 +81,7 @@ def connect(
             low = min(faces[f, k], faces[f, (k + 1) % 3])
             order[start[low + 1]] = 3 * f + k
             start[low + 1] += 1
-    last = np.full(vertex_count, -1, np.int32)  # last side seen from the present lower vertex to each vertex
+    last = np.full(vertex_count, -1, np.int32)  # last side from the present lower vertex to each vertex
     balance, count = np.zeros(3 * m, np.int32), np.zeros(3 * m, np.int32)  # of each fan, at its first side
     any_side = False
     for v in range(vertex_count):
@@ -115,7 +115,7 @@ def connect(
                 join(sheet_above, f, next_side[side] // 3)
             join(vertex_above, faces[f, k], faces[f, (k + 1) % 3])
     sheets = number_sets(sheet_above, sheet, first_faces[0])
-    # A part's tree holds vertices; its faces get the root's lowest face as a stand-in.
+    # A part's tree holds vertices; the lowest face of its root represents its faces.
     face_of_root = np.full(vertex_count, -1)
     face_above = np.arange(m)
     for f in range(m):
@@ -145,7 +145,7 @@ def join(above: Links, i: int, j: int) -> None:
 
 @kernel
 def number_sets(above: Links, number: Ints, first: Ints) -> int:
-    """Number the trees by ascending roots; write each member's number and each tree's root; return the count."""
+    """Write each member's set number and each set's root; return the set count."""
     found = 0
     for k in range(above.shape[0]):
         root = root_of(above, k)
@@ -159,11 +159,11 @@ def number_sets(above: Links, number: Ints, first: Ints) -> int:
 
 
 class SheetSides(NamedTuple):
-    """On which side of its sheets a closed surface has its inside."""
+    """The inner side of each sheet of a closed surface."""
 
     sample: Ints  # (s,) a face of each sheet with an area, the lowest; its lowest face where none has
-    inner: Ints  # (s,) -1 behind the faces, as of outward ones, 1 before them, as of inverted ones, 0 on neither side, or BOTH
-    addresses: tuple[int, ...]  # `SheetArrays`, as a row of an address table, which itself would take 5 µs more for each frame
+    inner: Ints  # (s,) -1 behind the faces (outward), 1 before them (inverted), 0 on neither side, or BOTH
+    addresses: tuple[int, ...]  # `SheetArrays`; an address table would cost 5 µs per frame
 
 
 class SheetArrays(Struct):
@@ -173,11 +173,11 @@ class SheetArrays(Struct):
     inner: Rows[int32]
 
 
-BOTH = 2  # a sheet inside the body, as of a shell in another: it bounds nothing
+BOTH = 2  # a sheet inside the body, such as a shell within another: it bounds nothing
 
 
 def sheet_sides(vertices: NDArray[np.float64], faces: Ints, topology: Topology) -> SheetSides:
-    """Return the inner side of each sheet, by exact winding numbers on both sides of a sample."""
+    """Return the inner side of each sheet, by exact winding numbers at a sample."""
     sample, turned = topology.first_face_of_sheet.copy(), np.zeros(len(topology.first_face_of_sheet), np.int8)
     sample_sheets(read_only_view(vertices), read_only_view(faces), topology.sheet_of_face, sample, turned)
     return _sides_of_sheets(sample, _inner_sides(vertices, faces, sample, turned))
@@ -202,7 +202,7 @@ def _inner_sides(vertices: NDArray[np.float64], faces: Ints, chosen: NDArray[np.
 
 @kernel
 def sample_sheets(vertices: Floats, faces: Ints, sheet_of_face: Ints, sample: Ints, turned: NDArray[np.int8]) -> None:
-    """Write each sheet's lowest face with an area, and the direction of its normal (`facing`)."""
+    """Write each sheet's lowest face with an area, and its normal's direction."""
     for f in range(faces.shape[0]):
         sheet = sheet_of_face[f]
         if turned[sheet] == 0:
@@ -211,14 +211,14 @@ def sample_sheets(vertices: Floats, faces: Ints, sheet_of_face: Ints, sample: In
                 sample[sheet] = f
 
 
-FACES_AT_ONCE = 5_000  # for one call of the kernel: at most some 50 ms for a million faces, so that Ctrl-C is heard
+FACES_AT_ONCE = 5_000  # per kernel call: at most some 50 ms for a million faces, so that Ctrl-C works
 
 
 def touches_itself(vertices: NDArray[np.float64], faces: Ints, welded_faces: Ints) -> bool:
     """Return whether two faces with area share more than welded vertices and edges."""
     corners = vertices[faces]
     lower, upper = corners.min(axis=1), corners.max(axis=1)
-    # The sweep goes along the axis on which faces are smallest for the length of the body.
+    # Sweep along the axis with the smallest faces relative to the body.
     axis = int(np.argmax((upper.max(axis=0) - lower.min(axis=0)) / np.maximum((upper - lower).mean(axis=0), 1e-300)))
     order = np.argsort(lower[:, axis], kind="stable")
     turn = np.roll(np.arange(3), -axis)
@@ -257,12 +257,12 @@ def touches_later_face(
 
 
 def is_regular_at(chosen: Ints, vertices: NDArray[np.float64], mesh_faces: tuple[Ints, Ints], inner: Ints) -> bool:
-    """Return whether around the chosen faces (k,) a closed surface matches its fans and sheets.
+    """Return whether a closed surface matches its fans and sheets at chosen faces.
 
-    So it is where none of them touches another face beyond welded vertices and edges, and each has the inside on the side where its
-    sheet has it, `inner` (k,), which must not be 0. Faces without area do not count. False also where it takes too long to tell.
+    That is: none of them touches another face beyond welded vertices and edges, and each has the inside on the side of its sheet,
+    `inner` (k,), which must not be 0. Faces without area do not count. Also False where the test would take too long.
 
-    mesh_faces are the faces and the welded faces (m,3).
+    `chosen` is (k,); mesh_faces are the faces and the welded faces (m,3).
     """
     faces, welded_faces = mesh_faces
     turned = np.zeros(len(chosen), np.int8)
@@ -273,14 +273,14 @@ def is_regular_at(chosen: Ints, vertices: NDArray[np.float64], mesh_faces: tuple
     return bool(((sides == inner) & (sides != 0))[some].all())
 
 
-MOST_BOX_TESTS = 100  # for each face of the mesh: less than the test of the whole mesh takes
+MOST_BOX_TESTS = 100  # per face of the mesh: cheaper than the test of the whole mesh
 
 
 @kernel
 def chosen_face_touches(
     chosen: Ints, vertices: Floats, faces: Ints, welded_faces: Ints, most: int, turned: NDArray[np.int8]
 ) -> bool:
-    """Return whether a chosen face touches another, or deciding takes more than `most` box tests.
+    """Return whether a chosen face touches another, or tests exceed `most`.
 
     Writes `facing` of each.
     """

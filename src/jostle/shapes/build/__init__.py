@@ -1,8 +1,8 @@
-"""Shapes made by formula: simple solids and the papers' objects, with exact face counts.
+"""Shapes by formula: simple solids and papers' objects with exact face counts.
 
-Every function returns a `Mesh` (or a list of them) of about size 1, centred near the origin; equal arguments give
-byte-equal meshes. Unless a docstring says otherwise the mesh is closed, manifold, faces outward (counter-clockwise), has
-no face without area and does not cross itself. Files are cut by idea: rings.py and blocks.py make faces, the others shapes.
+Every function returns a `Mesh` (or a list of them) of about size 1, centred near the origin; equal arguments give byte-equal
+meshes. Unless a docstring says otherwise, the mesh is closed and manifold, faces outward (counter-clockwise), has no face without
+area and does not cross itself. rings.py and blocks.py make faces, the other files shapes.
 """
 
 from jostle.shapes.build.assembly import mikoshi, mikoshi_mesh

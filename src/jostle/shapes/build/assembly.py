@@ -1,9 +1,9 @@
-"""The mikoshi, a portable shrine (Kitamura et al. 1998, front cover): parts with 5,263 faces in all.
+"""The mikoshi (Kitamura et al. 1998, front cover): a shrine of 5,263 faces.
 
-Every part is a mesh of its own in the place it has in the finished shrine. No two parts touch: neighbours are a joint of
-`GAP` apart, so the assembled shrine is free of contacts and every part can be taken out. A closed mesh of triangles has an even
-number of faces (three sides per face, two faces per edge), so an odd total needs an open part: the banner, a sheet of cloth
-with a pointed end, has an odd number. All other parts are closed.
+Every part is a separate mesh at its place in the finished shrine. No two parts touch: neighbours are `GAP` apart, so the assembled
+shrine is free of contacts and every part can be taken out. A closed triangle mesh has an even number of faces (three sides per
+face, two faces per edge), so an odd total needs an open part: the banner, a sheet of cloth with a pointed end. All other parts are
+closed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,9 @@ _QUARTERS = tuple(np.pi / 2.0 * k for k in range(4))
 
 
 def mikoshi() -> list[Mesh]:
-    """Return the parts of a shrine, from the ground up.
+    """Return the parts of a shrine, from the ground up: exactly 5,263 faces.
 
-    It is about 1 wide and 0.9 high; its poles are 1.5 long, along x.
-
-    Together they have exactly 5,263 faces. All are closed but the last, the banner.
+    It is about 1 wide and 0.9 high; its poles are 1.5 long, along x. All parts are closed but the last, the banner.
     """
     parts = [*_poles(), *_base(), *_railing(), *_walls(), *_gates(), *_brackets(), *_roofs(), *_curls(), *_bells(), *_crown()]
     remaining = FACES - sum(len(part.faces) for part in parts)
@@ -36,12 +34,12 @@ def mikoshi() -> list[Mesh]:
 
 
 def mikoshi_mesh() -> Mesh:
-    """Return all parts of `mikoshi` as one mesh of 5,263 faces, in the order of the parts."""
+    """Return all parts of `mikoshi` as one mesh of 5,263 faces, in order."""
     return joined(mikoshi(), "mikoshi")
 
 
 def _poles() -> list[Mesh]:
-    """Two long poles, and two cross poles that carry them from below."""
+    """Return two long poles, and two cross poles that carry them from below."""
     profile = [(0.022, -0.75), (0.026, -0.74), (0.026, -0.25), (0.026, 0.25), (0.026, 0.74), (0.022, 0.75)]
     upright = lathe(profile, 12, -0.75, 0.75, "pole")
     x, y, z = upright.vertices.T
@@ -55,7 +53,7 @@ def _poles() -> list[Mesh]:
 
 
 def _square(half: float, z: float, count: int = 4, lift: float = 0.0) -> Floats:
-    """Return `count` points around a square, counter-clockwise; `lift` raises the corners smoothly."""
+    """Return `count` points around a square; `lift` raises the corners smoothly."""
     per_side = count // 4
     t = 2.0 * np.arange(per_side) / per_side - 1.0
     sides = [(np.ones(per_side), t), (-t, np.ones(per_side)), (-np.ones(per_side), -t), (t, -np.ones(per_side))]
@@ -66,19 +64,19 @@ def _square(half: float, z: float, count: int = 4, lift: float = 0.0) -> Floats:
 
 
 def _stack(levels: list[tuple[float, float]], name: str) -> Mesh:
-    """Return a stepped square solid from (half width, height) pairs, bottom up; 8 faces per level."""
+    """Return a stepped square solid from (half width, height) pairs, bottom up."""
     rings = [_square(half, z) for half, z in levels]
     return skin(rings, (0.0, 0.0, levels[0][1]), (0.0, 0.0, levels[-1][1]), f"mikoshi: {name}")
 
 
 def _base() -> list[Mesh]:
-    """A stepped plinth on the poles and a floor on the plinth."""
+    """Return a stepped plinth on the poles, its rope, and a floor on the plinth."""
     low = 0.126 + GAP
     plinth = [(0.30, low), (0.30, low + 0.03), (0.26, low + 0.04), (0.25, low + 0.07), (0.29, low + 0.08), (0.29, low + 0.10)]
     floor = low + 0.10 + GAP
     rope = torus(0.335, 0.02, 24, 6)
     x, y, z = rope.vertices.T
-    # A rope around the plinth: the ring is pressed towards a square with round corners.
+    # A rope around the plinth: a ring deformed towards a square with round corners.
     angle = np.arctan2(y, x)
     press = (np.abs(np.cos(angle)) ** 6 + np.abs(np.sin(angle)) ** 6) ** (-1.0 / 6.0)
     rope = Mesh(np.stack([x * press, y * press, z + low + 0.055], axis=1), rope.faces, name="mikoshi: rope")
@@ -89,7 +87,7 @@ FLOOR = 0.126 + GAP + 0.10 + GAP + 0.024  # top of the floor
 
 
 def _railing() -> list[Mesh]:
-    """Return eight turned posts around the floor, two per side, with a rail above each pair."""
+    """Return eight turned posts around the floor, and a rail above each pair."""
     low = FLOOR + GAP
     profile = [(0.012, low), (0.012, low + 0.02), (0.008, low + 0.035), (0.012, low + 0.05), (0.012, low + 0.065)]
     post = lathe(profile, 8, low, low + 0.065, "post")
@@ -106,7 +104,7 @@ def _railing() -> list[Mesh]:
 
 
 def _walls() -> list[Mesh]:
-    """Return the shrine's body: a niche with a door in each side, four pillars at the corners."""
+    """Return the shrine's body with a door in each side, and four corner pillars."""
     low = FLOOR + GAP
     xs = (-0.15, -0.13, -0.07, 0.07, 0.13, 0.15)
     zs = (low, low + 0.02, low + 0.16, low + 0.20)
@@ -124,7 +122,7 @@ def _walls() -> list[Mesh]:
 
 
 def _gates() -> list[Mesh]:
-    """A torii before each door: two legs, a tie beam and a wide lintel."""
+    """Return a torii before each door: two legs, a tie beam and a wide lintel."""
     low = FLOOR + GAP
     xs = (-0.085, -0.06, -0.045, 0.045, 0.06, 0.085)
     ys = (-0.008, 0.008)
@@ -142,7 +140,7 @@ WALL_TOP = FLOOR + GAP + 0.20
 
 
 def _brackets() -> list[Mesh]:
-    """Return a tie plate on the walls, with three stepped brackets per side under the eaves."""
+    """Return a tie plate on the walls and three stepped brackets per side."""
     low = WALL_TOP + GAP
     plate = _stack([(0.21, low), (0.21, low + 0.03)], "tie plate")
     step = 0.015
@@ -160,7 +158,7 @@ EAVES = WALL_TOP + GAP + 0.03 + GAP
 
 
 def _roofs() -> list[Mesh]:
-    """The great roof with its upturned corners, a neck, and a smaller roof above."""
+    """Return the great roof with upturned corners, a neck, and a small roof."""
     low = EAVES + 0.004
     great = _roof(low, 0.36, 0.115, 0.06, 0.17, 0.055, 24, "great roof")
     neck_low = low + 0.17 + GAP
@@ -170,7 +168,7 @@ def _roofs() -> list[Mesh]:
 
 
 def _roof(low: float, eaves: float, top: float, sag: float, height: float, lift: float, count: int, name: str) -> Mesh:
-    """Return a square roof that sags between eaves and top, with a flat underside to rest on."""
+    """Return a square roof that sags from eaves to top, with a flat underside."""
     rings = [
         _square(0.62 * eaves, low, count),
         _square(0.97 * eaves, low + 0.012, count, lift),
@@ -184,10 +182,10 @@ def _roof(low: float, eaves: float, top: float, sag: float, height: float, lift:
 
 
 def _curls() -> list[Mesh]:
-    """Return four warabite: fronds that rise above the roof's corners and curl at their ends."""
+    """Return four warabite: fronds that rise above the roof's corners and curl."""
     rings = 12
     t = np.linspace(0.0, 1.0, rings)
-    # Outwards and upwards, then over: the turning radius shrinks from 0.2 to 0.03 and stays above the frond's thickness.
+    # Outwards, upwards, then over: the radius shrinks from 0.2 to 0.03, above the frond's thickness.
     heading = np.radians(20.0 + 200.0 * t**1.6)
     step = 0.26 / rings * (1.0 - 0.45 * t)
     out = np.concatenate([[0.0], np.cumsum((np.cos(heading) * step)[:-1])])
@@ -211,7 +209,7 @@ def _curls() -> list[Mesh]:
 
 
 def _bells() -> list[Mesh]:
-    """A bell under each corner of the great roof."""
+    """Return a bell under each corner of the great roof."""
     profile = [(0.024, 0.0), (0.019, 0.012), (0.017, 0.03), (0.008, 0.043)]
     bell = lathe(profile, 8, 0.012, 0.046, "bell")
     at = 0.325
@@ -224,7 +222,7 @@ ROOF_TOP = EAVES + 0.004 + 0.17 + GAP + 0.05 + GAP + 0.12
 
 
 def _crown() -> list[Mesh]:
-    """On the roof: the dew basin with its jewel, and the phoenix."""
+    """Return the dew basin with its jewel on the roof, and the phoenix."""
     low = ROOF_TOP + GAP
     profile = [
         (0.05, low),
@@ -240,7 +238,10 @@ def _crown() -> list[Mesh]:
 
 
 def _phoenix() -> Mesh:
-    """Return a bird with raised wings and tail, facing -x: sections of 12 points at fixed angles."""
+    """Return a bird with raised wings and tail, facing -x.
+
+    Its sections have 12 points at fixed angles.
+    """
     angle = np.radians([-90, -55, -15, 25, 38, 51, 90, 129, 142, 155, 195, 235])
     wings, crest = (4, 8), 6
     # x, body half width, height above and below the axis, wing reach, crest or tail reach, axis height
@@ -267,7 +268,7 @@ def _phoenix() -> Mesh:
 
 
 def _banner(face_count: int) -> Mesh:
-    """Return a hanging cloth with an odd number of faces: wavy rows of two cells and one triangle."""
+    """Return a hanging cloth with an odd number of faces, ending in one triangle."""
     assert face_count % 4 == 1, "two cells of two triangles a row, and the point"
     rows = face_count // 4
     down = np.arange(rows + 1) / rows

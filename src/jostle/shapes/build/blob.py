@@ -1,8 +1,8 @@
-"""Blobs: smooth random closed surfaces with any even face count, round or strongly concave.
+"""Blobs: smooth random closed surfaces with any even face count, round to concave.
 
-The points lie on rings of latitude whose sizes follow the circumference, adjusted so that they add up to half the face
-count; the skin over them (rings.py) then has exactly that many faces of nearly equal size. Each point is moved along its
-ray from the centre by a sum of random waves, so the surface is star-shaped and cannot cross itself.
+The points lie on latitude rings whose sizes follow the circumference and add up to half the face count; the skin over them
+(rings.py) then has exactly that many faces of nearly equal size. Each point is moved along its ray from the centre by a sum of
+random waves, so the surface is star-shaped and cannot cross itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WAVES = 24
 
 
 def blob(face_count: int = 2000, seed: int = 0, roughness: float = 0.3, radius: float = 1.0) -> Mesh:
-    """Return a closed blob with exactly `face_count` faces; its farthest vertex is at `radius` from the origin.
+    """Return a closed random blob with exactly `face_count` faces.
 
     Parameters
     ----------
@@ -35,9 +35,7 @@ def blob(face_count: int = 2000, seed: int = 0, roughness: float = 0.3, radius: 
     """
     if cast.as_count(face_count, "face_count", lowest=8) % 2:
         raise InputError(f"face_count is {face_count}; a closed mesh of triangles has an even number of faces")
-    roughness = cast.as_number(roughness, "roughness")
-    if not 0.0 <= roughness <= 2.0:
-        raise InputError(f"roughness is {roughness}; it must be between 0 and 2")
+    roughness = cast.as_number_between(roughness, "roughness", 0.0, 2.0)
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     counts = _ring_sizes(face_count // 2)
     directions = _directions(counts)
@@ -47,22 +45,22 @@ def blob(face_count: int = 2000, seed: int = 0, roughness: float = 0.3, radius: 
 
 
 def _ring_sizes(total: int) -> list[int]:
-    """Split `total` points over rings of latitude, at least 3 each, in proportion to the circumference."""
-    # Equilateral triangles on a unit sphere with total + 2 points have this height: the distance between rings.
+    """Split `total` points over latitude rings, in proportion to circumference."""
+    # The distance between rings: the height of equilateral triangles on a unit sphere with total + 2 points.
     height = np.sqrt(4.0 * np.pi / (total + 2) * np.sqrt(3.0) / 2.0)
     rings = min(max(1, round(np.pi / height) - 1), total // 3)
     circumference = np.sin(np.pi * np.arange(1, rings + 1) / (rings + 1))
-    # What a ring deserves beyond its 3 points; the deserts of all rings are scaled to what there is to give.
-    desert = np.maximum(total * circumference / circumference.sum() - 3.0, 0.0) + 1e-9
-    wanted = 3.0 + desert * ((total - 3 * rings) / desert.sum())
+    # Points of a ring beyond its first 3, scaled to the points left.
+    extra = np.maximum(total * circumference / circumference.sum() - 3.0, 0.0) + 1e-9
+    wanted = 3.0 + extra * ((total - 3 * rings) / extra.sum())
     counts = np.floor(wanted).astype(int)
     largest_remainder = np.argsort(counts - wanted, kind="stable")
     counts[largest_remainder[: total - int(counts.sum())]] += 1
-    return [int(count) for count in counts]
+    return counts.tolist()
 
 
 def _directions(counts: list[int]) -> NDArray[np.float64]:
-    """Unit vectors: the lower pole, the rings from below, the upper pole."""
+    """Return unit vectors: the lower pole, the rings from below, the upper pole."""
     latitude = np.repeat(np.pi * np.arange(1, len(counts) + 1) / (len(counts) + 1), counts)
     angle = np.concatenate([2.0 * np.pi * np.arange(count) / count for count in counts])
     ring_points = np.stack([np.sin(latitude) * np.cos(angle), np.sin(latitude) * np.sin(angle), -np.cos(latitude)], axis=1)
@@ -70,7 +68,10 @@ def _directions(counts: list[int]) -> NDArray[np.float64]:
 
 
 def _smooth_noise(directions: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return random waves of wavelength about 1 to 3 radii, of unit variance, softly bounded at 1.6."""
+    """Return smooth noise of unit variance, softly bounded at 1.6.
+
+    Wavelengths are about 1 to 3 radii.
+    """
     wave = rng.normal(size=(WAVES, 3))
     wave *= (rng.uniform(2.0, 6.5, WAVES) / np.linalg.norm(wave, axis=1))[:, None]
     amplitude = 1.0 / np.linalg.norm(wave, axis=1)

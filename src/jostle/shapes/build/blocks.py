@@ -1,7 +1,7 @@
-"""Solids cut from a grid of blocks: the boundary between filled and empty cells of an uneven grid.
+"""Solids cut from a grid of blocks: the boundary between filled and empty cells.
 
-Closed and facing outward by construction, whatever is filled; manifold when no two filled cells meet in an edge or a
-corner alone. Chairs, gates, walls with doors are made of it.
+Closed and facing outward by construction; manifold if no two filled cells meet only in an edge or a corner. Chairs, gates and walls
+with doors are built this way.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from jostle.shapes.mesh import Mesh
 
-# For each of the six sides of a cell: the direction to look, and the cell's corners there, counter-clockwise from outside.
+# For each of the six sides of a cell: its direction, and its corners, counter-clockwise from outside.
 _SIDES = (
     ((-1, 0, 0), ((0, 0, 0), (0, 0, 1), (0, 1, 1), (0, 1, 0))),
     ((1, 0, 0), ((1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1))),
@@ -40,8 +40,8 @@ def blocks(xs: Sequence[float], ys: Sequence[float], zs: Sequence[float], filled
     number: dict[tuple[int, int, int], int] = {}
     faces = []
     for cell in np.argwhere(inside):
-        for look, corners in _SIDES:
-            if inside[tuple(cell + look)]:
+        for outward, corners in _SIDES:
+            if inside[tuple(cell + outward)]:
                 continue
             places = [tuple(int(i) for i in cell - 1 + corner) for corner in corners]
             a, b, c, d = (number.setdefault(place, len(number)) for place in places)  # type: ignore[arg-type]

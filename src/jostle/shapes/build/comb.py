@@ -1,7 +1,7 @@
-"""The comb of Baciu, Wong, Sun 1998 (§5.3): a row of equal cones, aligned at the base.
+"""The comb of Baciu, Wong, Sun 1998 (§5.3): a row of equal cones on a bar.
 
-`comb` is one closed surface, a bar from whose top the cones grow; `comb_cones` gives the same cones as single convex
-meshes. The tips are the highest points, so two facing combs first touch in exactly one point per cone.
+`comb` is one closed surface, a bar with cones on top; `comb_cones` returns the same cones as separate convex meshes. The tips are
+the highest points, so two facing combs first touch in exactly one point per cone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def comb(
     Parameters
     ----------
     cones : int
-        How many.
+        Number of cones.
     segments : int
         Points around each cone, a multiple of 4.
     rings : int
@@ -51,8 +51,9 @@ def comb(
     cones, segments, rings = _checked(cones, segments, rings, radius, height, pitch)
     bar = positive(bar, "bar")
     x = pitch * (np.arange(cones + 1) - cones / 2.0)
+    half = pitch / 2.0
     # Rails: the four long edges of the bar, cut at the borders between cones.
-    rails = [np.stack([x, np.full_like(x, y), np.full_like(x, z)], axis=1) for y, z in _rail_places(pitch / 2.0, bar)]
+    rails = [np.stack([x, np.full_like(x, y), np.full_like(x, z)], axis=1) for z in (0.0, -bar) for y in (-half, half)]
     front, back, front_below, back_below = (ring_indices(k * (cones + 1), cones + 1) for k in range(4))
     vertices, faces = list(rails), []
     count = 4 * (cones + 1)
@@ -75,7 +76,10 @@ def comb(
 
 
 def comb_cones(cones: int = 5, segments: int = 24, radius: float = 0.1, height: float = 0.5, pitch: float = 0.25) -> list[Mesh]:
-    """Return the cones of `comb` as separate closed convex meshes of 2 * segments faces, in place."""
+    """Return the cones of `comb` as closed convex meshes, in place.
+
+    Each has 2 * segments faces.
+    """
     cones, segments, _ = _checked(cones, segments, 1, radius, height, pitch)
     single = cone(segments, radius, height)
     places = pitch * (np.arange(cones) - (cones - 1) / 2.0)
@@ -91,10 +95,6 @@ def _checked(cones: int, segments: int, rings: int, radius: float, height: float
     return cast.as_count(cones, "cones", lowest=1), segments, cast.as_count(rings, "rings", lowest=1)
 
 
-def _rail_places(half: float, bar: float) -> tuple[tuple[float, float], ...]:
-    return (-half, 0.0), (half, 0.0), (-half, -bar), (half, -bar)
-
-
 def _quad(a: int, b: int, c: int, d: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
     return np.array([(a, b, c), (a, c, d)])
 
@@ -102,7 +102,7 @@ def _quad(a: int, b: int, c: int, d: int) -> np.ndarray[tuple[int, int], np.dtyp
 def _square_around(
     ring: np.ndarray[tuple[int], np.dtype[np.int64]], corners: tuple[int, ...]
 ) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """Return triangles between a cone's foot and the square around it, a quarter circle per corner."""
+    """Return triangles between a cone's foot and the square around it."""
     quarter = len(ring) // 4
     faces = []
     for q, corner in enumerate(corners):

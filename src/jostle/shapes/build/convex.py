@@ -1,9 +1,9 @@
-"""Makes a nearly convex mesh exactly convex, by turning diagonals.
+"""Make a nearly convex mesh exactly convex by flipping diagonals.
 
-The quads of a sphere between circles of latitude are plane on paper; their four rounded corners are not, and of the two
-diagonals one then makes a crease of 1e-17 that an exact test of convexity sees. Each such quad gets the diagonal that
-bulges, decided in whole numbers. A closed surface that bulges at every edge is convex, so methods that need convex bodies
-take these meshes without any tolerance.
+The quads of a sphere between circles of latitude are planar on paper; their four rounded corners are not, and one of the two
+diagonals then makes a crease of 1e-17 that an exact convexity test detects. Each such quad gets the diagonal that bulges, decided
+in integers. A closed surface that bulges at every edge is convex, so methods that need convex bodies accept these meshes without
+any tolerance.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from jostle.shapes.mesh import Mesh
 
-NEARLY_PLANE = 1e-9  # creases below this part of the cube of the size are decided in whole numbers
+NEARLY_PLANE = 1e-9  # creases below this share of the cubed size are decided in integers
 
 
 def with_bulging_diagonals(mesh: Mesh) -> Mesh:
-    """Return the mesh with every creased edge flipped; each face may have one such edge."""
+    """Return the mesh with every creased edge flipped, at most one per face."""
     faces = mesh.faces.astype(np.int64)
     left, right, corners = _edges_with_both_faces(faces)
     rise = _volume(*(mesh.vertices[corner] for corner in corners))
@@ -32,7 +32,10 @@ def with_bulging_diagonals(mesh: Mesh) -> Mesh:
 
 
 def _edges_with_both_faces(faces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[NDArray[np.int64], ...]]:
-    """Return per edge a-b of a closed manifold the faces (a, b, c) and (b, a, d) and the corners."""
+    """Return the faces (a, b, c) and (b, a, d) of each edge a-b, and the corners.
+
+    The mesh is a closed manifold.
+    """
     start, end, apex = faces.ravel(), np.roll(faces, -1, axis=1).ravel(), np.roll(faces, -2, axis=1).ravel()
     face = np.repeat(np.arange(len(faces)), 3)
     forward, backward = np.flatnonzero(start < end), np.flatnonzero(start > end)
@@ -60,7 +63,7 @@ def _as_whole_numbers(points: NDArray[np.float64]) -> NDArray[np.object_]:
     fraction, exponent = np.frexp(points)
     lowest = int(exponent[points != 0.0].min())
     mantissa = np.ldexp(fraction, 53).astype(np.int64).ravel().tolist()
-    # A coordinate of 0 has exponent 0, which may be below the lowest of the others; its mantissa is 0 all the same.
+    # A coordinate of 0 has exponent 0, perhaps below the lowest of the others; its mantissa is 0 anyway.
     shift = np.maximum(exponent - lowest, 0).ravel().tolist()
     whole = np.empty(points.size, dtype=object)
     whole[:] = [m << e for m, e in zip(mantissa, shift, strict=True)]

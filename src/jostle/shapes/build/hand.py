@@ -1,12 +1,11 @@
-"""Hands that bend: one smooth closed surface of exactly 960 faces, and the same hand as convex capsules.
+"""Hands that bend: one closed surface of exactly 960 faces, or convex capsules.
 
-Baciu, Wong, Sun 1998 let two hands of convex parts close on a ball (§5.4, table 1); the users of Kitamura et al. 1998 grasp
-with deforming ones (§4.3). The surface has the same faces whatever the bend, so a deforming hand is
-`hand(bend).vertices` over time. A finger bends along a smooth curve whose radius at the joints exceeds the finger's own,
-so its skin does not fold within the accepted range of bends.
+In Baciu, Wong, Sun 1998 two hands of convex parts close on a ball (§5.4, table 1); the users of Kitamura et al. 1998 grasp with
+deforming ones (§4.3). The faces do not depend on the bend, so a deforming hand is `hand(bend).vertices` over time. A finger bends
+along a smooth curve whose radius at the joints exceeds the finger's own, so its skin does not fold within the accepted bends.
 
-Layout: a palm of 7 rings of 20 points with a wrist cap of 8 by 2 cells, four fingers of 8 rings and a thumb of 9 rings of
-8 points, grown from cells of the palm: 480 quads, 960 triangles.
+Layout: a palm of 7 rings of 20 points with a wrist cap of 8 by 2 cells, four fingers of 8 rings and a thumb of 9 rings of 8 points,
+grown from cells of the palm: 480 quads, 960 triangles.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ LARGEST_SPREAD = 0.25
 
 FINGERS = ("thumb", "index", "middle", "ring", "little")
 _PALM_ROWS = (0.0, 0.10, 0.19, 0.27, 0.34, 0.40, 0.45)
-_THUMB_ROW = 2  # the thumb grows from the palm's side between this row and the next but one
-_JOINTS = (0.10, 0.50, 0.76)  # along the finger; how much each takes of the bend stands beside it
-_SHARES = (1.0, 1.1, 0.7)
+_THUMB_ROW = 2  # the thumb grows from the palm's side, from this row to the second next
+_JOINTS = (0.10, 0.50, 0.76)  # along the finger
+_SHARES = (1.0, 1.1, 0.7)  # of the bend, by joint
 _JOINT_LENGTH = 0.24  # part of the finger's length over which a joint turns
 _FINGER_ROWS = (0.13, 0.27, 0.40, 0.50, 0.60, 0.72, 0.84, 0.945)
 _THUMB_ROWS = (0.11, 0.21, 0.32, 0.43, 0.54, 0.65, 0.76, 0.87, 0.955)
@@ -46,7 +45,7 @@ class _Finger(NamedTuple):
     length: float
     radius: float
     bend: float
-    set_back: float = 0.0  # angle about z by which the finger turns in the first half of its length, whatever the bend
+    set_back: float = 0.0  # rotation about z in the first half of its length, for any bend
 
 
 def hand(bend: Sequence[float] | float = 0.0, spread: float = 0.08) -> Mesh:
@@ -57,32 +56,33 @@ def hand(bend: Sequence[float] | float = 0.0, spread: float = 0.08) -> Mesh:
     Parameters
     ----------
     bend : float, or five floats
-        Radians by which each joint of thumb, index, middle, ring and little finger is bent, -0.2 … 1.2; one number bends all
-        (0 is a flat hand, 1.2 a fist).
+        Bend of each joint of thumb, index, middle, ring and little finger, -0.2 … 1.2 radians; one number bends all (0 is a flat
+        hand, 1.2 a fist).
     spread : float
         Radians between neighbouring fingers at the root, 0 … 0.25.
 
     The hand is about 0.95 long. Faces do not depend on the arguments: `hand(b).with_vertices(...)` and deforming bodies may
     use the vertices of any other bend.
     """
-    fingers = _fingers(_as_bends(bend), _as_spread(spread))
+    fingers = _fingers(bend, spread)
     points, faces = _palm()
     for k in range(1, 5):
-        base = _finger_cell(k - 1)
-        points, faces = _grow(points, faces, base, fingers[k], _FINGER_ROWS)
+        points, faces = _grow(points, faces, _finger_cell(k - 1), fingers[k], _FINGER_ROWS)
     points, faces = _grow(points, faces, _thumb_hole(), fingers[0], _THUMB_ROWS)
-    used, compact = np.unique(np.vstack(faces), return_inverse=True)  # the middle of the thumb's hole is not used
+    used, compact = np.unique(np.vstack(faces), return_inverse=True)  # without the middle of the thumb's hole
     return Mesh(points[used], compact.reshape(-1, 3), name="hand")
 
 
 def hand_of_capsules(face_count: int = 930, bend: Sequence[float] | float = 0.0, spread: float = 0.08) -> list[Mesh]:
-    """Return the same hand as 19 convex capsules with about `face_count` faces (a multiple of 76).
+    """Return the same hand as 19 convex capsules with about `face_count` faces.
+
+    The actual face count is a multiple of 76.
 
     Four bones of the palm and one of the thumb's root, three bones for each finger, two for the thumb. Neighbouring capsules
     share a ball at their joint, so they overlap; give a hand's capsules one group.
     """
     total = cast.as_count(face_count, "face_count", lowest=1)
-    fingers = _fingers(_as_bends(bend), _as_spread(spread))
+    fingers = _fingers(bend, spread)
     bones: list[tuple[Floats, Floats, float, float]] = []
     for finger, wrist_x in zip(fingers, (-0.10, -0.075, -0.025, 0.025, 0.075), strict=True):
         stops = (0.0, 0.5, 1.0) if finger is fingers[0] else (0.0, 0.5, 0.76, 1.0)
@@ -99,22 +99,16 @@ def _as_bends(bend: Sequence[float] | float) -> list[float]:
     bends = [bend] * 5 if np.ndim(bend) == 0 else list(bend)  # type: ignore[arg-type]
     if len(bends) != 5:
         raise InputError(f"bend has {len(bends)} entries; pass one number or five ({', '.join(FINGERS)})")
-    numbers = [cast.as_number(value, f"bend[{k}]") for k, value in enumerate(bends)]  # type: ignore[arg-type]
-    for k, number in enumerate(numbers):
-        if not LEAST_BEND <= number <= LARGEST_BEND:
-            raise InputError(f"bend[{k}] ({FINGERS[k]}) is {number}; it must be between {LEAST_BEND} and {LARGEST_BEND} radians")
-    return numbers
+    fields = [f"bend[{k}] ({finger})" for k, finger in enumerate(FINGERS)]
+    return [
+        cast.as_number_between(value, field, LEAST_BEND, LARGEST_BEND, "radians")  # type: ignore[arg-type]
+        for value, field in zip(bends, fields, strict=True)
+    ]
 
 
-def _as_spread(spread: float) -> float:
-    number = cast.as_number(spread, "spread")
-    if not 0.0 <= number <= LARGEST_SPREAD:
-        raise InputError(f"spread is {number}; it must be between 0 and {LARGEST_SPREAD} radians")
-    return number
-
-
-def _fingers(bends: list[float], spread: float) -> list[_Finger]:
-    """Return thumb, index, middle, ring and little finger: origin, direction and bend of each."""
+def _fingers(bend: Sequence[float] | float, spread: float) -> list[_Finger]:
+    """Return thumb, index, middle, ring and little finger."""
+    bends, spread = _as_bends(bend), cast.as_number_between(spread, "spread", 0.0, LARGEST_SPREAD, "radians")
     fingers = [_thumb(bends[0])]
     for k, (length, radius) in enumerate(((0.40, 0.046), (0.44, 0.047), (0.405, 0.045), (0.32, 0.040))):
         x, y = _knuckle(2 * k + 1)
@@ -127,12 +121,12 @@ def _fingers(bends: list[float], spread: float) -> list[_Finger]:
 
 
 def _thumb(bend: float) -> _Finger:
-    """Return the thumb's curve: it leaves the palm at a right angle, then turns towards the fingertips."""
+    """Return the thumb: it leaves the palm at a right angle, then turns forward."""
     direction = np.array([-0.95, 0.0, -0.30])
     direction /= np.linalg.norm(direction)
     back = np.array([direction[2], 0.0, -direction[0]])
     side = np.cross(direction, back)  # towards the index finger
-    # It bends in front of the palm, beside the index finger: within the accepted bends they do not meet.
+    # It bends in front of the palm, beside the index finger, without touching it.
     towards = np.array([0.15, 0.25, -0.95])
     hinge = np.cross(direction, towards)
     row = _THUMB_ROW + 1
@@ -141,13 +135,16 @@ def _thumb(bend: float) -> _Finger:
 
 
 def _half_width(y: float) -> float:
-    """Of the palm: a narrow wrist that widens to the knuckles."""
+    """Return half the palm's width: a narrow wrist that widens to the knuckles."""
     t = np.clip((y - 0.02) / 0.33, 0.0, 1.0)
     return float(0.125 + 0.085 * t * t * (3.0 - 2.0 * t))
 
 
 def _knuckle(column: int) -> tuple[float, float]:
-    """Return (x, y) of one of the 9 columns at the top of the palm; the middle finger's is highest."""
+    """Return (x, y) of one of the 9 columns at the top of the palm.
+
+    The middle finger's is highest.
+    """
     x = _half_width(_PALM_ROWS[-1]) * (column / 4.0 - 1.0)
     return float(x), float(_PALM_ROWS[-1] - 1.0 * (x + 0.05) ** 2)
 
@@ -176,7 +173,7 @@ def _palm() -> tuple[Floats, list[Longs]]:
 
 
 def _palm_ring(row: int) -> Floats:
-    """Return a ring of the palm, counter-clockwise about +y: back row, +x side, front row, -x side."""
+    """Return a ring of the palm: back row, +x side, front row, -x side."""
     y = _PALM_ROWS[row]
     u = np.arange(9) / 4.0 - 1.0
     width = _half_width(y)
@@ -185,12 +182,8 @@ def _palm_ring(row: int) -> Floats:
     # The palm's hollow, and the ball of the thumb beside it.
     hollow = 0.012 * np.exp(-(((y - 0.26) / 0.12) ** 2)) * (np.exp(-((u / 0.5) ** 2)) - 1.1 * np.exp(-(((u + 0.75) / 0.3) ** 2)))
     x = width * u * 0.985
-    heights = np.full(9, y)
-    if row == 6:
-        heights = np.array([_knuckle(column)[1] for column in range(9)])
-    elif row >= 3:
-        top = np.array([_knuckle(column)[1] for column in range(9)])
-        heights = y + (top - 0.45) * (row - 2) / 4.0
+    top = np.array([_knuckle(column)[1] for column in range(9)])
+    heights = top if row == 6 else y + (top - 0.45) * max(row - 2, 0) / 4.0
     back = np.stack([x, heights, profile], axis=1)
     front = np.stack([x, heights, -profile + hollow], axis=1)[::-1]
     sides = [np.array([[s * width, heights[0 if s < 0 else -1], 0.0]]) for s in (1.0, -1.0)]
@@ -198,7 +191,7 @@ def _palm_ring(row: int) -> Floats:
 
 
 def _finger_cell(k: int) -> Longs:
-    """The 8 palm vertices around the root of finger k: back, side, front, side."""
+    """Return the 8 palm vertices around finger k's root: back, side, front, side."""
     left, top = 2 * k, 120
     webs = {2: 147, 4: 148, 6: 149}
     right_side = webs.get(left + 2, top + 9)
@@ -209,7 +202,7 @@ def _finger_cell(k: int) -> Longs:
 
 
 def _thumb_hole() -> Longs:
-    """Return the 8 palm vertices around the thumb's hole, ordered as in a finger's cell."""
+    """Return the 8 palm vertices around the thumb's hole, as in a finger's cell."""
     low, middle, high = (20 * (_THUMB_ROW + k) for k in range(3))
     # Towards the thumb's tip the index finger's side (high row) is on the right, the back of the hand above.
     return np.array([low, middle, high, high + 19, high + 18, middle + 18, low + 18, low + 19])
@@ -233,13 +226,13 @@ def _grow(points: Floats, faces: list[Longs], base: Longs, finger: _Finger, rows
 
 
 def _thickness(t: float) -> float:
-    """Of a finger along its length: swollen at the joints, round at the tip."""
+    """Return a finger's thickness: swollen at the joints, round at the tip."""
     joints = sum(0.07 * np.exp(-(((t - joint) / 0.07) ** 2)) for joint in _JOINTS[1:])
     return float((1.12 - 0.22 * t + joints) * (1.0 - max(0.0, (t - 0.74) / 0.29) ** 2.5))
 
 
 def _curve(finger: _Finger, at: Floats) -> tuple[Floats, Floats]:
-    """Return points (k, 3) and frames (k, 3, 3) of a finger's curve at fractions of its length."""
+    """Return points (k, 3) and frames (k, 3, 3) at fractions of a finger's length."""
     steps = 480
     t = np.linspace(0.0, 1.0, steps + 1)
     parts = [share * _smooth_step((t - joint) / _JOINT_LENGTH + 0.5) for joint, share in zip(_JOINTS, _SHARES, strict=True)]
@@ -268,7 +261,7 @@ def _rotated(vector: Floats, axis: Floats, angle: Floats) -> Floats:
 
 
 def _bone(start: Floats, end: Floats, start_radius: float, end_radius: float, segments: int, cap_rings: int, name: str) -> Mesh:
-    """A capsule between the centres of two balls."""
+    """Return a capsule between the centres of two balls."""
     length = float(np.linalg.norm(end - start))
     solid = truncated_cone(segments, start_radius, end_radius, length + start_radius + end_radius, cap_rings)
     axis = (end - start) / length

@@ -1,4 +1,4 @@
-"""The head of Venus of Kitamura et al. 1998 (fig. 15), as a bust of our own: exactly 1,816 faces.
+"""The head of Venus of Kitamura et al. 1998 (fig. 15): a bust of 1,816 faces.
 
 Thirty horizontal rings of 30 points, closer together around the face, and a ring of 8 in the flat base (908 points in all:
 1,816 faces). Points keep their angle about the vertical axis from ring to ring, so every strip stays in its wedge and the
@@ -49,7 +49,7 @@ _HEIGHTS = np.array(
 
 
 def head() -> Mesh:
-    """Return a bust with exactly 1,816 faces: 1 high, standing on z = 0, its face towards +x."""
+    """Return a bust with exactly 1,816 faces: 1 high, on z = 0, facing +x."""
     angle = _angles(_COLUMNS)
     rings = []
     for z in _HEIGHTS:
@@ -67,7 +67,7 @@ def _angles(count: int) -> Floats:
 
 
 def _outline(angle: Floats, z: float) -> Floats:
-    """Return the distance from the axis to an egg-shaped section: half ellipses in front and behind."""
+    """Return the distance from the axis to a section of two half ellipses."""
     front, back, side = (_smooth_interpolation(z, _OUTLINE[:, 0], _OUTLINE[:, k]) for k in (1, 2, 3))
     reach = np.where(np.cos(angle) >= 0.0, front, back)
     power = 2.3

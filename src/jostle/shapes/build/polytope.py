@@ -1,9 +1,9 @@
 """The irregular convex polytope with 36 faces of Lock, Wills 2000 (fig. 10).
 
-Twenty points on an ellipsoid are all corners of their convex hull; in general position the hull has 2 * 20 - 4 = 36
-triangles. The hull is found by trying all triples, which twenty points allow; a draw in which four points come near one
-plane is thrown away, so that convexity holds by a margin and not by rounding. (`shapes/hull.py` sees the faces of the hull only:
-87 of 4,000 seeds would keep a draw in which a corner comes near another plane.)
+Twenty points on an ellipsoid are all corners of their convex hull; in general position the hull has 2 * 20 - 4 = 36 triangles. The
+hull is found by trying all triples; a draw with four nearly coplanar points is rejected, so that convexity holds by a margin and
+not by rounding. (`shapes/hull.py` sees only the faces of the hull: 87 of 4,000 seeds would keep a draw in which a corner is near
+another plane.)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SMALLEST_GAP = 0.35  # between corners on the unit sphere, so that no face is a 
 
 
 def polytope36(seed: int = 0, size: float = 1.0) -> Mesh:
-    """Return an irregular convex polytope with 20 corners and 36 faces, about `size` from end to end."""
+    """Return an irregular convex polytope with 36 faces, about `size` across."""
     rng = np.random.default_rng(cast.as_count(seed, "seed"))
     size = positive(size, "size")
     while True:
@@ -46,7 +46,7 @@ def _spread_directions(rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def _hull(corners: NDArray[np.float64]) -> NDArray[np.int64] | None:
-    """Return the outward triangles of the hull, or None if four corners are nearly coplanar."""
+    """Return the outward faces of the hull; None if four corners are near coplanar."""
     triples = np.array(list(combinations(range(len(corners)), 3)))
     a, b, c = (corners[triples[:, k]] for k in range(3))
     normal = np.cross(b - a, c - a)

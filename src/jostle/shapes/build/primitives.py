@@ -1,4 +1,4 @@
-"""Simple solids and sheets: box, plate, cloth, cones, capsule, torus, stellated dodecahedron.
+"""Simple solids and sheets: box, plate, cloth, cones, capsule, torus, star.
 
 Cones and truncated cones with caps are the convex shapes of Baciu, Wong, Sun 1998 (fig. 5); the stellated dodecahedron
 is the concave one of Lock, Wills 2000 (fig. 2). Solids are closed and face outward; plate and cloth are open sheets.
@@ -28,7 +28,7 @@ def box(size: Sequence[float] = (1.0, 1.0, 1.0), centre: Sequence[float] = (0.0,
 
 
 def plate(nx: int = 10, ny: int = 10, size: Sequence[float] = (1.0, 1.0)) -> Mesh:
-    """Return an open flat grid of nx by ny cells in z = 0, facing +z, centred: 2 nx ny faces."""
+    """Return a flat open grid of nx by ny cells in z = 0: 2 nx ny faces up."""
     nx, ny = cast.as_count(nx, "nx", lowest=1), cast.as_count(ny, "ny", lowest=1)
     width, depth = (positive(length, f"size[{k}]") for k, length in enumerate(size))
     # Dividing last keeps the grid symmetric and its end points exact.
@@ -42,7 +42,7 @@ def plate(nx: int = 10, ny: int = 10, size: Sequence[float] = (1.0, 1.0)) -> Mes
 
 
 def cloth(nx: int = 32, ny: int = 32, size: Sequence[float] = (1.0, 1.0), waviness: float = 0.05, seed: int = 0) -> Mesh:
-    """Return a `plate` with smooth random waves in z, about `waviness` times its width high.
+    """Return a `plate` with smooth random waves in z, `waviness` widths high.
 
     It is a height field, so it never folds.
     """
@@ -54,14 +54,14 @@ def cloth(nx: int = 32, ny: int = 32, size: Sequence[float] = (1.0, 1.0), wavine
     for _ in range(6):
         kx, ky = rng.uniform(-2.0, 2.0, 2)
         z += np.cos(2.0 * np.pi * (kx * x + ky * y) + rng.uniform(0.0, 2.0 * np.pi))
-    # Waves far below the accepted range of coordinates are flat.
+    # Waves below the accepted range of coordinates are flat.
     z = np.where(np.abs(height * z) < cast.SMALLEST_COORDINATE, 0.0, height * z / np.sqrt(3.0))
     vertices = np.stack([sheet.vertices[:, 0], sheet.vertices[:, 1], z], axis=1)
     return Mesh(vertices, sheet.faces, name=f"cloth of {nx} by {ny}")
 
 
 def cone(segments: int = 32, radius: float = 0.5, height: float = 1.0, face_count: int | None = None) -> Mesh:
-    """Return a cone on the plane z = 0 with its tip on the z axis: 2 * segments faces (convex).
+    """Return a convex cone on z = 0, its tip on the z axis: 2 * segments faces.
 
     `face_count=300` asks for segments = 150. The base is a fan about its centre.
     """
@@ -91,17 +91,14 @@ def truncated_cone(
         From end to end along z, caps included; the lowest point is at z = 0.
     """
     segments, cap_rings = cast.as_count(segments, "segments", lowest=3), cast.as_count(cap_rings, "cap_rings", lowest=1)
-    lower, upper, height = (
-        positive(lower_radius, "lower_radius"),
-        positive(upper_radius, "upper_radius"),
-        positive(height, "height"),
-    )
+    lower, upper = positive(lower_radius, "lower_radius"), positive(upper_radius, "upper_radius")
+    height = positive(height, "height")
     between = height - lower - upper
     if between <= abs(lower - upper):
         raise InputError(
             f"height is {height}; it must exceed {lower + upper + abs(lower - upper)}, or one ball would hold the other"
         )
-    # The cone touches both balls where their surface leans by the same angle.
+    # The cone touches both balls at the same latitude.
     lean = np.arcsin((lower - upper) / between)
     below = np.linspace(-np.pi / 2.0, lean, cap_rings + 1)[1:]
     above = np.linspace(lean, np.pi / 2.0, cap_rings + 1)[:-1]
@@ -131,14 +128,8 @@ def torus(major: float = 0.7, minor: float = 0.3, segments: int = 48, sides: int
         raise InputError(f"minor is {minor}; it must be less than major ({major}), or the ring would cross itself")
     around, across = circle(segments), circle(sides)
     distance = major + minor * across[:, 0]
-    vertices = np.stack(
-        [
-            (around[:, :1] * distance).ravel(),
-            (around[:, 1:2] * distance).ravel(),
-            np.tile(minor * across[:, 1], segments),
-        ],
-        axis=1,
-    )
+    x, y = ((around[:, axis, None] * distance).ravel() for axis in (0, 1))
+    vertices = np.stack([x, y, np.tile(minor * across[:, 1], segments)], axis=1)
     i, j = (index.ravel() for index in np.divmod(np.arange(segments * sides), sides))
     a, b = i * sides + j, (i + 1) % segments * sides + j
     c, d = (i + 1) % segments * sides + (j + 1) % sides, i * sides + (j + 1) % sides
@@ -147,7 +138,7 @@ def torus(major: float = 0.7, minor: float = 0.3, segments: int = 48, sides: int
 
 
 def stellated_dodecahedron(radius: float = 1.0) -> Mesh:
-    """Return the small stellated dodecahedron as a solid: 60 faces, 12 tips at the given radius.
+    """Return the small stellated dodecahedron as a solid: 60 faces, 12 tips.
 
     The tips are the vertices of an icosahedron. Its faces pairwise meet in star planes; what is seen of them from outside
     is a five-sided spike per tip, standing on the dodecahedron whose 20 corners are the valleys.

@@ -1,10 +1,10 @@
 """Skins over rings: how every round shape of this package gets its faces.
 
-A body is described by rings of points from one end to the other, each ring counter-clockwise about the direction of
-travel, and a pole at either end. Neighbouring rings may differ in their number of points: a strip between m and n
-points has m + n triangles, so a skin over rings with N points in total has exactly 2 N faces. That sum is how the exact
-face counts of the papers are met. The skin is closed, manifold and faces outward by construction; it does not cross
-itself when the rings are star-shaped about a common axis and keep the order of their angles.
+A body has rings of points from one end to the other, each counter-clockwise about the direction of travel, and a pole at either
+end. Neighbouring rings may differ in their number of points: a strip between m and n points has m + n triangles, so a skin over
+rings with N points in total has exactly 2 N faces. So the exact face counts of the papers are met. The skin is closed, manifold and
+faces outward by construction; it does not cross itself if the rings are star-shaped about a common axis and keep the order of their
+angles.
 """
 
 from __future__ import annotations
@@ -15,20 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jostle._types import Floats, Longs
-from jostle.shapes.mesh import Mesh
+from jostle.shapes.mesh import Mesh, concatenated
 
 
 def skin(rings: Sequence[Floats], first_pole: ArrayLike, last_pole: ArrayLike, name: str) -> Mesh:
-    """Return the closed mesh over rings of shape (k_i, 3) between two poles; it has 2 * sum(k_i) faces."""
-    counts = [len(ring) for ring in rings]
-    vertices = np.vstack(
-        [np.reshape(np.asarray(first_pole, dtype=float), (1, 3)), *rings, np.reshape(np.asarray(last_pole, dtype=float), (1, 3))]
-    )
-    return Mesh(vertices, skin_faces(counts), name=name)
+    """Return the closed mesh over rings (k_i, 3) between two poles: 2 sum(k_i) faces."""
+    return Mesh(np.vstack([first_pole, *rings, last_pole]), skin_faces([len(ring) for ring in rings]), name=name)
 
 
 def skin_faces(counts: Sequence[int]) -> Longs:
-    """Return the (2 * sum(counts), 3) faces of a skin; the first and last vertices are the poles."""
+    """Return the faces of a skin; the first and last vertices are the poles."""
     starts = 1 + np.concatenate([[0], np.cumsum(counts)])
     faces = [fan(0, ring_indices(int(starts[0]), counts[0])[::-1])]
     for k in range(len(counts) - 1):
@@ -43,17 +39,17 @@ def ring_indices(start: int, count: int) -> Longs:
 
 
 def fan(centre: int, ring: Longs) -> Longs:
-    """Return the triangles between a centre and a ring that runs counter-clockwise seen from outside."""
+    """Return the triangles between a centre and a ring, counter-clockwise outside."""
     return np.stack([np.full(len(ring), centre), ring, np.roll(ring, -1)], axis=1)
 
 
 def strip(lower: Longs, upper: Longs) -> Longs:
-    """Return the m + n triangles between two rings of m and n vertices that start at the same angle.
+    """Return the m + n triangles between two rings that start at the same angle.
 
-    The strip walks both rings by the fraction of the ring passed, and steps on the lower one first when they are level.
+    It advances on the ring with the smaller fraction passed; ties go to the lower ring.
     """
     m, n = len(lower), len(upper)
-    # Whole-number keys: fraction (i + 1) / m against (j + 1) / n, ties in favour of the lower ring.
+    # Integer keys: fraction (i + 1) / m against (j + 1) / n, ties go to the lower ring.
     keys = np.concatenate([2 * np.arange(1, m + 1) * n, 2 * np.arange(1, n + 1) * m + 1])
     order = np.argsort(keys)
     steps_lower = order < m
@@ -71,13 +67,15 @@ def circle(count: int, radius: float = 1.0, z: float = 0.0) -> Floats:
 
 
 def lathe(profile: ArrayLike, segments: int, bottom: float, top: float, name: str) -> Mesh:
-    """Return a body of revolution about z from a profile (n, 2) of radii and heights, with two poles."""
+    """Return a body of revolution about z from a profile (n, 2): radius, height."""
     rings = [circle(segments, radius, z) for radius, z in np.asarray(profile, dtype=float)]
     return skin(rings, (0.0, 0.0, bottom), (0.0, 0.0, top), name)
 
 
 def tube(centres: Floats, sides: Floats, ups: Floats, sections: Sequence[Floats], name: str) -> Mesh:
-    """Return a closed tube: ring k is centres[k] + u * sides[k] + v * ups[k] for (u, v) in sections[k].
+    """Return a closed tube over sections (k, 2) placed along centres.
+
+    Ring k is centres[k] + u * sides[k] + v * ups[k] for (u, v) in sections[k].
 
     `sides`, `ups` and the direction of travel are right-handed; the ends are closed by fans about the end centres.
     """
@@ -86,11 +84,8 @@ def tube(centres: Floats, sides: Floats, ups: Floats, sections: Sequence[Floats]
 
 
 def joined(parts: Sequence[Mesh], name: str) -> Mesh:
-    """Return all parts as one mesh, in order; nothing is merged, each part stays a component."""
-    starts = np.concatenate([[0], np.cumsum([len(part.vertices) for part in parts])])
-    vertices = np.vstack([part.vertices for part in parts])
-    faces = np.vstack([part.faces.astype(np.int64) + start for part, start in zip(parts, starts, strict=False)])
-    return Mesh(vertices, faces, name=name)
+    """Return all parts as one mesh, in order; no vertices are merged."""
+    return Mesh(*concatenated((part.vertices, part.faces) for part in parts), name=name)
 
 
 def placed(mesh: Mesh, at: ArrayLike = (0.0, 0.0, 0.0), turned: float = 0.0, name: str | None = None) -> Mesh:

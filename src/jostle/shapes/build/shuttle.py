@@ -1,4 +1,4 @@
-"""The space shuttle of Kitamura et al. 1998 (fig. 9): concave, exactly 528 faces, one closed surface.
+"""The space shuttle of Kitamura et al. 1998 (fig. 9): concave, exactly 528 faces.
 
 Twelve cross-sections of 22 points along x. Every point keeps its angle about the axis from section to section and only
 its distance changes: the wings and the fin are points that move far out. So each strip of faces stays within its own
@@ -49,7 +49,7 @@ def shuttle() -> Mesh:
 
 
 def _fuselage(half_width: float, height: float, depth: float) -> NDArray[np.float64]:
-    """Return the distance from the axis to a section that is round above and nearly flat below.
+    """Return the distance from the axis to a section: round above, flat below.
 
     It is a superellipse of power 4 below.
     """

@@ -1,9 +1,8 @@
-"""Spheres and ellipsoids: the standardised spheres of Kitamura et al. 1998 (fig. 5), icospheres.
+"""Spheres, ellipsoids and icospheres, with those of Kitamura et al. 1998 (fig. 5).
 
-A latitude-longitude sphere with s segments and n rings between its poles has 2 s n faces; 8, 10, 24, 48, 54, 80, 120,
-168, 224, 360, 528, 728, 960 and 3968 faces, the counts of the paper, are all of this family. Of the possible pairs
-(s, n) the roundest is taken: s as near as can be to 2 (n + 1). All shapes here are convex, exactly
-(convex.py).
+A latitude-longitude sphere with s segments and n rings between its poles has 2 s n faces; 8, 10, 24, 48, 54, 80, 120, 168, 224,
+360, 528, 728, 960 and 3968 faces, the counts of the paper, are all of this family. Of the possible pairs (s, n) the roundest is
+used: s nearest to 2 (n + 1). All shapes here are exactly convex (convex.py).
 """
 
 from __future__ import annotations
@@ -18,19 +17,17 @@ from jostle.shapes.build.rings import circle, skin
 from jostle.shapes.mesh import Mesh
 
 PAPER_SPHERES = (8, 10, 24, 48, 54, 80, 120, 168, 224, 360, 528, 728, 960, 3968)
-LARGEST_STRETCH = 2.0  # how far segments / (2 (rings + 1)) may be from 1 before a sphere is refused as not round
-
-_GOLDEN = (1.0 + 5.0**0.5) / 2.0
+LARGEST_STRETCH = 2.0  # largest factor between segments and 2 (rings + 1) of a round sphere
 
 
 def sphere(face_count: int = 528, radius: float = 1.0) -> Mesh:
-    """Return a latitude-longitude sphere with exactly `face_count` faces, its poles on the z axis.
+    """Return a latitude-longitude sphere with exactly `face_count` faces.
 
     Parameters
     ----------
     face_count : int
-        Even, at least 8, and a product that gives a round sphere; otherwise `InputError` names the nearest counts that
-        do. (`blob(face_count, roughness=0)` is a sphere of any even count.)
+        Even, at least 8, and the count of a round sphere; otherwise `InputError` names the nearest such counts.
+        (`blob(face_count, roughness=0)` is a sphere of any even count.)
     radius : float
         Of the sphere through all vertices.
     """
@@ -71,7 +68,10 @@ def _no_such_sphere(face_count: int) -> str:
 
 
 def ellipsoid(face_count: int = 528, radii: tuple[float, float, float] = (1.0, 0.7, 0.3)) -> Mesh:
-    """Return `sphere(face_count)` stretched to three radii; by default the flat one of Baciu et al. 1998."""
+    """Return `sphere(face_count)` stretched to three radii.
+
+    The default is the flat ellipsoid of Baciu et al. 1998.
+    """
     ball = sphere(face_count)
     scale = np.array([positive(radius, f"radii[{k}]") for k, radius in enumerate(radii)])
     return with_bulging_diagonals(Mesh(ball.vertices * scale, ball.faces, name=f"ellipsoid of {face_count} faces"))
@@ -83,7 +83,7 @@ def icosahedron(radius: float = 1.0) -> Mesh:
 
 
 def icosphere(subdivisions: int = 2, radius: float = 1.0) -> Mesh:
-    """Return an icosahedron subdivided `subdivisions` times: 20 * 4**subdivisions nearly equal faces."""
+    """Return a subdivided icosahedron: 20 * 4**subdivisions nearly equal faces."""
     subdivisions = cast.as_count(subdivisions, "subdivisions", lowest=0, highest=9)
     radius = positive(radius, "radius")
     points, faces = _icosahedron()
@@ -93,7 +93,7 @@ def icosphere(subdivisions: int = 2, radius: float = 1.0) -> Mesh:
 
 
 def _icosahedron() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return unit vertices and outward faces of an icosahedron: top, two rings of five, bottom."""
+    """Return unit vertices and outward faces of an icosahedron."""
     z = 1.0 / 5.0**0.5
     lower, upper = circle(5, 2.0 * z, -z), circle(5, 2.0 * z, z)
     half_step = np.pi / 5.0

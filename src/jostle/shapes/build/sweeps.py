@@ -1,4 +1,4 @@
-"""The horseshoe (2,000 faces) and the clover (10,000 faces) of Guy, Debunne 2004 (table 1).
+"""The horseshoe and the clover of Guy, Debunne 2004 (table 1).
 
 The horseshoe is a flat bar with a groove, swept along an open arc whose radius exceeds the bar's half width. The clover is
 a plate of four heart-shaped leaves on a stem: its outline is star-shaped, its upper side lies above the plane z = 0 and its lower
@@ -26,7 +26,7 @@ _BAR = np.array(
 
 
 def horseshoe(width: float = 0.14, thickness: float = 0.07) -> Mesh:
-    """Return a horseshoe with exactly 2,000 faces, about 0.9 wide, on z = 0, open towards -y.
+    """Return a horseshoe of 2,000 faces, 0.9 wide, on z = 0, open towards -y.
 
     `width` is that of the bar at the toe (at most 0.3); it narrows towards the heels.
     """
@@ -45,7 +45,7 @@ def horseshoe(width: float = 0.14, thickness: float = 0.07) -> Mesh:
 
 
 def clover(thickness: float = 0.12) -> Mesh:
-    """Return a four-leaf clover on a stem with exactly 10,000 faces, about 1 across, in the plane z = 0."""
+    """Return a four-leaf clover on a stem: 10,000 faces, 1 across, in z = 0."""
     angle, reach = _clover_outline()
     rings, half = 25, 12
     rise = np.arange(1, half + 1) / (half + 1)
@@ -68,7 +68,7 @@ def clover(thickness: float = 0.12) -> Mesh:
 
 
 def _clover_outline() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return 200 angles and radii of the outline: four hearts, tips inwards, and a stem at -135°."""
+    """Return 200 angles and radii of the outline: four hearts and a stem at -135°."""
     stem = np.radians([-4.6, -3.4, -1.2, 1.2, 3.4, 4.6])  # foot, side, end, end, side, foot
     open_arc = 2.0 * np.pi - 2.0 * stem[-1]
     others = stem[-1] + open_arc * np.arange(1, 195) / 195.0

@@ -1,9 +1,8 @@
-"""The format that trimesh reads and jostle does not: Collada.
+"""Collada files, read through trimesh.
 
-trimesh and pycollada come with the extra `collada`, and are imported on use. trimesh is told not to process anything: its default
-merges near vertices, which turns a sphere of size 1e-9 into a point. Faces come in the order in which trimesh gives them; polygons
-of the file are not known. Before trimesh gets the file, its XML is read once: entities are refused, and the triangles that its
-nodes can show are counted.
+trimesh and pycollada come with the extra `collada`, and are imported on use. trimesh's processing is off: it merges near vertices,
+which turns a sphere of size 1e-9 into a point. Faces are in trimesh's order; the file's polygons are unknown. The XML is parsed
+once before: entities are refused, and the triangles of all node instances are counted.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def read_collada(source: Source) -> Polygons:
 
     _Instances(source).check()
     try:
-        # From bytes, not from its path: nothing beside the file is looked for.
+        # From bytes, not from its path: no other file is read.
         loaded: Any = trimesh.load(io.BytesIO(source.data), file_type="dae", process=False, force="mesh")
         points = np.array(loaded.vertices, dtype=np.float64)
         faces = np.array(loaded.faces, dtype=np.int64)
@@ -41,14 +40,14 @@ def read_collada(source: Source) -> Polygons:
 
 
 class _Instances:
-    """The instances of nodes, counted: nodes that show others twice, which show others twice, grow fast."""
+    """Counts the instances of nodes: nested instances grow exponentially."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._open: list[str] = []  # nodes that the parser is within
+        self._open: list[str] = []  # enclosing nodes
         self._shown: dict[str, list[str]] = {}  # by node: nodes and geometry
-        self._geometry = ""  # that the parser is within, or was last
-        self._corners: dict[str, int] = {}  # by geometry: indices in its lists, of which a triangle has three or more
+        self._geometry = ""  # the present or last one
+        self._corners: dict[str, int] = {}  # by geometry: indices in its lists, three or more per triangle
         parse_xml([source.data], source.budget, self._start, self._end, text=self._text)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -73,7 +72,7 @@ class _Instances:
             self._corners[self._geometry] = self._corners.get(self._geometry, 0) + len(text.split())
 
     def check(self) -> None:
-        """Count what all instances would take."""
+        """Count the nodes and faces of all instances in the budget."""
         waiting, corners = [("scene", 1)], 0
         while waiting:
             node, depth = waiting.pop()

@@ -1,8 +1,8 @@
-"""Ear clipping, exactly: triangles of an outline that may touch but not cross itself.
+"""Exact ear clipping of an outline that may touch but not cross itself.
 
-A corner is tested once at the start, and again when a corner beside it is clipped: nothing else makes an ear of it, because the
-outline only loses inside (Meisters 1975). The one exception are corners passed over because another lies on the new side; they
-wait for that one. So n corners take some 3 n tests, and a test looks at the corners left beside its triangle along one axis.
+A corner is tested once at the start, and again when a neighbour is clipped: nothing else makes it an ear, because the outline only
+shrinks (Meisters 1975). The exception are corners skipped because another lies on the new side; they wait for that one. So n
+corners take some 3 n tests, and a test visits the remaining corners beside its triangle along one axis.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from jostle.shapes.formats.source import Budget
 
 Point = tuple[int, int]  # exact
 
-_MANY_NEAR = 16  # from here on floats sort out what is outside of a triangle faster than exact tests of one point at a time
+_MANY_NEAR = 16  # from here on a float filter is faster than exact tests of single points
 
 
 def turn(a: Point, b: Point, c: Point) -> int:
-    """Twice the area of a, b, c: positive if they turn left, 0 if they are in line."""
+    """Return twice the area of a, b, c: positive for a left turn, 0 if collinear."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 class EarClipping:
     """Ears of a counter-clockwise outline.
 
-    A corner b between a and c is an ear when the triangle turns left and the outline does not enter its inside. Where a vertex lies
+    A corner b between a and c is an ear if the triangle turns left and the outline does not enter its interior. Where a vertex lies
     on the border of the triangle, its two edges decide: one enters if its other end is left of every side that the vertex is on.
-    Points no farther than `slack` from a side count as on it.
+    Points within `slack` of a side count as on it.
     """
 
     def __init__(self, seen: list[Point], flat: Floats, budget: Budget, slack: int = 0) -> None:
@@ -57,7 +57,7 @@ class EarClipping:
             a, c = self._before[ear], self._after[ear]
             self._clip(ear)
             self._clip_spikes([a, c])
-            at = self._after[c]  # ears are taken from all sides, not as a fan
+            at = self._after[c]  # from all around, not as a fan
         last = self._there.find(1)
         if self._turn_at(last) < 0:
             return None
@@ -67,7 +67,7 @@ class EarClipping:
         """Return the next ear from `at` on or, failing that, a straight corner."""
         ear = self._find_untested(at)
         if ear is None:
-            # Rounding may have made ears where there were none.
+            # Slack may have made new ears.
             for untested in self._untested.values():
                 untested[:] = self._there
             ear = self._find_untested(at)
@@ -88,7 +88,7 @@ class EarClipping:
         return self._side(self._seen[self._before[b]], self._seen[b], self._seen[self._after[b]])
 
     def _side(self, a: Point, b: Point, c: Point) -> int:
-        """On which side of the line from a to b is c: left if positive, on it if 0."""
+        """Return the side of c on the line from a to b: left if positive, on it if 0."""
         side = turn(a, b, c)
         if self._slack and side * side <= self._slack * self._slack * ((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2):
             return 0
@@ -117,7 +117,7 @@ class EarClipping:
                 self._clip(k)
 
     def _is_ear(self, b: int, strict: bool) -> bool:
-        """Return whether a corner is an ear; with `strict` no corner may lie on its new side."""
+        """Return whether a corner is an ear; `strict`: no corner on its new side."""
         corners = (self._before[b], b, self._after[b])
         a, b_, c = (self._seen[k] for k in corners)
         for p in self._corners.near(corners):
@@ -135,7 +135,7 @@ class EarClipping:
 
 
 def _round(flags: bytearray, at: int) -> Iterator[int]:
-    """Yield where flags are set, from `at` on once round; they may change meanwhile."""
+    """Yield the indices of set flags, once around from `at`; flags may change."""
     for start, end in ((at, len(flags)), (0, at)):
         k = flags.find(1, start, end)
         while k >= 0:
@@ -144,9 +144,9 @@ def _round(flags: bytearray, at: int) -> Iterator[int]:
 
 
 def along_edges(flat: Floats) -> tuple[Floats, float]:
-    """Return points (2, n) rotated so that boxes of their edges are thin, and the rounding error.
+    """Return points (2, n) rotated to make edge boxes thin, and the rounding error.
 
-    Most of the edges' length then runs along the axes: in a slanted comb the unturned box of a tooth overlaps those of all others.
+    Most of the edges' length then runs along the axes: in a slanted comb, the unrotated box of a tooth overlaps all others.
     """
     u, v = (flat - flat[:, :1]) / max(float(np.ptp(flat, axis=1).max()), np.finfo(float).tiny)
     edges = np.roll(u, -1) - u + 1j * (np.roll(v, -1) - v)
@@ -157,7 +157,7 @@ def along_edges(flat: Floats) -> tuple[Floats, float]:
 
 
 class _CornersLeft:
-    """The corners that are not clipped yet, sorted along both axes."""
+    """The remaining corners, sorted along both axes."""
 
     def __init__(self, flat: Floats, some_outside: bool) -> None:
         self._some_outside = some_outside
@@ -177,14 +177,17 @@ class _CornersLeft:
         ]
 
     def remove(self, k: int) -> None:
-        """Take a corner away."""
+        """Remove a corner."""
         self._there[k] = False
         self._left -= 1
         if 2 * self._left < self._sorted:
             self._sort()
 
     def near(self, corners: tuple[int, int, int]) -> list[int]:
-        """Return the other corners that may lie in a triangle, in order; with `some_outside` those in its box."""
+        """Return the other corners that may lie in a triangle, in order.
+
+        With `some_outside`, return all corners in its box.
+        """
         values = [[column[k] for k in corners] for column in self._columns]
         bounds = [(min(along) - self._error, max(along) + self._error) for along in values]
         ranges = [
@@ -206,6 +209,6 @@ class _CornersLeft:
         inside = np.ones(len(near), dtype=bool)
         for k in range(3):
             du, dv = u[k] - u[k - 1], v[k] - v[k - 1]
-            # Coordinates differ by less than 1.5, so the error of a turn is that of some ten of them at most.
+            # Coordinates differ by less than 1.5, so a turn has the error of at most some ten coordinates.
             inside &= du * (points_v - v[k - 1]) - dv * (points_u - u[k - 1]) >= -16.0 * self._error
         return inside

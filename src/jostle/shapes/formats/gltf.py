@@ -1,9 +1,9 @@
 """glTF 2.0 (.gltf, .glb): nodes, their meshes and poses.
 
-Nodes come in the file's order, those of the default scene only. The triangles of all primitives of a mesh follow each other
-in order; strips and fans are unrolled, points and lines passed over, and so are nodes that show nothing else. Skins, morph targets,
-animations and materials are not geometry here: a mesh is read in its rest shape. Files that need an extension to show their
-geometry are refused. Buffers beside the file are read from its own folder and the folders in it, never from elsewhere.
+Only nodes of the default scene are read, in the file's order. The primitives of a mesh follow each other in order; strips and fans
+are unrolled, points and lines skipped, and so are nodes without triangles. Skins, morph targets, animations and materials are
+ignored: a mesh is read in its rest shape. Files whose geometry needs an extension are refused. Buffers beside the file are read
+from its own folder and below only.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle._types import Floats, Longs
+from jostle.geometry.quaternion import rotation_of_quaternion
 from jostle.shapes.formats.source import Budget, Source, UnreadableError, reason_of, shortened
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
@@ -26,22 +27,22 @@ _HARMLESS = ("KHR_materials", "KHR_texture", "KHR_lights", "EXT_texture", "EXT_l
 
 
 class Node(NamedTuple):
-    """One node that shows a mesh."""
+    """A node with a mesh."""
 
     name: str
     mesh: int
-    transform: Floats  # (4, 4), node to world, any affine map
+    transform: Floats  # (4, 4) node to world, affine
 
 
-class Scene(NamedTuple):
-    """The content of a file: nodes in order, and points, triangles and name of each mesh."""
+class GltfContent(NamedTuple):
+    """The content of a glTF file: nodes, and points, triangles and name per mesh."""
 
     nodes: list[Node]
     meshes: dict[int, tuple[Floats, Longs, str]]
 
 
-def read_gltf(source: Source) -> Scene:
-    """Return the scene of a glTF or GLB file."""
+def read_gltf(source: Source) -> GltfContent:
+    """Return the nodes and meshes of a glTF or GLB file."""
     document, binary = _split(source)
     try:
         _refuse_unknown_extensions(document)
@@ -54,7 +55,7 @@ def read_gltf(source: Source) -> Scene:
         meshes = {k: _mesh(file, k, own) for k, own in primitives.items() if own}
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise UnreadableError(f"its structure is broken ({type(error).__name__}: {reason_of(error)})") from None
-    return Scene(nodes, meshes)
+    return GltfContent(nodes, meshes)
 
 
 class _File(NamedTuple):
@@ -63,7 +64,7 @@ class _File(NamedTuple):
     budget: Budget
 
     def entry(self, group: str, k: object) -> dict[str, Any]:
-        """Return entry k of a list of the document; unlike in Python, negative numbers are invalid."""
+        """Return entry k of a list of the document; negative numbers are invalid."""
         entries = self.document.get(group, [])
         if type(k) is not int or not 0 <= k < len(entries):
             raise UnreadableError(f"it refers to entry {shortened(str(k))} of {group!r}, which has {len(entries)}")
@@ -72,7 +73,7 @@ class _File(NamedTuple):
 
 
 def _split(source: Source) -> tuple[dict[str, Any], bytes | None]:
-    """Return the JSON document and the binary chunk, if there is one."""
+    """Return the JSON document and the binary chunk, if any."""
     text, binary = source.data, None
     if text[:4] == b"glTF":
         version, length = (int.from_bytes(text[k : k + 4], "little") for k in (4, 8))
@@ -98,7 +99,7 @@ def _split(source: Source) -> tuple[dict[str, Any], bytes | None]:
 
 
 def _chunks(source: Source) -> tuple[bytes, bytes | None]:
-    """Return the JSON and the first binary chunk of a GLB file; other chunks are skipped."""
+    """Return the JSON and the first binary chunk of a GLB file."""
     found: dict[bytes, tuple[int, int]] = {}
     at, cut_off = 12, "its last chunk is cut off"
     while at < len(source):
@@ -142,7 +143,7 @@ def _buffer(source: Source, buffer: dict[str, Any], binary: bytes | None) -> Sou
 
 
 def _nodes(file: _File) -> list[Node]:
-    """Return the default scene's nodes with a mesh, in the file's order, with world transforms."""
+    """Return the default scene's nodes with a mesh, with world transforms."""
     nodes = file.document.get("nodes", [])
     children = {child for node in nodes for child in node.get("children", [])}
     if file.document.get("scenes"):
@@ -170,7 +171,7 @@ def _name_of(file: _File, k: int) -> str:
 
 
 def _placed(parent: Floats, local: Floats, k: int) -> Floats:
-    """Return the world transform of a node, if it is within the range of coordinates."""
+    """Return the world transform of a node, within the range of coordinates."""
     with np.errstate(all="ignore"):
         transform: Floats = parent @ local
     if not (np.abs(transform) <= cast.LARGEST_COORDINATE).all():
@@ -179,19 +180,13 @@ def _placed(parent: Floats, local: Floats, k: int) -> Floats:
 
 
 def _local(node: dict[str, Any], k: int) -> Floats:
-    """Return the node's own transform: a column-major matrix, or scale, then rotation, then translation."""
+    """Return a node's own transform: its matrix, or scale, rotation, translation."""
     transform = np.eye(4)
     if "matrix" in node:
         transform = np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T
     else:
         x, y, z, w = _unit(np.array(node.get("rotation", (0.0, 0.0, 0.0, 1.0)), dtype=np.float64), k)
-        rotation = np.array(
-            [
-                [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-                [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-                [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
-            ]
-        )
+        rotation = rotation_of_quaternion(w, x, y, z)
         with np.errstate(over="ignore"):
             transform[:3, :3] = rotation * np.array(node.get("scale", (1.0, 1.0, 1.0)), dtype=np.float64).reshape(3)
         transform[:3, 3] = np.array(node.get("translation", (0.0, 0.0, 0.0)), dtype=np.float64).reshape(3)
@@ -201,7 +196,7 @@ def _local(node: dict[str, Any], k: int) -> Floats:
 
 
 def _unit(quaternion: Floats, k: int) -> Floats:
-    """Return a rotation matrix from a float32 quaternion, normalised again so that it is rigid."""
+    """Return a quaternion normalised again, so that its float32 rotation is rigid."""
     if quaternion.shape != (4,) or not (np.abs(quaternion) < 2.0).all() or not 0.5 < float(np.linalg.norm(quaternion)) < 2.0:
         raise UnreadableError(f"the rotation of node {k} is not a unit quaternion")
     return quaternion / np.linalg.norm(quaternion)
@@ -212,11 +207,11 @@ class _Primitive(NamedTuple):
     mode: int
     positions: int
     indices: int | None
-    corners: int  # that its triangles are made of
+    corners: int  # of its triangles
 
 
 def _primitives(file: _File, k: int) -> list[_Primitive]:
-    """Return the triangle primitives of a mesh, counted."""
+    """Return the triangle primitives of a mesh, counted in the budget."""
     found = []
     counted: set[int] = set()
     for p, primitive in enumerate(file.entry("meshes", k)["primitives"]):
@@ -239,7 +234,7 @@ def _mesh_name(file: _File, k: int) -> str:
 
 def _mesh(file: _File, k: int, primitives: list[_Primitive]) -> tuple[Floats, Longs, str]:
     points, faces, start = [np.empty((0, 3))], [np.empty((0, 3), dtype=np.int64)], 0
-    first: dict[int, tuple[int, int]] = {}  # of the points of an accessor, and how many
+    first: dict[int, tuple[int, int]] = {}  # first point of an accessor, and its number of points
     for where, mode, positions, indices, corners in primitives:
         file.budget.tick()
         if positions not in first:
@@ -262,7 +257,7 @@ def _mesh(file: _File, k: int, primitives: list[_Primitive]) -> tuple[Floats, Lo
 
 
 def _unrolled(order: Longs, mode: int, where: str) -> Longs:
-    """Return the triangles of a list, strip or fan; every second triangle of a strip is flipped."""
+    """Return the triangles of a list, strip or fan, all with one orientation."""
     if mode == 4:
         if len(order) % 3:
             raise UnreadableError(f"{where}: {len(order)} indices do not make whole triangles")
@@ -302,7 +297,7 @@ def _accessor(file: _File, k: int, kind: str) -> NDArray[Any]:
 
 
 def _view(file: _File, part: dict[str, Any], component: str, width: int, count: int) -> NDArray[Any]:
-    """Return the values of an accessor, or of a part of a sparse one, from its buffer view."""
+    """Return values of an accessor, or of its sparse part, from the buffer view."""
     k = part["bufferView"]
     view = file.entry("bufferViews", k)
     item = np.dtype(component).itemsize * width

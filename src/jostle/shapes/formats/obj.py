@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from jostle.shapes.formats.polygons import Polygons, polygons_from_lists
 from jostle.shapes.formats.source import Source, UnreadableError, as_index, as_number
 
-_FACE = ("f", "fo")  # the second is its name in old files
+_FACE = ("f", "fo")  # "fo" in old files
 _FREE_FORM = frozenset(("curv", "curv2", "surf", "bsp", "bzp", "cdc", "cdp", "res"))
 
 
@@ -40,7 +40,7 @@ def read_obj(source: Source) -> Polygons:
 
 
 def _statements(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and words, without comments, joining lines continued by a backslash."""
+    """Yield line number and words, without comments, joining continued lines."""
     pending: list[str] = []
     first = 0
     for number, raw in lines:

@@ -1,7 +1,7 @@
-"""OFF in ASCII with its variants (COFF, NOFF, CNOFF, STOFF, …); only geometry is read.
+"""ASCII OFF with its variants (COFF, NOFF, CNOFF, STOFF, …), geometry only.
 
-A vertex line begins with its three coordinates, a face line with its number of corners and their indices. What the header
-announces must all be there, and nothing may follow.
+A vertex line begins with its three coordinates, a face line with its number of corners and their indices. The body must match the
+header exactly.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def read_off(source: Source) -> Polygons:
     line, words = next(lines, (0, [""]))
     if not re.fullmatch(r"(ST)?C?N?OFF", words[0]):
         raise UnreadableError("it does not begin with OFF (or COFF, NOFF, STOFF)")
-    line, counts = (line, words[1:]) if len(words) > 1 else next(lines, (line, []))  # counts may stand on the line of the keyword
+    line, counts = (line, words[1:]) if len(words) > 1 else next(lines, (line, []))  # counts may follow the keyword on its line
     if len(counts) < 2:
         raise UnreadableError("the numbers of vertices and faces are missing")
     vertex_count, face_count = as_index(counts[0], line), as_index(counts[1], line)

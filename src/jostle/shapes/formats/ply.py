@@ -1,8 +1,8 @@
 """PLY: ASCII and binary of both byte orders, polygons of any size.
 
-`x`, `y`, `z` of the element `vertex` and the list `vertex_indices` (or `vertex_index`) of the element `face` are read, all
-other properties and elements passed over. Binary numbers keep their exact values; ASCII ones are read as float64. What the
-header announces must all be there, and nothing may follow.
+`x`, `y`, `z` of the element `vertex` and the list `vertex_indices` (or `vertex_index`) of the element `face` are read; all other
+properties and elements are skipped. Binary numbers keep their exact values; ASCII numbers become float64. The body must match the
+header exactly.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _header(source: Source) -> tuple[str, list[_Element], int]:
     first, last = _FIRST_LINE.match(data), _LAST_LINE.search(data)
     if first is None or last is None:
         raise UnreadableError("it has no PLY header ('ply' … 'end_header')")
-    # Where lines end in "\r" alone, a "\n" after the last one is the first byte of the body.
+    # If lines end in "\r" alone, a "\n" after the last one is the first byte of the body.
     body = last.end() + 1 if first["end"] == b"\r" else data.find(b"\n", last.end()) + 1 or len(data)
     order = None
     elements: list[_Element] = []
@@ -95,7 +95,7 @@ def _header(source: Source) -> tuple[str, list[_Element], int]:
 
 
 def _name_of_corner_list(elements: list[_Element]) -> str:
-    """Return the name of the face's corner list; raise for a header that does not clearly describe a mesh."""
+    """Return the name of the face's corner list, or raise if there is no clear one."""
     by_name = {element.name: {p.name: p for p in element.properties} for element in elements}
     for element in elements:
         if len(by_name) != len(elements) or not element.properties or len(by_name[element.name]) != len(element.properties):
@@ -184,7 +184,7 @@ def _read_even_rows(source: Source, at: int, element: _Element, order: str) -> N
         if min(sizes.values(), default=0) < 0 or (element.rows and end > len(source)):
             raise UnreadableError(_cut_off(element, 0))
     if at + (end - at) * element.rows > len(source) or end - at >= 1 << 31:
-        return None  # cut off, or lists of different sizes: the slow way tells; numpy's records have 2³¹ bytes at most
+        return None  # cut off, lists of different sizes, or beyond numpy's records of 2³¹ bytes: read row by row
     table = source.array(at, np.dtype(fields), element.rows, _cut_off(element, 0))
     return table if all((table[name] == size).all() for name, size in sizes.items()) else None
 

@@ -1,7 +1,7 @@
-"""Points and polygons as readers return them, in the file's order, and their triangulation.
+"""Points and polygons as readers return them, in the file's order.
 
-Triangle k of a file of triangles is face k; polygons are cut by `triangulate.py`. Points with bit-equal coordinates (-0.0 equals
-0.0) become one vertex, numbered by first occurrence; nothing is merged by tolerance.
+Triangle k of a file of triangles is face k; `triangulate.py` cuts polygons. Points with bit-equal coordinates (-0.0 equals 0.0)
+become one vertex, numbered by first occurrence; nothing is merged by tolerance.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jostle.shapes.formats.source import Source, UnreadableError
 
 
 class Polygons(NamedTuple):
-    """Polygons of a file: `corners` holds all point numbers end to end, `sizes` the size of each polygon."""
+    """Polygons of a file: point numbers end to end, and the size of each polygon."""
 
     points: Floats  # (n, 3)
     corners: Longs  # (sum(sizes),)
@@ -36,14 +36,14 @@ def polygons_from_lists(source: Source, points: list[list[float]] | Floats, poly
 
 
 def triangle_soup(source: Source, corners: NDArray[np.floating]) -> Polygons:
-    """Return `Polygons` for (m, 3, 3) or (3 m, 3) corner coordinates, three points per triangle."""
+    """Return `Polygons` for (m, 3, 3) or (3 m, 3) corner coordinates."""
     source.budget.take("vertices", corners.size // 3)
     points = np.asarray(corners, dtype=np.float64).reshape(-1, 3)
     return Polygons(points, np.arange(len(points)), np.full(len(points) // 3, 3))
 
 
 def checked(polygons: Polygons, where: str = "") -> Polygons:
-    """Return the polygons after checks: finite coordinates, existing corners, at least 3 per polygon."""
+    """Return the polygons, or raise for bad coordinates, corners or sizes."""
     points, corners, sizes = polygons
     prefix = f"{where}: " if where else ""
     if len(sizes) == 0:
@@ -65,7 +65,10 @@ def checked(polygons: Polygons, where: str = "") -> Polygons:
 
 
 def merged(points: Floats, faces: Longs) -> tuple[Floats, Longs]:
-    """Return points without bit-equal duplicates, in order of first occurrence, and renumbered faces."""
+    """Return points without bit-equal duplicates, and renumbered faces.
+
+    Points keep the order of their first occurrence.
+    """
     points = np.ascontiguousarray(points + 0.0)  # -0.0 becomes 0.0
     keys = points.view("V24").ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -75,7 +78,7 @@ def merged(points: Floats, faces: Longs) -> tuple[Floats, Longs]:
 
 
 def moved(points: Floats, transform: Floats) -> Floats:
-    """Apply a (4, 4) or (3, 3) transform, summing in the fixed order of jostle's world vertices."""
+    """Apply a (4, 4) or (3, 3) transform, summing in a fixed order."""
     x, y, z = points.T
     with np.errstate(over="ignore", invalid="ignore"):
         columns = [(row[0] * x + row[1] * y) + row[2] * z for row in transform[:3]]
@@ -86,5 +89,5 @@ def moved(points: Floats, transform: Floats) -> Floats:
 
 
 def is_mirroring(transform: Floats) -> bool:
-    """Return whether a transform mirrors; the determinant's sign holds even if its value underflows."""
+    """Return whether a transform mirrors, even if its determinant underflows."""
     return bool(np.linalg.slogdet(transform[:3, :3])[0] < 0.0)

@@ -1,6 +1,6 @@
-"""RAW triangles: nine numbers per line (Crossroads), with object names between blocks.
+"""RAW triangles: nine numbers per line (Crossroads), names between blocks.
 
-A line that begins with a letter is a name and is passed over; every other line must hold exactly nine numbers.
+A line that begins with a letter is a name and is skipped; every other line must hold exactly nine numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def read_raw(source: Source) -> Polygons:
 
 
 def _is_name(words: list[str]) -> bool:
-    """Return whether a line is an object name: a letter, underscore or quote first, and short enough."""
+    """Return whether a line is an object name: a letter or quote first, and short."""
     first = words[0]
     if first.lower().lstrip("+-") in ("nan", "inf", "infinity"):
         return False

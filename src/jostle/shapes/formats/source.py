@@ -1,8 +1,8 @@
-"""Bounds-checked access to a file's bytes for all readers, and the budget of what they make.
+"""Bounds-checked access to a file's bytes for all readers, within a budget.
 
-A `Source` is the content of a file with the `Budget` of this `load`. A reader asks it for bytes, arrays, text and numbers; every
-size is a Python int, compared with the bytes that are there before anything is allocated. Before a reader makes vertices, faces or
-nodes it counts them in the budget, which raises `UnreadableError` with the name of the limit.
+A `Source` is the content of a file with the `Budget` of this `load`. Readers get bytes, arrays, text and numbers from it; every
+size is a Python int, checked against the available bytes before any allocation. Before a reader makes vertices, faces or nodes it
+counts them in the budget, which raises `UnreadableError` with the name of the limit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import DTypeLike, NDArray
 from jostle.shapes.limits import Limits
 
 _LONGEST_INDEX = 18  # digits; more do not fit into 64 bits
-_SHOWN = 40  # characters of a word or name of a file in a message
+_SHOWN = 40  # characters of a word or name in a message
 _LINES_PER_TICK = 4096
 
 
@@ -32,7 +32,7 @@ class UnreadableError(Exception):
 
 
 class Budget:
-    """What one `load` may still take, and until when."""
+    """The remaining limits and time of one `load`."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -65,7 +65,7 @@ class Source:
 
     def __init__(self, data: bytes, budget: Budget, folder: Path | None = None) -> None:
         self.data, self.budget = data, budget
-        self.folder = folder  # where files that it refers to may lie; None if none may be read
+        self.folder = folder  # of files that it may refer to; None for none
 
     def __len__(self) -> int:
         return len(self.data)
@@ -116,7 +116,7 @@ class Source:
     def lines(self, **made: Sized) -> Iterator[tuple[int, str]]:
         """Yield the lines of a text file with their numbers from 1, for any line ending.
 
-        `made` are the lists that a reader fills meanwhile, by the name of the limit that bounds their length.
+        `made` are the lists that the reader fills, by the name of their limit.
         """
         lines = self.text().replace("\r\n", "\n").replace("\r", "\n").split("\n")
         for first in range(0, len(lines), _LINES_PER_TICK):
@@ -128,7 +128,7 @@ class Source:
     # ------------------------------------------------------------------ files beside it
 
     def beside(self, uri: str) -> Source:
-        """Return the content of a file that this one names: a regular file in its folder or below."""
+        """Return the content of a file named by this one, in its folder or below."""
         shown = repr(shortened(uri))
         if self.folder is None:
             raise UnreadableError(f"its buffer {shown} is another file; save it as one file (.glb)")
@@ -148,7 +148,7 @@ class Source:
 
 
 def read_regular_file(file: Path, budget: Budget) -> bytes:
-    """Return the content of a regular file; a pipe or a device might never end or even open."""
+    """Return the content of a regular file; a pipe or a device might never end."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
     if not stat.S_ISREG(file.stat().st_mode):
         raise OSError(errno.EINVAL, "it is no regular file")
@@ -161,7 +161,7 @@ def read_regular_file(file: Path, budget: Budget) -> bytes:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return what went wrong, in the words of the system where it has some."""
+    """Return the reason of an error, in the system's words if it has any."""
     return shortened(getattr(error, "strerror", None) or str(error) or type(error).__name__, 200)
 
 
@@ -171,14 +171,14 @@ def shortened(text: str, length: int = _SHOWN) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text without lone surrogates, which names may contain and no encoding accepts."""
+    """Return a text without lone surrogates, which no encoding accepts."""
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def as_number(word: str, line: int | str) -> float:
     """Return the number that a word spells, without Python's digit separators.
 
-    `line` may be words for another place.
+    `line` may be text for another place.
     """
     try:
         if "_" in word:

@@ -1,9 +1,7 @@
 """STL, binary and ASCII: a soup of triangles.
 
-Binary coordinates are float32 and kept exactly; stored normals are skipped.
-
-A file whose length fits the count in its header is binary, whatever it begins with (many binary files begin with "solid").
-ASCII files may hold several solids; they are read one after the other into one mesh. A file that ends early is refused.
+Binary float32 coordinates are kept exactly; stored normals are skipped. A file whose length fits the count in its header is binary,
+even if it begins with "solid", as many do. The solids of an ASCII file become one mesh. A file that ends early is refused.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ def read_stl(source: Source) -> Polygons:
 
 
 def _read_ascii(source: Source) -> Polygons:
-    # What may follow what: a facet is "facet", "outer", three "vertex", "endloop", "endfacet".
+    # The keywords of a facet.
     order = ("facet", "outer", "vertex", "vertex", "vertex", "endloop", "endfacet")
     corners: list[list[float]] = []
     step, in_solid = 0, False

@@ -1,7 +1,7 @@
-"""3MF: the build's objects with their components, as triangles in build coordinates.
+"""3MF: the build's objects and components, as triangles in build coordinates.
 
-Objects come in the order of the build's items, components of an object in their order after its own triangles. Materials and slices
-are ignored; units are not applied. Files whose geometry requires an extension are refused.
+Objects follow the order of the build's items; components of an object follow its own triangles. Materials and slices are ignored;
+units are not applied. Files whose geometry requires an extension are refused.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from jostle._types import Floats, Longs
 from jostle.shapes.formats.polygons import Polygons, is_mirroring, moved
 from jostle.shapes.formats.source import Source, UnreadableError, as_index, as_number, reason_of, shortened
 from jostle.shapes.formats.xml import parse_xml
+from jostle.shapes.mesh import concatenated
 
 _CORE = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02 "
 _PATH = "http://schemas.microsoft.com/3dmanufacturing/production/2015/06 path"
@@ -113,7 +114,7 @@ class _Archive:
         self._source.budget.check("ratio", ratio, f"its archive unpacks to {ratio:,} times its size")
 
     def _read(self, part: str, objects: dict[Key, _Object]) -> list[_Use]:
-        """Read one model: put its objects to the others and return the items of its build."""
+        """Read one model: add its objects, and return the items of its build."""
         model = _Model(part, objects)
         parse_xml(self._chunks(part), self._source.budget, model.start, namespaces=model.namespaces)
         return model.items
@@ -129,7 +130,7 @@ class _Model:
         self.namespaces: dict[str, str] = {}
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Take one element; the common ones first."""
+        """Read one element, the common ones first."""
         if name == _CORE + "triangle":
             self._object.corners.extend([as_index(attributes[k], "a triangle") for k in ("v1", "v2", "v3")])
         elif name == _CORE + "vertex":
@@ -167,7 +168,7 @@ def _number(word: str) -> float:
 
 
 def _part(target: str) -> str:
-    """Return the name of a part; targets are paths from the archive's root and may hold "." and ".."."""
+    """Return a part's name; targets start at the archive's root, with "." and ".."."""
     name = posixpath.normpath(target.lstrip("/"))
     if name.split("/")[0] == "..":
         raise UnreadableError(f"its part {shortened(target)!r} lies outside of its archive")
@@ -175,12 +176,10 @@ def _part(target: str) -> str:
 
 
 def _built(source: Source, items: list[_Use], objects: dict[Key, _Object]) -> Polygons:
-    """Put the objects where the build has them."""
+    """Return the objects at their places in the build."""
     _count(source, items, objects)
-    points: list[Floats] = [np.empty((0, 3))]
-    corners: list[Longs] = [np.empty((0, 3), dtype=np.int64)]
+    parts: list[tuple[Floats, Longs]] = []
     arrays = {key: _arrays(shown) for key, shown in objects.items()}
-    start = 0
     waiting = [(use, np.eye(4)) for use in reversed(items)]
     while waiting:
         source.budget.tick()
@@ -193,16 +192,14 @@ def _built(source: Source, items: list[_Use], objects: dict[Key, _Object]) -> Po
         if not (world == np.eye(4)).all():
             own = moved(own, world)
             triangles = triangles[:, ::-1] if is_mirroring(world) else triangles
-        points.append(own)
-        corners.append(triangles + start)
-        start += len(own)
+        parts.append((own, triangles))
         waiting += [(use, world) for use in reversed(objects[key].components)]
-    faces = np.vstack(corners)
-    return Polygons(np.vstack(points), faces.ravel(), np.full(len(faces), 3))
+    points, faces = concatenated(parts)
+    return Polygons(points, faces.ravel(), np.full(len(faces), 3))
 
 
 class _Total(NamedTuple):
-    """What an object makes with all its components."""
+    """The content of an object with all its components."""
 
     vertices: int
     faces: int
@@ -211,7 +208,7 @@ class _Total(NamedTuple):
 
 
 def _count(source: Source, items: list[_Use], objects: dict[Key, _Object]) -> None:
-    """Count what the build makes before making it: nested instances grow exponentially."""
+    """Count the build's content before making it: nesting grows exponentially."""
     totals: dict[Key, _Total] = {}
     waiting, within = [use.key for use in items], set()
     while waiting:

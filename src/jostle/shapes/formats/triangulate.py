@@ -1,29 +1,28 @@
-"""Polygon triangulation: fans for convex ones, ear clipping on exact predicates for others.
+"""Polygon triangulation: fans for convex polygons, exact ear clipping for others.
 
-A polygon is looked at along the axis that its normal (Newell: the sum of its edges' cross products) is nearest to. What is seen
-there decides, exactly, by integers where floats are not clear:
+A polygon is projected along the axis nearest to its normal (Newell: the sum of its edges' cross products). The projection decides,
+exactly, by integers where floats cannot:
 
-| seen along the axis                          | triangles                                                     |
+| projection                                   | triangles                                                     |
 |----------------------------------------------|---------------------------------------------------------------|
 | convex, with or without straight corners     | fan about the first corner, in order                          |
 | not convex, its outline does not cross itself| ears, in the order in which they are found from corner 0      |
-| nothing: no area                             | fan; its triangles have no area either, or cancel             |
+| no area                                      | fan; its triangles have no area either, or cancel             |
 | its outline crosses itself                   | refused, unless rounding of the file explains it              |
 
 A polygon of n corners always gives n - 2 triangles, each with its corners in the polygon's order, so that edges stay matched with
-those of its neighbours: repeated and straight corners may give triangles without area. The outline may touch itself: a hole that is
-joined to the outline by an edge there and back is cut out (none of the formats has holes of its own). A polygon that is not planar
-is cut as it is seen along the axis.
+those of its neighbours: repeated and straight corners may give triangles without area. The outline may touch itself: a hole joined
+to the outline by an edge there and back is cut out (none of the formats has holes of its own). A non-planar polygon is cut as
+projected.
 
-Files round to six digits, and rounding crosses outlines that touched: a crossing that is no deeper than 1e-5 of the polygon's
-largest coordinate counts as a touch. Where ears are then not found, those are taken that the outline enters no deeper than that, as
-long as all triangles cover no more than a border of this width besides the polygon. A polygon that is thinner altogether is a fan.
+Files round to six digits, and rounding crosses outlines that touched: a crossing no deeper than 1e-5 of the polygon's largest
+coordinate counts as a touch. If no ears are found then, ears that the outline enters no deeper than that are accepted, as long as
+the triangles exceed the polygon by no more than a border of this width. A polygon thinner than that is a fan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,16 +30,13 @@ from numpy.typing import NDArray
 from jostle import cast
 from jostle._types import Floats, Longs
 from jostle.shapes.formats.ears import EarClipping, Point, along_edges, turn
+from jostle.shapes.formats.polygons import Polygons
 from jostle.shapes.formats.source import Budget, UnreadableError
-
-if TYPE_CHECKING:
-    from jostle.shapes.formats.polygons import Polygons
-
 
 # Error of (b - a) x (c - a) in float64, relative to the sum of the two products (Shewchuk's ccwerrboundA).
 _ORIENTATION_ERROR = (3.0 + 16.0 * 2.0**-53) * 2.0**-53
 _UNCLEAR = 2
-_MANY_CORNERS = 64  # repeated corners of larger polygons are left to exact arithmetic, one polygon at a time
+_MANY_CORNERS = 64  # larger polygons with repeated corners use exact arithmetic, one at a time
 _AT_A_TIME = 1 << 15  # polygons; arrays of this size stay in the cache
 _ROUNDING = 1e-5  # of the largest coordinate: half a unit of the last of six digits, on both sides
 
@@ -60,7 +56,7 @@ def triangles(polygons: Polygons, budget: Budget) -> tuple[Longs, NDArray[np.int
     faces = np.stack([corners[start], corners[start + step + 1], corners[start + step + 2]], axis=1)
     size = np.abs(points)
     if size.max() > cast.LARGEST_COORDINATE:
-        return faces, source.astype(np.int32)  # a mesh refuses them, with the vertex
+        return faces, source.astype(np.int32)  # Mesh refuses them and names the vertex
     points = np.where(size < cast.SMALLEST_COORDINATE, 0.0, points)
     for polygon in _perhaps_not_convex(points, corners, starts, sizes, budget):
         own = corners[starts[polygon] : starts[polygon] + sizes[polygon]]
@@ -96,9 +92,9 @@ def _perhaps_not_convex(points: Floats, corners: Longs, starts: Longs, sizes: Lo
 
 
 def _seen_along_axis(columns: Floats, corners: Longs) -> tuple[Floats, Floats]:
-    """Return the two projected coordinates of (k, m) corners of m polygons, counter-clockwise.
+    """Return the projected coordinates of m polygons of (k, m) corners.
 
-    Each polygon is seen along the main axis of its normal.
+    They are counter-clockwise, along the main axis of each normal.
     """
     x, y, z = (column[corners] for column in columns)
     with np.errstate(all="ignore"):
@@ -124,7 +120,7 @@ def _turns_left_once(u: Floats, v: Floats) -> NDArray[np.bool_]:
     with np.errstate(all="ignore"):
         du, dv = _cyclic_difference(u), _cyclic_difference(v)
         left, right = du * np.roll(dv, -1, axis=0), dv * np.roll(du, -1, axis=0)
-        # b - a and c - b are off by half a unit each, as b - a and c - a are in `_orientation`.
+        # Half a unit of error each, as in `_orientation`.
         sure: NDArray[np.bool_] = np.all(left - right > _ORIENTATION_ERROR * (np.abs(left) + np.abs(right)), axis=0)
     return sure
 
@@ -157,7 +153,7 @@ def _put_last_distinct(before_u: Floats, before_v: Floats, still: NDArray[np.boo
 
 
 def _orientation(au: Floats, av: Floats, bu: Floats, bv: Floats, cu: Floats, cv: Floats) -> NDArray[np.int8]:
-    """Return 1 where a, b, c turn left, -1 right, 0 where collinear, 2 where floats cannot decide."""
+    """Return 1 for left turns, -1 right, 0 collinear, 2 undecided by floats."""
     left, right = (bu - au) * (cv - av), (bv - av) * (cu - au)
     turn = left - right
     error = _ORIENTATION_ERROR * (np.abs(left) + np.abs(right))
@@ -195,7 +191,7 @@ def _cut(outline: Floats, budget: Budget) -> list[tuple[int, int, int]] | None:
 
 
 def _as_integers(values: Floats) -> tuple[list[list[int]], float]:
-    """Return the columns of an array as integer multiples of a power of two, and this unit."""
+    """Return columns as integer multiples of a power of two, and this unit."""
     mantissas, exponents = np.frexp(values)
     lowest = int(exponents.min())
     whole = (mantissas * 2.0**53).astype(np.int64)
@@ -220,7 +216,7 @@ def _crosses_itself(seen: list[Point], flat: Floats, rounding: float, budget: Bu
     """Return whether two edges cross in their interiors, deeper than rounding."""
     turned, error = along_edges(flat)
     low, high = np.minimum(turned, np.roll(turned, -1, axis=1)), np.maximum(turned, np.roll(turned, -1, axis=1)) + 2.0 * error
-    # An edge is compared with those that begin beside it along one axis: the axis on which edges are short.
+    # An edge is compared with edges that begin beside it along the axis on which edges are short.
     axis = int((high - low).sum(axis=1).argmin())
     order = np.argsort(low[axis], kind="stable")  # edge k leads from corner k to corner k + 1
     (low_along, low_across), (high_along, high_across) = (bounds[[axis, 1 - axis]][:, order] for bounds in (low, high))
@@ -245,7 +241,7 @@ def _crosses_itself(seen: list[Point], flat: Floats, rounding: float, budget: Bu
 
 
 def _depth(ends: Floats) -> float:
-    """Return how far one of the four ends (2, 4) of two edges would have to move for them to only touch."""
+    """Return how far an end of two edges (2, 4) must move for them to only touch."""
     a, b, c, d = ends.T
     with np.errstate(all="ignore"):
         distances = [

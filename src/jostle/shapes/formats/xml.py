@@ -1,4 +1,4 @@
-"""XML by expat, on a budget: elements are counted, documents with entities refused."""
+"""XML by expat, within a budget; documents with entities are refused."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ def parse_xml(
     namespaces: dict[str, str] | None = None,
     text: Callable[[str], None] | None = None,
 ) -> None:
-    """Call `start` with name and attributes, `end` with name, `text` with pieces of text.
+    """Call `start`, `end` and `text` for the elements and text of a document.
 
-    Names are "namespace name". `namespaces` receives the prefixes that the document declares.
+    `start` gets name and attributes, `end` the name, `text` pieces of text. Names are "namespace name". `namespaces` receives the
+    declared prefixes.
     """
     depth = entries = 0
 
