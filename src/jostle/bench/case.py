@@ -1,4 +1,4 @@
-"""Case: one measurement as arrays. Job: how a contestant does it. Found: its answer.
+"""Case: a measurement as arrays. Job: how a contestant runs it. Found: its answer.
 
 A case is plain data that is sent to the process of each contestant, so all get bit-equal meshes and poses. The job is made
 there: trees, transforms and the library's own vectors are built before the clock starts, and its answer is turned into arrays
@@ -137,12 +137,12 @@ class Contestant:
 
 
 class Peer:
-    """A library, in its own process; a method named after each scenario prepares its jobs."""
+    """A library; a method named after each scenario prepares its jobs."""
 
     unable: ClassVar[Mapping[str, str]] = {}  # the reason, by scenario
 
     def variants(self, case: Case) -> dict[str, Job]:
-        """Prepare every variant of the case worth timing, by name; raise `Unable` if there is none."""
+        """Prepare each variant worth timing, by name; raise `Unable` if there is none."""
         if case.scenario in self.unable:
             raise Unable(self.unable[case.scenario])
         return self._jobs(case)

@@ -1,4 +1,4 @@
-"""Compare a contestant's answer with the reference: missed and extra rows, errors of values."""
+"""Compare a contestant's answer with the reference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LATE = 1e-9  # the reference itself is early by up to this
 
 @dataclass(frozen=True)
 class Check:
-    """The comparison of one frame, or the sum of several; counts are -1 where nothing is counted."""
+    """The comparison of one frame, or the sum of several; uncounted fields are -1."""
 
     found: float  # rows, body pairs, touching poses, or the distance
     expected: float
@@ -66,7 +66,7 @@ def total(checks: list[Check]) -> Check | None:
 
 
 def _ordered(rows: NDArray[Any]) -> NDArray[Any]:
-    """Put the lower body first, or the lower face within one body, as the reference does."""
+    """Order rows as the reference does: lower body first, then lower face."""
     rows = np.array(rows, np.int64)
     swap = (rows[:, 0] > rows[:, 1]) | ((rows[:, 0] == rows[:, 1]) & (rows[:, 2] > rows[:, 3]))
     rows[swap] = rows[swap][:, [1, 0, 3, 2]]

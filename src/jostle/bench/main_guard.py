@@ -1,7 +1,7 @@
-"""Check that a script that starts processes guards its work with `if __name__ == "__main__":`.
+"""Check that a script that starts processes has a main guard.
 
-A spawned process imports the main script. Without the guard it would repeat the script's work; Python stops that with a long
-message, printed by processes whose output nobody reads.
+A spawned process imports the main script. Without `if __name__ == "__main__":` it would repeat the script's work; Python
+stops that with a long message, printed by processes whose output nobody reads.
 """
 
 from __future__ import annotations

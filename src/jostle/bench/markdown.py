@@ -1,4 +1,4 @@
-"""Benchmark results as Markdown: machine, versions, command, ratios, every contestant.
+"""Benchmark results as Markdown: machine, versions, ratios, every contestant.
 
 `docs/benchmarks.md` holds these tables as one run wrote them; none of its numbers was typed by hand.
 """

@@ -1,4 +1,4 @@
-"""A server in its own process: the owner's handle (`ServerProcess`) and the process itself (`serve`).
+"""A server in its own process: the owner's handle and the process itself.
 
 The process is spawned, never forked, and single-threaded: environment variables limit OpenMP and the BLAS libraries, and CPU
 affinity limits schedulers without a setting. Messages and answers go over a pipe; output goes to a file. A process that dies
@@ -91,7 +91,7 @@ class ServerProcess:
         theirs.close()
 
     def ask(self, message: tuple[Any, ...], timeout: float) -> Any:
-        """Send a verb with arguments; return the answer or `Gone`, ending a process that times out."""
+        """Send a verb with arguments; return the answer, or `Gone` after ending it."""
         if self._process is None or self._pipe is None:
             return Gone("crashed", "its process is gone")
         end = time.monotonic() + timeout
@@ -137,7 +137,7 @@ def processors_to_time_on() -> tuple[int, ...]:
 
 @contextlib.contextmanager
 def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set environment variables for a process about to start, which reads them before our code runs."""
+    """Set environment variables for a process about to start."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -152,7 +152,7 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block SIGINT for a new process: Ctrl-C before it ignores the signal would end it."""
+    """Block SIGINT until a new process ignores it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

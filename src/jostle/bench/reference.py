@@ -82,7 +82,7 @@ def _touching(case: Case, frame: int, poses: Floats) -> Longs:
 
 
 def _faces_in_common_box(placed: list[Floats], faces: list[Ints]) -> list[Longs]:
-    """Return each body's faces that reach into the intersection of both boxes; no other can touch."""
+    """Return each body's faces that reach into the intersection of both boxes."""
     boxes = [face_boxes(read_only_view(v), read_only_view(f)) for v, f in zip(placed, faces, strict=True)]
     lower = np.maximum(*(each[0].min(axis=0) for each in boxes))
     upper = np.minimum(*(each[1].max(axis=0) for each in boxes))
@@ -105,7 +105,7 @@ def _distance(case: Case, frame: int) -> float:
 
 
 def _some_distance(points_a: Floats, points_b: Floats) -> float:
-    """Return an upper bound: vertices take turns to move to the nearest one of the other body."""
+    """Return an upper bound of the distance by alternating nearest vertices."""
     a = points_a[np.argmin(np.linalg.norm(points_a - points_b.mean(axis=0), axis=1))]
     best = np.inf
     while True:

@@ -23,7 +23,7 @@ EDGES = ([0, 1], [1, 2], [2, 0])
 
 
 def first_time(case: Case) -> float:
-    """Return the time of first contact of two bodies that start apart; inf if there is none."""
+    """Return the first contact time of two bodies that start apart; inf if none."""
     ends = [[transform_points(poses[body], case.mesh(body)[0]) for body in range(2)] for poses in case.poses]
     faces = [case.mesh(body)[1] for body in range(2)]
     triangles = [[ends[end][body][faces[body]] for end in range(2)] for body in range(2)]
@@ -64,6 +64,6 @@ def _least_time(triangles: list[list[Floats]], face_a: Ints, face_b: Ints) -> fl
 
 
 def _earliest(kind: int, ends: list[tuple[Floats, Floats]]) -> float:
-    """Return the least time of queries whose vertices are given at the start and at the end of the step."""
+    """Return the least time of queries given by vertices at both ends of the step."""
     query = np.concatenate([part for end in ends for part in end], axis=1)
     return float(certified_times(kind, read_only_view(query), TOLERANCE).min())

@@ -39,7 +39,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a case; `status` is "ok", "wrong" (answer), "failed" (raised), "crashed" or "hung"."""
+    """The outcome of a case: "ok", "wrong", "failed" (raised), "crashed" or "hung"."""
 
     name: str
     status: str

@@ -38,7 +38,7 @@ def judged(report: Report, truth: Rows, kind: jostle.Kind) -> Answer:
 
 
 def meet_in_the_plane(first: NDArray[np.int64], second: NDArray[np.int64]) -> bool:
-    """Return whether two closed integer triangles (3,2) share a point: no edge line separates them."""
+    """Return whether two closed integer triangles (3,2) share a point."""
     for one, other in ((first, second), (second, first)):
         for k in range(3):
             x, y = (one[(k + 1) % 3] - one[k]).tolist()
@@ -49,7 +49,7 @@ def meet_in_the_plane(first: NDArray[np.int64], second: NDArray[np.int64]) -> bo
 
 
 def coplanar_plates(offset: float) -> Answer:
-    """Two plates of 4 by 4 cells in one plane, shifted by exactly half and a quarter of a cell."""
+    """Two coplanar plates of 4 by 4 cells, shifted by half and a quarter of a cell."""
     plate = build.plate(4, 4, (4.0, 4.0))
     pose = translation((offset, offset, offset))
     report = jostle.collide(plate, plate, pose, pose @ translation((0.5, 0.25, 0.0)))
@@ -98,7 +98,7 @@ def edge_touch() -> Answer:
 
 
 def cut_by_a_line(points: NDArray[np.float64], faces: NDArray[np.int32], across: int, level: Fraction) -> list[Interval]:
-    """Return the interval of x in which each face of a plate meets the line across = level."""
+    """Return the interval in which each face of a plate meets the line across = level."""
     cut: list[Interval] = []
     for face in faces:
         corners = [(Fraction(float(points[k, 0])), Fraction(float(points[k, across])) - level) for k in face]
@@ -125,7 +125,7 @@ def crossing_plates(scale: float, offset: float = 0.0) -> Answer:
 
 
 def convex_stays_a_surface() -> Answer:
-    """A box inside a larger one touches nothing; pushed through one face, it meets only that."""
+    """A box inside a larger one touches nothing, until pushed through one face."""
     outer = jostle.Mesh(BOX.vertices * 8.0, BOX.faces)
     if jostle.collide(outer, BOX, pose_b=translation((4.0, 4.0, 4.0))):
         return Answer(False, "a box in the middle of another was reported to touch it")
@@ -212,7 +212,7 @@ def fresh_results() -> Answer:
 
 
 def lost_writes() -> Answer:
-    """In-place writes to poses or vertices would go unnoticed, so they must be impossible."""
+    """In-place writes to poses or vertices would be lost, so they must fail."""
     world = jostle.World()
     body = world.add(BOX, deformable=True)
     for array in (body.pose, body.vertices, body.mesh.vertices, world.poses):

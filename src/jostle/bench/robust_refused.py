@@ -1,7 +1,7 @@
-"""Cases of `jostle bench robust`, part 1: input that must be refused without a trace.
+"""Cases of `jostle bench robust`, part 1: input that must be refused.
 
-Each case is a function without arguments that feeds jostle one kind of bad input and returns an `Answer`. Cases are
-module-level functions because they are pickled by name for the process that runs them.
+Each case is a function without arguments that feeds jostle one kind of bad input, checks that nothing changed, and returns an
+`Answer`. Cases are module-level functions because they are pickled by name for the process that runs them.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def with_entry(array: NDArray[Any], index: tuple[int, ...], value: float) -> NDA
 
 
 def refuses_meshes(*meshes: tuple[str, Any, Any]) -> Answer:
-    """Check that meshes (words, vertices, faces) are refused and the world stays usable."""
+    """Check that meshes (words, vertices, faces) are refused without a trace."""
     world = jostle.World()
     world.add(BOX, name="good")
 
@@ -128,7 +128,7 @@ def wrong_shapes_and_types() -> Answer:
 
 
 def beyond_the_range() -> Answer:
-    """Finite coordinates too large for exact arithmetic, in single and double precision."""
+    """Finite coordinates too large for exact arithmetic, in both precisions."""
     return refuses_meshes(
         ("rescale the mesh", with_entry(BOX.vertices, (5, 0), 1e31), BOX.faces),
         ("rescale the mesh", with_entry(BOX.vertices.astype(np.float32), (5, 0), -2e30), BOX.faces),

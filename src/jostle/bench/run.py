@@ -82,12 +82,12 @@ class CaseResult:
     rows: list[Row] = field(default_factory=list)
 
     def best_peer(self, correct: bool = True) -> Row | None:
-        """Return the fastest correct peer, or the fastest that answers the question at all."""
+        """Return the fastest correct peer, or the fastest that answers at all."""
         rows = [row for row in self.rows if not row.is_jostle and row.seconds is not None and not row.other_question]
         return min((row for row in rows if row.correct or not correct), key=lambda row: row.seconds or 0.0, default=None)
 
     def ratio(self, row: Row, correct: bool = True) -> float | None:
-        """Return the speed of a jostle row over that of the best peer; None if there is none."""
+        """Return a jostle row's speed over the best peer's; None if there is none."""
         best = self.best_peer(correct)
         if best is None or best.seconds is None or row.seconds is None or not row.correct:
             return None
@@ -185,7 +185,7 @@ class Bench:
         return [outcome.found for outcome in outcomes if outcome.found is not None]
 
     def _prepared(self, case: Case, contestant: Contestant, truth: list[Found]) -> list[Row]:
-        """Prepare a contestant, let it answer every frame, and return its rows without times."""
+        """Prepare a contestant, check every frame, and return its rows without times."""
         worker = self._worker(contestant)
         outcome = worker.prepare(case, PREPARE_TIMEOUT)
         if outcome.status != "ok":

@@ -1,4 +1,4 @@
-"""The scenarios: what is timed, on which meshes and poses, generated from fixed seeds.
+"""The scenarios: what is timed, on meshes and poses made from fixed seeds.
 
 Blobs (roughness 0.6) are strongly concave. Their poses along one line give 454 (shallow) and 2,619 (deep) touching face
 pairs for 50,000 × 70,000 faces; shallow icospheres of 20,480 faces give 268. The near miss is 0.1 % of the size (the diagonal
@@ -178,7 +178,7 @@ def _wobbled(vertices: Floats, frame: int, phase: float) -> Floats:
 
 
 def _crowd(name: str, question: str, mesh: Mesh, count: int, density: float, frames: int) -> Case:
-    """Return drifting and turning copies of a mesh that fill a share `density` of a cube."""
+    """Return drifting, turning copies of a mesh that fill a share of a cube."""
     rng = np.random.default_rng(7)
     edge = (count * mesh.volume / density) ** (1.0 / 3.0)
     place = rng.uniform(0.0, edge, (count, 3))

@@ -41,7 +41,7 @@ def print_case(console: Console, result: CaseResult) -> None:
 
 
 def summary(result: CaseResult) -> list[str]:
-    """Return a sentence per row of jostle: its speed over that of the best correct peer."""
+    """Return a sentence per row of jostle: its speed over the best correct peer's."""
     lines = []
     for row in result.rows:
         if not row.is_jostle:

@@ -1,4 +1,4 @@
-"""A contestant in its own process: the server (`_Server`) and the bench's handle (`Worker`).
+"""A contestant in its own process: the server and the bench's handle.
 
 `process.py` starts, calls and ends the process, which stays alive from case to case. A process that dies, hangs or cannot
 import its library becomes an `Outcome` with a reason, never an exception.
@@ -28,7 +28,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A worker's answer. `status` is "ok", "missing", "unable", "failed", "crashed" or "timeout"."""
+    """A worker's answer: ok, missing, unable, failed, crashed or timeout."""
 
     status: str
     why: str = ""
@@ -38,7 +38,7 @@ class Outcome:
 
 
 class Worker:
-    """The handle of a contestant's process, started on first use and again after it died."""
+    """The handle of a contestant's process, which restarts after a crash."""
 
     def __init__(self, contestant: Contestant, processors: tuple[int, ...] = ()) -> None:
         self.contestant = contestant
@@ -57,7 +57,7 @@ class Worker:
         return self._ask(("prepare", case), timeout)
 
     def call(self, variant: str, first_frame: int, calls: int, timeout: float, want_found: bool = False) -> Outcome:
-        """Run the case `calls` times, frame after frame, and return the seconds of each call."""
+        """Run the case `calls` times, frame after frame; return the seconds of each."""
         return self._ask(("call", variant, first_frame, calls, want_found), timeout)
 
     def _ask(self, message: tuple[Any, ...], timeout: float) -> Outcome:

@@ -1,4 +1,4 @@
-"""The contestants, one file each; its docstring says how the library is used at its best.
+"""The contestants, one file each; its docstring says how to use it at its best.
 
 Each file is imported only in its contestant's process: a library that is missing or crashes costs one row of the table.
 """
@@ -31,7 +31,7 @@ def distribution_of(name: str) -> str:
 
 
 def load_peer(contestant: Contestant) -> Peer:
-    """Import a contestant, given by name or as "module:Class"; raise ImportError if it is missing."""
+    """Import a contestant, given by name or as "module:Class"."""
     where, _ = {**PEERS, **_OTHERS}.get(contestant.peer, (contestant.peer, ""))
     module, _, name = where.partition(":")
     return cast(Peer, getattr(importlib.import_module(module), name)(**contestant.options))

@@ -42,7 +42,7 @@ class Fcl(Peer):
         return self.fcl.Transform(np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3]))
 
     def _two(self, case: Case) -> tuple[Any, Any, Any]:
-        """Return the objects of a pair and the transform of the second; the first stays put."""
+        """Return the objects of a pair and the transform of the second."""
         a, b = (self.fcl.CollisionObject(self.tree(*case.mesh(body))) for body in range(2))
         return a, b, self.transform(case.poses[0, 1])
 

@@ -32,7 +32,7 @@ def _instants(case: Case) -> list[tuple[int, Floats]]:
 
 
 class IpcToolkit(Peer):
-    """IPC Toolkit's Python bindings: exact yes-or-no answers where possible, else box candidates."""
+    """IPC Toolkit's bindings: exact flags where possible, else box candidates."""
 
     unable: ClassVar = {
         "distance": "no distance of meshes",
@@ -58,7 +58,7 @@ class IpcToolkit(Peer):
         return jobs
 
     def _merged(self, case: Case) -> tuple[Any, list[Floats]]:
-        """Return one mesh of all bodies, in which only different ones collide, and its frames."""
+        """Return all bodies as one mesh without self-collisions, and its frames."""
         ipctk = self.ipctk
         count = len(case.mesh_of_body)
         starts = np.cumsum([0, *(len(case.mesh(body)[0]) for body in range(count))])

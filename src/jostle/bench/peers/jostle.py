@@ -1,4 +1,4 @@
-"""jostle itself, through its public calls; passing poses and vertices is part of the timing.
+"""jostle itself, through its public calls; timing includes setting poses.
 
 Every call sets the poses or vertices anew, so no answer can be reused. Trees are prepared before the clock starts, as for the
 others. `build` times `Mesh(...)`, which checks the arrays, and `prepare_shape`.
@@ -131,7 +131,7 @@ class Jostle(Peer):
         return {"set_poses, World.detect": Job(run, found, other_question=self._instead_of_faces if faces else "")}
 
     def _continuous(self, case: Case) -> dict[str, Job]:
-        """Return the first contact of two rigid bodies, and of the same two moved by vertices."""
+        """Return the first contact of two bodies moved by poses, and moved by vertices."""
         method = self.method if Serve.MOTION in self.method.traits.serves else jostle.BoundingTree()
         rigid, soft = self._world(case, method=method), self._world(case, deformable=True, method=method)
         start, end = case.poses

@@ -81,7 +81,7 @@ class MeshLib(Peer):
         mesh.updateCaches(all_vertices)
 
     def _vectors(self, case: Case, body: int) -> tuple[list[Any], Any]:
-        """Return the vertices of every frame as MeshLib's vectors, and the set of all vertices."""
+        """Return the vertices of every frame, and the set of all, in MeshLib's types."""
         vectors = [self.mn.fromNumpyArray(case.local_vertices(body, frame)) for frame in range(case.frame_count)]
         return vectors, self.mn.vertBitSetFromBools(np.ones(len(case.mesh(body)[0]), bool))
 

@@ -1,4 +1,4 @@
-"""Faces that share a vertex: self-collision omits them, but some peers report them."""
+"""Faces that share a vertex, which some peers report as self-collisions."""
 
 from __future__ import annotations
 
