@@ -1,4 +1,4 @@
-"""Contestants that behave badly, each in its own way; the bench loads them by name in processes of their own."""
+"""Contestants that behave badly, each differently; the bench loads them by name in processes of their own."""
 
 import importlib
 import os
@@ -12,14 +12,14 @@ from jostle.bench.reference import exact_answer
 
 
 class Honest:
-    def ways(self, case):
+    def variants(self, case):
         return {"exact": Job(lambda frame: exact_answer(case, frame), lambda answer: answer)}
 
 
 class Liar:
     """Tells the truth but for one row too few and two too many."""
 
-    def ways(self, case):
+    def variants(self, case):
         def found(answer):
             rows = answer.data[1:]
             return Found("rows", np.vstack([rows, [[0, 1, 9999, 9999]], rows[:1]]))
@@ -34,19 +34,19 @@ class Missing:
 
 
 class Incapable:
-    def ways(self, case):
+    def variants(self, case):
         raise Unable("it was never meant to")
 
 
 class Failing:
-    def ways(self, case):
+    def variants(self, case):
         return {"raise": Job(lambda frame: 1 // 0, lambda answer: answer)}
 
 
 class Crasher:
-    """One way takes the process down at the first call, one after a few, and one is sound."""
+    """One variant takes the process down at the first call, one after a few, and one is sound."""
 
-    def ways(self, case):
+    def variants(self, case):
         calls = []
 
         def die_at_once(frame):
@@ -61,9 +61,9 @@ class Crasher:
             return exact_answer(case, frame)
 
         at_once = Job(die_at_once, lambda answer: answer)
-        return {"at once": at_once, "later": Job(die_later, lambda answer: answer), **Honest().ways(case)}
+        return {"at once": at_once, "later": Job(die_later, lambda answer: answer), **Honest().variants(case)}
 
 
 class Sleeper:
-    def ways(self, case):
+    def variants(self, case):
         return {"sleep": Job(lambda frame: time.sleep(60), lambda answer: answer)}

@@ -197,7 +197,7 @@ def row(peer, rounds, check=None, other_question="", status="ok", threads=1):
     return Row(
         Contestant(peer, threads),
         "1.0",
-        "a way",
+        "a variant",
         other_question=other_question,
         status=status,
         rounds=rounds,
@@ -243,7 +243,7 @@ def toy_pair():
 
 
 def rows_of(result, peer):
-    return {each.way: each for each in result.rows if each.contestant.peer == peer}
+    return {each.variant: each for each in result.rows if each.contestant.peer == peer}
 
 
 def test_a_peer_that_is_missing_unable_failing_lying_or_crashing_is_a_row_that_says_so(monkeypatch):
@@ -297,7 +297,7 @@ def test_a_peer_that_hangs_is_ended_and_can_be_asked_again():
     try:
         assert worker.prepare(toy_pair(), 60.0).status == "ok"
         outcome = worker.call("sleep", 0, 1, 0.3)
-        assert (outcome.status, outcome.why) == ("timeout", "no answer within 0 s")
+        assert (outcome.status, outcome.why) == ("timeout", "no answer within 0.3 s")
         assert worker.call("sleep", 0, 1, 0.3).status == "crashed"
         assert worker.prepare(toy_pair(), 60.0).status == "ok"
     finally:
@@ -352,19 +352,19 @@ def test_all_scenarios_run_with_what_is_installed_and_jostle_is_exact():
 def test_the_settings_of_a_method_take_part():
     (case,) = (case for case in make_cases("pair-first", TOY) if "shallow" in case.name)
     peer = load_peer(Contestant("jostle", 1, {"method": WideTree(build="sah")}))
-    (job,) = peer.ways(case).values()
+    (job,) = peer.variants(case).values()
     assert job.found(job.run(0)).data.tolist() == [True]
     voxels = Voxmap(across=20)
     peer = load_peer(Contestant("jostle", 1, {"method": voxels}))
     assert peer.method is voxels
     with pytest.raises(Unable, match="wide_tree only"):
-        peer.ways(case)
+        peer.variants(case)
     (other,) = (case for case in make_cases("pair-all", TOY) if "deep" in case.name)
-    (job,) = peer.ways(other).values()
+    (job,) = peer.variants(other).values()
     assert job.other_question == "points of contact, no faces"  # never called correct, nor wrong
     assert len(job.found(job.run(0)).data) > 0
     for case in make_cases("n-body", TOY):
-        (job,) = peer.ways(case).values()
+        (job,) = peer.variants(case).values()
         assert bool(job.other_question) == (case.question == "faces")
 
 

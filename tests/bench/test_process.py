@@ -52,7 +52,7 @@ def test_who_does_not_answer_in_time_is_ended(process):
     process.start()
     assert process.ask(("greet", "you"), 60.0)
     begin = time.monotonic()
-    assert process.ask(("sleep", 60.0), 0.3) == Gone("timeout", "no answer within 0 s")
+    assert process.ask(("sleep", 60.0), 0.3) == Gone("timeout", "no answer within 0.3 s")
     assert time.monotonic() - begin < 30.0
     assert not process.running
 

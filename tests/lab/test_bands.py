@@ -10,7 +10,7 @@ from jostle.geometry.pose import translation
 from jostle.interface.traits import no_miss_within
 from jostle.lab import balls, measure
 from jostle.lab.balls import ball_in_both
-from jostle.lab.bands import Band, beside_its_faces
+from jostle.lab.bands import Band, faceting_error
 from jostle.lab.measure import empty_point, measure_point
 from jostle.lab.methods import NamedMethod
 from jostle.lab.papers.voxmap.sized import as_printed
@@ -135,8 +135,8 @@ def test_maps_and_shells_of_chosen_sizes_have_the_band_of_their_voxels_or_none()
 def test_faces_beside_an_analytic_surface_widen_the_band():
     coarse = Mesh(analytic=analytic.Cylinder(1.0, 2.0, 8))
     sagitta = 1.0 - np.cos(np.pi / 8)
-    assert sagitta <= beside_its_faces(coarse) <= 1.5 * sagitta
-    assert beside_its_faces(box()) == 0.0
+    assert sagitta <= faceting_error(coarse) <= 1.5 * sagitta
+    assert faceting_error(box()) == 0.0
     turn = np.pi / 8  # flat side to flat side: the faces are two sagittas apart when the cylinders touch
     poses = np.tile(np.eye(4), (1, 2, 1, 1))
     poses[0, :, :2, :2] = [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]

@@ -82,7 +82,7 @@ def test_who_is_too_slow_is_not_asked_again(in_this_process):
     growing = experiment(lambda value: 0.002 * value, slowest=0.003, rounds=1, frames=5)
     points = LabRun(growing).run().points
     assert [point.run_of("sleepy").status for point in points] == ["ok", "ok", "too slow"]
-    assert points[2].run_of("sleepy").why == "not asked: with fewer it needed more than 0.003 s for a frame"
+    assert points[2].run_of("sleepy").why == "skipped: with fewer it needed more than 0.003 s for a frame"
     assert [point.run_of("quick").status for point in points] == ["ok"] * 3
     patient = LabRun(dataclasses.replace(growing, slowest=None)).run().points
     assert [point.run_of("sleepy").status for point in patient] == ["ok"] * 3

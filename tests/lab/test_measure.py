@@ -19,7 +19,7 @@ from tests.oracle.rows import rows_between
 from tests.tiny import box, tetrahedron
 
 
-def measured(motion, methods, rounds=1, limit=20.0, progress=None):
+def measured(motion, methods, rounds=1, limit=20.0, progress=lambda *_: None):
     point = empty_point("here", motion)
     named = [NamedMethod(type(method).__name__, method) for method in methods]
     measure_point(point, motion, named, rounds, limit, progress)
@@ -172,10 +172,10 @@ def test_a_method_that_fails_crashes_hangs_or_does_not_serve_is_a_row_and_the_ot
     assert "SIGSEGV" in crashes.why
     assert "goodbye" in crashes.why
     assert sleeps.status == "too slow"
-    assert re.fullmatch(r"stopped after \d of 5 frames: it passed its limit of 1.5 s", sleeps.why)
+    assert re.fullmatch(r"stopped after \d of 5 frames: it exceeded its limit of 1.5 s", sleeps.why)
     assert rigid.status == "unsupported"
     assert "trait needs: rigid" in rigid.why
-    assert (slow.status, slow.why) == ("too slow", "stopped while preparing: it passed its limit of 1.5 s")
+    assert (slow.status, slow.why) == ("too slow", "stopped while preparing: it exceeded its limit of 1.5 s")
     for run in point.runs[:-1]:
         assert run.agrees in (None, True)
         assert len(run.frame_seconds) == len(run.contacts) == len(run.counters) < 5
@@ -186,7 +186,7 @@ def test_who_is_slow_says_how_far_it_came_and_who_gets_through_once_is_timed():
     slow, enough = measured(motion, [fakes.Sleeps(seconds=0.4), fakes.Sleeps(seconds=0.05)], rounds=30, limit=1.2).runs
     assert slow.status == "too slow"
     assert 1 <= len(slow.frame_seconds) <= 3
-    assert slow.why == f"stopped after {len(slow.frame_seconds)} of 5 frames: it passed its limit of 1.2 s"
+    assert slow.why == f"stopped after {len(slow.frame_seconds)} of 5 frames: it exceeded its limit of 1.2 s"
     assert (slow.missed, slow.extra) == (0, 0)
     assert (enough.status, enough.why, len(enough.frame_seconds)) == ("ok", "", 5)
     assert 1 <= enough.rounds < 30

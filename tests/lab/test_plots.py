@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from jostle.geometry.pose import translation
 from jostle.lab import plots
-from jostle.lab.appearance import LOOKS, PLOTS, looks_of
+from jostle.lab.appearance import LINE_STYLES, PLOTS, styles_of
 from jostle.lab.plots import draw_experiment
 from jostle.lab.results import ExperimentResult, MethodRun, Point
 from jostle.motion.record import Motion
@@ -129,7 +129,7 @@ def test_a_sweep_over_less_than_a_decade_is_linear_unless_asked_for():
 def test_the_line_is_the_median_and_the_band_ends_at_the_95th_percentile():
     result = sweep()
     axes = figures_of(result)["time_against_parameter"].axes[0]
-    line = next(line for line in axes.get_lines() if line.get_color() == LOOKS["wide_tree"].colour)
+    line = next(line for line in axes.get_lines() if line.get_color() == LINE_STYLES["wide_tree"].colour)
     runs = [point.runs[0] for point in result.points]
     assert np.allclose(line.get_xdata(), [10, 100, 1000])
     assert np.allclose(line.get_ydata(), [1e3 * np.median(run.frame_seconds) for run in runs])
@@ -195,7 +195,7 @@ def test_contacts_stand_below_once_where_methods_agree_and_for_each_where_not():
     assert [line.get_ydata().tolist() for line in agree.axes[1].get_lines()] == [[0, 1, 2, 3, 4, 5]]
     differ = figures_of(single(run_of("wide_tree"), run_of("voxmap", contacts=[9] * 6)))["time_per_frame"]
     colours = {line.get_color(): line.get_ydata().tolist() for line in differ.axes[1].get_lines()}
-    assert colours == {LOOKS["wide_tree"].colour: [0, 1, 2, 3, 4, 5], LOOKS["voxmap"].colour: [9] * 6}
+    assert colours == {LINE_STYLES["wide_tree"].colour: [0, 1, 2, 3, 4, 5], LINE_STYLES["voxmap"].colour: [9] * 6}
 
 
 def test_who_names_no_faces_has_no_line_among_the_contacts():
@@ -213,11 +213,11 @@ def test_the_last_frame_is_drawn_with_what_the_paper_prints():
     axes = figures["last_frame"].axes[0]
     lines = {line.get_color(): line for line in axes.get_lines()}
     last = [1e3 * point.runs[0].frame_seconds[-1] for point in result.points]
-    assert lines[LOOKS["wide_tree"].colour].get_ydata() == pytest.approx(last)
+    assert lines[LINE_STYLES["wide_tree"].colour].get_ydata() == pytest.approx(last)
     printed = next(line for line in axes.get_lines() if line.get_markerfacecolor() == "white")
     assert (list(printed.get_xdata()), list(printed.get_ydata())) == ([10, 100], [5.0, 50.0])  # of values that were run
     words = words_of(figures["last_frame"])
-    assert "brute_force, printed in the paper" in words
+    assert "brute_force, printed" in words
     assert "wide_tree, slope 1.00" in words
 
 
@@ -226,8 +226,8 @@ def test_all_values_stand_in_one_panel_with_their_value_at_the_end_of_the_line()
     lines = figure.axes[0].get_lines()
     assert len(lines) == 6
     dashes = {line.get_color(): line.get_linestyle() for line in lines}
-    assert dashes[LOOKS["wide_tree"].colour] == "-"
-    assert dashes[LOOKS["brute_force"].colour] != "-"
+    assert dashes[LINE_STYLES["wide_tree"].colour] == "-"
+    assert dashes[LINE_STYLES["brute_force"].colour] != "-"
     ends = [text.get_text() for text in figure.axes[0].texts]
     assert sorted(ends) == ["10", "10", "20", "20", "40", "40"]
     assert "monte_carlo: failed at every value" in words_of(figure)
@@ -246,10 +246,10 @@ def test_averages_are_over_all_frames_and_over_those_with_collisions():
         point.runs[1].pairs = [0] * 6
     axes = figures_of(result)["averages"].axes[0]
     drawn = {(line.get_color(), line.get_linestyle()): np.asarray(line.get_ydata()) for line in axes.get_lines()}
-    colour, times = LOOKS["wide_tree"].colour, np.array([point.runs[0].frame_seconds for point in result.points])
+    colour, times = LINE_STYLES["wide_tree"].colour, np.array([point.runs[0].frame_seconds for point in result.points])
     assert drawn[colour, ":"] == pytest.approx(1e3 * times.mean(axis=1))
     assert drawn[colour, "-"] == pytest.approx(1e3 * times[:, 4:].mean(axis=1))
-    assert (LOOKS["brute_force"].colour, "-") not in drawn  # it found no collision
+    assert (LINE_STYLES["brute_force"].colour, "-") not in drawn  # it found no collision
     assert len(drawn) == 3
 
 
@@ -272,13 +272,13 @@ def test_the_slowest_frame_is_drawn_with_the_mean_over_all_frames_methods_side_b
 
 def test_ten_settings_of_one_method_look_different():
     labels = [f"bounding_tree(degree={k})" for k in range(10)]
-    looks = looks_of([*labels, "bounding_tree", "wide_tree"])
-    assert len(set(looks.values())) == 12
-    assert looks["bounding_tree"] == LOOKS["bounding_tree"]
-    assert [label for label in labels if looks[label].colour == LOOKS["wide_tree"].colour] == []
-    few = looks_of(labels[:2])
+    styles = styles_of([*labels, "bounding_tree", "wide_tree"])
+    assert len(set(styles.values())) == 12
+    assert styles["bounding_tree"] == LINE_STYLES["bounding_tree"]
+    assert [label for label in labels if styles[label].colour == LINE_STYLES["wide_tree"].colour] == []
+    few = styles_of(labels[:2])
     assert len({few[label] for label in labels[:2]}) == 2
-    assert all(look.colour not in {each.colour for each in LOOKS.values()} for look in few.values())
+    assert all(style.colour not in {each.colour for each in LINE_STYLES.values()} for style in few.values())
 
 
 def test_values_with_a_panel_of_their_own_are_those_that_are_named():
@@ -311,17 +311,17 @@ def test_counters_are_means_over_the_frames_and_zero_is_shown():
 
 
 def test_a_method_looks_the_same_in_every_experiment_and_unlike_all_others():
-    methods = [*LOOKS, "wide_tree(build='sah')", "wide_tree(leaf=4)", "brute_force(workers=2)", "my_method", "another"]
-    together = looks_of(methods)
+    methods = [*LINE_STYLES, "wide_tree(build='sah')", "wide_tree(leaf=4)", "brute_force(workers=2)", "my_method", "another"]
+    together = styles_of(methods)
     assert len(set(together.values())) == len(methods)
     for method in methods:
-        assert looks_of([method])[method] == together[method]
+        assert styles_of([method])[method] == together[method]
     # Of names that nobody knows some would get the same look by their letters; in one figure they must not.
     strangers = [f"stranger_{k}" for k in range(12)]
-    alone = {looks_of([name])[name] for name in strangers}
-    assert len(alone) < len(strangers) == len(set(looks_of(strangers).values()))
-    colours = [look.colour for look in LOOKS.values()]
-    assert len(set(colours)) == len({look.marker for look in LOOKS.values()}) == len(LOOKS)
+    alone = {styles_of([name])[name] for name in strangers}
+    assert len(alone) < len(strangers) == len(set(styles_of(strangers).values()))
+    colours = [style.colour for style in LINE_STYLES.values()]
+    assert len(set(colours)) == len({style.marker for style in LINE_STYLES.values()}) == len(LINE_STYLES)
     # Grey levels of neighbouring methods may be alike, so nothing rests on colour alone; but no colour vanishes on white.
     for colour in colours:
         red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))

@@ -32,7 +32,7 @@ def a_run(method="wide_tree", seconds=(0.001, 0.002, 0.003, 0.01), **fields):
 
 
 def a_result(name="toy"):
-    slow = MethodRun("brute_force", "too slow", "stopped after 0 of 4 frames: it passed its limit of 1 s")
+    slow = MethodRun("brute_force", "too slow", "stopped after 0 of 4 frames: it exceeded its limit of 1 s")
     verdict = Verdict("kitamura1998", "§1", "a claim, with a comma", "not judged", "a quick run", "70 ms", "3 ms")
     points = [Point(8, 2, 16, 4, [a_run(), slow]), Point("other", 2, 32, 4, [a_run(missed=1, extra=2)])]
     return ExperimentResult(name, "A toy", "faces", points, [verdict], {"cpu": "one"}, True, False, "2020", "jostle lab run toy")

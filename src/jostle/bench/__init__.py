@@ -1,5 +1,5 @@
-"""Measurements of jostle beside the libraries its users would pick instead.
+"""Benchmarks of jostle against the libraries its users would pick instead.
 
-Same meshes, same poses, one thread each, every contestant in a process of its own, rounds interleaved, medians; and what
-each found against an exact reference. Nothing else in jostle imports this package but its command.
+Same meshes, same poses, one thread each, every contestant in its own process, interleaved rounds, medians. Every answer is
+checked against an exact reference.
 """

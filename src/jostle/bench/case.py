@@ -1,15 +1,15 @@
-"""Case: one measurement as arrays. Job: how a contestant does it. Found: its answer.
+"""Case: a measurement as arrays. Job: how a contestant runs it. Found: its answer.
 
-A case is plain data that travels to the process of each contestant, so all of them get bit-equal meshes and poses. A job is
-made inside that process: whatever a library wants its input in (trees, transforms, vectors of its own) is made before the
-clock starts, so that only its work is timed. What it found is turned into arrays after the clock has stopped.
+A case is plain data that is sent to the process of each contestant, so all get bit-equal meshes and poses. The job is made
+there: trees, transforms and the library's own vectors are built before the clock starts, and its answer is turned into arrays
+after the clock has stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,19 +36,19 @@ class Case:
     Parameters
     ----------
     scenario : str
-        One of `scenarios.SCENARIOS`: what is timed.
+        One of `scenarios.SCENARIOS`.
     name : str
-        Which of the scenario's cases it is, in words.
+        The case within its scenario.
     question : str
-        One of `QUESTIONS`: what is compared with the reference.
+        One of `QUESTIONS`.
     meshes : tuple of (vertices (n,3), faces (m,3))
     mesh_of_body : tuple of int
         The mesh of each body; bodies may share one.
     poses : (frames, bodies, 4, 4)
-        Call k of a round uses frame k modulo the number of frames. `batch-poses` has one frame of many poses instead:
-        there the first axis is the batch. `continuous` has one frame too: there it is the start and the end of a step.
+        Call k of a round uses frame k modulo the number of frames. `batch-poses` and `continuous` have one frame: there the
+        first axis is the batch, or the start and the end of the step.
     deformed : tuple of tuple of (n,3), optional
-        For each frame the vertices of each body (then the poses are identities).
+        The vertices of each body in each frame; the poses are then identities.
     """
 
     scenario: str
@@ -72,11 +72,11 @@ class Case:
         return self.scenario == "self"
 
     def mesh(self, body: int) -> tuple[Floats, Ints]:
-        """Vertices and faces of a body as it was made."""
+        """Vertices and faces of a body, undeformed."""
         return self.meshes[self.mesh_of_body[body]]
 
     def local_vertices(self, body: int, frame: int) -> Floats:
-        """(n,3) the vertices of a body in one frame, before its pose."""
+        """(n,3) the vertices of a body in one frame, in body coordinates."""
         return self.mesh(body)[0] if self.deformed is None else self.deformed[frame][body]
 
 
@@ -84,8 +84,8 @@ class Case:
 class Found:
     """An answer as arrays.
 
-    `kind` says which: "rows" (k,4) of body_a, body_b, face_a, face_b; "loose-rows" (k,2), face pairs whose bodies are not
-    told; "bodies" (k,2); "flags" (n,) bool; "value", one number.
+    `kind` is "rows" (k,4) of body_a, body_b, face_a, face_b; "loose-rows" (k,2), face pairs without their bodies; "bodies"
+    (k,2); "flags" (n,) bool; or "value", one number.
     """
 
     kind: str
@@ -93,7 +93,7 @@ class Found:
 
     @staticmethod
     def rows(face_a: Any, face_b: Any, body_a: Any = 0, body_b: Any = 1) -> Found:
-        """Make rows of columns, or of one body number for all."""
+        """Make rows from columns; a body may be one number for all."""
         first = np.asarray(face_a, np.int64).reshape(-1)
         table = np.empty((len(first), 4), np.int64)
         for column, values in enumerate((body_a, body_b, first, face_b)):
@@ -102,29 +102,29 @@ class Found:
 
     @staticmethod
     def flag(touches: bool) -> Found:
-        """Make an answer of one yes or no."""
+        """Make a single flag."""
         return Found("flags", np.array([touches], bool))
 
     @staticmethod
     def value(number: float) -> Found:
-        """Make an answer of one number."""
+        """Make a single value."""
         return Found("value", np.array([number], np.float64))
 
 
 @dataclass
 class Job:
-    """One variant of how a contestant does a case."""
+    """One variant of a case, ready to be timed."""
 
-    run: Callable[[int], Any]  # given the frame; this is what is timed
-    found: Callable[[Any], Found]  # given what `run` returned; not timed
-    note: str = ""  # what to know about this way
-    other_question: str = ""  # not empty: it answers this instead of the case's question, and is never called correct
-    keeps: Any = None  # what must live as long as the job, where a library does not hold it
+    run: Callable[[int], Any]  # takes the frame; timed
+    found: Callable[[Any], Found]  # takes the result of `run`; not timed
+    note: str = ""  # shown in the table
+    other_question: str = ""  # what it answers instead of the case's question; such an answer never counts as correct
+    keeps: Any = None  # objects that must outlive the job because the library does not hold them
 
 
 @dataclass
 class Contestant:
-    """A contestant: a peer's name, and its number of threads."""
+    """A peer's name and its number of threads."""
 
     peer: str
     threads: int = 1
@@ -132,13 +132,21 @@ class Contestant:
 
     @property
     def label(self) -> str:
-        """Its name in tables."""
+        """The name in tables."""
         return self.peer if self.threads == 1 else f"{self.peer}, {self.threads} threads"
 
 
-class Peer(Protocol):
-    """A library, in its own process."""
+class Peer:
+    """A library; a method named after each scenario prepares its jobs."""
 
-    def ways(self, case: Case) -> dict[str, Job]:
-        """Prepare every variant of the case worth timing, by name; raise `Unable` if there is none."""
-        ...
+    unable: ClassVar[Mapping[str, str]] = {}  # the reason, by scenario
+
+    def variants(self, case: Case) -> dict[str, Job]:
+        """Prepare each variant worth timing, by name; raise `Unable` if there is none."""
+        if case.scenario in self.unable:
+            raise Unable(self.unable[case.scenario])
+        return self._jobs(case)
+
+    def _jobs(self, case: Case, *settings: str) -> dict[str, Job]:
+        jobs: dict[str, Job] = getattr(self, "_" + case.scenario.replace("-", "_"))(case, *settings)
+        return jobs

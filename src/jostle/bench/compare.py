@@ -1,4 +1,4 @@
-"""Compare a contestant's answer with the reference: what is missed, and what is wrong."""
+"""Compare a contestant's answer with the reference."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from jostle.bench.case import Case, Found
 
 SAME_DISTANCE = 1e-9  # in the units of the meshes, which are about 2 large
-SAME_TIME = 1e-4  # of the step, early; a time that is late by more than a rounding is wrong, however little
+SAME_TIME = 1e-4  # of the step, early; a late time is always wrong
 LATE = 1e-9  # the reference itself is early by up to this
 
 
 @dataclass(frozen=True)
 class Check:
-    """The comparison of one frame, or the sum of several. Counts are -1 if there is nothing to count."""
+    """The comparison of one frame, or the sum of several; uncounted fields are -1."""
 
     found: float  # rows, body pairs, touching poses, or the distance
     expected: float
@@ -25,7 +25,7 @@ class Check:
     extra: int
     error: float = 0.0  # of a distance or a time
     allowed: float = SAME_DISTANCE  # the largest error of a right answer
-    loose: bool = False  # rows compared without their bodies, which were not told
+    loose: bool = False  # rows compared without their bodies, which the peer does not name
 
     @property
     def correct(self) -> bool:
@@ -37,25 +37,25 @@ def compare(case: Case, found: Found, truth: Found) -> Check:
     """Compare an answer with the reference."""
     if case.question in ("distance", "time"):
         answer, expected = float(found.data[0]), float(truth.data[0])
-        error = 0.0 if answer == expected else abs(answer - expected)  # of two infinities there is no difference
+        error = 0.0 if answer == expected else abs(answer - expected)  # inf - inf is nan
         allowed = SAME_DISTANCE if case.question == "distance" else LATE if answer > expected else SAME_TIME
         return Check(answer, expected, -1, -1, error if error == error else np.inf, allowed)
     if case.question == "any" or found.kind == "flags":
         true = truth.data.astype(bool) if truth.kind == "flags" else np.array([len(truth.data) > 0])
-        told = found.data.astype(bool)
-        if told.shape != true.shape:
-            raise ValueError(f"{told.shape} answers came for {true.shape} questions")
-        return Check(int(told.sum()), int(true.sum()), int((true & ~told).sum()), int((told & ~true).sum()))
+        reported = found.data.astype(bool)
+        if reported.shape != true.shape:
+            raise ValueError(f"{reported.shape} answers came for {true.shape} questions")
+        return Check(int(reported.sum()), int(true.sum()), int((true & ~reported).sum()), int((reported & ~true).sum()))
     if case.question == "bodies":
-        return _of_rows(_each_once(_body_pairs(found)), _each_once(truth.data[:, :2]))
+        return _compare_rows(np.unique(np.sort(found.data[:, :2], axis=1), axis=0), np.unique(truth.data[:, :2], axis=0))
     if found.kind == "loose-rows":
-        check = _of_rows(np.sort(found.data, axis=1), np.sort(truth.data[:, 2:], axis=1))
+        check = _compare_rows(np.sort(found.data, axis=1), np.sort(truth.data[:, 2:], axis=1))
         return replace(check, loose=True)
-    return _of_rows(_ordered(found.data), truth.data)
+    return _compare_rows(_ordered(found.data), truth.data)
 
 
 def total(checks: list[Check]) -> Check | None:
-    """Sum the checks of several frames; of distances and times keep the worst."""
+    """Sum the checks of several frames; distances and times keep the worst."""
     if not checks:
         return None
     if checks[0].missed < 0:
@@ -65,23 +65,15 @@ def total(checks: list[Check]) -> Check | None:
     return Check(found, expected, int(missed), int(extra), loose=checks[0].loose)
 
 
-def _body_pairs(found: Found) -> NDArray[Any]:
-    return np.sort(found.data[:, :2], axis=1)
-
-
-def _each_once(rows: NDArray[Any]) -> NDArray[Any]:
-    return np.unique(rows, axis=0)
-
-
 def _ordered(rows: NDArray[Any]) -> NDArray[Any]:
-    """Put the lower body, or the lower face of one body, first, as the reference does."""
+    """Order rows as the reference does: lower body first, then lower face."""
     rows = np.array(rows, np.int64)
     swap = (rows[:, 0] > rows[:, 1]) | ((rows[:, 0] == rows[:, 1]) & (rows[:, 2] > rows[:, 3]))
     rows[swap] = rows[swap][:, [1, 0, 3, 2]]
     return rows
 
 
-def _of_rows(found: NDArray[Any], true: NDArray[Any]) -> Check:
+def _compare_rows(found: NDArray[Any], true: NDArray[Any]) -> Check:
     """Compare rows as multisets: a row reported twice is one extra."""
     both = np.vstack([found, true]).astype(np.int64)
     _, inverse = np.unique(both, axis=0, return_inverse=True)

@@ -1,4 +1,4 @@
-"""The machine of a measurement: processor, system, versions."""
+"""The machine that measured: processor, system, versions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Check that a script that starts processes does not start them again when they import it.
+"""Check that a script that starts processes has a main guard.
 
-Python's way to start a fresh process imports the main script there. A script whose work does not stand under a guard,
-`if __name__ == "__main__":`, would do it all again in every process; Python stops that with a page of its own words, written by
-processes whose output nobody reads.
+A spawned process imports the main script. Without `if __name__ == "__main__":` it would repeat the script's work; Python
+stops that with a long message, printed by processes whose output nobody reads.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from jostle.errors import InputError
 
 
 def check_main_guard() -> None:
-    """Raise `InputError` if the main script would repeat its work in each process it starts."""
+    """Raise `InputError` if each spawned process would repeat the main script's work."""
     file = getattr(sys.modules.get("__main__"), "__file__", None)
     frame: FrameType | None = sys._getframe()
     while frame is not None and not (frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"):
         frame = frame.f_back
     if file is None or frame is None or frame.f_code.co_filename != file:
-        return  # typed in, or another file than the one that is imported again
+        return  # interactive, or not the file that is imported again
     line = _line_without_guard(Path(file), frame.f_lineno)
     if line is not None:
         raise InputError(
@@ -32,7 +31,7 @@ def check_main_guard() -> None:
 
 
 def _line_without_guard(file: Path, line: int) -> int | None:
-    """Return the first line of the running statement, unless it tests `__name__`."""
+    """Return the first line of the running statement; None if it tests `__name__`."""
     try:
         statements = ast.parse(file.read_text(encoding="utf-8")).body
     except (OSError, SyntaxError, ValueError):

@@ -1,6 +1,6 @@
-"""Benchmark results as a page: machine, versions, command, ratios, and every peer.
+"""Benchmark results as Markdown: machine, versions, ratios, every contestant.
 
-`docs/benchmarks.md` has these tables as they were written by one run, so that no figure there was typed by hand.
+`docs/benchmarks.md` holds these tables as one run wrote them; none of its numbers was typed by hand.
 """
 
 from __future__ import annotations
@@ -32,19 +32,14 @@ def _ratios(result: Result) -> list[str]:
         "| scenario | case | threads | jostle ms | best correct peer | its ms | times as fast |",
         "|---|---|--:|--:|---|--:|--:|",
     ]
-    for case in result.cases:
-        for row in case.rows:
-            if row.is_jostle:
-                lines.append(_ratio(case, row))
-    return lines
+    return lines + [_ratio(case, row) for case in result.cases for row in case.rows if row.is_jostle]
 
 
 def _ratio(case: CaseResult, row: Row) -> str:
     best, ratio = case.best_peer(), case.ratio(row)
-    peer, its = ("none", "") if best is None else (f"{best.contestant.peer} ({best.way})", as_cells(best)[2])
+    peer, its = ("none", "") if best is None else (f"{best.contestant.peer} ({best.variant})", as_cells(best)[2])
     times = "" if ratio is None else f"**{ratio:.2f}**"
-    cells = [case.scenario, case.name, str(row.contestant.threads), as_cells(row)[2], peer, its, times]
-    return _line(cells)
+    return _line([case.scenario, case.name, str(row.contestant.threads), as_cells(row)[2], peer, its, times])
 
 
 def _every_row(result: Result) -> list[str]:

@@ -1,9 +1,9 @@
-"""A server in its own process: the owner's handle (`ServerProcess`), and what runs there (`serve`).
+"""A server in its own process: the owner's handle and the process itself.
 
-The process is started fresh, never forked, with one thread everywhere: variables for OpenMP and the BLAS libraries, and its
-affinity set to as many processors as it may use, which is what schedulers without a setting look at. A message in, an answer
-out, over a pipe; what it prints goes to a file. A process that dies or hangs is an answer, too (`Gone`, with words), never an
-exception; Ctrl-C is for the owner alone. `jostle bench` runs other libraries this way, `jostle lab` runs methods.
+The process is spawned, never forked, and single-threaded: environment variables limit OpenMP and the BLAS libraries, and CPU
+affinity limits schedulers without a setting. Messages and answers go over a pipe; output goes to a file. A process that dies
+or hangs is the answer `Gone`, never an exception, and only the owner sees Ctrl-C. `jostle bench` runs other libraries and bad
+input in such processes, `jostle lab` runs methods.
 """
 
 from __future__ import annotations
@@ -27,45 +27,53 @@ from jostle.bench.main_guard import check_main_guard
 SINGLE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "IGL_NUM_THREADS"), "1"
 )
-LISTEN_SECONDS = 0.1  # how often the owner looks up while it waits, so that Ctrl-C is heard on every system
+LISTEN_SECONDS = 0.1  # polling interval of the owner: keeps Ctrl-C working on every system
 END_SECONDS = 2.0
 
 Server = Callable[..., Any]
-"""Called with a verb and its arguments; returns the answer. It must not raise."""
+"""Takes a verb and its arguments and returns the answer; must not raise."""
 
 
 @dataclass(frozen=True)
 class Gone:
-    """Returned instead of an answer: the process is gone. `status` is "crashed" or "timeout"."""
+    """Returned instead of an answer; `status` is "crashed" or "timeout"."""
 
     status: str
     why: str
 
 
 class ServerProcess:
-    """The handle of a process; `start` starts it, also again after it is gone.
+    """The handle of a process; `start` also restarts one that is gone.
 
     Parameters
     ----------
     make_server : callable that can be pickled
         Called with `arguments` in the new process; returns the `Server`.
     name : str
-        Of the process, for people who look at it.
+        Of the process, for process listings.
     processors : tuple of int
-        On which it may run; () for any.
+        Those it may run on; () for any.
+    daemon : bool
+        Daemons end with their owner, but cannot have children.
     """
 
     def __init__(
-        self, make_server: Callable[..., Server], arguments: tuple[Any, ...], name: str, processors: tuple[int, ...] = ()
+        self,
+        make_server: Callable[..., Server],
+        arguments: tuple[Any, ...],
+        name: str,
+        processors: tuple[int, ...] = (),
+        daemon: bool = True,
     ) -> None:
-        self._make_server, self._arguments, self._name, self._processors = make_server, arguments, name, processors
+        self._make_server, self._arguments, self._processors = make_server, arguments, processors
+        self._name, self._daemon = name, daemon
         self._process: Any = None
         self._pipe: Connection[Any, Any] | None = None
         self._messages: Path | None = None
 
     @property
     def running(self) -> bool:
-        """Whether it was started and is not known to be gone."""
+        """Whether the process was started and is not known to be gone."""
         return self._process is not None
 
     def start(self) -> None:
@@ -77,13 +85,13 @@ class ServerProcess:
         os.close(handle)
         self._messages = Path(file)
         arguments = (self._make_server, self._arguments, theirs, file, self._processors)
-        self._process = context.Process(target=serve, args=arguments, name=self._name, daemon=True)
-        with _environment(SINGLE_THREAD), _interrupts_held_back():
+        self._process = context.Process(target=serve, args=arguments, name=self._name, daemon=self._daemon)
+        with _environment(SINGLE_THREAD), _interrupts_blocked():
             self._process.start()
         theirs.close()
 
     def ask(self, message: tuple[Any, ...], timeout: float) -> Any:
-        """Send a verb with arguments and return the answer, or `Gone`; a process that times out is ended."""
+        """Send a verb with arguments; return the answer, or `Gone` after ending it."""
         if self._process is None or self._pipe is None:
             return Gone("crashed", "its process is gone")
         end = time.monotonic() + timeout
@@ -92,13 +100,13 @@ class ServerProcess:
             while not self._pipe.poll(min(LISTEN_SECONDS, max(0.0, end - time.monotonic()))):
                 if time.monotonic() > end:
                     self.end()
-                    return Gone("timeout", f"no answer within {timeout:.0f} s")
+                    return Gone("timeout", f"no answer within {timeout:g} s")
             return self._pipe.recv()
         except (EOFError, OSError):
-            return self._epitaph()
+            return self._cause_of_death()
 
-    def _epitaph(self) -> Gone:
-        """Return how the process died, with the last line it wrote."""
+    def _cause_of_death(self) -> Gone:
+        """Return how the process died, with its last line of output."""
         self._process.join(END_SECONDS)
         code = self._process.exitcode
         how = f"its process ended with code {code}"
@@ -123,15 +131,13 @@ class ServerProcess:
 
 
 def processors_to_time_on() -> tuple[int, ...]:
-    """Return the processors to choose from, or () if the system has no affinity."""
-    if hasattr(os, "sched_getaffinity"):
-        return tuple(sorted(os.sched_getaffinity(0)))
-    return ()
+    """Return the usable processors, or () if the system has no affinity."""
+    return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else ()
 
 
 @contextlib.contextmanager
 def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set environment variables for a process about to start; they are read before our code runs."""
+    """Set environment variables for a process about to start."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -145,17 +151,17 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Block SIGINT for a new process: a Ctrl-C before it can ignore it would end it."""
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT until a new process ignores it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # the first process would start it now, and that lets SIGINT through again
+    resource_tracker.ensure_running()  # starting it with the first process would unblock SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)  # a Ctrl-C that came meanwhile is heard here
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)  # delivers a Ctrl-C that came meanwhile
 
 
 # ---------------------------------------------------------------------- inside the process
@@ -168,9 +174,9 @@ def serve(
     messages: str,
     processors: tuple[int, ...],
 ) -> None:
-    """Be the process of a server until the pipe is closed."""
+    """Run a server until the pipe is closed; the target of the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ["JOSTLE_QUIET"] = "1"  # the last line of what it prints is told as the reason of its death
+    os.environ["JOSTLE_QUIET"] = "1"  # the last line of its output is the reported cause of death
     with Path(messages).open("a") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)

@@ -1,8 +1,8 @@
-"""The exact answers that contestants are checked against, found without any tree.
+"""The exact answers that contestants are checked against, computed without trees.
 
-Face pairs: the boxes of all faces in a uniform grid, then jostle's exact triangle test on the world vertices of the
-convention. Distances: the oracle of `brute_force` on the faces that can matter, judged by a first upper bound. The grid, the
-exact test and the oracle have tests of their own against rational arithmetic. It takes 0.02 to 0.2 s for a pair of blobs.
+Face pairs: a uniform grid over the boxes of all faces, then jostle's exact triangle test on world vertices. Distances: the
+search of `brute_force` over the faces within a first upper bound. The grid, the exact test and the search are themselves
+tested against rational arithmetic. A pair of blobs takes 0.02 to 0.2 s.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle._types import Floats, Ints
-from jostle.bench.case import Case, Found, Job
+from jostle._types import Floats, Ints, Longs
+from jostle.bench.case import Case, Found, Job, Peer
 from jostle.bench.reference_time import first_time
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.broad_phase.volumes import Volumes
@@ -23,20 +23,16 @@ from jostle.kernels.jit import kernel
 from jostle.methods.brute_force.closest_faces import find_closest_faces
 from jostle.shapes.mesh import Mesh
 
-Rows = NDArray[np.int64]
 
+class Reference(Peer):
+    """The reference as a contestant, so that it runs in its own process."""
 
-class Reference:
-    """The reference, as a contestant, so that it runs in a process like theirs."""
-
-    def ways(self, case: Case) -> dict[str, Job]:
-        """Return the one exact variant."""
-
+    def _jobs(self, case: Case, *_settings: str) -> dict[str, Job]:
         return {"exact": Job(lambda frame: exact_answer(case, frame), lambda answer: answer)}
 
 
 def exact_answer(case: Case, frame: int) -> Found:
-    """Return the truth of one frame: rows of faces or bodies, flags for yes or no, or a value."""
+    """Return the truth of one frame: face rows, flags or a value."""
     if case.question == "distance":
         return Found.value(_distance(case, frame))
     if case.question == "time":
@@ -55,11 +51,8 @@ def _keep_touching(vertices: Floats, faces: Ints, face_a: Ints, face_b: Ints, to
         touching[k] = faces_touch(vertices, faces, face_a[k], vertices, faces, face_b[k]) != 0
 
 
-def _touching(case: Case, frame: int, poses: Floats) -> Rows:
-    """Return sorted (k,4) body_a, body_b, face_a, face_b of all touching faces.
-
-    Of different bodies, or of one body for `self`.
-    """
+def _touching(case: Case, frame: int, poses: Floats) -> Longs:
+    """Return sorted (k,4) body_a, body_b, face_a, face_b of all touching faces."""
     count = len(case.mesh_of_body)
     placed = [transform_points(poses[body], case.local_vertices(body, frame)) for body in range(count)]
     faces = [case.mesh(body)[1] for body in range(count)]
@@ -76,7 +69,7 @@ def _touching(case: Case, frame: int, poses: Floats) -> Rows:
     pairs = UniformGrid().start(len(all_faces)).find(Volumes(lower, upper))
     a, b = pairs.body_a.astype(np.int64), pairs.body_b.astype(np.int64)
     if case.itself:
-        welded = Mesh(*case.mesh(0)).welded_faces  # of the mesh as it was made: deforming joins nothing
+        welded = Mesh(*case.mesh(0)).welded_faces  # of the undeformed mesh: deforming welds nothing
         wanted = ~(welded[a][:, :, None] == welded[b][:, None, :]).any(axis=(1, 2))
     else:
         wanted = body[a] != body[b]
@@ -88,8 +81,8 @@ def _touching(case: Case, frame: int, poses: Floats) -> Rows:
     return rows[np.lexsort(rows.T[::-1])]
 
 
-def _faces_in_common_box(placed: list[Floats], faces: list[Ints]) -> list[NDArray[np.int64]]:
-    """Return each body's faces that reach into the box both share: no other can touch."""
+def _faces_in_common_box(placed: list[Floats], faces: list[Ints]) -> list[Longs]:
+    """Return each body's faces that reach into the intersection of both boxes."""
     boxes = [face_boxes(read_only_view(v), read_only_view(f)) for v, f in zip(placed, faces, strict=True)]
     lower = np.maximum(*(each[0].min(axis=0) for each in boxes))
     upper = np.minimum(*(each[1].max(axis=0) for each in boxes))
@@ -97,7 +90,7 @@ def _faces_in_common_box(placed: list[Floats], faces: list[Ints]) -> list[NDArra
 
 
 def _distance(case: Case, frame: int) -> float:
-    """The distance of two bodies."""
+    """Return the distance of two bodies."""
     placed = [transform_points(case.poses[frame, body], case.mesh(body)[0]) for body in range(2)]
     faces = [case.mesh(body)[1] for body in range(2)]
     bound = _some_distance(placed[0], placed[1])
@@ -112,7 +105,7 @@ def _distance(case: Case, frame: int) -> float:
 
 
 def _some_distance(points_a: Floats, points_b: Floats) -> float:
-    """Return the distance of two close vertices: each in turn moves to the nearest of the other body."""
+    """Return an upper bound of the distance by alternating nearest vertices."""
     a = points_a[np.argmin(np.linalg.norm(points_a - points_b.mean(axis=0), axis=1))]
     best = np.inf
     while True:

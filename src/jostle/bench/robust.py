@@ -1,28 +1,22 @@
 """`jostle bench robust`: bad and extreme input, each case in its own process.
 
-The table of what well-known libraries do with such input (python-fcl 0.7, coal 3.0, MeshLib 3.1, libigl 2.6, VTK 9.7, IPC Toolkit
-1.6, trimesh 5.2, open3d 0.20, as measured on one machine) stands beside what came from jostle. Each process is started fresh; it
-first answers a harmless question, so that compiling and loading kernels is outside the time limit of its case. What it prints goes
-to a file, of which a crash shows the last line.
+The table sets jostle beside what other libraries do with such input (python-fcl 0.7, coal 3.0, MeshLib 3.1, libigl 2.6, VTK 9.7,
+IPC Toolkit 1.6, trimesh 5.2, open3d 0.20, measured on one machine). Each fresh process first answers a harmless question, so
+compiling and loading kernels does not count against the time limit of its case.
 """
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import os
-import signal
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from multiprocessing.connection import Connection
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jostle
 from jostle.bench import robust_answered as answered
 from jostle.bench import robust_refused as refused
+from jostle.bench.process import Gone, ServerProcess
 from jostle.bench.robust_refused import BOX, Answer
 
 if TYPE_CHECKING:
@@ -30,32 +24,28 @@ if TYPE_CHECKING:
 
 LIMIT_SECONDS = 60.0  # for one case; each takes less than a second
 READY_SECONDS = 600.0  # for starting its process, which may have to compile
-LISTEN_SECONDS = 0.1  # how often to look up while waiting, so that Ctrl-C is heard on every system
 NOT_TRIED = "not tried"
 
 
 @dataclass(frozen=True)
 class Case:
-    """One kind of input: the required outcome, what other libraries do, and how it is tried."""
+    """One kind of input: the required outcome, what other libraries do, and the test."""
 
     name: str
     expected: str
-    peers: str  # what was seen of other libraries; NOT_TRIED where nobody looked
-    run: Callable[[], Answer]  # at module level: it travels to its process by name
+    peers: str  # what other libraries do, or NOT_TRIED
+    run: Callable[[], Answer]  # at module level, so that it can be pickled
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a case.
-
-    `status` is "ok", "wrong" (an answer, but not the right one), "failed" (raised), "crashed" or "hung".
-    """
+    """The outcome of a case: "ok", "wrong", "failed" (raised), "crashed" or "hung"."""
 
     name: str
     status: str
     expected: str
     came: str
-    seconds: float | None  # of the case alone; None when it did not end
+    seconds: float | None  # of the case alone; None if it did not end
     peers: str
 
     @property
@@ -65,7 +55,7 @@ class Outcome:
 
 
 _REFUSED = "an error that names the place"
-_EXACT = "all face pairs, as counted on whole numbers"
+_EXACT = "all face pairs, as counted in integers"
 
 CASES: tuple[Case, ...] = (
     Case("one NaN vertex", _REFUSED, "FCL and coal count wrongly, differently each time; trimesh says free", refused.nan_vertex),
@@ -87,13 +77,13 @@ CASES: tuple[Case, ...] = (
     Case(
         "wrong vertices for a deforming body", "refused, the body stays as it was", NOT_TRIED, refused.deforming_by_wrong_vertices
     ),
-    Case("coplanar overlap", f"{_EXACT}; touching", "MeshLib finds none", answered.coplanar_overlap),
+    Case("coplanar overlap", f"{_EXACT}; touching", "MeshLib finds none", partial(answered.coplanar_plates, 0.0)),
     Case("a vertex touches a vertex", f"{_EXACT}; touching", "MeshLib finds none", answered.vertex_touch),
     Case("an edge touches an edge", f"{_EXACT}; touching", "MeshLib finds none", answered.edge_touch),
-    Case("an offset of 1e7", _EXACT, "MeshLib finds none, VTK two thirds", answered.offset_of_ten_million),
-    Case("coplanar overlap at 1e7", f"{_EXACT}; touching", NOT_TRIED, answered.coplanar_overlap_far_away),
-    Case("a scale of 1e-9", _EXACT, "coal reports 1,414,325 pairs where there are 144", answered.scale_of_a_billionth),
-    Case("coordinates of 1e28", _EXACT, NOT_TRIED, answered.huge_coordinates),
+    Case("an offset of 1e7", _EXACT, "MeshLib finds none, VTK two thirds", partial(answered.crossing_plates, 1.0, 1e7)),
+    Case("coplanar overlap at 1e7", f"{_EXACT}; touching", NOT_TRIED, partial(answered.coplanar_plates, 1e7)),
+    Case("a scale of 1e-9", _EXACT, "coal reports 1,414,325 pairs where there are 144", partial(answered.crossing_plates, 1e-9)),
+    Case("coordinates of 1e28", _EXACT, NOT_TRIED, partial(answered.crossing_plates, 1e28)),
     Case(
         "a convex mesh stays a surface",
         "free inside; the one face it is pushed through outside",
@@ -121,7 +111,7 @@ CASES: tuple[Case, ...] = (
     Case("a forked world", "the child answers the same", NOT_TRIED, answered.forked_world),
     Case(
         "two threads on one world",
-        "the second is told so (BusyError)",
+        "a BusyError for the second",
         "asked for: FCL does not state what threads may do",
         answered.two_threads,
     ),
@@ -130,75 +120,43 @@ CASES: tuple[Case, ...] = (
 
 def run_case(case: Case, limit: float = LIMIT_SECONDS, ready: float = READY_SECONDS) -> Outcome:
     """Run one case in its own process; a process that dies or hangs is an outcome too."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    handle, name = tempfile.mkstemp(prefix="jostle-robust-", suffix=".txt")
-    os.close(handle)
-    # Not a daemon: a case may have a child of its own.
-    process = context.Process(target=_serve, args=(case.run, theirs, name), name=f"robust: {case.name}")
+    process = ServerProcess(_Server, (case.run,), f"robust: {case.name}", daemon=False)  # a case may fork
     process.start()
-    theirs.close()
     try:
-        status, came, seconds = _listen(ours, process, Path(name), limit, ready)
+        answer = process.ask(("warm_up",), ready)
+        if answer is None:
+            answer = process.ask(("run",), limit)
     finally:
-        process.kill()
-        process.join()
-        ours.close()
-        Path(name).unlink(missing_ok=True)
+        process.end()
+    if isinstance(answer, Gone):
+        answer = "hung" if answer.status == "timeout" else "crashed", answer.why, None
+    status, came, seconds = answer
     return Outcome(case.name, status, case.expected, came, seconds, case.peers)
 
 
-def _listen(pipe: Connection[Any, Any], process: Any, messages: Path, limit: float, ready: float) -> tuple[str, str, float | None]:
-    """Wait for "ready" and then for the answer; return status, outcome and seconds."""
-    try:
-        for what, allowed in (("start", ready), ("answer", limit)):
-            end = time.monotonic() + allowed
-            while not pipe.poll(LISTEN_SECONDS):
-                if time.monotonic() > end:
-                    return "hung", f"no {what} within {allowed:g} s", None
-            message = pipe.recv()
-            if what == "start" and message != "ready":
-                break  # it could not even start: that is its answer
-    except (EOFError, OSError):
-        return "crashed", _epitaph(process, messages), None
-    status, came, seconds = message
-    return status, came, seconds
+class _Server:
+    """Runs one case, after a call that loads the kernels."""
 
+    def __init__(self, run: Callable[[], Answer]) -> None:
+        self._run = run
 
-def _epitaph(process: Any, messages: Path) -> str:
-    """Return how a process died, with the last line it wrote."""
-    process.join(2.0)
-    code = process.exitcode
-    how = f"its process ended with code {code}"
-    if code is not None and code < 0:
-        with contextlib.suppress(ValueError):
-            how = f"its process died of {signal.Signals(-code).name}"
-    lines = messages.read_text(errors="replace").strip().splitlines()
-    return how + (f": {lines[-1][:200]}" if lines else "")
-
-
-def _serve(run: Callable[[], Answer], pipe: Connection[Any, Any], messages: str) -> None:
-    """Be the process of a case."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the bench alone
-    with Path(messages).open("a") as file:
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
-    begin = time.perf_counter()
-    try:
-        jostle.collide(BOX, BOX, solid=True)
-        pipe.send("ready")
+    def __call__(self, verb: str) -> tuple[str, str, float] | None:
         begin = time.perf_counter()
-        answer = run()
-        pipe.send(("ok" if answer.ok else "wrong", answer.came, time.perf_counter() - begin))
-    except Exception as error:
-        pipe.send(("failed", f"{type(error).__name__}: {error}"[:300], time.perf_counter() - begin))
+        try:
+            if verb == "warm_up":
+                jostle.collide(BOX, BOX, solid=True)
+                return None
+            answer = self._run()
+            return "ok" if answer.ok else "wrong", answer.came, time.perf_counter() - begin
+        except Exception as error:
+            return "failed", f"{type(error).__name__}: {error}"[:300], time.perf_counter() - begin
 
 
 # ---------------------------------------------------------------------- for people and for programs
 
 
 def print_outcomes(console: Console, outcomes: list[Outcome]) -> None:
-    """Print the table, and a last line that counts."""
+    """Print the table and a closing line."""
     from rich.markup import escape
     from rich.table import Table
 

@@ -1,8 +1,7 @@
-"""Cases of `jostle bench robust`, part 1: input that must be refused without a trace.
+"""Cases of `jostle bench robust`, part 1: input that must be refused.
 
-Each case is a function without arguments that puts one kind of bad input to jostle and returns an `Answer`: whether what came is
-what had to come, and what came, in words. They are module-level functions so that they travel by name to the process in which
-each of them runs.
+Each case is a function without arguments that feeds jostle one kind of bad input, checks that nothing changed, and returns an
+`Answer`. Cases are module-level functions because they are pickled by name for the process that runs them.
 """
 
 from __future__ import annotations
@@ -25,23 +24,23 @@ from jostle.shapes.save import save
 
 Rows = set[tuple[int, int]]
 Action = Callable[[], Any]
-BOX = build.box((1.0, 1.0, 1.0), (0.5, 0.5, 0.5))  # the unit cube on the origin; its corners are whole numbers
+BOX = build.box((1.0, 1.0, 1.0), (0.5, 0.5, 0.5))  # the unit cube with a corner at the origin; coordinates are integers
 
 
 class Answer(NamedTuple):
-    """The outcome of a case in words, and whether it is the required one."""
+    """Whether the outcome of a case is the required one, and the outcome in words."""
 
     ok: bool
     came: str
 
 
 def rows_of(report: Report) -> Rows:
-    """The face pairs of a report."""
+    """Return the face pairs of a report."""
     return set(zip(report.contacts.face_a.tolist(), report.contacts.face_b.tolist(), strict=True))
 
 
 def refuses(*tries: tuple[str, Action], unchanged: Callable[[], bool] = lambda: True) -> Answer:
-    """Check that every action raises an InputError with the given words, and that `unchanged` holds."""
+    """Check that every action raises an InputError with its words and changes nothing."""
     sentences = []
     for words, action in tries:
         try:
@@ -59,17 +58,14 @@ def refuses(*tries: tuple[str, Action], unchanged: Callable[[], bool] = lambda: 
 
 
 def with_entry(array: NDArray[Any], index: tuple[int, ...], value: float) -> NDArray[Any]:
-    """A copy of an array with one entry changed."""
+    """Return a copy of an array with one entry changed."""
     changed = np.array(array, dtype=np.result_type(array, type(value)))
     changed[index] = value
     return changed
 
 
 def refuses_meshes(*meshes: tuple[str, Any, Any]) -> Answer:
-    """Check that meshes (words, vertices, faces) are refused and the world stays as it was.
-
-    It has one body, and can add one more that touches it.
-    """
+    """Check that meshes (words, vertices, faces) are refused without a trace."""
     world = jostle.World()
     world.add(BOX, name="good")
 
@@ -106,7 +102,7 @@ def index_out_of_range() -> Answer:
 
 
 def index_minus_one() -> Answer:
-    """A face names vertex -1, which Python would take for the last."""
+    """A face names vertex -1, which Python would read as the last."""
     return refuses_meshes(("faces[4, 0] is -1", BOX.vertices, with_entry(BOX.faces, (4, 0), -1)))
 
 
@@ -118,7 +114,7 @@ def empty_mesh() -> Answer:
 
 
 def wrong_shapes_and_types() -> Answer:
-    """Arrays of the wrong shape or of something else than real numbers."""
+    """Arrays of the wrong shape, or not of real numbers."""
     return refuses_meshes(
         ("vertices has shape (8, 2)", BOX.vertices[:, :2], BOX.faces),
         ("vertices has shape (24,)", BOX.vertices.ravel(), BOX.faces),
@@ -132,7 +128,7 @@ def wrong_shapes_and_types() -> Answer:
 
 
 def beyond_the_range() -> Answer:
-    """Finite coordinates too large for exact arithmetic, in single and double precision."""
+    """Finite coordinates too large for exact arithmetic, in both precisions."""
     return refuses_meshes(
         ("rescale the mesh", with_entry(BOX.vertices, (5, 0), 1e31), BOX.faces),
         ("rescale the mesh", with_entry(BOX.vertices.astype(np.float32), (5, 0), -2e30), BOX.faces),
@@ -140,7 +136,7 @@ def beyond_the_range() -> Answer:
 
 
 def refuses_poses(*poses: tuple[str, NDArray[np.float64]]) -> Answer:
-    """Poses (words, pose) must be refused, and the body must stay where it was."""
+    """Check that poses (words, pose) are refused and the body stays where it was."""
     world = jostle.World()
     body = world.add(BOX, translation((1.0, 2.0, 3.0)), name="bunny")
     before = world.poses.copy()
@@ -153,15 +149,16 @@ def refuses_poses(*poses: tuple[str, NDArray[np.float64]]) -> Answer:
 
 def pose_not_rigid() -> Answer:
     """A scale, a shear, a reflection, a transposed matrix."""
-    scaled, sheared = np.diag([1.01, 1.01, 1.01, 1.0]), with_entry(np.eye(4), (0, 1), 0.5)
-    moved = translation((1.0, 2.0, 3.0)).T
     return refuses_poses(
-        ("not rigid", scaled), ("not rigid", sheared), ("reflection", np.diag([-1.0, 1.0, 1.0, 1.0])), ("transposed", moved)
+        ("not rigid", np.diag([1.01, 1.01, 1.01, 1.0])),
+        ("not rigid", with_entry(np.eye(4), (0, 1), 0.5)),
+        ("reflection", np.diag([-1.0, 1.0, 1.0, 1.0])),
+        ("transposed", translation((1.0, 2.0, 3.0)).T),
     )
 
 
 def pose_with_nan() -> Answer:
-    """A pose that has NaN, or is no 4 by 4 matrix."""
+    """A pose that contains NaN or is not a 4 by 4 matrix."""
     return refuses_poses(("nan at row 1, column 3", with_entry(np.eye(4), (1, 3), np.nan)), ("shape (3, 3)", np.eye(3)))
 
 

@@ -1,9 +1,9 @@
 """Run the bench: contestants take turns in rounds, and every answer is checked.
 
-For each case every contestant prepares, warms up and answers every frame once (that is what is compared). Then come the
-rounds: in each, every way of every contestant is called for about `ROUND_SECONDS`, one after the other, the order turning
-from round to round, so that a machine that slows down slows all of them. A round's time is the median of its calls, a row's
-time the median of its rounds. A row without a time says why. What was measured stays when the bench is interrupted.
+For each case every contestant prepares, warms up and answers every frame once, which is compared with the reference. In each
+round every variant of every contestant is then called for about `ROUND_SECONDS`; the order rotates from round to round, so a
+machine that slows down slows all. A round's time is the median of its calls, a row's time the median of its rounds. A row
+without a time says why. An interrupted run keeps its measurements.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jostle.bench.case import QUESTIONS, Case, Contestant, Found
 from jostle.bench.compare import Check, compare, total
 from jostle.bench.peers import PEERS
 from jostle.bench.process import processors_to_time_on
-from jostle.bench.worker import Outcome, WayInfo, Worker
+from jostle.bench.worker import Outcome, Worker
 from jostle.interface.method import Method
 from jostle.kernels.pool import usable_processors
 
@@ -26,7 +26,7 @@ PREPARE_TIMEOUT = 600.0  # jostle compiles in its first call
 CALL_TIMEOUT = 120.0
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, and how many steps of how many are done."""
+"""Called with the current activity, the steps done and the number of steps."""
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Row:
 
     contestant: Contestant
     version: str
-    way: str = ""
+    variant: str = ""
     note: str = ""
     other_question: str = ""
     status: str = "ok"
@@ -57,7 +57,7 @@ class Row:
 
     @property
     def correct(self) -> bool:
-        """Whether it answered the exact question, rightly in every frame."""
+        """Whether it answered the case's question correctly in every frame."""
         answered = self.status == "ok" and not self.other_question and bool(self.checks)
         return answered and all(check.correct for check in self.checks)
 
@@ -67,7 +67,7 @@ class Row:
         return self.contestant.peer == "jostle"
 
     def fails(self, outcome: Outcome) -> None:
-        """Note why there is no (further) time."""
+        """Record why there is no (further) time."""
         self.status, self.why = outcome.status, outcome.why
 
 
@@ -82,12 +82,12 @@ class CaseResult:
     rows: list[Row] = field(default_factory=list)
 
     def best_peer(self, correct: bool = True) -> Row | None:
-        """Return the fastest correct peer; with `correct=False`, the fastest that answers the question."""
+        """Return the fastest correct peer, or the fastest that answers at all."""
         rows = [row for row in self.rows if not row.is_jostle and row.seconds is not None and not row.other_question]
         return min((row for row in rows if row.correct or not correct), key=lambda row: row.seconds or 0.0, default=None)
 
     def ratio(self, row: Row, correct: bool = True) -> float | None:
-        """Return how many times faster a row of jostle is than the best peer; None if there is none."""
+        """Return a jostle row's speed over the best peer's; None if there is none."""
         best = self.best_peer(correct)
         if best is None or best.seconds is None or row.seconds is None or not row.correct:
             return None
@@ -103,7 +103,7 @@ class Result:
 
 
 def contestants_for(peers: Sequence[str], method: str | Method, scenario: str) -> list[Contestant]:
-    """Return jostle and the peers; batches are also measured on two threads of jostle."""
+    """Return jostle and the peers; batches add jostle on two threads."""
     jostle = [Contestant("jostle", 1, {"method": method})]
     if scenario == "batch-poses" and usable_processors() > 1:
         jostle.append(Contestant("jostle", 2, {"method": method, "threads": "2"}))
@@ -111,36 +111,36 @@ def contestants_for(peers: Sequence[str], method: str | Method, scenario: str) -
 
 
 class Bench:
-    """A run of the bench; `result` grows as it goes."""
+    """A run of the bench; `result` grows while it runs."""
 
     def __init__(
         self,
         peers: Sequence[str] = tuple(PEERS),
         rounds: int = 15,
         method: str | Method = "wide_tree",
-        progress: Progress | None = None,
+        progress: Progress = lambda *_: None,
     ) -> None:
         self.result = Result()
         self._peers, self._rounds, self._method = peers, rounds, method
-        self._progress = progress or _show_nothing
+        self._progress = progress
         self._workers: dict[tuple[str, int], Worker] = {}
 
     def run(self, cases: Iterable[Case], done: Callable[[CaseResult], None] | None = None) -> Result:
-        """Measure the cases, and hand each to `done` when it is measured.
+        """Measure the cases, passing each to `done` when it is complete.
 
-        Ctrl-C ends it early: what was measured is kept, and a case that was begun is handed over as it stands.
+        Ctrl-C ends the run early: measurements are kept, and an unfinished case is passed on as it is.
         """
-        told = 0
+        finished = 0
         try:
             for case in cases:
                 self._run_case(case)
-                told = len(self.result.cases)
+                finished = len(self.result.cases)
                 if done is not None:
                     done(self.result.cases[-1])
         except KeyboardInterrupt:
             self.result.interrupted = True
             if done is not None:
-                for result in self.result.cases[told:]:
+                for result in self.result.cases[finished:]:
                     if result.rows:
                         done(result)
         finally:
@@ -151,7 +151,7 @@ class Bench:
     def _worker(self, contestant: Contestant) -> Worker:
         key = (contestant.peer, contestant.threads)
         if key not in self._workers:
-            # All are timed on the same processors. The reference is not timed and may use any.
+            # All are timed on the same processors; the reference is not timed.
             processors = () if contestant.peer == "reference" else processors_to_time_on()[-contestant.threads :]
             self._workers[key] = Worker(contestant, processors)
         return self._workers[key]
@@ -170,7 +170,7 @@ class Bench:
             racing = [row for row in result.rows if row.status == "ok"]
             turn = number % max(1, len(racing))
             for done, row in enumerate(racing[turn:] + racing[:turn]):
-                # A process that died in this very round took the contestant's other ways with it.
+                # A process that died in this round took the contestant's other variants with it.
                 if row.status == "ok":
                     self._progress(f"{label}: {row.contestant.label}", number * len(racing) + done, self._rounds * len(racing))
                     self._one_round(result, row, number)
@@ -178,46 +178,40 @@ class Bench:
     def _truth(self, case: Case) -> list[Found]:
         worker = self._worker(Contestant("reference"))
         outcomes = [worker.prepare(case, PREPARE_TIMEOUT)]
-        for frame in range(case.frame_count):
-            outcomes.append(worker.call("exact", frame, 1, PREPARE_TIMEOUT, want_found=True))
+        outcomes += [worker.call("exact", frame, 1, PREPARE_TIMEOUT, want_found=True) for frame in range(case.frame_count)]
         for outcome in outcomes:
             if outcome.status != "ok":
                 raise RuntimeError(f"the reference could not be computed: {outcome.status}: {outcome.why}")
         return [outcome.found for outcome in outcomes if outcome.found is not None]
 
     def _prepared(self, case: Case, contestant: Contestant, truth: list[Found]) -> list[Row]:
-        """Let a contestant prepare, warm up and answer every frame; return its rows, still without times."""
+        """Prepare a contestant, check every frame, and return its rows without times."""
         worker = self._worker(contestant)
         outcome = worker.prepare(case, PREPARE_TIMEOUT)
         if outcome.status != "ok":
             row = Row(contestant, worker.version)
             row.fails(outcome)
             return [row]
-        rows = [Row(contestant, worker.version, way.name, way.note, way.other_question) for way in outcome.ways]
-        broken: Outcome | None = None
-        for row, way in zip(rows, outcome.ways, strict=True):
-            if broken is not None:  # the process is gone: the others are tried in a new one
-                broken = None
+        rows = [Row(contestant, worker.version, each.name, each.note, each.other_question) for each in outcome.variants]
+        gone = False
+        for row in rows:
+            if gone:  # the others are tried in a new process
                 outcome = worker.prepare(case, PREPARE_TIMEOUT)
-                if outcome.status != "ok":
-                    row.fails(outcome)
-                    continue
-            answers = self._answers(case, worker, way, truth, row)
+            answers = self._answers(case, worker, truth, row) if outcome.status == "ok" else outcome
             if answers.status != "ok":
                 row.fails(answers)
-                if answers.status in ("crashed", "timeout"):
-                    broken = answers
-        if broken is not None and any(row.status == "ok" for row in rows):
+            gone = answers.status in ("crashed", "timeout")
+        if gone and any(row.status == "ok" for row in rows):
             worker.prepare(case, PREPARE_TIMEOUT)
         return rows
 
     @staticmethod
-    def _answers(case: Case, worker: Worker, way: WayInfo, truth: list[Found], row: Row) -> Outcome:
-        outcome = worker.call(way.name, 0, 1, PREPARE_TIMEOUT)
+    def _answers(case: Case, worker: Worker, truth: list[Found], row: Row) -> Outcome:
+        outcome = worker.call(row.variant, 0, 1, PREPARE_TIMEOUT)
         for frame in range(case.frame_count):
             if outcome.status != "ok":
                 return outcome
-            outcome = worker.call(way.name, frame, 1, CALL_TIMEOUT, want_found=True)
+            outcome = worker.call(row.variant, frame, 1, CALL_TIMEOUT, want_found=True)
             if outcome.found is not None:
                 row.checks.append(compare(case, outcome.found, truth[frame]))
                 row.least = min(row.least, *outcome.seconds)
@@ -225,8 +219,8 @@ class Bench:
 
     def _one_round(self, result: CaseResult, row: Row, number: int) -> None:
         calls = max(1, min(MOST_CALLS, int(ROUND_SECONDS / max(row.least, 1e-9))))
-        # Rounds of a single call go from frame to frame as well.
-        outcome = self._worker(row.contestant).call(row.way, number * calls, calls, CALL_TIMEOUT)
+        # Rounds of a single call advance from frame to frame as well.
+        outcome = self._worker(row.contestant).call(row.variant, number * calls, calls, CALL_TIMEOUT)
         if outcome.status == "ok":
             row.rounds.append(median(outcome.seconds))
             row.least = min(row.least, *outcome.seconds)
@@ -237,7 +231,3 @@ class Bench:
             lost = [each for each in result.rows if each.contestant == row.contestant and each.status == "ok"]
         for each in lost:
             each.fails(outcome)
-
-
-def _show_nothing(_what: str, _done: int, _steps: int) -> None:
-    """Be the progress of a run that nobody watches."""

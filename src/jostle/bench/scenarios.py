@@ -1,11 +1,10 @@
-"""The scenarios: what is timed, on which meshes and poses, made by formula from fixed seeds.
+"""The scenarios: what is timed, on meshes and poses made from fixed seeds.
 
-Blobs (roughness 0.6) are strongly concave; their poses along one line were chosen for the number of touching face pairs:
-454 (shallow) and 2,619 (deep) for 50,000 × 70,000 faces, 268 for the shallow icospheres of 20,480 faces; the near miss is
-0.1 % of the size (the diagonal of the first mesh's box) away, the distance scenes 5 %. The continuous scenes start near and
-move straight: by 1 % of the size (small step) or by a fifth of it (fast), deep into each other. Bodies of the
-n-body scenes drift and turn from frame to frame at a density of 2.5 to 6 % of the volume. Sizes of `QUICK` are for trying the
-tool: poses stay the same, so counts and gaps differ.
+Blobs (roughness 0.6) are strongly concave. Their poses along one line give 454 (shallow) and 2,619 (deep) touching face
+pairs for 50,000 × 70,000 faces; shallow icospheres of 20,480 faces give 268. The near miss is 0.1 % of the size (the diagonal
+of the first mesh's box), the distance scenes 5 %. The continuous scenes start near and move straight into each other, by 1 %
+of the size (small step) or a fifth of it (fast). Bodies of the n-body scenes drift and turn, filling 2.5 to 6 % of the volume.
+`QUICK` has small meshes in the same poses, so counts and gaps differ.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ BALL_SHALLOW, BALL_NEAR_MISS, BALL_APART = 1.861, 2.003, 2.173
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the scenes are."""
+    """The sizes of the scenes."""
 
     blob_a: int = 50_000  # faces
     blob_b: int = 70_000
@@ -95,7 +94,7 @@ def _deform(sizes: Sizes) -> list[Case]:
 
 def _self(sizes: Sizes) -> list[Case]:
     blob = _blobs(sizes)[0]
-    # Waves this strong fold the surface through itself (728 face pairs at 50,000 faces); they travel from frame to frame.
+    # Travelling waves this strong fold the surface through itself: 728 face pairs at 50,000 faces.
     frames = tuple(
         (np.ascontiguousarray(blob.vertices + 0.4 * np.sin(4.0 * blob.vertices[:, [1, 2, 0]] + 0.02 * k)),)
         for k in range(sizes.frames)
@@ -105,15 +104,14 @@ def _self(sizes: Sizes) -> list[Case]:
 
 
 def _batch_poses(sizes: Sizes) -> list[Case]:
-    a = build.blob(sizes.batch_blob, seed=3, roughness=ROUGHNESS)
-    b = build.blob(sizes.batch_blob, seed=4, roughness=ROUGHNESS)
+    blobs = _two_blobs(sizes.batch_blob, sizes.batch_blob, seed=3)
     rng = np.random.default_rng(3)
     poses = np.tile(np.eye(4), (sizes.batch, 2, 1, 1))
     for k in range(sizes.batch):
-        way = rng.normal(size=3)
+        direction = rng.normal(size=3)
         turned = rotation_about(rng.normal(size=3), rng.uniform(0.0, np.pi))
-        poses[k, 1] = translation(way / np.linalg.norm(way) * rng.uniform(0.7, 1.7)) @ turned  # about half of them touch
-    return [_case("batch-poses", f"{sizes.batch:,} poses of two blobs, yes or no for each", "any", (a, b), (0, 1), poses)]
+        poses[k, 1] = translation(direction / np.linalg.norm(direction) * rng.uniform(0.7, 1.7)) @ turned  # half of them touch
+    return [_case("batch-poses", f"{sizes.batch:,} poses of two blobs, yes or no for each", "any", blobs, (0, 1), poses)]
 
 
 def _n_body(sizes: Sizes) -> list[Case]:
@@ -131,10 +129,7 @@ def _n_body(sizes: Sizes) -> list[Case]:
 
 def _continuous(sizes: Sizes) -> list[Case]:
     ball = build.icosphere(sizes.ball)
-    blobs = (
-        build.blob(sizes.moving_blob, seed=1, roughness=ROUGHNESS),
-        build.blob(sizes.moving_blob, seed=2, roughness=ROUGHNESS),
-    )
+    blobs = _two_blobs(sizes.moving_blob, sizes.moving_blob)
     cases = []
     for name, meshes, offset in (("blobs", blobs, BLOB_NEAR_MISS), ("icospheres", (ball, ball), BALL_NEAR_MISS)):
         for speed, share in (("small step", 0.01), ("fast", 0.2)):
@@ -160,10 +155,11 @@ SCENARIOS: dict[str, Callable[[Sizes], list[Case]]] = {
 
 
 def _blobs(sizes: Sizes) -> tuple[Mesh, Mesh]:
-    return (
-        build.blob(sizes.blob_a, seed=1, roughness=ROUGHNESS),
-        build.blob(sizes.blob_b, seed=2, roughness=ROUGHNESS),
-    )
+    return _two_blobs(sizes.blob_a, sizes.blob_b)
+
+
+def _two_blobs(faces_a: int, faces_b: int, seed: int = 1) -> tuple[Mesh, Mesh]:
+    return build.blob(faces_a, seed=seed, roughness=ROUGHNESS), build.blob(faces_b, seed=seed + 1, roughness=ROUGHNESS)
 
 
 def _turned_and_moved(offset: float) -> Floats:
@@ -182,7 +178,7 @@ def _wobbled(vertices: Floats, frame: int, phase: float) -> Floats:
 
 
 def _crowd(name: str, question: str, mesh: Mesh, count: int, density: float, frames: int) -> Case:
-    """Return copies of a mesh in a cube filled to a share `density`, each drifting and turning."""
+    """Return drifting, turning copies of a mesh that fill a share of a cube."""
     rng = np.random.default_rng(7)
     edge = (count * mesh.volume / density) ** (1.0 / 3.0)
     place = rng.uniform(0.0, edge, (count, 3))

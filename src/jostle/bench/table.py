@@ -1,4 +1,4 @@
-"""The bench's answer for people (a table per case) and for programs (JSON)."""
+"""Results of the bench for people (a table per case) and for programs (JSON)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STATUS = {
 
 
 def print_case(console: Console, result: CaseResult) -> None:
-    """Print one case: who took how long, what each found, and how jostle stands."""
+    """Print one case: times, findings, and the ratio of jostle to its best peer."""
     table = Table(title=f"{result.scenario}: {result.name}", title_justify="left", title_style="bold", header_style="dim")
     for heading in ("who", "how"):
         table.add_column(heading, overflow="fold")
@@ -41,7 +41,7 @@ def print_case(console: Console, result: CaseResult) -> None:
 
 
 def summary(result: CaseResult) -> list[str]:
-    """Return a sentence per row of jostle: how many times faster than the best correct peer."""
+    """Return a sentence per row of jostle: its speed over the best correct peer's."""
     lines = []
     for row in result.rows:
         if not row.is_jostle:
@@ -56,7 +56,7 @@ def summary(result: CaseResult) -> list[str]:
         for correct, whom in ((True, "the best correct peer"), (False, "the fastest peer, none being correct")):
             best, ratio = result.best_peer(correct), result.ratio(row, correct)
             if best is not None and ratio is not None:
-                peer = f"{best.contestant.label}, {escape(best.way)}"
+                peer = f"{best.contestant.label}, {escape(best.variant)}"
                 lines.append(f"{name}: [bold]{ratio:.3g}[/bold] times the speed of {whom} ({peer})")
                 break
         else:
@@ -65,7 +65,7 @@ def summary(result: CaseResult) -> list[str]:
 
 
 def as_json(result: Result, machine: dict[str, Any], command: str) -> dict[str, Any]:
-    """Return everything that was measured, ready for `json.dump`; seconds throughout."""
+    """Return all measurements, ready for `json.dump`; times are in seconds."""
     versions = {row.contestant.peer: row.version for case in result.cases for row in case.rows if row.version}
     return {
         "command": command,
@@ -77,14 +77,13 @@ def as_json(result: Result, machine: dict[str, Any], command: str) -> dict[str, 
 
 
 def _case_as_json(result: CaseResult) -> dict[str, Any]:
-    best, fastest = result.best_peer(), result.best_peer(correct=False)
     return {
         "scenario": result.scenario,
         "case": result.name,
         "question": result.question,
         "frames": result.frames,
-        "best_correct_peer": _name(best),
-        "fastest_peer": _name(fastest),
+        "best_correct_peer": _name(result.best_peer()),
+        "fastest_peer": _name(result.best_peer(correct=False)),
         "rows": [
             {
                 **_row_as_json(row),
@@ -101,7 +100,7 @@ def _row_as_json(row: Row) -> dict[str, Any]:
     return {
         "peer": row.contestant.peer,
         "threads": row.contestant.threads,
-        "way": row.way,
+        "way": row.variant,
         "note": row.note,
         "status": row.status,
         "why": row.why,
@@ -125,7 +124,7 @@ def as_cells(row: Row) -> list[str]:
     who = row.contestant.label + (f" {row.version}" if row.version else "")
     least = row.least if math.isfinite(row.least) else None
     counts = ["", "", ""] if check is None else _counts(check)
-    return [who, row.way, milliseconds(row.seconds), milliseconds(least), *counts, _answer(row, check)]
+    return [who, row.variant, milliseconds(row.seconds), milliseconds(least), *counts, _answer(row, check)]
 
 
 def _counts(check: Check) -> list[str]:
@@ -135,7 +134,7 @@ def _counts(check: Check) -> list[str]:
 
 
 def _answer(row: Row, check: Check | None) -> str:
-    """Return the text of the last column."""
+    """Return the last column."""
     if row.status != "ok":
         return f"{_STATUS.get(row.status, row.status)}: {row.why}"
     words = []
@@ -151,21 +150,21 @@ def _answer(row: Row, check: Check | None) -> str:
 
 
 def by_place(row: Row) -> tuple[int, float]:
-    """jostle first, then the peers by time, then those without a time."""
+    """Sort key: jostle, then peers by time, then peers without a time."""
     seconds = row.seconds
     return (0 if row.is_jostle else 1 if seconds is not None else 2, seconds or 0.0)
 
 
 def milliseconds(seconds: float | None) -> str:
-    """Return a time for a column of milliseconds."""
+    """Format seconds as milliseconds for a column."""
     if seconds is None:
         return "–"
     value = 1e3 * seconds
-    return f"{value:.4f}" if value < 0.1 else f"{value:.3f}" if value < 10.0 else f"{value:.1f}"
+    return f"{value:.4f}" if value < 0.1 else f"{value:.3f}" if value < 10.0 else f"{value:,.1f}"
 
 
 def _name(row: Row | None) -> str | None:
-    return None if row is None else f"{row.contestant.peer}: {row.way}"
+    return None if row is None else f"{row.contestant.peer}: {row.variant}"
 
 
 def _finite(value: float) -> float | None:

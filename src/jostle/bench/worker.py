@@ -1,7 +1,7 @@
-"""A contestant in its own process: what runs there (`_Server`), and the bench's handle (`Worker`).
+"""A contestant in its own process: the server and the bench's handle.
 
-How such a process is started, asked and buried is in `process.py`. It stays alive from case to case. A process that dies, hangs
-or cannot import its library is an `Outcome` with words, never an exception of the bench.
+`process.py` starts, calls and ends the process, which stays alive from case to case. A process that dies, hangs or cannot
+import its library becomes an `Outcome` with a reason, never an exception.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from jostle.bench.process import Gone, ServerProcess
 
 
 @dataclass(frozen=True)
-class WayInfo:
-    """What the bench knows of one variant of a contestant."""
+class Variant:
+    """One variant of a contestant, as the bench sees it."""
 
     name: str
     note: str
@@ -28,20 +28,17 @@ class WayInfo:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An answer of a worker.
-
-    `status` is "ok", or why there is none: missing, unable, failed, crashed, timeout.
-    """
+    """A worker's answer: ok, missing, unable, failed, crashed or timeout."""
 
     status: str
     why: str = ""
-    ways: tuple[WayInfo, ...] = ()
+    variants: tuple[Variant, ...] = ()
     seconds: tuple[float, ...] = ()  # one per call
     found: Found | None = None
 
 
 class Worker:
-    """The handle of a contestant's process, which is started on first use and again after it died."""
+    """The handle of a contestant's process, which restarts after a crash."""
 
     def __init__(self, contestant: Contestant, processors: tuple[int, ...] = ()) -> None:
         self.contestant = contestant
@@ -49,19 +46,19 @@ class Worker:
 
     @property
     def version(self) -> str:
-        """Version of the library, or '' when it is not installed."""
+        """The version of the library, or "" if it is not installed."""
         try:
             return importlib.metadata.version(distribution_of(self.contestant.peer))
         except importlib.metadata.PackageNotFoundError:
             return ""
 
     def prepare(self, case: Case, timeout: float) -> Outcome:
-        """Prepare a case (import, trees, transforms); a previous case is dropped."""
+        """Prepare a case (import, trees, transforms), dropping the previous one."""
         return self._ask(("prepare", case), timeout)
 
-    def call(self, way: str, first_frame: int, calls: int, timeout: float, want_found: bool = False) -> Outcome:
-        """Run the case `calls` times, frame after frame, and return the seconds of each call."""
-        return self._ask(("call", way, first_frame, calls, want_found), timeout)
+    def call(self, variant: str, first_frame: int, calls: int, timeout: float, want_found: bool = False) -> Outcome:
+        """Run the case `calls` times, frame after frame; return the seconds of each."""
+        return self._ask(("call", variant, first_frame, calls, want_found), timeout)
 
     def _ask(self, message: tuple[Any, ...], timeout: float) -> Outcome:
         if not self._process.running and message[0] == "prepare":
@@ -81,7 +78,7 @@ class Worker:
 
 
 class _Server:
-    """A contestant and the jobs of its present case."""
+    """A contestant and the jobs of its current case."""
 
     def __init__(self, contestant: Contestant) -> None:
         self._contestant = contestant
@@ -105,12 +102,12 @@ class _Server:
         gc.collect()
         if self._peer is None:
             self._peer = load_peer(self._contestant)
-        self._jobs = self._peer.ways(case)
+        self._jobs = self._peer.variants(case)
         self._frames = case.frame_count
-        return Outcome("ok", ways=tuple(WayInfo(name, job.note, job.other_question) for name, job in self._jobs.items()))
+        return Outcome("ok", variants=tuple(Variant(name, job.note, job.other_question) for name, job in self._jobs.items()))
 
-    def call(self, way: str, first_frame: int, calls: int, want_found: bool) -> Outcome:
-        job = self._jobs[way]
+    def call(self, variant: str, first_frame: int, calls: int, want_found: bool) -> Outcome:
+        job = self._jobs[variant]
         run, clock, count = job.run, time.perf_counter, self._frames
         seconds = []
         result: Any = None
@@ -119,11 +116,10 @@ class _Server:
         try:
             for k in range(first_frame, first_frame + calls):
                 frame = k % count
-                result = None  # what the last call returned is freed outside the clock
+                result = None  # freed outside the clock
                 begin = clock()
                 result = run(frame)
                 seconds.append(clock() - begin)
         finally:
             gc.enable()
-        found = job.found(result) if want_found else None
-        return Outcome("ok", seconds=tuple(seconds), found=found)
+        return Outcome("ok", seconds=tuple(seconds), found=job.found(result) if want_found else None)

@@ -1,8 +1,8 @@
-"""Advice for a user's own scene: which method suits it best and why, and what the others lacked.
+"""Advice for a user's own scene: the method that suits it best, and what the others lack.
 
-Best is the fastest (median over the frames) of those that went through all frames and found exactly what is true; of these, one
-that tells faces comes before one that tells body pairs only. Where nobody was exact, the one with the fewest wrong rows is named,
-those that its guarantee does not allow first. Of an approximate method it is told whether its guarantee allows what is wrong.
+Best is the fastest (median over the frames) of the methods that finished all frames with the exact answer; methods that name
+faces come before methods that name body pairs only. If none was exact, it is the one with the fewest wrong rows, those outside
+its guarantee counted first.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ AS_FAST = 1.1  # times below this ratio are called equal
 
 
 def advise(point: Point) -> str:
-    """Return one or more sentences on a measured point."""
+    """Return the advice on a measured point."""
     served = [run for run in point.runs if run.served and run.median is not None]
     if not served:
         reasons = " ".join(_sentence(f"{run.method} {_trouble(run)}") for run in point.runs)
-        return f"No method went through this scene. {reasons}".strip()
+        return f"No method finished this scene. {reasons}".strip()
     exact = [run for run in served if run.agrees]
     best = min(exact or served, key=lambda run: (run.beyond, _wrong(run), run.compared != FACES, run.median or 0.0))
     words = [_praise(best, served, point.frames)]
     words += [_sentence(f"{run.method} {_beside(run, best)}") for run in point.runs if run is not best]
     if best.expected == 0:
-        words.append("Nothing touched in any frame, so what the methods find was hardly put to the test.")
+        words.append("Nothing touched in any frame, so correctness was hardly tested.")
     if best.rounds == 0:
-        words.append(f"{best.method} was timed in its warm-up only: give it a longer limit for better times.")
+        words.append(f"{best.method} was timed in its warm-up only: a longer limit gives better times.")
     return " ".join(words)
 
 
 def milliseconds(seconds: float | None) -> str:
-    """Write a time."""
+    """Format a time."""
     if seconds is None:
         return "–"
     value = 1e3 * seconds
@@ -43,19 +43,19 @@ def _praise(best: MethodRun, served: list[MethodRun], frames: int) -> str:
     time = f"a median of {milliseconds(best.median)} per frame"
     every = f"in all {frames} frames" if frames > 1 else "in its one frame"
     if best.agrees is None:
-        return f"{best.method} serves this scene best: {time}, though nothing could be compared with the exact answer."
+        return f"{best.method} serves this scene best: {time}, but nothing could be compared with the exact answer."
     if not best.agrees:
-        return f"No method was exact on this scene; {best.method} came nearest: {_errors(best)} over {frames} frames, with {time}."
+        return f"No method was exact on this scene; {best.method} came closest: {_errors(best)} over {frames} frames, with {time}."
     exact = [run for run in served if run.agrees]
-    what = "every touching face pair" if best.compared == FACES else "every touching pair of bodies"
-    found = f"exact {every} ({what}, {best.expected:,} of them)"
+    what = "every touching face pair" if best.compared == FACES else "every touching body pair"
+    found = f"exact {every} ({what}, {best.expected:,} in total)"
     fastest = all((best.median or 0.0) <= (run.median or 0.0) for run in exact)
     if len(exact) == 1:
-        rank = "and the only method that is"
+        rank = "the only exact method"
     elif fastest:
-        rank = f"and the fastest of the {len(exact)} methods that are"
+        rank = f"the fastest of {len(exact)} exact methods"
     else:
-        rank = "and the fastest of those that tell faces"
+        rank = "the fastest that names faces"
     return f"{best.method} serves this scene best: {found}, {rank}, with {time}."
 
 
@@ -71,26 +71,26 @@ def _beside(run: MethodRun, best: MethodRun) -> str:
     else:
         speed = f"takes as long ({milliseconds(run.median)})"
     if run.agrees:
-        only = ", but tells pairs of bodies only" if run.compared != FACES and best.compared == FACES else ""
-        return f"is exact too and {speed}{only}" if not only else f"{speed}{only}"
+        pairs_only = run.compared != FACES and best.compared == FACES
+        return f"{speed}, but names body pairs only" if pairs_only else f"is exact too and {speed}"
     if run.agrees is None:
-        return f"{speed}; what it found could not be compared"
+        return f"{speed}; its answer could not be compared"
     return f"{speed}, and {_errors(run)}"
 
 
 def _errors(run: MethodRun) -> str:
-    what = "touching face pairs" if run.compared == FACES else "touching pairs of bodies"
+    what = "touching face pairs" if run.compared == FACES else "touching body pairs"
     words = []
     if run.missed:
         words.append(f"missed {run.missed:,} of {run.expected:,} {what}")
     if run.extra:
-        words.append(f"told {run.extra:,} {'more ' if run.missed else what + ' '}that are none")
-    told = " and ".join(words)
+        words.append(f"reported {run.extra:,} wrong {what}")
+    errors = " and ".join(words)
     if run.keeps_its_word is None:
-        return f"{told} ({run.guarantee})"
+        return f"{errors} ({run.guarantee})"
     if run.keeps_its_word:
-        return f"{told}, as its guarantee allows ({run.guarantee})"
-    return told if not run.guarantee else f"{told}, {run.beyond:,} of them against its guarantee ({run.guarantee})"
+        return f"{errors}, as its guarantee allows ({run.guarantee})"
+    return errors if not run.guarantee else f"{errors}, {run.beyond:,} of them against its guarantee ({run.guarantee})"
 
 
 def _trouble(run: MethodRun) -> str:
@@ -98,7 +98,7 @@ def _trouble(run: MethodRun) -> str:
         "unsupported": "does not serve it",
         "failed": "failed",
         "too slow": "is too slow for it",
-        "interrupted": "was not measured to the end",
+        "interrupted": "was interrupted",
     }.get(run.status, "gave no times")
     return f"{how}: {run.why}" if run.why else how
 

@@ -1,9 +1,9 @@
 """Whether two solids still meet when each is eroded by r: whether a ball of radius r fits into both.
 
-First what is cheap and proves that none does: along no direction may the two overlap by less than its diameter. Then cells of
-their common box. Depth in a solid changes by no more than the way from point to point, so a cell whose centre is shallower than r
-by more than its half diagonal holds no centre of such a ball. Cells that are not ruled out are halved, the deepest first. The
-search ends with a centre, with nothing left, or with neither after `MOST_WORK`.
+A cheap test comes first: an overlap below the diameter in some direction proves that no ball fits. Then cells of the common box
+are searched. Depth in a solid is 1-Lipschitz, so a cell whose centre is shallower than r by more than its half diagonal holds no
+centre of such a ball; other cells are split, deepest first. The search ends with a centre, with no cell left, or undecided after
+`MOST_WORK`.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from jostle.geometry.rigid import transform_points
 from jostle.geometry.winding import winding_number
 from jostle.shapes.mesh import Mesh
 
-Placed = tuple[Mesh, Floats]
+PlacedMesh = tuple[Mesh, Floats]
 
 MOST_WORK = 1e8  # points times faces: a few seconds
 MOST_DIRECTIONS = 600
-FEW_FACES = 2000  # so few are all kept
+FEW_FACES = 2000  # below this all are kept
 AT_ONCE = 64  # cells
 _HALVES = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 
 
-def ball_in_both(a: Placed, b: Placed, radius: float) -> bool | None:
-    """Return whether a ball fits into two closed meshes (mesh, pose (4,4)) at once; None if undecided."""
+def ball_in_both(a: PlacedMesh, b: PlacedMesh, radius: float) -> bool | None:
+    """Return whether a ball fits into both closed meshes (mesh, pose); None if undecided."""
     solids = [_Solid(transform_points(pose, mesh.vertices), mesh.faces) for mesh, pose in (a, b)]
     lower = np.max([solid.vertices.min(axis=0) for solid in solids], axis=0) + radius
     upper = np.min([solid.vertices.max(axis=0) for solid in solids], axis=0) - radius
@@ -39,7 +39,7 @@ def ball_in_both(a: Placed, b: Placed, radius: float) -> bool | None:
 
 
 def _search(solids: list[_Solid], lower: Floats, upper: Floats, radius: float) -> bool | None:
-    """Look for the centre of a ball between two corners, deepest cells first."""
+    """Search for the centre of a ball between two corners, deepest cells first."""
     edges = upper - lower
     edge = max(float(edges.max()) / 4.0, 1e-12 * float(np.abs([lower, upper]).max()))
     counts = np.maximum(np.ceil(edges / edge), 1).astype(int)
@@ -68,7 +68,7 @@ def _search(solids: list[_Solid], lower: Floats, upper: Floats, radius: float) -
 
 
 def _least_overlap(solids: list[_Solid], lower: Floats, upper: Floats) -> float:
-    """Return the least overlap of the two over many directions: face normals near the common box, and the centre line."""
+    """Return the least overlap over face normals near the common box and the centre line."""
     normals = [solid.normals_in(lower, upper) for solid in solids]
     between = solids[1].vertices.mean(axis=0) - solids[0].vertices.mean(axis=0)
     directions = np.concatenate([*normals, between[None], np.eye(3)])
@@ -88,7 +88,7 @@ class _Solid:
         self.work = 0.0  # points times faces
 
     def normals_in(self, lower: Floats, upper: Floats) -> Floats:
-        """Return (k, 3) normals of faces whose boxes meet a box; a sample if there are many."""
+        """Return (k, 3) normals of faces, or a sample of them, whose boxes meet a box."""
         corners = self.vertices[self.faces]
         inside = ((corners.min(axis=1) <= upper) & (corners.max(axis=1) >= lower)).all(axis=1)
         chosen = corners[inside]
@@ -97,24 +97,24 @@ class _Solid:
         return normals
 
     def keep_near(self, lower: Floats, upper: Floats, radius: float) -> None:
-        """Drop faces that cannot matter for distances up to a radius from points of a box."""
+        """Drop faces farther than a radius from a box."""
         corners = self.vertices[self.faces]
         near = ((corners.min(axis=1) <= upper + radius) & (corners.max(axis=1) >= lower - radius)).all(axis=1)
         self._near, self._farther = corners[near], radius
 
     def depths(self, points: Floats, wanted: Floats) -> Floats:
-        """Return (n,) depths of points, negative outside; without sign if closer than `wanted` to the surface."""
+        """Return (n,) depths, negative outside; unsigned if closer than `wanted` to the surface."""
         gaps = np.minimum(distances_to(self._near, points), self._farther)
-        asked = np.flatnonzero(gaps >= wanted)
-        winding = winding_number(np.ascontiguousarray(points[asked]), self.vertices, self.faces)
-        self.work += len(points) * len(self._near) + len(asked) * len(self.faces)
-        outside = asked[np.abs(winding) < 0.5]
+        far = np.flatnonzero(gaps >= wanted)
+        winding = winding_number(np.ascontiguousarray(points[far]), self.vertices, self.faces)
+        self.work += len(points) * len(self._near) + len(far) * len(self.faces)
+        outside = far[np.abs(winding) < 0.5]
         gaps[outside] *= -1.0
         return gaps
 
 
 def distances_to(triangles: Floats, points: Floats) -> Floats:
-    """Return (n,) the distance of each point to the nearest of triangles (m, 3, 3); inf without any."""
+    """Return (n,) the distance of each point to the nearest triangle (m, 3, 3)."""
     nearest = np.full(len(points), np.inf)
     if len(triangles) == 0:
         return nearest
@@ -124,14 +124,14 @@ def distances_to(triangles: Floats, points: Floats) -> Floats:
     for first in range(0, len(points), step):
         some = points[first : first + step]
         away = np.sqrt(sum((some[:, k, None] - middles[None, :, k]) ** 2 for k in range(3)))
-        # The middle of a face is a point of it: no face is the nearest whose ball is farther than the nearest middle.
+        # A face whose bounding ball is farther than the nearest face centre cannot be the nearest.
         which, face = np.nonzero(away - radii <= 1.000001 * away.min(axis=1)[:, None])
         np.minimum.at(nearest, first + which, _distances(triangles[face], some[which]))
     return nearest
 
 
 def _distances(triangles: Floats, points: Floats) -> Floats:
-    """(n,) the distance of n points from n triangles (n, 3, 3), one each."""
+    """Return (n,) the distance of each point to its own triangle (n, 3, 3)."""
     a, b, c = (triangles[:, k] - points for k in range(3))
     u, v = b - a, c - a
     normal = np.cross(u, v)

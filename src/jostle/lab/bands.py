@@ -1,15 +1,13 @@
-"""How far an approximate answer may deviate: which wrong body pairs a guarantee allows.
+"""The tolerance of an approximate answer: which wrong body pairs its guarantee allows.
 
-A method that answers within a length r (`traits.within_resolution`, `within_share`) may tell two bodies that are no farther apart
-than r, and may leave out two solids that no longer meet when each is eroded by r. What it tells from farther away, and what it
-misses deeper, breaks its guarantee. Distances are those of the exact engine; that eroded solids meet is a ball of radius r inside
-both (`balls.py`). A miss of which neither is proved counts against the method; one of surfaces always does, and one of a method
-that never misses (`traits.no_miss_within`).
+A method that answers within a length r (`traits.within_resolution`, `within_share`) may report bodies no farther apart than r,
+and may miss solids that no longer meet when each is eroded by r, which means that no ball of radius r fits into both
+(`balls.py`). Anything else breaks its guarantee. Distances are those of the exact engine. An undecided miss counts against the
+method, as does any miss of surfaces and any miss of a method that never misses (`traits.no_miss_within`).
 
-A mesh with an analytic surface is compared by its faces, which are beside that surface: r grows by how far.
+A mesh with an analytic surface is compared by its faces; r grows by their distance from that surface.
 
-A method that tells faces, and promises a share of those that touch (`traits.statistical`), may miss some, and the tables say how
-many. What it tells must touch.
+A method that promises a share of the touching faces (`traits.statistical`) may miss some, but must report only touching ones.
 """
 
 from __future__ import annotations
@@ -30,36 +28,36 @@ from jostle.lab.truth import BODY_PAIRS, FACES, Question, Truth, missed_and_extr
 from jostle.shapes.analytic import ManyRays
 from jostle.shapes.mesh import Mesh
 
-ROUNDING = 1e-9  # of the larger body: so little farther is not farther
-ONLY_WHAT_TOUCHES = "only what touches"  # the words of a method that promises a share of the faces
+ROUNDING = 1e-9  # of the size of the larger body
+ONLY_WHAT_TOUCHES = "only what touches"  # guarantee of a method that promises a share of the faces
 MOST_SAMPLES = 2000  # of the faces of a mesh with an analytic surface
 
-_TELLING = (Answer.FACES, Answer.POINTS, Answer.DISTANCE)
+_ANSWERS = (Answer.FACES, Answer.POINTS, Answer.DISTANCE)
 
 
 @runtime_checkable
 class KnowsItsBand(Protocol):
-    """A method whose length depends on the mesh in its own way."""
+    """A method that computes its own tolerance for a mesh."""
 
     def band_for(self, mesh: Mesh) -> float | None:
-        """Return the length for pairs of bodies with this mesh, None without any."""
+        """Return the tolerance for body pairs with this mesh; None without one."""
         ...
 
 
 def guarantee_of(method: Method, question: Question) -> Guarantee | None:
-    """Return the guarantee of an approximate method for compared pairs; None if it must be exact."""
+    """Return the guarantee of an approximate method; None if it must be exact."""
     answers = method.traits.answers
-    if question.compared == FACES and (told := answers.get(Answer.FACES)) is not None and told.name == "recall":
-        return told
+    if question.compared == FACES and (faces := answers.get(Answer.FACES)) is not None and faces.name == "recall":
+        return faces
     if question.compared != BODY_PAIRS or question.options.get("motion"):
         return None
-    found = next((answers[answer] for answer in _TELLING if answer in answers), None)
+    found = next((answers[answer] for answer in _ANSWERS if answer in answers), None)
     return found if found is not None and found.name.startswith(("within", "no miss", "recall")) else None
 
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """What a method's guarantee allows in the frames of a motion."""
+    """What a method's guarantee allows along a motion."""
 
     method: Method
     question: Question
@@ -67,12 +65,12 @@ class Band:
 
     @cached_property
     def guarantee(self) -> Guarantee | None:
-        """None where nothing but the truth is allowed."""
+        """The guarantee; None if the answer must be exact."""
         return guarantee_of(self.method, self.question)
 
     @property
     def words(self) -> str:
-        """The guarantee for tables; "" where the answer must be exact."""
+        """The guarantee as text; "" if the answer must be exact."""
         if self.guarantee is None:
             return ""
         if self.question.compared == FACES:
@@ -80,24 +78,23 @@ class Band:
         return NO_PROMISE if self.guarantee.name == "recall" and self.guarantee.value == 0.0 else str(self.guarantee)
 
     def beyond(self, found: NDArray[Any], true: NDArray[Any], frame: int) -> tuple[int, int]:
-        """Return how many missed and how many reported pairs the guarantee does not allow.
+        """Return the number of missed and extra pairs that the guarantee does not allow.
 
         Parameters
         ----------
         found : (k, 2) or (k, 4)
-            Pairs of bodies, or of faces, that were told.
+            Reported pairs of bodies or faces.
         true : (k, 2) or wider
             Body numbers of the exact answer in the first two columns, faces in the next.
         """
         if self.question.compared == FACES:
             return 0, missed_and_extra(found, true, FACES)[1]
-        told = {(min(a, b), max(a, b)) for a, b in found[:, :2].tolist()}
-        meet = {(min(a, b), max(a, b)) for a, b in true[:, :2].tolist()}
-        missed = [pair for pair in sorted(meet - told) if not self._may_be_missed(pair, frame)]
-        extra = [pair for pair in sorted(told - meet) if not self._allowed(pair, frame)]
-        return len(missed), len(extra)
+        reported, touching = ({tuple(sorted(pair)) for pair in rows[:, :2].tolist()} for rows in (found, true))
+        missed = sum(not self._may_be_missed(pair, frame) for pair in touching - reported)
+        extra = sum(not self._may_be_reported(pair, frame) for pair in reported - touching)
+        return missed, extra
 
-    def _allowed(self, pair: tuple[int, int], frame: int) -> bool:
+    def _may_be_reported(self, pair: tuple[int, int], frame: int) -> bool:
         length = self._length(pair)
         if length is None:
             return False
@@ -112,34 +109,30 @@ class Band:
         return ball_in_both(a, b, length + self._rounding(pair)) is False
 
     def _length(self, pair: tuple[int, int]) -> float | None:
-        """The length within which the answer for two bodies is; None where there is none."""
+        """Return the tolerance for two bodies; None without one."""
         meshes = [self.truth.motion.meshes[body] for body in pair]
-        beside = sum(beside_its_faces(mesh) for mesh in meshes)
+        faceting = sum(faceting_error(mesh) for mesh in meshes)
         if isinstance(self.method, KnowsItsBand):
             own = [self.method.band_for(mesh) for mesh in meshes]
-            return None if None in own else max(length for length in own if length is not None) + beside
+            return None if None in own else max(length for length in own if length is not None) + faceting
         guarantee = self.guarantee
         if guarantee is None or guarantee.name == "recall":
             return None
         if guarantee.value is None:
-            return np.inf  # never misses, and promises no more
+            return np.inf  # it promises only never to miss
         share = guarantee.name.endswith("share")
         size = max(float(np.ptp(mesh.bounds, axis=0).max()) for mesh in meshes) if share else 1.0
-        return guarantee.value * size + beside
+        return guarantee.value * size + faceting
 
     def _rounding(self, pair: tuple[int, int]) -> float:
         return ROUNDING * max(self.truth.motion.meshes[body].size for body in pair)
 
 
-def beside_its_faces(mesh: Mesh) -> float:
-    """Return how far a mesh's analytic surface is from its faces, about; 0 without one."""
+@functools.lru_cache(maxsize=16)
+def faceting_error(mesh: Mesh) -> float:
+    """Return the approximate distance of a mesh's faces from its analytic surface; 0 without one."""
     if mesh.analytic is None:
         return 0.0
-    return _beside(mesh)
-
-
-@functools.lru_cache(maxsize=16)
-def _beside(mesh: Mesh) -> float:
     corners = mesh.vertices[mesh.faces]
     samples = np.concatenate([corners.mean(axis=1), *(0.5 * (corners[:, k] + corners[:, k - 1]) for k in range(3))])
     samples = samples[:: -(-len(samples) // MOST_SAMPLES)]
@@ -150,7 +143,7 @@ def _beside(mesh: Mesh) -> float:
             if len(row):
                 nearest[k] = min(nearest[k], float(np.abs(row - samples[k, axis]).min()))
     seen = nearest[np.isfinite(nearest)]
-    return 1.25 * float(seen.max(initial=0.0))  # between the samples there may be a little more
+    return 1.25 * float(seen.max(initial=0.0))  # a margin for points between the samples
 
 
 def _crossings(surface: Any, axis: int, u: NDArray[Any], v: NDArray[Any]) -> list[NDArray[Any]]:

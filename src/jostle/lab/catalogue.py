@@ -1,4 +1,4 @@
-"""All experiments and figures by name: `deforming`, `face_octree/fig_13`, `fig_06`, whole papers."""
+"""Experiments and figures by name: `deforming`, `face_octree/fig_13`, `fig_06`, a paper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def every_experiment() -> tuple[Experiment, ...]:
 
 
 def experiments_named(name: str) -> tuple[Experiment, ...]:
-    """Return the experiments of a name: one, all figures of a paper, or () if unknown."""
+    """Return the experiment, or all figures of the paper, with this name; () if unknown."""
     for paper in PAPERS:
         if name == paper.name:
             return paper.figures

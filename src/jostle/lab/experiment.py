@@ -1,7 +1,7 @@
-"""Experiment: a scene, a swept parameter, methods, drawings, and how to judge a paper's claims.
+"""Experiment: a scene, a swept parameter, methods, drawings, and the judge of a paper's claims.
 
-One file in `experiments/` makes one of these, and one file for each figure of a paper in `papers/`. A user's own scene or recorded
-motion becomes one as well, without claims but with a closing sentence on which method serves it best.
+Each file in `experiments/` defines one, and so does each figure of a paper in `papers/`. A user's own scene or recorded motion
+becomes one as well, with advice instead of claims.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Value = float | str | None
 
 
 class Recordable(Protocol):
-    """A scene, or anything else that gives a motion."""
+    """A scene or anything else that can be recorded."""
 
     def record(self, frames: int | None = None) -> Motion:
         """Return the motion over a number of frames."""
@@ -44,47 +44,46 @@ class Experiment:
     Parameters
     ----------
     name : str
-        For the command line and the folder of its results.
+        For the command line and the results folder.
     title, about : str
-        A line, and a paragraph.
+        A line and a paragraph.
     scene : callable (value, quick) -> Scene
     methods : sequence of str
         As `methods_of` reads them.
     settings : callable (value) -> mapping, optional
-        What a value stands for in the settings of the methods, where it is not the scene that is swept; a method that has no such
-        setting is left as it is.
+        The method settings of a value, if settings are swept instead of the scene; methods without them ignore it.
     frames, quick_frames : int
-        How many are recorded.
+        Frames to record.
     parameter : str, optional
-        What is swept, with its unit.
+        The swept parameter, with its unit.
     values, quick_values : sequence
-        What it is set to; one None where nothing is swept.
+        Its values; a single None if nothing is swept.
     draw : sequence of str
         Some of `DRAWINGS`.
     judge : callable (result) -> list of Verdict, optional
-        Quick and interrupted runs are never judged, whatever it says.
+        Quick and interrupted runs are never judged.
     paper, figure, caption : str
-        Of a paper's figure: key in docs/references.bib, number such as "fig. 13", and what it shows, in our words.
+        Of a paper's figure: key in docs/references.bib, number such as "fig. 13", and description in our words.
     panels : sequence
-        Values whose frames are drawn in a panel each; the last by default.
+        Values whose frames get a panel each; the last by default.
     printed : mapping from method to {value: milliseconds}
-        What the paper prints for the last frame (in "update rate" for the mean of all), to be drawn beside ours.
+        What the paper prints for the last frame (in "update rate" for the mean of all), drawn beside ours.
     made : mapping from label to callable (value) -> NamedMethod
-        Those of `methods` that are no text for `methods_of`: short labels, with settings that may depend on the value.
+        Factories of the `methods` that `methods_of` cannot read; their settings may depend on the value.
     takes_part : callable (value, method) -> bool, optional
-        Which methods are asked at a value; all by default.
+        Whether a method runs at a value; all do by default.
     aside : sequence of str
-        Labels of methods that are measured for the judge alone: they stand in tables, not in plots.
+        Labels of methods that are measured for the judge alone: in tables, not in plots.
     rounds : int, optional
-        Timed rounds of a full run, where the paper says how many.
+        Timed rounds of a full run, if the paper states them.
     limit, enough : float and int, optional
-        Seconds that a method has for a value at most, and how many frames it must have been through by then (all by default).
+        Most seconds of a method for a value, and the frames it must finish by then (all by default).
     slowest : float, optional
-        Seconds: a method that needs longer for a frame, on average, is not asked for later values.
+        Seconds: a method whose mean frame takes longer skips later values.
     may_be_inside : bool
-        Whether a body may be inside another one; where not, the truth of solids is found sooner.
+        Whether a body may be inside another; if not, the truth of solids is cheaper.
     pictures : callable (folder) -> list of Path, optional
-        Draws pictures of its own into the folder of the results, named `picture_*.png`.
+        Draws additional pictures into the results folder, named `picture_*.png`.
     """
 
     name: str
@@ -124,7 +123,7 @@ class Experiment:
             raise ValueError(f"experiment {self.name!r} needs values, quick_values and methods")
 
     def methods_at(self, value: Value, chosen: Sequence[NamedMethod] | None = None) -> list[NamedMethod]:
-        """Return the methods at a value, or those chosen instead, with the value's settings."""
+        """Return the methods, or those chosen instead, with the settings of a value."""
         settings = {} if self.settings is None else self.settings(value)
         found: list[NamedMethod] = list(chosen or ())
         for label in self.methods if chosen is None else ():
@@ -136,28 +135,27 @@ class Experiment:
     def verdicts(self, result: ExperimentResult) -> list[Verdict]:
         """Judge a result."""
         found = [] if self.judge is None else self.judge(result)
-        if result.interrupted:
-            return [replace(each, verdict="not judged", why="The run was interrupted.") for each in found]
-        if result.quick:
-            return [replace(each, verdict="not judged", why="A quick run tries the tool; it does not judge.") for each in found]
-        return found
+        if not result.interrupted and not result.quick:
+            return found
+        why = "The run was interrupted." if result.interrupted else "Quick runs are not judged."
+        return [replace(each, verdict="not judged", why=why) for each in found]
 
 
 def own_experiment(name: str, title: str, scene: Recordable, methods: Sequence[str], frames: int = OWN_FRAMES) -> Experiment:
     """Return the experiment of a user's own scene."""
     safe = re.sub(r"[^\w.-]+", "-", name).strip("-.") or "scene"
-    about = "A scene of your own, replayed through every method."
+    about = "Your own scene, replayed through every method."
     return Experiment(safe, title, about, lambda _value, _quick: scene, methods, frames)
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedMotion:
-    """A motion as something that can be recorded: its first frames."""
+    """A recorded motion as the scene of an experiment."""
 
     motion: Motion
 
     def record(self, frames: int | None = None) -> Motion:
-        """Return the first frames; all for None."""
+        """Return the first frames, or all."""
         return self.motion if frames is None else self.motion.first(frames)
 
 
@@ -165,17 +163,13 @@ class RecordedMotion:
 
 
 def served_runs(result: ExperimentResult, method: str) -> list[tuple[Value, MethodRun]]:
-    """Return value and run of a method for the points where it finished all frames."""
-    found = []
-    for point in result.points:
-        run = point.run_of(method)
-        if run is not None and run.served:
-            found.append((point.value, run))
-    return found
+    """Return value and run of each point whose frames a method finished."""
+    runs = [(point.value, point.run_of(method)) for point in result.points]
+    return [(value, run) for value, run in runs if run is not None and run.served]
 
 
 def why_not_judged(result: ExperimentResult, method: str, points: int | None = None) -> str:
-    """Return why a claim about a method cannot be judged, or "" if it finished all points (or enough)."""
+    """Return why a method cannot be judged; "" if it finished enough points, or all."""
     if method not in result.methods:
         return f"{method} did not take part."
     served = len(served_runs(result, method))
@@ -183,12 +177,12 @@ def why_not_judged(result: ExperimentResult, method: str, points: int | None = N
     if served < needed:
         reason = next((f"{run.status}, {run.why}" for point in result.points for run in point.runs
                        if run.method == method and not run.served), "too few points were run")  # fmt: skip
-        return f"{method} served {served} of {needed} points ({reason})."
+        return f"{method} finished {served} of {needed} points ({reason})."
     return ""
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return the slope of log y over log x by least squares; nan with less than two positive points."""
+    """Return the slope of log y over log x by least squares; nan without two positive points."""
     kept = [(a, b) for a, b in zip(x, y, strict=True) if a > 0.0 and b > 0.0]
     if len(kept) < 2:
         return math.nan

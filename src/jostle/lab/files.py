@@ -1,8 +1,7 @@
 """The files of an experiment in its folder: summary.csv, frames.csv, result.json.
 
-summary.csv has a row for each point and method, frames.csv one for each frame of those; times are in seconds, memory in bytes, an
-empty cell means that there is nothing to say. result.json has everything, and is what `jostle lab report` reads. Each file appears
-under its name only when it is whole.
+summary.csv has a row for each point and method, frames.csv one for each of their frames; times are in seconds, memory in bytes,
+unknown cells are empty. result.json has everything, for `jostle lab report`. Files are written atomically.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ FRAME_COLUMNS = ("experiment", "value", "method", "frame", "seconds", "update_se
 
 
 def folder_for(out: Path, name: str) -> Path:
-    """Make the folder of an experiment, or raise why it cannot be made."""
+    """Make the folder of an experiment; raise `InputError` if that fails."""
     folder = out / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -46,12 +45,9 @@ def write_files(result: ExperimentResult, folder: Path) -> list[Path]:
         "frames.csv": _as_csv([*FRAME_COLUMNS, *counters], frames),
         RESULT: json.dumps(result.to_json(), allow_nan=False) + "\n",
     }
-    written = []
     for name, text in texts.items():
-        target = folder / name
-        write_text(target, text)
-        written.append(target)
-    return written
+        write_text(folder / name, text)
+    return [folder / name for name in texts]
 
 
 def read_result(file: Path) -> ExperimentResult:
@@ -64,19 +60,15 @@ def read_result(file: Path) -> ExperimentResult:
 
 
 def read_results(out: Path) -> list[ExperimentResult]:
-    """Read all experiments of a results folder by name; figures are one folder deeper."""
+    """Read all results of a folder, sorted by name; figures are one folder deeper."""
     return [read_result(file) for file in sorted([*out.glob(f"*/{RESULT}"), *out.glob(f"*/*/{RESULT}")])]
 
 
 def _counters_of(result: ExperimentResult) -> list[str]:
-    """The counters that any method used."""
-    used: dict[str, int] = {}
-    for point in result.points:
-        for run in point.runs:
-            for work in run.counters:
-                for name, count in work.items():
-                    used[name] = used.get(name, 0) + count
-    return [name for name, count in used.items() if count]
+    """Return the counters that any method used."""
+    runs = [run for point in result.points for run in point.runs]
+    names = dict.fromkeys(name for run in runs for work in run.counters for name in work)
+    return [name for name in names if any(run.total(name) for run in runs)]
 
 
 def _summary(name: str, point: Point, run: MethodRun, counters: list[str]) -> list[Any]:

@@ -1,6 +1,6 @@
-"""Verdicts as Markdown: a paper's claim, its printed values, ours, and the verdict.
+"""Verdicts as Markdown: a paper's claim, its values, ours, and the verdict.
 
-`docs/figures.md` has these as they were written by one run, so that no figure there was typed by hand.
+`docs/figures.md` holds these sections as one run wrote them; none of its numbers was typed by hand.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from jostle.lab.results import ExperimentResult
 
 
 def verdicts_as_markdown(results: Sequence[ExperimentResult]) -> str:
-    """Return a section for each run that has verdicts; "" where none has."""
-    judged = [result for result in results if result.verdicts]
-    return "\n".join(line for result in judged for line in _section(result))
+    """Return a section for each run that has verdicts."""
+    return "\n".join(line for result in results if result.verdicts for line in _section(result))
 
 
 def _section(result: ExperimentResult) -> list[str]:

@@ -1,11 +1,10 @@
 """Measuring: a recorded motion replayed through methods in rounds, each in its own process.
 
-The first round warms up; its answers are what is counted and compared. Then come the timed rounds: in each, every method replays
-all frames, the order turning from round to round, and a method that needs longer than `TURN_SECONDS` lets the others in between:
-so a machine that slows down slows all of them. A frame's time is the median over the rounds. A method that has not been through all
-frames once when its limit is over is stopped; one that has is timed as often as the limit allows. Where fewer frames are said to be
-enough, a slow method stands with those that it had time for. Whatever a method does, the others go on; on Ctrl-C what was measured
-stays in the point.
+The first round warms up; its answers are counted and compared. In each timed round every method replays all frames. The order
+rotates from round to round, and a method that needs longer than `TURN_SECONDS` yields to the others, so a machine that slows
+down slows all. A frame's time is the median over the rounds. A method that has not finished all frames once, or `enough` of
+them, within its limit is too slow; others are timed as often as the limit allows. A failing method does not stop the others,
+and an interrupted point keeps its measurements.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ from jostle.lab.results import MethodRun, Point
 from jostle.lab.truth import NOTHING, Truth, missed_and_extra, question_for
 from jostle.motion.record import Motion
 
-LIMIT_SECONDS = 60.0  # for one method and one point; compiling is not in it
+LIMIT_SECONDS = 60.0  # for one method and one point, without compiling
 ROUNDS = 5  # timed ones
 TURN_SECONDS = 2.0
-GRACE_SECONDS = 0.5  # over its limit a process may be late with its answer by this
+GRACE_SECONDS = 0.5  # delay of an answer beyond the limit
 COMPILE_SECONDS = 600.0
 
 Progress = Callable[[str, float], None]
-"""Called with what is being done and the share of the point that is done, 0 … 1."""
+"""Called with the current activity and the completed share of the point, 0 … 1."""
 
 
 def empty_point(value: float | str | None, motion: Motion) -> Point:
-    """Return the point of a motion, as yet without runs."""
+    """Return the point of a motion, without runs."""
     return Point(value, len(motion.names), sum(len(mesh.faces) for mesh in motion.meshes), len(motion))
 
 
@@ -47,24 +46,23 @@ def measure_point(
     methods: Sequence[NamedMethod],
     rounds: int = ROUNDS,
     limit: float = LIMIT_SECONDS,
-    progress: Progress | None = None,
+    progress: Progress = lambda *_: None,
     enough: int | None = None,
     may_be_inside: bool = True,
 ) -> None:
-    """Replay a motion through methods, filling the point's runs as it goes.
+    """Replay a motion through methods, filling the runs of the point.
 
     Parameters
     ----------
     rounds : int
         Timed rounds after the warm-up.
     limit : float
-        Seconds that each method has.
+        Seconds for each method.
     enough : int, optional
-        A method that has been through so many frames when its limit is over is not too slow; all of them by default.
+        Frames that a method must finish within its limit; all by default.
     may_be_inside : bool
-        Whether a body may be inside another one, see `Truth`.
+        Whether a body may be inside another, see `Truth`.
     """
-    show = progress or _show_nothing
     contenders = [_Contender(each, len(motion), limit, enough) for each in methods]
     point.runs = [each.run for each in contenders]
     try:
@@ -72,17 +70,17 @@ def measure_point(
             file = Path(folder) / "motion.npz"
             motion.save(file)
             for contender in contenders:
-                contender.start()  # all at once: what they import takes longer than what they prepare
+                contender.start()  # all at once: importing takes longer than preparing
             for k, contender in enumerate(contenders):
-                show(f"{contender.run.method} prepares", 0.1 * k / len(contenders))
+                progress(f"{contender.run.method} prepares", 0.1 * k / len(contenders))
                 contender.prepare(str(file))
         truth = Truth(motion, may_be_inside)
         for number in range(rounds + 1):
             turn = number % max(1, len(contenders))
-            _one_round(contenders[turn:] + contenders[:turn], number, rounds, show)
+            _one_round(contenders[turn:] + contenders[:turn], number, rounds, progress)
             if number == 0:
                 for contender in contenders:
-                    contender.compare(truth, lambda what: show(what, 0.1 + 0.9 / (rounds + 1)))
+                    contender.compare(truth, lambda what: progress(what, 0.1 + 0.9 / (rounds + 1)))
     except KeyboardInterrupt:
         for contender in contenders:
             contender.interrupt(rounds)
@@ -92,7 +90,7 @@ def measure_point(
             contender.end()
 
 
-def _one_round(contenders: list[_Contender], number: int, rounds: int, show: Progress) -> None:
+def _one_round(contenders: list[_Contender], number: int, rounds: int, progress: Progress) -> None:
     for contender in contenders:
         contender.begin_round()
     words = "warm-up" if number == 0 else f"round {number} of {rounds}"
@@ -100,7 +98,7 @@ def _one_round(contenders: list[_Contender], number: int, rounds: int, show: Pro
         for contender in contenders:
             if contender.has_frames_left:
                 done = sum(each.share_of_round for each in contenders) / len(contenders)
-                show(f"{contender.run.method}, {words}", 0.1 + 0.9 * (number + done) / (rounds + 1))
+                progress(f"{contender.run.method}, {words}", 0.1 + 0.9 * (number + done) / (rounds + 1))
                 contender.take_turn(answering=number == 0)
 
 
@@ -123,12 +121,12 @@ class _Contender:
 
     @property
     def has_frames_left(self) -> bool:
-        """Whether it continues in this round."""
+        """Whether it continues this round."""
         return self._racing and self._next < self._frames
 
     @property
     def share_of_round(self) -> float:
-        """The share of this round that is done."""
+        """The completed share of this round."""
         return self._next / self._frames if self._racing else 1.0
 
     def start(self) -> None:
@@ -136,10 +134,10 @@ class _Contender:
         self._process.start()
 
     def prepare(self, file: str) -> None:
-        """Let the process load and prepare."""
+        """Load the motion and prepare shapes in the process."""
         reply = self._process.ask(("load", file), COMPILE_SECONDS)
         if isinstance(reply, Gone) or reply.status != "ok":
-            self._lose("failed", reply)
+            self._drop_out("failed", reply)
             return
         answer = self._ask(("prepare",), "while preparing")
         if answer is not None:
@@ -153,7 +151,7 @@ class _Contender:
         """Replay some frames."""
         seconds = min(TURN_SECONDS, self._limit - self._spent)
         if seconds <= 0.0:
-            self._pass_the_limit(f"after {len(self._answers)} of {self._frames} frames")
+            self._exceed_limit(f"after {len(self._answers)} of {self._frames} frames")
             return
         message = ("replay", self._next, seconds, answering)
         reply = self._ask(message, f"after {len(self._answers)} of {self._frames} frames")
@@ -170,14 +168,14 @@ class _Contender:
                 self._timed[frame].append(sample)
         self._next += len(times)
 
-    def compare(self, truth: Truth, show: Callable[[str], None]) -> None:
-        """Compare its answers with the reference."""
+    def compare(self, truth: Truth, progress: Callable[[str], None]) -> None:
+        """Compare its answers with the truth."""
         if not self._answers or self._question.compared == NOTHING:
             return
         band = Band(self._method, self._question, truth)
         counts, right = np.zeros(4, np.int64), 0
         for frame, answer in enumerate(self._answers):
-            show(f"{self.run.method} against the exact answer, frame {frame + 1} of {len(self._answers)}")
+            progress(f"{self.run.method} against the exact answer, frame {frame + 1} of {len(self._answers)}")
             true = truth.rows_for(self._question, frame)
             wrong = missed_and_extra(answer.rows, true, self._question.compared)
             right += not any(wrong)
@@ -187,8 +185,8 @@ class _Contender:
         run.guarantee, run.compared, run.frames_right = band.words, self._question.compared, right
 
     def interrupt(self, rounds: int) -> None:
-        """Note that the run ended early."""
-        self._note_times()
+        """Record that the run ended early."""
+        self._store_times()
         if self.run.status != "ok" or self.run.rounds == rounds:
             return
         if len(self._answers) < self._frames:
@@ -198,44 +196,41 @@ class _Contender:
         self.run.status, self.run.why = "interrupted", why
 
     def end(self) -> None:
-        """End the process, and store the measurements."""
+        """End the process and store the measurements."""
         self._process.end()
-        self._note_times()
+        self._store_times()
 
     def _ask(self, message: tuple[object, ...], where: str) -> Reply | None:
-        """Call within the remaining time; None if that was its last call."""
+        """Call within the remaining time; None if the method is out."""
         begin = time.monotonic()
         reply = self._process.ask(message, self._limit - self._spent + GRACE_SECONDS)
         self._spent += time.monotonic() - begin
         if isinstance(reply, Gone) and reply.status == "timeout":
-            self._pass_the_limit(where)
+            self._exceed_limit(where)
         elif isinstance(reply, Gone):
-            self._lose("failed", reply)
+            self._drop_out("failed", reply)
         elif reply.status != "ok":
-            self._lose(reply.status, reply)
+            self._drop_out(reply.status, reply)
         else:
             assert isinstance(reply, Reply)
             return reply
         return None
 
-    def _pass_the_limit(self, where: str) -> None:
-        """Stop.
-
-        A method that has not finished all frames is too slow; the others are timed well enough.
-        """
+    def _exceed_limit(self, where: str) -> None:
+        """Stop; a method that has not finished enough frames is too slow."""
         if len(self._answers) < self._enough:
-            self.run.status, self.run.why = "too slow", f"stopped {where}: it passed its limit of {self._limit:g} s"
+            self.run.status, self.run.why = "too slow", f"stopped {where}: it exceeded its limit of {self._limit:g} s"
         elif len(self._answers) < self._frames:
             self.run.why = f"timed over the first {len(self._answers):,} of {self._frames:,} frames"
         self._racing = False
         self._process.end()
 
-    def _lose(self, status: str, reply: Gone | Reply) -> None:
+    def _drop_out(self, status: str, reply: Gone | Reply) -> None:
         self.run.status, self.run.why = status, reply.why
         self._racing = False
         self._process.end()
 
-    def _note_times(self) -> None:
+    def _store_times(self) -> None:
         run, frames = self.run, len(self._answers)
         run.contacts, run.pairs = [each.contacts for each in self._answers], [each.pairs for each in self._answers]
         run.counters = [each.counters for each in self._answers]
@@ -243,7 +238,3 @@ class _Contender:
         run.update_seconds = [median(update for update, _ in each) for each in samples]
         run.frame_seconds = [median(total for _, total in each) for each in samples]
         run.rounds = min((len(each) for each in self._timed), default=0)
-
-
-def _show_nothing(_what: str, _share: float) -> None:
-    """Be the progress of a run that nobody watches."""

@@ -1,8 +1,7 @@
 """Methods as users write them: `wide_tree`, `wide_tree(build=sah)`, or a comma-separated list.
 
-`jostle/registry.py` reads the text. What a method is
-asked stands among its settings: `bounding_tree(motion=True, roots=regula_falsi)` looks along the motion from frame to frame, and
-`workers=2` lets a world use two threads.
+`jostle/registry.py` reads the text. Query options are written among the settings: `bounding_tree(motion=True)` detects along the
+motion from frame to frame, and `workers=2` gives the world two threads.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ WORKERS = "workers"  # threads of the world; the other options of `registry.QUER
 
 @dataclass(frozen=True)
 class NamedMethod:
-    """A method that takes part, and its label in tables."""
+    """A method with its label in tables, query options and threads."""
 
     label: str
     method: Method
-    options: Mapping[str, Any] = field(default_factory=dict)  # what it is asked beside the usual
+    options: Mapping[str, Any] = field(default_factory=dict)  # of `World.detect`
     workers: int = 1  # threads
 
 
@@ -38,7 +37,7 @@ def all_methods() -> list[NamedMethod]:
 
 
 def methods_of(text: str) -> list[NamedMethod]:
-    """Return the methods of a list such as "wide_tree, wide_tree(build=sah), brute_force", each once."""
+    """Return the methods of a list such as "wide_tree, wide_tree(build=sah)", each once."""
     found = {each.label: each for each in (method_written(part) for part in split_at_commas(text)) if each is not None}
     if not found:
         raise InputError(f"no method is named in {text!r}; the methods are {', '.join(METHODS)}")
@@ -70,7 +69,7 @@ def named(method: Method, options: Mapping[str, Any] | None = None, workers: int
 
 
 def with_settings(chosen: NamedMethod, settings: Mapping[str, Any]) -> NamedMethod:
-    """Return a method under its old label with those settings that it has."""
+    """Return a method with the settings that it has, under its old label."""
     method: Any = chosen.method
     own = {each.name for each in dataclasses.fields(method)} if dataclasses.is_dataclass(method) else set()
     kept = {name: value for name, value in settings.items() if name in own}

@@ -1,8 +1,8 @@
 """One self-contained HTML page of all experiments: pictures, plots, tables, verdicts.
 
-Nothing is fetched: images are embedded, the style (`page.css`) is inline, there is no script, and the page forbids itself any
-connection. It follows the reader's choice of light or dark and reads on a phone. Every word of a result is escaped. The markup is
-also well-formed XML, so that tools can read it. Equal results and figures give a byte-equal page: it reads no clock.
+The page fetches nothing: images are embedded, the style (`page.css`) is inline, there is no script, and its security policy
+forbids connections. It follows the reader's light or dark mode and fits a phone. All text is escaped, and the markup is
+well-formed XML. Equal results and figures give a byte-equal page.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from jostle.atomic_file import write_text
+from jostle.bench.table import milliseconds
 from jostle.lab.appearance import OWN_PICTURES, PICTURES, PLOTS, showable
-from jostle.lab.results import ExperimentResult, MethodRun, Point, Verdict, quality_of
+from jostle.lab.results import ExperimentResult, MethodRun, Point, Verdict, quality_of, unserved
 
 PAGE = "index.html"
 NOTHING = "–"
@@ -35,10 +36,10 @@ def write_page(results: Sequence[ExperimentResult], folder: Path) -> Path:
     Parameters
     ----------
     results : sequence of ExperimentResult
-        In the order in which they shall stand.
+        In the order of the page.
     folder : Path
-        Where each experiment has its own folder with figures, such as FOLDER/spheres; plots that are missing are drawn there
-        (without matplotlib the page has none).
+        Holds a folder of figures for each experiment, such as FOLDER/spheres; missing plots are drawn there if matplotlib is
+        installed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     body = [_head(results), _contents(results), _claims(results)]
@@ -52,7 +53,7 @@ def write_page(results: Sequence[ExperimentResult], folder: Path) -> Path:
 
 
 def _anchors(results: Sequence[ExperimentResult]) -> list[str]:
-    """A fragment for each experiment, all different."""
+    """Return a unique fragment for each experiment."""
     return [f"e{number}-{re.sub(r'[^A-Za-z0-9_-]+', '-', result.name)}" for number, result in enumerate(results, 1)]
 
 
@@ -69,7 +70,7 @@ def _head(results: Sequence[ExperimentResult]) -> str:
 
 def _contents(results: Sequence[ExperimentResult]) -> str:
     if not results:
-        return "<p>No experiment was run yet: <code>jostle lab run NAME</code> runs one.</p>"
+        return "<p>No results yet: <code>jostle lab run NAME</code> runs an experiment.</p>"
     items = []
     for result, name in zip(results, _anchors(results), strict=True):
         marks = " ".join(_badge(verdict.verdict) for verdict in result.verdicts)
@@ -78,13 +79,13 @@ def _contents(results: Sequence[ExperimentResult]) -> str:
 
 
 def _heading(result: ExperimentResult) -> str:
-    """The title, after the number of the figure where it is one."""
+    """Return the title, after the number of the figure if it has one."""
     title = result.title or result.name
     return f"{result.figure[:1].upper()}{result.figure[1:]}: {title}" if result.figure else title
 
 
 def _state(result: ExperimentResult) -> str:
-    """Return badges for a run that is not complete."""
+    """Return badges for an incomplete run."""
     words = [word for word, holds in (("quick run", result.quick), ("interrupted", result.interrupted)) if holds]
     return "".join(f" <span class='badge warn'>{word}</span>" for word in words)
 
@@ -142,7 +143,7 @@ def _pictures(result: ExperimentResult, folder: Path) -> str:
 
 def _plots(result: ExperimentResult, folder: Path) -> str:
     if not any((folder / f"{name}.svg").is_file() for name in PLOTS):
-        with suppress(ImportError):  # a page without plots is better than none
+        with suppress(ImportError):  # matplotlib is optional
             from jostle.lab.plots import draw_experiment
 
             draw_experiment(result, folder)
@@ -163,12 +164,12 @@ def _figure(path: Path, caption: str, alternative: str) -> str:
 
 
 def _in_words(result: ExperimentResult) -> str:
-    """Return a text alternative of a plot: the medians of the last point."""
+    """Return the text alternative of a plot: the medians of the last point."""
     if not result.points:
         return ""
     last = result.points[-1]
-    words = [f"{run.method} {_milliseconds(run.median)} ms" if run.median else f"{run.method} {run.status}" for run in last.runs]
-    where = "" if last.value is None else f" at {_value(last)}"
+    words = [f"{run.method} {milliseconds(run.median)} ms" if run.median else f"{run.method} {run.status}" for run in last.runs]
+    where = "" if last.value is None else f" at {last.label}"
     return f"Medians{where}: {', '.join(words)}."
 
 
@@ -192,7 +193,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> str:
 
 
 def _table(result: ExperimentResult) -> str:
-    """Every method on every point."""
+    """Return the table of every method on every point."""
     swept = result.parameter is not None
     first = [(result.parameter or "", "")] if swept else []
     heads = "".join(
@@ -203,7 +204,7 @@ def _table(result: ExperimentResult) -> str:
     for point in result.points:
         for number, run in enumerate(point.runs):
             head = number == 0 and swept
-            value = f"<th scope='rowgroup' rowspan='{len(point.runs)}' class='number'>{escape(_value(point))}</th>" if head else ""
+            value = f"<th scope='rowgroup' rowspan='{len(point.runs)}' class='number'>{escape(point.label)}</th>" if head else ""
             numbers = "".join(f"<td class='number'>{escape(cell)}</td>" for cell in _cells(run))
             numbers += f"<td>{escape(NOTHING if run.agrees is None else quality_of(run))}</td>"
             status = f"<td><span class='badge {'good' if run.status == 'ok' else 'warn'}'>{escape(run.status)}</span></td>"
@@ -215,7 +216,7 @@ def _table(result: ExperimentResult) -> str:
 
 
 def _cells(run: MethodRun) -> list[str]:
-    times = [_milliseconds(seconds) for seconds in (run.median, run.p95, run.maximum, run.deviation, run.prepare_seconds)]
+    times = [milliseconds(seconds) for seconds in (run.median, run.p95, run.maximum, run.deviation, run.prepare_seconds)]
     memory = NOTHING if run.memory_bytes is None else f"{run.memory_bytes / 2**20:,.1f}"
     found = NOTHING if not run.contacts else f"{sum(run.contacts):,}"
     unit = " pairs" if run.compared == "body pairs" else ""
@@ -224,19 +225,12 @@ def _cells(run: MethodRun) -> list[str]:
 
 
 def _reasons(result: ExperimentResult) -> str:
-    """Why methods did not finish, each reason once."""
-    why: dict[tuple[str, str, str], list[str]] = {}
-    for point in result.points:
-        for run in point.runs:
-            if run.status != "ok":
-                why.setdefault((run.method, run.status, run.why), []).append(_value(point))
-    if not why:
-        return ""
+    """Return why methods did not finish, each reason once."""
     items = []
-    for (method, status, words), places in why.items():
+    for (method, status, words), places in unserved(result.points).items():
         where = f" at {', '.join(places)}" if result.parameter is not None else ""
         items.append(f"<li><code>{escape(method)}</code> {escape(status + where)}{escape(f': {words}' if words else '')}</li>")
-    return f"<ul class='reasons'>{''.join(items)}</ul>"
+    return f"<ul class='reasons'>{''.join(items)}</ul>" if items else ""
 
 
 def _sizes(points: Sequence[Point]) -> str:
@@ -264,7 +258,7 @@ def _circumstances(result: ExperimentResult) -> str:
 
 
 def _machine_words(machine: dict[str, Any]) -> str:
-    """Return the machine in one line; fields unknown to this page appear by name."""
+    """Return the machine in one line; unknown fields appear by name."""
     known = dict(machine)
     words = [str(known.pop("cpu"))] if known.get("cpu") else []
     cores, usable = known.pop("cores", None), known.pop("usable_cores", None)
@@ -279,30 +273,19 @@ def _machine_words(machine: dict[str, Any]) -> str:
 
 
 def escape(text: str) -> str:
-    """Escape markup and quotes, and replace what no page may have."""
+    """Escape markup and quotes and replace unprintable characters."""
     return escape_markup(showable(text))
-
-
-def _value(point: Point) -> str:
-    return f"{point.value:,.10g}" if isinstance(point.value, int | float) else str(point.value)
-
-
-def _milliseconds(seconds: float | None) -> str:
-    if seconds is None:
-        return NOTHING
-    value = 1e3 * seconds
-    return f"{value:.4f}" if value < 0.1 else f"{value:.3f}" if value < 10.0 else f"{value:,.1f}"
 
 
 _HOW_TO_READ = """<footer>
 <h2>How to read this</h2>
-<p>Every method saw the same recorded frames, in a process of its own, methods taking turns so that a busy machine slows all alike.
-The time of a frame is the median over the rounds, after a warm-up, and has in it the setting of poses and vertices.
-<em>Missed</em> and <em>extra</em> compare a method with the exact engine of the same semantics, face pair by face pair, or by pairs
-of bodies where it names no faces; a dash means that there was nothing to compare. <em>In its band</em> is an approximate answer all
-of whose differences its guarantee allows: bodies that are told no farther apart than it says, and none missed that still meet when
-each is eroded by as much. <em>Memory</em> is by how much its process grew
-with prepared shapes and detector. Absolute times differ from machine to machine; ratios of one run hold.</p>
+<p>Every method replayed the same recorded frames in its own process. Methods take turns, so a busy machine slows all alike.
+The time of a frame is the median over the rounds, after a warm-up; it includes setting poses and vertices.
+<em>Missed</em> and <em>extra</em> compare a method with the exact engine of the same semantics, by face pairs, or by body pairs if
+it names no faces; a dash means that nothing was compared. <em>In its band</em> is an approximate answer whose differences its
+guarantee allows: reported bodies are no farther apart than it states, and missed ones no longer meet when each is eroded by as
+much. <em>Memory</em> is the growth of its process through prepared shapes and detector. Absolute times depend on the machine;
+compare ratios within one run.</p>
 </footer>"""
 
 _TEMPLATE = """<!DOCTYPE html>

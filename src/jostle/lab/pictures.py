@@ -1,4 +1,4 @@
-"""Pictures of an experiment's scene: first and last frame by one camera, touching faces in red."""
+"""Pictures of an experiment's scene: first and last frame, touching faces in red."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ def draw_scene(motion: Motion, folder: Path) -> list[Path]:
     for frame in frames:
         motion.apply(world, frame)
         report = world.detect()
-        meshes = [Mesh(body.vertices, body.mesh.faces, name=body.name) if body.deformable else body.mesh for body in world]
-        scenes.append(meshes)
+        scenes.append([Mesh(body.vertices, body.mesh.faces, name=body.name) if body.deformable else body.mesh for body in world])
         marks.append([report.faces_of(body) for body in world])
     points = [
         transform_points(pose, mesh.vertices[np.unique(mesh.faces)])
         for meshes, frame in zip(scenes, frames, strict=True)
         for mesh, pose in zip(meshes, motion.poses[frame], strict=True)
     ]
-    camera = Camera.framing(np.concatenate([*points]), width=WIDTH, height=HEIGHT) if points else None
+    camera = Camera.framing(np.concatenate(points), width=WIDTH, height=HEIGHT) if points else None
     written = []
     for name, meshes, touching, frame in zip(PICTURES, scenes, marks, frames, strict=True):
         path = folder / f"{name}.png"

@@ -1,15 +1,14 @@
 """The figures of an experiment: plots (`drawings/`) as SVG and PNG, and pictures of its scene.
 
-Figures are 8.9 cm wide with type of 6.5 to 8 points. A method has the same colour, marker and dash in every figure of every
-experiment (`appearance.py`). A method without a time is named with its status, never left out in silence. Times are milliseconds.
-Equal results give byte-equal files: matplotlib's defaults whatever the user has set, a fixed salt for ids, no dates. There is no
-pyplot: nothing here has a global figure.
+Figures are 8.9 cm wide with type of 6.5 to 8 points; times are in milliseconds. A method has the same colour, marker and dash
+in every figure (`appearance.py`), and one without a time is named with its status. Equal results give byte-equal files:
+matplotlib's defaults instead of the user's settings, a fixed salt for ids, no dates, and no pyplot with its global figures.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from jostle.atomic_file import written_whole
-from jostle.lab.appearance import PLOTS, looks_of
+from jostle.lab.appearance import PLOTS, LineStyle, styles_of
 from jostle.lab.drawings.against_parameter import averages, counters_against_parameter, last_frame, time_against_parameter
 from jostle.lab.drawings.axes import GREY, counter_names
 from jostle.lab.drawings.by_method import slowest_frame
@@ -34,10 +33,16 @@ from jostle.motion.record import Motion
 DOTS_PER_INCH = 300
 MOST_PANELS = 3
 PALE = "#dfe2e6"
-SWEEPS = {
-    "time against parameter", "log-log", "last frame", "averages", "slowest frame", "frames together", "update rate",
-    "time per look-up", "mean and deviation",
-}  # need several values  # fmt: skip
+AGAINST_PARAMETER: dict[str, Callable[[ExperimentResult, dict[str, LineStyle]], Figure]] = {
+    "update rate": update_rate,
+    "time per look-up": time_per_look_up,
+    "time against parameter": time_against_parameter,
+    "last frame": last_frame,
+    "slowest frame": slowest_frame,
+    "mean and deviation": mean_and_deviation,
+    "averages": averages,
+    "frames together": frames_together,
+}  # need several values
 
 _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "jostle", "svg.fonttype": "path", "text.parse_math": False, "font.family": "DejaVu Sans",
@@ -50,20 +55,17 @@ _SETTINGS: dict[Any, Any] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------- the way in
-
-
 def draw_experiment(result: ExperimentResult, folder: Path, motion: Motion | None = None) -> list[Path]:
-    """Draw an experiment's figures into its folder, and its scene if a motion is given; return the files.
+    """Draw an experiment's figures, and its scene if a motion is given; return the files.
 
     Parameters
     ----------
     result : ExperimentResult
-        `result.draw` says which figures; none named means all that make sense.
+        `result.draw` names the figures; none means all that make sense.
     folder : Path
-        That of this experiment, such as DIR/spheres. Figures of an earlier run there are removed.
+        Of this experiment, such as DIR/spheres. Figures of an earlier run are removed.
     motion : Motion, optional
-        Whose first and last frame are drawn, touching faces in red; without it, earlier pictures stay.
+        Its first and last frame are drawn, touching faces in red; without it, earlier pictures stay.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in PLOTS:
@@ -83,7 +85,7 @@ def draw_experiment(result: ExperimentResult, folder: Path, motion: Motion | Non
 @contextmanager
 def _own_settings() -> Iterator[None]:
     with mpl.rc_context(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a letter that the font lacks becomes a box; that is no reason to fail
+        warnings.simplefilter("ignore", UserWarning)  # a character that the font lacks becomes a box
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)
         yield
@@ -92,35 +94,24 @@ def _own_settings() -> Iterator[None]:
 def _figures(whole: ExperimentResult) -> Iterator[tuple[str, Figure]]:
     drawn = [replace(point, runs=[run for run in point.runs if run.method not in whole.aside]) for point in whole.points]
     result = replace(whole, points=drawn)
-    looks = looks_of(result.methods)
+    styles = styles_of(result.methods)
     measured = [point for point in result.points if any(run.frame_seconds for run in point.runs)]
     if not measured:
         return
     wanted = set(result.draw) or {"time against parameter", "time per frame"}
-    against = result.parameter is not None and len(measured) > 1 and bool(wanted & SWEEPS)
-    # A few points that are not drawn against a parameter stand below each other; of a sweep the last is shown, the largest.
+    against = result.parameter is not None and len(measured) > 1 and bool(wanted & {"log-log", *AGAINST_PARAMETER})
+    # A few points not drawn against a parameter get a panel each; of a sweep only the last, largest point is shown.
     shown = measured[-1:] if against or len(measured) > MOST_PANELS else measured
     shown = [point for point in measured if point.value in result.panels] or shown
     if against:
-        if "update rate" in wanted:
-            yield "update_rate", update_rate(result, looks)
-        if "time per look-up" in wanted:
-            yield "time_per_look_up", time_per_look_up(result, looks)
-        if "time against parameter" in wanted or ("log-log" in wanted and not wanted & {"last frame", "update rate"}):
-            yield "time_against_parameter", time_against_parameter(result, looks)
-        if "last frame" in wanted:
-            yield "last_frame", last_frame(result, looks)
-        if "slowest frame" in wanted:
-            yield "slowest_frame", slowest_frame(result)
-        if "mean and deviation" in wanted:
-            yield "mean_and_deviation", mean_and_deviation(result, looks)
-        if "averages" in wanted:
-            yield "averages", averages(result, looks)
-        if "frames together" in wanted:
-            yield "frames_together", frames_together(result, looks)
+        if "log-log" in wanted and not wanted & {"last frame", "update rate"}:
+            wanted.add("time against parameter")
+        for drawing, draw in AGAINST_PARAMETER.items():
+            if drawing in wanted:
+                yield drawing.replace(" ", "_").replace("-", "_"), draw(result, styles)
     if "time per frame" in wanted and max(len(run.frame_seconds) for point in shown for run in point.runs) > 1:
-        yield "time_per_frame", time_per_frame(result, shown, looks, "update time" in wanted)
+        yield "time_per_frame", time_per_frame(result, shown, styles, "update time" in wanted)
     if not against:
-        yield "times", times(result, shown, looks)
+        yield "times", times(result, shown, styles)
     if counter_names(measured if against else shown):
-        yield "counters", counters_against_parameter(result, measured, looks) if against else counters(result, shown, looks)
+        yield "counters", counters_against_parameter(result, measured, styles) if against else counters(result, shown, styles)

@@ -1,13 +1,12 @@
-"""Regions of contact: connected touching face pairs, which are reported, and for how long one is missed.
+"""Regions of contact: connected touching face pairs, whether they are reported, and since when not.
 
-Two touching pairs hang together when they have a face in common and their other faces, of the same body, share a welded vertex; a
-region is what is connected by that. Where two surfaces pass through each other a region is a curve of intersection: it leaves a
-face through an edge, and the pair beyond that edge shares the other face. Guy and Debunne 2004 (§3.4) find regions and follow them
-by the same neighbours.
+Two touching pairs are connected if they share a face and their other faces, of one body, share a welded vertex; a region is a
+connected component. Where surfaces cross, a region is a curve of intersection: it leaves a face through an edge, and the pair
+beyond that edge shares the other face. Guy and Debunne 2004 (§3.4) find and follow regions by the same neighbours.
 
-A region of one frame continues one of the frame before when they are at the same place on either body, or nearer to it than 1 % of
-the body's size: that joins rather more than less, so that a miss is told too long rather than too short. A vertex in common would
-not do: on 50,000 and 70,000 faces one large region in fifty slides by more than a face in a frame.
+A region continues one of the previous frame if both are within 1 % of the body's size on either body. That joins rather too many,
+so a miss is counted too long rather than too short. A shared vertex would not do: with 50,000 and 70,000 faces one large region
+in fifty slides by more than a face in a frame.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Regions:
     """The touching pairs of a frame by region."""
 
     rows: Longs  # (k,4) body_a, body_b, face_a, face_b
-    label: Longs  # (k,) which region each row belongs to, 0 …, numbered by their first rows
+    label: Longs  # (k,) the region of each row, numbered by first row
 
     @property
     def count(self) -> int:
@@ -48,27 +47,27 @@ class Regions:
         return sizes
 
     def reported(self, found: NDArray[Any]) -> Bools:
-        """Return (count,) whether at least one pair of each region is among the found rows (k,4)."""
-        told: Bools = np.zeros(self.count, bool)
-        told[self.label[_is_among(self.rows, np.asarray(found, np.int64).reshape(-1, 4))]] = True
-        return told
+        """Return (count,) whether the found rows (k,4) have a pair of each region."""
+        reported: Bools = np.zeros(self.count, bool)
+        reported[self.label[_is_among(self.rows, np.asarray(found, np.int64).reshape(-1, 4))]] = True
+        return reported
 
-    def faces(self, of_regions: Bools | None = None) -> int:
-        """Return how many faces touch another, in all or some regions, each counted once."""
-        rows = self.rows if of_regions is None else self.rows[of_regions[self.label]]
-        sides = np.concatenate([_together(rows[:, BODY_A], rows[:, FACE_A]), _together(rows[:, BODY_B], rows[:, FACE_B])])
-        return len(np.unique(sides))
+    def faces(self, chosen: Bools | None = None) -> int:
+        """Return the number of distinct touching faces, in all or the chosen regions."""
+        rows = self.rows if chosen is None else self.rows[chosen[self.label]]
+        sides = [_together(rows[:, BODY_A], rows[:, FACE_A]), _together(rows[:, BODY_B], rows[:, FACE_B])]
+        return len(np.unique(np.concatenate(sides)))
 
 
 def regions_of(rows: NDArray[Any], meshes: Sequence[Mesh]) -> Regions:
-    """Return touching pairs with the region that each belongs to.
+    """Return the regions of touching pairs.
 
     Parameters
     ----------
     rows : (k, 4)
-        body_a, body_b, face_a, face_b; of the same body on both sides for contacts of a body with itself.
+        body_a, body_b, face_a, face_b; self-contacts have the same body twice.
     meshes : sequence of Mesh
-        One for each body. What is adjacent does not depend on how a body is deformed.
+        One for each body; deforming does not change adjacency.
     """
     pairs: Longs = np.ascontiguousarray(rows, np.int64).reshape(-1, 4)
     label: Longs = np.arange(len(pairs))
@@ -81,7 +80,7 @@ def regions_of(rows: NDArray[Any], meshes: Sequence[Mesh]) -> Regions:
 
 
 def _neighbourhoods(rows: Longs, meshes: Sequence[Mesh]) -> tuple[Longs, Longs, Longs]:
-    """Return (6k,) row numbers with two keys: rows with equal keys share a face and a vertex of the others."""
+    """Return (6k,) row numbers with two keys, which are equal for connected rows."""
     number: Longs = np.arange(len(rows))
     sides = (BODY_A, FACE_A, BODY_B, FACE_B), (BODY_B, FACE_B, BODY_A, FACE_A)
     row, first, second = [], [], []
@@ -95,7 +94,7 @@ def _neighbourhoods(rows: Longs, meshes: Sequence[Mesh]) -> tuple[Longs, Longs, 
 
 
 def _corners(bodies: Longs, faces: Longs, meshes: Sequence[Mesh]) -> Longs:
-    """(k,3) welded vertices of faces of several bodies."""
+    """Return (k,3) welded vertices of faces of several bodies."""
     corners: Longs = np.empty((len(faces), 3), np.int64)
     for body in np.unique(bodies).tolist():
         there = bodies == body
@@ -104,13 +103,13 @@ def _corners(bodies: Longs, faces: Longs, meshes: Sequence[Mesh]) -> Longs:
 
 
 def _together(high: Longs, low: Longs) -> Longs:
-    """Return one number made of two below 2^31."""
+    """Pack two numbers below 2^31 into one."""
     both: Longs = (high << _SHIFT) | low
     return both
 
 
 def _is_among(rows: Longs, found: Longs) -> Bools:
-    """Return (k,) whether each row is among those found."""
+    """Return (k,) whether each row is among the found ones."""
     among: Bools = np.zeros(len(rows), bool)
     bodies, others = (_together(each[:, BODY_A], each[:, BODY_B]) for each in (rows, found))
     for pair in np.unique(bodies).tolist():
@@ -122,7 +121,7 @@ def _is_among(rows: Longs, found: Longs) -> Bools:
 
 @kernel
 def join_equal(row: Longs, first: Longs, second: Longs, label: Longs) -> None:
-    """Write to label (k,) the least row each is joined with; sorted entries (n,) with equal keys are neighbours."""
+    """Write to label (k,) the least connected row; entries (n,) are sorted by their keys."""
     for entry in range(1, row.shape[0]):
         if first[entry] == first[entry - 1] and second[entry] == second[entry - 1]:
             a, b = row[entry], row[entry - 1]
@@ -136,30 +135,30 @@ def join_equal(row: Longs, first: Longs, second: Longs, label: Longs) -> None:
                 label[b] = a
             else:
                 label[a] = b
-    # A row is never joined with a later one: those before it lead to their first already.
+    # Labels point to earlier rows only, so earlier rows are final already.
     for k in range(label.shape[0]):
         label[k] = label[label[k]]
 
 
 class MissedFor:
-    """How many frames each region has been missed."""
+    """Counts for how many frames each region has been missed."""
 
     def __init__(self, meshes: Sequence[Mesh]) -> None:
         self._meshes = meshes
-        # Of each missed region of a frame, for how long, and where it is: of the last frame, and of the one before it.
+        # Duration and cells of each missed region, of the last frame and of the one before it.
         self._last: list[tuple[int, Longs]] = []
         self._before: list[tuple[int, Longs]] = []
 
     def follow(self, regions: Regions, missed: Bools, counted: Bools, again: bool = False) -> Longs:
-        """Return (count,) how many frames each region of the next frame has been missed, 0 if reported.
+        """Return (count,) for how many frames each region of the next frame has been missed.
 
         Parameters
         ----------
         missed : (count,) bool
         counted : (count,) bool
-            Frames in which a region is not counted, for being too small, neither add to its time nor end it.
+            Frames in which a region is too small to count neither add to its duration nor end it.
         again : bool
-            Whether this is the last frame once more, with another answer.
+            Whether this repeats the last frame, with another answer.
         """
         if not again:
             self._before = self._last
@@ -175,13 +174,13 @@ class MissedFor:
         return frames
 
     def _cells(self, rows: Longs) -> Longs:
-        """Return where a region is on its bodies at rest: unique cell numbers of `SAME_PLACE`."""
+        """Return the cells of size `SAME_PLACE` that a region covers on its bodies at rest."""
         found = []
         for side, face in ((BODY_A, FACE_A), (BODY_B, FACE_B)):
             for body in np.unique(rows[:, side]).tolist():
                 mesh = self._meshes[body]
                 points = mesh.vertices[np.unique(mesh.faces[rows[rows[:, side] == body, face]])] - mesh.bounds[0]
-                # From 1 on, so that a neighbour of the first is not below 0.
+                # Starting at 1, so that neighbours are not negative.
                 places = 1 + np.floor(points / (SAME_PLACE * mesh.size or 1.0)).astype(np.int64)
                 found.append((((body << _CELL | places[:, 0]) << _CELL | places[:, 1]) << _CELL) | places[:, 2])
         cells: Longs = np.unique(np.concatenate(found))
@@ -189,7 +188,7 @@ class MissedFor:
 
 
 def _with_neighbours(cells: Longs) -> Longs:
-    """All cells that touch one of these; each once."""
+    """Return the cells and all their neighbours, each once."""
     steps = np.array([(x << _CELL | y) << _CELL | z for x in range(3) for y in range(3) for z in range(3)])
     around: Longs = np.unique(cells[:, None] + (steps - steps[len(steps) // 2]))
     return around

@@ -1,10 +1,9 @@
 """A method that replays a motion in its own process: the commands it handles.
 
-"load" reads the motion and lets the method answer a toy scene first, so that compiled code is loaded before anything is measured.
-"prepare" makes the world and prepares its shapes. "replay" goes through frames until they or its seconds are at an end: poses and
-vertices are set, then `detect` is called, and only these two are in the clock. Before frame 0 that frame is answered a few times
-without the clock: the jump from the last frame back to the first, and a processor that was just asleep (0.29 ms for a frame of
-0.06), are nobody's time. Memory is read after that: what the process has grown by prepared shapes and detector.
+"load" reads the motion and runs the method on a toy scene, which loads compiled code. "prepare" makes the world and prepares its
+shapes. "replay" goes through frames until they or its seconds run out; only setting poses and vertices and `detect` are timed.
+Before frame 0 that frame is answered a few times untimed, because of the jump back to the first frame and a processor that was
+asleep (0.29 ms for a frame of 0.06). Memory, the growth through prepared shapes and detector, is read after that.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ from numpy.typing import NDArray
 from jostle.errors import Unsupported
 from jostle.geometry.pose import rotation_about, translation
 from jostle.interface.method import Method
-from jostle.lab.truth import FACES, question_for
+from jostle.lab.truth import FACES, face_rows, question_for
 from jostle.motion.record import Motion
 from jostle.report.report import Report
 from jostle.shapes.mesh import Mesh
 from jostle.world.world import World
 
-LEAD_IN_CALLS, LEAD_IN_SECONDS = 5, 0.02  # before frame 0: at least one call, and no more after either
-MOST_TOY_BODIES = 201  # so many that methods which treat many bodies in another way do so
+LEAD_IN_CALLS, LEAD_IN_SECONDS = 5, 0.02  # limits of the untimed calls before frame 0, of which there is at least one
+MOST_TOY_BODIES = 201  # enough for code paths that are special to many bodies
 
 
 @dataclass(frozen=True, eq=False)
 class FrameAnswer:
-    """The findings of a method in one frame."""
+    """The answer of a method in one frame."""
 
     rows: NDArray[np.int32]  # (k,4) faces or (k,2) body pairs, whichever is compared
     contacts: int
@@ -48,16 +47,13 @@ class FrameAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Reply:
-    """An answer of the process.
-
-    `status` is "ok", "unsupported" or "failed", and `why` the first line of the reason.
-    """
+    """A reply of the process; `status` is "ok", "unsupported" or "failed"."""
 
     status: str = "ok"
     why: str = ""
     seconds: float = 0.0  # of preparing
-    memory: int | None = None  # bytes; None where it was not read
-    updates: tuple[float, ...] = ()  # seconds, one for each frame that was replayed
+    memory: int | None = None  # bytes; None if not read
+    updates: tuple[float, ...] = ()  # seconds, one for each replayed frame
     totals: tuple[float, ...] = ()  # seconds, update and detect
     answers: tuple[FrameAnswer, ...] = ()
 
@@ -65,15 +61,15 @@ class Reply:
 class Replayer:
     """A method, its query options and threads, and the motion it replays."""
 
-    def __init__(self, method: Method, asked: Mapping[str, Any] | None = None, workers: int = 1) -> None:
+    def __init__(self, method: Method, options: Mapping[str, Any] | None = None, workers: int = 1) -> None:
         self._method, self._workers = method, workers
-        self._question = question_for(method, asked)
+        self._question = question_for(method, options)
         self._motion: Motion | None = None
         self._world: World | None = None
         self._memory_before: int | None = None
 
     def __call__(self, verb: str, *arguments: Any) -> Reply:
-        """Handle a message; an error is an answer too."""
+        """Handle a message; errors become replies."""
         try:
             reply: Reply = getattr(self, verb)(*arguments)
             return reply
@@ -83,10 +79,10 @@ class Replayer:
             return Reply("failed", f"{type(error).__name__}: {_first_line(error)}")
 
     def load(self, file: str) -> Reply:
-        """Read the motion, and run the method on toy scenes to load its code."""
+        """Read the motion and run the method on toy scenes to load its code."""
         self._motion = Motion.load(file)
         bodies = min(MOST_TOY_BODIES, len(self._motion.names))
-        # What a method does not serve, and what it does wrong, is told of the true scene.
+        # Errors are reported for the real scene only.
         for deformable in {False, bool(self._motion.vertices)}:
             with contextlib.suppress(Exception):
                 toy = toy_world(self._method, bodies, deformable)
@@ -109,7 +105,7 @@ class Replayer:
         return Reply(seconds=time.perf_counter() - begin)
 
     def replay(self, first: int, seconds: float, answering: bool) -> Reply:
-        """Replay frames from `first` on, at least one, until all are done or time is up."""
+        """Replay at least one frame from `first` on, until all are done or time is up."""
         motion, world, options = self._motion, self._world, self._question.options
         assert motion is not None
         assert world is not None
@@ -123,10 +119,10 @@ class Replayer:
             for call in range(LEAD_IN_CALLS if first == 0 else 0):
                 if call == 0 or clock() < start + LEAD_IN_SECONDS:
                     if call == 0:
-                        _jump_to_the_start(motion, world)
+                        _teleport_to_start(motion, world)
                     motion.apply(world, 0)
                     if call == 0 and options.get("motion"):
-                        world.detect(rows="any")  # the way back to the first frame is no motion
+                        world.detect(rows="any")  # the jump back to frame 0 is not a motion
                     world.detect(**options)
             if first == 0:
                 memory = self._growth()
@@ -153,21 +149,20 @@ class Replayer:
 
     def _answer(self, report: Report) -> FrameAnswer:
         contacts, pairs = report.contacts, report.pairs
-        columns: tuple[Any, ...] = (pairs.body_a, pairs.body_b)
-        if self._question.compared == FACES:
-            columns = (contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b)
+        named_faces = self._question.compared == FACES
+        rows = face_rows(report) if named_faces else np.stack([pairs.body_a, pairs.body_b], axis=1)
         counters = {name: int(count) for name, count in vars(report.counters).items()}
-        return FrameAnswer(np.stack(columns, axis=1).astype(np.int32), len(contacts), len(pairs), counters)
+        return FrameAnswer(rows.astype(np.int32), len(contacts), len(pairs), counters)
 
 
-def _jump_to_the_start(motion: Motion, world: World) -> None:
-    """Place all bodies at frame 0 without a motion, which would be a fast one."""
+def _teleport_to_start(motion: Motion, world: World) -> None:
+    """Place all bodies at frame 0 without a motion."""
     for body, pose in zip(world, motion.poses[0], strict=True):
         body.teleport(pose)
 
 
 def toy_world(method: Method, bodies: int, deformable: bool) -> World:
-    """Return a row of tetrahedra, each of which reaches into the next."""
+    """Return a row of tetrahedra, each reaching into the next."""
     corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.0, 1.0, 0.2], [0.1, 0.0, 1.0]])
     mesh = Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], name="toy")
     world = World(method)
@@ -179,7 +174,7 @@ def toy_world(method: Method, bodies: int, deformable: bool) -> World:
 
 
 def resident_bytes() -> int | None:
-    """Return this process's memory: current on Linux, else its peak; None on Windows."""
+    """Return the memory of this process: current on Linux, else peak; None on Windows."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")

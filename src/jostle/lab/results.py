@@ -1,7 +1,7 @@
-"""Results of the laboratory as dataclasses: a run, a point, a verdict, an experiment; JSON in and out.
+"""Results of the laboratory: a run, a point, a verdict, an experiment; JSON in and out.
 
-Times are seconds, memory is bytes. Lists have one entry per frame; a method that was stopped has entries for the frames it
-finished. Nothing here measures or draws: `measure.py` fills these, `files.py` writes them, plots and page read them.
+Times are in seconds, memory in bytes. Lists have one entry per frame that the method finished. `measure.py` fills these
+dataclasses, `files.py` writes them, plots and page read them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import types
 import typing
+from collections.abc import Sequence
 from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -28,33 +29,33 @@ NO_PROMISE = "no guarantee"
 class MethodRun:
     """One method on one point of the sweep."""
 
-    method: str  # its name, with settings that are not the defaults
+    method: str  # its name, with settings that are not defaults
     status: str = "ok"  # one of STATUSES
-    why: str = ""  # a sentence where the status is not "ok"
+    why: str = ""  # the reason if the status is not "ok"
     prepare_seconds: float | None = None
-    memory_bytes: int | None = None  # growth of its process by prepared shapes and detector
-    frame_seconds: list[float] = field(default_factory=list)  # update and detect; of each frame the median over the rounds
+    memory_bytes: int | None = None  # growth of its process through prepared shapes and detector
+    frame_seconds: list[float] = field(default_factory=list)  # update and detect; the median over the rounds
     counters: list[dict[str, int]] = field(default_factory=list)
     contacts: list[int] = field(default_factory=list)
     pairs: list[int] = field(default_factory=list)
-    missed: int | None = None  # over all frames, against the exact engine; None where there is nothing to compare
+    missed: int | None = None  # over all frames, against the exact engine; None if nothing was compared
     extra: int | None = None
-    guarantee: str = ""  # of an approximate method, such as "within 0.1"; "" where an answer must be exact
-    missed_beyond: int | None = None  # of those that are missed, how many its guarantee does not allow; None in older files
+    guarantee: str = ""  # of an approximate method, such as "within 0.1"; "" if the answer must be exact
+    missed_beyond: int | None = None  # misses that its guarantee does not allow; None in older files
     extra_beyond: int | None = None
     compared: str = ""  # "faces" | "body pairs" | ""
-    frames_right: int | None = None  # in how many frames it found exactly what is true; None where nothing is known
+    frames_right: int | None = None  # frames with the exact answer; None if unknown
     update_seconds: list[float] = field(default_factory=list)  # the part of frame_seconds that sets poses and vertices
-    rounds: int = 0  # how often all frames were timed after the warm-up; 0: the times are those of the warm-up
+    rounds: int = 0  # timed rounds; 0: the times are those of the warm-up
 
     @property
     def median(self) -> float | None:
-        """Seconds, over the frames."""
+        """Seconds: median over the frames."""
         return float(np.median(self.frame_seconds)) if self.frame_seconds else None
 
     @property
     def p95(self) -> float | None:
-        """Seconds: 95 of 100 frames took no longer."""
+        """Seconds: 95th percentile over the frames."""
         return float(np.percentile(self.frame_seconds, 95.0)) if self.frame_seconds else None
 
     @property
@@ -74,7 +75,7 @@ class MethodRun:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether it found exactly the truth in all its frames; None if nothing was compared."""
+        """Whether it found the exact answer in all frames; None if nothing was compared."""
         return None if self.missed is None else self.missed == 0 and self.extra == 0
 
     @property
@@ -85,25 +86,25 @@ class MethodRun:
 
     @property
     def keeps_its_word(self) -> bool | None:
-        """Whether it kept its guarantee in all frames; None if nothing was compared or promised."""
+        """Whether it kept its guarantee; None if nothing was compared or promised."""
         return None if self.missed is None or self.guarantee == NO_PROMISE else self.beyond == 0
 
     @property
     def found(self) -> int:
-        """The number of compared rows it found, over all frames."""
+        """The number of compared rows that it found, over all frames."""
         return sum(self.contacts) if self.compared == "faces" else sum(self.pairs)
 
     @property
     def expected(self) -> int | None:
-        """The number of rows there are."""
+        """The number of rows in the exact answer; None if nothing was compared."""
         return None if self.missed is None or self.extra is None else self.found + self.missed - self.extra
 
     def total(self, counter: str) -> int:
-        """One of the counters, over all frames."""
+        """Return the sum of a counter over all frames."""
         return sum(work.get(counter, 0) for work in self.counters)
 
     def to_json(self) -> dict[str, Any]:
-        """Return all fields, and derived values for readers without this class."""
+        """Return all fields and derived statistics."""
         derived = {
             "median_seconds": self.median,
             "p95_seconds": self.p95,
@@ -114,7 +115,7 @@ class MethodRun:
 
 
 def quality_of(run: MethodRun) -> str:
-    """Return in a few words how a compared answer is: exact, in its band, wrong."""
+    """Return the quality of a compared answer: exact, within its guarantee, or wrong."""
     if run.agrees:
         return "exact"
     if run.keeps_its_word is None:
@@ -126,7 +127,7 @@ def quality_of(run: MethodRun) -> str:
 
 @dataclass
 class Point:
-    """One value of the swept parameter, and how every method did there."""
+    """One value of the swept parameter and the runs of all methods there."""
 
     value: float | str | None
     bodies: int
@@ -134,21 +135,41 @@ class Point:
     frames: int
     runs: list[MethodRun] = field(default_factory=list)
 
+    @property
+    def label(self) -> str:
+        """The value as text."""
+        return number_words(self.value) if isinstance(self.value, int | float) else str(self.value)
+
     def run_of(self, method: str) -> MethodRun | None:
         """Return the run of a method by its label, or None."""
         return next((run for run in self.runs if run.method == method), None)
 
 
+def number_words(value: float) -> str:
+    """Return a number with thousands separators."""
+    return f"{value:,.10g}"
+
+
+def unserved(points: Sequence[Point]) -> dict[tuple[str, str, str], list[str]]:
+    """Return the points that methods did not finish, by method, status and reason."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for point in points:
+        for run in point.runs:
+            if not run.served:
+                found.setdefault((run.method, run.status, run.why), []).append(point.label)
+    return found
+
+
 @dataclass
 class Verdict:
-    """What became of a claim of a paper."""
+    """The verdict on a claim of a paper."""
 
     paper: str  # key in docs/references.bib
     place: str
     claim: str  # in our own words
     verdict: str  # one of VERDICTS
     why: str
-    printed: str = ""  # values that stand in the paper
+    printed: str = ""  # values that the paper prints
     ours: str = ""
 
 
@@ -167,14 +188,14 @@ class ExperimentResult:
     started: str = ""  # ISO time
     command: str = ""
     about: str = ""  # a paragraph for readers
-    draw: list[str] = field(default_factory=list)  # which plots, see `experiment.py`
-    aside: list[str] = field(default_factory=list)  # methods that are in no plot
-    advice: str = ""  # for a user's own scene: which method serves it best, and why
-    paper: str = ""  # key in docs/references.bib, where this is a figure of a paper
-    figure: str = ""  # which one, such as "fig. 13"
+    draw: list[str] = field(default_factory=list)  # drawings, see `experiment.py`
+    aside: list[str] = field(default_factory=list)  # methods left out of plots
+    advice: str = ""  # for a user's own scene: the best method, and why
+    paper: str = ""  # key in docs/references.bib, for a figure of a paper
+    figure: str = ""  # such as "fig. 13"
     caption: str = ""  # what the paper's figure shows, in our words
-    panels: list[Any] = field(default_factory=list)  # values whose frames have a panel of their own; none: the last
-    printed: dict[str, list[list[float]]] = field(default_factory=dict)  # method -> [value, milliseconds] that the paper prints
+    panels: list[Any] = field(default_factory=list)  # values whose frames get a panel each; by default the last
+    printed: dict[str, list[list[float]]] = field(default_factory=dict)  # method -> [value, milliseconds] in the paper
 
     @property
     def methods(self) -> list[str]:
@@ -188,7 +209,7 @@ class ExperimentResult:
 
     @classmethod
     def from_json(cls, stored: Any, source: str = "result") -> ExperimentResult:
-        """Read what `to_json` wrote, as an object or text; an error names source and field."""
+        """Read the output of `to_json`, as an object or text."""
         if isinstance(stored, str | bytes):
             try:
                 stored = json.loads(stored)
@@ -208,10 +229,10 @@ class ExperimentResult:
 
 
 def _check_name(name: str, source: str) -> None:
-    """Raise for a name that is neither plain nor paper/figure: plots go to a folder of this name."""
+    """Raise unless the name, which is a folder for plots, is plain or paper/figure."""
     parts = name.split("/")
     if len(parts) > 2 or any(part in ("", "..") or "\0" in part or Path(part).name != part for part in parts):
-        raise InputError(f"{source}: name is {shown(name)}; it must be that of a folder, such as 'spheres' or 'voxmap/fig_09'")
+        raise InputError(f"{source}: name is {shown(name)}; it must be a folder name, such as 'spheres' or 'voxmap/fig_09'")
 
 
 def _made(kind: Any, stored: Any, source: str) -> Any:
@@ -236,7 +257,7 @@ def _fits(value: Any, hint: Any) -> bool:
         return isinstance(value, list) and all(_fits(each, inner[0]) for each in value)
     if origin is dict:
         return isinstance(value, dict) and all(_fits(each, inner[1]) for each in value.values())
-    if hint is Any or is_dataclass(hint):  # objects have checks of their own
+    if hint is Any or is_dataclass(hint):  # objects are checked on their own
         return True
     return isinstance(value, (int, float) if hint is float else hint)
 

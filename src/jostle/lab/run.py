@@ -1,6 +1,6 @@
-"""Run an experiment: record the scene of each value, replay it through the methods, judge, advise.
+"""Run an experiment: record each scene, replay it through the methods, judge, advise.
 
-`LabRun.result` grows as it goes, and stays when the run is interrupted.
+`LabRun.result` grows during the run and survives an interrupt.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from jostle.motion.record import Motion
 QUICK_ROUNDS = 2
 
 Progress = Callable[[str, float, float], None]
-"""Called with what is being done, how many points are done, and how many there are."""
+"""Called with the current activity, the points done and the number of points."""
 
 
 class LabRun:
@@ -28,13 +28,13 @@ class LabRun:
     Parameters
     ----------
     methods : sequence of NamedMethod, optional
-        Those of the experiment by default.
+        By default those of the experiment.
     quick : bool
-        Few values, few frames, few rounds: to try the tool.
+        Few values, frames and rounds, to try the tool.
     rounds : int, optional
-        Timed rounds; those of the experiment, 5 where it says nothing, or 2 when quick.
+        Timed rounds; by default those of the experiment or 5, or 2 if quick.
     limit : float
-        Seconds that each method has for each point; where the experiment says less, that.
+        Most seconds of each method for each point; the experiment may lower it.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class LabRun:
         self._methods = None if methods is None else list(methods)
         self._rounds = rounds or (QUICK_ROUNDS if quick else experiment.rounds or ROUNDS)
         self._limit = limit if experiment.limit is None else min(limit, experiment.limit)
-        self._given_up: dict[str, str] = {}  # methods that are not asked any more, and why
-        self._progress: Progress = _show_nothing
+        self._given_up: dict[str, str] = {}  # methods that are skipped from now on, and why
+        self._progress: Progress = lambda *_: None
         self.result = ExperimentResult(
             name=experiment.name,
             title=experiment.title,
@@ -72,7 +72,7 @@ class LabRun:
         )
 
     def show_progress(self, progress: Progress) -> None:
-        """Call this with every step from now on."""
+        """Report every step to this from now on."""
         self._progress = progress
 
     def run(self) -> ExperimentResult:
@@ -95,7 +95,7 @@ class LabRun:
                 measure_point(
                     point, self.motion, methods, self._rounds, self._limit, show, experiment.enough, experiment.may_be_inside
                 )
-                self._give_up_the_slow(point)
+                self._give_up_slow_methods(point)
         except KeyboardInterrupt:
             result.interrupted = True
         result.verdicts = experiment.verdicts(result)
@@ -103,16 +103,12 @@ class LabRun:
             result.advice = advise(result.points[-1])
         return result
 
-    def _give_up_the_slow(self, point: Point) -> None:
-        """Note which methods were skipped, and which to skip for later values."""
+    def _give_up_slow_methods(self, point: Point) -> None:
+        """Record which methods were skipped, and which to skip for later values."""
         point.runs += [MethodRun(label, "too slow", why) for label, why in self._given_up.items()]
         slowest = self.experiment.slowest
         for run in point.runs if slowest is not None else ():
             taken = sum(run.frame_seconds) / len(run.frame_seconds) if run.frame_seconds else 0.0
-            # Who was stopped in its first frame has no times, and is slower still.
+            # A method that was stopped in its first frame has no times.
             if run.method not in self._given_up and (taken > (slowest or 0.0) or run.status == "too slow"):
-                self._given_up[run.method] = f"not asked: with fewer it needed more than {slowest:g} s for a frame"
-
-
-def _show_nothing(_what: str, _done: float, _points: float) -> None:
-    """Be the progress of a run that nobody watches."""
+                self._given_up[run.method] = f"skipped: with fewer it needed more than {slowest:g} s for a frame"

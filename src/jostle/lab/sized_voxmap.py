@@ -1,11 +1,10 @@
-"""The look-up of Lock and Wills as printed, and maps and shells of chosen sizes: what only the figures of `voxmap` want of it.
+"""The look-up of Lock and Wills as printed, with maps and shells of chosen sizes.
 
-`Voxmap` passes over a pair when the ball about the one misses the map of the other, over groups of points that can hit nothing, and
-looks for a body wholly inside another. The paper does none of that: with `as_printed` every point of every pair that the pruner
-lets through is looked up, and nothing else. Fig. 12 and 13 have a map of one resolution and a shell of another; so has
-`SizedVoxmap`. A shell has exactly the points that were asked for: of the coarsest shell with so many, evenly chosen ones. That
-leaves gaps up to a fifth wider than the paper's bound allows: for times, not for contacts. It stands apart from the figures so that
-a process that measures need not import them all (0.6 s).
+`Voxmap` skips a pair if the ball around one body misses the map of the other, skips groups of points that can hit nothing, and
+searches for a body wholly inside another. The paper does none of that: with `as_printed` every point of every pair from the
+pruner is looked up. Fig. 12 and 13 have a map of one resolution and a shell of another, and so has `SizedVoxmap`. Its shell has
+an exact number of points, evenly chosen from the coarsest shell with as many; that leaves gaps up to a fifth wider than the
+paper's bound, which is good for times, not for contacts. It is not among the figures because importing them all takes 0.6 s.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ class SizedVoxmap(Voxmap):
     Parameters
     ----------
     shell_points : int, optional
-        How many points a shell has; the map is as fine as belongs to them.
+        The points of a shell; the map matches them.
     map_voxels : int, optional
-        How many voxels the box of a map has, as nearly as can be: 12,650 for the 12,672 of the paper.
+        The voxels of a map, as nearly as possible: 12,650 for the 12,672 of the paper.
     as_printed : bool
         Look up every point of every pair, and nothing else.
     """
@@ -48,13 +47,13 @@ class SizedVoxmap(Voxmap):
 
     @property
     def guarantee(self) -> Guarantee:
-        """That of the voxels; none for a shell that does not belong to its map."""
+        """That of the voxels; none for a shell of another resolution."""
         if self.shell_points is not None:
             return statistical(0.0)
         return super().guarantee if self.map_voxels is None else Guarantee(f"within {reach_of(self):.2f} voxels")
 
     def band_for(self, mesh: Mesh) -> float | None:
-        """Return the length within which two bodies with this mesh are told; None without a guarantee."""
+        """Return the tolerance for two bodies with this mesh; None without a guarantee."""
         if self.shell_points is not None:
             return None
         return reach_of(self) * (voxel_edge(mesh, self) if self.map_voxels is None else voxel_for(mesh, self.map_voxels))
@@ -62,7 +61,7 @@ class SizedVoxmap(Voxmap):
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> VoxelShape:
         """Make the map and the shell."""
         shape = self._with_shell(mesh, progress)
-        if self.as_printed:  # a ball without an end misses no map
+        if self.as_printed:  # an infinite ball misses no map
             shape = shape._replace(radius=math.inf, deep=np.empty((0, 3)))
         return shape
 
@@ -76,10 +75,10 @@ class SizedVoxmap(Voxmap):
         return shape._replace(middle=fine.middle, points=fine.points[chosen], feet=fine.feet[chosen], normals=fine.normals[chosen])
 
     def _with_enough_points(self, mesh: Mesh, progress: Progress | None) -> VoxelShape:
-        """The coarsest of some shapes that has the points."""
+        """Return a coarse shape with enough points."""
         longest = float(np.ptp(mesh.bounds, axis=0).max())
         wanted = self.shell_points or 0
-        across = max(1.0, math.sqrt(wanted / 9.0))  # coarser than it will be
+        across = max(1.0, math.sqrt(wanted / 9.0))  # coarser than the result
         while across < MOST_ACROSS:
             shape = self._plain(mesh, REACH * longest / across, progress)
             if len(shape.points) >= wanted:
@@ -93,15 +92,15 @@ class SizedVoxmap(Voxmap):
 
 
 def voxel_for(mesh: Mesh, voxels: int) -> float:
-    """Return the edge of the voxels of which the box of a mesh has as nearly as can be so many."""
+    """Return the voxel edge with which the box of a mesh has nearly this many voxels."""
     edges = np.ptp(mesh.bounds, axis=0)
     longest = math.ceil(float(edges.max()) / (float(edges.prod()) / voxels) ** (1.0 / 3.0)) + 2
-    # Between two neighbours of these lengths the number of voxels does not change.
+    # The number of voxels is constant between neighbouring steps.
     steps = np.unique([edge / count for edge in edges for count in range(1, longest + 1)])
     middles = [0.5 * (float(low) + float(high)) for low, high in pairwise(steps)]
     return min([*middles, 1.5 * float(edges.max())], key=lambda voxel: abs(math.log(voxels_of(mesh, voxel) / voxels)))
 
 
 def voxels_of(mesh: Mesh, voxel: float) -> int:
-    """Return how many voxels of an edge the box of a mesh has."""
+    """Return the number of voxels in the box of a mesh."""
     return int(np.ceil(np.ptp(mesh.bounds, axis=0) / voxel).prod())

@@ -1,4 +1,4 @@
-"""A run for people: a table with a row for each point and method, the verdicts, the advice."""
+"""Print a run: a table with a row for each point and method, verdicts, advice."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from jostle.bench.table import milliseconds
-from jostle.lab.results import ExperimentResult, MethodRun, Point, quality_of
+from jostle.lab.results import ExperimentResult, MethodRun, quality_of
 
 _STYLES = {"reproduced": "green", "partly": "yellow", "refuted": "red", "not judged": "dim"}
 
 
 def print_result(console: Console, result: ExperimentResult) -> None:
-    """Print all that is known of a run."""
+    """Print a run."""
     title = f"{result.paper}, {result.figure}: {result.title}" if result.figure else result.title
     table = Table(title=escape(title), title_justify="left", title_style="bold", header_style="dim")
     if result.parameter is not None:
@@ -24,7 +24,7 @@ def print_result(console: Console, result: ExperimentResult) -> None:
     table.add_column("answer", overflow="fold")
     for point in result.points:
         for run in point.runs:
-            cells = ([] if result.parameter is None else [_value(point)]) + cells_of(run)
+            cells = ([] if result.parameter is None else [point.label]) + cells_of(run)
             table.add_row(*(escape(cell) for cell in cells), style="" if run.served else "dim")
     frames = sorted({point.frames for point in result.points})
     if frames:
@@ -40,7 +40,7 @@ def print_result(console: Console, result: ExperimentResult) -> None:
 
 
 def cells_of(run: MethodRun) -> list[str]:
-    """Return what a table says of one run, from its method to its answer."""
+    """Return the cells of one run, from its method to its answer."""
     times = [milliseconds(value) for value in (run.median, run.p95, run.maximum, run.deviation, run.prepare_seconds)]
     memory = "–" if run.memory_bytes is None else "<0.1" if run.memory_bytes < 5e4 else f"{run.memory_bytes / 1e6:.1f}"
     contacts = f"{sum(run.contacts):,}" if run.contacts else "–"
@@ -55,7 +55,3 @@ def _answer(run: MethodRun) -> str:
         return "not compared"
     once = (", timed in the warm-up" if run.rounds == 0 else "") + (f", {run.why}" if run.why else "")
     return quality_of(run) + (", body pairs" if run.compared == "body pairs" else "") + once
-
-
-def _value(point: Point) -> str:
-    return f"{point.value:,.10g}" if isinstance(point.value, int | float) else str(point.value)

@@ -1,13 +1,12 @@
-"""What is true in each frame of a motion, by the exact engine, and how far an answer is from it.
+"""The truth of each frame of a motion, by the exact engine, and the errors of an answer.
 
-The truth of surfaces is what `wide_tree` finds, that of solids what it finds with `solid=True`. It keeps nothing from frame to
-frame where bodies deform: their trees are built anew from the vertices of the very frame, so that an engine which loses something
-by following a deformation is found out. Where only pairs of bodies are compared, and nothing deforms, it is `bounding_tree` that is
-asked, with trees other than those of its default. Rows are compared as multisets: a row told twice is one extra.
+The truth is that of `wide_tree`, with `solid=True` for solids. Where bodies deform it keeps nothing from frame to frame: trees are
+built from the vertices of that frame, which exposes an engine that loses contacts by following a deformation. If only body pairs
+are compared and nothing deforms, it is that of `bounding_tree`, with other trees than its default. Rows are compared as multisets:
+a row reported twice is one extra.
 
-Along a motion the truth is what the certified test of `bounding_tree` finds between the frame before and this one, with boxes other
-than those of its default; compared are the pairs of bodies that meet on the way. The contract tests hold that test against all
-pairs of faces.
+Along a motion the truth is the certified test of `bounding_tree` from the previous frame to this one, with other boxes than its
+default; body pairs are compared. The contract tests check that test against all face pairs.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle._types import Longs
 from jostle.bench.case import Case, Found
 from jostle.bench.compare import compare
 from jostle.interface.method import Method
@@ -30,63 +30,61 @@ from jostle.world.world import World
 
 FACES, BODY_PAIRS, NOTHING = "faces", "body pairs", ""
 EXACT_ENGINE = "wide_tree"
-# Of rigid bodies, surfaces. Slivers fill boxes badly: 100 cones of 2,304 faces take it 0.6 ms a frame, and the one above 250.
+# For surfaces of rigid bodies. Slivers fill boxes badly: 100 cones of 2,304 faces take it 0.6 ms a frame, wide_tree 250.
 EXACT_ENGINE_FOR_PAIRS = "bounding_tree(splitting=binary_gottschalk)"
 EXACT_ENGINE_ALONG_THE_MOTION = "bounding_tree(volume=aabb)"
-
-Rows = NDArray[np.int64]
 
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """What a method is asked in every frame, and what of its answer can be compared."""
+    """The query of every frame, and the part of its answer that is compared."""
 
     options: dict[str, Any]  # for `World.detect`
     solid: bool
     compared: str  # FACES | BODY_PAIRS | NOTHING
 
 
-def question_for(method: Method, asked: Mapping[str, Any] | None = None) -> Question:
-    """Return the question that a method answers by its traits: surfaces unless it knows solids only, faces where it tells them.
+def question_for(method: Method, extra: Mapping[str, Any] | None = None) -> Question:
+    """Return the question that a method answers by its traits, with extra query options.
 
-    What is asked of it beside the usual goes along. Along a motion, and where pairs are asked for, pairs of bodies are compared;
-    nothing is of a method that says of itself that it finds nothing (`finds_nothing`: it is there for its time).
+    It is about surfaces unless the method knows solids only. Faces are compared if the method names them, body pairs along a
+    motion or with `rows="pairs"`, and nothing of a method that declares `finds_nothing` and is there for its time.
     """
-    if asked and asked.get("motion"):
-        return Question(dict(asked), False, BODY_PAIRS)
+    if extra and extra.get("motion"):
+        return Question(dict(extra), False, BODY_PAIRS)
     traits = method.traits
     solid = traits.semantics is Semantics.SOLID
     options: dict[str, Any] = {"solid": True} if solid else {}
     if not traits.tells_where:
         options["rows"] = "pairs"
-    options |= asked or {}
+    options |= extra or {}
     if getattr(method, "finds_nothing", False):
         return Question(options, solid, NOTHING)
     return Question(options, solid, FACES if Answer.FACES in traits.answers and options.get("rows") != "pairs" else BODY_PAIRS)
 
 
 class Truth:
-    """The exact rows of a motion, frame by frame, each computed when it is first asked for.
+    """The exact rows of a motion, computed on first use.
 
-    Where no body fits into another the truth of surfaces is that of solids, at a fiftieth of the time (64 bodies).
+    If no body fits into another, the truth of surfaces is that of solids, in a fiftieth of the time (64 bodies).
     """
 
     def __init__(self, motion: Motion, may_be_inside: bool = True) -> None:
         self.motion, self._may_be_inside = motion, may_be_inside
-        self._rows: dict[tuple[int, bool, float | str | None], Rows] = {}
+        self._rows: dict[tuple[int, bool, float | str | None], Longs] = {}
         self._worlds: dict[str, World] = {}
         self._moving: World | None = None
 
-    def rows(self, frame: int, solid: bool = False) -> Rows:
-        """(k,4) body_a, body_b, face_a, face_b of one frame."""
+    def rows(self, frame: int, solid: bool = False) -> Longs:
+        """Return (k,4) body_a, body_b, face_a, face_b of one frame."""
         solid = solid and self._may_be_inside
         key = (frame, solid, None)
         if key not in self._rows:
-            self._rows[key] = _rows_of(self.world_at(frame).detect(solid=solid))
+            self._rows[key] = face_rows(self.world_at(frame).detect(solid=solid))
         return self._rows[key]
 
-    def pairs(self, frame: int, solid: bool = False) -> Rows:
-        """(k,4) of the pairs of bodies that meet in one frame, without faces (-1)."""
+    def pairs(self, frame: int, solid: bool = False) -> Longs:
+        """Return (k,4) touching body pairs of one frame, with -1 for faces."""
         solid = solid and self._may_be_inside
         key = (frame, solid, BODY_PAIRS)
         if key not in self._rows:
@@ -96,20 +94,20 @@ class Truth:
             self._rows[key] = np.stack([found.body_a, found.body_b, nothing, nothing], axis=1).astype(np.int64)
         return self._rows[key]
 
-    def rows_along(self, frame: int, separation: float = 0.0) -> Rows:
-        """(k,4) of the first contact of each pair of bodies on the way from the frame before; frame 0 is at rest."""
+    def rows_along(self, frame: int, separation: float = 0.0) -> Longs:
+        """Return (k,4) first contacts since the previous frame; frame 0 is at rest."""
         key = (frame, False, separation)
         if key not in self._rows:
             if self._moving is None:
                 self._moving = self.motion.world(EXACT_ENGINE_ALONG_THE_MOTION)
             self.motion.apply(self._moving, max(0, frame - 1))
-            self._moving.detect(rows="any")  # what moves, moves from here
+            self._moving.detect(rows="any")  # the start of the motion
             self.motion.apply(self._moving, frame)
-            self._rows[key] = _rows_of(self._moving.detect(motion=True, separation=separation))
+            self._rows[key] = face_rows(self._moving.detect(motion=True, separation=separation))
         return self._rows[key]
 
-    def rows_for(self, question: Question, frame: int) -> Rows:
-        """(k,4) of the true answer to a question."""
+    def rows_for(self, question: Question, frame: int) -> Longs:
+        """Return (k,4) the true answer to a question."""
         if question.options.get("motion"):
             return self.rows_along(frame, question.options.get("separation", 0.0))
         return self.pairs(frame, question.solid) if question.compared == BODY_PAIRS else self.rows(frame, question.solid)
@@ -130,14 +128,15 @@ class Truth:
         return self._worlds[engine]
 
 
-def _rows_of(report: Report) -> Rows:
+def face_rows(report: Report) -> Longs:
+    """Return (k,4) body_a, body_b, face_a, face_b of a report."""
     contacts = report.contacts
     columns = (contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b)
     return np.stack(columns, axis=1).astype(np.int64)
 
 
-def missed_and_extra(found: NDArray[Any], true: Rows, compared: str) -> tuple[int, int]:
-    """Return how many rows are missing and how many are too many; `found` is (k,4) for faces, (k,2) for body pairs."""
+def missed_and_extra(found: NDArray[Any], true: Longs, compared: str) -> tuple[int, int]:
+    """Return the number of missed and extra rows of found faces (k,4) or bodies (k,2)."""
     kind = "rows" if compared == FACES else "bodies"
     question = Case("lab", "", "faces" if compared == FACES else "bodies", (), (), np.empty((0, 0, 4, 4)))
     check = compare(question, Found(kind, found), Found("rows", true))

@@ -1,7 +1,6 @@
-"""The contestants, one file each. Each module docstring says how the library is at its best.
+"""The contestants, one file each; its docstring says how to use it at its best.
 
-A file is imported in the process of its contestant only, and imports its library there: a library that is missing or that
-takes the process down with it costs one row of the table.
+Each file is imported only in its contestant's process: a library that is missing or crashes costs one row of the table.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ PEERS = {
     "ipctk": ("jostle.bench.peers.ipctk:IpcToolkit", "ipctk"),
     "libigl": ("jostle.bench.peers.libigl:Libigl", "libigl"),
 }
-"""For each peer where its class stands, and the name of its distribution."""
+"""The class of each peer and the name of its distribution."""
 
 _OTHERS = {
     "jostle": ("jostle.bench.peers.jostle:Jostle", "jostle"),
@@ -27,16 +26,12 @@ _OTHERS = {
 
 
 def distribution_of(name: str) -> str:
-    """The name under which a contestant is installed."""
+    """Return the name of the distribution that a contestant comes in."""
     return {**PEERS, **_OTHERS}.get(name, ("", name))[1]
 
 
 def load_peer(contestant: Contestant) -> Peer:
-    """Import a contestant and its library; raise ImportError if the library is not installed.
-
-    A contestant that is not in the tables is named by where its class stands, "module:Class".
-    """
+    """Import a contestant, given by name or as "module:Class"."""
     where, _ = {**PEERS, **_OTHERS}.get(contestant.peer, (contestant.peer, ""))
     module, _, name = where.partition(":")
-    made = getattr(importlib.import_module(module), name)(**contestant.options)
-    return cast(Peer, made)
+    return cast(Peer, getattr(importlib.import_module(module), name)(**contestant.options))

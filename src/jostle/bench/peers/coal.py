@@ -1,56 +1,49 @@
 """Coal at its best.
 
-Of its trees Python sees OBB and OBBRSS: either may be the faster, so both run. Measured (blobs of 50,000 and 70,000 faces,
-ms): all pairs 2.56 / 2.49 (OBB / OBBRSS), first hit .029 / .019, build 190 / 304, refit of 70,000 faces bottom up 25 / 94
-(top down 94 / 142). Replacing vertices wants its own vector type, 7 ms for 35,000 points: made before the clock starts, as
-are transforms. (Writing through `vertices()` is possible, but `endReplaceModel` then refuses.)
-Many bodies: of its managers the dynamic AABB tree in an array is the fastest (203 ms to collide 10,000 bodies, the others
-233 to 291; SaP loses pairs after an update). Python can use the C++ callback only: a callback class of one's own cannot be
-instantiated, and collected pairs do not convert. With a tree shared by all bodies that one does not tell which bodies the
-faces belong to; with a tree for each body it does. Asked for one contact, it stops at the first touching pair of all.
+Python sees its OBB and OBBRSS trees; either may be faster, so both run. Measured (blobs of 50,000 and 70,000 faces, ms,
+OBB / OBBRSS): all pairs 2.56 / 2.49, first hit .029 / .019, build 190 / 304, refit of 70,000 faces bottom up 25 / 94 (top down
+94 / 142). Replacing vertices needs its own vector type, 7 ms for 35,000 points, made before the clock starts like transforms.
+(After writing through `vertices()`, `endReplaceModel` refuses.)
+Many bodies: the dynamic AABB tree in an array is its fastest manager (203 ms for 10,000 bodies, the others 233 to 291; SaP
+loses pairs after an update). Python can only use the C++ callback: custom callback classes cannot be instantiated, and
+collected pairs do not convert. The callback names the bodies only if each has its own tree. Limited to one contact, it stops
+at the first touching pair overall.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from jostle._types import Floats, Ints
-from jostle.bench.case import Case, Found, Job, Unable
+from jostle.bench.case import Case, Found, Job, Peer
 
 ALL = 10**7
 TREES = {"OBB": "BVHModelOBB", "OBBRSS": "BVHModelOBBRSS"}
 
 
-class Coal:
-    """Coal's own Python bindings."""
+class Coal(Peer):
+    """Coal's own Python bindings, with one variant per kind of tree."""
+
+    unable: ClassVar = {
+        "self": "no self-collision: a mesh against itself reports every face with itself and its neighbours",
+        "continuous": "no collision of meshes along a motion",
+    }
 
     def __init__(self) -> None:
         self.coal = importlib.import_module("coal")
         self.identity = self.coal.Transform3s.Identity()
 
-    def ways(self, case: Case) -> dict[str, Job]:
-        """Return one variant per kind of tree."""
-        if case.scenario == "self":
-            raise Unable("no self-collision: a mesh against itself reports every face with itself and its neighbours")
-        if case.scenario == "continuous":
-            raise Unable("no collision of meshes along a motion")
-        if case.scenario == "n-body":
-            return {name: job for tree in TREES for name, job in self._n_body(case, tree).items()}
-        make = {
-            "pair-all": self._pair_all,
-            "pair-first": self._pair_first,
-            "build": self._build,
-            "deform": self._deform,
-            "distance": self._distance,
-            "batch-poses": self._batch,
-        }
-        return {tree: make[case.scenario](case, tree) for tree in TREES}
+    def _jobs(self, case: Case, *_settings: str) -> dict[str, Job]:
+        jobs: dict[str, Job] = {}
+        for tree in TREES:
+            jobs |= super()._jobs(case, tree)
+        return jobs
 
     def tree(self, kind: str, vertices: Floats, faces: Any) -> Any:
-        """Build a tree; faces must be int64 already, or the bindings refuse them."""
+        """Build a tree; the bindings refuse faces that are not int64."""
         model = getattr(self.coal, TREES[kind])()
         model.beginModel(len(faces), len(vertices))
         model.addVertices(vertices)
@@ -59,7 +52,7 @@ class Coal:
         return model
 
     def transform(self, pose: Floats) -> Any:
-        """Return a pose (4, 4) as the library has it."""
+        """Return a pose (4, 4) as the library's transform."""
         return self.coal.Transform3s(np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3]))
 
     def _two(self, case: Case, kind: str) -> tuple[Any, Any, Any]:
@@ -67,7 +60,7 @@ class Coal:
         return a, b, self.transform(case.poses[0, 1])
 
     def request(self, most: int) -> Any:
-        """Return a question for at most so many pairs of faces."""
+        """Return a request for at most `most` face pairs."""
         request = self.coal.CollisionRequest()
         request.num_max_contacts = most
         request.enable_contact = False
@@ -83,12 +76,12 @@ class Coal:
         contacts = result.getContacts()
         return Found.rows([contact.b1 for contact in contacts], [contact.b2 for contact in contacts])
 
-    def _pair_all(self, case: Case, kind: str) -> Job:
+    def _pair_all(self, case: Case, kind: str) -> dict[str, Job]:
         a, b, moved = self._two(case, kind)
         request = self.request(ALL)
-        return Job(lambda _frame: self._collide_all(a, b, moved, request), self._rows)
+        return {kind: Job(lambda _frame: self._collide_all(a, b, moved, request), self._rows)}
 
-    def _pair_first(self, case: Case, kind: str) -> Job:
+    def _pair_first(self, case: Case, kind: str) -> dict[str, Job]:
         coal, identity, request, result = self.coal, self.identity, self.request(1), self.coal.CollisionResult()
         a, b, moved = self._two(case, kind)
 
@@ -96,18 +89,18 @@ class Coal:
             result.clear()
             return coal.collide(a, identity, b, moved, request, result)
 
-        return Job(run, lambda count: Found.flag(count > 0))
+        return {kind: Job(run, lambda count: Found.flag(count > 0))}
 
-    def _build(self, case: Case, kind: str) -> Job:
+    def _build(self, case: Case, kind: str) -> dict[str, Job]:
         moved, request = self.transform(case.poses[0, 1]), self.request(ALL)
         meshes = [(case.mesh(body)[0], long_faces(case.mesh(body)[1])) for body in range(2)]
 
         def run(_frame: int) -> Any:
             return [self.tree(kind, *mesh) for mesh in meshes]
 
-        return Job(run, lambda trees: self._rows(self._collide_all(trees[0], trees[1], moved, request)))
+        return {kind: Job(run, lambda trees: self._rows(self._collide_all(trees[0], trees[1], moved, request)))}
 
-    def _deform(self, case: Case, kind: str) -> Job:
+    def _deform(self, case: Case, kind: str) -> dict[str, Job]:
         a, b, _ = self._two(case, kind)
         request = self.request(ALL)
         vectors = [[self._vector(case.local_vertices(body, frame)) for body in range(2)] for frame in range(case.frame_count)]
@@ -119,23 +112,23 @@ class Coal:
                 tree.endReplaceModel(True, True)
             return self._collide_all(a, b, self.identity, request)
 
-        return Job(run, self._rows, note="refit, bottom up")
+        return {kind: Job(run, self._rows, note="refit, bottom up")}
 
     def _vector(self, vertices: Floats) -> Any:
         vector = self.coal.StdVec_Vec3s()
         vector.extend(list(vertices))
         return vector
 
-    def _distance(self, case: Case, kind: str) -> Job:
+    def _distance(self, case: Case, kind: str) -> dict[str, Job]:
         coal, request = self.coal, self.coal.DistanceRequest()
         a, b, moved = self._two(case, kind)
 
         def run(_frame: int) -> Any:
             return coal.distance(a, self.identity, b, moved, request, coal.DistanceResult())
 
-        return Job(run, lambda value: Found.value(value))
+        return {kind: Job(run, Found.value)}
 
-    def _batch(self, case: Case, kind: str) -> Job:
+    def _batch_poses(self, case: Case, kind: str) -> dict[str, Job]:
         a, b, _ = self._two(case, kind)
         request, result = self.request(1), self.coal.CollisionResult()
         transforms = [self.transform(pose) for pose in case.poses[:, 1]]
@@ -148,13 +141,13 @@ class Coal:
                 hits.append(collide(a, identity, b, transform, request, result))
             return hits
 
-        return Job(run, lambda hits: Found("flags", np.array(hits) > 0), note="Python loop")
+        return {kind: Job(run, lambda hits: Found("flags", np.array(hits) > 0), note="Python loop")}
 
     def _n_body(self, case: Case, kind: str) -> dict[str, Job]:
-        ways = {f"{kind}, C++ callback, a tree per body": self._crowd(case, kind, own_trees=True)}
+        jobs = {f"{kind}, C++ callback, a tree per body": self._crowd(case, kind, own_trees=True)}
         if case.question == "faces":
-            ways[f"{kind}, C++ callback, one tree"] = self._crowd(case, kind, own_trees=False)
-        return ways
+            jobs[f"{kind}, C++ callback, one tree"] = self._crowd(case, kind, own_trees=False)
+        return jobs
 
     def _crowd(self, case: Case, kind: str, own_trees: bool) -> Job:
         coal = self.coal
@@ -192,12 +185,12 @@ class Coal:
             bodies = np.array([(number[each.o1.id()], number[each.o2.id()]) for each in contacts], np.int64).reshape(-1, 2)
             return Found("rows", np.hstack([bodies, faces]))
 
-        note = "" if own_trees else "tells faces, not their bodies"
+        note = "" if own_trees else "names faces, not their bodies"
         if case.question == "bodies":
             note = "it cannot stop at the first contact of each pair"
         return Job(run, found, note=note)
 
 
 def long_faces(faces: Ints) -> Any:
-    """Return faces as the bindings want them."""
+    """Return faces in the type that the bindings accept."""
     return faces.astype(np.int64)

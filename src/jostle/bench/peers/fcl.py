@@ -1,47 +1,33 @@
 """python-fcl at its best.
 
-It has one tree (OBBRSS) and one manager (dynamic AABB tree), and neither refit nor self-collision: deforming is a rebuild.
+It has one tree (OBBRSS) and one manager (dynamic AABB tree), but neither refit nor self-collision: deforming is a rebuild.
 Measured (blobs of 50,000 and 70,000 faces, ms): all pairs 2.18 without and 2.22 with contact points, so without; first hit
-.011 with the transform made beforehand, .014 otherwise; build 419. Many bodies: a callback of our own that calls `collide`
-is as fast as `defaultCollisionCallback` (276 and 300 for 10,000 bodies) and tells the bodies; setting 10,000 transforms
-made beforehand takes 1.3, making them too 38. Transforms are therefore made before the clock starts. The Contact objects
-are made inside `collide` and cannot be avoided.
+.011 with a transform made beforehand, .014 otherwise; build 419. Many bodies: our own callback that calls `collide` is as fast
+as `defaultCollisionCallback` (276 and 300 for 10,000 bodies) and names the bodies. Setting 10,000 transforms takes 1.3, making
+them 38, so they are made before the clock starts. `collide` always makes the Contact objects.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
 from jostle._types import Floats, Ints
-from jostle.bench.case import Case, Found, Job, Unable
+from jostle.bench.case import Case, Found, Job, Peer
 
 ALL = 10**7  # contacts; without a cap FCL stops at the first
 
 
-class Fcl:
+class Fcl(Peer):
     """FCL's Python bindings."""
+
+    unable: ClassVar = {"self": "no self-collision: a mesh against itself reports every face with itself and its neighbours"}
 
     def __init__(self) -> None:
         self.fcl = importlib.import_module("fcl")
-
-    def ways(self, case: Case) -> dict[str, Job]:
-        """Return the one variant of each scenario."""
-        if case.scenario == "self":
-            raise Unable("no self-collision: a mesh against itself reports every face with itself and its neighbours")
-        make = {
-            "pair-all": self._pair_all,
-            "pair-first": self._pair_first,
-            "build": self._build,
-            "deform": self._deform,
-            "distance": self._distance,
-            "batch-poses": self._batch,
-            "n-body": self._n_body,
-            "continuous": self._continuous,
-        }
-        return make[case.scenario](case)
 
     def tree(self, vertices: Floats, faces: Ints) -> Any:
         """Build a tree of boxes."""
@@ -52,16 +38,16 @@ class Fcl:
         return model
 
     def transform(self, pose: Floats) -> Any:
-        """Return a pose (4, 4) as the library has it."""
+        """Return a pose (4, 4) as the library's transform."""
         return self.fcl.Transform(np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3]))
 
     def _two(self, case: Case) -> tuple[Any, Any, Any]:
-        """Return the objects of a pair and the transform of the second (the first stays at the identity)."""
+        """Return the objects of a pair and the transform of the second."""
         a, b = (self.fcl.CollisionObject(self.tree(*case.mesh(body))) for body in range(2))
         return a, b, self.transform(case.poses[0, 1])
 
     def request(self, most: int) -> Any:
-        """Return a question for at most so many pairs of faces."""
+        """Return a request for at most `most` face pairs."""
         return self.fcl.CollisionRequest(num_max_contacts=most, enable_contact=False)
 
     @staticmethod
@@ -70,7 +56,13 @@ class Fcl:
         return Found.rows([contact.b1 for contact in contacts], [contact.b2 for contact in contacts])
 
     def _pair_all(self, case: Case) -> dict[str, Job]:
-        fcl, request = self.fcl, self.request(ALL)
+        return self._collide(case, ALL, self._rows)
+
+    def _pair_first(self, case: Case) -> dict[str, Job]:
+        return self._collide(case, 1, lambda result: Found.flag(len(result.contacts) > 0))
+
+    def _collide(self, case: Case, most: int, found: Callable[[Any], Found]) -> dict[str, Job]:
+        fcl, request = self.fcl, self.request(most)
         a, b, moved = self._two(case)
 
         def run(_frame: int) -> Any:
@@ -79,17 +71,7 @@ class Fcl:
             fcl.collide(a, b, request, result)
             return result
 
-        return {"collide": Job(run, self._rows)}
-
-    def _pair_first(self, case: Case) -> dict[str, Job]:
-        fcl, request = self.fcl, self.request(1)
-        a, b, moved = self._two(case)
-
-        def run(_frame: int) -> Any:
-            b.setTransform(moved)
-            return fcl.collide(a, b, request, fcl.CollisionResult())
-
-        return {"collide": Job(run, lambda count: Found.flag(count > 0))}
+        return {"collide": Job(run, found)}
 
     def _build(self, case: Case) -> dict[str, Job]:
         fcl, request = self.fcl, self.request(ALL)
@@ -115,7 +97,7 @@ class Fcl:
             fcl.collide(a, b, request, result)
             return result
 
-        return {"rebuild": Job(run, self._rows, note="it cannot refit")}
+        return {"rebuild": Job(run, self._rows, note="no refit")}
 
     def _distance(self, case: Case) -> dict[str, Job]:
         fcl, request = self.fcl, self.fcl.DistanceRequest()
@@ -125,7 +107,7 @@ class Fcl:
             b.setTransform(moved)
             return fcl.distance(a, b, request, fcl.DistanceResult())
 
-        return {"distance": Job(run, lambda value: Found.value(value))}
+        return {"distance": Job(run, Found.value)}
 
     def _continuous(self, case: Case) -> dict[str, Job]:
         fcl = self.fcl
@@ -147,7 +129,7 @@ class Fcl:
         solvers = {"conservative advancement": "CCDC_CONSERVATIVE_ADVANCEMENT", "naive": "CCDC_NAIVE"}
         return {name: job(getattr(fcl.CCDSolverType, solver)) for name, solver in solvers.items()}
 
-    def _batch(self, case: Case) -> dict[str, Job]:
+    def _batch_poses(self, case: Case) -> dict[str, Job]:
         fcl, request = self.fcl, self.request(1)
         a, b, _ = self._two(case)
         transforms = [self.transform(pose) for pose in case.poses[:, 1]]
@@ -189,7 +171,7 @@ class Fcl:
             return touching
 
         def found(touching: Any) -> Found:
-            # The callback gets new Python objects for the same C++ ones, so a body is known by where it is.
+            # The callback gets new Python objects for the same C++ ones, so bodies are identified by position.
             number = {each.getTranslation().tobytes(): k for k, each in enumerate(objects)}
             rows = []
             for a, b, result in touching:

@@ -1,52 +1,50 @@
 """IPC Toolkit at its best.
 
-Its business is continuous collision; of one instant it tells whether there is any intersection (`has_intersections`), or
-which faces have overlapping boxes (broad phase only). The second is another question, and its rows say so.
-Measured (blobs of 50,000 and 70,000 faces, ms): of its broad phases LBVH is the fastest, 91 for box candidates and 135 for
-`has_intersections`; HashGrid 210 and 297, SpatialHash 367 and 439, SweepAndPrune 446 and 1,400. It knows vertices, not poses:
-they are moved before the clock starts, and it builds its tree anew each time, which is part of the work.
+It is made for continuous collision. At one instant it answers whether anything intersects (`has_intersections`), or which
+faces have overlapping boxes; the latter is another question, and its rows say so. Measured (blobs of 50,000 and 70,000 faces,
+ms): LBVH is its fastest broad phase, 91 for box candidates and 135 for `has_intersections`; HashGrid takes 210 and 297,
+SpatialHash 367 and 439, SweepAndPrune 446 and 1,400. It takes vertices, not poses: they are moved before the clock starts, while
+building its tree in each call is part of the timing.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from jostle._types import Floats
-from jostle.bench.case import Case, Found, Job, Unable
+from jostle.bench.case import Case, Found, Job, Peer
 from jostle.bench.peers.neighbours import without_neighbours
 from jostle.geometry.rigid import transform_points
 
 BOXES = "faces whose boxes overlap"
 ANY = "whether anything touches at all"
-ALMOST_ALL = 1.0 - 1e-7  # of the way: its additive search never ends for the whole
+ALMOST_ALL = 1.0 - 1e-7  # its additive search never ends at 1
 
 
 def _instants(case: Case) -> list[tuple[int, Floats]]:
-    """The frame and the poses of every instant that it needs the vertices of."""
+    """Return the frame and the poses of every instant whose vertices are needed."""
     if case.scenario == "continuous":
         return [(0, poses) for poses in case.poses]
     return [(frame, case.poses[0]) for frame in range(case.frame_count)]
 
 
-class IpcToolkit:
-    """The IPC Toolkit's Python bindings."""
+class IpcToolkit(Peer):
+    """IPC Toolkit's bindings: exact flags where possible, else box candidates."""
+
+    unable: ClassVar = {
+        "distance": "no distance of meshes",
+        "n-body": "no manager of many bodies",
+        "batch-poses": "no poses: each would be a new tree",
+    }
 
     def __init__(self) -> None:
         self.ipctk = importlib.import_module("ipctk")
         self.ipctk.set_num_threads(1)
 
-    def ways(self, case: Case) -> dict[str, Job]:
-        """Return exact yes or no answers where possible, and box candidates for pairs."""
-        if case.scenario in ("distance", "n-body", "batch-poses"):
-            reasons = {
-                "distance": "no distance of meshes",
-                "n-body": "no manager of many bodies",
-                "batch-poses": "no poses: each would be a new tree",
-            }
-            raise Unable(reasons[case.scenario])
+    def _jobs(self, case: Case, *_settings: str) -> dict[str, Job]:
         if case.scenario == "continuous":
             return self._continuous(case)
         mesh, frames = self._merged(case)
@@ -54,13 +52,13 @@ class IpcToolkit:
             return {"LBVH, has_intersections": self._any(mesh, frames)}
         if case.scenario == "build":
             return {"LBVH": self._build(case, mesh, frames)}
-        ways = {"LBVH, candidates": self._boxes(case, mesh, frames)}
+        jobs = {"LBVH, candidates": self._boxes(case, mesh, frames)}
         if case.scenario == "self":
-            ways["LBVH, has_intersections"] = self._any(mesh, frames, ANY)
-        return ways
+            jobs["LBVH, has_intersections"] = self._any(mesh, frames, ANY)
+        return jobs
 
     def _merged(self, case: Case) -> tuple[Any, list[Floats]]:
-        """Return all bodies as one mesh in which only different bodies collide, and its vertices per frame."""
+        """Return all bodies as one mesh without self-collisions, and its frames."""
         ipctk = self.ipctk
         count = len(case.mesh_of_body)
         starts = np.cumsum([0, *(len(case.mesh(body)[0]) for body in range(count))])
@@ -87,29 +85,25 @@ class IpcToolkit:
         def run(frame: int) -> Any:
             return self.ipctk.has_intersections(mesh, frames[frame], tree)
 
-        def found(touches: Any) -> Found:
-            return Found.flag(bool(touches))
-
-        return Job(run, found, other_question=other_question)
+        return Job(run, lambda touches: Found.flag(bool(touches)), other_question=other_question)
 
     def _continuous(self, case: Case) -> dict[str, Job]:
-        """Return the collision-free step by each of its two certified searches; 1.0 if there is no contact."""
+        """Return the collision-free step by each of its two certified searches."""
         mesh, frames = self._merged(case)
         step = self.ipctk.compute_collision_free_stepsize
-        # Without rescaling both look for the contact itself; their defaults stop at a fifth or a tenth of the first distance.
+        # Without rescaling both find the contact itself; by default they stop at a fifth or a tenth of the first distance.
         searches = {
             "tight inclusion": self.ipctk.TightInclusionCCD(conservative_rescaling=1.0),
             "additive": self.ipctk.AdditiveCCD(conservative_rescaling=ALMOST_ALL),
         }
 
-        def job(search: Any, note: str) -> Job:
+        def job(search: Any) -> Job:
             def run(_frame: int) -> Any:
                 return step(mesh, frames[0], frames[1], broad_phase=self.ipctk.LBVH(), narrow_phase_ccd=search)
 
-            return Job(run, lambda time: Found.value(np.inf if time == 1.0 else time), note=note)
+            return Job(run, lambda time: Found.value(np.inf if time == 1.0 else time), note="names no faces")
 
-        note = "no faces are told"
-        return {f"LBVH, {name}": job(search, note) for name, search in searches.items()}
+        return {f"LBVH, {name}": job(search) for name, search in searches.items()}
 
     def _boxes(self, case: Case, mesh: Any, frames: list[Floats]) -> Job:
         def run(frame: int) -> Any:
@@ -129,6 +123,6 @@ class IpcToolkit:
     def _rows(self, case: Case, candidates: Any) -> Found:
         pairs = np.array([(each.face0_id, each.face1_id) for each in candidates], np.int64).reshape(-1, 2)
         if case.itself:
-            return without_neighbours(case, pairs[:, 0].tolist(), pairs[:, 1].tolist())
+            return without_neighbours(case, pairs[:, 0], pairs[:, 1])
         pairs.sort(axis=1)
         return Found.rows(pairs[:, 0], pairs[:, 1] - len(case.mesh(0)[1]))

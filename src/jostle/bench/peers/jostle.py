@@ -1,7 +1,7 @@
-"""jostle itself, through its public calls; passing poses and vertices is part of the timing.
+"""jostle itself, through its public calls; timing includes setting poses.
 
-Every call sets the pose anew (or the vertices), so that nothing can be answered from the call before. A tree is prepared
-before the clock starts, as for the others. `build` times `Mesh(...)`, which checks the arrays, and `prepare_shape`.
+Every call sets the poses or vertices anew, so no answer can be reused. Trees are prepared before the clock starts, as for the
+others. `build` times `Mesh(...)`, which checks the arrays, and `prepare_shape`.
 """
 
 from __future__ import annotations
@@ -11,39 +11,27 @@ from typing import Any
 import numpy as np
 
 import jostle
-from jostle.bench.case import Case, Found, Job, Unable
+from jostle.bench.case import Case, Found, Job, Peer, Unable
 from jostle.geometry.rigid import transform_points
 from jostle.interface.method import Method
 from jostle.interface.traits import Answer, Serve
 from jostle.registry import method_of, name_of
 
 
-class Jostle:
+class Jostle(Peer):
     """One method of jostle."""
 
     def __init__(self, method: str | Method = "wide_tree", threads: str = "1") -> None:
-        self.method = method_of(method)  # an unknown name is told now
+        self.method = method_of(method)
         self.threads = int(threads)
 
-    def ways(self, case: Case) -> dict[str, Job]:
-        """Return the variant of each scenario."""
+    def _jobs(self, case: Case, *_settings: str) -> dict[str, Job]:
         if self.threads > 1 and case.scenario != "batch-poses":
             raise Unable("more than one thread is measured for batches only")
-        make = {
-            "pair-all": self._pair_all,
-            "pair-first": self._pair_first,
-            "build": self._build,
-            "deform": self._deform,
-            "self": self._deform,
-            "distance": self._distance,
-            "batch-poses": self._batch,
-            "n-body": self._n_body,
-            "continuous": self._continuous,
-        }
-        return make[case.scenario](case)
+        return super()._jobs(case)
 
     def _world(self, case: Case, deformable: bool = False, method: Method | None = None) -> Any:
-        # The public calls are looked up at run time, so that a version without one of them gives a row that says so.
+        # `Any`: a version without one of the public calls gives a row that says so.
         world: Any = jostle.World(method=method or self.method)
         meshes = [jostle.Mesh(*arrays) for arrays in case.meshes]
         poses = case.poses[0]
@@ -54,7 +42,7 @@ class Jostle:
 
     @property
     def _instead_of_faces(self) -> str:
-        """Return what the method answers where face pairs are requested; "" if it names faces."""
+        """What the method answers instead of face pairs; "" if it names faces."""
         return "" if Answer.FACES in self.method.traits.answers else "points of contact, no faces"
 
     @staticmethod
@@ -74,7 +62,7 @@ class Jostle:
 
     def _pair_first(self, case: Case) -> dict[str, Job]:
         if not isinstance(self.method, jostle.WideTree):
-            raise Unable("jostle.Pair is of wide_tree only")
+            raise Unable("jostle.Pair supports wide_tree only")
         make: Any = jostle
         pair = make.Pair(*(jostle.Mesh(*case.mesh(body)) for body in range(2)), self.method)
         pose_a, pose_b = case.poses[0]
@@ -106,6 +94,8 @@ class Jostle:
 
         return {"body.vertices, World.detect": Job(run, self._rows)}
 
+    _self = _deform
+
     def _distance(self, case: Case) -> dict[str, Job]:
         world = self._world(case)
         (a, b), pose = world.bodies, case.poses[0, 1]
@@ -116,7 +106,7 @@ class Jostle:
 
         return {"World.distance": Job(run, lambda closest: Found.value(closest.distance))}
 
-    def _batch(self, case: Case) -> dict[str, Job]:
+    def _batch_poses(self, case: Case) -> dict[str, Job]:
         world, threads = self._world(case), self.threads
 
         def run(_frame: int) -> Any:
@@ -141,11 +131,11 @@ class Jostle:
         return {"set_poses, World.detect": Job(run, found, other_question=self._instead_of_faces if faces else "")}
 
     def _continuous(self, case: Case) -> dict[str, Job]:
-        """Return the first contact of two rigid bodies, and of two deforming ones that move as far."""
+        """Return the first contact of two bodies moved by poses, and moved by vertices."""
         method = self.method if Serve.MOTION in self.method.traits.serves else jostle.BoundingTree()
         rigid, soft = self._world(case, method=method), self._world(case, deformable=True, method=method)
         start, end = case.poses
-        # Two sets of vertices for a body at rest in the world: the motion is theirs.
+        # The deforming bodies stay put: their vertices move.
         ends = [[transform_points(poses[body], case.mesh(body)[0]) for body in range(2)] for poses in case.poses]
         for body in soft.bodies:
             body.teleport(np.eye(4))
@@ -166,7 +156,7 @@ class Jostle:
             times = report.contacts.time
             return Found.value(float(times.min()) if len(times) else np.inf)
 
-        note = "faces and features are told"
+        note = "names faces and features"
         return {
             f"{name_of(method)}, poses": Job(move_poses, found, note=note),
             f"{name_of(method)}, vertices": Job(move_vertices, found, note=note),

@@ -1,49 +1,34 @@
 """MeshLib at its best.
 
-Its coordinates are float32, its tree is of axis-aligned boxes. It has no call that limits its threads, but its scheduler
-starts no more than the process may use, and that is one processor here (measured: one thread in the process).
-Measured (blobs of 50,000 and 70,000 faces, ms): all pairs 2.35 under a transform and .57 without one (deforming bodies are
-in world coordinates, so there it is without); first hit 1.87; build 69; of an update of 70,000 faces converting the
-vertices takes .04, `updateCaches` (its refit) 6.0, a new tree 26. `findSelfCollidingTriangles` also reports faces that share
-a vertex when they touch beyond it (8 of 736 here), which the question leaves out: dropped after the clock has stopped.
-With `touchIsIntersection` it finds the same pairs in the same time. It has no manager of many bodies.
+It has float32 coordinates and a tree of axis-aligned boxes. No call limits its threads, but its scheduler starts no more than
+the process may use, which is one processor here (measured: one thread). Measured (blobs of 50,000 and 70,000 faces, ms): all
+pairs 2.35 with a transform and .57 without (deforming bodies are in world coordinates and need none); first hit 1.87; build 69;
+for 70,000 faces converting vertices takes .04, `updateCaches` (its refit) 6.0, a new tree 26. `findSelfCollidingTriangles` also
+reports faces that share a vertex and touch beyond it (8 of 736 here); they are dropped after the clock has stopped.
+`touchIsIntersection` finds the same pairs in the same time. It has no manager of many bodies.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
 from jostle._types import Floats, Ints
-from jostle.bench.case import Case, Found, Job, Unable
+from jostle.bench.case import Case, Found, Job, Peer
 from jostle.bench.peers.neighbours import without_neighbours
 
 
-class MeshLib:
+class MeshLib(Peer):
     """MeshLib's Python bindings."""
+
+    unable: ClassVar = {"n-body": "no manager of many bodies", "continuous": "no collision along a motion"}
 
     def __init__(self) -> None:
         self.mm = importlib.import_module("meshlib.mrmeshpy")
         self.mn = importlib.import_module("meshlib.mrmeshnumpy")
-
-    def ways(self, case: Case) -> dict[str, Job]:
-        """Return the one variant of each scenario."""
-        if case.scenario == "n-body":
-            raise Unable("no manager of many bodies")
-        if case.scenario == "continuous":
-            raise Unable("no collision along a motion")
-        make = {
-            "pair-all": self._pair_all,
-            "pair-first": self._pair_first,
-            "build": self._build,
-            "deform": self._deform,
-            "self": self._self,
-            "distance": self._distance,
-            "batch-poses": self._batch,
-        }
-        return make[case.scenario](case)
 
     def _mesh(self, vertices: Floats, faces: Ints) -> Any:
         mesh = self.mn.meshFromFacesVerts(faces, vertices)
@@ -52,7 +37,7 @@ class MeshLib:
 
     def _two(self, case: Case) -> tuple[Any, Any, Any]:
         a, b = (self._mesh(*case.mesh(body)) for body in range(2))
-        # A MeshPart does not keep its mesh alive: the pair of meshes goes along, for the job to keep.
+        # A MeshPart does not keep its mesh alive; the job does.
         return self.mm.MeshPart(a), self.mm.MeshPart(b), (a, b)
 
     def _transform(self, pose: Floats) -> Any:
@@ -68,24 +53,16 @@ class MeshLib:
         return Found.rows(*self._columns(pairs))
 
     def _pair_all(self, case: Case) -> dict[str, Job]:
-        find = self.mm.findCollidingTriangles
-        a, b, alive = self._two(case)
-        moved = self._transform(case.poses[0, 1])
-
-        def run(_frame: int) -> Any:
-            return find(a, b, moved, False)
-
-        return {"findCollidingTriangles": Job(run, self._rows, keeps=alive)}
+        return self._collide(case, False, self._rows)
 
     def _pair_first(self, case: Case) -> dict[str, Job]:
+        return self._collide(case, True, lambda pairs: Found.flag(len(pairs) > 0))
+
+    def _collide(self, case: Case, first_only: bool, found: Callable[[Any], Found]) -> dict[str, Job]:
         find = self.mm.findCollidingTriangles
         a, b, alive = self._two(case)
         moved = self._transform(case.poses[0, 1])
-
-        def run(_frame: int) -> Any:
-            return find(a, b, moved, True)
-
-        return {"findCollidingTriangles": Job(run, lambda pairs: Found.flag(len(pairs) > 0), keeps=alive)}
+        return {"findCollidingTriangles": Job(lambda _frame: find(a, b, moved, first_only), found, keeps=alive)}
 
     def _build(self, case: Case) -> dict[str, Job]:
         moved = self._transform(case.poses[0, 1])
@@ -104,7 +81,7 @@ class MeshLib:
         mesh.updateCaches(all_vertices)
 
     def _vectors(self, case: Case, body: int) -> tuple[list[Any], Any]:
-        """Return the vertices of every frame as MeshLib's vectors, and the set of all vertices."""
+        """Return the vertices of every frame, and the set of all, in MeshLib's types."""
         vectors = [self.mn.fromNumpyArray(case.local_vertices(body, frame)) for frame in range(case.frame_count)]
         return vectors, self.mn.vertBitSetFromBools(np.ones(len(case.mesh(body)[0]), bool))
 
@@ -130,11 +107,9 @@ class MeshLib:
             self._update(mesh, vectors[frame], all_vertices)
             return find(part)
 
-        def found(pairs: Any) -> Found:
-            return without_neighbours(case, *self._columns(pairs))
-
-        note = "refit; it also reports neighbours that touch beyond what they share, left out of the comparison"
-        return {"updateCaches, findSelfCollidingTriangles": Job(run, found, note=note)}
+        note = "refit; its touching neighbours are left out of the comparison"
+        job = Job(run, lambda pairs: without_neighbours(case, *self._columns(pairs)), note=note)
+        return {"updateCaches, findSelfCollidingTriangles": job}
 
     def _distance(self, case: Case) -> dict[str, Job]:
         find = self.mm.findDistance
@@ -144,10 +119,9 @@ class MeshLib:
         def run(_frame: int) -> Any:
             return find(a, b, moved)
 
-        job = Job(run, lambda result: Found.value(float(result.distSq) ** 0.5), note="float32", keeps=alive)
-        return {"findDistance": job}
+        return {"findDistance": Job(run, lambda result: Found.value(float(result.distSq) ** 0.5), note="float32", keeps=alive)}
 
-    def _batch(self, case: Case) -> dict[str, Job]:
+    def _batch_poses(self, case: Case) -> dict[str, Job]:
         a, b, alive = self._two(case)
         transforms = [self._transform(pose) for pose in case.poses[:, 1]]
 

@@ -1,1 +1,1 @@
-"""The drawings of the laboratory, by what is on their axes; `plots.py` chooses among them and writes the files."""
+"""The drawings of the laboratory, by axes; `plots.py` chooses among them and writes files."""

@@ -1,4 +1,4 @@
-"""A drawing with the methods side by side: where settings are compared, and the swept parameter is what they are compared for."""
+"""A drawing with the methods side by side, to compare settings of a method."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from jostle.lab.appearance import LOOKS
-from jostle.lab.drawings.axes import DECADE, GREY, WIDTH, add_legend, add_note, plain, runs_of, time_axis, unfinished, value_words
+from jostle.lab.appearance import LINE_STYLES, LineStyle
+from jostle.lab.drawings.axes import GREY, add_legend, add_note, new_figure, plain, span_a_decade, time_axis, unfinished
 from jostle.lab.results import ExperimentResult
 
 
-def slowest_frame(result: ExperimentResult) -> Figure:
-    """Mean time over all frames (dotted) and time of the slowest frame (solid) of each method; a line for each value."""
-    figure = Figure(figsize=(WIDTH, 3.6), layout="constrained")
-    axes = figure.add_subplot()
-    labels, looks = result.methods, list(LOOKS.values())
-    # Settings of one method are joined; another method beside them has a marker alone.
+def slowest_frame(result: ExperimentResult, _styles: dict[str, LineStyle]) -> Figure:
+    """Draw mean (dotted) and slowest frame (solid) of each method; a line for each value."""
+    figure, axes = new_figure(3.6)
+    labels, styles = result.methods, list(LINE_STYLES.values())
+    # Settings of one method are joined by lines; other methods have markers only.
     common = Counter(_name(label) for label in labels).most_common(1)[0][0]
     drawn: list[float] = []
     handles: dict[str, Line2D] = {}
     for k, point in enumerate(result.points):
-        look = looks[k % len(looks)]
-        runs = [next(iter(runs_of([point], label)), None) for label in labels]
+        style = styles[k % len(styles)]
+        runs = [point.run_of(label) for label in labels]
         for dash in ("-", ":"):
             heights = np.full(len(labels), np.nan)
             for place, run in enumerate(runs):
@@ -34,12 +33,12 @@ def slowest_frame(result: ExperimentResult) -> Figure:
                     heights[place] = 1e3 * (max(run.frame_seconds) if dash == "-" else fmean(run.frame_seconds))
             drawn += heights[np.isfinite(heights)].tolist()
             joined = np.array([_name(label) == common for label in labels])
-            style = {"color": look.colour, "marker": look.marker, "markersize": 3.0, "linewidth": 1.0}
-            (line,) = axes.plot(np.flatnonzero(joined), heights[joined], linestyle=dash, **style)  # type: ignore[arg-type]
-            axes.plot(np.flatnonzero(~joined), heights[~joined], linestyle="", **style)  # type: ignore[arg-type]
+            options = style.options | {"markersize": 3.0, "linewidth": 1.0, "linestyle": dash}
+            (line,) = axes.plot(np.flatnonzero(joined), heights[joined], **options)
+            axes.plot(np.flatnonzero(~joined), heights[~joined], **options | {"linestyle": ""})
             if dash == "-":
-                handles[value_words(point)] = line
-    time_axis(axes, drawn, max(drawn, default=1.0) > DECADE * min(drawn, default=1.0))
+                handles[point.label] = line
+    time_axis(axes, drawn, span_a_decade(drawn))
     axes.set_xticks(range(len(labels)), [plain(_setting(label)) for label in labels], rotation=90.0, fontsize=6.0)
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_ylabel("time per frame (ms)")
@@ -54,6 +53,5 @@ def _name(label: str) -> str:
 
 
 def _setting(label: str) -> str:
-    """What stands in the brackets of a label; the name where nothing does."""
-    inside = label.partition("(")[2].removesuffix(")")
-    return inside or label
+    """Return the settings of a label, or its name if it has none."""
+    return label.partition("(")[2].removesuffix(")") or label

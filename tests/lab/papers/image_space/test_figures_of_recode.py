@@ -198,7 +198,7 @@ def test_nobody_who_is_not_installed_keeps_the_others_from_being_judged():
         assert "not judged" not in {each.verdict for each in verdicts}
     found, missed, fastest, _ = judged("fig_06_combs", lambda method, value: None if method in absent else 1.0)
     assert (found.verdict, missed.verdict) == ("reproduced", "reproduced")
-    assert (fastest.verdict, fastest.why.partition(" served")[0]) == ("not judged", FCL_TREES)  # nobody stands for RAPID then
+    assert (fastest.verdict, fastest.why.partition(" finished")[0]) == ("not judged", FCL_TREES)  # nobody stands for RAPID then
 
 
 @pytest.mark.small

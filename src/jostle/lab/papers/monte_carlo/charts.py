@@ -15,8 +15,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from jostle.atomic_file import written_whole
-from jostle.lab.appearance import LOOKS
-from jostle.lab.drawings.axes import GREY, WIDTH, number_words
+from jostle.lab.appearance import LINE_STYLES
+from jostle.lab.drawings.axes import GREY, WIDTH, format_number
 from jostle.lab.files import RESULT, read_result
 from jostle.lab.papers.monte_carlo.budgets import BUDGETS, WITH_MORE
 from jostle.lab.papers.monte_carlo.contenders import in_brackets
@@ -28,7 +28,7 @@ LEAST = 1e-4  # shares below this are drawn on the way to 0
 DASHES: dict[bool, Any] = {False: "-", True: (0, (3, 1.5))}  # of a body that is rigid, and of one that deforms
 CLOCKS: dict[str, Any] = {"cpu": "-", "wall": ":"}
 FASTEST = 0.1  # milliseconds: no call takes less
-LOOK = list(LOOKS.values())
+LOOK = list(LINE_STYLES.values())
 TYPE: dict[Any, Any] = {
     "font.size": 7.0,
     "legend.fontsize": 6.5,
@@ -98,7 +98,7 @@ def chart_of_frame_times(folder: Path, over: float) -> Path:
             axes.set_title(f"{point.value}, {point.frames:,} frames", loc="left", fontsize=7.0)
         panels[-1].xaxis.set_major_locator(FixedLocator([0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]))
         panels[-1].xaxis.set_minor_locator(NullLocator())
-        panels[-1].xaxis.set_major_formatter(FuncFormatter(number_words))
+        panels[-1].xaxis.set_major_formatter(FuncFormatter(format_number))
         panels[-1].set_xlabel(f"time of a call (ms); shaded: from the budget to {1e3 * over:g} ms more")
         figure.supylabel("share of the frames that take longer", fontsize=7.0)
         handles = [Line2D([], [], color=LOOK[number].colour) for number in range(len(BUDGETS))]
