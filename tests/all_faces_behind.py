@@ -15,6 +15,13 @@ from jostle.methods.brute_force.method import BruteForce, answer
 from jostle.report.report import Counters, replaced
 
 
+class AllFaces(BruteForce):
+    """The same as a PairTest, for `Pairwise`."""
+
+    def test_pairs(self, pairs, shapes, frame, query, memory):
+        return answer(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True), shapes, frame, query)
+
+
 @dataclass(frozen=True)
 class AllFacesBehind(BruteForce):
     """Settings: the broad phase, by name or as an instance."""

@@ -17,12 +17,12 @@ import numpy as np
 import jostle
 from jostle import broad_phase, continuous, fitting, haptics, sim
 from jostle.broad_phase.pairwise import Pairwise
-from jostle.methods.brute_force.method import AllFaces
 from jostle.motion.record import Motion, Recorder
 from jostle.registry import METHODS
 from jostle.scenes import SCENES, make_scene
 from jostle.shapes.analytic import Cone, Cylinder, Sphere, Torus
 from jostle.shapes.save import save
+from tests.all_faces_behind import AllFaces
 from tests.tiny import BOX_FACES, box, tetrahedron, translation
 
 EYE = np.eye(4)

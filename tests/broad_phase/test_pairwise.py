@@ -8,8 +8,7 @@ from jostle.broad_phase.pairwise import PairTest, Pairwise
 from jostle.broad_phase.uniform_grid import UniformGrid
 from jostle.geometry.pose import translation
 from jostle.interface.traits import Answer, Serve
-from jostle.methods.brute_force.method import AllFaces
-from tests.all_faces_behind import AllFacesBehind
+from tests.all_faces_behind import AllFaces, AllFacesBehind
 from tests.tiny import box, tetrahedron
 
 

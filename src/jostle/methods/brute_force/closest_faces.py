@@ -1,8 +1,7 @@
-"""The closest faces of two bodies: every face against every face, pruned only by the distance of their boxes.
+"""The closest faces of two bodies: all face pairs, pruned by box distance only.
 
-The distance of faces is rounded: what is pruned must be farther than the best by more than rounding can do, so that the
-answer is the least of all, whatever the order. `triangles_distance` is within 2^-44 of the extent of two faces of the
-truth.
+Face distances are rounded. A pair is pruned only if its boxes are farther apart than the best distance by more than that, so the
+answer is the least of all, in any order. `triangles_distance` is off by at most 2^-44 of the extent of two faces.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ ROUNDING = 2.0**-44  # of the extent of both bodies
 def _scan_closest(
     a: PlacedFaces, b: PlacedFaces, first: int, last: int, rounding: float, best: Floats, best_faces: NDArray[np.int64]
 ) -> None:
-    """Improve best (1,) and best_faces (2,) by faces first … last-1 of a; ties keep the lowest (face_a, face_b).
+    """Improve best (1,) and best_faces (2,) by faces first … last-1 of a.
 
-    A touching pair ends the search.
+    Ties keep the lowest (face_a, face_b). A touching pair ends the search.
     """
     for i in range(first, last):
         for j in range(b.faces.shape[0]):
@@ -47,7 +46,7 @@ def _scan_closest(
 
 
 def find_closest_faces(vertices_a: Floats, faces_a: Ints, vertices_b: Floats, faces_b: Ints) -> Closest:
-    """Return the closest points of two bodies given by world vertices; of equal ones those of the lowest faces."""
+    """Return the closest points of two bodies in the world; ties: the lowest faces."""
     a, b = placed_faces(vertices_a, faces_a), placed_faces(vertices_b, faces_b)
     lower = np.minimum(a.lower.min(axis=0), b.lower.min(axis=0))
     upper = np.maximum(a.upper.max(axis=0), b.upper.max(axis=0))

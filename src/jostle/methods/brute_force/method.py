@@ -1,7 +1,7 @@
-"""BruteForce: every face against every face. The oracle of surfaces and solids that every exact method must equal to the byte.
+"""BruteForce: every face against every face. The oracle of all exact methods.
 
-It has no broad phase and no tree, so that nothing can be lost before the last test. `AllFaces` is the same test for `Pairwise`, and
-goes with it.
+It has no broad phase and no tree, so nothing can be lost before the last test. Every exact method equals it to the byte, for
+surfaces and solids.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from jostle._types import Ints
-from jostle.broad_phase.pair_memory import PairMemory
 from jostle.continuous.assemble import MovingRows, motion_report
 from jostle.continuous.moving_bodies import MovingBodies, moving_bodies_of
 from jostle.geometry.aabb import face_boxes
@@ -41,15 +40,15 @@ TRAITS = Traits(
 
 
 class FaceShape(NamedTuple):
-    """What the tests need of a mesh."""
+    """The faces of a mesh, as given and welded."""
 
     faces: Ints  # (m,3)
     welded_faces: Ints  # (m,3) faces with welded vertex numbers
 
 
 @dataclass(frozen=True)
-class AllFaces:
-    """Every face of one body against every face of the other, as a PairTest."""
+class BruteForce:
+    """Every body against every other, every face against every face: slow and exact."""
 
     @property
     def traits(self) -> Traits:
@@ -62,47 +61,30 @@ class AllFaces:
         return FaceShape
 
     def prepare_shape(self, mesh: Mesh, progress: Progress | None = None) -> FaceShape:
-        """Collect faces."""
+        """Collect the faces."""
         return FaceShape(mesh.faces, mesh.welded_faces)
 
-    def test_pairs(
-        self,
-        pairs: CandidatePairs,
-        shapes: tuple[FaceShape, ...],
-        frame: Frame,
-        query: Query,
-        memory: PairMemory,
-    ) -> Report:
-        """Test these pairs."""
-        return answer(zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True), shapes, frame, query)
-
-
-@dataclass(frozen=True)
-class BruteForce(AllFaces):
-    """Every body against every other, every face against every face: slow, exact, the oracle of all other methods."""
-
     def start(self, bodies: Bodies, shapes: tuple[FaceShape, ...]) -> BruteForceDetector:
-        """Begin detecting; there is nothing to keep but the shapes."""
-        return BruteForceDetector(bodies, shapes)
+        """Create the detector, which holds the shapes only."""
+        return BruteForceDetector(shapes)
 
 
 class BruteForceDetector(Detector):
-    """The oracle at work. It keeps nothing from frame to frame."""
+    """Detector of `BruteForce`; it keeps nothing between frames."""
 
-    def __init__(self, bodies: Bodies, shapes: tuple[FaceShape, ...]) -> None:
-        self._bodies = bodies
+    def __init__(self, shapes: tuple[FaceShape, ...]) -> None:
         self._shapes = shapes
         self._moving = MovingBodies()
 
     def detect(self, frame: Frame, query: Query) -> Report:
-        """Test all pairs of bodies that the filters allow."""
+        """Test all body pairs that the filters allow."""
         pairs = self._all_pairs(frame, query.itself)
         if query.motion:
             return answer_along_motion(pairs, self._shapes, self._moving, frame, query)
         return answer(pairs, self._shapes, frame, query)
 
     def _all_pairs(self, frame: Frame, itself: bool) -> Iterator[tuple[int, int]]:
-        """Every pair in order, one row of the table at a time: 10,000 bodies have 50 million pairs."""
+        """Yield body pairs in order. A generator: 10,000 bodies have 50 million."""
         for a in range(len(frame)):
             if itself:
                 yield a, a
@@ -111,8 +93,8 @@ class BruteForceDetector(Detector):
                 yield a, b
 
     def change(self, bodies: Bodies, shapes: tuple[FaceShape, ...], old_to_new: OldToNew) -> None:
-        """Take the new bodies; nothing else depends on them."""
-        self._bodies, self._shapes = bodies, shapes
+        """Replace the shapes; nothing else depends on the bodies."""
+        self._shapes = shapes
         self._moving.forget()
 
     def closest(self, frame: Frame, body_a: int, body_b: int) -> Closest:
@@ -122,13 +104,13 @@ class BruteForceDetector(Detector):
         )
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show the boxes of all faces: there is nothing else to see."""
+        """Show the boxes of all faces."""
         boxes = [np.stack(face_boxes(frame.world_vertices(k), shape.faces), axis=1) for k, shape in enumerate(self._shapes)]
         return Overlay("boxes of faces", boxes=np.concatenate([np.empty((0, 2, 3)), *boxes]))
 
 
 def answer(pairs: Iterable[tuple[int, int]], shapes: tuple[FaceShape, ...], frame: Frame, query: Query) -> Report:
-    """Test pairs of bodies in order and report the rows that the query asks for."""
+    """Test body pairs in order and report the rows that the query asks for."""
     met: list[tuple[int, int]] = []
     found: list[Rows] = []
     overlapping: list[bool] = []
@@ -150,9 +132,9 @@ def answer(pairs: Iterable[tuple[int, int]], shapes: tuple[FaceShape, ...], fram
 def answer_along_motion(
     pairs: Iterable[tuple[int, int]], shapes: tuple[FaceShape, ...], moving: MovingBodies, frame: Frame, query: Query
 ) -> Report:
-    """Ask all face pairs of pairs of bodies for their first times; a rigid body does not meet itself."""
+    """Report the first times of all face pairs; rigid bodies do not meet themselves."""
     for body in moving_bodies_of(frame):
-        moving.of(frame, body)  # which refuses half a turn, whether there is anything to meet or not
+        moving.of(frame, body)  # rejects half a turn, even where nothing can be met
     tested: list[tuple[int, int]] = []
     found: list[MovingRows] = []
     counters = Counters()
@@ -174,7 +156,7 @@ def _listed(pairs: list[tuple[int, int]]) -> CandidatePairs:
 
 
 def rows_of_pair(a: int, b: int, shapes: tuple[FaceShape, ...], frame: Frame, query: Query) -> tuple[FaceRows, bool, Counters]:
-    """Return the rows of one pair of bodies, or of one body against itself, and whether two solids overlap."""
+    """Return the rows of a and b, or of a with itself, and whether solids overlap."""
     shape_a, shape_b = shapes[a], shapes[b]
     world_a, world_b = frame.world_vertices(a), frame.world_vertices(b)
     welded = shape_a.welded_faces if a == b else None
@@ -184,13 +166,9 @@ def rows_of_pair(a: int, b: int, shapes: tuple[FaceShape, ...], frame: Frame, qu
         return rows, False, counters
     one, first, last = np.zeros(1, np.int32), np.zeros(1, np.int64), np.full(1, len(rows.kind))
     solids = solid_rows(PairRows(one + np.int32(a), one + np.int32(b), first, last, rows.face_a, rows.face_b, rows.kind), frame)
-    if len(solids.pair):
-        rows = _with_contained(rows, FaceRows(solids.face_a, solids.face_b, solids.kind, np.zeros(len(solids.pair))))
+    if len(solids.pair):  # contained parts share points: their distance is 0
+        inside = FaceRows(solids.face_a, solids.face_b, solids.kind, np.zeros(len(solids.pair)))
+        both = FaceRows(*map(np.concatenate, zip(rows, inside, strict=True)))
+        order = np.lexsort((both.face_b, both.face_a))
+        rows = FaceRows(*(column[order] for column in both))
     return rows, bool(solids.overlapping[0]), counters
-
-
-def _with_contained(rows: FaceRows, inside: FaceRows) -> FaceRows:
-    """Merge rows of contained parts into the order of faces; their distance is 0: they share points."""
-    both = Rows.joined([Rows.of_pair(0, *rows), Rows.of_pair(0, *inside)])
-    order = np.lexsort((both.face_b, both.face_a))
-    return FaceRows(both.face_a[order], both.face_b[order], both.kind[order], both.distance[order])

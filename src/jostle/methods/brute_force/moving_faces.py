@@ -1,7 +1,7 @@
-"""Along a motion: every face against every face whose boxes over the whole step meet, each asked for its first time of contact.
+"""First contact times of all face pairs whose boxes over the whole step meet.
 
-Nothing is pruned by the times that are found: this is the oracle of methods that do. Boxes hold both ends of the motion of a face,
-and are grown by how far arcs leave the straight lines between the ends and by the separation.
+Nothing is pruned by time: this is the oracle of methods that do. Boxes hold both ends of a face's motion, and grow by the
+separation and by how far arcs leave their chords.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BOX_TESTS = 1 << 20  # at once
 
 
 def swept_boxes(surface: MovingSurface, margin: float) -> tuple[Floats, Floats]:
-    """Return lower and upper (m,3) of boxes that hold the faces at all times, grown by a margin on all sides."""
+    """Return lower and upper (m,3) of boxes around faces at all times, with a margin."""
     (lower_t0, upper_t0), (lower_t1, upper_t1) = (
         face_boxes(vertices, surface.faces) for vertices in (surface.vertices_t0, surface.vertices_t1)
     )
@@ -30,9 +30,9 @@ def swept_boxes(surface: MovingSurface, margin: float) -> tuple[Floats, Floats]:
 
 
 def meeting_faces(a: MovingSurface, b: MovingSurface, separation: float, welded: Ints | None = None) -> tuple[Ints, Ints, int]:
-    """Return the face pairs whose swept boxes meet, and how many boxes were compared.
+    """Return the face pairs whose swept boxes meet, and the number of box tests.
 
-    With `welded` faces given, those of one surface against itself: later faces only, without a common welded vertex.
+    With `welded` faces, a surface against itself: later faces only, without a common welded vertex.
     """
     margin = 0.5 * (separation + slack(a, b))
     lower_a, upper_a = swept_boxes(a, margin)
@@ -57,7 +57,7 @@ def meeting_faces(a: MovingSurface, b: MovingSurface, separation: float, welded:
 def find_moving_rows(
     number: int, a: MovingSurface, b: MovingSurface, separation: float, welded: Ints | None = None
 ) -> tuple[MovingRows, int]:
-    """Return all face pairs of pair `number` that meet within the step, and how many boxes were compared."""
+    """Return the meeting faces of body pair `number`, and the number of box tests."""
     face_a, face_b, tests = meeting_faces(a, b, WITHIN * separation, welded)
     if separation > 0.0:
         separation = kept_separation(separation, start_distance(a, b, face_a, face_b, np.inf))

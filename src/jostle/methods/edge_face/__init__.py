@@ -1,1 +1,1 @@
-"""The naive test of Boyse (1979): every edge of one body against every face of the other. The baseline."""
+"""The naive baseline of Boyse (1979): every edge against every face."""

@@ -1,9 +1,8 @@
-"""All edges of one body against all faces of another: the basic method of §1 of Kitamura et al. 1998 (Boyse 1979).
+"""All edges of one body against all faces of another (Kitamura et al. 1998, §1).
 
-An edge that meets a closed face makes contacts of that face with the faces that hold the edge. Two closed triangles share a
-point exactly when an edge of one of them meets the other: the common points are a convex set, and an extreme point of it lies on an
-edge of one of the two; coplanar and contained triangles are no exception. So the test is exact, since `edge_meets_face` is.
-There are no boxes and no culls: the cost is E times F, and that is what this is for.
+Where an edge meets a closed face, that face touches all faces of the edge. Two closed triangles share a point exactly when an edge
+of one meets the other: their common points are a convex set with an extreme point on an edge of one of them, even if they are
+coplanar or contained. So the test is exact, as `edge_meets_face` is. Without boxes and culls the cost is E times F.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ FULL, PAUSED, DONE = 0, 1, 2
 
 
 class Progress(Record):
-    """How far a scan has come: the edge and the face to come, the rows, the tests of kinds, and the tests of the last call."""
+    """Progress of a scan: next edge and face, rows, and tests."""
 
     edge: int64
     face: int64
     rows: int64
     kind_tests: int64
-    used: int64
+    used: int64  # edge–face tests of the last call
 
 
 view_progress, PROGRESS = record_viewer(Progress), Progress.dtype.itemsize // 8
@@ -48,11 +47,11 @@ view_progress, PROGRESS = record_viewer(Progress), Progress.dtype.itemsize // 8
 
 @kernel
 def edge_meets_face(edge: Segment, face: Triangle) -> bool:
-    """Return whether a closed segment and a closed triangle share a point; both may be degenerate. Exact."""
+    """Return whether a closed segment and a closed triangle share a point. Exact."""
     p, q = orient3d(face.p, face.q, face.r, edge.p), orient3d(face.p, face.q, face.r, edge.q)
     if p * q > 0:
         return False
-    # The segment is a triangle without area, and the sides of all points of the plane of that are 0.
+    # The segment as a triangle without area, which has every point on its plane: sides 0.
     return flat_triangles_touch(Triangle(edge.p, edge.q, edge.q), face, (p, q, q), (0, 0, 0))
 
 
@@ -66,10 +65,10 @@ def scan_edges(
     numbers: NDArray[np.int64],
     rows: Ints,
 ) -> int:
-    """Test edges against faces from where `numbers`, a `Progress`, stand; write rows (n,3) of face, other face and kind.
+    """Resume testing edges with faces; write rows (n,3) of face, other face and kind.
 
-    Some rows are repeated. Returns FULL when the rows of one edge and face may not fit any more, PAUSED after so many tests, DONE
-    at the end.
+    numbers: a `Progress`. Some rows are repeated. Returns FULL when the rows of the next edge and face might not fit, PAUSED when
+    the operations are used up, DONE at the end.
     """
     state = view_progress(numbers)
     faces, edge_faces = borrowed(shape.faces), borrowed(shape.edge_faces)
@@ -99,14 +98,14 @@ def scan_edges(
 
 @dataclass
 class _Scan:
-    """Where a scan stands, and its rows."""
+    """Progress of a scan, and its rows."""
 
     numbers: NDArray[np.int64]
     rows: Ints
 
 
 def contacts_of_edges(shape: EdgeShape, vertices: Floats, other: EdgeShape, other_vertices: Floats) -> tuple[Ints, int]:
-    """Return rows (n,3) of face, other face and kind, unsorted and with repetitions, and how many exact tests were done."""
+    """Return unsorted rows (n,3) of face, other face and kind, and the number of tests."""
     edges = EdgeShape(*(read_only_view(array) for array in shape))
     own, faces, others = read_only_view(vertices), read_only_view(other.faces), read_only_view(other_vertices)
     scan = _Scan(np.zeros(PROGRESS, np.int64), np.empty((256, 3), np.int32))
@@ -124,7 +123,7 @@ def contacts_of_edges(shape: EdgeShape, vertices: Floats, other: EdgeShape, othe
 
 
 def rows_of_pair(shape_a: EdgeShape, world_a: Floats, shape_b: EdgeShape, world_b: Floats) -> tuple[Ints, int]:
-    """Return rows (n,3) of face_a, face_b and kind, sorted, each pair once, and how many exact tests were done."""
+    """Return sorted rows (n,3) of face_a, face_b and kind, and the number of tests."""
     of_a, tests_a = contacts_of_edges(shape_a, world_a, shape_b, world_b)
     of_b, tests_b = contacts_of_edges(shape_b, world_b, shape_a, world_a)
     rows = unique_rows(np.concatenate([of_a, of_b[:, [1, 0, 2]]]))

@@ -1,8 +1,8 @@
-"""The edges of a mesh, each once, with the faces that hold it: what §1 of Kitamura et al. 1998 counts as E.
+"""The unique edges of a mesh and their faces: E in §1 of Kitamura et al. 1998.
 
-An edge is a pair of vertex numbers. Deviation: vertices at one place but with numbers of their own are not welded, because a
-deformation may pull them apart; so faces that share no vertex numbers (a soup, most STL files) have three edges each, where a
-welded surface has one and a half. Sides of zero length are kept: a face that is a point has no other edges.
+An edge is a pair of vertex numbers. Deviation: coincident vertices with different numbers are not welded, because a deformation
+may pull them apart. So faces that share no vertex numbers (a soup, most STL files) have three edges each, where a welded surface
+has one and a half. Sides of zero length are kept: a face that is a point has no other edges.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jostle.geometry.unique_rows import unique_rows
 
 
 class EdgeShape(NamedTuple):
-    """Faces and edges of a mesh; the faces of edge k are edge_faces[edge_start[k] : edge_start[k + 1]]."""
+    """Faces and edges; those of edge k: edge_faces[edge_start[k] : edge_start[k + 1]]."""
 
     faces: Ints  # (m,3)
     edges: Ints  # (e,2) lower vertex number first

@@ -1,18 +1,18 @@
-"""EdgeFace: every pair of bodies, every edge against every face. Exact, for surfaces and solids, rigid or deforming.
+"""EdgeFace: every edge against every face of every body pair. Exact.
 
-It is the naive method that §1 of Kitamura et al. 1998 starts from (Boyse 1979), kept as the baseline of all others: it prepares
-nothing but a list of edges, remembers nothing, and culls nothing.
+This is the naive method from which §1 of Kitamura et al. 1998 starts (Boyse 1979), and the baseline of all others: it prepares only
+a list of edges, keeps nothing between frames, and culls nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from jostle import cast
-from jostle.interface.body_pairs import CandidatePairs
+from jostle.broad_phase.candidates import allowed_pairs
+from jostle.interface.body_pairs import every_pair
 from jostle.interface.frame import Bodies, Frame
 from jostle.interface.method import Detector, OldToNew, Progress
 from jostle.interface.overlay import Overlay
@@ -35,7 +35,7 @@ TRAITS = Traits(
 
 @dataclass(frozen=True)
 class EdgeFace:
-    """All edges against all faces: the baseline, whose cost is the number of edges times the number of faces."""
+    """All edges against all faces: the baseline; it costs edges times faces."""
 
     @property
     def traits(self) -> Traits:
@@ -52,47 +52,35 @@ class EdgeFace:
         return edges_with_their_faces(mesh.faces)
 
     def start(self, bodies: Bodies, shapes: tuple[EdgeShape, ...]) -> EdgeFaceDetector:
-        """Begin detecting; there is nothing to keep but the shapes."""
+        """Create the detector, which holds the shapes only."""
         return EdgeFaceDetector(shapes)
 
 
 class EdgeFaceDetector(Detector):
-    """The naive test at work. It keeps nothing from frame to frame."""
+    """Detector of `EdgeFace`; it keeps nothing between frames."""
 
     def __init__(self, shapes: tuple[EdgeShape, ...]) -> None:
         self._shapes = shapes
 
     def detect(self, frame: Frame, query: Query) -> Report:
-        """Test all pairs of bodies that the filters allow."""
-        tested: list[tuple[int, int]] = []
+        """Test all body pairs that the filters allow."""
+        pairs = allowed_pairs(every_pair(len(frame)), frame)
         found: list[Rows] = []
         tests = 0
-        for a, b in _all_pairs(frame):
+        for a, b in zip(pairs.body_a.tolist(), pairs.body_b.tolist(), strict=True):
             rows, work = rows_of_pair(self._shapes[a], frame.world_vertices(a), self._shapes[b], frame.world_vertices(b))
             tests += work
-            found.append(Rows.of_pair(len(tested), rows[:, 0], rows[:, 1], rows[:, 2].astype(np.uint8), np.zeros(len(rows))))
-            tested.append((a, b))
+            found.append(Rows.of_pair(len(found), rows[:, 0], rows[:, 1], rows[:, 2].astype(np.uint8), np.zeros(len(rows))))
             if query.rows == "any" and not query.solid and len(rows):
                 break
-        bodies = np.array(tested, np.int32).reshape(-1, 2)
-        pairs = CandidatePairs(np.ascontiguousarray(bodies[:, 0]), np.ascontiguousarray(bodies[:, 1]))
-        counters = Counters(body_pairs=len(tested), triangle_tests=tests)
-        return report_of(Rows.joined(found), pairs, frame, query, counters)
+        return report_of(Rows.joined(found), pairs, frame, query, Counters(body_pairs=len(found), triangle_tests=tests))
 
     def change(self, bodies: Bodies, shapes: tuple[EdgeShape, ...], old_to_new: OldToNew) -> None:
-        """Take the new bodies; nothing else depends on them."""
+        """Replace the shapes; nothing else depends on the bodies."""
         self._shapes = shapes
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show all "edges": there is nothing else to see."""
+        """Show all "edges"."""
         title = cast.as_choice(what or "edges", ("edges",), "what")
         edges = [frame.world_vertices(body)[shape.edges] for body, shape in enumerate(self._shapes)]
         return Overlay(title, segments=np.concatenate([np.empty((0, 2, 3)), *edges]))
-
-
-def _all_pairs(frame: Frame) -> Iterator[tuple[int, int]]:
-    """Every pair in order, one row of the table at a time."""
-    for a in range(len(frame)):
-        others = np.arange(a + 1, len(frame), dtype=np.int32)
-        for b in others[frame.may_meet(np.full_like(others, a), others)].tolist():
-            yield a, b

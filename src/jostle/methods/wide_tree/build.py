@@ -1,4 +1,4 @@
-"""Building a tree: order the faces and make nodes (`morton.py` or `sah.py`), then fit the boxes (`refit.py`)."""
+"""Building a tree: order the faces, make nodes, then fit the boxes (`refit.py`)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from jostle.shapes.mesh import Mesh
 
 def build_tree(mesh: Mesh, how: str = "morton") -> Tree:
     """Return the tree of a mesh, built by "morton" or "sah"."""
-    # The frame by the faces takes less time than asking the mesh whether they use every vertex.
+    # The frame of the faces takes less time than finding out whether they use every vertex.
     return build_and_measure(mesh.vertices, mesh.faces, False, how)[0]
 
 
 def build_and_measure(vertices: Floats, faces: Ints, every_vertex_is_used: bool, how: str) -> tuple[Tree, float]:
-    """Return the tree of vertices (n,3) and faces (m,3), and the area of its boxes as `fit_boxes` measures it."""
+    """Return the tree of vertices (n,3) and faces (m,3), and its area (`fit_boxes`)."""
     frame = np.empty(6)
     fit_frame(read_only_view(vertices), read_only_view(faces), every_vertex_is_used, frame)
     nodes_of = morton_nodes if how == "morton" else sah_nodes
@@ -33,7 +33,7 @@ def build_and_measure(vertices: Floats, faces: Ints, every_vertex_is_used: bool,
 
 
 def morton_nodes(vertices: Floats, faces: Ints, frame: Floats) -> tuple[NDArray[np.int32], Ints, Ints]:
-    """Return the order of the faces, and first and count of the nodes."""
+    """Return the order of the faces, and `first` and `count` of the nodes."""
     keys, spare = SCRATCH.array("keys", len(faces), np.int64), SCRATCH.array("sorted keys", len(faces), np.int64)
     middles = SCRATCH.array("middles", 3 * len(faces), np.float32)
     morton_order(read_only_view(vertices), read_only_view(faces), frame, keys, spare, np.empty(CELLS + 1, np.int64), middles)

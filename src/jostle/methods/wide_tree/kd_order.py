@@ -1,8 +1,8 @@
-"""The order of up to 512 faces: cut in halves across the longest side, and the halves again, down to leaves of eight.
+"""The order of up to 512 faces: halved on the longest side, down to leaves of 8.
 
-Halves are such that nodes of 64 faces and leaves of eight are full, all but the last. A cut needs to know which faces are before
-it, not their order, so that faces are counted into bins along the axis instead of sorted; of those in the bin of the cut, the first
-ones go before it. That takes three passes without a branch that a processor would mispredict.
+Halves are cut so that nodes of 64 faces and leaves of eight are full, all but the last. A cut needs to know which faces come before
+it, not their order, so faces are counted into bins along the axis instead of sorted; the bin of the cut is divided by count. That
+takes three passes without a branch that a processor would mispredict.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class BlockWork(Struct):
     numbers: Rows[int64]  # of the faces within the block, in their new order
     histogram: Rows[int64]  # faces in each bin
     bins: Rows[int64]  # of the faces that are cut
-    aside: Rows[int64]  # those of the second half
+    aside: Rows[int64]  # the second half
 
 
 BLOCK_ROOM = {
@@ -51,7 +51,10 @@ class Side(NamedTuple):
 
 @kernel
 def order_block(keys: NDArray[np.int64], middles: NDArray[np.float32], begin: int, end: int, addresses: Addresses) -> None:
-    """Put keys[begin : end], at most 512, in order. middles (3 * m,): of all faces; addresses: those of `BlockWork`."""
+    """Put keys[begin : end], at most 512, in order.
+
+    middles (3 * m,): of all faces; addresses: of `BlockWork`.
+    """
     work, count = open_block(addresses), end - begin
     for i in range(count):
         key = keys[begin + i]
@@ -72,7 +75,7 @@ def order_block(keys: NDArray[np.int64], middles: NDArray[np.float32], begin: in
 
 @kernel
 def _halve(work: BlockWork, begin: int, end: int, middle: int) -> None:
-    """Exchange numbers such that those before `middle` are not beyond those after it on the longest axis, to a bin's width."""
+    """Move the lower numbers on the longest axis before `middle`, to a bin's width."""
     here = _part(work.numbers, begin, end)
     side = _longest_side(work, here)
     if side.length > 0.0:
@@ -87,13 +90,13 @@ def _part(numbers: Any, begin: int, end: int) -> NDArray[np.int64]:
 
 @kernel(forceinline=True)
 def _middle(work: BlockWork, number: Any, axis: Any) -> Any:
-    """Return one coordinate of a middle. Unsigned: Numba then does not ask whether an index is negative."""
+    """Return one coordinate of a middle; unsigned indices save Numba's sign check."""
     return work.middles[np.uint64(3) * np.uint64(number) + np.uint64(axis)]
 
 
 @kernel(forceinline=True)
 def _longest_side(work: BlockWork, here: NDArray[np.int64]) -> Side:
-    """Return the longest side of the box of some middles."""
+    """Return the longest side of the box of the given middles."""
     low_x, low_y, low_z = _middle(work, here[0], 0), _middle(work, here[0], 1), _middle(work, here[0], 2)
     high_x, high_y, high_z = low_x, low_y, low_z
     for k in range(np.uint64(here.shape[0])):
@@ -111,7 +114,7 @@ def _longest_side(work: BlockWork, here: NDArray[np.int64]) -> Side:
 
 @kernel(forceinline=True)
 def _fill_bins(work: BlockWork, here: NDArray[np.int64], side: Side) -> None:
-    """Write the bin of each face along a side, and how many there are in each."""
+    """Write the bin of each face along a side, and the size of each bin."""
     bins, histogram = work.bins, work.histogram
     scale = np.float32((BINS - 0.5) / side.length)
     for b in range(BINS):
@@ -124,13 +127,13 @@ def _fill_bins(work: BlockWork, here: NDArray[np.int64], side: Side) -> None:
 
 @kernel(forceinline=True)
 def _part_at(work: BlockWork, here: NDArray[np.int64], needed: int) -> None:
-    """Bring those of the lowest bins, as many as needed, to the front, in one pass without branches."""
+    """Move the `needed` lowest faces by bin to the front, in a pass without branches."""
     histogram, bins, aside = work.histogram, work.bins, work.aside
     cut, before = 0, histogram[0]
     while before <= needed:
         cut += 1
         before += histogram[cut]
-    room = needed - (before - histogram[cut])  # of the bin of the cut, so many go before it
+    room = needed - (before - histogram[cut])  # faces of the cut's bin that go before it
     left, right = np.uint64(0), np.uint64(0)
     for k in range(np.uint64(here.shape[0])):
         number, b = here[k], bins[k]

@@ -1,8 +1,8 @@
-"""Eight boxes, points or faces at once: one vector for each coordinate, one lane for each of them.
+"""Eight boxes, points or faces at once: a vector per coordinate, a lane for each.
 
 In memory a coordinate of all eight is a row of eight float32, and rows follow each other: x, y, z of points; lower and upper
-corners of boxes; the three corners of faces. The functions `…_at` load eight from their first row on; `…_in_lane` take one of the
-eight and put it in every lane, to compare it with eight others. LLVM takes these tuples apart: they cost nothing.
+corners of boxes; the three corners of faces. The functions `…_at` load eight from their first row on; `…_in_lane` broadcast one
+of the eight, to compare it with eight others. LLVM takes these tuples apart: they cost nothing.
 """
 
 from __future__ import annotations
@@ -56,21 +56,9 @@ class Faces8(NamedTuple):
 
 
 @kernel(forceinline=True)
-def lanes_at(rows: Any, start: int) -> Singles:
-    """Return the row that begins at `start`."""
-    return f32x8_load(rows, start)
-
-
-@kernel(forceinline=True)
 def in_every_lane(value: Any) -> Singles:
     """Return a number in all lanes."""
     return f32x8_splat(np.float32(value))
-
-
-@kernel(forceinline=True)
-def store_lanes(rows: Any, start: int, a: Singles) -> None:
-    """Write a row."""
-    f32x8_store(rows, start, a)
 
 
 @kernel(forceinline=True)
@@ -81,7 +69,7 @@ def points_at(rows: Any, start: int) -> Points8:
 
 @kernel(forceinline=True)
 def point_in_lane(rows: Any, lane: int) -> Points8:
-    """Return one point in all lanes; `lane` is the place of its x."""
+    """Return one point in all lanes; `lane` is the index of its x."""
     return Points8(f32x8_splat(rows[lane]), f32x8_splat(rows[lane + LANES]), f32x8_splat(rows[lane + 2 * LANES]))
 
 
@@ -101,7 +89,7 @@ def store_boxes(rows: Any, start: int, a: Boxes8) -> None:
 
 @kernel(forceinline=True)
 def box_in_lane(rows: Any, lane: int) -> Boxes8:
-    """Return one box in all lanes; `lane` is the place of its lower x."""
+    """Return one box in all lanes; `lane` is the index of its lower x."""
     return Boxes8(point_in_lane(rows, lane), point_in_lane(rows, lane + POINT_ROWS))
 
 
@@ -113,7 +101,7 @@ def faces_at(rows: Any, start: int) -> Faces8:
 
 @kernel(forceinline=True)
 def face_in_lane(rows: Any, lane: int) -> Faces8:
-    """Return one face in all lanes; `lane` is the place of the x of its first corner."""
+    """Return one face in all lanes; `lane` is the index of its first corner's x."""
     p, q = point_in_lane(rows, lane), point_in_lane(rows, lane + POINT_ROWS)
     return Faces8(p, q, point_in_lane(rows, lane + 2 * POINT_ROWS))
 
@@ -129,7 +117,7 @@ def boxes_meet(a: Boxes8, b: Boxes8) -> np.uint32:
 
 @kernel(forceinline=True)
 def separations(a: Boxes8, b: Boxes8) -> Singles:
-    """Return the signed distances of boxes along the axis where they overlap least: the lower, the deeper they overlap."""
+    """Return signed distances of boxes on their axis of least overlap; low is deep."""
     x = f32x8_sub(f32x8_max(a.lower.x, b.lower.x), f32x8_min(a.upper.x, b.upper.x))
     y = f32x8_sub(f32x8_max(a.lower.y, b.lower.y), f32x8_min(a.upper.y, b.upper.y))
     z = f32x8_sub(f32x8_max(a.lower.z, b.lower.z), f32x8_min(a.upper.z, b.upper.z))

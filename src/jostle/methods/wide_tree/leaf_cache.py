@@ -1,16 +1,15 @@
-"""Leaves in the world: what the tests of faces need of a leaf, computed once and used for every leaf it meets.
+"""Leaves in the world: computed once, and used for every leaf they meet.
 
 A direct-mapped cache: leaf n lives in slot n mod SLOTS, and a tag says whose it is. A leaf meets five others on average.
-Everything is in rows of eight lanes, one for each face: the world vertices in float64, for the exact test; and for the
-culls, in float32, boxes, corners and planes relative to a reference point, in X's units.
+Everything is in rows of eight lanes, one per face: the world vertices in float64, for the exact test; and for the culls, in
+float32, boxes, corners and planes relative to a reference point, in X's units.
 
-Boxes are those of the very world vertices, rounded outward. Rounding is monotone, so two faces that share a point have
-boxes that meet. A plane is n · p = d with a slack: the face of another leaf with all three corners on one side by more than
-the slack does not meet it. Coordinates are below 4 in magnitude, or the slack grows with them; corners are off by 2^-24 of
-that, and the five operations of n · p - d round to 2^-24 of at most |n|₁ · size each: 16 · 2^-24 · |n|₁ · size is twice the
-sum. Of a sliver n itself is mostly rounding, and its plane holds only one of the corners: each component of n is off by up to
-6 · 2^-53 · |u|₁ · |v|₁ for its edges u and v, and heights by three times that and the size: NORMAL_NOISE is more than twice the
-sum. A clearance moves planes and boxes out.
+Boxes are those of the world vertices, rounded outward. Rounding is monotone, so two faces that share a point have boxes that meet.
+A plane is n · p = d with a slack: a face with all three corners on one side by more than the slack does not meet it. Coordinates
+are below 4 in magnitude, or the slack grows with them; corners are off by 2^-24 of that, and the five operations of n · p - d round
+to 2^-24 of at most |n|₁ · size each: 16 · 2^-24 · |n|₁ · size is twice the sum. The normal of a sliver is mostly rounding, and its
+plane holds only one of the corners: each component of n is off by up to 6 · 2^-53 · |u|₁ · |v|₁ for edges u and v, and heights by
+three times that and the size: NORMAL_NOISE is more than twice the sum. A clearance moves planes and boxes out.
 """
 
 from __future__ import annotations
@@ -29,8 +28,10 @@ from jostle.kernels.simd import (
     LANES,
     f32x8_abs,
     f32x8_add,
+    f32x8_load,
     f32x8_multiply_add,
     f32x8_splat,
+    f32x8_store,
     f32x8_sub,
     f64x8_abs,
     f64x8_add,
@@ -47,30 +48,20 @@ from jostle.kernels.simd import (
     f64x8_to_f32x8,
 )
 from jostle.kernels.structs import Record, Rows, Run, float32, float64, int64
-from jostle.methods.wide_tree.lanes import (
-    POINT_ROWS,
-    Faces8,
-    Points8,
-    face_in_lane,
-    faces_at,
-    lanes_at,
-    point_in_lane,
-    points_at,
-    store_lanes,
-)
+from jostle.methods.wide_tree.lanes import POINT_ROWS, Faces8, Points8, face_in_lane, faces_at, point_in_lane, points_at
 from jostle.methods.wide_tree.tree import EMPTY, OUTWARD, TINY, PlacedTree, TreeArrays
 
 SLOTS = 512
 PLANE_SLACK = 16.0 * 2.0**-24
-NORMAL_NOISE = 40.0 * 2.0**-53  # times the product of two edges: what a normal may be off by
+NORMAL_NOISE = 40.0 * 2.0**-53  # times the product of two edges: the error of a normal
 
 Lanes64 = NDArray[np.float64]
 
 
 class WorldLeaf(Record):
-    """A slot of the cache: the eight faces of a leaf in the world, in rows of eight lanes."""
+    """A slot of the cache: the faces of a leaf in the world, in rows of eight lanes."""
 
-    tag: int64  # whose it is: query and node
+    tag: int64  # query and node
     corners: Run[float64, Literal[72]]
     boxes: Run[float32, Literal[48]]
     rounded_corners: Run[float32, Literal[72]]
@@ -80,7 +71,7 @@ class WorldLeaf(Record):
 
 
 class Reference(NamedTuple):
-    """What the float32 numbers of leaves are relative to: an origin and a unit of length; and by how much boxes and planes grow."""
+    """Origin and unit of the float32 numbers of leaves; growth of boxes and planes."""
 
     origin: Vec3
     scale: float
@@ -104,7 +95,7 @@ class Points64(NamedTuple):
 
 
 def empty_cache() -> NDArray[np.void]:
-    """Return the slots of a cache."""
+    """Return the slots of an empty cache."""
     slots = np.zeros(SLOTS, WorldLeaf.dtype)
     slots["tag"] = -1
     return slots
@@ -112,7 +103,7 @@ def empty_cache() -> NDArray[np.void]:
 
 @kernel(forceinline=True)
 def slot_of_leaf(leaves: Rows[WorldLeaf], query: int, node: int, tree: PlacedTree, reference: Reference) -> int:
-    """Return the slot of a leaf, filled."""
+    """Return the slot of a leaf, filling it if needed."""
     slot, tag = node & (SLOTS - 1), (query << 32) | node
     leaf = leaves[slot]
     if leaf.tag != tag:
@@ -132,7 +123,7 @@ def fill_leaf(leaf: WorldLeaf, tree: PlacedTree, node: int, reference: Reference
 
 @kernel(forceinline=True)
 def gather(corners: Any, tree: TreeArrays, node: int) -> None:
-    """Copy the corners of a leaf's faces into nine rows; the last face into lanes beyond it."""
+    """Copy the corners of a leaf's faces into nine rows, repeating the last face."""
     first, last = as_int64(tree.first[node]), -as_int64(tree.count[node]) - 1
     for k in range(3):
         f = 3 * first + k
@@ -142,22 +133,17 @@ def gather(corners: Any, tree: TreeArrays, node: int) -> None:
             _vertex(tree, f + 3 * min(6, last)), _vertex(tree, f + 3 * min(7, last)),
         )  # fmt: skip
         for row in range(3):
-            f64x8_store(corners, POINT_ROWS * k + LANES * row, _gathered(tree.vertices, at, row))
-
-
-@kernel(forceinline=True)
-def _gathered(vertices: Any, at: tuple[int, ...], row: int) -> Lanes64:
-    return f64x8_gather(vertices, at, row)
+            f64x8_store(corners, POINT_ROWS * k + LANES * row, f64x8_gather(tree.vertices, at, row))
 
 
 @kernel(forceinline=True)
 def _vertex(tree: TreeArrays, f: int) -> int:
-    return 3 * as_int64(tree.faces[np.uint64(f)])  # unsigned: no look whether it counts from the end
+    return 3 * as_int64(tree.faces[np.uint64(f)])  # unsigned: no sign check
 
 
 @kernel(forceinline=True)
 def move(corners: Any, pose: Floats) -> None:
-    """Replace the corners by their world coordinates; operation by operation the formula of `geometry/rigid.py`."""
+    """Move corners to the world by the formula of `geometry/rigid.py`, to the bit."""
     smallest = f64x8_splat(SMALLEST_WORLD_COORDINATE)
     for k in range(3):
         p = points64_at(corners, POINT_ROWS * k)
@@ -175,7 +161,7 @@ def points64_at(rows: Any, start: int) -> Points64:
 
 @kernel(forceinline=True)
 def enclose(leaf: WorldLeaf, count: int, reference: Reference) -> None:
-    """Write the boxes of eight faces, rounded outward; those of lanes without a face are empty. And the corners, rounded."""
+    """Write outward-rounded boxes of eight faces (or empty ones), and rounded corners."""
     growth = f64x8_splat(reference.growth)
     for row in range(3):
         at = LANES * row
@@ -183,11 +169,11 @@ def enclose(leaf: WorldLeaf, count: int, reference: Reference) -> None:
         q = _coordinates(leaf.corners, at + POINT_ROWS, row, reference)
         r = _coordinates(leaf.corners, at + 2 * POINT_ROWS, row, reference)
         low, high = f64x8_min(f64x8_min(p, q), r), f64x8_max(f64x8_max(p, q), r)
-        store_lanes(leaf.boxes, at, rounded_down(f64x8_sub(low, growth)))
-        store_lanes(leaf.boxes, at + POINT_ROWS, rounded_up(f64x8_add(high, growth)))
-        store_lanes(leaf.rounded_corners, at, f64x8_to_f32x8(p))
-        store_lanes(leaf.rounded_corners, at + POINT_ROWS, f64x8_to_f32x8(q))
-        store_lanes(leaf.rounded_corners, at + 2 * POINT_ROWS, f64x8_to_f32x8(r))
+        f32x8_store(leaf.boxes, at, rounded_down(f64x8_sub(low, growth)))
+        f32x8_store(leaf.boxes, at + POINT_ROWS, rounded_up(f64x8_add(high, growth)))
+        f32x8_store(leaf.rounded_corners, at, f64x8_to_f32x8(p))
+        f32x8_store(leaf.rounded_corners, at + POINT_ROWS, f64x8_to_f32x8(q))
+        f32x8_store(leaf.rounded_corners, at + 2 * POINT_ROWS, f64x8_to_f32x8(r))
     for lane in range(count, LANES):
         leaf.boxes[lane], leaf.boxes[lane + POINT_ROWS] = EMPTY, -EMPTY
 
@@ -200,21 +186,21 @@ def _coordinates(corners: Any, start: int, row: int, reference: Reference) -> La
 
 @kernel(forceinline=True)
 def rounded_down(values: Lanes64) -> Singles:
-    """Return float32 numbers that are surely below."""
+    """Return float32 numbers that are certainly below."""
     near = f64x8_to_f32x8(values)
     return f32x8_sub(near, _one_step(near))
 
 
 @kernel(forceinline=True)
 def rounded_up(values: Lanes64) -> Singles:
-    """Return float32 numbers that are surely above."""
+    """Return float32 numbers that are certainly above."""
     near = f64x8_to_f32x8(values)
     return f32x8_add(near, _one_step(near))
 
 
 @kernel(forceinline=True)
 def _one_step(near: Singles) -> Singles:
-    """Return what a float32 that was rounded to nearest must move to be surely outside."""
+    """Return the step that takes a rounded float32 certainly outside."""
     return f32x8_multiply_add(f32x8_abs(near), f32x8_splat(OUTWARD), f32x8_splat(TINY))
 
 
@@ -227,10 +213,10 @@ def set_up_planes(leaf: WorldLeaf, reference: Reference) -> None:
     v = _scaled(_minus64(points64_at(corners, 2 * POINT_ROWS), p), unit)
     p = _scaled(_minus64(p, Points64(f64x8_splat(origin.x), f64x8_splat(origin.y), f64x8_splat(origin.z))), unit)
     normal = _cross64(u, v)
-    store_lanes(leaf.normals, 0, f64x8_to_f32x8(normal.x))
-    store_lanes(leaf.normals, LANES, f64x8_to_f32x8(normal.y))
-    store_lanes(leaf.normals, 2 * LANES, f64x8_to_f32x8(normal.z))
-    store_lanes(leaf.offsets, 0, f64x8_to_f32x8(_dot64(normal, p)))
+    f32x8_store(leaf.normals, 0, f64x8_to_f32x8(normal.x))
+    f32x8_store(leaf.normals, LANES, f64x8_to_f32x8(normal.y))
+    f32x8_store(leaf.normals, 2 * LANES, f64x8_to_f32x8(normal.z))
+    f32x8_store(leaf.offsets, 0, f64x8_to_f32x8(_dot64(normal, p)))
     size = f64x8_add(f64x8_splat(4.0), _sum_of_sizes64(p))
     edges = f64x8_mul(_sum_of_sizes64(u), _sum_of_sizes64(v))
     noise = f64x8_mul(edges, f64x8_splat(NORMAL_NOISE))
@@ -238,7 +224,7 @@ def set_up_planes(leaf: WorldLeaf, reference: Reference) -> None:
     slack = f64x8_add(f64x8_mul(off, size), f64x8_splat(1e-30))
     if reference.growth > 0.0:
         slack = f64x8_add(slack, f64x8_mul(f64x8_sqrt(_dot64(normal, normal)), f64x8_splat(reference.growth * 1.001)))
-    store_lanes(leaf.slacks, 0, f64x8_to_f32x8(slack))
+    f32x8_store(leaf.slacks, 0, f64x8_to_f32x8(slack))
 
 
 @kernel(forceinline=True)
@@ -278,17 +264,17 @@ def world_faces(leaf: WorldLeaf) -> Faces8:
 
 @kernel(forceinline=True)
 def world_face(leaf: WorldLeaf, lane: int) -> Faces8:
-    """Return one of them in all lanes."""
+    """Return one face of a leaf in all lanes."""
     return face_in_lane(leaf.rounded_corners, lane)
 
 
 @kernel(forceinline=True)
 def planes_of(leaf: WorldLeaf) -> Planes8:
-    """Return the planes of the eight faces."""
-    return Planes8(points_at(leaf.normals, 0), lanes_at(leaf.offsets, 0), lanes_at(leaf.slacks, 0))
+    """Return the planes of eight faces."""
+    return Planes8(points_at(leaf.normals, 0), f32x8_load(leaf.offsets, 0), f32x8_load(leaf.slacks, 0))
 
 
 @kernel(forceinline=True)
 def plane_of(leaf: WorldLeaf, lane: int) -> Planes8:
-    """Return the plane of one of them in all lanes."""
+    """Return the plane of one face in all lanes."""
     return Planes8(point_in_lane(leaf.normals, lane), f32x8_splat(leaf.offsets[lane]), f32x8_splat(leaf.slacks[lane]))

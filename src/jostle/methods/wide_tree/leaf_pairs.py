@@ -1,7 +1,7 @@
-"""The faces of two leaves: culled by their boxes and planes in the world, eight at a time, then put to the exact test.
+"""The faces of two leaves: culled by boxes and planes, then tested exactly.
 
-An edge parts two faces when, seen along the plane of its own face and across the edge, one is beyond the other. That third cull is
-worth its time only where many faces are left: slivers, which are most of what exact tests turn down, are parted so.
+A third cull tries axes in the plane of each face, across its edges. It pays only where many faces are left: slivers, which make up
+most failed exact tests, are separated so.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from jostle.kernels.simd import (
     f32x8_add,
     f32x8_less,
     f32x8_less_equal,
+    f32x8_load,
     f32x8_max,
     f32x8_min,
     f32x8_mul,
@@ -43,7 +44,6 @@ from jostle.methods.wide_tree.lanes import (
     cross8,
     heights,
     in_every_lane,
-    lanes_at,
     minus8,
     point_in_lane,
     points_at,
@@ -65,11 +65,11 @@ from jostle.methods.wide_tree.relative_frame import LARGEST_PADDING
 from jostle.methods.wide_tree.tree import NodePair, PlacedTree
 from jostle.report.packing import ALL, FACE_BITS, KIND_BITS, WORST
 
-MANY_LEFT = 4  # faces after two culls, from which on a third pays
+MANY_LEFT = 4  # faces after two culls for which a third pays
 
 
 class BodyPair(NamedTuple):
-    """A pair of bodies, and what is asked of it. X is the one with the larger extent; `swapped` when it is b."""
+    """A body pair and the query; X has the larger extent, `swapped` if it is b."""
 
     x: PlacedTree
     y: PlacedTree
@@ -83,12 +83,12 @@ class BodyPair(NamedTuple):
 
 @kernel(forceinline=True)
 def compare_leaves(pair: BodyPair, work: PairWork, nodes: NodePair, near: np.uint32) -> bool:
-    """Write the rows of two leaves, of those faces of Y in the mask `near`; returns whether the pair of bodies is decided."""
+    """Test two leaves, faces of Y in `near`; return whether the body pair is decided."""
     progress = work.progress
     slot_x = slot_of_leaf(work.leaves_x, progress.query, nodes.x, pair.x, pair.reference)
     slot_y = slot_of_leaf(work.leaves_y, progress.query, nodes.y, pair.y, pair.reference)
     leaf_x, leaf_y = work.leaves_x[slot_x], work.leaves_y[slot_y]
-    # A clearance may be larger than the place of empty boxes.
+    # A clearance may reach beyond empty boxes.
     used = np.uint32((np.uint32(1) << np.uint32(-as_int64(pair.x.arrays.count[nodes.x]))) - np.uint32(1))
     while near != 0:
         j = lowest_bit(near)
@@ -108,9 +108,9 @@ def compare_leaves(pair: BodyPair, work: PairWork, nodes: NodePair, near: np.uin
 
 @kernel(forceinline=True)
 def _faces_left(pair: BodyPair, leaf_x: WorldLeaf, leaf_y: WorldLeaf, j: int, used: np.uint32) -> np.uint32:
-    """Return the mask of those faces of X's leaf, in the lanes that are used, that may meet face j of Y's."""
+    """Return the mask of the used faces of X's leaf that may meet face j of Y's."""
     mask = boxes_meet(boxes_at(leaf_x.boxes, 0), box_in_lane(leaf_y.boxes, j)) & used
-    if mask != 0 and pair.reference.growth <= LARGEST_PADDING:  # beyond it planes part nothing, and float32 might overflow
+    if mask != 0 and pair.reference.growth <= LARGEST_PADDING:  # beyond, planes separate nothing and float32 might overflow
         mask &= planes_that_do_not_part(leaf_x, leaf_y, j)
     if pair.clearance == 0.0 and bit_count(mask) >= MANY_LEFT:
         mask &= edges_that_do_not_part(leaf_x, leaf_y, j)
@@ -119,7 +119,7 @@ def _faces_left(pair: BodyPair, leaf_x: WorldLeaf, leaf_y: WorldLeaf, j: int, us
 
 @kernel(forceinline=True)
 def _faces_meet(pair: BodyPair, work: PairWork, face_x: Triangle, face_y: Triangle) -> tuple[int, float]:
-    """Return the kind of two faces, 0 if they are apart, and their distance if they are near."""
+    """Return the kind of two faces, 0 if apart, and their distance if near."""
     work.progress.triangle_tests += 1
     kind, distance = triangles_touch(face_x, face_y), 0.0
     if kind == 0 and pair.clearance > 0.0:
@@ -134,7 +134,10 @@ def _faces_meet(pair: BodyPair, work: PairWork, face_x: Triangle, face_y: Triang
 
 @kernel(forceinline=True)
 def _add_row(pair: BodyPair, work: PairWork, face_x: int, face_y: int, kind: int, distance: float) -> bool:
-    """Write a row, in the place of a less severe one where the worst is wanted; returns whether the pair of bodies is decided."""
+    """Write a row; return whether the body pair is decided.
+
+    Where the worst is wanted, it replaces a less severe row.
+    """
     progress, row_mode = work.progress, pair.row_mode
     row = progress.rows
     if row_mode == WORST and progress.rows_of_pair > 0:
@@ -152,7 +155,7 @@ def _add_row(pair: BodyPair, work: PairWork, face_x: int, face_y: int, kind: int
 
 @kernel(forceinline=True)
 def planes_that_do_not_part(x: WorldLeaf, y: WorldLeaf, j: int) -> np.uint32:
-    """Return the mask of the faces of x that are not on one side of face j of y, nor it on one side of them."""
+    """Return the mask of faces of x that neither plane separates from face j of y."""
     return _not_on_one_side(world_face(y, j), planes_of(x)) & _not_on_one_side(world_faces(x), plane_of(y, j))
 
 
@@ -167,13 +170,13 @@ def _not_on_one_side(faces: Faces8, planes: Planes8) -> np.uint32:
 
 @kernel
 def edges_that_do_not_part(x: WorldLeaf, y: WorldLeaf, j: int) -> np.uint32:
-    """Return the mask of the faces of x that no edge parts from face j of y.
+    """Return the mask of the faces of x that no edge separates from face j of y.
 
     Projections of corners on an axis a are each off by less than 5 · 2^-24 · |a|₁ · (the size of coordinates).
     """
     size = in_every_lane(0.0)
     for row in range(0, BOX_ROWS, LANES):
-        size = f32x8_max(size, f32x8_max(in_every_lane(abs(y.boxes[row + j])), f32x8_abs(lanes_at(x.boxes, row))))
+        size = f32x8_max(size, f32x8_max(in_every_lane(abs(y.boxes[row + j])), f32x8_abs(f32x8_load(x.boxes, row))))
     slack = f32x8_mul(size, in_every_lane(PLANE_SLACK))
     faces, face = world_faces(x), world_face(y, j)
     normals, normal = points_at(x.normals, 0), point_in_lane(y.normals, j)
@@ -189,7 +192,7 @@ def edges_that_do_not_part(x: WorldLeaf, y: WorldLeaf, j: int) -> np.uint32:
 
 @kernel(forceinline=True)
 def _parted_along(axis: Points8, faces: Faces8, others: Faces8, slack: Singles) -> np.uint32:
-    """Return the mask of the lanes whose faces do not overlap the others on an axis, by more than the slack."""
+    """Return the mask of lanes whose faces are apart on an axis, beyond the slack."""
     zero = in_every_lane(0.0)
     p, q, r = heights(axis, zero, faces.p), heights(axis, zero, faces.q), heights(axis, zero, faces.r)
     low, high = f32x8_min(p, f32x8_min(q, r)), f32x8_max(p, f32x8_max(q, r))

@@ -1,9 +1,8 @@
-"""WideTree: the default engine. Exact rows for rigid, deforming and self-colliding bodies, by trees of boxes with eight
-children.
+"""WideTree: the default engine, trees of boxes with eight children. Exact.
 
-Rigid bodies with equal meshes share one tree. A deforming body has its own, refitted when its vertices change and built
-anew when the boxes have become twice as large as they were (`refit.fit_boxes`). Bodies that may meet are found by a broad
-phase, their faces by `pairs.py`.
+It serves rigid, deforming and self-colliding bodies. Rigid bodies with equal meshes share one tree. A deforming body has its own,
+refitted when its vertices change and rebuilt when the area of its boxes has doubled (`refit.fit_boxes`). A broad phase finds body
+pairs, `pairs.py` their faces.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from jostle.interface.shape_numbers import number_shapes
 from jostle.interface.traits import EXACT, Answer, Semantics, Serve, Traits
 from jostle.kernels.arrays import read_only_view
 from jostle.methods.wide_tree.build import build_and_measure, build_tree
-from jostle.methods.wide_tree.nearest import closest_in_forest
-from jostle.methods.wide_tree.parallel import find_rows_on_threads
+from jostle.methods.wide_tree.nearest import closest_faces
+from jostle.methods.wide_tree.parallel import find_rows_parallel
 from jostle.methods.wide_tree.refit import refit_tree
-from jostle.methods.wide_tree.search import Placed
-from jostle.methods.wide_tree.self_collision import find_rows_of_itself
+from jostle.methods.wide_tree.search import TreePairs
+from jostle.methods.wide_tree.self_collision import find_self_rows
 from jostle.methods.wide_tree.tree import LANES, Forest, Tree
 from jostle.report.assemble import Rows, report_of
 from jostle.report.batch import Batch
@@ -36,8 +35,8 @@ from jostle.report.packing import ALL, FIRST, ROW_MODES, WORST, unpacked
 from jostle.report.report import Closest, Counters, Kind, Report
 from jostle.shapes.mesh import Mesh
 
-DEGRADED = 2.0  # a deforming tree is built anew when its boxes have this many times the area they had when it was built
-DEEPEST_SHOWN = 64  # level of an overlay; a tree of 2^31 faces has fewer
+DEGRADED = 2.0  # growth of the area of its boxes after which a deforming tree is rebuilt
+DEEPEST_SHOWN = 64  # more than the levels of any tree
 
 SHOWN = {f"boxes of level {level}": str(level) for level in range(6)}
 TRAITS = Traits(
@@ -55,7 +54,7 @@ class WideTree:
     Parameters
     ----------
     build : {"morton", "sah"}
-        How faces are put in order: along a space-filling curve, or by the surface-area heuristic (slower to build).
+        The order of faces: along a space-filling curve, or by the surface-area heuristic (slower to build).
     """
 
     build: str = "morton"
@@ -79,21 +78,21 @@ class WideTree:
         return build_tree(mesh, self.build)
 
     def start(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> WideTreeDetector:
-        """Begin detecting."""
+        """Create the detector."""
         return WideTreeDetector(self, bodies, shapes)
 
 
 class WideTreeDetector:
-    """Trees at work: one for each distinct rigid mesh and one for each deforming body."""
+    """One tree for each distinct rigid mesh, and one for each deforming body."""
 
     def __init__(self, method: WideTree, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
         self._method = method
         self._deforming: dict[int, DeformingTree] = {}  # by body id
-        # Of two bodies the kernel's own first test is as good as a broad phase, and boxes of large meshes take a while.
+        # For two bodies the kernel's first test replaces a broad phase, and boxes of large meshes take a while.
         self._candidates = Candidates(bodies, "uniform_grid", few=2, few_boxes=FEW_BOXES)
-        self._take(bodies, shapes)
+        self._set_bodies(bodies, shapes)
 
-    def _take(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
+    def _set_bodies(self, bodies: Bodies, shapes: tuple[Tree, ...]) -> None:
         kept, self._deforming = self._deforming, {}
         placed = list(shapes)
         for body in bodies.deforming:
@@ -105,27 +104,27 @@ class WideTreeDetector:
         self._forest = Forest(self._trees)
 
     def change(self, bodies: Bodies, shapes: tuple[Tree, ...], old_to_new: OldToNew) -> None:
-        """Follow bodies that came and went; deforming ones keep their trees."""
+        """Update after bodies were added or removed; deforming ones keep their trees."""
         self._candidates.change(bodies, old_to_new)
-        self._take(bodies, shapes)
+        self._set_bodies(bodies, shapes)
 
     def detect(self, frame: Frame, query: Query) -> Report:
-        """Find pairs of boxes, then the faces of each pair of bodies."""
+        """Find body pairs by a broad phase, then the faces of each."""
         self._deform(frame)
         pairs = self._candidates.pairs(frame, query.clearance)
-        # Solids add rows to a pair, and a clearance asks for the nearest: then what is wanted is taken from all rows at the end.
+        # Solids add rows, and a clearance needs the nearest: then the query is answered from all rows at the end.
         row_mode = ALL if query.solid or query.clearance > 0.0 else ROW_MODES[query.rows]
         body_a, body_b, shapes = pairs.body_a, pairs.body_b, self._tree_of_body
-        placed = Placed(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
-        rows, counters = find_rows_on_threads(self._forest, placed, query.clearance, row_mode, frame.workers)
+        placed = TreePairs(shapes.take(body_a), shapes.take(body_b), body_a, body_b, read_only_view(frame.poses))
+        rows, counters = find_rows_parallel(self._forest, placed, query.clearance, row_mode, frame.workers)
         counters += Counters(body_pairs=len(body_a), box_tests=self._candidates.box_tests)
         if not query.itself:
             return report_of(rows, pairs, frame, query, counters)
-        itself, work = self._rows_of_itself(frame, query)
+        itself, work = self._self_rows(frame, query)
         return report_of(rows, pairs, frame, query, counters + work, itself)
 
     def detect_many(self, frame: Frame, poses: Floats, rows: str) -> Batch:
-        """Answer for many sets of poses (n, bodies, 4, 4): bodies and vertices as in the frame, poses as given."""
+        """Detect for many sets of poses (n, bodies, 4, 4) with the frame's vertices."""
         self._deform(frame)
         sets, bodies = poses.shape[:2]
         body_a, body_b = self._candidates.every(frame)
@@ -134,9 +133,9 @@ class WideTreeDetector:
         all_b: Ints = np.tile(body_b, sets)
         shapes = self._tree_of_body
         flat = read_only_view(poses.reshape(-1, 4, 4))
-        placed = Placed(shapes[all_a], shapes[all_b], start + all_a, start + all_b, flat)
+        placed = TreePairs(shapes[all_a], shapes[all_b], start + all_a, start + all_b, flat)
         row_mode = {"any": FIRST, "pairs": WORST, "faces": ALL}[rows]
-        found, counters = find_rows_on_threads(self._forest, placed, 0.0, row_mode, frame.workers)
+        found, counters = find_rows_parallel(self._forest, placed, 0.0, row_mode, frame.workers)
         number = (found.pair // max(1, len(body_a))).astype(np.int32)
         return Batch.of(sets, number, all_a[found.pair], all_b[found.pair], found.face_a, found.face_b, found.kind, rows, counters)
 
@@ -151,13 +150,13 @@ class WideTreeDetector:
         if changed:
             self._forest = self._forest.with_trees(changed)
 
-    def _rows_of_itself(self, frame: Frame, query: Query) -> tuple[Rows, Counters]:
-        """Return the rows of every body against itself; the pair is its number."""
+    def _self_rows(self, frame: Frame, query: Query) -> tuple[Rows, Counters]:
+        """Return the rows of every body against itself; the pair is the body's number."""
         found, counters = [], Counters(body_pairs=len(frame))
         for body, mesh in enumerate(frame.bodies.meshes):
             number = int(self._tree_of_body[body])
             tree, trees, pose = self._trees[number], self._forest.alone(number), frame.poses[body]
-            keys, distance, work = find_rows_of_itself(tree, trees, mesh.welded_faces, pose, query.adjacent, query.clearance)
+            keys, distance, work = find_self_rows(tree, trees, mesh.welded_faces, pose, query.adjacent, query.clearance)
             counters += work
             if len(keys):
                 found.append(Rows.of_pair(body, *unpacked(keys), distance))
@@ -167,10 +166,10 @@ class WideTreeDetector:
         """Return the closest faces of two bodies."""
         self._deform(frame)
         shape_a, shape_b = int(self._tree_of_body[body_a]), int(self._tree_of_body[body_b])
-        return closest_in_forest(self._forest, shape_a, shape_b, frame.poses[body_a], frame.poses[body_b])
+        return closest_faces(self._forest, shape_a, shape_b, frame.poses[body_a], frame.poses[body_b])
 
     def overlay(self, frame: Frame, what: str) -> Overlay:
-        """Show the boxes of one level of all trees, `what` its number ("0" the root's children, the default), as world boxes."""
+        """Show the boxes of one level of all trees, by default "0": the root's children."""
         if not (what or "0").isdecimal() or int(what or "0") > DEEPEST_SHOWN:
             raise InputError(f"what is {what!r}; the overlays are the levels of the trees, '0' … '{DEEPEST_SHOWN}'")
         self._deform(frame)
@@ -190,7 +189,7 @@ class WideTreeDetector:
 
 
 class DeformingTree:
-    """The tree of one deforming body: its own boxes, refitted or built anew."""
+    """The tree of one deforming body, refitted or rebuilt."""
 
     def __init__(self, tree: Tree, mesh: Mesh, method: WideTree) -> None:
         self._mesh = mesh
@@ -199,7 +198,7 @@ class DeformingTree:
         self.tree, self._area = refit_tree(own, tree.vertices, mesh.uses_every_vertex)
 
     def follow(self, vertices: Floats) -> None:
-        """Take other vertices."""
+        """Fit the tree to new vertices."""
         if vertices is self.tree.vertices:
             return
         mesh = self._mesh

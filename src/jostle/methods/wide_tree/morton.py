@@ -1,10 +1,10 @@
-"""Build by Morton order: sort the faces along a space-filling curve, then cut the line of faces into nodes.
+"""Build by Morton order: sort faces along a space-filling curve, then make nodes.
 
-A node with more than 512 faces is cut where the highest bit of the codes changes, its largest child again, until it has
-eight children. Below that the curve's jumps cost more than a better order does: blocks of up to 512 faces are cut in halves across
-their longest side again and again (`kd_order.py`), and become full nodes of 64 and full leaves of eight. A quarter to two fifths
-fewer pairs of nodes are visited than with the curve alone, as few as with the surface-area heuristic. The faces' codes have
-10 bits per axis and come from the middles of their boxes.
+A node with more than 512 faces is cut where the highest bit of the codes changes, then its largest child again, until it has eight
+children. Below that the curve's jumps cost more than a better order: blocks of up to 512 faces are halved across their longest side
+repeatedly (`kd_order.py`), and become full nodes of 64 and full leaves of eight. Queries visit a quarter to two fifths fewer node
+pairs than with the curve alone, as few as with the surface-area heuristic. Codes have 10 bits per axis and come from the middles of
+the faces' boxes.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from jostle.methods.wide_tree.tree import LANES, LEAF_FACES, frame_in
 CODE_BITS = 10
 CELLS = 1 << CODE_BITS
 CODE_SHIFT = 32  # of a key: the code is above the number of the face
-STACK_ROWS = 1024  # eight for each level, and a level has at most half the faces of the one above or one bit less of their codes
+STACK_ROWS = 1024  # eight per level; a level has half the faces of the one above, or one bit less of their codes
 
 
 class WaitingNode(Record):
-    """A node that is still to be cut: its faces begin … end, and whether they are in their last order."""
+    """A node to be cut: its faces begin … end, and whether their order is final."""
 
     node: int64
     begin: int64
@@ -58,9 +58,10 @@ open_node_work = opener(NodeWork)
 def morton_order(
     vertices: Floats, faces: Ints, frame: Floats, keys: Longs, spare: Longs, histogram: Longs, middles: NDArray[np.float32]
 ) -> None:
-    """Sort keys (m,) int64: the code of each face above its number; `spare` (m,) and `histogram` (1025,) are scratch.
+    """Sort keys (m,) int64: the code of each face above its number.
 
-    Three passes leave the sorted keys in `spare`. Written are also the middles (3 * m,) float32 of the faces' boxes, in cells.
+    Three passes leave the sorted keys in `spare` (m,); `histogram` (1025,) is scratch. Also writes the middles (3 * m,) float32
+    of the faces' boxes, in cells.
     """
     _write_keys(vertices, faces, frame, keys, middles)
     for digit in range(3):
@@ -73,7 +74,7 @@ def _write_keys(vertices: Floats, faces: Ints, frame: Floats, keys: Longs, middl
     """Write codes and middles of all faces."""
     tree_frame, half = frame_in(frame), CELLS // 2
     cx, cy, cz = tree_frame.centre[0], tree_frame.centre[1], tree_frame.centre[2]
-    # The middle of a box, doubled, is in -2 … 2 in the frame; 0.999 keeps the last cell from being passed.
+    # The doubled middle of a box is in -2 … 2; 0.999 keeps it within the last cell.
     scale = tree_frame.scale * (0.999 * CELLS / 4.0)
     for f in range(faces.shape[0]):
         box = triangle_bounds(face_at(vertices, faces, f))
@@ -101,7 +102,7 @@ def _sort_by_digit(keys: Longs, out: Longs, shift: int, histogram: Longs) -> Non
 
 @kernel
 def _cut(keys: Longs, begin: int, end: int) -> int:
-    """Return where the highest bit changes between the codes of begin and end-1; the middle if they are all equal."""
+    """Return where the highest bit of the codes changes; the middle if all are equal."""
     low, high = keys[begin] >> CODE_SHIFT, keys[end - 1] >> CODE_SHIFT
     if low == high:
         return (begin + end) // 2
@@ -120,7 +121,7 @@ def _cut(keys: Longs, begin: int, end: int) -> int:
 
 @kernel
 def _full_runs(begin: int, end: int, size: int, parts: Rows[FaceRange]) -> int:
-    """Cut begin … end into runs of `size` faces; returns how many."""
+    """Cut begin … end into runs of `size` faces; return their number."""
     children = 0
     while begin < end:
         parts[children].begin, parts[children].end = begin, min(begin + size, end)
@@ -131,7 +132,7 @@ def _full_runs(begin: int, end: int, size: int, parts: Rows[FaceRange]) -> int:
 
 @kernel
 def _eight_ranges(keys: Longs, begin: int, end: int, parts: Rows[FaceRange]) -> int:
-    """Cut begin … end, and then always the largest part of it, until there are eight or only leaves; returns how many."""
+    """Cut begin … end, then the largest part, up to eight; return the number of parts."""
     parts[0].begin, parts[0].end = begin, end
     children = 1
     while children < LANES:
@@ -153,9 +154,9 @@ def _eight_ranges(keys: Longs, begin: int, end: int, parts: Rows[FaceRange]) -> 
 def cut_into_nodes(
     keys: Longs, middles: NDArray[np.float32], first: Ints, count: Ints, addresses: Addresses, block: Addresses
 ) -> int:
-    """Make nodes over the sorted keys, which are put in a better order within blocks; returns the number of nodes.
+    """Make nodes over the sorted keys, reordering within blocks; return their number.
 
-    first and count are written, and long enough; addresses: those of `NodeWork`; block: those of `BlockWork`.
+    Writes `first` and `count`, which must be long enough. addresses: of `NodeWork`; block: of `BlockWork`.
     """
     work = open_node_work(addresses)
     stack, parts = work.stack, work.parts

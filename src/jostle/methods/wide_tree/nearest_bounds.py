@@ -1,15 +1,15 @@
-"""Lower bounds of the distance of boxes in two trees, safe for the world vertices; and the numbers that they are compared with.
+"""Lower bounds of the distance of boxes in two trees, and the limits they face.
 
-Three bounds hold together: the distance of boxes in the frame of X, with Y's boxes moved there; the same in the frame of Y;
-and the gap between boxes along one direction in the world, the *arrow*, from the closest point on x to the one on y found
-so far. The first two tell what lies to the side, the last what lies behind: where two surfaces face each other it alone
-sees that boxes are fatter than what is in them.
+Three bounds hold together: the distance of boxes in the frame of X, with Y's boxes moved there; the same in the frame of Y; and the
+gap between boxes along one direction in the world, the *arrow*, from the closest point on x to the one on y found so far. The first
+two bound what lies to the side, the last what lies behind: where two surfaces face each other, only it sees that boxes are fatter
+than their contents.
 
-Conservative: the padding of `relative_frame.py` covers the poses and float32 (its error grows with the distance of the bodies, here
-up to FARTHEST times their size). A pose is rigid only to 1e-5, so lengths in a frame are multiplied by a bound of its
-smallest singular value; the arrow is taken into the frames by transposing, which is exact for any matrix. Beyond FARTHEST
-only the arrow serves: the way between the centres is added in float64, and float32 holds what is left, so that bodies 1e6
-sizes apart are told apart as well as near ones.
+Conservative for the world vertices: the padding of `relative_frame.py` covers the poses and float32 (its error grows with the
+distance of the bodies, here up to FARTHEST times their size). A pose is rigid only to 1e-5, so lengths in a frame are multiplied
+by a bound of its smallest singular value; the arrow is taken into the frames by transposing, which is exact for any matrix.
+Beyond FARTHEST only the arrow serves: the vector between the centres is added in float64, and float32 holds the rest, so bodies
+1e6 sizes apart are separated as well as near ones.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from jostle._types import Floats, Singles
 from jostle.geometry.rigid import solve_relative_pose_into
 from jostle.geometry.vector import Vec3, dot, point_from
 from jostle.kernels.jit import kernel
-from jostle.kernels.simd import LANES, f32x8_add, f32x8_max, f32x8_mul, f32x8_multiply_add, f32x8_splat
-from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Points8, in_every_lane, lanes_at, minus8, squared_length
+from jostle.kernels.simd import LANES, f32x8_add, f32x8_load, f32x8_max, f32x8_mul, f32x8_multiply_add, f32x8_splat
+from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Points8, in_every_lane, minus8, squared_length
 from jostle.methods.wide_tree.nearest_work import NearestWork, Placement
 from jostle.methods.wide_tree.relative_frame import (
     BOTH_FRAMES,
@@ -30,7 +30,7 @@ from jostle.methods.wide_tree.relative_frame import (
     FRAME_OF_X,
     LARGEST_RATIO,
     NO_FRAME,
-    Way,
+    FrameTransform,
     centre_shift,
     matrix_in,
     set_up_row,
@@ -42,14 +42,14 @@ from jostle.methods.wide_tree.tree import PlacedTree, TreeFrame
 # make 2^-43; as much again covers the roundings of gaps along the arrow.
 BAND_FACTOR = 2.0**-42
 FARTHEST = 16.0  # times the size of X
-# Past so many ties, which only meshes with whole regions at one distance have, what is less by no more than rounding is let go.
+# From this many ties on, as of whole regions at one distance, gains within rounding are given up.
 MOST_TIES = 1 << 16
 LARGEST_SHIFT = 1e30  # what float32 holds
 
 
 @kernel
 def set_up_search(work: NearestWork, x: PlacedTree, y: PlacedTree) -> None:
-    """Fill the placement and the motion of two trees."""
+    """Fill the placement and the transforms of two trees."""
     placement, frame_x, frame_y = work.placement, x.arrays.frame, y.arrays.frame
     placement.scale_y, placement.ratio = frame_y.scale, frame_x.scale / frame_y.scale
     _set_up_extent(placement, x, y)
@@ -60,12 +60,12 @@ def set_up_search(work: NearestWork, x: PlacedTree, y: PlacedTree) -> None:
     padding = world_padding(x, y) * frame_x.scale
     padding += FLOAT32_PADDING * (1.0 + padding)
     placement.padding = padding
-    placement.frames = _set_up_motion(work, x, y, padding)
+    placement.frames = _set_up_transforms(work, x, y, padding)
 
 
 @kernel(forceinline=True)
 def _set_up_extent(placement: Placement, x: PlacedTree, y: PlacedTree) -> None:
-    """Write the way between the centres, the origin, and the extent of both bodies together."""
+    """Write the vector between the centres, the origin, and the extent of both bodies."""
     frame_x, frame_y, pose_x, pose_y = x.arrays.frame, y.arrays.frame, x.pose, y.pose
     centre_x, centre_y = point_from(frame_x.centre, 0), point_from(frame_y.centre, 0)
     extent = 4.0 * (frame_x.radius / frame_x.scale + frame_y.radius / frame_y.scale)
@@ -80,7 +80,7 @@ def _set_up_extent(placement: Placement, x: PlacedTree, y: PlacedTree) -> None:
 
 @kernel(forceinline=True)
 def _off_orthonormal(pose: Floats, least: float) -> float:
-    """Return the largest entry of RᵀR off the identity, or `least` if that is more."""
+    """Return the largest entry of RᵀR off the identity, at least `least`."""
     off = least
     for k in range(3):
         for j in range(3):
@@ -95,39 +95,39 @@ def _column(pose: Floats, k: int) -> Vec3:
 
 
 @kernel(forceinline=True)
-def _set_up_motion(work: NearestWork, x: PlacedTree, y: PlacedTree, padding: float) -> int:
-    """Fill the motion; returns the frames in which boxes can be compared."""
-    frame_x, frame_y, motion, relative = x.arrays.frame, y.arrays.frame, work.motion, matrix_in(work.relative)
+def _set_up_transforms(work: NearestWork, x: PlacedTree, y: PlacedTree, padding: float) -> int:
+    """Fill the transforms; return the frames in which boxes can be compared."""
+    frame_x, frame_y, transforms, relative = x.arrays.frame, y.arrays.frame, work.transforms, matrix_in(work.relative)
     ratio = work.placement.ratio
     solve_relative_pose_into(x.pose, y.pose, relative)
-    farthest = _set_up_way(motion.into_x, relative, frame_x, frame_y)
+    farthest = _set_up_transform(transforms.into_x, relative, frame_x, frame_y)
     if not farthest <= FARTHEST:
         return NO_FRAME
     padding *= 1.0 + farthest
-    motion.into_x.padding = padding
+    transforms.into_x.padding = padding
     if ratio < 1.0 / LARGEST_RATIO:
         return FRAME_OF_X
-    motion.into_y.padding = padding / ratio
+    transforms.into_y.padding = padding / ratio
     solve_relative_pose_into(y.pose, x.pose, relative)
-    _set_up_way(motion.into_y, relative, frame_y, frame_x)
+    _set_up_transform(transforms.into_y, relative, frame_y, frame_x)
     return BOTH_FRAMES
 
 
 @kernel
-def _set_up_way(way: Way, relative: Floats, to: TreeFrame, source: TreeFrame) -> float:
-    """Write matrix, its absolute and shift from one frame into the other; returns the largest shift."""
+def _set_up_transform(transform: FrameTransform, relative: Floats, to: TreeFrame, source: TreeFrame) -> float:
+    """Write the transform from one frame into another; return the largest shift."""
     ratio, farthest = to.scale / source.scale, 0.0
     for i in range(3):
         shift = centre_shift(relative, to, source, i) * to.scale
         farthest = max(farthest, abs(shift))
-        way.shift[i] = min(max(shift, -LARGEST_SHIFT), LARGEST_SHIFT)
-        set_up_row(way, relative, i, ratio)
+        transform.shift[i] = min(max(shift, -LARGEST_SHIFT), LARGEST_SHIFT)
+        set_up_row(transform, relative, i, ratio)
     return farthest
 
 
 @kernel
 def aim(work: NearestWork, x: PlacedTree, y: PlacedTree) -> None:
-    """Bring what depends on the least distance and on the arrow up to date."""
+    """Update everything that depends on the least distance and the arrow."""
     placement, limits, band = work.placement, work.limits, work.placement.band
     arrow, scale, distance = point_from(work.best.arrow, 0), x.arrays.frame.scale, work.best.distance
     for k in range(3):
@@ -149,7 +149,7 @@ def aim(work: NearestWork, x: PlacedTree, y: PlacedTree) -> None:
 
 @kernel(forceinline=True)
 def _float32_or_infinite(value: float) -> float:
-    """Return a number that float32 holds, infinity for what is too large."""
+    """Return a number that float32 holds; infinity if it is too large."""
     return value if value < 1e38 else math.inf
 
 
@@ -167,16 +167,19 @@ def near_ends(boxes: Any, start: int, arrow: Any) -> Singles:
 
 @kernel(forceinline=True)
 def _ends(boxes: Any, start: int, arrow: Any, along: int, against: int) -> Singles:
-    """Return ends of eight boxes; `along` and `against` are the rows of the corners to take, by the signs of the arrow."""
+    """Return ends of eight boxes along an arrow.
+
+    `along` and `against`: the rows of the corners to take, by the signs of the arrow.
+    """
     x, y, z = arrow[0], arrow[1], arrow[2]
-    end = f32x8_mul(lanes_at(boxes, start + (along if x > 0 else against)), f32x8_splat(x))
-    end = f32x8_multiply_add(lanes_at(boxes, start + LANES + (along if y > 0 else against)), f32x8_splat(y), end)
-    return f32x8_multiply_add(lanes_at(boxes, start + 2 * LANES + (along if z > 0 else against)), f32x8_splat(z), end)
+    end = f32x8_mul(f32x8_load(boxes, start + (along if x > 0 else against)), f32x8_splat(x))
+    end = f32x8_multiply_add(f32x8_load(boxes, start + LANES + (along if y > 0 else against)), f32x8_splat(y), end)
+    return f32x8_multiply_add(f32x8_load(boxes, start + 2 * LANES + (along if z > 0 else against)), f32x8_splat(z), end)
 
 
 @kernel(forceinline=True)
 def squared_gaps(a: Boxes8, b: Boxes8) -> Singles:
-    """Return the squared distances of boxes. NaN, from coordinates beyond float32, counts as 0."""
+    """Return squared distances of boxes; NaN, from beyond float32, counts as 0."""
     below, above, zero = minus8(a.lower, b.upper), minus8(b.lower, a.upper), in_every_lane(0.0)
     return squared_length(
         Points8(

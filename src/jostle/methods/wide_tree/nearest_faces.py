@@ -1,13 +1,13 @@
-"""The faces of two leaves that may be closest: boxes of faces in the world, gaps along an arrow, then the distance of triangles.
+"""The closest faces of two leaves: by boxes, by gaps along an arrow, by distance.
 
-A leaf met for the first time is moved into the world and kept in a slot (leaf n in slot n mod SLOTS): it meets ten others.
-Most pairs of leaves end at one comparison, of how far each reaches along the present arrow. In the others the faces with
-the nearest boxes are compared first, and the direction between their closest points is the next arrow: it separates most of
-the other faces at once, by projections of their corners, for a tenth of the price of a distance.
+A leaf met for the first time is moved into the world and kept in a slot (leaf n in slot n mod SLOTS): it meets ten others. Most
+pairs of leaves end at one comparison of how far each reaches along the arrow. In the others the faces with the nearest boxes are
+compared first, and the direction between their closest points is the next arrow: it separates most other faces at once, by
+projections of their corners, for a tenth of the cost of a distance.
 
-Which distance counts: that of `faces_distance`. The robust distance of triangles, which is cheaper and gives the points,
-decides all that is clear beyond the rounding of both (BAND). Only ties within it are settled; and at the end the winner.
-Faces so close that they may touch are listed as suspects, for the exact test.
+The distance that counts is that of `faces_distance`. The robust distance of triangles, which is cheaper and gives the points,
+decides everything clear beyond the rounding of both (BAND). Only ties within it are settled, and at the end the winner. Faces so
+close that they may touch are listed as suspects, for the exact test.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from jostle.kernels.numbers import as_int64
 from jostle.kernels.simd import (
     LANES,
     f32x8_less,
+    f32x8_store,
     f64x8_add,
     f64x8_max,
     f64x8_min,
@@ -38,7 +39,7 @@ from jostle.kernels.simd import (
     without_lowest_bit,
 )
 from jostle.kernels.structs import Rows
-from jostle.methods.wide_tree.lanes import POINT_ROWS, box_in_lane, boxes_at, in_every_lane, store_lanes
+from jostle.methods.wide_tree.lanes import POINT_ROWS, box_in_lane, boxes_at, in_every_lane
 from jostle.methods.wide_tree.leaf_cache import Lanes64, Points64, gather, move, points64_at, rounded_down, rounded_up
 from jostle.methods.wide_tree.nearest_bounds import MOST_TIES, aim, squared_gaps
 from jostle.methods.wide_tree.nearest_work import SLOTS, Candidate, FaceCorners, NearestWork, NearLeaf
@@ -54,7 +55,7 @@ class WorldFace(NamedTuple):
 
 
 class Remaining(NamedTuple):
-    """How many candidates remain, and which of them has the nearest boxes."""
+    """The number of candidates left, and the one with the nearest boxes."""
 
     candidates: int
     nearest: int
@@ -62,7 +63,7 @@ class Remaining(NamedTuple):
 
 @kernel(forceinline=True)
 def slot_of_near_leaf(work: NearestWork, leaves: Rows[NearLeaf], tree: PlacedTree, node: int, sign: float) -> int:
-    """Return the slot of a leaf, filled, with its end along the arrow (sign 1), or against it (sign -1), up to date."""
+    """Return a leaf's slot, with its end along (sign 1) or against (-1) the arrow."""
     slot, counts = node & (SLOTS - 1), work.counts
     leaf = leaves[slot]
     if leaf.query != counts.query or leaf.node != node:
@@ -76,7 +77,10 @@ def slot_of_near_leaf(work: NearestWork, leaves: Rows[NearLeaf], tree: PlacedTre
 
 @kernel
 def _fill_leaf(work: NearestWork, leaf: NearLeaf, tree: PlacedTree, node: int) -> None:
-    """Write the corners of a leaf's faces in the world, and their boxes relative to the origin, rounded outward, in Y's units."""
+    """Write the corners of a leaf's faces in the world, and their boxes.
+
+    Boxes are relative to the origin, rounded outward, in Y's units.
+    """
     gather(leaf.corners, tree.arrays, node)
     move(leaf.corners, tree.pose)
     p, q, r = _corners_of(leaf)
@@ -97,13 +101,13 @@ def _write_boxes(work: NearestWork, leaf: NearLeaf, row: int, p: Lanes64, q: Lan
     """Write one coordinate of the boxes of eight faces."""
     origin, scale = f64x8_splat(work.placement.origin[row]), f64x8_splat(work.placement.scale_y)
     low, high = f64x8_min(f64x8_min(p, q), r), f64x8_max(f64x8_max(p, q), r)
-    store_lanes(leaf.boxes, LANES * row, rounded_down(f64x8_mul(f64x8_sub(low, origin), scale)))
-    store_lanes(leaf.boxes, POINT_ROWS + LANES * row, rounded_up(f64x8_mul(f64x8_sub(high, origin), scale)))
+    f32x8_store(leaf.boxes, LANES * row, rounded_down(f64x8_mul(f64x8_sub(low, origin), scale)))
+    f32x8_store(leaf.boxes, POINT_ROWS + LANES * row, rounded_up(f64x8_mul(f64x8_sub(high, origin), scale)))
 
 
 @kernel
 def _write_reach(work: NearestWork, leaf: NearLeaf, arrow: Vec3, reach: Any) -> None:
-    """Write how far the eight faces of a leaf reach along an arrow, from the origin, to reach (8,)."""
+    """Write how far eight faces reach along an arrow, from the origin, to reach (8,)."""
     p, q, r = _corners_of(leaf)
     origin = point_from(work.placement.origin, 0)
     far = f64x8_max(_along(p, arrow, origin), _along(q, arrow, origin))
@@ -135,7 +139,7 @@ def _largest(eight: Any) -> float:
 
 @kernel(forceinline=True)
 def _write_reaches(work: NearestWork, leaf_x: NearLeaf, leaf_y: NearLeaf, arrow: Vec3) -> None:
-    """Bring the reaches of the faces of two leaves along an arrow up to date."""
+    """Update the reaches of the faces of two leaves along an arrow."""
     _write_reach(work, leaf_x, arrow, work.leaves.reach_x)
     _write_reach(work, leaf_y, negative(arrow), work.leaves.reach_y)
 
@@ -148,9 +152,9 @@ def _gap(work: NearestWork, i: int, j: int) -> float:
 
 @kernel
 def compare_near_leaves(work: NearestWork, x: PlacedTree, y: PlacedTree, nodes: NodePair, slot_x: int, slot_y: int) -> None:
-    """Compare the faces of two leaves in the world that may be closest."""
+    """Compare the faces of two leaves that may be closest."""
     leaf_x, leaf_y, leaves, counts = work.leaves_x[slot_x], work.leaves_y[slot_y], work.leaves, work.counts
-    # Neighbours have been compared just before: what lay between them separates half of what is left.
+    # The arrow of the last comparison, of neighbours, separates half of the rest.
     _write_reaches(work, leaf_x, leaf_y, point_from(leaves.last_arrow, 0))
     if -_largest(leaves.reach_y) - _largest(leaves.reach_x) > work.limits.face:
         return
@@ -182,7 +186,7 @@ def _face(leaf: NearLeaf, tree: TreeArrays, node: int, lane: int) -> WorldFace:
 
 @kernel
 def _find_candidates(work: NearestWork, leaf_x: NearLeaf, leaf_y: NearLeaf, count_x: int, count_y: int) -> Remaining:
-    """List the pairs of faces whose boxes and reaches are near enough."""
+    """List the face pairs whose boxes and reaches are near enough."""
     squared_row, candidates, face_limit = work.leaves.squared, work.candidates, work.limits.face
     boxes, limit = boxes_at(leaf_x.boxes, 0), in_every_lane(work.limits.leaf_squared)
     used = np.uint32((1 << count_x) - 1)
@@ -192,7 +196,7 @@ def _find_candidates(work: NearestWork, leaf_x: NearLeaf, leaf_y: NearLeaf, coun
         if work.placement.frames != NO_FRAME:
             squared = squared_gaps(boxes, box_in_lane(leaf_y.boxes, j))
         mask = used & ~f32x8_less(limit, squared)
-        store_lanes(squared_row, 0, squared)
+        f32x8_store(squared_row, 0, squared)
         while mask != 0:
             i = lowest_bit(mask)
             mask = without_lowest_bit(mask)
@@ -229,7 +233,10 @@ def _copy_candidate(to: Candidate, source: Candidate) -> None:
 
 @kernel
 def compare_faces(work: NearestWork, a: WorldFace, b: WorldFace, sign: float) -> bool:
-    """Compare two faces of bodies a and b with the closest so far; returns whether the limits change. sign -1: x is b."""
+    """Compare two faces with the closest so far; return whether the limits change.
+
+    a, b: faces of bodies a and b; sign -1: x is b.
+    """
     best, counts, band = work.best, work.counts, work.placement.band
     robust, on_a, on_b = closest_points_of_triangles(a.corners, b.corners)
     arrow = minus(on_b, on_a)
@@ -242,7 +249,7 @@ def compare_faces(work: NearestWork, a: WorldFace, b: WorldFace, sign: float) ->
         _keep(work, a, b, robust)
         best.is_robust_only = 1
         return True
-    # Too close to tell, to the best so far or to contact.
+    # Too close to the best so far, or to contact, to decide by the robust distance.
     if best.is_robust_only != 0:
         best.is_robust_only = 0
         best.distance = settled_distance(work, best.corners)
@@ -262,7 +269,7 @@ def compare_faces(work: NearestWork, a: WorldFace, b: WorldFace, sign: float) ->
 
 @kernel
 def _keep(work: NearestWork, a: WorldFace, b: WorldFace, distance: float) -> None:
-    """Make these faces the closest."""
+    """Make these faces the closest so far."""
     best = work.best
     best.distance, best.face_a, best.face_b = distance, a.number, b.number
     _write_corners(best.corners, a, b)
@@ -284,6 +291,6 @@ def _write_triangle(numbers: Any, t: Triangle) -> None:
 
 @kernel
 def settled_distance(work: NearestWork, corners: FaceCorners) -> float:
-    """Return the distance of two faces as it is reported if they do not touch."""
+    """Return the distance of two faces as reported if they do not touch."""
     work.counts.distance_tests += 1
     return max(triangles_distance(triangle_from(corners.a, 0), triangle_from(corners.b, 0)), SMALLEST_DISTANCE)

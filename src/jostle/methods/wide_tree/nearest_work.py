@@ -1,7 +1,6 @@
-"""What a search for the closest faces works on, by address, as `NearestWork`.
+"""The arrays of a search for the closest faces, by address: `NearestWork`.
 
-Lengths are in the world unless they are said to be in X's units. Numbers in float32 are for vectors of eight; those in float64 for
-what is decided in the end.
+Lengths are in the world unless said to be in X's units. Float32 numbers are for vectors of eight, float64 numbers for decisions.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int32, int64, opener
-from jostle.methods.wide_tree.relative_frame import Motion
+from jostle.methods.wide_tree.relative_frame import FrameTransforms
 
 SLOTS = 512  # of each cache of leaves
 MOST_FACE_PAIRS = 64  # of two leaves
@@ -23,7 +22,10 @@ class FaceCorners(Record):
 
 
 class Best(Record):
-    """The least distance so far, its faces, and the arrow: the unit vector from x to y between its points."""
+    """The least distance so far, its faces, and the arrow.
+
+    The arrow is the unit vector from the point on x to the one on y.
+    """
 
     distance: float64
     face_a: int64
@@ -34,7 +36,7 @@ class Best(Record):
 
 
 class Limits(Record):
-    """What is compared with bounds: what is beyond these is of no interest."""
+    """Limits: a bound beyond its limit is not followed."""
 
     node_squared: float64  # of boxes, in X's units
     face: float64
@@ -61,7 +63,7 @@ class Placement(Record):
 
 
 class NodeBounds(Record):
-    """Scratch for two nodes: moved boxes, and bounds of the children of X from one of Y, or from all of a leaf."""
+    """Scratch for two nodes: moved boxes, and bounds of X's children from one of Y."""
 
     moved_x: Run[float32, Literal[48]]
     moved_y: Run[float32, Literal[48]]
@@ -74,7 +76,7 @@ class NodeBounds(Record):
 
 
 class LeafBounds(Record):
-    """Scratch for two leaves: how far faces reach along an arrow, those of Y against it; and the arrow of the last comparison."""
+    """Scratch for two leaves: reaches of faces along an arrow, those of Y against it."""
 
     last_arrow: Run[float64, Literal[3]]
     reach_x: Run[float64, Literal[8]]
@@ -83,7 +85,7 @@ class LeafBounds(Record):
 
 
 class Counts(Record):
-    """Where a search stands, and how much it has done."""
+    """Progress of a search, and its counts."""
 
     height: int64  # of the stack
     query: int64  # number of the search, with which the caches are tagged
@@ -92,13 +94,12 @@ class Counts(Record):
     suspects: int64
     swapped: int64  # whether x is b
     node_tests: int64
-    leaf_tests: int64
     face_tests: int64
     distance_tests: int64
 
 
 class NearLeaf(Record):
-    """A slot of a cache: a leaf in the world, its corners and boxes in rows of eight lanes."""
+    """A slot of a cache: a leaf in the world, in rows of eight lanes."""
 
     query: int64
     node: int64
@@ -125,7 +126,7 @@ class Suspect(Record):
 
 
 class WaitingPair(Record):
-    """A pair of nodes on the stack: its lower bound of the squared distance, in X's units, and its rank: the least is next."""
+    """A node pair on the stack; the least rank comes next."""
 
     x: int32
     y: int32
@@ -140,7 +141,7 @@ class NearestWork(Struct):
     other: One[FaceCorners]  # faces that are compared with the best
     limits: One[Limits]
     placement: One[Placement]
-    motion: One[Motion]
+    transforms: One[FrameTransforms]
     nodes: One[NodeBounds]
     leaves: One[LeafBounds]
     counts: One[Counts]

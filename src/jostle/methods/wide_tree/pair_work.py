@@ -1,6 +1,6 @@
-"""What a search for touching faces works on: its progress, its stack, its caches, and its rows. By address, as `PairWork`.
+"""The arrays of a search for touching faces, by address: `PairWork`.
 
-A row is one int64: face a, face b and kind, in sorting order; its pair of bodies and its distance stand beside it.
+A row is one int64: face a, face b and kind, in sorting order; its body pair and its distance are in arrays beside it.
 """
 
 from __future__ import annotations
@@ -9,21 +9,20 @@ from typing import Literal
 
 from jostle.kernels.structs import One, Record, Rows, Run, Struct, float32, float64, int32, int64, opener
 from jostle.methods.wide_tree.leaf_cache import WorldLeaf
-from jostle.methods.wide_tree.relative_frame import Motion
+from jostle.methods.wide_tree.relative_frame import FrameTransforms
 
-START = -1  # as the next pair: a new search
-MOST_NEW = 64  # rows, or stack entries, that one pair of nodes can add
-# What an exact test counts for in node pairs: as much as one costs whose every decision needs exact arithmetic.
-EXACT_TEST = 100
+START = -1  # as `next_pair`: a new search
+MOST_NEW = 64  # rows, or stack entries, that a node pair can add
+EXACT_TEST = 100  # node pairs that an exact test costs if every decision needs exact arithmetic
 
 
 class Progress(Record):
-    """Where a search stands, and how much it has done."""
+    """Progress of a search, and its counts."""
 
-    next_pair: int64  # the pair of bodies that is walked, or comes next; START: none yet
+    next_pair: int64  # the current or next body pair; START: none yet
     height: int64  # of the stack; 0 before the walk of a pair, and after it
     rows: int64
-    rows_of_pair: int64  # of the present pair of bodies
+    rows_of_pair: int64  # of the current body pair
     query: int64  # number of the walk, over all searches: leaf caches are tagged with it
     node_tests: int64
     triangle_tests: int64
@@ -31,14 +30,17 @@ class Progress(Record):
 
 
 class WaitingNodes(Record):
-    """A pair of nodes on the stack."""
+    """A node pair on the stack."""
 
     x: int32
     y: int32
 
 
 class MovedBoxes(Record):
-    """Scratch for a pair of nodes: the boxes of each in the frame of the other tree; separations of those of X from one of Y."""
+    """Scratch for a node pair: the boxes of each in the frame of the other tree.
+
+    `separations`: of the boxes of X from one of Y.
+    """
 
     y: Run[float32, Literal[48]]
     x: Run[float32, Literal[48]]
@@ -49,7 +51,7 @@ class PairWork(Struct):
     """The arrays of a search."""
 
     progress: One[Progress]
-    motion: One[Motion]
+    transforms: One[FrameTransforms]
     moved: One[MovedBoxes]
     relative: Rows[float64]  # sixteen, scratch
     stack: Rows[WaitingNodes]

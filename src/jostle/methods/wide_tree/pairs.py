@@ -1,21 +1,21 @@
-"""All touching face pairs of pairs of bodies: two trees walked together, node against node.
+"""All touching face pairs of body pairs: two trees walked together.
 
-X is the tree with the larger extent, Y the other (`relative_frame.py`). A pair of nodes is compared as follows:
+X is the tree with the larger extent, Y the other (`relative_frame.py`). A node pair is compared as follows:
 
-1. `move_boxes`: the eight boxes of each node are brought into the frame of the other tree.
-2. `_meeting_boxes`: all 8 x 8 pairs of boxes are tested on six separating axes, three in each frame, eight pairs at a time. (The
-   nine cross axes would cut only 11–13 % more of the node pairs, and cost more than that.)
-3. `_push_children`: pairs of children that may meet go on the stack. A leaf beside an inner node stays as it is.
-4. `compare_leaves`: the faces of two leaves are culled and tested (`leaf_pairs.py`).
+1. `move_boxes`: moves the eight boxes of each node into the frame of the other tree.
+2. `_meeting_boxes`: tests all 8 x 8 pairs of boxes on six separating axes, three in each frame, eight pairs at a time. (The nine
+   cross axes would cut only 11–13 % more of the node pairs, and cost more than that.)
+3. `_push_children`: pushes pairs of children that may meet. A leaf beside an inner node stays as it is.
+4. `compare_leaves`: culls and tests the faces of two leaves (`leaf_pairs.py`).
 
-The kernel works on a list of pairs of bodies and can be stopped anywhere: called again, it resumes where its `Progress` says.
+The kernel works on a list of body pairs and can be stopped anywhere: called again, it resumes where its `Progress` says.
 
-| returns | when | what Python does before it calls again |
+| returns | when | before Python calls again |
 |---|---|---|
 | DONE | the list is at its end | – |
-| OUT_OF_OPERATIONS | the operations of this call are used up | hears Ctrl-C |
-| FULL_ROWS | the rows of one more pair of leaves might not fit | doubles the rows |
-| FULL_STACK | the children of one more pair of nodes might not fit | doubles the stack |
+| OUT_OF_OPERATIONS | the operations of this call are used up | it handles Ctrl-C |
+| FULL_ROWS | the rows of the next pair of leaves might not fit | it doubles the rows |
+| FULL_STACK | the children of the next node pair might not fit | it doubles the stack |
 
 The stages are cut for the reader only: each has one caller and is inlined there. Out of line they take 2.4 times as long.
 """
@@ -31,18 +31,18 @@ from jostle._types import Floats, Ints
 from jostle.geometry.vector import Vec3
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
-from jostle.kernels.simd import LANES, lowest_bit, prefetch, without_lowest_bit
+from jostle.kernels.simd import LANES, f32x8_store, lowest_bit, prefetch, without_lowest_bit
 from jostle.kernels.structs import Addresses, Rows, borrowed
-from jostle.methods.wide_tree.lanes import box_in_lane, boxes_at, boxes_meet, separations, store_lanes
+from jostle.methods.wide_tree.lanes import box_in_lane, boxes_at, boxes_meet, separations
 from jostle.methods.wide_tree.leaf_cache import Reference
 from jostle.methods.wide_tree.leaf_pairs import BodyPair, compare_leaves
 from jostle.methods.wide_tree.pair_work import EXACT_TEST, MOST_NEW, START, PairWork, Progress, WaitingNodes, open_work
-from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, matrix_in, move_boxes, set_up_motion
+from jostle.methods.wide_tree.relative_frame import BOTH_FRAMES, NO_FRAME, matrix_in, move_boxes, set_up_transforms
 from jostle.methods.wide_tree.tree import ROW, NodePair, PlacedTree, open_tree
 from jostle.report.packing import ALL, ANY
 
 DONE, OUT_OF_OPERATIONS, FULL_ROWS, FULL_STACK = range(4)
-OUTWARD = 1.0 + 1e-6  # more than float32 rounds off a clearance
+OUTWARD = 1.0 + 1e-6  # covers the rounding of a clearance to float32
 
 
 @kernel
@@ -50,10 +50,10 @@ def touching_faces(
     trees: Addresses, shape_a: Ints, shape_b: Ints, pose_a: Ints, pose_b: Ints, poses: Floats,
     clearance: float, row_mode: int, operations: int, addresses: Addresses,
 ) -> int:  # fmt: skip
-    """Resume the search for touching faces of pairs of bodies; returns why it stopped.
+    """Resume the search for touching faces of body pairs; return why it stopped.
 
-    Pair k is shape_a[k] at poses[pose_a[k]] and shape_b[k] at poses[pose_b[k]]. trees: address table of `TreeArrays`; addresses:
-    those of `PairWork`, where the rows are written.
+    Pair k is shape_a[k] at poses[pose_a[k]] and shape_b[k] at poses[pose_b[k]]. trees: address table of `TreeArrays`; addresses: of
+    `PairWork`, where the rows are written.
     """
     work = open_work(addresses)
     progress, pairs = work.progress, shape_a.shape[0]
@@ -67,7 +67,7 @@ def touching_faces(
         swapped = x.arrays.frame.scale > y.arrays.frame.scale  # the larger extent has the smaller scale
         if swapped:
             x, y = y, x
-        frames = set_up_motion(x, y, clearance, matrix_in(work.relative), work.motion)
+        frames = set_up_transforms(x, y, clearance, matrix_in(work.relative), work.transforms)
         if progress.height == 0:
             if frames == NO_FRAME:
                 progress.next_pair += 1
@@ -83,21 +83,21 @@ def touching_faces(
 
 @kernel(forceinline=True)
 def _reference(x: PlacedTree, clearance: float) -> Reference:
-    """Return what leaves in the world are relative to: the origin of X's body, in X's units."""
+    """Return the reference of leaves: the origin of X's body, and X's units."""
     scale, pose = x.arrays.frame.scale, x.pose
     return Reference(Vec3(pose[0, 3], pose[1, 3], pose[2, 3]), scale, clearance * scale * OUTWARD)
 
 
 @kernel(forceinline=True)
 def _start(progress: Progress) -> None:
-    """Forget all but the number of the last query, with which the leaf caches are tagged."""
+    """Reset all but the query number, with which the leaf caches are tagged."""
     progress.next_pair = progress.height = progress.rows = progress.rows_of_pair = 0
     progress.node_tests = progress.triangle_tests = progress.distance_tests = 0
 
 
 @kernel(forceinline=True)
 def _start_pair(work: PairWork) -> None:
-    """Put the roots on the stack; leaves of the last walk no longer count."""
+    """Put the roots on the stack; leaves of the last walk become invalid."""
     progress = work.progress
     progress.query += 1
     progress.rows_of_pair = 0
@@ -106,15 +106,15 @@ def _start_pair(work: PairWork) -> None:
 
 @kernel(forceinline=True)
 def _operations_of(progress: Progress) -> int:
-    """Return the operations so far: a pair of nodes is one."""
+    """Return the operations so far; a node pair is one."""
     return progress.node_tests + EXACT_TEST * progress.triangle_tests
 
 
 @kernel(forceinline=True)
 def _walk(pair: BodyPair, work: PairWork, limit: int) -> int:
-    """Compare the pairs of nodes on the stack, and all below them; returns why it stopped."""
-    progress, stack, motion = work.progress, work.stack, work.motion
-    # Counted in a register: in memory, pairs of nodes would take 4 % more time.
+    """Compare the node pairs on the stack and below; return why it stopped."""
+    progress, stack, transforms = work.progress, work.stack, work.transforms
+    # Counted in a register: in memory, node pairs take 4 % more time.
     height, node_tests, why = progress.height, progress.node_tests, DONE
     while height > 0:
         if node_tests + EXACT_TEST * progress.triangle_tests >= limit:
@@ -130,9 +130,9 @@ def _walk(pair: BodyPair, work: PairWork, limit: int) -> int:
         node_tests += 1
         nodes = NodePair(as_int64(stack[height].x), as_int64(stack[height].y))
         x, y = pair.x.arrays, pair.y.arrays
-        move_boxes(y.boxes, nodes.y * ROW, motion.into_x, work.moved.y)
+        move_boxes(y.boxes, nodes.y * ROW, transforms.into_x, work.moved.y)
         if pair.both_frames:
-            move_boxes(x.boxes, nodes.x * ROW, motion.into_y, work.moved.x)
+            move_boxes(x.boxes, nodes.x * ROW, transforms.into_y, work.moved.x)
         if x.count[nodes.x] > 0 or y.count[nodes.y] > 0:
             height = _push_children(pair, work, nodes, height)
             continue
@@ -164,9 +164,10 @@ def _meeting_lanes(pair: BodyPair, work: PairWork, nodes: NodePair) -> np.uint32
 
 @kernel(forceinline=True)
 def _push_children(pair: BodyPair, work: PairWork, nodes: NodePair, height: int) -> int:
-    """Push the pairs of children that may meet, or of a leaf with the other's children; returns the height.
+    """Push the pairs of children that may meet; return the height.
 
-    Where one row is enough, the boxes that overlap most come to the top: half the node pairs until a hit.
+    A leaf is paired with the other's children. Where one row is enough, the boxes that overlap most come to the top: half the
+    node pairs until a hit.
     """
     x, y, stack, moved = pair.x.arrays, pair.y.arrays, work.stack, work.moved
     first_x, first_y = as_int64(x.first[nodes.x]), as_int64(y.first[nodes.y])
@@ -185,7 +186,7 @@ def _push_children(pair: BodyPair, work: PairWork, nodes: NodePair, height: int)
             height = _push(stack, height, nodes.x, first_y + j)
             continue
         if one_is_enough:
-            store_lanes(moved.separations, 0, separations(boxes_at(x.boxes, nodes.x * ROW), box_in_lane(moved.y, j)))
+            f32x8_store(moved.separations, 0, separations(boxes_at(x.boxes, nodes.x * ROW), box_in_lane(moved.y, j)))
         while mask != 0:
             i = lowest_bit(mask)
             mask = without_lowest_bit(mask)
@@ -207,7 +208,7 @@ def _push_children(pair: BodyPair, work: PairWork, nodes: NodePair, height: int)
 
 @kernel(forceinline=True)
 def _push(stack: Rows[WaitingNodes], height: int, x: int, y: int) -> int:
-    """Put a pair of nodes on the stack; returns the height."""
+    """Push a node pair; return the height."""
     top = stack[height]
     top.x, top.y = x, y
     return height + 1
@@ -215,7 +216,7 @@ def _push(stack: Rows[WaitingNodes], height: int, x: int, y: int) -> int:
 
 @kernel(forceinline=True)
 def _exchange(stack: Rows[WaitingNodes], i: int, j: int) -> None:
-    """Exchange two pairs of nodes on the stack."""
+    """Exchange two node pairs on the stack."""
     one, other = stack[i], stack[j]
     x, y = one.x, one.y
     one.x, one.y = other.x, other.y
@@ -224,6 +225,6 @@ def _exchange(stack: Rows[WaitingNodes], i: int, j: int) -> None:
 
 @kernel(forceinline=True)
 def _prefetch_node(boxes: Any, node: int) -> None:
-    """Load the boxes of a node into the cache: it is on the stack."""
+    """Prefetch the boxes of a node that is on the stack."""
     for line in range(ROW // (2 * LANES)):  # of 64 bytes
         prefetch(boxes, node * ROW + 2 * LANES * line)

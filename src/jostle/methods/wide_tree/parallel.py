@@ -1,71 +1,76 @@
 """Many pairs, or one large pair, on several threads.
 
-Pairs are cut into portions, each with a search of its own. Of few pairs, one that is not soon done is split: the pairs of
-nodes that wait on its stack are dealt out like cards, and every hand is played to the end by some thread. Neither the
-portions nor the hands depend on the number of threads, and rows are sorted in the end, so that the answer does not either.
+Many pairs are cut into chunks, each with a search of its own. Of few pairs, one that takes long is split: the node pairs on its
+stack are dealt like cards, and each hand is played by some thread. Chunks and hands do not depend on the number of threads, and
+rows are sorted in the end, so the answer does not depend on it either.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from jostle._types import Ints
+import numpy as np
+from numpy.typing import NDArray
+
 from jostle.kernels.pool import map_chunks
 from jostle.methods.wide_tree.search import (
+    WORKSPACES,
     Found,
-    Placed,
+    TreePairs,
     Workspace,
     copied,
-    counters_of,
     find_rows,
     give_back,
     rows_in_order,
-    take_workspace,
 )
 from jostle.methods.wide_tree.tree import Forest
 from jostle.report.assemble import Rows
 from jostle.report.packing import ALL, ANY, unpacked
 from jostle.report.report import Counters
 
-CHUNK = 128  # the fewest pairs that make a portion, which costs some 30 µs whatever is in it
-MOST_CHUNKS = 64  # the most portions
-HANDS = 16  # into which the stack of a large pair is dealt
-SOON = 250_000  # operations after which a pair is large enough to be split: about 1 ms
+CHUNK = 128  # fewest pairs of a chunk, which costs some 30 µs whatever it holds
+MOST_CHUNKS = 64
+HANDS = 16  # parts of the stack of a large pair
+SOON = 250_000  # operations after which a pair is split: about 1 ms
 
 
-def find_rows_on_threads(
-    forest: Forest, placed: Placed, clearance: float, row_mode: int, workers: int | None
+def find_rows_parallel(
+    forest: Forest, pairs: TreePairs, clearance: float, row_mode: int, workers: int | None
 ) -> tuple[Rows, Counters]:
-    """Return the same as `find_rows`, on several threads where that pays; rows do not depend on their number."""
-    pairs = len(placed.shape_a)
-    if workers == 1 or row_mode == ANY:
-        return find_rows(forest, placed, clearance, row_mode)
-    if pairs < 2 * CHUNK:
-        return find_rows(forest, placed, clearance, row_mode) if row_mode != ALL else _split(forest, placed, clearance, workers)
+    """Return the rows of `find_rows`, using several threads where that pays."""
+    count = len(pairs.shape_a)
+    if workers == 1 or row_mode == ANY or (count < 2 * CHUNK and row_mode != ALL):
+        return find_rows(forest, pairs, clearance, row_mode)
+    if count < 2 * CHUNK:
+        return _split(forest, pairs, clearance, workers)
 
     def chunk(start: int, stop: int) -> tuple[Rows, Counters]:
-        part = placed._replace(**{name: getattr(placed, name)[start:stop] for name in Placed._fields[:4]})
-        rows, counters = find_rows(forest, part, clearance, row_mode)
+        rows, counters = find_rows(forest, _between(pairs, start, stop), clearance, row_mode)
         return rows._replace(pair=rows.pair + np.int32(start)), counters
 
-    found = map_chunks(chunk, pairs, max(CHUNK, pairs // MOST_CHUNKS), workers)
+    found = map_chunks(chunk, count, max(CHUNK, count // MOST_CHUNKS), workers)
     return Rows.joined([rows for rows, _ in found]), sum((counters for _, counters in found), Counters())
 
 
-def _split(forest: Forest, placed: Placed, clearance: float, workers: int | None) -> tuple[Rows, Counters]:
-    """Return all rows of few pairs: each pair that is not soon done is split, its stack dealt out to the threads."""
-    work = take_workspace()
+def _between(pairs: TreePairs, start: int, stop: int) -> TreePairs:
+    """Return the pairs start … stop - 1."""
+    return TreePairs(*(column[start:stop] for column in pairs[:4]), pairs.poses)
+
+
+def _split(forest: Forest, pairs: TreePairs, clearance: float, workers: int | None) -> tuple[Rows, Counters]:
+    """Return all rows of few pairs, splitting those that are not soon done."""
+    work = WORKSPACES.take()
     work.start()
     progress = work.progress
     parts: list[tuple[Found, Counters]] = []
-    while not work.resume(forest, placed, clearance, ALL, SOON):
+    while not work.resume(forest, pairs, clearance, ALL, SOON):
         parts.append((copied(work.found()), Counters()))
-        parts += _deal(forest, placed, clearance, workers, work)
+        parts += _deal(forest, pairs, clearance, workers, work)
         progress.next_pair, progress.height, progress.rows = progress.next_pair + 1, 0, 0
     if not parts:
-        found = rows_in_order(work, len(placed.shape_a)), counters_of(work)
+        found = rows_in_order(work, len(pairs.shape_a)), work.counters()
     else:
-        parts.append((work.found(), counters_of(work)))
+        parts.append((work.found(), work.counters()))
         keys, pair, distance = (np.concatenate(column) for column in zip(*(found for found, _ in parts), strict=True))
         order = np.lexsort((keys, pair))
         rows = Rows(pair[order], *unpacked(keys[order]), distance[order])
@@ -74,29 +79,29 @@ def _split(forest: Forest, placed: Placed, clearance: float, workers: int | None
     return found
 
 
-def _deal(forest: Forest, placed: Placed, clearance: float, workers: int | None, work: Workspace) -> list[tuple[Found, Counters]]:
-    """Deal the stack of the present pair out, and return what is found below each hand."""
+def _deal(forest: Forest, pairs: TreePairs, clearance: float, workers: int | None, work: Workspace) -> list[tuple[Found, Counters]]:
+    """Deal the stack of the current pair to the threads; return the rows of each hand."""
     pair, height = int(work.progress.next_pair), int(work.progress.height)
-    nodes = work.stack[:height].copy()
-    one = placed._replace(**{name: getattr(placed, name)[: pair + 1] for name in Placed._fields[:4]})
+    nodes = work.arrays["stack"][:height].copy()
+    until = _between(pairs, 0, pair + 1)
 
     def play(hand: int, _: int) -> tuple[Found, Counters]:
         # Neighbours on the stack are alike: every hand gets large ones and small ones.
-        return _below(nodes[hand::HANDS], forest, one, clearance)
+        return _below(nodes[hand::HANDS], forest, until, clearance)
 
     return map_chunks(play, min(HANDS, height), 1, workers)
 
 
-def _below(nodes: Ints, forest: Forest, placed: Placed, clearance: float) -> tuple[Found, Counters]:
-    """Return the rows of the last pair below some pairs of nodes."""
-    work = take_workspace()
-    while len(work.stack) < len(nodes):
-        work.double_stack()
-    work.stack[: len(nodes)] = nodes
+def _below(nodes: NDArray[Any], forest: Forest, pairs: TreePairs, clearance: float) -> tuple[Found, Counters]:
+    """Return the rows of the last pair below the given node pairs."""
+    work = WORKSPACES.take()
+    while len(work.arrays["stack"]) < len(nodes):
+        work.double("stack")
+    work.arrays["stack"][: len(nodes)] = nodes
     progress = work.progress
-    progress.next_pair, progress.height, progress.query = len(placed.shape_a) - 1, len(nodes), progress.query + 1
+    progress.next_pair, progress.height, progress.query = len(pairs.shape_a) - 1, len(nodes), progress.query + 1
     progress.rows = progress.rows_of_pair = progress.node_tests = progress.triangle_tests = progress.distance_tests = 0
-    work.find(forest, placed, clearance, ALL)
-    found = copied(work.found()), counters_of(work)
+    work.find(forest, pairs, clearance, ALL)
+    found = copied(work.found()), work.counters()
     give_back(work)
     return found

@@ -1,11 +1,11 @@
-"""Refit: all boxes of a tree from the vertices, in one pass backwards; the frame from the vertices first.
+"""Refit: the frame of a tree, and all its boxes in one pass backwards.
 
-It makes the boxes of a tree that was just built, too: builders only order faces and make nodes.
+It also makes the boxes of a new tree: builders only order faces and make nodes.
 
 A *record* is a box as eight float32: lower x, y, z, 0, minus upper x, y, z, 0. The record of two boxes is then one minimum of
-vectors. Vertices become records first, rounded outward once for each instead of once for each face around it (rounding is
-monotone, so the boxes are the same to the bit); a face's record is the minimum of three, a node's of up to eight. Transposed,
-the eight records below a node are its rows. This takes a third of the time of working face by face and lane by lane.
+vectors. Vertices become records first, rounded outward once each instead of once per face (rounding is monotone, so the boxes are
+the same to the bit); a face's record is the minimum of three, a node's of up to eight. The rows of a node are the eight records
+below it, transposed. This takes a third of the time of working face by face and lane by lane.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ from jostle.kernels.numbers import as_float64, as_int64
 from jostle.kernels.simd import (
     f32x8_abs,
     f32x8_add,
+    f32x8_load,
     f32x8_max,
     f32x8_min,
     f32x8_mul,
     f32x8_of,
     f32x8_splat,
+    f32x8_store,
     f32x8_sub,
     f32x8_transpose,
 )
 from jostle.kernels.structs import borrowed
-from jostle.methods.wide_tree.lanes import Boxes8, Points8, in_every_lane, lanes_at, store_boxes, store_lanes
+from jostle.methods.wide_tree.lanes import Boxes8, Points8, in_every_lane, store_boxes
 from jostle.methods.wide_tree.scratch import SCRATCH
 from jostle.methods.wide_tree.tree import (
     EMPTY,
@@ -49,20 +51,20 @@ from jostle.methods.wide_tree.tree import (
 )
 
 RECORD = 8  # float32 numbers of a record
-UPPER = 4  # place of minus upper x in a record
-FLUSH = 64  # nodes whose areas are added up in float32, before float64 takes them: all of them would lose the small ones
+UPPER = 4  # index of minus upper x in a record
+FLUSH = 64  # nodes whose areas are summed in float32 before float64 takes over, so that small ones are not lost
 
 
 def refit_tree(tree: Tree, vertices: Floats, every_vertex_is_used: bool) -> tuple[Tree, float]:
-    """Fit frame and boxes to other vertices, in place.
+    """Fit frame and boxes to new vertices, in place.
 
     Parameters
     ----------
     tree : Tree
-        Its `boxes` and `frame` are overwritten; what they hold does not matter.
+        Its `boxes` and `frame` are overwritten.
     vertices : (n, 3) float64
     every_vertex_is_used : bool
-        Whether every vertex belongs to a face; others do not count.
+        Whether every vertex belongs to a face; unused ones are ignored.
 
     Returns
     -------
@@ -77,7 +79,7 @@ def refit_tree(tree: Tree, vertices: Floats, every_vertex_is_used: bool) -> tupl
 
 
 def fit_tree(tree: Tree) -> float:
-    """Write the boxes of a tree whose other arrays are right; returns their area, see `fit_boxes`."""
+    """Write a tree's boxes from its other arrays; return their area (`fit_boxes`)."""
     records = SCRATCH.array("records", RECORD * (len(tree.vertices) + len(tree.first) + LEAF_FACES), np.float32)
     first, count = read_only_view(tree.first), read_only_view(tree.count)
     faces, vertices = read_only_view(tree.faces).reshape(-1), read_only_view(tree.vertices).reshape(-1)
@@ -94,7 +96,7 @@ def fit_frame(vertices: Floats, faces: Ints, every_vertex_is_used: bool, frame: 
             bounds = union_of_bounds(bounds, Bounds(point, point))
     else:
         for f in range(faces.shape[0]):
-            # The three of a face first: each face waits for the one before it in one step instead of three.
+            # The three of a face first: one dependent step per face instead of three.
             bounds = union_of_bounds(bounds, triangle_bounds(face_at(vertices, faces, f)))
     low, high, out = bounds.lower, bounds.upper, frame_in(frame)
     x, y, z = 0.5 * low.x + 0.5 * high.x, 0.5 * low.y + 0.5 * high.y, 0.5 * low.z + 0.5 * high.z
@@ -108,7 +110,7 @@ def fit_frame(vertices: Floats, faces: Ints, every_vertex_is_used: bool, frame: 
 
 
 class FittedTree(NamedTuple):
-    """The flat arrays of a tree that a fit reads, and the boxes that it writes."""
+    """The flat arrays of a tree that a fit reads, and the boxes it writes."""
 
     boxes: NDArray[np.float32]
     first: Ints
@@ -121,11 +123,12 @@ class FittedTree(NamedTuple):
 def fit_boxes(
     boxes: NDArray[np.float32], first: Ints, count: Ints, faces: Ints, vertices: Floats, frame: Floats, records: NDArray[np.float32]
 ) -> float:
-    """Write all boxes; returns the sum of their half areas in units of the root's, what a query pays for: the measure of a tree.
+    """Write all boxes; return the sum of their half areas in units of the root's.
 
-    The arrays are those of a `FittedTree`, one by one: a table of them takes 7 µs to make, of the 120 µs of a frame. frame (6,) is
-    that of the tree; records (8 * (vertices + nodes + 8),) is scratch: of vertices, nodes, and eight children.
-    The area is 0 if the root has none. A refitted tree is built anew when it has doubled since it was built.
+    That is what a query pays for: a deforming tree is rebuilt when it has doubled. It is 0 if the root has no area.
+
+    The arrays are those of a `FittedTree`, one by one: a table of them takes 7 µs of the 120 µs of a frame. frame (6,) is that of
+    the tree; records (8 * (vertices + nodes + 8),) is scratch: of vertices, nodes, and eight children.
     """
     tree = FittedTree(borrowed(boxes), borrowed(first), borrowed(count), borrowed(faces), borrowed(vertices))
     records = borrowed(records)
@@ -139,10 +142,10 @@ def fit_boxes(
         else:
             _gather_children(tree, records, node, of_nodes, spare)
             below = _eight_records(records, spare)
-        store_lanes(records, of_nodes + RECORD * node, _least_of_eight(below))
+        f32x8_store(records, of_nodes + RECORD * node, _least_of_eight(below))
         area = f32x8_add(area, _write_rows(tree.boxes, ROW * node, below))
         if node % FLUSH == 0:
-            store_lanes(records, spare, area)
+            f32x8_store(records, spare, area)
             area = in_every_lane(0.0)
             for lane in range(LANES):
                 total += as_float64(records[spare + lane])
@@ -152,20 +155,20 @@ def fit_boxes(
 
 @kernel
 def _write_vertex_records(vertices: Floats, frame: TreeFrame, records: NDArray[np.float32]) -> None:
-    """Write the records of all vertices. Those that no face uses may be where float32 ends: nobody reads theirs."""
+    """Write the records of all vertices; unused ones may overflow, and are never read."""
     scale, cx, cy, cz = frame.scale, frame.centre[0], frame.centre[1], frame.centre[2]
     outward, tiny = f32x8_splat(OUTWARD), f32x8_splat(TINY)
     for v in range(len(vertices) // 3):
         x, y, z = (vertices[3 * v] - cx) * scale, (vertices[3 * v + 1] - cy) * scale, (vertices[3 * v + 2] - cz) * scale
         near = f32x8_of(x, y, z, 0.0, -x, -y, -z, 0.0)
-        store_lanes(records, RECORD * v, f32x8_sub(near, f32x8_add(f32x8_mul(f32x8_abs(near), outward), tiny)))
+        f32x8_store(records, RECORD * v, f32x8_sub(near, f32x8_add(f32x8_mul(f32x8_abs(near), outward), tiny)))
 
 
 @kernel(forceinline=True)
 def _face(tree: FittedTree, records: Any, f: int) -> Singles:
     """Return the record of a face."""
     p, q, r = as_int64(tree.faces[3 * f]), as_int64(tree.faces[3 * f + 1]), as_int64(tree.faces[3 * f + 2])
-    return f32x8_min(lanes_at(records, RECORD * p), f32x8_min(lanes_at(records, RECORD * q), lanes_at(records, RECORD * r)))
+    return f32x8_min(f32x8_load(records, RECORD * p), f32x8_min(f32x8_load(records, RECORD * q), f32x8_load(records, RECORD * r)))
 
 
 @kernel(forceinline=True)
@@ -180,23 +183,23 @@ def _full_leaf(tree: FittedTree, records: Any, first: int) -> tuple[Singles, ...
 
 @kernel(forceinline=True)
 def _gather_children(tree: FittedTree, records: Any, node: int, of_nodes: int, spare: int) -> None:
-    """Write the records below a node, faces or nodes, to the place `spare`; empty ones behind them."""
+    """Write the records below a node to `spare`, padded with empty ones."""
     first, children = as_int64(tree.first[node]), as_int64(tree.count[node])
     for lane in range(-children):
-        store_lanes(records, spare + RECORD * lane, _face(tree, records, first + lane))
+        f32x8_store(records, spare + RECORD * lane, _face(tree, records, first + lane))
     for lane in range(children):
-        store_lanes(records, spare + RECORD * lane, lanes_at(records, of_nodes + RECORD * (first + lane)))
+        f32x8_store(records, spare + RECORD * lane, f32x8_load(records, of_nodes + RECORD * (first + lane)))
     for lane in range(abs(children), LANES):
-        store_lanes(records, spare + RECORD * lane, in_every_lane(EMPTY))
+        f32x8_store(records, spare + RECORD * lane, in_every_lane(EMPTY))
 
 
 @kernel(forceinline=True)
 def _eight_records(records: Any, start: int) -> tuple[Singles, ...]:
-    """Return eight records that follow each other."""
+    """Return eight consecutive records."""
     return (
-        lanes_at(records, start), lanes_at(records, start + RECORD), lanes_at(records, start + 2 * RECORD),
-        lanes_at(records, start + 3 * RECORD), lanes_at(records, start + 4 * RECORD), lanes_at(records, start + 5 * RECORD),
-        lanes_at(records, start + 6 * RECORD), lanes_at(records, start + 7 * RECORD),
+        f32x8_load(records, start), f32x8_load(records, start + RECORD), f32x8_load(records, start + 2 * RECORD),
+        f32x8_load(records, start + 3 * RECORD), f32x8_load(records, start + 4 * RECORD), f32x8_load(records, start + 5 * RECORD),
+        f32x8_load(records, start + 6 * RECORD), f32x8_load(records, start + 7 * RECORD),
     )  # fmt: skip
 
 
@@ -209,7 +212,7 @@ def _least_of_eight(below: tuple[Singles, ...]) -> Singles:
 
 @kernel(forceinline=True)
 def _write_rows(boxes: Any, start: int, below: tuple[Singles, ...]) -> Singles:
-    """Write the rows of a node, which are the transposed records below it; returns the half areas of its boxes."""
+    """Write a node's rows, its records transposed; return the half areas of its boxes."""
     a, b, c, d, e, f, g, h = below
     x, y, z, _, minus_x, minus_y, minus_z, _ = f32x8_transpose(a, b, c, d, e, f, g, h)
     zero = in_every_lane(0.0)

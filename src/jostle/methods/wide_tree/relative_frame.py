@@ -1,14 +1,12 @@
-"""From one tree's frame into the other's: rotation, translation and padding for the tests of boxes, in float32.
+"""From one tree's frame into the other's, with padding for box tests in float32.
 
 The tree with the larger extent is X, the other Y; everything is measured in X's frame, where all of X is in -1 … 1. Let v =
-centre + u / scale be a vertex of Y with frame coordinates u. Its place in X's frame is M u + T with M = R · (scale_x /
-scale_y), R and t the relative pose and T = (R · centre_y + t - centre_x) · scale_x. The other way round likewise, in Y's
-units.
+centre + u / scale be a vertex of Y with frame coordinates u. Its position in X's frame is M u + T with M = R · (scale_x /
+scale_y), R and t the relative pose and T = (R · centre_y + t - centre_x) · scale_x; conversely in Y's units.
 
-Padding: world vertices that coincide differ by at most `cull_padding` in X's frame (`geometry/rigid.py` has the proof; the
-centre costs another rounding of the largest coordinate, which its factor of two to spare covers). Float32 adds its own:
-with |T| ≤ 4, which is checked, every number in a box test is below 8, and its dozen roundings of 2^-24 stay below 64 ·
-2^-24 together.
+Padding: coincident world vertices differ by at most `cull_padding` in X's frame (`geometry/rigid.py` has the proof; the centre
+costs another rounding of the largest coordinate, covered by its factor of two). Float32 adds its own: with |T| ≤ 4, which is
+checked, every number in a box test is below 8, and its dozen roundings of 2^-24 stay below 64 · 2^-24 together.
 """
 
 from __future__ import annotations
@@ -19,20 +17,23 @@ from jostle._types import Floats, Singles
 from jostle.geometry.rigid import cull_padding, solve_relative_pose_into
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64
-from jostle.kernels.simd import LANES, f32x8_add, f32x8_mul, f32x8_multiply_add, f32x8_splat, f32x8_sub
+from jostle.kernels.simd import LANES, f32x8_add, f32x8_mul, f32x8_multiply_add, f32x8_splat, f32x8_store, f32x8_sub
 from jostle.kernels.structs import Record, Run, float32
-from jostle.methods.wide_tree.lanes import POINT_ROWS, boxes_at, in_every_lane, store_lanes
+from jostle.methods.wide_tree.lanes import POINT_ROWS, boxes_at, in_every_lane
 from jostle.methods.wide_tree.tree import PlacedTree, TreeFrame
 
-REACH = 1.0 + 1e-5  # rows of a pose are no longer: it is orthonormal to 1e-5 in each entry
+REACH = 1.0 + 1e-5  # length of the rows of a pose, which is orthonormal to 1e-5 in each entry
 FLOAT32_PADDING = 64.0 * 2.0**-24
 LARGEST_RATIO = 2.0**60
-LARGEST_PADDING = 2.0**60  # in units of X's size: with more, all boxes meet; below `EMPTY`, so that empty ones still do not
-NO_FRAME, FRAME_OF_X, BOTH_FRAMES = 0, 1, 2  # in which boxes can be compared
+LARGEST_PADDING = 2.0**60  # in X's units: with more, all boxes meet; less than `EMPTY`, so empty ones do not
+NO_FRAME, FRAME_OF_X, BOTH_FRAMES = 0, 1, 2  # that boxes can be compared in
 
 
-class Way(Record):
-    """From one frame into another: u ↦ matrix · u + shift. Boxes need the absolute values of the matrix, too."""
+class FrameTransform(Record):
+    """From one frame into another: u ↦ matrix · u + shift.
+
+    `absolute`: absolute values of the matrix, for boxes.
+    """
 
     matrix: Run[float32, Literal[9]]
     absolute: Run[float32, Literal[9]]
@@ -40,18 +41,18 @@ class Way(Record):
     padding: float32  # by which moved boxes grow
 
 
-class Motion(Record):
-    """Both ways between the frames of two trees."""
+class FrameTransforms(Record):
+    """The transforms between the frames of two trees, in both directions."""
 
-    into_x: Way
-    into_y: Way
+    into_x: FrameTransform
+    into_y: FrameTransform
 
 
 @kernel
-def set_up_motion(x: PlacedTree, y: PlacedTree, clearance: float, relative: Floats, motion: Motion) -> int:
-    """Fill `motion` for two trees; relative (4,4) is scratch. Returns the frames in which boxes can be compared.
+def set_up_transforms(x: PlacedTree, y: PlacedTree, clearance: float, relative: Floats, transforms: FrameTransforms) -> int:
+    """Fill the transforms of two trees; return the frames to compare boxes in.
 
-    They are NO_FRAME when the bodies are too far apart to meet.
+    NO_FRAME: the bodies are too far apart to meet. relative (4,4) is scratch.
     """
     frame_x, frame_y = x.arrays.frame, y.arrays.frame
     scale, ratio = frame_x.scale, frame_x.scale / frame_y.scale
@@ -59,10 +60,10 @@ def set_up_motion(x: PlacedTree, y: PlacedTree, clearance: float, relative: Floa
     solve_relative_pose_into(x.pose, y.pose, relative)
     beyond = padding > LARGEST_PADDING  # and then float32 might overflow
     farthest = frame_x.radius + 1.7321 * REACH * ratio * frame_y.radius + padding + 1e-3
-    into_x = motion.into_x
+    into_x = transforms.into_x
     for i in range(3):
         shift = centre_shift(relative, frame_x, frame_y, i) * scale
-        # Padding grows with the distance from the origin: so far out that nothing can be told, boxes are no help.
+        # Padding grows with the distance from the origin; far enough out, boxes are useless.
         if not abs(shift) <= farthest:
             return NO_FRAME
         into_x.shift[i] = 0.0 if beyond else shift
@@ -73,7 +74,7 @@ def set_up_motion(x: PlacedTree, y: PlacedTree, clearance: float, relative: Floa
         return FRAME_OF_X
     solve_relative_pose_into(y.pose, x.pose, relative)
     inverse = frame_y.scale / scale
-    into_y = motion.into_y
+    into_y = transforms.into_y
     for i in range(3):
         into_y.shift[i] = centre_shift(relative, frame_y, frame_x, i) * frame_y.scale
         set_up_row(into_y, relative, i, inverse)
@@ -89,7 +90,7 @@ def matrix_in(numbers: Any) -> Floats:
 
 @kernel(forceinline=True)
 def world_padding(x: PlacedTree, y: PlacedTree) -> float:
-    """Return by how much world vertices that coincide may differ in the frame of a body."""
+    """Return the largest difference of coincident world vertices in a body's frame."""
     largest = max(x.arrays.frame.farthest, y.arrays.frame.farthest)
     return as_float64(2.0 * cull_padding(_farthest_in_world(x), _farthest_in_world(y), largest))
 
@@ -103,7 +104,7 @@ def _farthest_in_world(x: PlacedTree) -> float:
 
 @kernel(forceinline=True)
 def centre_shift(relative: Floats, to: TreeFrame, source: TreeFrame, i: int) -> float:
-    """Return where the centre of a frame is in another body, relative to the centre of that one's frame."""
+    """Return coordinate i of the vector between two centres, in the body of `to`."""
     shift = as_float64(relative[i, 3] - to.centre[i])
     for j in range(3):
         shift += relative[i, j] * source.centre[j]
@@ -111,31 +112,31 @@ def centre_shift(relative: Floats, to: TreeFrame, source: TreeFrame, i: int) -> 
 
 
 @kernel(forceinline=True)
-def set_up_row(way: Way, relative: Floats, i: int, ratio: float) -> None:
+def set_up_row(transform: FrameTransform, relative: Floats, i: int, ratio: float) -> None:
     """Write row i of a matrix."""
     for j in range(3):
-        way.matrix[3 * i + j] = relative[i, j] * ratio
-        way.absolute[3 * i + j] = abs(way.matrix[3 * i + j])
+        transform.matrix[3 * i + j] = relative[i, j] * ratio
+        transform.absolute[3 * i + j] = abs(transform.matrix[3 * i + j])
 
 
 @kernel
-def move_boxes(boxes: Any, start: int, way: Way, out: Any) -> None:
-    """Write boxes around the eight boxes that begin at `start`, moved into another frame and grown by the padding, to out (48,)."""
+def move_boxes(boxes: Any, start: int, transform: FrameTransform, out: Any) -> None:
+    """Write to out (48,) boxes around eight boxes moved into another frame, padded."""
     box = boxes_at(boxes, start)
-    half, padding = in_every_lane(0.5), in_every_lane(way.padding)
+    half, padding = in_every_lane(0.5), in_every_lane(transform.padding)
     cx, hx = f32x8_mul(f32x8_add(box.lower.x, box.upper.x), half), f32x8_mul(f32x8_sub(box.upper.x, box.lower.x), half)
     cy, hy = f32x8_mul(f32x8_add(box.lower.y, box.upper.y), half), f32x8_mul(f32x8_sub(box.upper.y, box.lower.y), half)
     cz, hz = f32x8_mul(f32x8_add(box.lower.z, box.upper.z), half), f32x8_mul(f32x8_sub(box.upper.z, box.lower.z), half)
     for i in range(3):
-        centre = _add_product(way.matrix, i, cx, cy, cz, in_every_lane(way.shift[i]))
-        extent = _add_product(way.absolute, i, hx, hy, hz, padding)
-        store_lanes(out, LANES * i, f32x8_sub(centre, extent))
-        store_lanes(out, POINT_ROWS + LANES * i, f32x8_add(centre, extent))
+        centre = _add_product(transform.matrix, i, cx, cy, cz, in_every_lane(transform.shift[i]))
+        extent = _add_product(transform.absolute, i, hx, hy, hz, padding)
+        f32x8_store(out, LANES * i, f32x8_sub(centre, extent))
+        f32x8_store(out, POINT_ROWS + LANES * i, f32x8_add(centre, extent))
 
 
 @kernel(forceinline=True)
 def _add_product(matrix: Any, i: int, x: Singles, y: Singles, z: Singles, start: Singles) -> Singles:
-    """Return coordinate i of matrix · (x, y, z), added to a start."""
+    """Return start plus coordinate i of matrix · (x, y, z)."""
     total = f32x8_multiply_add(z, f32x8_splat(matrix[3 * i + 2]), start)
     total = f32x8_multiply_add(y, f32x8_splat(matrix[3 * i + 1]), total)
     return f32x8_multiply_add(x, f32x8_splat(matrix[3 * i]), total)

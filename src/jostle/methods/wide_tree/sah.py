@@ -1,10 +1,10 @@
-"""Build by the surface-area heuristic: cut where the sum of area times faces of the two parts is least.
+"""Build by the surface-area heuristic: cut at the least sum of area times faces.
 
 The heuristic is MacDonald and Booth's (1990), in bins as in Wald, "On fast construction of SAH-based bounding volume hierarchies"
 (2007), along the longest axis of the middles of the boxes. Deviations, for nodes of eight children: a node cuts its largest child
-until it has eight, and a cut moves to the nearest multiple of eight faces, so that all leaves but one are full. Where nothing tells
-faces apart they are cut in the middle. Any input will do: the larger part waits at the bottom of the stack, which is so no higher
-than eight for each halving of the number of faces. It takes ten times as long as the Morton build.
+until it has eight, and a cut moves to the nearest multiple of eight faces, so that all leaves but one are full. Faces with equal
+middles are cut in the middle of the list. Any input works: the larger part waits at the bottom of the stack, which is thus no
+higher than eight for each halving of the number of faces. It takes ten times as long as the Morton build.
 
 A box is eight float32: lower x, y, z, 0, minus upper x, y, z, 0. The box of two boxes is then one minimum of vectors.
 """
@@ -21,24 +21,24 @@ from jostle._types import Floats, Ints
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64
-from jostle.kernels.simd import f32x8_min
+from jostle.kernels.simd import f32x8_load, f32x8_min, f32x8_store
 from jostle.kernels.structs import Addresses, Record, Rows, Struct, float32, float64, int64, opener
-from jostle.methods.wide_tree.lanes import in_every_lane, lanes_at, store_lanes
+from jostle.methods.wide_tree.lanes import in_every_lane
 from jostle.methods.wide_tree.scratch import SCRATCH
 from jostle.methods.wide_tree.tree import EMPTY, LANES, LEAF_FACES, frame_in
 
 MOST_BINS, FEW_BINS = 16, 8
 BOX = 8  # float32 numbers of a box
-UPPER = 4  # place of minus upper x in a box
+UPPER = 4  # index of minus upper x in a box
 FEW_FACES = LANES * LEAF_FACES
-SMALLEST_EXTENT = 1e-30  # what is smaller has no inverse of use
+SMALLEST_EXTENT = 1e-30  # of smaller ones the inverse is useless
 STACK_ROWS = 8 * 32
-# Faces on one line have boxes without area. A little of their length keeps the cut in the middle of them, not at an end.
+# Faces on one line have boxes without area: a little of their length keeps cuts off the ends.
 LENGTH_WEIGHT = 1e-6
 
 
 class WaitingNode(Record):
-    """A node that is still to be cut: its faces begin … end."""
+    """A node to be cut: its faces begin … end."""
 
     node: int64
     begin: int64
@@ -54,7 +54,7 @@ class Part(Record):
 
 
 class Bin(Record):
-    """How many faces a bin has, and the size of all bins from it on."""
+    """The number of faces of a bin, and the size of all bins from it on."""
 
     faces: float64
     size_from_here: float64
@@ -82,7 +82,7 @@ class FaceBoxes(NamedTuple):
 
 
 class Binning(NamedTuple):
-    """How middles of boxes are put into bins: along an axis, from its low end on."""
+    """How middles of boxes are put into bins: along an axis, from its low end."""
 
     axis: int
     low: float
@@ -91,7 +91,7 @@ class Binning(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Where the second part begins, as a face or as a bin, and the sizes of both parts."""
+    """Where the second part begins, as a face or a bin, and the sizes of both parts."""
 
     middle: int
     size: float
@@ -99,7 +99,7 @@ class Cut(NamedTuple):
 
 
 def sah_nodes(vertices: Floats, faces: Ints, frame: Floats) -> tuple[NDArray[np.int32], Ints, Ints]:
-    """Return the order of the faces, and first and count of the nodes.
+    """Return the order of the faces, and `first` and `count` of the nodes.
 
     Parameters
     ----------
@@ -128,7 +128,10 @@ def cut_by_area(
     vertices: Floats, faces: Ints, frame: Floats, boxes: NDArray[np.float32], order: Ints, first: Ints, count: Ints,
     addresses: Addresses,
 ) -> int:  # fmt: skip
-    """Make nodes; returns their number. boxes (8 * m,), order (m,), first and count (2 * m,) are written."""
+    """Make nodes; return their number.
+
+    Writes boxes (8 * m,), order (m,), first and count (2 * m,).
+    """
     work, given = open_sah_work(addresses), FaceBoxes(boxes, order)
     _box_faces(vertices, faces, frame, given)
     stack, parts = work.stack, work.parts
@@ -161,7 +164,7 @@ def _push(free: WaitingNode, node: int, begin: int, end: int) -> None:
 
 @kernel
 def _box_faces(vertices: Floats, faces: Ints, frame: Floats, out: FaceBoxes) -> None:
-    """Write the boxes of faces in the frame, and their numbers. Rounded to nearest: they only guide the cuts."""
+    """Write boxes and numbers of faces. Rounded to nearest: they only guide the cuts."""
     boxes, tree_frame = out.boxes, frame_in(frame)
     for f in range(faces.shape[0]):
         p, q, r = faces[f, 0], faces[f, 1], faces[f, 2]
@@ -176,7 +179,7 @@ def _box_faces(vertices: Floats, faces: Ints, frame: Floats, out: FaceBoxes) -> 
 
 @kernel
 def _eight_parts(work: SahWork, given: FaceBoxes, begin: int, end: int) -> int:
-    """Cut begin … end, and then always the largest part, until there are eight or only leaves; returns how many."""
+    """Cut begin … end, then the largest part, up to eight; return the number of parts."""
     parts = work.parts
     parts[0].begin, parts[0].end, parts[0].size = begin, end, 0.0
     children = 1
@@ -197,7 +200,7 @@ def _eight_parts(work: SahWork, given: FaceBoxes, begin: int, end: int) -> int:
 
 @kernel
 def _cut(work: SahWork, given: FaceBoxes, begin: int, end: int) -> Cut:
-    """Bring the faces of the first part to the front; returns where the second begins. Neither is empty."""
+    """Move the first part to the front; return where the second begins; none is empty."""
     axis, low, extent = _longest_axis(given.boxes, begin, end)
     # All leaves of the first part are full; of the second all but one.
     if not extent > SMALLEST_EXTENT:
@@ -208,7 +211,7 @@ def _cut(work: SahWork, given: FaceBoxes, begin: int, end: int) -> Cut:
     best = _best_bin(work, bin_count)
     middle = begin
     for f in range(begin, end):
-        # Exchanged whether or not it belongs to the front: branches that cannot be foreseen cost more.
+        # Always exchanged: a mispredicted branch would cost more.
         belongs = _bin_of(given.boxes, f, binning) < best.middle
         _exchange(given, f, middle)
         middle += int(belongs)
@@ -224,7 +227,7 @@ def _cut(work: SahWork, given: FaceBoxes, begin: int, end: int) -> Cut:
 
 @kernel
 def _whole_leaves(begin: int, end: int, middle: int) -> int:
-    """Return the place nearest to `middle` with a multiple of eight faces before it, and some before and behind it."""
+    """Return the position nearest to `middle` that fills leaves and empties no part."""
     leaves = (middle - begin + LEAF_FACES // 2) // LEAF_FACES
     most = (end - begin - 1) // LEAF_FACES
     return begin + LEAF_FACES * max(1, min(leaves, most))
@@ -232,7 +235,7 @@ def _whole_leaves(begin: int, end: int, middle: int) -> int:
 
 @kernel
 def _lowest(boxes: NDArray[np.float32], begin: int, end: int, axis: int, sign: float) -> int:
-    """Return the face with the lowest middle (sign 1) or the highest (-1) in begin … end."""
+    """Return the face in begin … end with the lowest (sign 1) or highest (-1) middle."""
     best, least = begin, sign * _middle(boxes, begin, axis)
     for f in range(begin + 1, end):
         value = sign * _middle(boxes, f, axis)
@@ -245,9 +248,9 @@ def _lowest(boxes: NDArray[np.float32], begin: int, end: int, axis: int, sign: f
 def _exchange(given: FaceBoxes, f: int, g: int) -> None:
     boxes, order = given.boxes, given.order
     order[f], order[g] = order[g], order[f]
-    one, other = lanes_at(boxes, BOX * f), lanes_at(boxes, BOX * g)
-    store_lanes(boxes, BOX * f, other)
-    store_lanes(boxes, BOX * g, one)
+    one, other = f32x8_load(boxes, BOX * f), f32x8_load(boxes, BOX * g)
+    f32x8_store(boxes, BOX * f, other)
+    f32x8_store(boxes, BOX * g, one)
 
 
 @kernel(forceinline=True)
@@ -264,7 +267,7 @@ def _bin_of(boxes: NDArray[np.float32], f: int, binning: Binning) -> int:
 
 @kernel
 def _longest_axis(boxes: NDArray[np.float32], begin: int, end: int) -> tuple[int, float, float]:
-    """Return the axis on which the middles are farthest apart, the lowest of them, and how far."""
+    """Return the axis on which middles are farthest apart, the lowest, and the extent."""
     low_x, low_y, low_z = math.inf, math.inf, math.inf
     high_x, high_y, high_z = -math.inf, -math.inf, -math.inf
     for f in range(begin, end):
@@ -280,32 +283,32 @@ def _longest_axis(boxes: NDArray[np.float32], begin: int, end: int) -> tuple[int
 
 @kernel
 def _fill_bins(work: SahWork, boxes: NDArray[np.float32], begin: int, end: int, binning: Binning) -> None:
-    """Write the box of the faces whose middles are in each bin, and how many they are."""
+    """Write the box and the number of faces whose middles are in each bin."""
     bins, box_of_bin = work.bins, work.boxes
     for b in range(binning.bin_count):
-        store_lanes(box_of_bin, BOX * b, in_every_lane(EMPTY))
+        f32x8_store(box_of_bin, BOX * b, in_every_lane(EMPTY))
         bins[b].faces = 0.0
     for f in range(begin, end):
         b = _bin_of(boxes, f, binning)
-        store_lanes(box_of_bin, BOX * b, f32x8_min(lanes_at(box_of_bin, BOX * b), lanes_at(boxes, BOX * f)))
+        f32x8_store(box_of_bin, BOX * b, f32x8_min(f32x8_load(box_of_bin, BOX * b), f32x8_load(boxes, BOX * f)))
         bins[b].faces += 1.0
 
 
 @kernel
 def _best_bin(work: SahWork, bin_count: int) -> Cut:
-    """Return the first bin of the second part. First and last bin hold faces, so neither part is empty."""
+    """Return the first bin of the second part; the end bins hold faces: none is empty."""
     bins, boxes, spare = work.bins, work.boxes, BOX * MOST_BINS
     here, faces = in_every_lane(EMPTY), 0.0
     for b in range(bin_count - 1, 0, -1):
-        here = f32x8_min(here, lanes_at(boxes, BOX * b))
-        store_lanes(boxes, spare, here)
+        here = f32x8_min(here, f32x8_load(boxes, BOX * b))
+        f32x8_store(boxes, spare, here)
         bins[b].size_from_here = _size(boxes, spare)
         faces += bins[b].faces
     here, before = in_every_lane(EMPTY), 0.0
     best, least, size = 1, math.inf, 0.0
     for b in range(1, bin_count):
-        here = f32x8_min(here, lanes_at(boxes, BOX * (b - 1)))
-        store_lanes(boxes, spare, here)
+        here = f32x8_min(here, f32x8_load(boxes, BOX * (b - 1)))
+        f32x8_store(boxes, spare, here)
         own = _size(boxes, spare)
         before += bins[b - 1].faces
         cost = own * before + bins[b].size_from_here * faces
@@ -317,7 +320,7 @@ def _best_bin(work: SahWork, bin_count: int) -> Cut:
 
 @kernel
 def _size(boxes: Any, start: int) -> float:
-    """Return half the area of a box, and a little of its length."""
+    """Return half the area of a box, plus a little of its length."""
     upper = start + UPPER
     dx = -as_float64(boxes[upper] + boxes[start])
     dy = -as_float64(boxes[upper + 1] + boxes[start + 1])

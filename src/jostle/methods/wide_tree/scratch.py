@@ -1,6 +1,6 @@
-"""Scratch arrays of builds and refits, kept from call to call, one set for each thread.
+"""Scratch arrays of builds and refits, kept between calls, one set per thread.
 
-Fresh memory costs more than the work in it: the system hands out every page anew, cleared.
+Fresh memory costs more than the work in it: the system clears every page it hands out.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from numpy.typing import NDArray
 from jostle.kernels.buffers import KEPT_BYTES
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.structs import Addresses, Struct
+from jostle.kernels.work_arrays import made_arrays
 
 
 class Scratch(threading.local):
-    """Arrays by name, which grow and stay; and structs of arrays."""
+    """Arrays by name, and structs of arrays, which grow and are kept."""
 
     def __init__(self) -> None:
         self._kept: dict[str, NDArray[Any]] = {}
         self._tables: dict[type[Struct], AddressTable] = {}
 
     def array(self, name: str, length: int, dtype: type[np.generic]) -> NDArray[Any]:
-        """Return an array (length,) of unknown content. The next call with this name may return the same memory."""
+        """Return an array (length,) of unknown content; the next call may reuse it."""
         kept = self._kept.get(name)
         if kept is None or len(kept) < length:
             kept = np.empty(length, dtype)
@@ -33,10 +34,10 @@ class Scratch(threading.local):
         return kept[:length]
 
     def addresses(self, struct: type[Struct], **lengths: int) -> Addresses:
-        """Return a struct with arrays of these lengths, the same in each call, of unknown content."""
+        """Return a struct with arrays of these lengths and unknown content, kept."""
         table = self._tables.get(struct)
         if table is None:
-            table = struct.table(**{field.name: np.empty(lengths[field.name], field.dtype) for field in struct.layout})
+            table = struct.table(**made_arrays(struct, **lengths))
             self._tables[struct] = table
         addresses: Addresses = table.table[0]
         return addresses

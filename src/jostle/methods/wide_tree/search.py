@@ -1,42 +1,40 @@
-"""Running the pair kernel: its workspace, its growth, its slices, and its rows as columns.
+"""Running the pair kernel: workspaces, slices, and rows as columns.
 
 A workspace belongs to one search at a time. The kernel stops when an array is full, or after a number of operations; it is called
-again with larger arrays, or after Python has had the chance to hear Ctrl-C.
+again with larger arrays, or after Python has handled Ctrl-C.
 """
 
 from __future__ import annotations
 
-import threading
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jostle._types import Floats, Ints
-from jostle.kernels.buffers import doubled
-from jostle.kernels.handles import AddressTable
+from jostle._types import Bytes, Floats, Ints, Longs
 from jostle.kernels.jit import kernel
 from jostle.kernels.pool import told_to_stop
+from jostle.kernels.scratch import Workspaces
 from jostle.kernels.sort import sort_with_values
+from jostle.kernels.work_arrays import WorkArrays
 from jostle.methods.wide_tree.leaf_cache import empty_cache
-from jostle.methods.wide_tree.pair_work import START, MovedBoxes, PairWork, Progress
+from jostle.methods.wide_tree.pair_work import START, PairWork, Progress
 from jostle.methods.wide_tree.pairs import DONE, FULL_ROWS, FULL_STACK, touching_faces
-from jostle.methods.wide_tree.relative_frame import Motion
 from jostle.methods.wide_tree.tree import LANES, Forest
 from jostle.report.assemble import Rows
 from jostle.report.packing import ALL, FACE_BITS, KIND_BITS
 from jostle.report.report import Counters
 
-Found: TypeAlias = tuple[NDArray[np.int64], Ints, Floats]  # rows as the kernel writes them: keys, pairs, distances
+Found: TypeAlias = tuple[Longs, Ints, Floats]  # rows as the kernel writes them: keys, pairs, distances
 
-LONG_RUN = 4096  # rows of a pair, of which NumPy's order takes a tenth of the time of a shell sort
-OPERATIONS = 2_000_000  # node pairs, or exact tests times their weight, until Python looks up: 0.05 to 0.3 s
-FIRST_ROWS = 1024
-LARGEST_KEPT = 1 << 20  # rows; longer outputs are given back after the call
+LONG_RUN = 4096  # rows of a pair; from here on NumPy sorts ten times as fast as a Shell sort
+OPERATIONS = 2_000_000  # node pairs, or exact tests times their weight, until Python handles Ctrl-C: 0.05 to 0.3 s
+FIRST_STACK, FIRST_ROWS = 2048, 1024
+LARGEST_KEPT = 1 << 20  # rows
+ROW_ARRAYS = ("keys", "pair_of_key", "distance_of_key")
 
 
-class Placed(NamedTuple):
-    """Pairs of shapes at poses: shape_a[k] at poses[pose_a[k]] against shape_b[k] at poses[pose_b[k]]."""
+class TreePairs(NamedTuple):
+    """Pairs of trees: shape_a[k] at poses[pose_a[k]], shape_b[k] at poses[pose_b[k]]."""
 
     shape_a: Ints
     shape_b: Ints
@@ -45,135 +43,89 @@ class Placed(NamedTuple):
     poses: Floats
 
 
-class Workspace:
-    """Scratch arrays of a search, as the kernel wants them: a table of addresses. They grow and stay.
+class Workspace(WorkArrays):
+    """The arrays of a search, which grow and are kept.
 
-    A search that is interrupted may leave arrays and addresses that do not fit together: its workspace must not be used again.
-    So take one with `take_workspace` and give it back at the end, not in a `finally`.
+    The workspace of an interrupted search must not be used again: take one from `WORKSPACES`, and return it with `give_back` at
+    the end, not in a `finally`.
     """
 
     def __init__(self) -> None:
-        progress = np.zeros(1, Progress.dtype)
+        caches = {"leaves_x": empty_cache(), "leaves_y": empty_cache()}
+        super().__init__(PairWork, relative=16, stack=FIRST_STACK, **caches, **dict.fromkeys(ROW_ARRAYS, FIRST_ROWS))
+        progress = self.arrays["progress"]
         self.progress = Progress(progress[0])
-        # Views, as an attribute of a record takes 0.5 µs more.
+        # Views: an attribute of a record takes 0.5 µs more.
         self._next_pair, self._row_count = progress["next_pair"], progress["rows"]
         self._tests = progress[["node_tests", "triangle_tests", "distance_tests"]]
-        self.stack = np.empty((2048, 2), np.int32)
-        self.keys, self.pair, self.distance = _empty_rows()
-        self._hold(
-            PairWork.table(
-                progress=progress,
-                motion=np.zeros(1, Motion.dtype),
-                moved=np.zeros(1, MovedBoxes.dtype),
-                relative=np.empty(16),
-                stack=self.stack,
-                leaves_x=empty_cache(),
-                leaves_y=empty_cache(),
-                keys=self.keys,
-                pair_of_key=self.pair,
-                distance_of_key=self.distance,
-            )
-        )
-
-    def _hold(self, table: AddressTable) -> None:
-        self._table, self.addresses = table, table.table[0]
-
-    def double_stack(self) -> None:
-        """Make the stack longer, keeping what it holds."""
-        self.stack = doubled(self.stack)
-        self._hold(self._table.with_arrays(0, PairWork.places(stack=self.stack)))
-
-    def double_rows(self) -> None:
-        """Make the outputs longer, keeping what they hold."""
-        self._hold_rows((doubled(self.keys), doubled(self.pair), doubled(self.distance)))
-
-    def release_rows(self) -> None:
-        """Give very long outputs back."""
-        if len(self.keys) > LARGEST_KEPT:
-            self._hold_rows(_empty_rows())
-
-    def _hold_rows(self, rows: Found) -> None:
-        self.keys, self.pair, self.distance = rows
-        arrays = PairWork.places(keys=self.keys, pair_of_key=self.pair, distance_of_key=self.distance)
-        self._hold(self._table.with_arrays(0, arrays))
 
     def start(self) -> None:
         """Let the next call of the kernel begin a new search."""
         self._next_pair[0] = START
 
-    def find(self, forest: Forest, placed: Placed, clearance: float, row_mode: int) -> None:
+    def find(self, forest: Forest, pairs: TreePairs, clearance: float, row_mode: int) -> None:
         """Run the kernel to the end."""
-        while not self.resume(forest, placed, clearance, row_mode, OPERATIONS):
+        while not self.resume(forest, pairs, clearance, row_mode, OPERATIONS):
             if told_to_stop():
                 return
 
-    def resume(self, forest: Forest, placed: Placed, clearance: float, row_mode: int, operations: int) -> bool:
-        """Run the kernel for so many operations; returns whether it has come to the end."""
+    def resume(self, forest: Forest, pairs: TreePairs, clearance: float, row_mode: int, operations: int) -> bool:
+        """Run the kernel for a number of operations; return whether it is done."""
         while True:
-            why = touching_faces(forest.addresses, *placed, clearance, row_mode, operations, self.addresses)
+            why = touching_faces(forest.addresses, *pairs, clearance, row_mode, operations, self.addresses)
             if why == FULL_ROWS:
-                self.double_rows()
+                self.double(*ROW_ARRAYS)
             elif why == FULL_STACK:
-                self.double_stack()
+                self.double("stack")
             else:
                 return bool(why == DONE)
 
     def row_count(self) -> int:
-        """Return how many rows there are so far."""
+        """Return the number of rows so far."""
         return int(self._row_count[0])
 
-    def tests(self) -> tuple[int, int, int]:
-        """Return how many tests there were so far: of pairs of nodes, of triangles, and of distances."""
+    def counters(self) -> Counters:
+        """Return the tests so far."""
         node_tests, triangle_tests, distance_tests = self._tests.item()
-        return node_tests, triangle_tests, distance_tests
+        return Counters(box_tests=LANES * LANES * node_tests, triangle_tests=triangle_tests, distance_tests=distance_tests)
 
     def found(self) -> Found:
-        """Return keys, pairs and distances of the rows so far: views."""
-        count = self.row_count()
-        return self.keys[:count], self.pair[:count], self.distance[:count]
+        """Return keys, pairs and distances of the rows so far, as views."""
+        count, arrays = self.row_count(), self.arrays
+        return arrays["keys"][:count], arrays["pair_of_key"][:count], arrays["distance_of_key"][:count]
 
 
-def _empty_rows() -> Found:
-    return np.empty(FIRST_ROWS, np.int64), np.empty(FIRST_ROWS, np.int32), np.empty(FIRST_ROWS)
-
-
-_kept = threading.local()
-
-
-def take_workspace() -> Workspace:
-    """Return a workspace that nobody uses, of this thread."""
-    kept: list[Workspace] = _kept.__dict__.setdefault("workspaces", [])
-    return kept.pop() if kept else Workspace()
+WORKSPACES = Workspaces(Workspace)
 
 
 def give_back(work: Workspace) -> None:
-    """Keep a workspace for the next search of this thread."""
-    work.release_rows()
-    _kept.workspaces.append(work)
+    """Keep a workspace for the next search, unless its rows are very long."""
+    if len(work.arrays["keys"]) <= LARGEST_KEPT:
+        WORKSPACES.give_back(work)
 
 
-def find_rows(forest: Forest, placed: Placed, clearance: float = 0.0, row_mode: int = ALL) -> tuple[Rows, Counters]:
-    """Return the rows of pairs of trees: all, or one for each pair, or one in all (`ALL`, `FIRST`, `WORST`, `ANY`)."""
-    work = take_workspace()
+def find_rows(forest: Forest, pairs: TreePairs, clearance: float = 0.0, row_mode: int = ALL) -> tuple[Rows, Counters]:
+    """Return the rows of tree pairs: `ALL`, the `FIRST` or `WORST` of each, or `ANY`."""
+    work = WORKSPACES.take()
     work.start()
-    work.find(forest, placed, clearance, row_mode)
-    found = rows_in_order(work, len(placed.shape_a)), counters_of(work)
+    work.find(forest, pairs, clearance, row_mode)
+    found = rows_in_order(work, len(pairs.shape_a)), work.counters()
     give_back(work)
     return found
 
 
 def copied(found: Found) -> Found:
-    """Return rows that the next search does not overwrite."""
+    """Return copies that the next search does not overwrite."""
     keys, pair, distance = found
     return keys.copy(), pair.copy(), distance.copy()
 
 
 def rows_in_order(work: Workspace, pairs: int) -> Rows:
-    """Return what was found, sorted, as columns of its own."""
+    """Return the rows found, sorted, as new columns."""
     found = work.found()
     keys, _, distance = found
     if pairs == 1 and not distance.any():
-        keys.sort()  # vectorised in NumPy; an order would cost ten times as much
+        keys.sort()  # vectorised in NumPy; argsort costs ten times as much
     else:
         sort_long_runs(*found)
         sort_runs(*found)
@@ -187,8 +139,7 @@ def rows_in_order(work: Workspace, pairs: int) -> Rows:
 
 @kernel
 def copy_rows(
-    keys: NDArray[np.int64], pair: Ints, distance: Floats,
-    to_pair: Ints, face_a: Ints, face_b: Ints, kind: NDArray[np.uint8], to_distance: Floats,
+    keys: Longs, pair: Ints, distance: Floats, to_pair: Ints, face_a: Ints, face_b: Ints, kind: Bytes, to_distance: Floats,
 ) -> None:  # fmt: skip
     """Write rows of packed keys as columns."""
     for k in range(keys.shape[0]):
@@ -200,8 +151,8 @@ def copy_rows(
         to_distance[k] = distance[k]
 
 
-def sort_long_runs(keys: NDArray[np.int64], pair: Ints, distance: Floats) -> None:
-    """Sort the keys, and the distances with them, within each run of equal `pair` that is longer than `LONG_RUN`."""
+def sort_long_runs(keys: Longs, pair: Ints, distance: Floats) -> None:
+    """Sort keys and distances within each run of equal `pair` longer than `LONG_RUN`."""
     if len(keys) <= LONG_RUN:
         return
     begins = np.concatenate([[0], np.flatnonzero(pair[1:] != pair[:-1]) + 1, [len(pair)]])
@@ -212,8 +163,8 @@ def sort_long_runs(keys: NDArray[np.int64], pair: Ints, distance: Floats) -> Non
 
 
 @kernel
-def sort_runs(keys: NDArray[np.int64], pair: Ints, distance: Floats) -> None:
-    """Do the same for the other runs, mostly of some dozen rows."""
+def sort_runs(keys: Longs, pair: Ints, distance: Floats) -> None:
+    """Sort the other runs, mostly of some dozen rows."""
     begin = 0
     while begin < keys.shape[0]:
         end = begin + 1
@@ -222,9 +173,3 @@ def sort_runs(keys: NDArray[np.int64], pair: Ints, distance: Floats) -> None:
         if end - begin <= LONG_RUN:
             sort_with_values(keys, distance, begin, end)
         begin = end
-
-
-def counters_of(work: Workspace) -> Counters:
-    """Return how much work was done."""
-    node_tests, triangle_tests, distance_tests = work.tests()
-    return Counters(box_tests=LANES * LANES * node_tests, triangle_tests=triangle_tests, distance_tests=distance_tests)

@@ -1,12 +1,12 @@
-"""All touching pairs of faces of one body: its tree walked against itself, each pair of nodes once.
+"""All touching face pairs of one body: its tree walked against itself.
 
-One tree has one frame, so boxes are compared as they are, eight at a time, one side grown for the rounding of world vertices. In a
-closed mesh nearly all faces whose boxes meet are neighbours (300,000 of 303,000 pairs of a smooth mesh of 50,000 faces). They are
-sorted out in vectors before any exact test: the three welded numbers of each face stand in three rows of float32. Rounding keeps
-equal numbers equal; from 2^24 on, where it also makes different ones equal, what looks equal is compared again.
+One tree has one frame, so boxes are compared as they are, eight at a time, one side padded for the rounding of world vertices. In a
+closed mesh nearly all faces whose boxes meet are neighbours (300,000 of 303,000 pairs of a smooth mesh of 50,000 faces). Vector
+operations drop them before any exact test: the three welded numbers of each face stand in three rows of float32. Rounding keeps
+equal numbers equal; from 2^24 on it also makes different ones equal, so equal ones are compared again.
 
-The kernel stops and resumes as that of `pairs.py`; its stack holds pairs of nodes, a node with itself among them.
-Rows equal those of the brute force: faces a < b of the mesh, the exact test on world vertices, distances after the same boxes.
+The kernel stops and resumes like that of `pairs.py`; its stack holds node pairs, each once, including a node with itself.
+Rows equal those of brute force: faces a < b of the mesh, the exact test on world vertices, distances after the same boxes.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from jostle.geometry.rigid import cull_padding, transform_into
 from jostle.geometry.triangle import face_at
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vertex, triangles_touch
 from jostle.kernels.arrays import read_only_view
-from jostle.kernels.buffers import KEPT_BYTES, doubled
-from jostle.kernels.handles import AddressTable
+from jostle.kernels.buffers import KEPT_BYTES
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_int64
 from jostle.kernels.scratch import Workspaces
-from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_splat, lowest_bit, without_lowest_bit
+from jostle.kernels.simd import bit_count, f32x8_equal, f32x8_load, f32x8_splat, lowest_bit, without_lowest_bit
 from jostle.kernels.slices import run_in_slices
 from jostle.kernels.structs import Addresses, One, Record, Rows, Struct, borrowed, float32, float64, int32, int64, opener
-from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Points8, boxes_at, boxes_meet, lanes_at
+from jostle.kernels.work_arrays import WorkArrays
+from jostle.methods.wide_tree.lanes import POINT_ROWS, Boxes8, Points8, boxes_at, boxes_meet
 from jostle.methods.wide_tree.pair_work import MOST_NEW
 from jostle.methods.wide_tree.pairs import DONE, FULL_ROWS, FULL_STACK, OUT_OF_OPERATIONS
 from jostle.methods.wide_tree.relative_frame import REACH
@@ -40,13 +40,13 @@ from jostle.report.packing import ALL, FACE_BITS, KIND_BITS
 from jostle.report.report import Counters
 
 EXACT_IN_FLOAT32 = 1 << 24
-LARGEST_PADDING = 4.0  # all boxes are in -1 … 1: more changes nothing, but would turn the boxes of empty lanes into some
-FIRST_SLICE = 1 << 17  # operations: 5 ms of node pairs, or a quarter of a second of the slowest exact tests
+LARGEST_PADDING = 4.0  # all boxes are in -1 … 1; more would only make empty lanes meet
+FIRST_SLICE = 1 << 17  # operations: 5 ms of node pairs, or 0.25 s of the slowest exact tests
 FIRST_ROOM = 1 << 12  # rows, and stack entries
 
 
 class SelfProgress(Record):
-    """Where a walk stands, how much it has done, and what `set_up_itself` found out."""
+    """Progress of a walk, its counts, and what `set_up_self` found."""
 
     height: int64  # of the stack
     rows: int64
@@ -59,14 +59,14 @@ class SelfProgress(Record):
 
 
 class TwoNodes(Record):
-    """A pair of nodes on the stack."""
+    """A node pair on the stack."""
 
     node: int32
     other: int32
 
 
 class TwoFaces(Record):
-    """A pair of faces, by their places in the tree."""
+    """A pair of faces by their positions in the tree."""
 
     face: int32
     other: int32
@@ -76,8 +76,8 @@ class SelfWork(Struct):
     """The arrays of a walk."""
 
     progress: One[SelfProgress]
-    lanes: Rows[float32]  # the three columns of welded numbers in the tree's order, each of m + 8 or more
-    slots: Rows[int32]  # where in its parent's boxes each node has its own
+    lanes: Rows[float32]  # three columns of welded numbers in the tree's order, each of m + 8 or more
+    slots: Rows[int32]  # of each node's box within its parent's boxes
     stack: Rows[TwoNodes]
     face_pairs: Rows[TwoFaces]  # scratch
     keys: Rows[int64]
@@ -85,7 +85,7 @@ class SelfWork(Struct):
 
 
 class WorldFaces(NamedTuple):
-    """World vertices (n,3), faces (m,3) and the same with welded numbers, in the tree's order."""
+    """World vertices (n,3), faces (m,3) and welded faces (m,3), in the tree's order."""
 
     vertices: Floats
     faces: Ints
@@ -93,7 +93,7 @@ class WorldFaces(NamedTuple):
 
 
 class SelfQuery(NamedTuple):
-    """What is asked: adjacent faces too, a clearance, all rows or one."""
+    """The query: adjacent faces too, a clearance, all rows or one."""
 
     adjacent: bool
     clearance: float
@@ -104,11 +104,11 @@ open_self_work = opener(SelfWork)
 
 
 @kernel
-def set_up_itself(
+def set_up_self(
     trees: Addresses, vertices: Floats, welded_faces: Ints, pose: Floats, clearance: float,
     welded: Ints, world: Floats, addresses: Addresses,
 ) -> None:  # fmt: skip
-    """Begin a walk: `welded` (m,3) are the welded faces in the tree's order, `world` (n,3) the world vertices."""
+    """Begin a walk; write the `welded` faces (m,3) and the `world` vertices (n,3)."""
     tree, work = open_tree(trees, 0), open_self_work(addresses)
     _start(work)
     transform_into(pose, vertices, world)
@@ -124,29 +124,32 @@ def set_up_itself(
         for f in range(count, count + LANES):
             lanes[k * pitch + f] = -1.0
     for node in range(len(tree.first)):
-        for lane in range(tree.count[node]):  # of a leaf none: its count is negative
+        for lane in range(tree.count[node]):  # none for leaves: their count is negative
             work.slots[tree.first[node] + lane] = node * ROW + lane
     largest = max(abs(pose[0, 3]), abs(pose[1, 3]), abs(pose[2, 3])) + 1.7321 * REACH * tree.frame.farthest
-    # `cull_padding` is for two bodies under two poses, of which this is the simplest; doubled for the roundings about the centre.
+    # `cull_padding` is for two poses, here equal; doubled for the roundings about the centre.
     padding = (2.0 * cull_padding(largest, largest, tree.frame.farthest) + clearance * REACH) * tree.frame.scale
-    work.progress.padding = min(padding * (1.0 + 1e-6), LARGEST_PADDING)  # the factor makes the nearest float32 large enough
+    work.progress.padding = min(padding * (1.0 + 1e-6), LARGEST_PADDING)  # the factor covers rounding to float32
     work.progress.is_exact = int(is_exact)
 
 
 @kernel(forceinline=True)
 def _start(work: SelfWork) -> None:
-    """Put the root with itself on the stack; nothing is counted yet."""
+    """Put the root with itself on the stack, and reset the counts."""
     progress = work.progress
     progress.height = _push(work.stack, 0, 0, 0)
     progress.rows, progress.node_tests, progress.box_tests, progress.triangle_tests, progress.distance_tests = 0, 0, 0, 0, 0
 
 
 @kernel
-def touching_faces_of_itself(
+def self_touching_faces(
     trees: Addresses, vertices: Floats, faces: Ints, welded: Ints, adjacent: bool, clearance: float, row_mode: int,
     operations: int, addresses: Addresses,
 ) -> int:  # fmt: skip
-    """Resume a walk; returns why it stopped. One operation is a pair of nodes or an exact test."""
+    """Resume a walk; return why it stopped.
+
+    One operation is a node pair or an exact test.
+    """
     tree, work = open_tree(trees, 0), open_self_work(addresses)
     world, query = WorldFaces(borrowed(vertices), borrowed(faces), borrowed(welded)), SelfQuery(adjacent, clearance, row_mode)
     progress, stack = work.progress, work.stack
@@ -173,7 +176,10 @@ def touching_faces_of_itself(
 
 @kernel(forceinline=True)
 def _push_children(tree: TreeArrays, work: SelfWork, node: int, other: int, height: int) -> int:
-    """Put pairs of children of two nodes, not both leaves, on the stack; a leaf stays as it is. Returns the height."""
+    """Push pairs of children of two nodes, not both leaves; return the height.
+
+    A leaf stays as it is.
+    """
     stack, padding = work.stack, work.progress.padding
     first, first_other = as_int64(tree.first[node]), as_int64(tree.first[other])
     boxes, beside_leaf = boxes_at(tree.boxes, node * ROW), np.uint32(0)
@@ -203,7 +209,7 @@ def _push_children(tree: TreeArrays, work: SelfWork, node: int, other: int, heig
 
 @kernel(forceinline=True)
 def _push(stack: Rows[TwoNodes], height: int, node: int, other: int) -> int:
-    """Put a pair of nodes on the stack; returns the height."""
+    """Push a node pair; return the height."""
     top = stack[height]
     top.node, top.other = node, other
     return height + 1
@@ -211,9 +217,9 @@ def _push(stack: Rows[TwoNodes], height: int, node: int, other: int) -> int:
 
 @kernel(forceinline=True)
 def _find_face_pairs(tree: TreeArrays, work: SelfWork, node: int, other: int, no_neighbours: bool) -> int:
-    """Write the pairs of faces of two leaves, or of a leaf with itself, whose boxes meet to `face_pairs`; returns their number.
+    """Write the face pairs of two leaves whose boxes meet; return their number.
 
-    With `no_neighbours` faces with an equal number in their lanes are left out.
+    The leaves may be one. With `no_neighbours`, faces with an equal number in their lanes are left out.
     """
     padding = work.progress.padding
     first, first_other = as_int64(tree.first[node]), as_int64(tree.first[other])
@@ -241,7 +247,7 @@ def _find_face_pairs(tree: TreeArrays, work: SelfWork, node: int, other: int, no
 def _welded_numbers(work: SelfWork, first: int) -> Points8:
     """Return the welded numbers of the three corners of eight faces."""
     lanes, pitch = work.lanes, len(work.lanes) // 3
-    return Points8(lanes_at(lanes, first), lanes_at(lanes, pitch + first), lanes_at(lanes, 2 * pitch + first))
+    return Points8(f32x8_load(lanes, first), f32x8_load(lanes, pitch + first), f32x8_load(lanes, 2 * pitch + first))
 
 
 @kernel(forceinline=True)
@@ -253,7 +259,7 @@ def _welded_numbers_of_face(work: SelfWork, face: int) -> Points8:
 
 @kernel(forceinline=True)
 def _equal_numbers(a: Points8, b: Points8) -> np.uint32:
-    """Return the mask of the lanes in which any number of a equals any of b."""
+    """Return the mask of lanes in which any number of a equals any of b."""
     equal = f32x8_equal(a.x, b.x) | f32x8_equal(a.x, b.y) | f32x8_equal(a.x, b.z)
     equal |= f32x8_equal(a.y, b.x) | f32x8_equal(a.y, b.y) | f32x8_equal(a.y, b.z)
     return equal | f32x8_equal(a.z, b.x) | f32x8_equal(a.z, b.y) | f32x8_equal(a.z, b.z)
@@ -261,7 +267,7 @@ def _equal_numbers(a: Points8, b: Points8) -> np.uint32:
 
 @kernel(forceinline=True)
 def _candidates(tree: TreeArrays, work: SelfWork, node: int, other: int) -> np.uint32:
-    """Return the mask of those children of `other` that meet the box of all of `node`: two or three of eight, as a rule."""
+    """Return the mask of the children of `other`, two or three as a rule, near `node`."""
     if node == other:
         mask = np.uint32((1 << abs(as_int64(tree.count[other]))) - 1)
     else:
@@ -274,7 +280,7 @@ def _candidates(tree: TreeArrays, work: SelfWork, node: int, other: int) -> np.u
 def _grown_box(tree: TreeArrays, slot: int, padding: float) -> Boxes8:
     """Return the box at a slot in all lanes, grown by the padding.
 
-    Only one of two boxes is grown. Rounding is monotone: a bound minus the padding that is below another bound is so rounded, too.
+    Growing one of two boxes is enough. Rounding is monotone: a bound minus the padding that is below another bound stays below.
     """
     boxes, upper = tree.boxes, slot + POINT_ROWS
     x, y, z = boxes[slot] - padding, boxes[slot + LANES] - padding, boxes[slot + 2 * LANES] - padding
@@ -286,12 +292,12 @@ def _grown_box(tree: TreeArrays, slot: int, padding: float) -> Boxes8:
 
 @kernel(forceinline=True)
 def _compare_face_pairs(tree: TreeArrays, work: SelfWork, world: WorldFaces, query: SelfQuery, found: int) -> bool:
-    """Put pairs of faces to the exact test and write their rows; returns whether these are enough."""
+    """Test face pairs exactly and write their rows; return whether these are enough."""
     progress = work.progress
     for k in range(found):
         f, g = as_int64(work.face_pairs[k].face), as_int64(work.face_pairs[k].other)
         a, b = as_int64(tree.face_ids[f]), as_int64(tree.face_ids[g])
-        if a > b:  # the same order as in the brute force: distances are then equal to the last bit
+        if a > b:  # the order of brute force: distances are then equal to the bit
             a, b, f, g = b, a, g, f
         shared = (query.adjacent or progress.is_exact == 0) and share_a_vertex(world.welded, f, g)
         if shared and not query.adjacent:
@@ -309,7 +315,10 @@ def _compare_face_pairs(tree: TreeArrays, work: SelfWork, world: WorldFaces, que
 
 @kernel(forceinline=True)
 def _faces_meet(work: SelfWork, world: WorldFaces, f: int, g: int, shared: bool, clearance: float) -> tuple[int, float]:
-    """Return the kind of two faces, 0 if they are apart, and their distance if they are near; `shared` if they share a vertex."""
+    """Return the kind of two faces, 0 if apart, and their distance if near.
+
+    `shared`: they share a vertex.
+    """
     work.progress.triangle_tests += 1
     if shared:
         return adjacent_faces_touch(world.vertices, world.faces, world.welded, f, g), 0.0
@@ -322,76 +331,45 @@ def _faces_meet(work: SelfWork, world: WorldFaces, f: int, g: int, shared: bool,
     return kind, distance
 
 
-class _Room:
-    """The arrays of a walk, which grow and stay for the next one: making a table of them takes a tenth of a small walk."""
+class _Workspace(WorkArrays):
+    """The arrays of a walk, kept between calls: a table takes a tenth of a small walk."""
 
     def __init__(self) -> None:
-        progress = np.zeros(1, SelfProgress.dtype)
-        self.progress = SelfProgress(progress[0])
-        self.rows, self.distances = np.empty(FIRST_ROOM, np.int64), np.empty(FIRST_ROOM)
-        self._lanes, self._slots = np.empty(0, np.float32), np.empty(0, np.int32)
-        self._stack = np.empty((FIRST_ROOM, 2), np.int32)
-        self._hold(
-            SelfWork.table(
-                progress=progress,
-                lanes=self._lanes,
-                slots=self._slots,
-                stack=self._stack,
-                face_pairs=np.empty((MOST_NEW, 2), np.int32),
-                keys=self.rows,
-                distances=self.distances,
-            )
-        )
+        rows = {"keys": FIRST_ROOM, "distances": FIRST_ROOM}
+        super().__init__(SelfWork, lanes=0, slots=0, stack=FIRST_ROOM, face_pairs=MOST_NEW, **rows)
+        self.progress = SelfProgress(self.arrays["progress"][0])
 
-    def _hold(self, table: AddressTable) -> None:
-        self._table, self.addresses = table, table.table[0]
-
-    def hold_tree(self, tree: Tree) -> None:
-        """Have room for what is written of a tree."""
+    def make_room(self, tree: Tree) -> None:
+        """Grow the arrays whose lengths depend on the tree."""
         lanes, slots = 3 * (len(tree.faces) + LANES), len(tree.first)
-        if lanes > len(self._lanes) or slots > len(self._slots):
-            self._lanes, self._slots = np.empty(lanes, np.float32), np.empty(slots, np.int32)
-            self._hold(self._table.with_arrays(0, SelfWork.places(lanes=self._lanes, slots=self._slots)))
-
-    def double_stack(self) -> None:
-        """Make the stack longer, keeping what it holds."""
-        self._stack = doubled(self._stack)
-        self._hold(self._table.with_arrays(0, SelfWork.places(stack=self._stack)))
-
-    def double_rows(self) -> None:
-        """Make the outputs longer, keeping what they hold."""
-        self.rows, self.distances = doubled(self.rows), doubled(self.distances)
-        self._hold(self._table.with_arrays(0, SelfWork.places(keys=self.rows, distances=self.distances)))
-
-    def is_large(self) -> bool:
-        """Whether it is too much memory to keep."""
-        return self._lanes.nbytes + self._slots.nbytes + self._stack.nbytes + self.rows.nbytes + self.distances.nbytes > KEPT_BYTES
+        if lanes > len(self.arrays["lanes"]) or slots > len(self.arrays["slots"]):
+            self.replace(lanes=np.empty(lanes, np.float32), slots=np.empty(slots, np.int32))
 
 
-_rooms = Workspaces(_Room)
+_workspaces = Workspaces(_Workspace)
 
 
 class _Walk:
     """A walk that can be resumed."""
 
-    def __init__(self, room: _Room, tree: Tree, trees: Addresses, welded_faces: Ints, pose: Floats, query: SelfQuery) -> None:
-        room.hold_tree(tree)
-        self._room, self._trees, self._query, self.progress = room, trees, query, room.progress
+    def __init__(self, work: _Workspace, tree: Tree, trees: Addresses, welded_faces: Ints, pose: Floats, query: SelfQuery) -> None:
+        work.make_room(tree)
+        self._work, self._trees, self._query, self.progress = work, trees, query, work.progress
         welded, world = np.empty_like(welded_faces), np.empty_like(tree.vertices)
         vertices, welded_faces, pose = read_only_view(tree.vertices), read_only_view(welded_faces), read_only_view(pose)
-        set_up_itself(trees, vertices, welded_faces, pose, query.clearance, welded, world, room.addresses)
+        set_up_self(trees, vertices, welded_faces, pose, query.clearance, welded, world, work.addresses)
         self._world = WorldFaces(read_only_view(world), read_only_view(tree.faces), read_only_view(welded))
 
     def resume(self, operations: int) -> tuple[bool, int]:
-        """Do about so many operations; return whether all is done, and how many they were."""
+        """Do about so many operations; return whether it is done, and how many were used."""
         before = self._used()
         while True:
             left = operations - (self._used() - before)
-            why = touching_faces_of_itself(self._trees, *self._world, *self._query, left, self._room.addresses)
+            why = self_touching_faces(self._trees, *self._world, *self._query, left, self._work.addresses)
             if why == FULL_ROWS:
-                self._room.double_rows()
+                self._work.double("keys", "distances")
             elif why == FULL_STACK:
-                self._room.double_stack()
+                self._work.double("stack")
             else:
                 return why == DONE, self._used() - before
 
@@ -399,28 +377,28 @@ class _Walk:
         return int(self.progress.node_tests + self.progress.triangle_tests)
 
     def found(self) -> tuple[NDArray[np.int64], Floats]:
-        """Return the rows and distances so far: views."""
+        """Return the rows and distances so far, as views."""
         count = int(self.progress.rows)
-        return self._room.rows[:count], self._room.distances[:count]
+        return self._work.arrays["keys"][:count], self._work.arrays["distances"][:count]
 
 
-def find_rows_of_itself(
+def find_self_rows(
     tree: Tree, trees: Addresses, welded_faces: Ints, pose: Floats, adjacent: bool, clearance: float, row_mode: int = ALL
 ) -> tuple[NDArray[np.int64], Floats, Counters]:
-    """Return the pairs of faces of one body that touch, or are nearer than a clearance.
+    """Return the face pairs of one body that touch or are within a clearance.
 
     Parameters
     ----------
     tree : Tree
-        Of the body as it is now.
+        Of the current vertices.
     trees : (1, …) int64
-        The addresses of this tree, in a `Forest` that the caller holds.
+        Its addresses, in a `Forest` that the caller holds.
     welded_faces : (m, 3) int32
         Faces with welded vertex numbers, in the mesh's order. Faces that share one are adjacent.
     pose : (4, 4) float64
         Body to world.
     adjacent : bool
-        Also report adjacent faces that touch beyond what they share. Clearance is no question for them.
+        Also report adjacent faces that touch beyond what they share; clearance does not apply to them.
     clearance : float
         Length in the user's units; 0 for touching pairs only.
     row_mode : int
@@ -434,13 +412,13 @@ def find_rows_of_itself(
         0 for faces that touch.
     counters : Counters
     """
-    room = _rooms.take()
-    walk = _Walk(room, tree, trees, welded_faces, pose, SelfQuery(adjacent, clearance, row_mode))
+    work = _workspaces.take()
+    walk = _Walk(work, tree, trees, welded_faces, pose, SelfQuery(adjacent, clearance, row_mode))
     run_in_slices(_Walk.resume, walk, FIRST_SLICE)
     rows, distances = walk.found()
     order = np.argsort(rows)
     rows, distances = rows[order], distances[order]
     tests = {name: int(getattr(walk.progress, name)) for name in ("box_tests", "triangle_tests", "distance_tests")}
-    if not room.is_large():
-        _rooms.give_back(room)
+    if sum(array.nbytes for array in work.arrays.values()) <= KEPT_BYTES:
+        _workspaces.give_back(work)
     return rows, distances, Counters(**tests)

@@ -1,13 +1,12 @@
 """The tree: two small arrays per node, eight boxes in each node.
 
-A node holds the boxes of up to eight children as 48 float32: six rows (lower x, y, z, upper x, y, z) of eight lanes, so
-that one vector instruction works on all eight. The children of a node stand one after the other: of an inner node `count`
-nodes from `first` on, of a leaf (`count` negative) -count faces from `first` on, in the tree's order of faces. Children
-have higher numbers than their parent, so that one pass backwards refits the tree. Lanes that are not used hold an empty
-box.
+A node holds the boxes of up to eight children as 48 float32: six rows (lower x, y, z, upper x, y, z) of eight lanes, so that one
+vector instruction works on all eight. The children of a node are consecutive: of an inner node `count` nodes from `first` on, of
+a leaf (`count` negative) -count faces from `first` on, in the tree's order of faces. Children have higher numbers than their
+parent, so one pass backwards refits the tree. Unused lanes hold an empty box.
 
-Boxes are in the *frame* of the tree: (v - centre) * scale, with scale a power of two such that all coordinates are in -1 …
-1. So float32 keeps 24 bits of the mesh whatever its place and size. They are rounded outward.
+Boxes are in the *frame* of the tree: (v - centre) * scale, with scale a power of two such that all coordinates are in -1 … 1. So
+float32 keeps 24 bits of the mesh at any position and size. They are rounded outward.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ open_tree, frame_in = row_opener(TreeArrays), record_viewer(TreeFrame)
 
 
 class Forest:
-    """The trees of a detector by number, as kernels want them: an address table of `TreeArrays`."""
+    """The trees of a detector by number, for kernels: a table of `TreeArrays`."""
 
     def __init__(self, trees: list[Tree]) -> None:
         self._hold(AddressTable([_arrays(tree) for tree in trees]))
@@ -96,19 +95,19 @@ class Forest:
         return self.addresses[number : number + 1]
 
     def with_trees(self, trees: Mapping[int, Tree]) -> Forest:
-        """Return a forest with other trees in the places of some; this one stays as it is."""
+        """Return a forest with some trees replaced; this one is unchanged."""
         made = Forest.__new__(Forest)
         made._hold(self._table.with_rows({number: _arrays(tree) for number, tree in trees.items()}))
         return made
 
 
 def _arrays(tree: Tree) -> list[NDArray[Any]]:
-    """Return the arrays in the order of `TreeArrays`, whose own checks would take 20 µs more, in each frame of a deforming body."""
+    """Return the arrays in `TreeArrays`' order; its own checks cost 20 µs per frame."""
     return [*tree[:-1], tree.frame.view(TreeFrame.dtype)]
 
 
 def validate(tree: Tree) -> None:
-    """Raise AssertionError unless the tree is whole: every face once, every box around what is below it. For tests."""
+    """Raise AssertionError unless the tree is whole. For tests."""
     boxes = tree.boxes.reshape(-1, 6, LANES).astype(np.float64)
     centre, scale = tree.frame[:3], tree.frame[3]
     corners = (tree.vertices[tree.faces] - centre) * scale

@@ -9,10 +9,10 @@ import jostle
 from jostle.geometry.pose import translation
 from jostle.kernels import pool
 from jostle.kernels.arrays import read_only_view
-from jostle.methods.wide_tree import parallel as on_threads
+from jostle.methods.wide_tree import parallel
 from jostle.methods.wide_tree.build import build_tree
-from jostle.methods.wide_tree.parallel import find_rows_on_threads
-from jostle.methods.wide_tree.search import Placed, find_rows
+from jostle.methods.wide_tree.parallel import find_rows_parallel
+from jostle.methods.wide_tree.search import TreePairs, find_rows
 from jostle.methods.wide_tree.tree import Forest
 from jostle.report.packing import ALL, FIRST, WORST
 from jostle.shapes import build
@@ -28,7 +28,7 @@ def scene(seed: int, count: int = 5):
     poses[1] = poses[0]  # a pair that differs from the next in nothing but the pose of the other
     a, b = (index.astype(np.int32) for index in np.triu_indices(count, 1))
     forest = Forest([build_tree(mesh, "morton") for mesh in chosen])
-    return chosen, poses, forest, Placed(a, b, a, b, read_only_view(poses))
+    return chosen, poses, forest, TreePairs(a, b, a, b, read_only_view(poses))
 
 
 def rows_of_brute_force(meshes, poses):
@@ -50,11 +50,11 @@ def assert_equal_to_brute_force(rows, placed, contacts):
 @pytest.mark.parametrize("processors", [1, 2, 4])
 @pytest.mark.parametrize("soon", [1, 500, 10**6])
 def test_pairs_that_are_split_have_the_rows_of_the_brute_force(monkeypatch, processors, soon):
-    monkeypatch.setattr(on_threads, "SOON", soon)
+    monkeypatch.setattr(parallel, "SOON", soon)
     monkeypatch.setattr(pool, "usable_processors", lambda: processors)
     for seed in range(2):
         meshes, poses, forest, placed = scene(seed)
-        rows, counters = find_rows_on_threads(forest, placed, 0.0, ALL, processors + 1)
+        rows, counters = find_rows_parallel(forest, placed, 0.0, ALL, processors + 1)
         assert_equal_to_brute_force(rows, placed, rows_of_brute_force(meshes, poses))
         whole, expected = find_rows(forest, placed, 0.0, ALL)
         assert counters == expected
@@ -62,11 +62,11 @@ def test_pairs_that_are_split_have_the_rows_of_the_brute_force(monkeypatch, proc
 
 
 def test_split_pairs_keep_their_distances(monkeypatch):
-    monkeypatch.setattr(on_threads, "SOON", 300)
+    monkeypatch.setattr(parallel, "SOON", 300)
     _, _, forest, placed = scene(3)
     for clearance in (0.02, 0.1):
         whole, expected = find_rows(forest, placed, clearance, ALL)
-        rows, counters = find_rows_on_threads(forest, placed, clearance, ALL, 2)
+        rows, counters = find_rows_parallel(forest, placed, clearance, ALL, 2)
         assert (whole.distance > 0.0).any()
         for one, other in zip(whole, rows, strict=True):
             assert np.array_equal(one, other)
@@ -76,8 +76,8 @@ def test_split_pairs_keep_their_distances(monkeypatch):
 @pytest.mark.parametrize("workers", [2, None])
 def test_many_pairs_in_portions_have_the_rows_of_the_brute_force(workers):
     meshes, poses, forest, placed = scene(5, count=24)  # 276 pairs
-    assert len(placed.shape_a) >= 2 * on_threads.CHUNK
-    rows, _ = find_rows_on_threads(forest, placed, 0.0, ALL, workers)
+    assert len(placed.shape_a) >= 2 * parallel.CHUNK
+    rows, _ = find_rows_parallel(forest, placed, 0.0, ALL, workers)
     assert_equal_to_brute_force(rows, placed, rows_of_brute_force(meshes, poses))
 
 
@@ -95,7 +95,7 @@ def test_the_worst_and_the_first_row_of_each_pair():
     assert set(whole.pairs.kind.tolist()) == {jostle.Kind.TOUCHING, jostle.Kind.CROSSING}
     a, b = (index.astype(np.int32) for index in np.triu_indices(len(meshes), 1))
     forest = Forest([build_tree(mesh, "morton") for mesh in meshes])
-    placed = Placed(a, b, a, b, read_only_view(poses))
+    placed = TreePairs(a, b, a, b, read_only_view(poses))
     contacts = whole.contacts
     known = set(zip(contacts.body_a, contacts.body_b, contacts.face_a, contacts.face_b, contacts.kind, strict=True))
     for row_mode in (WORST, FIRST):

@@ -10,9 +10,9 @@ import pytest
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.geometry.rigid import transform_points
 from jostle.methods.brute_force.all_faces import find_face_rows
-from jostle.methods.wide_tree import self_collision as itself
+from jostle.methods.wide_tree import self_collision
 from jostle.methods.wide_tree.build import build_tree
-from jostle.methods.wide_tree.self_collision import find_rows_of_itself
+from jostle.methods.wide_tree.self_collision import find_self_rows
 from jostle.methods.wide_tree.tree import Forest
 from jostle.report.packing import ALL, FACE_BITS, FIRST, KIND_BITS
 from jostle.shapes.build import blob
@@ -35,9 +35,9 @@ def random_pose(seed: int, offset: float) -> np.ndarray:
     return pose
 
 
-def rows_of_itself(tree, *question):
+def self_rows(tree, *question):
     forest = Forest([tree])
-    return find_rows_of_itself(tree, forest.alone(0), *question)
+    return find_self_rows(tree, forest.alone(0), *question)
 
 
 def rows_by_brute_force(mesh: Mesh, pose, adjacent, clearance, welded_faces=None):
@@ -55,7 +55,7 @@ def packed(face_a, face_b, kind):
 def assert_same_rows(mesh: Mesh, pose=NO_POSE, adjacent=False, clearance=0.0, welded_faces=None) -> np.ndarray:
     """Compare with the brute force and return the rows."""
     welded = mesh.welded_faces if welded_faces is None else welded_faces
-    rows, distances, _ = rows_of_itself(build_tree(mesh), welded, pose, adjacent, clearance)
+    rows, distances, _ = self_rows(build_tree(mesh), welded, pose, adjacent, clearance)
     expected_rows, expected_distances = rows_by_brute_force(mesh, pose, adjacent, clearance, welded_faces)
     assert rows.dtype == np.int64
     np.testing.assert_array_equal(rows, expected_rows)
@@ -103,12 +103,12 @@ def test_few_faces(faces, adjacent, clearance):
 def test_two_faces_through_each_other():
     corners = [[-1, -1, 0], [1, -1, 0], [0, 1, 0], [0, 0, -1], [0, 0.5, 1], [0, -0.5, 1], [3, 0, 0.0], [4, 0, 0], [3, 1, 0]]
     mesh = Mesh(corners, [[6, 7, 8], [3, 4, 5], [0, 1, 2]])
-    rows, distances, counters = rows_of_itself(build_tree(mesh), mesh.welded_faces, NO_POSE, False, 0.0)
+    rows, distances, counters = self_rows(build_tree(mesh), mesh.welded_faces, NO_POSE, False, 0.0)
     assert rows.tolist() == packed([1], [2], [CROSSING]).tolist()
     assert distances.tolist() == [0.0]
     assert counters.triangle_tests == 1
     # The first is nearest to the second at its origin, 3 away, and to the third at its corner (1, -1, 0), 2 away in x and 1 in y.
-    rows, distances, _ = rows_of_itself(build_tree(mesh), mesh.welded_faces, NO_POSE, False, 3.5)
+    rows, distances, _ = self_rows(build_tree(mesh), mesh.welded_faces, NO_POSE, False, 3.5)
     assert rows.tolist() == packed([0, 0, 1], [1, 2, 2], [NEAR, NEAR, CROSSING]).tolist()
     assert distances.tolist() == [3.0, math.sqrt(5.0), 0.0]
 
@@ -147,12 +147,12 @@ def test_all_faces_identical():
     corners, count = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.3]]), 70
     mesh = Mesh(np.tile(corners, (count, 1)), np.arange(3 * count).reshape(-1, 3))
     tree = build_tree(mesh)
-    assert len(rows_of_itself(tree, mesh.welded_faces, NO_POSE, False, 0.0)[0]) == 0
+    assert len(self_rows(tree, mesh.welded_faces, NO_POSE, False, 0.0)[0]) == 0
     a, b = np.triu_indices(count, 1)
     every = packed(a, b, np.full(len(a), TOUCHING)).tolist()
-    assert rows_of_itself(tree, mesh.welded_faces, NO_POSE, True, 0.0)[0].tolist() == every
+    assert self_rows(tree, mesh.welded_faces, NO_POSE, True, 0.0)[0].tolist() == every
     # Faces that lie on each other and share nothing, as far as the welding says.
-    assert rows_of_itself(tree, mesh.faces, random_pose(1, 1e3), False, 0.0)[0].tolist() == every
+    assert self_rows(tree, mesh.faces, random_pose(1, 1e3), False, 0.0)[0].tolist() == every
 
 
 @pytest.mark.parametrize("adjacent", [False, True])
@@ -205,7 +205,7 @@ def test_more_vertices_than_float32_can_tell_apart(adjacent):
 def test_two_hundred_thousand_pairs_come_back_whole():
     count = 450
     mesh = grid_of_slivers(count)
-    rows, _, _ = rows_of_itself(build_tree(mesh), mesh.welded_faces, NO_POSE, False, 0.0)
+    rows, _, _ = self_rows(build_tree(mesh), mesh.welded_faces, NO_POSE, False, 0.0)
     a, b = np.divmod(np.arange(count * count), count)
     np.testing.assert_array_equal(rows, packed(a, b + count, np.full(len(a), CROSSING)))
 
@@ -213,11 +213,11 @@ def test_two_hundred_thousand_pairs_come_back_whole():
 def test_rows_do_not_depend_on_room_or_slices(monkeypatch):
     mesh = soup(400, 6, 0.5)
     tree = build_tree(mesh)
-    forest, query = Forest([tree]), itself.SelfQuery(True, 0.05, ALL)
-    whole = rows_of_itself(tree, mesh.welded_faces, NO_POSE, True, 0.05)
-    for room, operations in ((itself.MOST_NEW, 1), (1, 7), (100, 1000), (1 << 20, 1 << 40)):
-        monkeypatch.setattr(itself, "FIRST_ROOM", room)
-        walk = itself._Walk(itself._Room(), tree, forest.alone(0), mesh.welded_faces, NO_POSE, query)
+    forest, query = Forest([tree]), self_collision.SelfQuery(True, 0.05, ALL)
+    whole = self_rows(tree, mesh.welded_faces, NO_POSE, True, 0.05)
+    for room, operations in ((self_collision.MOST_NEW, 1), (1, 7), (100, 1000), (1 << 20, 1 << 40)):
+        monkeypatch.setattr(self_collision, "FIRST_ROOM", room)
+        walk = self_collision._Walk(self_collision._Workspace(), tree, forest.alone(0), mesh.welded_faces, NO_POSE, query)
         steps, used, done = 0, 0, False
         while not done:
             done, did = walk.resume(operations)
@@ -235,18 +235,18 @@ def test_rows_do_not_depend_on_room_or_slices(monkeypatch):
 def test_one_row_is_enough():
     mesh = soup(30, 8, 0.5)
     tree = build_tree(mesh)
-    every, _, all_counters = rows_of_itself(tree, mesh.welded_faces, NO_POSE, False, 0.0)
-    one, distances, counters = rows_of_itself(tree, mesh.welded_faces, NO_POSE, False, 0.0, FIRST)
+    every, _, all_counters = self_rows(tree, mesh.welded_faces, NO_POSE, False, 0.0)
+    one, distances, counters = self_rows(tree, mesh.welded_faces, NO_POSE, False, 0.0, FIRST)
     assert len(one) == len(distances) == 1
     assert one[0] in every
     assert counters.triangle_tests < all_counters.triangle_tests
     lonely = Mesh(mesh.vertices[:3], [[0, 1, 2]])
-    assert len(rows_of_itself(build_tree(lonely), lonely.welded_faces, NO_POSE, False, 0.0, FIRST)[0]) == 0
+    assert len(self_rows(build_tree(lonely), lonely.welded_faces, NO_POSE, False, 0.0, FIRST)[0]) == 0
 
 
 def test_neighbours_are_sorted_out_before_the_exact_test():
     mesh = blob(5000, 3)
-    rows, _, counters = rows_of_itself(build_tree(mesh), mesh.welded_faces, NO_POSE, False, 0.0)
+    rows, _, counters = self_rows(build_tree(mesh), mesh.welded_faces, NO_POSE, False, 0.0)
     assert len(rows) == 0
     assert counters.triangle_tests < 1000  # of some 30,000 pairs whose boxes meet
     assert counters.box_tests < 5000 * 100

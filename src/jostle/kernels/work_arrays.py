@@ -1,0 +1,51 @@
+"""The arrays of a struct by name: made of their lengths, and replaced by longer ones when a kernel runs out of room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.kernels.buffers import doubled
+from jostle.kernels.handles import AddressTable
+from jostle.kernels.structs import Addresses, Struct
+
+
+def made_arrays(struct: type[Struct], **given: NDArray[Any] | int) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a struct: those given, and zeros where a length is given; single records need neither."""
+    elements = {field.name: field.dtype for field in struct.layout}
+    ones = {field.name: 1 for field in struct.layout if not field.is_array}
+    return {name: np.zeros(value, elements[name]) if isinstance(value, int) else value for name, value in {**ones, **given}.items()}
+
+
+class WorkArrays:
+    """The arrays of a struct, as Python reads them, and their addresses, as kernels take them.
+
+    Parameters
+    ----------
+    struct : type
+    **given : array or int
+        As for `made_arrays`.
+    """
+
+    arrays: dict[str, NDArray[Any]]
+    addresses: Addresses
+    _table: AddressTable
+
+    def __init__(self, struct: type[Struct], **given: NDArray[Any] | int) -> None:
+        self._struct = struct
+        self._set(struct.table(**made_arrays(struct, **given)))
+
+    def _set(self, table: AddressTable) -> None:
+        arrays = {field.name: table.array(0, place) for place, field in enumerate(self._struct.layout)}
+        # One call, so that an interrupt cannot separate the addresses from the arrays.
+        self.__dict__.update(_table=table, addresses=table.table[0], arrays=arrays)
+
+    def replace(self, **arrays: NDArray[Any]) -> None:
+        """Put other arrays in the place of some."""
+        self._set(self._table.with_arrays(0, self._struct.places(**arrays)))
+
+    def double(self, *names: str) -> None:
+        """Double the length of some arrays, keeping their contents."""
+        self.replace(**{name: doubled(self.arrays[name]) for name in names})
