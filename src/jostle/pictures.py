@@ -1,7 +1,7 @@
-"""Pictures of a world: touching faces in red, near ones in amber, and the method's overlay.
+"""Pictures of a world: touching faces red, near ones amber, and an overlay.
 
-Where a method tells faces, those are red; where it tells points, the points are; where it only tells which bodies meet, these
-are tinted. So a picture says no more than the method does. The drawing itself is in `jostle.render`.
+Faces that a method reports are red; if it reports only points, these are; if it reports only bodies, these are tinted. So a picture
+shows no more than the method found. `jostle.render` draws it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from jostle.render.picture import draw
 from jostle.render.shade import PALETTE, TOUCHING
 from jostle.render.sketch import Sketch, dots, lines
 from jostle.report.report import Kind, Report
-from jostle.shapes.mesh import Mesh
 from jostle.world.world import World
 
 CONTACT = (186, 12, 36)
-TINT = 0.6  # of red, for a body of which is only known that it touches
-MOST_VERTICES = 2_000_000  # framed one by one; of more of them the corners of their boxes
+TINT = 0.6  # of red, for a touching body without reported faces or points
+MOST_VERTICES = 2_000_000  # framed one by one; beyond, the corners of their boxes
 
 
 @dataclass(frozen=True)
@@ -40,23 +39,23 @@ class Look:
     width, height : int
         Pixels.
     towards : (3,), optional
-        Where the camera looks; by default ahead, to the left and down.
+        Viewing direction; by default ahead, to the left and down.
     zoom : float
-        How many times larger than all of it; above 1 the contacts come to the middle, unless `middle` is given.
+        Magnification; above 1 the picture centres on contacts, unless `middle` is given.
     middle : (3,), optional
-        A point of the world for the middle of the picture.
+        World point at the centre of the picture.
     see_through : {"nothing", "marked", "bodies"}
-        Whether bodies hide what is behind them, all but the red faces, or hide nothing.
+        What shows through bodies: nothing, red faces, or everything.
     edges : {"mesh", "outline", "none"}
-        Which lines are drawn on bodies.
+        Lines drawn on bodies.
     fill : float, optional
-        How much boxes, spheres and discs of the overlay cover, 0 … 1.
+        Opacity of the overlay's boxes, spheres and discs, 0 … 1.
     contacts : bool
-        Whether contact points and normals are drawn where faces are told.
+        Draw contact points and normals, also where faces are reported.
     ground : bool
-        Whether there is a soft shadow beneath the bodies.
+        Draw a soft shadow beneath the bodies.
     samples : int
-        Per pixel, each way.
+        Per pixel, in each direction.
     """
 
     width: int = 960
@@ -75,7 +74,7 @@ class Look:
         if not 0.01 <= self.zoom <= 1000.0:
             raise InputError(f"zoom is {self.zoom}; it must be 0.01 … 1000")
         if self.fill is not None and not 0.0 <= self.fill <= 1.0:
-            raise InputError(f"fill is {self.fill}; it must be 0 (lines only) … 1 (nothing shines through)")
+            raise InputError(f"fill is {self.fill}; it must be 0 (lines only) … 1 (opaque)")
         if self.middle is not None:
             cast.as_points([self.middle], "picture", "middle")
 
@@ -89,9 +88,9 @@ def picture_of(
     title: str = "",
     caption: str = "",
 ) -> Bytes:
-    """Return (h, w, 3) uint8: the bodies of a world as they are now, with what a report says of them.
+    """Return a picture (h, w, 3) uint8 of a world as it is now, marked after a report.
 
-    By default the camera shows all bodies (`camera_of`). Images of the overlay are set beside the picture, which is wider then.
+    By default the camera shows all bodies (`camera_of`). Images of the overlay are placed beside the picture, which makes it wider.
     """
     look = Look() if look is None else look
     bodies = world.bodies
@@ -103,7 +102,7 @@ def picture_of(
             np.union1d(some, overlay.faces.get(body.id, [])).astype(np.int64) for some, body in zip(marked, bodies, strict=True)
         ]
     pixels = draw(
-        [_mesh_now(body.mesh, body.vertices if body.deformable else None) for body in bodies],
+        [body.mesh.with_vertices(body.vertices) if body.deformable else body.mesh for body in bodies],
         world.poses,
         [report.faces_of(body, near=False) for body in bodies],
         marked,
@@ -123,7 +122,7 @@ def picture_of(
 
 
 def camera_of(points: Floats, look: Look, contacts: Floats, more: Floats | None = None) -> Camera:
-    """Return the camera of a look that shows all points, and of `more` what is not far beyond them."""
+    """Return the camera that shows all points, and those of `more` not far beyond."""
     if len(points) == 0:
         points = np.zeros((1, 3))
     if more is not None and len(more):
@@ -140,7 +139,7 @@ def camera_of(points: Floats, look: Look, contacts: Floats, more: Floats | None 
 
 
 def placed_points(world: World) -> Floats:
-    """Return the vertices of all bodies in the world, or the corners of their boxes where they are too many."""
+    """Return the vertices of all bodies in the world, or box corners if too many."""
     parts = [np.empty((0, 3))]
     many = sum(len(body.mesh.vertices) for body in world) > MOST_VERTICES
     for body in world:
@@ -158,30 +157,26 @@ def contact_points(report: Report) -> Floats:
 
 
 def overlay_points(overlay: Overlay) -> Floats:
-    """Return points that show how far an overlay reaches."""
+    """Return points that bound an overlay."""
     balls = [overlay.spheres, overlay.discs[:, [0, 1, 2, 6]]]
-    ends = [each[:, :3] + each[:, 3:] * way for each in balls for way in np.concatenate([np.eye(3), -np.eye(3)])]
+    ends = [each[:, :3] + each[:, 3:] * axis for each in balls for axis in np.concatenate([np.eye(3), -np.eye(3)])]
     return np.concatenate([overlay.boxes.reshape(-1, 3), overlay.segments.reshape(-1, 3), overlay.points, *ends])
 
 
-def _mesh_now(mesh: Mesh, vertices: Floats | None) -> Mesh:
-    return mesh if vertices is None else mesh.with_vertices(vertices)
-
-
 def _colours(world: World, report: Report) -> ArrayLike:
-    """Return (n, 3) the colours of bodies; those of which only is known that they touch are tinted."""
+    """Return colours (n, 3) of bodies; touching ones without contact rows are tinted."""
     colours = np.array([PALETTE[k % len(PALETTE)] for k in range(len(world))], np.float64).reshape(-1, 3)
-    told = {(int(a), int(b)) for a, b in zip(report.contacts.body_a, report.contacts.body_b, strict=True)}
+    with_rows = set(zip(report.contacts.body_a.tolist(), report.contacts.body_b.tolist(), strict=True))
     row_of = {body.id: row for row, body in enumerate(world)}
     for a, b, kind in zip(report.pairs.body_a.tolist(), report.pairs.body_b.tolist(), report.pairs.kind.tolist(), strict=True):
-        if kind > Kind.NEAR and (a, b) not in told:
+        if kind > Kind.NEAR and (a, b) not in with_rows:
             for number in (a, b):
                 colours[row_of[number]] = (1.0 - TINT) * colours[row_of[number]] + TINT * np.array(TOUCHING)
     return colours
 
 
 def _marks(report: Report, with_normals: bool) -> Callable[[Camera], Sketch] | None:
-    """Return what draws the contacts: points where a method tells no faces, points and normals where they are asked for."""
+    """Return a function that draws points without faces, or all with normals."""
     contacts = report.contacts
     if len(contacts) == 0:
         return None
@@ -199,7 +194,7 @@ def _marks(report: Report, with_normals: bool) -> Callable[[Camera], Sketch] | N
     def drawn(camera: Camera) -> Sketch:
         parts = [dots(points[known], camera, CONTACT, radius=3.0, faint=3.0)]
         if with_normals:
-            # As long as 40 pixels of 720 rows, wherever the contact is.
+            # 40 of 720 pixel rows long, at any distance.
             away = camera.view(points[arrow])[:, 2:] if camera.perspective else 1.0
             length = 40.0 * camera.height / 720.0 / camera.scale * away
             parts.append(
@@ -211,7 +206,7 @@ def _marks(report: Report, with_normals: bool) -> Callable[[Camera], Sketch] | N
 
 
 def summary_of(world: World, report: Report, names: Sequence[str] = ()) -> str:
-    """Return a line for people: bodies, what touches, and whatever else is to be said."""
+    """Return a line of text: names, number of bodies, touching and near pairs."""
     touching = int((report.pairs.kind > Kind.NEAR).sum())
     near = len(report.pairs) - touching
     count = f"{len(world)} bodies" if len(world) != 1 else "1 body"

@@ -48,7 +48,7 @@ def test_a_port_in_use_is_one_sentence_and_exit_status_2():
         command = [sys.executable, "-c", "from jostle.cli import main; main()", "view", "two_spheres", "--port", str(port)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
-    assert done.stderr == f"jostle: --port {port}: the port is in use; choose another with --port, or --port 0 for any\n"
+    assert done.stderr == f"jostle: --port {port}: the port is in use; choose another, or 0 for any free one\n"
 
 
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch):
