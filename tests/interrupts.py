@@ -372,7 +372,7 @@ class Sessions:
         """Put both to the same places: how far a round came that was cut short is not the same for both."""
         for session in (self.world, self.reference):
             session.round()  # what the interrupted round has left
-            session._loop.taken()  # goals that are not reached yet
+            session._loop.take_requests()  # goals that are not reached yet
             session.change(clearance=0.0)
             session.put_back()
             session.round()
@@ -380,8 +380,8 @@ class Sessions:
         found = [session._detect({}).found for session in (self.world, self.reference)]
         if self.world.fit is None:
             assert found[0].pairs == found[1].pairs, "pairs differ"
-        self.world._loop.taken()
-        self.reference._loop.taken()
+        self.world._loop.take_requests()
+        self.reference._loop.take_requests()
 
 
 class Pairs:

@@ -92,13 +92,12 @@ def test_the_laboratory_takes_it(module, tmp_path):
 
 
 def test_the_viewer_shows_it(module):
-    from jostle.viewer.overlay_names import names_for
     from jostle.viewer.session import Session
-    from jostle.viewer.settings import NOTHING, Settings
+    from jostle.viewer.settings import NOTHING, Settings, overlay_names
     from jostle.viewer.subject import subject_of_world
 
     session = Session(subject_of_world(fill(jostle.World(NAME)), "balls"), Settings(method=NAME, overlay="boxes of faces"))
-    assert names_for(session.world.method) == [NOTHING, "boxes of faces"]
+    assert overlay_names(session.world.method) == [NOTHING, "boxes of faces"]
     session.round()
     assert session.settings.method == NAME
     boxes = session.world.overlay("").boxes

@@ -1,15 +1,14 @@
-"""Haptics: contact forces and torques, and the coupling to a device.
+"""Haptic forces: force and torque of contacts, and the coupling to a device.
 
     wrench = jostle.haptics.force(report, probe, stiffness=0.5)
 
-Penalty forces after McNeely, Puterbaugh and Troy 1999: each contact pushes along its normal, in proportion to its depth. They sum
-over points and divide by their number beyond ten. Here the pressure is stiffness · depth, that of an elastic layer, over the
-surface that each contact represents, projected along its normal (`Details.area`): against a flat side the force is stiffness ·
-volume of the overlap at any resolution, and walls parallel to the push add nothing. Damping is Hunt and Crossley's (1975): it grows
-with depth from 0, so the force does not jump when a point enters. A point of area A that moves by x changes the force by at most
-stiffness · A · x; if its normal turns by an angle at depth h, by another stiffness · A · h times that angle. Newton's third law
-holds to the bit: the force on one body of a pair is that on the other with the sign changed, and so are the torques about one
-point.
+Penalty forces after McNeely, Puterbaugh and Troy 1999: each contact pushes along its normal, in proportion to its depth. The paper
+adds up points and divides by their number beyond ten. Here the pressure is stiffness · depth, that of an elastic layer, over the
+area that each contact represents, seen along its normal (`Details.area`): against a flat side the force is stiffness · overlap
+volume at any resolution, and walls parallel to the push add nothing. Damping is Hunt and Crossley's (1975): it grows with depth
+from 0, so that the force does not jump when a point enters. A point of area A that moves by x changes the force by at most
+stiffness · A · x, plus stiffness · A · h per radian that its normal turns at depth h. Newton's third law holds to the bit: forces
+on the two bodies of a pair, and torques about one point, are exact opposites.
 """
 
 from __future__ import annotations
@@ -84,10 +83,10 @@ class Wrench:
 
     @cached_property
     def stiffness(self) -> Floats:
-        """(6,6) decrease of force and torque per translation and rotation.
+        """(6,6) decrease of force and torque per motion and rotation.
 
-        At fixed depth and normals, for all contacts, ignoring limit and damping. Symmetric positive semidefinite. Computed on first
-        access.
+        At fixed depths and normals, for all contacts, without limit and damping. Symmetric and positive semi-definite. Computed on
+        first access.
         """
         if self._sums is None:
             return np.zeros((6, 6))
@@ -156,7 +155,7 @@ def force(
     if len(contacts) == 0:
         return Wrench(np.zeros(3), np.zeros(3), 0, 0.0)
     details = contacts.details
-    # By default a force acts at the middle of the segment; a method may know a better point, and the area.
+    # A method may know a contact's area and where the force acts; by default it acts at the middle of the segment.
     areas = read_only_view(details.area if area is None and details.area is not None else _areas(area, len(contacts)))
     at = read_only_view(details.segment if details.place is None else details.place[:, None])
     a, b, kind = read_only_view(contacts.body_a), read_only_view(contacts.body_b), read_only_view(contacts.kind)
@@ -194,7 +193,7 @@ def _areas(area: ArrayLike | None, rows: int) -> Floats:
     areas: Floats = np.ones(1) if area is None else np.atleast_1d(cast.as_array(area, "", "area").astype(np.float64))
     if areas.shape not in ((1,), (rows,)):
         raise InputError(f"area has shape {areas.shape}; it must be one number or ({rows},), one for each row of the contacts")
-    if not 0.0 <= areas.min() <= areas.max() < math.inf:  # NaN propagates through min and max
+    if not 0.0 <= areas.min() <= areas.max() < math.inf:  # false with a NaN
         raise InputError("area has entries that are negative or not finite; each must be a number >= 0")
     return areas
 
@@ -204,7 +203,7 @@ def add_up_contacts(
     body_a: Any, body_b: Any, kind: Any, depth: Any, at: Any, normal: Any, area: Any, body: int, law: Law, motion: Floats,
     matrix: bool, numbers: Floats,
 ) -> None:  # fmt: skip
-    """Add the force and torque of one body's rows (n,), or the stiffness, to `Sums`.
+    """Add force and torque, or the stiffness, of one body's rows (n,) to `Sums`.
 
     Forces act at the midpoints of at (n,1,3) or (n,2,3). The rows of motion are the point that torque is about, the velocity there,
     and the spin. `numbers` is the array behind `Sums`.
@@ -234,7 +233,7 @@ def add_up_contacts(
         if matrix:
             add_stiffness(sums.matrix, spring, n, turn)
             continue
-        # Speed of approach: minus (v + w × r) · n, where (w × r) · n = w · (r × n).
+        # Speed of approach: −(v + w × r) · n, with (w × r) · n = w · (r × n).
         approach = -(dot(velocity, n) + spin.x * turn.x + spin.y * turn.y + spin.z * turn.z)
         push = spring * h * max(0.0, 1.0 + law.damping * approach)
         force, torque = plus(force, times(push, n)), plus(torque, times(push, turn))
@@ -259,7 +258,7 @@ def add_stiffness(matrix: Any, spring: float, n: Vec3, t: Vec3) -> None:
 
 @kernel(forceinline=True)
 def add_scaled(matrix: Any, row: int, by: float, a: Vec3, b: Vec3) -> None:
-    """Add six scaled numbers to a row of a matrix (36,)."""
+    """Add (a, b) times a factor to a row of a matrix (36,)."""
     start = 6 * row
     write_point_from(matrix, start, plus(point_from(matrix, start), times(by, a)))
     write_point_from(matrix, start + 3, plus(point_from(matrix, start + 3), times(by, b)))
@@ -267,12 +266,12 @@ def add_scaled(matrix: Any, row: int, by: float, a: Vec3, b: Vec3) -> None:
 
 @dataclass(frozen=True)
 class Coupling:
-    """A spring from a device to its body, which stays outside where the device enters.
+    """A spring between a device and its body, which stays outside of others.
 
-    McNeely et al. 1999 (§5) couple by a spring and a damper and integrate the body's motion. Here the body has no mass; each step
-    moves it to where spring and contacts balance, to first order (quasi-static, after Barbič and James 2008), by one 6×6 solve.
-    With unchanged contacts the step lands on the balance. It stays stable while new contacts on the way at most double the
-    stiffness; otherwise `reach` limits the step.
+    McNeely et al. 1999 (§5) couple by a spring and a damper and integrate the body's motion; here the body has no mass, and each
+    step moves it to where spring and contacts balance, to first order (quasi-static, after Barbič and James 2008): one system of
+    six equations. With the contacts of the wrench the step reaches the balance. It is stable while new contacts on the way at most
+    double the stiffness; otherwise `reach` bounds the step.
 
     Parameters
     ----------
@@ -281,7 +280,7 @@ class Coupling:
     turning : float
         Torque per radian.
     reach : float
-        Longest translation in one step; half a voxel keeps contacts within the band of known depths.
+        Largest motion in one step; half a voxel keeps contacts in the band of known depths.
     reach_angle : float
         Largest rotation in one step, radians.
     """
@@ -301,7 +300,7 @@ class Coupling:
     def pull(self, device: ArrayLike, body: ArrayLike) -> tuple[Floats, Floats]:
         """Return force and torque on the body from the device, given their poses (4,4).
 
-        Torque is about the body's origin. The device feels the opposite.
+        Torque is about the body's origin. The device feels the opposites.
         """
         target, placed = _pose(device, "device"), _pose(body, "body")
         return self.stiffness * (target[:3, 3] - placed[:3, 3]), self.turning * rotation_vector(target[:3, :3] @ placed[:3, :3].T)
@@ -312,9 +311,9 @@ class Coupling:
         Parameters
         ----------
         device, body : (4, 4)
-            The device's pose, and the body's pose when the wrench was computed.
+            Poses of the device now, and of the body when the wrench was computed.
         wrench : Wrench
-            From the body's contacts, without a limit, about its origin: ``force(…, about=body.pose[:3, 3])``.
+            Of the body's contacts, without a limit, about its origin: ``force(…, about=body.pose[:3, 3])``.
         """
         if not isinstance(wrench, Wrench):
             raise InputError(f"wrench is {cast.shown(wrench)}; pass what jostle.haptics.force returned")
@@ -329,7 +328,7 @@ class Coupling:
         pose[:3, 3] += share * move
         if angle > 0.0:
             turned = rotation_about(turn, share * angle)[:3, :3] @ placed[:3, :3]
-            # Orthonormalise: at thousands of steps a second rounding would add up.
+            # Orthonormal again, as rounding would add up over thousands of steps a second.
             first = turned[:, 0] / np.linalg.norm(turned[:, 0])
             second = turned[:, 1] - (first @ turned[:, 1]) * first
             second /= np.linalg.norm(second)
@@ -338,7 +337,7 @@ class Coupling:
 
 
 def _pose(value: ArrayLike, field: str) -> Floats:
-    """Return a rigid pose; a valid array is returned as it is, in 2 µs."""
+    """Return a checked rigid pose; a valid array is returned unchanged, in 2 µs."""
     if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (4, 4):
         placed = np.ascontiguousarray(value)
         if all_rigid(read_only_view(placed[None]), cast.RIGID_TOLERANCE, cast.LARGEST_COORDINATE):

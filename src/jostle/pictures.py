@@ -1,7 +1,7 @@
-"""Pictures of a world: touching faces red, near ones amber, and the overlay.
+"""Pictures of a world: touching faces red, near ones amber, and an overlay.
 
-Red marks what the method reports: faces, or else points; if it reports only body pairs, their bodies are tinted. So a picture shows
-no more than the method knows. The drawing itself is in `jostle.render`.
+Faces that a method reports are red; if it reports only points, these are; if it reports only bodies, these are tinted. So a picture
+shows no more than the method found. `jostle.render` draws it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from jostle.render.picture import draw
 from jostle.render.shade import PALETTE, TOUCHING
 from jostle.render.sketch import Sketch, dots, lines
 from jostle.report.report import Kind, Report
-from jostle.tables import counted
 from jostle.world.world import World
 
 CONTACT = (186, 12, 36)
-TINT = 0.6  # share of red in a body that touches at unknown faces
-MOST_VERTICES = 2_000_000  # framed one by one; beyond that, the corners of the bodies' boxes
+TINT = 0.6  # of red, for a touching body without reported faces or points
+MOST_VERTICES = 2_000_000  # framed one by one; beyond, the corners of their boxes
 
 
 @dataclass(frozen=True)
@@ -42,21 +41,21 @@ class Look:
     towards : (3,), optional
         Viewing direction; by default ahead, to the left and down.
     zoom : float
-        Magnification relative to a view of everything; above 1 the contacts are centred unless `middle` is given.
+        Magnification; above 1 the picture centres on contacts, unless `middle` is given.
     middle : (3,), optional
-        The world point at the centre of the picture.
+        World point at the centre of the picture.
     see_through : {"nothing", "marked", "bodies"}
-        Whether bodies hide everything behind them, everything but red faces, or nothing.
+        What shows through bodies: nothing, red faces, or everything.
     edges : {"mesh", "outline", "none"}
-        The lines drawn on bodies.
+        Lines drawn on bodies.
     fill : float, optional
-        Opacity 0 … 1 of the overlay's boxes, spheres and discs.
+        Opacity of the overlay's boxes, spheres and discs, 0 … 1.
     contacts : bool
-        Draw contact points and normals also where faces are reported.
+        Draw contact points and normals, also where faces are reported.
     ground : bool
         Draw a soft shadow beneath the bodies.
     samples : int
-        Samples per pixel along each axis.
+        Per pixel, in each direction.
     """
 
     width: int = 960
@@ -75,7 +74,7 @@ class Look:
         if not 0.01 <= self.zoom <= 1000.0:
             raise InputError(f"zoom is {self.zoom}; it must be 0.01 … 1000")
         if self.fill is not None and not 0.0 <= self.fill <= 1.0:
-            raise InputError(f"fill is {self.fill}; it must be 0 (lines only) … 1 (nothing shines through)")
+            raise InputError(f"fill is {self.fill}; it must be 0 (lines only) … 1 (opaque)")
         if self.middle is not None:
             cast.as_points([self.middle], "picture", "middle")
 
@@ -89,9 +88,9 @@ def picture_of(
     title: str = "",
     caption: str = "",
 ) -> Bytes:
-    """Return an image (h, w, 3) uint8 of a world now, with a report's contacts.
+    """Return a picture (h, w, 3) uint8 of a world as it is now, marked after a report.
 
-    By default the camera shows all bodies (`camera_of`). Images of the overlay are placed beside the picture, which gets wider.
+    By default the camera shows all bodies (`camera_of`). Images of the overlay are placed beside the picture, which makes it wider.
     """
     look = Look() if look is None else look
     bodies = world.bodies
@@ -123,7 +122,7 @@ def picture_of(
 
 
 def camera_of(points: Floats, look: Look, contacts: Floats, more: Floats | None = None) -> Camera:
-    """Return the camera of a look that frames all points, and `more` if not far off."""
+    """Return the camera that shows all points, and those of `more` not far beyond."""
     if len(points) == 0:
         points = np.zeros((1, 3))
     if more is not None and len(more):
@@ -140,7 +139,7 @@ def camera_of(points: Floats, look: Look, contacts: Floats, more: Floats | None 
 
 
 def placed_points(world: World) -> Floats:
-    """Return the world vertices of all bodies, or their box corners if too many."""
+    """Return the vertices of all bodies in the world, or box corners if too many."""
     parts = [np.empty((0, 3))]
     many = sum(len(body.mesh.vertices) for body in world) > MOST_VERTICES
     for body in world:
@@ -158,14 +157,14 @@ def contact_points(report: Report) -> Floats:
 
 
 def overlay_points(overlay: Overlay) -> Floats:
-    """Return points that span an overlay."""
+    """Return points that bound an overlay."""
     balls = [overlay.spheres, overlay.discs[:, [0, 1, 2, 6]]]
     ends = [each[:, :3] + each[:, 3:] * axis for each in balls for axis in np.concatenate([np.eye(3), -np.eye(3)])]
     return np.concatenate([overlay.boxes.reshape(-1, 3), overlay.segments.reshape(-1, 3), overlay.points, *ends])
 
 
 def _colours(world: World, report: Report) -> ArrayLike:
-    """Return the colours (n, 3) of bodies; those in pairs without rows are tinted."""
+    """Return colours (n, 3) of bodies; touching ones without contact rows are tinted."""
     colours = np.array([PALETTE[k % len(PALETTE)] for k in range(len(world))], np.float64).reshape(-1, 3)
     with_rows = set(zip(report.contacts.body_a.tolist(), report.contacts.body_b.tolist(), strict=True))
     row_of = {body.id: row for row, body in enumerate(world)}
@@ -177,10 +176,7 @@ def _colours(world: World, report: Report) -> ArrayLike:
 
 
 def _marks(report: Report, with_normals: bool) -> Callable[[Camera], Sketch] | None:
-    """Return the function that draws the contacts, None if there is nothing to draw.
-
-    Points where no faces are reported; with normals, every contact.
-    """
+    """Return a function that draws points without faces, or all with normals."""
     contacts = report.contacts
     if len(contacts) == 0:
         return None
@@ -198,7 +194,7 @@ def _marks(report: Report, with_normals: bool) -> Callable[[Camera], Sketch] | N
     def drawn(camera: Camera) -> Sketch:
         parts = [dots(points[known], camera, CONTACT, radius=3.0, faint=3.0)]
         if with_normals:
-            # 40 pixels of 720 rows, at any distance.
+            # 40 of 720 pixel rows long, at any distance.
             away = camera.view(points[arrow])[:, 2:] if camera.perspective else 1.0
             length = 40.0 * camera.height / 720.0 / camera.scale * away
             parts.append(
@@ -210,7 +206,7 @@ def _marks(report: Report, with_normals: bool) -> Callable[[Camera], Sketch] | N
 
 
 def summary_of(world: World, report: Report, names: Sequence[str] = ()) -> str:
-    """Return one line: names, number of bodies, touching and near pairs."""
+    """Return a line of text: names, number of bodies, touching and near pairs."""
     touching = int((report.pairs.kind > Kind.NEAR).sum())
     near = len(report.pairs) - touching
     pairs = "no pair touches" if touching == 0 else "1 pair touches" if touching == 1 else f"{touching} pairs touch"

@@ -25,9 +25,8 @@ import numpy as np
 
 from jostle.geometry.pose import rotation_about, translation
 from jostle.registry import METHODS
-from jostle.viewer.overlay_names import names_for
 from jostle.viewer.session import Session
-from jostle.viewer.settings import RESPONSES
+from jostle.viewer.settings import RESPONSES, overlay_names
 from jostle.viewer.subject import subject_of
 from tests.browser.conftest import CHROMIUM, PATIENCE, SWITCHES, View
 
@@ -88,12 +87,12 @@ class Soak:
                 self._finished(view)
                 if session.settings.method != method:
                     continue  # refused: these bodies are not for it
-                for overlay in names_for(METHODS[method]())[1:]:
+                for overlay in overlay_names(METHODS[method]())[1:]:
                     session.change(overlay=overlay, contacts=bool(self.random.integers(2)))
                     self._by_wish(view, most=3)
                     self._finished(view)
                 session.change(overlay="nothing")
-                for wish in ({"clearance": 0.05}, {"solid": True}, {"itself": True}, {"budget": 2.0}):
+                for wish in ({"clearance": 0.05}, {"solid": True}, {"self_collision": True}, {"budget": 2.0}):
                     session.change(**wish)  # refused where it is not served
                     self._by_wish(view, most=3)
                     self._finished(view)
@@ -180,7 +179,7 @@ class Soak:
         view.choose(page, "method", wanted)
 
     def _tick_on_page(self, view, page):
-        page.get_by_label(str(self.random.choice(["solid", "itself", "points and normals", "sound when bodies"]))).click()
+        page.get_by_label(str(self.random.choice(["solid", "self-collision", "points and normals", "sound when bodies"]))).click()
 
     def _press_on_page(self, view, page):
         page.get_by_role("button", name=str(self.random.choice(["forward", "back", "Put all back"]))).first.click()
@@ -206,11 +205,11 @@ class Soak:
 
     def _overlay(self, view):
         # Of the list of the method that is chosen now, as a panel has it; the method may be another when it is heard.
-        names = names_for(view.session.settings.made_method())
+        names = overlay_names(view.session.settings.made_method())
         view.session.change(overlay=str(self.random.choice(names)) if self.random.random() < 0.5 else names[0])
 
     def _set(self, view):
-        wish = str(self.random.choice(["clearance", "budget", "solid", "itself", "contacts", "respond"]))
+        wish = str(self.random.choice(["clearance", "budget", "solid", "self_collision", "contacts", "respond"]))
         value = {
             "clearance": float(self.random.choice([0.0, 0.05])), "budget": float(self.random.choice([0.0, 2.0])),
             "respond": str(self.random.choice(RESPONSES)),
@@ -233,8 +232,8 @@ class Soak:
     def _finished(self, view):
         """Wait for all wishes so far."""
         reached, end = [], time.monotonic() + PATIENCE
-        view.session._note(lambda: reached.append(True))
-        while not reached or view.session.busy_since is not None:
+        view.session._request(lambda: reached.append(True))
+        while not reached or view.session.stage.busy_since is not None:
             assert time.monotonic() < end, "the session does not go on"
             time.sleep(0.005)
 

@@ -36,7 +36,7 @@ def test_names_are_text_files_come_in_and_nothing_comes_from_elsewhere(view_of, 
 
     (tmp_path / "large.stl").write_bytes(bytes(20_000_001))
     page.set_input_files("input[type=file]", tmp_path / "large.stl")
-    page.get_by_text("large.stl: it has 20.0 MB, at most 20 are taken").wait_for()
+    page.get_by_text("large.stl: it has 20.0 MB; the limit is 20 MB").wait_for()
     page.get_by_text("Uploading large.stl").wait_for(state="detached")
     assert page.get_by_role("button", name="Add a mesh file").is_enabled()
 

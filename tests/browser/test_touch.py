@@ -38,8 +38,8 @@ def view(shared):
 def heard(view):
     """Wait until all wishes so far are done."""
     reached = []
-    view.session._note(lambda: reached.append(True))
-    view.until(lambda: reached and view.session.busy_since is None, view.shown)
+    view.session._request(lambda: reached.append(True))
+    view.until(lambda: reached and view.session.stage.busy_since is None, view.shown)
 
 
 def place(view, gap):
@@ -156,7 +156,7 @@ def test_a_part_that_is_led_stops_before_contact_and_its_way_is_saved(view_of, t
     session = view.session
     assert session.subject.start.names[page.person.gizmo.body] == "cover_1"
     view.drag(page, 2, 1.0, steps=5)  # back, against the ledges that hold it
-    view.until(lambda: session.guides and not session.holding.held(), page)
+    view.until(lambda: session.stage.guides and not session.holding.held(), page)
     view.until(lambda: "is stopped by" in page.locator(".jostle-fit").inner_text(), page)
     cover = session.world["cover_1"]
     truth = session.subject.start.world()

@@ -1,4 +1,4 @@
-"""The command line, run as a user runs it."""
+"""The command line: answers, exit statuses and messages. Pipes, faults and terminals get processes of their own."""
 
 import json
 import os
@@ -12,9 +12,9 @@ import pytest
 from tests.tiny import box
 
 
-def jostle(*arguments, cwd=None):
-    command = [sys.executable, "-c", "from jostle.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd)
+def in_a_process(*arguments, code="from jostle.cli import main; main()", **streams):
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}, text=True)
 
 
 def write_obj(path, mesh):
@@ -29,9 +29,9 @@ def files(tmp_path):
     return write_obj(tmp_path / "small.obj", box()), write_obj(tmp_path / "large.obj", box((-2, -2, -2), (2, 2, 2)))
 
 
-def test_check_says_free_touching_crossing_inside_and_near(files):
+def test_check_says_free_touching_crossing_inside_and_near(files, jostle):
     small, large = files
-    free = jostle("check", small, large)
+    free = in_a_process("check", small, large)
     assert (free.returncode, free.stderr) == (0, "")
     assert free.stdout == "free: small.obj and large.obj do not touch\n"
     inside = jostle("check", small, large, "--solid")
@@ -49,7 +49,7 @@ def test_check_says_free_touching_crossing_inside_and_near(files):
     assert jostle("check", small, small, "--translate", "1.5", "0", "0", "--clearance", "0.5").returncode == 0
 
 
-def test_check_says_that_solids_overlap(files):
+def test_check_says_that_solids_overlap(files, jostle):
     small, _ = files
     same = jostle("check", small, small, "--solid")
     assert same.returncode == 1
@@ -65,7 +65,7 @@ def test_check_says_that_solids_overlap(files):
     assert "touch without crossing" in flush.stdout
 
 
-def test_check_takes_methods_that_tell_no_faces(files):
+def test_check_takes_methods_without_faces(files, jostle):
     small, large = files
     by_planes = ("--method", "separating_plane")
     free = jostle("check", small, small, *by_planes, "--translate", "1.5", "0", "0")
@@ -79,7 +79,7 @@ def test_check_takes_methods_that_tell_no_faces(files):
     assert (report["verdict"], report["distance"], report["rows"]) == ("TOUCHING", 0.0, [])
 
 
-def test_check_counts_points_where_a_method_tells_points(files):
+def test_check_counts_points_if_a_method_reports_points(files, jostle):
     small, _ = files
     found = jostle("check", small, small, "--translate", "0.5", "0", "0", "--method", "image_space")
     assert found.returncode == 1
@@ -88,7 +88,7 @@ def test_check_counts_points_where_a_method_tells_points(files):
     assert "nan" not in found.stdout
 
 
-def test_check_says_why_a_method_does_not_take_a_mesh(files, tmp_path):
+def test_check_says_why_a_method_does_not_take_a_mesh(files, tmp_path, jostle):
     from jostle.shapes import build
 
     ring = write_obj(tmp_path / "ring.obj", build.torus(segments=8, sides=6))
@@ -101,7 +101,7 @@ def test_check_says_why_a_method_does_not_take_a_mesh(files, tmp_path):
     assert "does not serve clearance" in near.stderr
 
 
-def test_check_takes_poses(files):
+def test_check_takes_poses(files, jostle):
     small = files[0]
     pose = "1 0 0 3  0 1 0 0  0 0 1 0  0 0 0 1"
     assert jostle("check", small, small, "--pose-b", pose).returncode == 0
@@ -112,7 +112,7 @@ def test_check_takes_poses(files):
     assert jostle(*turned, "0.5", "0.5", "0.5").returncode == 1
 
 
-def test_check_prints_json_and_draws(files, tmp_path):
+def test_check_prints_json_and_draws(files, tmp_path, jostle):
     small = files[0]
     picture = tmp_path / "picture.png"
     result = jostle("check", small, small, "--translate", "0.5", "0.25", "0.125", "--json", "--picture", picture)
@@ -142,7 +142,7 @@ def test_check_prints_json_and_draws(files, tmp_path):
         (["--picture", "no/folder/out.png"], "there is no folder no/folder"),
     ],
 )
-def test_bad_options_are_one_sentence_and_exit_status_2(files, arguments, message):
+def test_bad_options_are_one_sentence_and_exit_status_2(files, jostle, arguments, message):
     result = jostle("check", *files, *arguments)
     assert result.returncode == 2
     assert message in result.stderr
@@ -150,7 +150,7 @@ def test_bad_options_are_one_sentence_and_exit_status_2(files, arguments, messag
     assert result.stdout == ""
 
 
-def test_bad_files_are_exit_status_2(files, tmp_path):
+def test_bad_files_are_exit_status_2(files, tmp_path, jostle):
     (tmp_path / "bad.stl").write_bytes(b"no mesh")
     for bad in (tmp_path / "missing.stl", tmp_path / "bad.stl"):
         result = jostle("check", bad, files[0])
@@ -167,27 +167,25 @@ def test_faults_do_not_look_like_an_answer(files):
         "jostle.world.world.World.detect = broken\n"
         "jostle.cli.main()"
     )
-    result = subprocess.run([sys.executable, "-c", code, "check", *map(str, files)], capture_output=True, text=True)
+    result = in_a_process("check", *files, code=code)
     assert result.returncode == 3
     assert "bug in jostle" in result.stderr
 
 
 def test_output_that_nobody_reads_does_not_look_like_an_answer(files):
-    for arguments in (["methods"], ["check", *map(str, files)], ["check", *map(str, files), "--json"]):
+    for arguments in (["methods"], ["check", *files, "--json"]):
         reader, writer = os.pipe()
         os.close(reader)
-        command = [sys.executable, "-c", "from jostle.cli import main; main()", *arguments]
-        result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
+        result = in_a_process(*arguments, stdout=writer)
         os.close(writer)
         assert (result.returncode, result.stderr) == (141, "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_output_that_cannot_be_written_is_told(files):
+def test_output_that_cannot_be_written_is_an_error(files):
     for last in ([], ["--json"]):
         with Path("/dev/full").open("w") as full:
-            command = [sys.executable, "-c", "from jostle.cli import main; main()", "check", *map(str, files), *last]
-            result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+            result = in_a_process("check", *files, *last, stdout=full)
         assert result.returncode == 2
         assert result.stderr == "jostle: the output cannot be written (No space left on device)\n"
 
@@ -211,52 +209,41 @@ LONG = "a" * 300
     ],
     ids=lambda words: " ".join(word for word in words if LONG not in word),
 )
-def test_names_that_the_system_refuses_are_bad_input(files, arguments, tmp_path, monkeypatch, capsys):
-    from jostle.cli import main
-
+def test_names_that_the_system_refuses_are_bad_input(files, jostle, arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     given = {"A": str(files[0]), "B": str(files[1])}
-    monkeypatch.setattr(sys, "argv", ["jostle", *(given.get(word, word) for word in arguments)])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code == 2
-    assert "File name too long" in capsys.readouterr().err
+    result = jostle(*(given.get(word, word) for word in arguments))
+    assert result.returncode == 2
+    assert "File name too long" in result.stderr
 
 
-def test_a_place_that_may_not_be_looked_at_is_bad_input(files, monkeypatch, capsys):
-    from jostle.cli import main
-
+def test_a_file_without_permission_is_bad_input(jostle, monkeypatch):
     def refused(path, *, follow_symlinks=True):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(sys, "argv", ["jostle", "sim", "secret/world.npz"])
     monkeypatch.setattr(Path, "is_file", refused)
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code == 2
-    assert capsys.readouterr().err == "jostle: secret/world.npz: Permission denied\n"
+    assert jostle("sim", "secret/world.npz") == (2, "", "jostle: secret/world.npz: Permission denied\n")
 
 
 def test_a_terminal_of_few_characters_shows_what_it_can(files, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    result = jostle("check", files[0], files[0])
+    result = in_a_process("check", files[0], files[0])
     assert result.returncode == 1
     assert "? and " in result.stdout
 
 
-def test_help_names_the_commands_and_exit_statuses():
+def test_help_names_the_commands_and_exit_statuses(jostle):
     for arguments in (["--help"], []):
         result = jostle(*arguments)
         assert all(command in result.stdout for command in ("check", "methods", "warmup", "demo"))
     assert "Exit status" in jostle("check", "--help").stdout
 
 
-def test_the_version_is_that_of_the_package():
-    done = jostle("--version")
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"jostle {version('jostle')}\n", "")
+def test_the_version_is_that_of_the_package(jostle):
+    assert jostle("--version") == (0, f"jostle {version('jostle')}\n", "")
 
 
-def test_methods_prints_every_method():
+def test_methods_prints_every_method(jostle):
     from jostle.registry import METHODS
 
     result = jostle("methods", "--markdown")

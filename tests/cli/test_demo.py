@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from jostle.cli import warmup
 from jostle.cli.app import app
 from jostle.cli.tour import experiment, table, viewer
-from jostle.cli.warmups import OF_THE_TOUR
+from jostle.cli.warmups import TOUR_ENTRIES
 from jostle.kernels.warmup import WARMUPS
 from jostle.lab import measure
 from jostle.lab.results import MethodRun
@@ -105,8 +105,8 @@ def test_what_is_said_of_an_answer(fields, words):
 
 def test_what_the_tour_compiles_is_there():
     names = [name for name, _ in WARMUPS]
-    assert set(OF_THE_TOUR) < set(names)
-    assert len(set(OF_THE_TOUR)) == len(OF_THE_TOUR)
+    assert set(TOUR_ENTRIES) < set(names)
+    assert len(set(TOUR_ENTRIES)) == len(TOUR_ENTRIES)
 
 
 def test_ctrl_c_ends_the_tour_with_its_status_and_writes_nothing(in_this_process, monkeypatch, tmp_path):

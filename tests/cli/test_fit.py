@@ -2,9 +2,6 @@
 
 import csv
 import re
-import subprocess
-import sys
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,27 +12,6 @@ from jostle.cli.app import app
 from jostle.fitting import RecordedPath, read_path, write_path
 from jostle.geometry.pose import translation
 from tests.tiny import box
-
-
-class Result(NamedTuple):
-    returncode: int
-    stdout: str
-
-
-@pytest.fixture
-def jostle(capsys):
-    """The command in this process: most of its time would go into loading compiled code."""
-
-    def run(*arguments):
-        code = app([str(word) for word in arguments], standalone_mode=False)
-        return Result(0 if code is None else code, capsys.readouterr().out)
-
-    return run
-
-
-def jostle_as_a_user_runs_it(*arguments):
-    command = [sys.executable, "-c", "from jostle.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -175,11 +151,11 @@ def test_what_cannot_be_done_is_refused(saved, arguments, message):
         app(["fit", *(str(files.get(word, word)) for word in arguments)], standalone_mode=False)
 
 
-def test_exit_statuses_and_messages_as_a_user_gets_them(saved):
-    refused = jostle_as_a_user_runs_it("fit", saved / "world.npz", "--move", "part")
+def test_exit_statuses_and_messages(saved, jostle):
+    refused = jostle("fit", saved / "world.npz", "--move", "part")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == f"jostle: {saved / 'world.npz'} has no path of its own for 'part'; give one with --path FILE\n"
-    blocked = jostle_as_a_user_runs_it("fit", saved / "world.npz", "--move", "part", "--path", saved / "into.csv")
+    blocked = jostle("fit", saved / "world.npz", "--move", "part", "--path", saved / "into.csv")
     assert (blocked.returncode, blocked.stderr) == (1, "")
     assert "blocked at pose 2 of 6" in blocked.stdout
 

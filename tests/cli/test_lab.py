@@ -14,10 +14,11 @@ from typer.testing import CliRunner
 
 from jostle.cli.app import app
 from jostle.errors import InputError
-from jostle.lab import catalogue, experiments, papers
+from jostle.lab import catalogue, experiments, measure, papers
 from jostle.lab.files import read_results
 from tests.interrupted_writes import cut_short
 from tests.lab.fakes import toy_motion
+from tests.lab.in_this_process import InThisProcess
 
 TOY = {"deforming": ("hands",), "face_octree/fig_07": (8, 24), "face_octree/fig_14": (None,)}
 
@@ -62,6 +63,11 @@ def toys(monkeypatch):
         monkeypatch.setattr(module, "PAPERS", (paper,))
 
 
+@pytest.fixture
+def in_this_process(monkeypatch):
+    monkeypatch.setattr(measure, "ServerProcess", InThisProcess)
+
+
 def lab(*arguments):
     return CliRunner().invoke(app, ["lab", *map(str, arguments)])
 
@@ -80,7 +86,7 @@ def test_list_names_experiments_figures_by_paper_and_scenes():
     assert text.index("deforming") < text.index("Kitamura") < text.index("face_octree/fig_06")
 
 
-def test_every_experiment_runs_and_writes_its_files(tmp_path, toys, drawn):
+def test_every_experiment_runs_and_writes_its_files(tmp_path, toys, drawn, in_this_process):
     for words in ("deforming", "face_octree"):  # one experiment, then all figures of a paper
         outcome = succeeded(lab("run", words, "--quick", "--rounds", 1, "--out", tmp_path))
         assert "not judged" in outcome.output
@@ -134,7 +140,7 @@ def ten_bodies(path):
     return path
 
 
-def test_a_file_of_ten_bodies_ends_in_advice(tmp_path, drawn):
+def test_a_file_of_ten_bodies_ends_in_advice(tmp_path, drawn, in_this_process):
     file = ten_bodies(tmp_path / "robot arm.glb")
     outcome = succeeded(lab("run", file, "--quick", "--rounds", 1, "--out", tmp_path / "out"))
     (result,) = read_results(tmp_path / "out")

@@ -184,7 +184,7 @@ def test_what_is_refused_before_anything_is_written(shot, tmp_path, words, sente
 @pytest.mark.parametrize("option", [["--frames", 10**20], ["--every", 10**20], ["--frame", 10**20]], ids=str)
 def test_motions_without_end_are_refused(shot, option):
     ending = "png" if option[0] == "--frame" else "gif"
-    with pytest.raises(InputError, match=r"frames of spheres, at most 100,000 are made; lower --frame, --frames or --every"):
+    with pytest.raises(InputError, match=r"frames of spheres; the limit is 100,000, so lower --frame, --frames or --every"):
         shot("spheres", *option, *SMALL, name=f"long.{ending}")
 
 

@@ -40,15 +40,14 @@ def test_what_is_refused(arguments, message):
     assert "\n" not in str(raised.value)
 
 
-def test_a_port_in_use_is_one_sentence_and_exit_status_2():
+def test_a_port_in_use_is_one_sentence_and_exit_status_2(jostle):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        command = [sys.executable, "-c", "from jostle.cli import main; main()", "view", "two_spheres", "--port", str(port)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        done = jostle("view", "two_spheres", "--port", port)
     assert done.returncode == 2
-    assert done.stderr == f"jostle: --port {port}: the port is in use; choose another with --port, or --port 0 for any\n"
+    assert done.stderr == f"jostle: --port {port}: the port is in use; choose another, or 0 for any free one\n"
 
 
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch):

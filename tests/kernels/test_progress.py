@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jostle.cli.bar import Lines
+from jostle.cli.console import Lines
 from jostle.kernels import progress
 from jostle.kernels.progress import PAUSE_SECONDS, CompileProgress
 

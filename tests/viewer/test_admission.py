@@ -276,7 +276,7 @@ def test_a_viser_that_goes_another_way_is_not_opened(monkeypatch):
             opened.append(self)
 
     monkeypatch.setattr(guarded, "_Server", Other)
-    with pytest.raises(InputError, match="cannot be guarded"):
+    with pytest.raises(InputError, match="cannot be protected"):
         open_server(LOCAL, port := free_port(), "jostle")
     with pytest.raises(OSError, match="refused"):
         asked(port, Host=f"127.0.0.1:{port}")

@@ -3,6 +3,7 @@
 import builtins
 import contextlib
 import re
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -98,8 +99,17 @@ def test_what_is_refused(world, options, message):
 def test_what_is_no_world_or_has_no_bodies_is_refused():
     with pytest.raises(jostle.InputError, match=r"pass a jostle\.World"):
         jostle.view("room")
-    with pytest.raises(jostle.InputError, match="no bodies to look at"):
+    with pytest.raises(jostle.InputError, match="no bodies to show"):
         jostle.view(jostle.World(), block=False)
+
+
+def test_a_port_in_use_is_named_as_the_argument(world):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(jostle.InputError, match=rf"^port {port}: the port is in use; choose another, or 0 for any free one$"):
+            jostle.view(world, port=port, block=False)
 
 
 def test_without_the_extra_it_says_how_to_get_it(world, monkeypatch):

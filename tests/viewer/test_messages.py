@@ -109,12 +109,12 @@ def test_a_control_takes_only_what_it_can_have():
         before = page.session.settings
         for label, value in (
             ("clearance", -1.0), ("clearance", True), ("clearance", "1"), ("solid", 1), ("solid", "yes"), ("method", "no_method"),
-            ("method", 5), ("settings", 5), ("settings", 3000 * "a"), ("see it work", ""), ("when touched", "sing"),
+            ("method", 5), ("settings", 5), ("settings", 3000 * "a"), ("overlay", ""), ("when touched", "sing"),
             ("gizmo on", "nobody"), ("Put all back", False), ("Put all back", "go"), ("Add a mesh file", True),
         ):  # fmt: skip
             client.set(label, value)
         client.send(_messages.GuiUpdateMessage("no such control", {"value": 1}))
-        page.page.panel._solid.disabled = True
+        page.page.panel._options["solid"].disabled = True
         client.set("solid", True)
         client.send(_messages.TransformControlsUpdateMessage("/bodies/0", (1.0, 0.0, 0.0, 0.0), (9.0, 9.0, 9.0)))
         client.set("points and normals", True)

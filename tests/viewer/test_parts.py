@@ -16,11 +16,11 @@ from jostle.shapes import build
 from jostle.shapes.save import save
 from jostle.viewer.creases import creases_of
 from jostle.viewer.marked_faces import lifted
-from jostle.viewer.overlay_names import names_for, what_of
 from jostle.viewer.overlay_shapes import MOST_SHAPES, as_picture, drawn
 from jostle.viewer.page_scale import SIZE, PageScale
 from jostle.viewer.picking import distance_along
 from jostle.viewer.playback import Playback
+from jostle.viewer.settings import overlay_key, overlay_names
 from jostle.viewer.sound import knock
 from jostle.viewer.subject import subject_of, subject_of_world
 from jostle.viewer.timings import Timings
@@ -137,8 +137,8 @@ def test_every_method_has_the_overlays_that_are_offered(method):
     world.add(build.icosahedron(1.0), name="a")
     world.add(build.icosahedron(1.0), translation((1.2, 0.1, 0.0)), "b")
     seen = 0
-    for name in names_for(world.method)[1:]:
-        overlay = world.overlay(what_of(world.method, name))
+    for name in overlay_names(world.method)[1:]:
+        overlay = world.overlay(overlay_key(world.method, name))
         shown = drawn(overlay)
         seen += shown.shown + len(overlay.images) + sum(map(len, overlay.faces.values()))
     # A plane that separates two bodies is there only when they are apart.

@@ -46,7 +46,7 @@ def heard_of(session):
 
 
 def first(session):
-    session._note(session._look_again)
+    session._request(session._detect_again)
     return session.round()
 
 

@@ -23,7 +23,7 @@ pytest.importorskip("viser", reason="viser is not installed; pip install 'jostle
 
 from jostle.viewer import upload
 from jostle.viewer.messages import FileTransferPart, FileTransferStartUpload
-from jostle.viewer.transfers import LEAST_PART, Transfers
+from jostle.viewer.transfers import SMALLEST_PART, Transfers
 from jostle.viewer.upload import harmless, parts_of
 from tests.viewer.raw_client import served, start_of, until
 
@@ -49,10 +49,10 @@ def test_what_is_refused_says_why_without_the_place_it_was_kept(tmp_path, monkey
     box = content_of(build.box((1, 1, 1)), tmp_path)
     (tmp_path / "secret.bin").write_bytes(b"abc")
     for name, content, limit, words in (
-        ("box.exe", box, 1.0, "box.exe: files that can be added end in .glb"),
+        ("box.exe", box, 1.0, "box.exe: the name must end in one of .glb"),
         ("box.3mf", box, 1.0, "end in"),
-        ("../../etc/passwd", b"root", 1.0, "passwd: files that can be added"),
-        ("box.stl", box, 1e-4, "box.stl: it has 0.0 MB, at most 0.0001 are taken; --upload-limit"),
+        ("../../etc/passwd", b"root", 1.0, "passwd: the name must end in one of"),
+        ("box.stl", box, 1e-4, "box.stl: it has 0.0 MB; the limit is 0.0001 MB (--upload-limit)"),
         ("box.stl", box[:200], 1.0, "box.stl: "),
         ("box.stl", b"", 1.0, "box.stl: "),
         ("box.obj", b"v 0 0 0\nv 1 0 0\nv 0 nan 0\nf 1 2 3\n", 1.0, "box.obj: "),
@@ -66,7 +66,7 @@ def test_what_is_refused_says_why_without_the_place_it_was_kept(tmp_path, monkey
     with pytest.raises(InputError, match=r"^box\.stl: .*faces.*11"):
         parts_of("box.stl", box)
     monkeypatch.setattr(upload, "MOST_BODIES", 0)
-    with pytest.raises(InputError, match="it has 1 bodies; a page takes 0 of a file"):
+    with pytest.raises(InputError, match="it has 1 bodies; a page accepts 0 per file"):
         parts_of("box.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
 
 
@@ -162,36 +162,36 @@ def part(index, content, transfer="t"):
     return FileTransferPart("button", transfer, index, content)
 
 
-PIECE = bytes(LEAST_PART)
+PIECE = bytes(SMALLEST_PART)
 
 
 def test_what_counts_is_what_came_not_what_was_announced():
     async def story():
         came, senders = [], [Sender() for _ in range(7)]
-        transfers = Transfers(4 * LEAST_PART, lambda name, size: f"{name} {size} is too large", lambda *file: came.append(file))
-        transfers.begin(0, senders[0], announced(4 * LEAST_PART + 1, 5))
-        assert senders[0].told == [f"a.stl {4 * LEAST_PART + 1} is too large"]
+        transfers = Transfers(4 * SMALLEST_PART, lambda name, size: f"{name} {size} is too large", lambda *file: came.append(file))
+        transfers.begin(0, senders[0], announced(4 * SMALLEST_PART + 1, 5))
+        assert senders[0].told == [f"a.stl {4 * SMALLEST_PART + 1} is too large"]
         assert senders[0].dismissed == 1
         transfers.receive(0, part(0, PIECE))  # the page sends it all the same
         for one in range(6):  # announce more than there is room for in all, and then stall
-            transfers.begin(one, senders[one], announced(4 * LEAST_PART, 4))
+            transfers.begin(one, senders[one], announced(4 * SMALLEST_PART, 4))
         assert transfers.held == 0
-        transfers.begin(6, senders[6], announced(2 * LEAST_PART, 2, "b.stl"))
+        transfers.begin(6, senders[6], announced(2 * SMALLEST_PART, 2, "b.stl"))
         transfers.receive(6, part(0, PIECE))
         transfers.receive(6, part(1, PIECE))
-        assert [(by, name, len(content)) for by, name, content in came] == [(senders[6], "b.stl", 2 * LEAST_PART)]
-        assert senders[6].acknowledged == [LEAST_PART, 2 * LEAST_PART]
+        assert [(by, name, len(content)) for by, name, content in came] == [(senders[6], "b.stl", 2 * SMALLEST_PART)]
+        assert senders[6].acknowledged == [SMALLEST_PART, 2 * SMALLEST_PART]
         # One file at a time for each; two are two browsers.
-        transfers.begin(1, senders[1], announced(LEAST_PART, 1, "c.stl", "u"))
-        assert "another file of yours is on its way" in senders[1].told[-1]
+        transfers.begin(1, senders[1], announced(SMALLEST_PART, 1, "c.stl", "u"))
+        assert "another of your files is uploading" in senders[1].told[-1]
         # What is held is bounded, and whoever comes last is refused, not those before.
         for one in range(5):
             for index in range(3):
                 transfers.receive(one, part(index, PIECE))
-        assert transfers.held == 14 * LEAST_PART  # of sixteen; the last one's are free again
+        assert transfers.held == 14 * SMALLEST_PART  # of sixteen; the last one's are free again
         assert "too many files" in senders[4].told[-1]
         assert [sender.told for sender in senders[2:4]] == [[], []]
-        transfers.finished(2 * LEAST_PART)  # read
+        transfers.finished(2 * SMALLEST_PART)  # read
         for one in range(6):
             transfers.forget(one)
         assert transfers.held == 0
@@ -204,12 +204,12 @@ def test_a_file_that_stalls_is_dropped_and_its_sender_told(monkeypatch):
 
     async def story():
         sender = Sender()
-        transfers = Transfers(4 * LEAST_PART, lambda name, size: name, lambda *file: None)
-        transfers.begin(0, sender, announced(4 * LEAST_PART, 4))
+        transfers = Transfers(4 * SMALLEST_PART, lambda name, size: name, lambda *file: None)
+        transfers.begin(0, sender, announced(4 * SMALLEST_PART, 4))
         transfers.receive(0, part(0, PIECE))
         while not sender.told:
             await asyncio.sleep(0.005)
-        assert sender.told == ["a.stl: nothing of it came for 0.02 s, so it was dropped; try again"]
+        assert sender.told == ["a.stl: nothing arrived for 0.02 s, so it was dropped; try again"]
         assert sender.dismissed == 1
         assert transfers.held == 0
         transfers.begin(0, sender, announced(0, 0, "b.stl"))
@@ -227,10 +227,10 @@ def test_a_file_that_stalls_is_dropped_and_its_sender_told(monkeypatch):
 )  # fmt: skip
 def test_parts_that_no_page_sends_are_malformed(parts):
     async def story():
-        transfers = Transfers(4 * LEAST_PART, lambda name, size: name, lambda *file: pytest.fail("it is not whole"))
+        transfers = Transfers(4 * SMALLEST_PART, lambda name, size: name, lambda *file: pytest.fail("it is not whole"))
         with pytest.raises(InputError):
-            transfers.begin(0, Sender(), announced(2 * LEAST_PART, 3))
-        transfers.begin(0, Sender(), announced(2 * LEAST_PART, 2))
+            transfers.begin(0, Sender(), announced(2 * SMALLEST_PART, 3))
+        transfers.begin(0, Sender(), announced(2 * SMALLEST_PART, 2))
         for index, content in parts[:-1]:
             transfers.receive(0, part(index, content))
         with pytest.raises(InputError):
@@ -281,7 +281,7 @@ def test_whatever_is_wrong_with_a_file_its_sender_is_told(tmp_path, monkeypatch)
         for name, content, words in (
             ("a.stl", b"", "a.stl"),
             ("cut.stl", content_of(build.box((1, 1, 1)), tmp_path)[:200], "cut.stl"),
-            ("b.exe", b"MZ", "files that can be added end in"),
+            ("b.exe", b"MZ", "the name must end in one of"),
             ("c.ply", b"ply\nformat ascii 1.0\nelement vertex 99999999999999999999\nend_header\n", "c.ply"),
             ("d.obj", triangle + b"f 1 2 99999999999999999999999\n", "d.obj"),
             ("e.gltf", b"{" * 1000, "e.gltf"),
@@ -290,7 +290,7 @@ def test_whatever_is_wrong_with_a_file_its_sender_is_told(tmp_path, monkeypatch)
             client.upload(name, content)
             assert words in client.told(words)
         client.upload("large.stl", b"abc", size=600_000)
-        assert "it has 0.6 MB, at most 0.5 are taken" in client.told("large.stl")
+        assert "it has 0.6 MB; the limit is 0.5 MB" in client.told("large.stl")
         client.hears(lambda each: each["type"] == "RemoveNotificationMessage")
 
         def fails(*_arguments, **_options):
@@ -330,12 +330,12 @@ def test_files_that_come_while_the_page_is_busy_are_counted_too(tmp_path, monkey
         client, other = page.client(), page.client()
         heard, busy, go_on = [], threading.Event(), threading.Event()
         monkeypatch.setattr(other.person, "tell", heard.append)
-        page.session._note(lambda: (busy.set(), go_on.wait()))
+        page.session._request(lambda: (busy.set(), go_on.wait()))
         busy.wait()
         content = content_of(build.box((1, 1, 1)), tmp_path)
         for count, name in enumerate(("one.stl", "two.stl"), 1):
             client.upload(name, content)
-            until(lambda count=count: len(page.session._loop._notes) == count)
+            until(lambda count=count: len(page.session._loop._requests) == count)
         go_on.set()
         client.told("two.stl: with it the page would have")
         assert len(page.session.world) == 2

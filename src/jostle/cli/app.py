@@ -1,4 +1,4 @@
-"""The command-line application: its name, help and commands, in the order a newcomer meets them."""
+"""The command-line application: its name, help and commands."""
 
 from __future__ import annotations
 

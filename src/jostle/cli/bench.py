@@ -15,6 +15,8 @@ from typing import Annotated
 import typer
 
 from jostle.atomic_file import write_text
+from jostle.cli.console import open_console, print_machine, progress_bar
+from jostle.cli.targets import check_target
 from jostle.errors import InputError
 
 bench = typer.Typer(name="bench", help="Measure jostle against other libraries.", no_args_is_help=True)
@@ -49,14 +51,11 @@ def peers(
     quick: Annotated[bool, typer.Option("--quick", help="Small meshes and few rounds: for a trial, not for comparison.")] = False,
     method: Annotated[str, typer.Option(help="jostle's method, optionally with settings: 'voxmap(accuracy=0.01)'.")] = "wide_tree",
 ) -> None:
-    """Compare jostle with python-fcl, Coal, MeshLib, IPC Toolkit and libigl (extra "bench").
+    """Compare jostle with python-fcl, Coal, MeshLib, IPC Toolkit and libigl.
 
-    Same meshes and poses, one thread and one process each, interleaved rounds, medians. Answers are checked against an exact
-    reference. Ctrl-C prints the results so far.
+    Needs the extra "bench". Same meshes and poses, one thread and one process each, interleaved rounds, medians. Answers are
+    checked against an exact reference. Ctrl-C prints the results so far.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     from jostle.bench.machine import describe_machine
     from jostle.bench.markdown import as_markdown
     from jostle.bench.peers import PEERS
@@ -69,9 +68,8 @@ def peers(
     for name in chosen:
         if name not in PEERS:
             raise InputError(f"there is no peer {name!r}; choose among {', '.join(PEERS)}")
-    for option, file in (("--json", json_file), ("--markdown", page)):
-        if file is not None and not file.parent.is_dir():
-            raise InputError(f"{option} {file}: there is no folder {file.parent}")  # before the measurement
+    check_target("--json", json_file)
+    check_target("--markdown", page)
     for each in scenario or []:
         if each not in SCENARIOS:
             raise InputError(f"there is no scenario {each!r}; choose among {', '.join(SCENARIOS)}")
@@ -79,21 +77,11 @@ def peers(
     if chosen_method is None:
         raise InputError("--method names no method; leave it out for wide_tree")
     sizes = QUICK if quick else FULL
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = open_console()
     machine = describe_machine()
-    load = machine["load_average"]
-    console.print(f"{machine['cpu']}, {machine['usable_cores']} of {machine['cores']} cores, {machine['system']}", highlight=False)
-    if load is not None and load[0] > 0.5:
-        console.print(f"[yellow]warning: machine is busy (load {load[0]:.1f}); times are inflated, compare ratios only[/yellow]")
-
-    columns = (BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def show(what: str, done: int, steps: int) -> None:
-            bar.update(task, description=what, completed=done, total=steps)
-
-        run = Bench(chosen, rounds or (3 if quick else 15), chosen_method, show)
+    print_machine(console, machine)
+    with progress_bar(console) as show:
+        run = Bench(chosen, rounds or (3 if quick else 15), chosen_method, lambda what, done, steps: show(done, what, steps))
         cases = (case for name in dict.fromkeys(scenario or SCENARIOS) for case in make_cases(name, sizes))
         run.run(cases, lambda result: print_case(console, result))
     command = shlex.join(["jostle", *sys.argv[1:]])
@@ -112,19 +100,16 @@ def peers(
 def robust(
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all outcomes to this file.", show_default=False)] = None,
 ) -> None:
-    """Feed jostle bad and extreme input, each case in its own process; list what other libraries do with it.
+    """Feed jostle bad and extreme input; list what other libraries do with it.
 
-    Exit status: 0 all outcomes are as required, 1 some are not.
+    Each case runs in its own process. Exit status: 0 all outcomes are as required, 1 some are not.
     """
-    from rich.console import Console
-
     from jostle.bench import robust as bad_input
     from jostle.bench.machine import describe_machine
     from jostle.cli.warmup import compile_with_progress
 
-    if json_file is not None and not json_file.parent.is_dir():
-        raise InputError(f"--json {json_file}: there is no folder {json_file.parent}")
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    check_target("--json", json_file)
+    console = open_console()
     compile_with_progress(console)
     outcomes: list[bad_input.Outcome] = []
     interrupted = False

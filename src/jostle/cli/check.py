@@ -1,4 +1,4 @@
-"""`jostle check A B`: print whether two mesh files touch, and return it as the exit status."""
+"""`jostle check A B`: whether two mesh files touch, printed and as exit status."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def check(
     check_target("--picture", picture, (a, b), (".png",))
     world = World(method)
     world.add(str(a), name="A")
-    world.add(str(b), pose_written(pose_b, translate, rotate), name="B")
+    world.add(str(b), pose_from_options(pose_b, translate, rotate), name="B")
     rows = "faces" if world.method.traits.tells_where else "pairs"
     report = world.detect(clearance=clearance, solid=solid, rows=rows)
     if solid:
@@ -74,7 +74,7 @@ def check(
     raise typer.Exit(1 if report else 0)
 
 
-def pose_written(
+def pose_from_options(
     numbers: str | None,
     translate: tuple[float, float, float] | None,
     rotate: tuple[float, float, float, float] | None,
@@ -111,11 +111,7 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
         console.print(f"[green]free[/green]: {name_a} and {name_b} do not touch", highlight=False)
         return
     kind = Kind(int(report.pairs.kind[0]))
-    counts = [
-        f"{int((report.contacts.kind == each).sum())} {each.name.lower().replace('_', ' ')}"
-        for each in reversed(Kind)
-        if (report.contacts.kind == each).any()
-    ]
+    counts = [f"{count} {_kind_text(each)}" for each in reversed(Kind) if (count := int((report.contacts.kind == each).sum()))]
     sentence = _SENTENCES[kind].format(a=name_a, b=name_b)
     if len(report.contacts) == 0:  # the method reports body pairs only
         console.print(f"[red]{sentence}[/red] (this method reports no faces)", highlight=False)
@@ -128,16 +124,19 @@ def _print(report: Report, name_a: str, name_b: str) -> None:
     contacts = report.contacts.select(np.arange(shown))
     for k in range(shown):
         point = " ".join(f"{x:.6g}" for x in contacts.point[k])
-        kind_name = Kind(int(contacts.kind[k])).name.lower().replace("_", " ")
         faces = [str(face) if face >= 0 else "-" for face in (int(contacts.face_a[k]), int(contacts.face_b[k]))]
         distance = "-" if np.isnan(contacts.distance[k]) else f"{contacts.distance[k]:.6g}"
-        table.add_row(*faces, kind_name, distance, point)
+        table.add_row(*faces, _kind_text(contacts.kind[k]), distance, point)
     compile_progress.finish()
     mark = ";" if ":" in sentence else ":"
     console.print(f"[red]{sentence}[/red]{mark} {len(report.contacts)} {rows} ({', '.join(counts)})", highlight=False)
     console.print(table)
     if shown < len(report.contacts):
         console.print(f"… and {len(report.contacts) - shown} more; --json prints all", style="dim", highlight=False)
+
+
+def _kind_text(kind: int) -> str:
+    return Kind(int(kind)).name.lower().replace("_", " ")
 
 
 def _as_json(report: Report, world: World, paths: tuple[Path, Path]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""`jostle demo`: the tour. One scene through every method, a table, a page with pictures, and the viewer."""
+"""`jostle demo`: one scene through every method; a table, a page, the viewer."""
 
 from __future__ import annotations
 
@@ -19,22 +19,21 @@ def demo(
 
     The first run compiles what it needs, with a progress bar. Exit status: 0 done, 130 interrupted.
     """
-    from rich.console import Console
-
+    from jostle.cli.console import open_console
     from jostle.cli.lab import draw_and_write_page, measure_with_progress
     from jostle.cli.tour.experiment import AS_IT_IS, tour_experiment
     from jostle.cli.tour.table import print_table
     from jostle.cli.tour.viewer import show_viewer
     from jostle.cli.warmup import compile_with_progress
-    from jostle.cli.warmups import OF_THE_TOUR
+    from jostle.cli.warmups import TOUR_ENTRIES
     from jostle.lab.files import folder_for, write_files
     from jostle.lab.run import LabRun
 
     terminal = sys.stdout.isatty()
-    console = Console(width=None if terminal else 120)
+    console = open_console(log_width=120)
     experiment = tour_experiment(frames)
     folder = folder_for(out, experiment.name)
-    compile_with_progress(console, entries=OF_THE_TOUR)
+    compile_with_progress(console, entries=TOUR_ENTRIES)
     lab_run = LabRun(experiment, command="jostle demo")
     measure_with_progress(lab_run, console)
     result = lab_run.result

@@ -1,15 +1,16 @@
-"""`jostle fit SCENE --move BODY`: move a part along a path; print whether it comes out."""
+"""`jostle fit SCENE --move BODY`: can a part be moved along its path?"""
 
 from __future__ import annotations
 
-import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
+from jostle.cli.console import open_console, progress_bar
 from jostle.cli.names import on_terminal
 from jostle.cli.targets import check_target
 from jostle.errors import InputError
@@ -58,40 +59,39 @@ def fit(
         Path | None, typer.Option(help="Write a PNG of the end position, with the faces in contact in red.", show_default=False)
     ] = None,
 ) -> None:
-    """Move a part along a path and report whether it comes out, or what blocks it and where.
+    """Move a part along a path; report whether it comes out, or what blocks it.
 
     Exit status: 0 it reached the end of the path, 1 blocked, 2 bad input, 130 interrupted (the trace is written).
     """
-    from rich.console import Console
-
     from jostle.fitting import RecordedPath, write_path, write_trace
 
     check_target("--trace", trace, (scene, path))
     check_target("--write-path", write_path_to, (scene, path))
     check_target("--picture", picture, (scene, path), (".png",))
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = open_console()
     world, own_paths = _world(scene, method, faces)
-    name, way = _path(world, move, path, own_paths, scene)
-    cut = frames is not None and frames < len(way)
+    name, route = _path(world, move, path, own_paths, scene)
+    cut = frames is not None and frames < len(route)
     if cut:
-        way = RecordedPath(way.poses[:frames], None if way.times is None else way.times[:frames], way.body, way.without, way.title)
+        times = None if route.times is None else route.times[:frames]
+        route = RecordedPath(route.poses[:frames], times, route.body, route.without, route.title)
     if write_path_to is not None:
-        write_path(way, write_path_to)
+        write_path(route, write_path_to)
         console.print(f"path written to {on_terminal(write_path_to)}", highlight=False)
-    gone = list(dict.fromkeys([*way.without, *(without or [])]))
-    for body in gone:
+    removed = list(dict.fromkeys([*route.without, *(without or [])]))
+    for body in removed:
         if body == move:
             raise InputError(f"--without {body}: this is the body to move")
         world.remove(body)
-    gap = _usual_separation(world, move) if separation is None else separation
+    gap = default_separation(world[move].mesh.size) if separation is None else separation
     total = sum(len(body.mesh.faces) for body in world)
     console.print(f"{on_terminal(scene)}: {len(world)} bodies, {total:,} faces, {name_of(world.method)}", highlight=False)
-    about = f": {on_terminal(way.title)}" if way.title else ""
-    console.print(f"{on_terminal(move)} along {on_terminal(name)}, {len(way)} poses{about}", highlight=False)
-    out_of_the_way = f", without {', '.join(map(on_terminal, gone))}" if gone else ""
-    console.print(f"separation {gap:g}{f' {world.units}' if world.units else ''}{out_of_the_way}", highlight=False)
+    about = f": {on_terminal(route.title)}" if route.title else ""
+    console.print(f"{on_terminal(move)} along {on_terminal(name)}, {len(route)} poses{about}", highlight=False)
+    missing = f", without {', '.join(map(on_terminal, removed))}" if removed else ""
+    console.print(f"separation {gap:g}{f' {world.units}' if world.units else ''}{missing}", highlight=False)
 
-    done, milliseconds = _walk(console, world, move, way, gap, slide)
+    done, milliseconds = _walk(console, world, move, route, gap, slide)
     if trace is not None:
         write_trace(done, trace)
         console.print(f"trace written to {on_terminal(trace)}", highlight=False)
@@ -107,20 +107,16 @@ def fit(
 def _world(scene: str, method: str, faces: int | None) -> tuple[World, dict[str, RecordedPath]]:
     """Return the world of a built-in scene or a file, and the paths that come with it."""
     from jostle.scenes import SCENES, Scene
-    from jostle.scenes.named_bodies import at_rest, read_bodies
+    from jostle.scenes.named_bodies import at_rest, one_frame, read_bodies
 
     if faces is not None and scene not in SCENES:
         raise InputError("--faces is for built-in scenes only")
     found = read_bodies([scene if faces is None else f"{scene}(faces={faces})"])
     if isinstance(found, Scene):
         return found.world(method), dict(found.paths)
-    saved, world = at_rest(found, scene), World(method)
-    for body in saved:
-        mesh = body.mesh.with_vertices(body.vertices) if body.deformable else body.mesh
-        world.add(mesh, body.pose, body.name, group=body.group, category=body.category, mask=body.mask)
-    for a, b in saved._ignored:
-        world.ignore(saved[a].name, saved[b].name)
-    return world, {}
+    saved = at_rest(found, scene)
+    meshes = tuple(body.mesh.with_vertices(body.vertices) if body.deformable else body.mesh for body in saved)
+    return replace(one_frame(saved, scene), meshes=meshes, vertices={}, static=()).world(method, workers=None), {}
 
 
 def _path(world: World, move: str, path: str | None, own: dict[str, RecordedPath], scene: str) -> tuple[str, RecordedPath]:
@@ -128,7 +124,7 @@ def _path(world: World, move: str, path: str | None, own: dict[str, RecordedPath
     from jostle.fitting import read_path
 
     name = world[move].name
-    fitting = [known for known, way in own.items() if way.body == name]
+    fitting = [known for known, each in own.items() if each.body == name]
     if path is None:
         if not fitting:
             raise InputError(f"{scene} has no path of its own for {name!r}; give one with --path FILE")
@@ -143,38 +139,34 @@ def _path(world: World, move: str, path: str | None, own: dict[str, RecordedPath
     return path, read_path(path)
 
 
-def _usual_separation(world: World, move: str) -> float:
-    """Return a thousandth of the body's diagonal, rounded to one digit."""
-    return float(f"{1e-3 * world[move].mesh.size:.0e}")
+def default_separation(size: float) -> float:
+    """Return a thousandth of a body's diagonal, rounded to one digit."""
+    return float(f"{1e-3 * size:.0e}")
 
 
-def _walk(console: Console, world: World, move: str, way: RecordedPath, gap: float, slide: bool) -> tuple[Walk, list[float]]:
-    """Walk the path with a progress bar, until Ctrl-C; return the walk and the time of each step."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
+def _walk(console: Console, world: World, move: str, route: RecordedPath, gap: float, slide: bool) -> tuple[Walk, list[float]]:
+    """Walk the path with a progress bar; return the walk and the time of each step."""
     from jostle.fitting import walk_along, walk_of
 
     steps: list[Step] = []
     milliseconds: list[float] = []
     complete = True
-    columns = (BarColumn(30), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("preparing (a first run compiles)", total=max(len(way) - 1, 1))
+    with progress_bar(console, max(len(route) - 1, 1)) as show:
         try:
             begin = time.perf_counter()
-            for step in walk_along(world, move, way, separation=gap, slide=slide):
+            for step in walk_along(world, move, route, separation=gap, slide=slide):
                 milliseconds.append(1e3 * (time.perf_counter() - begin))
                 steps.append(step)
-                bar.update(task, completed=step.number, description=f"pose {step.number} of {len(way) - 1}")
+                show(step.number, f"pose {step.number} of {len(route) - 1}")
                 begin = time.perf_counter()
         except KeyboardInterrupt:
             complete = False
-    return walk_of(world[move], way, steps, gap, slide, complete), milliseconds
+    return walk_of(world[move], route, steps, gap, slide, complete), milliseconds
 
 
 def _print(console: Console, done: Walk, milliseconds: list[float], cut: bool) -> None:
     end, last = done.end, len(done.path) - 1
-    if len(milliseconds) > 2:  # the start is no step, and the first step loads the code
+    if len(milliseconds) > 2:  # without the start, and the first step, which loads the code
         worst = 2 + int(np.argmax(milliseconds[2:]))
         times = (
             f"median {np.median(milliseconds[2:]):.2f} ms, worst {milliseconds[worst]:.2f} ms at pose {done.steps[worst].number}"
@@ -186,11 +178,9 @@ def _print(console: Console, done: Walk, milliseconds: list[float], cut: bool) -
     body = on_terminal(done.body)
     touched = ", ".join(map(on_terminal, dict.fromkeys(touch.body for touch in done.touches)))
     if done.removed:
-        along = f", along {touched}" if touched else ""
-        if cut:
-            console.print(f"[green]free so far[/green]: {body} reached pose {last}, the last one requested{along}", highlight=False)
-            return
-        console.print(f"[green]can be removed[/green]: {body} reached the end of its path{along}", highlight=False)
+        verdict = "[green]free so far[/green]" if cut else "[green]can be removed[/green]"
+        reached = f"pose {last}, the last one requested" if cut else "the end of its path"
+        console.print(f"{verdict}: {body} reached {reached}{f', along {touched}' if touched else ''}", highlight=False)
         return
     touch = done.blocked_by
     where = f"at pose {end.number} of {last} (fraction {end.fraction:.4f}, time {end.time:.6g})"
@@ -204,9 +194,7 @@ def _print_touch(console: Console, body: str, touch: Touch) -> None:
 
     from jostle.fitting.trace import feature_text
 
-    table = Table(box=None, header_style="dim")
-    for column in ("", "face", "feature", "point", "normal", "distance"):
-        table.add_column(column)
+    table = Table("", "face", "feature", "point", "normal", "distance", box=None, header_style="dim")
     point, normal = (" ".join(f"{value + 0.0:.6g}" for value in np.round(vector, 9)) for vector in (touch.point, touch.normal))
     table.add_row(on_terminal(body), str(touch.face), feature_text(touch.feature), point, normal, f"{touch.distance:.4g}")
     table.add_row(on_terminal(touch.body), str(touch.other_face), feature_text(touch.other_feature))
@@ -219,7 +207,7 @@ def _draw(picture: Path, world: World, done: Walk) -> None:
 
     world[done.body].teleport(done.end.pose)
     vertices = np.vstack([body.world_vertices for body in world])
-    # Seen from where the body goes, from the side and above.
+    # Seen against the direction of motion, from the side and above.
     out = done.path.poses[-1][:3, 3] - done.path.poses[0][:3, 3]
     up = np.array([0.0, 0.0, 1.0])
     look = -out / max(float(np.linalg.norm(out)), 1e-30)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jostle.atomic_file import write_text
+from jostle.cli.console import open_console, print_machine, progress_shown
+from jostle.cli.targets import check_target
 from jostle.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,14 +38,12 @@ Out = Annotated[Path, typer.Option(help="Folder of all results, with one subfold
 
 @lab.command("list")
 def list_all() -> None:
-    """List the experiments, the papers' figures, and the scenes that can be run like them."""
-    from rich.console import Console
-
+    """List experiments, the papers' figures, and scenes that can be run like them."""
     from jostle.lab.experiments import EXPERIMENTS
     from jostle.lab.papers import PAPERS
     from jostle.scenes import SCENES
 
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = open_console()
     console.print(_listed("experiment", EXPERIMENTS))
     for paper in PAPERS:
         console.print(f"{paper.title} ({paper.key}); all of it: jostle lab run {paper.name}", highlight=False)
@@ -87,14 +87,12 @@ def run(
     rounds: Annotated[int | None, typer.Option(min=1, help="Timed rounds (5, with --quick 2).", show_default=False)] = None,
     limit: Annotated[float, typer.Option(min=0.001, help="Seconds per method and value, without compiling.")] = 60.0,
 ) -> None:
-    """Replay a scene through methods: the same frames for all, interleaved, each in its own process.
+    """Replay a scene through methods: same frames, interleaved, one process each.
 
     Writes summary.csv, frames.csv, result.json and plots; for a paper, one set per figure. A method that fails or is too slow
-    gets a row that says so. Ctrl-C keeps what was measured. For your own scene the last line says which method suits it best,
+    gets a row that says so. Ctrl-C keeps the measurements so far. For your own scene the last line says which method suits it best,
     and why.
     """
-    from rich.console import Console
-
     from jostle.lab.files import folder_for
     from jostle.lab.methods import methods_of
     from jostle.lab.run import LabRun
@@ -102,8 +100,7 @@ def run(
     chosen = None if methods is None else methods_of(methods)
     experiments = _experiments(what, motion)
     folders = [folder_for(out, experiment.name) for experiment in experiments]
-    # With --json the standard output is for the result alone.
-    console = Console(stderr=as_json, width=None if sys.stdout.isatty() else 160)
+    console = open_console(stderr=as_json)  # with --json standard output has only the result
     command = shlex.join(["jostle", *sys.argv[1:]])
     for experiment, folder in zip(experiments, folders, strict=True):
         lab_run = LabRun(experiment, chosen, quick, rounds, limit, command)
@@ -140,19 +137,15 @@ def report(
     ] = None,
 ) -> None:
     """Make one HTML page of all experiments in a results folder."""
-    from rich.console import Console
-
     from jostle.lab.files import read_results
     from jostle.lab.markdown import verdicts_as_markdown
     from jostle.lab.page import write_page
 
-    if markdown is not None and not markdown.parent.is_dir():
-        raise InputError(f"--markdown {markdown}: there is no folder {markdown.parent}")
-
+    check_target("--markdown", markdown)
     results = read_results(out)
     if not results:
         raise InputError(f"--out {out}: this folder has no results yet; run jostle lab run NAME --out {out} first")
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = open_console()
     console.print(f"written to {write_page(results, out)}", highlight=False)
     if markdown is not None:
         write_text(markdown, verdicts_as_markdown(results))
@@ -160,7 +153,7 @@ def report(
 
 
 def _experiments(what: str | None, motion: Path | None) -> tuple[Experiment, ...]:
-    """Return the experiments to run: built-in ones, figures, a scene by name, a file or a motion."""
+    """Return the experiments to run: built-in ones, figures, a scene, file or motion."""
     from jostle.lab.catalogue import every_experiment, experiments_named
     from jostle.lab.experiment import RecordedMotion, own_experiment
     from jostle.lab.papers import PAPERS
@@ -192,19 +185,13 @@ def _experiments(what: str | None, motion: Path | None) -> tuple[Experiment, ...
 
 
 def _free_name(stem: str, taken: Sequence[str]) -> str:
-    """Return a name that keeps a user's results apart from an experiment or paper of the same name."""
+    """Return a name for a user's results that no experiment or paper has."""
     return f"own-{stem}" if stem in {name.partition("/")[0] for name in taken} else stem
 
 
 def measure_with_progress(lab_run: LabRun, console: Console) -> None:
     """Measure, showing progress."""
-    from jostle.cli.bar import progress_shown
-
-    machine = lab_run.result.machine
-    load = machine["load_average"]
-    console.print(f"{machine['cpu']}, {machine['usable_cores']} of {machine['cores']} cores, {machine['system']}", highlight=False)
-    if load is not None and load[0] > 0.5:
-        console.print(f"[yellow]warning: machine is busy (load {load[0]:.1f}); times are inflated, compare ratios only[/yellow]")
+    print_machine(console, lab_run.result.machine)
     with progress_shown(console, "measuring", transient=True) as show:
         lab_run.show_progress(show)
         lab_run.run()

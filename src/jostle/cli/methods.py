@@ -9,7 +9,7 @@ import typer
 from jostle.interface.traits import Answer, Need, Serve, Traits
 from jostle.registry import DEFAULT_METHOD, METHODS
 
-ROOM_FOR_A_TABLE = 120  # characters: no cell has more than four lines then
+TABLE_WIDTH = 120  # characters: enough for cells of at most four lines
 COLUMNS = ("method", "answers for", "faces", "needs", "serves", "paper")
 
 
@@ -19,23 +19,15 @@ def rows() -> list[tuple[str, ...]]:
 
 
 def _row(traits: Traits) -> tuple[str, ...]:
-    answer = traits.answers.get(Answer.FACES)
+    faces = traits.answers.get(Answer.FACES)
     semantics = {"surface": "surfaces", "solid": "solids", "both": "surfaces and solids"}[traits.semantics.value]
     return (
         semantics,
-        _without_faces(traits) if answer is None else str(answer),
+        f"none; {guarantee_words(traits)}" if faces is None else str(faces),
         ", ".join(need.value for need in Need if need in traits.needs) or "any mesh",
         ", ".join(serve.value for serve in Serve if serve in traits.serves) or "-",
         traits.paper or "-",
     )
-
-
-def _without_faces(traits: Traits) -> str:
-    """Return the guarantee of a method without faces, for its points or body pairs."""
-    for question, what in ((Answer.POINTS, "points"), (Answer.DISTANCE, "bodies")):
-        if question in traits.answers:
-            return f"none; {what} {traits.answers[question]}"
-    return "-"
 
 
 def guarantee_words(traits: Traits) -> str:
@@ -64,7 +56,7 @@ def methods(
     from rich.table import Table
 
     console = Console()
-    if console.width < ROOM_FOR_A_TABLE:  # cells would be a word wide: print a paragraph per method instead
+    if console.width < TABLE_WIDTH:  # cells would be a word wide: print a paragraph per method instead
         for name, *cells in rows():
             console.print(f"[bold]{name}[/bold]", highlight=False)
             lines = "\n".join(f"{column}: {cell}" for column, cell in zip(COLUMNS[1:], cells, strict=True))

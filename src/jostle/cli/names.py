@@ -1,4 +1,4 @@
-"""Names on a terminal: escape rich's markup and control characters in names of files and bodies."""
+"""Names on a terminal, without rich's markup and control characters."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""`jostle shot SCENE --out x.png`: draw bodies without a display; with --gif an animation."""
+"""`jostle shot SCENE --out x.png`: draw bodies without a display, or animate them."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from jostle.cli.check import pose_from_options
+from jostle.cli.console import open_console, progress_bar
 from jostle.cli.names import on_terminal
+from jostle.cli.targets import check_target
 from jostle.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 Vector = tuple[float, float, float]
 
 NO_OVERLAY, DEFAULT_OVERLAY = "none", "default"
-FRAMES_OF_A_GIF = 60
-MOST_MADE = 100_000  # frames of a scene, for a picture of a late one
-MOST_MEMORY = 1 << 30  # bytes of all frames of a GIF, which share a palette and so are held until the last is drawn
+GIF_FRAMES = 60
+MOST_FRAMES = 100_000  # computed of a scene
+MOST_MEMORY = 1 << 30  # bytes of all frames of a GIF: they share a palette, so all are kept until the last is drawn
 
 
 def shot(
@@ -54,9 +54,7 @@ def shot(
             show_default=False,
         ),
     ] = None,
-    frames: Annotated[
-        int | None, typer.Option(min=1, help=f"Most frames of a GIF ({FRAMES_OF_A_GIF}).", show_default=False)
-    ] = None,
+    frames: Annotated[int | None, typer.Option(min=1, help=f"Most frames of a GIF ({GIF_FRAMES}).", show_default=False)] = None,
     every: Annotated[int, typer.Option(min=1, help="GIF: draw only every N-th frame.")] = 1,
     fps: Annotated[float, typer.Option(help="GIF: frames per second, up to 50.")] = 20.0,
     method: Annotated[
@@ -92,14 +90,11 @@ def shot(
     ] = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Random seed of the scene.", show_default=False)] = None,
 ) -> None:
-    """Draw bodies: touching faces in red, near ones in amber, and an overlay of how a method works.
+    """Draw bodies: touching faces red, near ones amber, and a method's overlay.
 
     For a method that reports no faces, contact points are red; if it reports no points either, touching bodies are tinted.
     The file is written whole or not at all. Exit status: 0 done, 2 bad input, 130 interrupted.
     """
-    from rich.console import Console
-
-    from jostle.cli.check import pose_written
     from jostle.pictures import Look
     from jostle.registry import method_alone
 
@@ -118,38 +113,39 @@ def shot(
         ground=ground,
         samples=2 if moving else 3,
     )
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = open_console()
     chosen = method_alone(method, "--method", "a picture is of one instant")
-    motion, searched = _motion(what, frame, frames, every, moving, seed, pose_written(None, translate, rotate))
-    stage = Stage(motion, motion.world(chosen), {"clearance": clearance, "solid": solid}, overlay, caption)
+    motion, searched = _motion(what, frame, frames, every, moving, seed, pose_from_options(None, translate, rotate))
+    replay = Replay(motion, motion.world(chosen), {"clearance": clearance, "solid": solid}, overlay, caption)
     if moving:
-        _write_gif(console, stage, look, out, _numbers(len(motion), frame, frames, every), _seconds(fps))
+        _write_gif(console, replay, look, out, _numbers(len(motion), frame, frames, every), _seconds(fps))
     else:
-        _write_png(console, stage, look, out, frame, searched)
+        _write_png(console, replay, look, out, frame, searched)
 
 
 @dataclass
-class Stage:
-    """A motion, the world that replays it, the options of each query, and what is drawn."""
+class Replay:
+    """A motion, the world that replays it, the query options, and what to draw."""
 
     motion: Motion
     world: World
-    asked: dict[str, Any]
-    what: str
+    options: dict[str, Any]
+    overlay: str
     caption: str
 
     def go_to(self, frame: int) -> tuple[Report, Overlay | None]:
         """Move the world to a frame; return the report and the overlay."""
         self.motion.apply(self.world, frame)
-        # Before the query: an overlay of a step is of the one since the last query.
-        overlay = None if self.what == NO_OVERLAY else self.world.overlay("" if self.what == DEFAULT_OVERLAY else self.what)
-        return self.answer(), overlay
+        # Before the query: an overlay shows the step since the last query.
+        key = "" if self.overlay == DEFAULT_OVERLAY else self.overlay
+        overlay = None if key == NO_OVERLAY else self.world.overlay(key)
+        return self.detect(), overlay
 
-    def answer(self) -> Report:
-        """Return the report of this instant."""
-        return self.world.detect(**self.asked, rows="faces" if self.world.method.traits.tells_where else "pairs")
+    def detect(self) -> Report:
+        """Return the report of this frame."""
+        return self.world.detect(**self.options, rows="faces" if self.world.method.traits.tells_where else "pairs")
 
-    def line(self, frame: int, report: Report, overlay: Overlay | None) -> str:
+    def caption_of(self, frame: int, report: Report, overlay: Overlay | None) -> str:
         """Return the caption of a frame."""
         from jostle.pictures import summary_of
         from jostle.registry import name_of
@@ -161,35 +157,35 @@ class Stage:
         return summary_of(self.world, report, [": ".join([name_of(self.world.method), *shown]), *number])
 
 
-def _write_png(console: Console, stage: Stage, look: Look, out: Path, frame: int | None, searched: bool) -> None:
+def _write_png(console: Console, replay: Replay, look: Look, out: Path, frame: int | None, searched: bool) -> None:
     from jostle.pictures import picture_of, summary_of
     from jostle.render.panels import MOST
     from jostle.render.png import write_png
     from jostle.report.report import Kind
 
-    with _bar(console, len(stage.motion)) as show:
-        number = len(stage.motion) - 1 if frame is None else range(len(stage.motion))[frame]
+    with progress_bar(console, len(replay.motion)) as show:
+        number = len(replay.motion) - 1 if frame is None else range(len(replay.motion))[frame]
         if searched:
-            for number in range(len(stage.motion)):
+            for number in range(len(replay.motion)):
                 show(number, "looking for a contact")
-                stage.motion.apply(stage.world, number)
-                if (stage.answer().pairs.kind > Kind.NEAR).any():
+                replay.motion.apply(replay.world, number)
+                if (replay.detect().pairs.kind > Kind.NEAR).any():
                     break
         show(number, "drawing")
         if number > 0:
-            stage.motion.apply(stage.world, number - 1)
-            stage.answer()
-        report, overlay = stage.go_to(number)
-        write_png(out, picture_of(stage.world, report, look, overlay, caption=stage.line(number, report, overlay)))
-    names = [f"frame {number} of {len(stage.motion)}"] if len(stage.motion) > 1 else []
-    console.print(f"{summary_of(stage.world, report, names)}: {on_terminal(out)}", highlight=False, soft_wrap=True)
+            replay.motion.apply(replay.world, number - 1)
+            replay.detect()
+        report, overlay = replay.go_to(number)
+        write_png(out, picture_of(replay.world, report, look, overlay, caption=replay.caption_of(number, report, overlay)))
+    names = [f"frame {number} of {len(replay.motion)}"] if len(replay.motion) > 1 else []
+    console.print(f"{summary_of(replay.world, report, names)}: {on_terminal(out)}", highlight=False, soft_wrap=True)
     if overlay is not None:
         console.print(f"shown: {overlay.title}", highlight=False)
         if len(overlay.images) > MOST:
             console.print(f"shown beside it: the first {MOST} of {len(overlay.images)} images", highlight=False)
 
 
-def _write_gif(console: Console, stage: Stage, look: Look, out: Path, numbers: range, seconds: float) -> None:
+def _write_gif(console: Console, replay: Replay, look: Look, out: Path, numbers: range, seconds: float) -> None:
     import numpy as np
 
     from jostle.pictures import camera_of, contact_points, picture_of, placed_points
@@ -199,53 +195,43 @@ def _write_gif(console: Console, stage: Stage, look: Look, out: Path, numbers: r
         raise InputError(
             f"--gif: {len(numbers)} frames of {look.width}x{look.height} are too much; give a smaller --size or --frames"
         )
-    with _bar(console, 3 * len(numbers)) as show:
+    with progress_bar(console, 3 * len(numbers)) as show:
         # One camera for all frames: it covers everywhere the bodies go.
         places, contacts, touching = [np.empty((0, 3))], [np.empty((0, 3))], 0
         for done, number in enumerate(numbers):
             show(done, f"looking at frame {number}")
-            stage.motion.apply(stage.world, number)
-            report = stage.answer()
+            replay.motion.apply(replay.world, number)
+            report = replay.detect()
             touching += bool(len(report.pairs))
-            points = placed_points(stage.world)
+            points = placed_points(replay.world)
             places.append(points if len(points) * len(numbers) < 2_000_000 else np.stack([points.min(axis=0), points.max(axis=0)]))
             contacts.append(contact_points(report))
         camera = camera_of(np.concatenate(places), look, np.concatenate(contacts))
-        stage.motion.apply(stage.world, numbers[0])  # back to the start, without a step from the end to it
-        stage.answer()
+        replay.motion.apply(replay.world, numbers[0])  # back to the start, without a step from the end to it
+        replay.detect()
         pictures = []
         for done, number in enumerate(numbers):
             show(len(numbers) + done, f"drawing frame {number}")
-            report, overlay = stage.go_to(number)
-            pictures.append(picture_of(stage.world, report, look, overlay, camera, caption=stage.line(number, report, overlay)))
+            report, overlay = replay.go_to(number)
+            pictures.append(
+                picture_of(replay.world, report, look, overlay, camera, caption=replay.caption_of(number, report, overlay))
+            )
         widest = max(picture.shape[1] for picture in pictures)  # side panels come and go
         pictures = [np.pad(each, ((0, 0), (0, widest - each.shape[1]), (0, 0)), constant_values=252) for each in pictures]
         write_gif(out, pictures, seconds, progress=lambda done: show(2 * len(numbers) + done, "writing"))
     console.print(f"{len(numbers)} frames, pairs in {touching} of them: {on_terminal(out)}", highlight=False, soft_wrap=True)
 
 
-@contextmanager
-def _bar(console: Console, total: int) -> Iterator[Any]:
-    """Yield a function that shows progress, on a terminal only."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (BarColumn(30), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("preparing (a first run compiles)", total=total)
-        yield lambda done, text: bar.update(task, completed=done, description=text)
-
-
 def _is_gif(out: Path, gif: bool) -> bool:
-    """Return whether the picture is animated; report a bad name or missing Pillow before the work."""
+    """Return whether to animate; raise for a bad name or missing Pillow."""
     from jostle.render.png import require_pillow
 
     suffix = out.suffix.lower()
     if suffix not in (".png", ".gif"):
-        raise InputError(f"--out {out}: the name must end in .png, or in .gif for a moving picture")
+        raise InputError(f"--out {out}: the name must end in .png, or in .gif for an animation")
     if gif and suffix != ".gif":
         raise InputError(f"--out {out}: with --gif the name must end in .gif")
-    if out.is_dir() or not out.parent.is_dir():
-        raise InputError(f"--out {out}: {'this is a folder; name a file' if out.is_dir() else f'there is no folder {out.parent}'}")
+    check_target("--out", out)
     require_pillow()
     return suffix == ".gif"
 
@@ -259,7 +245,7 @@ def _size(text: str) -> tuple[int, int]:
 
 def _opposite(place: Vector) -> Vector:
     if not any(place):
-        raise InputError("--from 0 0 0: this is no direction; give the side from which it is seen, as in --from 1 -1 1")
+        raise InputError("--from 0 0 0: this is no direction; give the side it is seen from, as in --from 1 -1 1")
     return -place[0], -place[1], -place[2]
 
 
@@ -278,7 +264,7 @@ def _motion(
     seed: int | None,
     pose: NDArray[np.float64] | None,
 ) -> tuple[Motion, bool]:
-    """Return the motion to draw from, and whether to search it for a frame with a contact."""
+    """Return the motion to draw, and whether to search it for a first contact."""
     from jostle.motion.record import Motion
     from jostle.scenes.named_bodies import SEVERAL_BODIES, drifting, one_frame, read_bodies
     from jostle.world.world import World
@@ -295,15 +281,15 @@ def _motion(
     if isinstance(found, Motion):
         motion = found
     else:
-        last = (0 if frame is None else frame) + 1 + ((frames or FRAMES_OF_A_GIF) - 1) * every
+        last = (0 if frame is None else frame) + 1 + ((frames or GIF_FRAMES) - 1) * every
         wanted = None if frame is not None and frame < 0 else last if moving else None if frame is None else frame + 1
-        if wanted is not None and wanted > MOST_MADE:
+        if wanted is not None and wanted > MOST_FRAMES:
             raise InputError(
-                f"this takes {wanted:,} frames of {what[0]}, at most {MOST_MADE:,} are made; lower --frame, --frames or --every"
+                f"this needs {wanted:,} frames of {what[0]}; the limit is {MOST_FRAMES:,}, so lower --frame, --frames or --every"
             )
         motion = found.record(wanted)
     if seed is not None and of_files and not moving:
-        raise InputError("--seed is for scenes that are made at random")
+        raise InputError("--seed is for random scenes")
     if moving and len(motion) == 1:
         raise InputError(
             f"--gif: {motion.title or what[0]} has one frame only; record a motion (jostle sim --record), or draw a .png"
@@ -316,4 +302,4 @@ def _motion(
 def _numbers(count: int, frame: int | None, frames: int | None, every: int) -> range:
     """Return the frame numbers of a GIF."""
     first = 0 if frame is None else range(count)[frame]
-    return range(first, count, every)[: frames or FRAMES_OF_A_GIF]
+    return range(first, count, every)[: frames or GIF_FRAMES]

@@ -1,14 +1,14 @@
-"""`jostle sim SCENE`: simulate colliding rigid bodies or squeezed soft ones; record and sum up."""
+"""`jostle sim SCENE`: simulate colliding rigid bodies or squeezed soft ones."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
+from jostle.cli.console import open_console, progress_bar
 from jostle.cli.names import on_terminal
 from jostle.cli.targets import check_target
 from jostle.errors import InputError
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 Gravity = tuple[float, float, float]
 
-FOR_SQUEEZE = ("frames", "method", "dt", "friction", "seed", "workers", "record")  # options; the others are for rigid bodies
+SQUEEZE_TITLE = "two soft bodies between two plates"
+SQUEEZE_OPTIONS = ("frames", "method", "dt", "friction", "seed", "workers", "record")  # the others are for rigid bodies
 
 
 def sim(
@@ -76,27 +77,18 @@ def sim(
     Prints frames, contacts, energy at start and end, and detection times. Ctrl-C ends the run and keeps the frames so far.
     Exit status: 0 done, 2 bad input, 130 interrupted.
     """
-    from rich.console import Console
-
     from jostle.registry import method_alone
 
     chosen = method_alone(method, "--method", "a simulation asks for what touches at one instant")
     check_target("--record", record, (scene,))
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = open_console()
     if scene.partition("(")[0].strip() == "squeeze" and not Path(scene).is_file():
-        refused = [name for name in context.params if name not in (*FOR_SQUEEZE, "scene") and _given(context, name)]
+        refused = [name for name in context.params if name not in (*SQUEEZE_OPTIONS, "scene") and _given(context, name)]
         if refused:
-            raise InputError(f"--{refused[0]} is for rigid bodies; with squeeze there are --{', --'.join(FOR_SQUEEZE)}")
+            raise InputError(f"--{refused[0]} is for rigid bodies; squeeze takes --{', --'.join(SQUEEZE_OPTIONS)}")
         squeeze = _squeeze(scene, seed, chosen, {"friction": friction, "workers": workers} | ({} if dt is None else {"dt": dt}))
         _introduce_squeeze(console, squeeze)
-        _go(
-            console,
-            squeeze,
-            squeeze.frames if frames is None else frames,
-            record,
-            "two soft bodies between two plates",
-            pulled=False,
-        )
+        _simulate(console, squeeze, squeeze.frames if frames is None else frames, record, SQUEEZE_TITLE, pulled=False)
         return
     from jostle.scenes.named_bodies import read_scene
     from jostle.sim import SceneSimulation
@@ -108,10 +100,12 @@ def sim(
     steps = SceneSimulation(made, chosen, workers=workers, response=response, integrator=integrator, **settings)
     _introduce(console, made, steps)
     pulled = bool(gravity is not None and any(gravity))
-    _go(console, steps, made.frames if frames is None else frames, record, f"{made.title}, simulated with {response}", pulled)
+    _simulate(console, steps, made.frames if frames is None else frames, record, f"{made.title}, simulated with {response}", pulled)
 
 
-def _go(console: Console, steps: SceneSimulation | Squeeze, frames: int, record: Path | None, title: str, pulled: bool) -> None:
+def _simulate(
+    console: Console, steps: SceneSimulation | Squeeze, frames: int, record: Path | None, title: str, pulled: bool
+) -> None:
     """Run, record and sum up."""
     from jostle.motion.record import Recorder
 
@@ -150,7 +144,7 @@ def _introduce_squeeze(console: Console, squeeze: Squeeze) -> None:
 
     world, simulation = squeeze.world, squeeze.simulation
     faces = sum(len(body.mesh.faces) for body in world)
-    console.print(f"two soft bodies between two plates: {len(world)} bodies, {faces:,} faces", highlight=False)
+    console.print(f"{SQUEEZE_TITLE}: {len(world)} bodies, {faces:,} faces", highlight=False)
     how = f"{name_of(world.method)}, back projection, {simulation.dt:.4g} s a step in {simulation.substeps} substeps"
     cells = simulation.material("lower")
     lattice = f"{cells.cells} cells across" + (", halved where a collision is probable" if cells.finer else "")
@@ -170,27 +164,23 @@ def _introduce(console: Console, scene: Scene, steps: SceneSimulation) -> None:
 
 def _run(console: Console, steps: Steps, frames: int, recorder: Recorder | None) -> Run:
     """Run with a progress bar; the first step compiles or loads the code."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from jostle.sim import run
 
-    columns = (BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("preparing (a first run compiles)", total=frames)
+    with progress_bar(console, frames) as show:
 
-        def show(frame: int, report: Report) -> None:
-            bar.update(task, completed=frame, description=f"{len(report.pairs)} pairs touch")
+        def progress(frame: int, report: Report) -> None:
+            show(frame, f"frame {frame} of {frames}, {len(report.pairs)} pairs touch")
 
-        return run(steps, frames, recorder=recorder, progress=show)
+        return run(steps, frames, recorder=recorder, progress=progress)
 
 
 def _print(console: Console, done: Run, pulled: bool) -> None:
     if not done.complete:
-        console.print(f"[yellow]interrupted[/yellow] after {done.frames} frames; the numbers below are of these", highlight=False)
+        console.print(f"[yellow]interrupted[/yellow] after {done.frames} frames; the numbers below are for these", highlight=False)
     rows = f", {done.contacts:,} contact rows" if done.contacts else ""
     console.print(f"{done.frames:,} frames, {done.pairs:,} touching pairs{rows} in all", highlight=False)
     start, end = done.energy_at_start, done.energy_at_end
-    # With gravity energy has no natural zero, so a percentage means nothing; nor does one of a rounding error.
+    # A percentage means nothing with gravity, where energy has no natural zero, nor for a rounding error.
     change = f" ({100.0 * (end / start - 1.0):+.3g} %)" if start > 1e-12 * end and not pulled else ""
     console.print(f"energy {start:.6g} at the start, {end:.6g} at the end{change}", highlight=False)
     if done.frames > 1:  # the first step loads the code

@@ -1,4 +1,4 @@
-"""Output files of commands: checked before the work, and never an input of the same command."""
+"""Output files of commands, checked before the work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jostle.errors import InputError
 
 
 def check_target(option: str, target: Path | None, inputs: Iterable[str | Path | None] = (), endings: tuple[str, ...] = ()) -> None:
-    """Raise for a file that cannot be written, has the wrong ending, or is an input of the command."""
+    """Raise if a file cannot be written, has the wrong ending, or is also an input."""
     if target is None:
         return
     if endings and target.suffix.lower() not in endings:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
+from jostle.cli.console import open_console
+from jostle.cli.fit import default_separation
 from jostle.cli.names import on_terminal
 from jostle.errors import InputError
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from jostle.viewer.session import Session
 
-MOST_MEGABYTES = 2000  # of a file that is added on the page: it is held in memory
+MOST_MEGABYTES = 2000  # of an uploaded file, which is held in memory
 
 
 def view(
@@ -58,8 +60,6 @@ def view(
 
     Several browsers can share one world. Ctrl-C closes the page. Exit status: 0 closed, 2 bad input.
     """
-    from rich.console import Console
-
     from jostle.viewer.admission import ANYWHERE, as_browsers_write, is_loopback
     from jostle.viewer.open_session import open_session
     from jostle.viewer.serve import check_address, require_viser
@@ -69,15 +69,15 @@ def view(
         raise InputError("--separation has no meaning without --fit")
     if not 0.0 <= upload_limit <= MOST_MEGABYTES:
         raise InputError(f"--upload-limit is {upload_limit:g}; it must be from 0 to {MOST_MEGABYTES}")
-    check_address(host, port)  # before the scene is made
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    check_address(host, port, "--")  # before the scene is made
+    console = open_console()
     session = _session(what or [], method, clearance, solid, respond, overlay, separation if fit else None, fit)
     faces = sum(len(mesh.faces) for mesh in session.subject.start.meshes)
     console.print(
         f"{on_terminal(session.subject.title)}: {len(session.subject.start.names)} bodies, {faces:,} faces", highlight=False
     )
 
-    page = open_session(session, host, port, play=play, shadows=shadows, upload_limit=upload_limit)
+    page = open_session(session, host, port, play=play, prefix="--", shadows=shadows, upload_limit=upload_limit)
     with page as address, until_interrupted(console) as wait:
         console.print(f"open [bold]{on_terminal(address)}[/bold] in a browser; Ctrl-C closes it", highlight=False, soft_wrap=True)
         if not is_loopback(host):
@@ -104,14 +104,13 @@ def _session(
 ) -> Session:
     """Return the session of a command line; check all options before a page is opened."""
     from jostle import cast
-    from jostle.viewer.overlay_names import names_for
     from jostle.viewer.session import Session
-    from jostle.viewer.settings import Settings
+    from jostle.viewer.settings import Settings, overlay_names
     from jostle.viewer.subject import subject_of
 
     chosen = method or ("bounding_tree" if fit else Settings().method)
     settings = Settings(method=chosen, clearance=clearance, solid=solid, respond=respond, overlay=overlay)
-    known = names_for(settings.made_method())
+    known = overlay_names(settings.made_method())
     if overlay not in known:
         raise InputError(f"--overlay {overlay}: {chosen} shows {', '.join(known)}")
     subject = subject_of(what)
@@ -120,16 +119,9 @@ def _session(
         for option, asked in (("--clearance", clearance), ("--solid", solid), ("--respond", respond != "show")):
             if asked:
                 raise InputError(f"{option} has no meaning with --fit: bodies stop before they touch")
-        gap = _usual_separation(subject.start) if separation is None else cast.as_positive_length(separation, "separation")
+        size = float(np.median([mesh.size for mesh in subject.start.meshes]))
+        gap = default_separation(size) if separation is None else cast.as_positive_length(separation, "separation")
     return Session(subject, settings, gap)
-
-
-def _usual_separation(start: object) -> float:
-    """Return a thousandth of the median body's diagonal, rounded to one digit."""
-    import numpy as np
-
-    sizes = [mesh.size for mesh in start.meshes]  # type: ignore[attr-defined]
-    return float(f"{1e-3 * float(np.median(sizes)):.0e}")
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jostle.cli.console import progress_shown
 from jostle.errors import JostleError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ MODULE = "jostle.cli.warmups"
 def warmup(
     processes: Annotated[int, typer.Option(min=1, help="Number of parallel compile processes.")] = 2,
 ) -> None:
-    """Compile all kernels ahead of time. Takes some minutes, once per version of jostle."""
+    """Compile all kernels ahead of time: some minutes, once per version of jostle."""
     from rich.console import Console
 
     from jostle.kernels.cache_state import user_directory
@@ -29,11 +30,10 @@ def warmup(
 
 
 def compile_with_progress(console: Console, processes: int = 2, entries: Sequence[str] | None = None) -> float:
-    """Compile uncached kernels, all or some entries, showing progress; return the seconds it took."""
+    """Compile uncached kernels of all or some entries; return the seconds it took."""
     import importlib
     import time
 
-    from jostle.cli.bar import progress_shown
     from jostle.kernels.warmup import WARMUPS, warm_up
 
     begin = time.perf_counter()

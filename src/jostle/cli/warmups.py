@@ -1,7 +1,7 @@
-"""What `jostle warmup` compiles: each public path once, on tiny data.
+"""The code paths that `jostle warmup` compiles, each run once on tiny data.
 
-Entries run in this order, two at a time: the long ones first, and neighbours that share few kernels, since what two of them ask for
-at once is compiled twice.
+Entries run in this order, two at a time: long ones first, and neighbours that share few kernels, since a kernel that both need at
+once is compiled twice.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from jostle.shapes.build import box, icosphere
 from jostle.shapes.mesh import Mesh
 from jostle.world.world import World
 
-# What `jostle demo` needs: each method once, the exact answer, distances where an answer is judged by a length, and pictures.
-# The first two share little: begun together, whatever they share is compiled twice.
-OF_THE_TOUR = (
+# For `jostle demo`: each method once, the exact answer, distances for answers judged by a length, and pictures. The first two start
+# together and share few kernels.
+TOUR_ENTRIES = (
     "touching faces",
     "collision by rendering",
     "voxel maps",
     "sample pairs and shells",
     "bounding trees",
     "closest features",
-    "octrees that move",
+    "octree update",
     "distances",
     "separating planes",
     "the face octree",
@@ -51,7 +51,7 @@ def _tetrahedron(shift: float = 0.0) -> Mesh:
 
 
 def _balls() -> tuple[Mesh, Mesh]:
-    """Return two balls that meet, with more faces than initial buffers and leaves hold."""
+    """Return two balls that meet, with more faces than initial buffers hold."""
     ball = icosphere(3)
     return ball, ball.with_vertices(ball.vertices + 0.3)
 
@@ -98,7 +98,7 @@ def _voxmap() -> None:
     assert report.contacts.normal.shape == (1, 3)
     haptics.force(report, 0, stiffness=1.0)
     world = World(Voxmap(across=8))
-    for mesh in (*_balls(), icosphere(0, 0.2)):  # the last inside of the others, then beside them with boxes that overlap
+    for mesh in (*_balls(), icosphere(0, 0.2)):  # the last inside the others, then beside them with overlapping boxes
         body = world.add(mesh)
     for corner in (0.0, 0.9):
         body.pose = translation((corner, -corner, corner))
@@ -131,7 +131,7 @@ def _closest_features() -> None:
 
 @warms("continuous queries")
 def _continuous() -> None:
-    # The corner comes down on the triangle, at a time that floats find; beside it, on the edge, at one that they do not.
+    # One corner meets the triangle's interior, where float arithmetic finds the time; the other its edge, where it does not.
     triangle = [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 3.0, 0.0]]
     before, after = [[1.0, 1.0, 1.0], [1.0, 0.0, 2.0]], [[1.0, 1.0, -1.0], [1.0, 0.0, -1.0]]
     assert point_triangle(before, [triangle] * 2, after, [triangle] * 2).hit.all()
@@ -146,7 +146,7 @@ def _separating_plane() -> None:
 
 
 @warms("bounding trees along a motion")
-def _bounding_tree_along_a_motion() -> None:
+def _bounding_tree_motion() -> None:
     world = World("bounding_tree")
     body = world.add(_tetrahedron(), deformable=True)
     turning = world.add(_tetrahedron(1.5))
@@ -166,12 +166,12 @@ def _soft_bodies() -> None:
         squeeze.step()
 
 
-@warms("a body against itself")
-def _itself() -> None:
+@warms("self-collision")
+def _self_collision() -> None:
     functions.self_collide(_tetrahedron(), adjacent=True)
 
 
-@warms("octrees that move")
+@warms("octree update")
 def _octree_update() -> None:
     functions.collide(*_balls(), method="octree_update")
     functions.collide(_tetrahedron(), _tetrahedron(0.1), method="octree_update")
@@ -185,7 +185,7 @@ def _distance() -> None:
 @warms("the face octree")
 def _face_octree() -> None:
     functions.collide(*_balls(), method="face_octree")
-    functions.collide(_balls()[0], _balls()[0], method="face_octree")  # more pairs of faces than there is room for at first
+    functions.collide(_balls()[0], _balls()[0], method="face_octree")  # more face pairs than the initial buffers hold
     functions.collide(_tetrahedron(), _tetrahedron(0.1), method="face_octree", clearance=0.1)
 
 
@@ -200,7 +200,7 @@ def _broad_phases() -> None:
 
 
 @warms("collision by rendering, other settings")
-def _image_space_otherwise() -> None:
+def _image_space_settings() -> None:
     for settings in ({"conservative": True}, {"view": "separating"}, {"share_depth": True, "accuracy": 0.1, "view": "z"}):
         _draw_and_compare(ImageSpace(**settings))
 

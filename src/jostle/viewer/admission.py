@@ -1,9 +1,9 @@
-"""Who may load the page and connect: checked by Host, Origin and, for other machines, a token.
+"""Who may load the page and connect: checks of Host, Origin and a token.
 
 A browser sends the name it looked up with every request (Host), and the site that opened a WebSocket with its handshake (Origin).
-So another site can neither connect (its Origin differs) nor pose as this page by a name that it points here (its Host differs: DNS
-rebinding). A page for other machines has a random token in its address. The page's client cannot send that with its WebSocket, so
-the page's response sets it as a cookie, which the browser sends to all ports of this machine, but not with requests of other sites.
+So another site can neither connect (its Origin differs) nor pose as this page under a name that it points here (its Host differs:
+DNS rebinding). A page for other machines has a random token in its address. The page's client cannot send it with its WebSocket, so
+the response sets it as a cookie, which the browser sends to all ports of this machine, but not with requests from other sites.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Protocol
 from urllib.parse import parse_qs, urlsplit
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-ANYWHERE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "[::1]"}  # and the name of this machine that each listens to
+ANYWHERE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "[::1]"}  # and a name of this machine for each
 
 
 class Headers(Protocol):
@@ -29,7 +29,7 @@ class Headers(Protocol):
 
 
 def as_browsers_write(host: str) -> str:
-    """Return a host as it stands in `Host`: lower-case names, addresses in canonical form (0 is 0.0.0.0)."""
+    """Return a host as in `Host`: lower-case names, canonical addresses (0: 0.0.0.0)."""
     try:
         return str(socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)[0][4][0])
     except (socket.gaierror, UnicodeError):
@@ -51,10 +51,10 @@ class Admission:
     Parameters
     ----------
     host : str
-        The address that is listened on, as browsers write it.
+        The listening address, as browsers write it.
     port : int
     token : str, optional
-        None where only this machine can reach the address.
+        None if only this machine can reach the address.
     """
 
     host: str
@@ -63,7 +63,7 @@ class Admission:
 
     @staticmethod
     def to(host: str, port: int) -> Admission:
-        """Return the rules for an address, with a new token if others can reach it."""
+        """Return the rules for an address, with a token if other machines can reach it."""
         return Admission(as_browsers_write(host), port, None if is_loopback(host) else secrets.token_urlsafe(24))
 
     @property
@@ -74,36 +74,36 @@ class Admission:
 
     @property
     def cookie(self) -> str | None:
-        """The header that hands the token to a browser that had it in its address."""
+        """The cookie that gives the token to a browser that had it in its address."""
         if self.token is None:
             return None
         return f"{self._cookie_name}={self.token}; Path=/; HttpOnly; SameSite=Strict"
 
     def refusal(self, path: str, headers: Headers) -> str | None:
-        """Return why a request is refused, None if it is not."""
+        """Return why a request is refused, or None."""
         host = _only(headers, "Host")
         if host is None or not self._is_own(host):
             return (
-                "This page has another address. Open the one that the command printed; "
+                "This page has another address. Open the one that was printed; "
                 "to reach it through a tunnel, use the same port on both ends."
             )
         origins, connects = headers.get_all("Origin"), bool(headers.get_all("Upgrade"))
-        # Browsers name the origin of every WebSocket, and of no page that is simply opened.
+        # Browsers send the origin with every WebSocket, but not when a page is opened.
         if (connects or origins) and [each.lower() for each in origins] != [f"http://{host.lower()}"]:
-            return "Another site asked for this page."
+            return "Another site requested this page."
         try:
             asked = parse_qs(urlsplit(path).query, keep_blank_values=True, max_num_fields=4)
         except ValueError:
             return "The address cannot be read."
         if asked.keys() - {"token"}:
-            # viser's page would connect to a server that its address names, and show what that one sends.
+            # viser's page would connect to a server named in its address, and show what that one sends.
             return "The address of this page takes no settings."
         if self.token is not None and not self._has_token(asked.get("token", []), headers):
-            return "Open the whole address that the command printed, with its token."
+            return "Open the whole address that was printed, with its token."
         return None
 
     def _is_own(self, host: str) -> bool:
-        if self.host in ANYWHERE:  # any name of this machine; a site that points its name here does not have the token
+        if self.host in ANYWHERE:  # any name of this machine; another site lacks the token
             return True
         names = {name.lower() for name in (*LOOPBACK, _in_address(self.host))}
         allowed = {f"{name}:{self.port}" for name in names} | (names if self.port == 80 else set())
@@ -114,13 +114,13 @@ class Admission:
         return f"jostle-{self.port}"  # cookies of an address are shared by its ports
 
     def _in_cookie(self, headers: Headers) -> list[str]:
-        # By hand: `http.cookies` gives up at a cookie of another server here that is not well formed.
+        # Not `http.cookies`: it gives up at another server's malformed cookie.
         pairs = [each.strip().partition("=") for line in headers.get_all("Cookie") for each in line.split(";")]
         return [value for name, _, value in pairs if name == self._cookie_name]
 
     def _has_token(self, asked: list[str], headers: Headers) -> bool:
         assert self.token is not None
-        # Another server of this machine can set a cookie of this name beside ours: any of them may be the right one.
+        # Another server on this machine can set a cookie of the same name: any of them may be ours.
         offered = self._in_cookie(headers) + (asked if len(asked) == 1 else [])
         return any(hmac.compare_digest(each.encode("utf-8", "replace"), self.token.encode()) for each in offered)
 

@@ -1,4 +1,4 @@
-"""`jostle.view(world)`: the viewer beside a notebook or a Python prompt, or for as long as a script runs."""
+"""`jostle.view(world)`: the viewer beside a notebook, a Python prompt or a script."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from jostle.world.world import World
 
 
 class Viewer:
-    """A page that is open; `address` is what a browser opens. `close` ends it, and so does the end of a `with` block."""
+    """An open page at `address`; `close` or the end of a `with` block closes it."""
 
     def __init__(self, address: str, page: contextlib.ExitStack) -> None:
         self.address = address
         self._page: contextlib.ExitStack | None = page
 
     def close(self) -> None:
-        """Close the page; once more does no harm."""
+        """Close the page; calling it again does nothing."""
         page, self._page = self._page, None
         if page is not None:
             page.close()
@@ -70,8 +70,8 @@ def view(
 ) -> Viewer:
     """Show the bodies of a world in a browser; drag them, and touching faces turn red.
 
-    The page shows a copy, with the world's method: what is dragged there leaves the world alone, and later changes of the world are
-    not shown. It listens on this machine only. `pip install 'jostle[viewer]'` brings what it needs.
+    The page shows a copy, with the world's method: dragging there does not change the world, and later changes of the world are not
+    shown. Only this machine can connect. Needs `pip install 'jostle[viewer]'`.
 
     Parameters
     ----------
@@ -81,18 +81,18 @@ def view(
     solid : bool
         Also find a body that lies wholly inside another.
     respond : {"show", "push", "bounce", "deform"}
-        What bodies do that are touched.
+        Response of touched bodies.
     port : int
-        Port of the page; 0 for any that is free.
+        Port of the page; 0 for any free port.
     shadows : bool
-        Without them a browser that has no graphics hardware draws much faster.
+        Draw shadows; without them a browser without graphics hardware is much faster.
     block : bool, optional
-        Whether to wait for Ctrl-C before returning. By default a script waits, and a notebook or a Python prompt goes on at once.
+        Whether to wait for Ctrl-C. By default a script waits; a notebook or a Python prompt does not.
 
     Returns
     -------
     Viewer
-        Open, unless it was waited for. Its `address` is printed; notebooks show it as a link. `close` ends it.
+        Its `address` is printed; notebooks show it as a link. `close` closes the page.
 
     Examples
     --------
@@ -119,5 +119,5 @@ def view(
 
 
 def _interactive() -> bool:
-    """Return whether this is a notebook, IPython or a Python prompt, which continue after a call."""
+    """Return whether this is a notebook, IPython or a Python prompt."""
     return hasattr(sys, "ps1") or bool(sys.flags.interactive) or hasattr(builtins, "__IPYTHON__")

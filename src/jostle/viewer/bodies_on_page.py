@@ -1,6 +1,6 @@
-"""Bodies on the page: surfaces that move, touching faces in red, near ones in amber.
+"""Bodies on the page: moving surfaces, touching faces red, near ones amber.
 
-What did not change is not sent: a pose, a colour or a set of marked faces goes to the browsers once.
+Only changes of poses, colours and marked faces are sent to the browsers.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from jostle.viewer.marked_faces import lifted
 from jostle.viewer.page_scale import PageScale
 from jostle.viewer.picking import distance_along
 from jostle.viewer.snapshot import Snapshot
+from jostle.viewer.subject import first_vertices
 
-LIFT = 1.5e-3  # page units: what the depth buffer tells apart from across the scene
-TINT = 0.6  # of red, on bodies that touch where a method tells no faces
+LIFT = 1.5e-3  # page units: the depth buffer resolves this across the scene
+TINT = 0.6  # of red, on touching bodies when a method reports no faces
 NO_FACES = np.empty(0, np.int32)
 
 
@@ -37,10 +38,10 @@ class BodyOnPage:
     centre: Floats  # (3,) of its box, in body coordinates, world units
     radius: float  # page units
     creases: viser.LineSegmentsHandle | None
-    rest: Floats  # (n,3) the vertices at first
+    rest: Floats  # (n,3) initial vertices
     pose: Floats | None = None
     colour: colours.Colour | None = None
-    shape: Floats | None = None  # the vertices that are shown, as they came
+    shape: Floats | None = None  # the snapshot's vertices that are shown
     marks: dict[str, viser.MeshHandle] = field(default_factory=dict)
     marked: dict[str, Ints] = field(default_factory=dict)
     label: viser.LabelHandle | None = None
@@ -55,14 +56,14 @@ class BodiesOnPage:
         self.add(start)
 
     def add(self, start: Motion) -> None:
-        """Add bodies of a motion that are not shown yet."""
-        for number, mesh in list(enumerate(start.meshes))[len(self.bodies) :]:
-            vertices = start.vertices[number][0] if number in start.vertices else mesh.vertices
-            self.bodies.append(self._made(number, vertices, mesh.faces, deforms=number in start.vertices))
+        """Add the bodies of a motion that are not shown yet."""
+        for number in range(len(self.bodies), len(start.meshes)):
+            faces, vertices = start.meshes[number].faces, first_vertices(start, number)
+            self.bodies.append(self._made(number, vertices, faces, deforms=number in start.vertices))
             self.place(number, start.poses[0, number])
 
     def _made(self, number: int, vertices: Floats, faces: Ints, deforms: bool) -> BodyOnPage:
-        scene, name, own = self._server.scene, f"/bodies/{number}", colours.of_body(number)
+        scene, name, own = self._server.scene, f"/bodies/{number}", colours.body_colour(number)
         centre = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0)) if len(vertices) else np.zeros(3)
         shown = (vertices - centre) * self._scale.factor
         frame = scene.add_frame(name, show_axes=False)
@@ -76,21 +77,21 @@ class BodiesOnPage:
         radius = float(np.linalg.norm(shown, axis=1).max(initial=0.0))
         return BodyOnPage(frame, surface, faces, shown, own, centre, radius, creases, shown)
 
-    def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], kinematic: Collection[int]) -> None:
-        """Show poses, shapes and marks; kinematic bodies already are where the hand is."""
+    def show(self, snapshot: Snapshot, held: Mapping[int, Hashable], dragged: Collection[int]) -> None:
+        """Show poses, shapes and marks; dragged bodies are already where the hand is."""
         with self._server.atomic():
-            tells_faces = bool(snapshot.found.touching)
+            has_faces = bool(snapshot.found.touching)
             for number, body in enumerate(self.bodies):
-                if number not in kinematic:
+                if number not in dragged:
                     self.place(number, snapshot.poses[number])
                 reshaped = self._deform(number, snapshot.vertices.get(number))
                 for kind, faces in (("red", snapshot.found.touching), ("amber", snapshot.found.near)):
                     self._mark(number, kind, faces.get(number, NO_FACES), reshaped)
-                touched = number in snapshot.found.bodies and not tells_faces
+                touched = number in snapshot.found.bodies and not has_faces
                 self._paint(body, colours.mixed(body.own, colours.RED, TINT) if touched else body.own, number in held)
 
     def place(self, number: int, pose: Floats) -> None:
-        """Put a body somewhere."""
+        """Place a body."""
         body = self.bodies[number]
         if body.pose is not None and np.array_equal(body.pose, pose):
             return
@@ -98,7 +99,7 @@ class BodiesOnPage:
         body.frame.wxyz, body.frame.position = self._scale.place(pose, body.centre)
 
     def hit_by(self, origin: Floats, direction: Floats) -> int | None:
-        """Return the body that a ray of the page meets first, None if there is none."""
+        """Return the first body that a ray of the page hits, or None."""
         nearest, found = np.inf, None
         length = float(np.linalg.norm(direction))
         for number, body in enumerate(self.bodies):
@@ -106,14 +107,14 @@ class BodiesOnPage:
                 continue
             turn, place = body.pose[:3, :3], self._scale.points(body.pose[:3, :3] @ body.centre + body.pose[:3, 3])
             if np.linalg.norm(np.cross(place - origin, direction)) > (body.radius + LIFT) * length:
-                continue  # the ray passes by the ball about it
+                continue  # the ray misses its bounding sphere
             along = distance_along((origin - place) @ turn, direction @ turn, body.vertices, body.faces)
             if along < nearest:
                 nearest, found = along, number
         return found
 
     def mark_held(self, number: int, by: str | None) -> None:
-        """Show who holds a body, for all to see."""
+        """Show in all browsers who holds a body."""
         body = self.bodies[number]
         if body.label is not None:
             body.label.remove()
@@ -131,14 +132,14 @@ class BodiesOnPage:
             body.surface.color = body.colour = shown
 
     def _deform(self, number: int, vertices: Floats | None) -> bool:
-        """Show other vertices in place, or the initial ones (None); return whether they changed."""
+        """Show vertices, the initial ones for None; return whether they changed."""
         body = self.bodies[number]
         if vertices is body.shape:
             return False
         body.shape = vertices
         body.vertices = body.rest if vertices is None else (vertices - body.centre) * self._scale.factor
         body.surface.vertices = body.vertices.astype(np.float32)
-        if body.creases is not None:  # which are those of the first shape
+        if body.creases is not None:  # creases of the initial shape
             in_shape = bool(np.abs(body.vertices - body.rest).max(initial=0.0) <= LIFT)
             if body.creases.visible != in_shape:
                 body.creases.visible = in_shape
@@ -156,7 +157,7 @@ class BodiesOnPage:
             return
         points, triangles = lifted(body.vertices, body.faces, faces, LIFT)
         colour = colours.RED if kind == "red" else colours.AMBER
-        # A node of the same name takes the place of the one before, with other sizes of its arrays.
+        # A new node of the same name replaces the old one; array sizes may differ.
         body.marks[kind] = self._server.scene.add_mesh_simple(
             f"/bodies/{number}/{kind}", points, triangles, color=colour, flat_shading=True, side="front", cast_shadow=False
         )

@@ -14,16 +14,16 @@ OVERLAY_POINTS: Colour = (24, 128, 120)
 NORMALS: Colour = (120, 20, 60)
 BRAND: Colour = (196, 46, 60)
 
-# Colours of people, in the order in which they come.
+# Names of people, in the order in which they connect.
 PEOPLE = ("blue", "green", "violet", "orange", "teal", "pink", "brown", "grey")
 
 
-def of_body(number: int) -> Colour:
-    """The colour of a body by its number."""
+def body_colour(number: int) -> Colour:
+    """Return the colour of a body by its number."""
     return PALETTE[number % len(PALETTE)]
 
 
 def mixed(first: Colour, second: Colour, share: float) -> Colour:
-    """A colour between two, `share` 0 … 1 of the second."""
+    """Return a colour between two, with `share` (0 … 1) of the second."""
     red, green, blue = (round((1.0 - share) * a + share * b) for a, b in zip(first, second, strict=True))
     return red, green, blue

@@ -8,21 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle._types import Floats
+from jostle.shapes.mesh import unit_normals
 
 CREASE_COSINE = math.cos(math.radians(35.0))  # as in jostle's pictures
-MOST_FACES = 40_000  # of a body whose edges are drawn: more lines than that are a blur, and slow to draw
+MOST_FACES = 40_000  # of a body with drawn edges: more lines are a blur, and slow
 
 
 def creases_of(vertices: Floats, faces: NDArray[np.int32]) -> NDArray[np.float32]:
-    """Return (k,2,3) creases and borders of a mesh; none if the mesh is large."""
-    nothing = np.empty((0, 2, 3), np.float32)
+    """Return creases and borders (k,2,3) of a mesh; none if the mesh is large."""
     if len(faces) == 0 or len(faces) > MOST_FACES:
-        return nothing
-    corners = vertices[faces]
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    normal = np.divide(normal, length, out=np.zeros_like(normal), where=length > 0.0)
-    # Corners at the same place are one, whatever their numbers.
+        return np.empty((0, 2, 3), np.float32)
+    normal = unit_normals(*(vertices[faces[:, k]] for k in range(3)))
     welded = np.unique(vertices, axis=0, return_inverse=True)[1].reshape(-1)[faces]
     ends = np.sort(welded[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     owner = np.repeat(np.arange(len(faces)), 3)

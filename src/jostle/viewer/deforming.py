@@ -1,10 +1,9 @@
 """Bodies that deform under pressure and return to their shape afterwards.
 
-The mechanics are those of `jostle.sim.SoftSimulation`. What a person holds is kinematic and rigid, in the shape that it had when it
-was taken; hands and static bodies are rigid always; all others are soft. A simulation knows which bodies are soft from its start
-on, so each time something is taken or let go another one goes on from the nodes of the one before. The simulation never moves the
-pose of a soft body, only its vertices; a page needs a pose to put a gizmo at. So after each step a body has the pose that fits
-best.
+The mechanics are those of `jostle.sim.SoftSimulation`. A held body is kinematic and rigid, in the shape that it had when it was
+taken; hands and static bodies are always rigid; all others are soft. A simulation's soft bodies are fixed, so taking or releasing
+a body starts a new simulation from the nodes of the last. A simulation moves a soft body's vertices, never its pose; a gizmo needs
+a pose, so each step fits one.
 """
 
 from __future__ import annotations
@@ -24,29 +23,27 @@ from jostle.sim import SoftMaterial, SoftSimulation
 from jostle.viewer.snapshot import Found, found_in, with_pressed
 from jostle.world.all_or_nothing import all_or_nothing
 
-STIFFNESS = (
-    2.0  # sizes of the body per second that a wave runs in it, whatever the units: soft enough to see, stiff enough to recover
-)
-DRAG = 8.0  # per second: what is pushed away comes to rest, as on a table
+STIFFNESS = 2.0  # wave speed in body sizes per second: soft enough to see, stiff enough to recover, in any units
+DRAG = 8.0  # per second: pushed bodies come to rest, as on a table
 FRICTION = 0.3
-CELLS = 1500  # of the lattices of all bodies, about: what a step has time for
-FARTHEST = 0.08  # of the size of the median soft body that a hand goes in a step, at most: one that jumps would pass through
-STILL = 2e-5  # of its size by which a body may change in a step and count as at rest
+CELLS = 1500  # in the lattices of all bodies, about: what a step has time for
+LONGEST_STEP = 0.08  # of the median soft body's size that a hand moves in a step: a larger jump would pass through
+STILL = 2e-5  # of its size: a body that changes less in a step is at rest
 
 
 class Deformer:
-    """Bodies that deform, from where they are now.
+    """A simulation of deforming bodies.
 
     Parameters
     ----------
     start : Motion
-        One frame of all bodies, with filters; their shapes in it are those that they come back to.
+        One frame of all bodies, with filters; it has the shapes that they return to.
     method : Method
-        One that tells faces, and serves a clearance and deforming bodies.
+        It must report faces and support clearance and deforming bodies.
     hands : collection of int
-        Bodies that are rigid always.
+        Bodies that are always rigid.
     dt : float
-        Seconds of a step.
+        Seconds per step.
     """
 
     def __init__(self, start: Motion, method: Method, hands: Collection[int], dt: float) -> None:
@@ -78,7 +75,7 @@ class Deformer:
         return all_or_nothing(self.world, self, twin, lambda: twin._step(goals, held, with_points))
 
     def twin(self) -> Deformer:
-        """Return a copy that shares nothing that a step writes in place, except the world."""
+        """Return a copy that can be stepped without changing this one, except its world."""
         twin = copy.copy(self)
         twin.poses, twin.vertices, twin._nodes = self.poses.copy(), self.vertices.copy(), self._nodes.copy()
         twin._simulation = copy.copy(self._simulation)
@@ -89,17 +86,17 @@ class Deformer:
         if kinematic != self._kinematic:
             self._keep_nodes()
             self._begin(kinematic)
-        unreached = self._lead(goals)
-        if self._simulation is None:  # all that could deform is in hands
+        unreached = self._move_held(goals)
+        if self._simulation is None:  # every body that could deform is held
             self.moves = False
             return found_in(self.world.detect(), with_points), unreached
         report = self._simulation.step()
-        self._look_at_shapes()
-        # The clearance of the report is that of the simulation, and what presses is a hair apart.
+        self._update_shapes()
+        # The report has the simulation's clearance; pressing faces are a hair apart.
         return with_pressed(found_in(report, with_points), *self._simulation.pressed()), unreached
 
     def _begin(self, kinematic: frozenset[int]) -> None:
-        """Start a simulation with other kinematic bodies, continuing from the previous nodes."""
+        """Start a simulation with these kinematic bodies from the previous nodes."""
         soft = [body for body in self._can if body not in kinematic]
         meshes = [
             mesh if body in soft or body not in self.vertices else mesh.with_vertices(self.vertices[body])
@@ -119,7 +116,7 @@ class Deformer:
         self.world, self._simulation, self._kinematic = world, simulation, kinematic
 
     def _keep_nodes(self) -> None:
-        """Store positions and velocities of soft bodies' nodes; those of held bodies are at rest."""
+        """Store positions and velocities of soft bodies' nodes; held bodies are at rest."""
         for body in self._can:
             if body not in self._kinematic and self._simulation is not None:
                 place, velocity = self._simulation.nodes_of(body)
@@ -128,23 +125,26 @@ class Deformer:
                 place, velocity = self._nodes[body]
                 self._nodes[body] = place, np.zeros_like(velocity)
 
-    def _lead(self, goals: Mapping[int, Floats]) -> dict[int, Floats]:
-        """Move dragged bodies towards their goals, all by the same fraction, so that held parts stay in hands."""
+    def _move_held(self, goals: Mapping[int, Floats]) -> dict[int, Floats]:
+        """Move dragged bodies towards their goals; return missed goals.
+
+        All by one fraction, so that held parts stay in hands.
+        """
         if not goals:
             return {}
-        most = FARTHEST * float(np.median(self._sizes[self._can]))
-        ways = []
+        most = LONGEST_STEP * float(np.median(self._sizes[self._can]))
+        lengths = []
         for body, goal in goals.items():
             corners = self._rest[body].vertices
             turned = corners @ (goal[:3, :3] - self.poses[body, :3, :3]).T + (goal[:3, 3] - self.poses[body, :3, 3])
-            ways.append(float(np.sqrt((turned**2).sum(axis=1).max(initial=0.0))))
-        share = min(1.0, most / max(max(ways), 1e-300))
+            lengths.append(float(np.sqrt((turned**2).sum(axis=1).max(initial=0.0))))
+        share = min(1.0, most / max(max(lengths), 1e-300))
         for body, goal in goals.items():
             self.poses[body] = self.world[body].pose = pose_at(self.poses[body], goal, share)
         return {} if share == 1.0 else dict(goals)
 
-    def _look_at_shapes(self) -> None:
-        """Update what changed; bodies at rest keep their arrays, so that nothing is sent for them."""
+    def _update_shapes(self) -> None:
+        """Update changed shapes; bodies at rest keep their arrays, and nothing is sent."""
         self.moves = False
         for body in self._can:
             if body in self._kinematic:
@@ -159,7 +159,7 @@ class Deformer:
 
 
 def fitted_pose(rest: Floats, shown: Floats) -> Floats:
-    """Return (4,4) the pose that best fits points (n,3) of a body to their positions (least squares)."""
+    """Return the least-squares pose (4,4) from body points (n,3) to world points."""
     middle, at = rest.mean(axis=0), shown.mean(axis=0)
     u, _, v = np.linalg.svd((shown - at).T @ (rest - middle))
     mirror = np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v)) or 1.0])

@@ -1,4 +1,4 @@
-"""The fitting panel: slide or stop, what blocks the part, and saving its path for `jostle fit`."""
+"""The fitting panel: slide or stop, what blocks a part, and saving its path."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import Any
 
 import viser
 
-from jostle.errors import JostleError
+from jostle.errors import InputError, JostleError
 from jostle.fitting import write_path
 from jostle.viewer.html import LONGEST_SENTENCE, Html, add_html, fill, joined, plain, show_html
 from jostle.viewer.session import Session
 
 
 class FitPanel:
-    """The panel of a person who takes a part out."""
+    """The panel for taking a part out."""
 
     def __init__(self, server: viser.ViserServer, session: Session) -> None:
         self._server, self._session = server, session
         self.first = first_to_move(session)
         with server.gui.add_folder("Fit"):
-            self._words = add_html(server.gui, self._said())
-            slides = server.gui.add_checkbox("slide along contacts", session.slides)
+            self._status = add_html(server.gui, self._status_html())
+            slides = server.gui.add_checkbox("slide along contacts", session.stage.slides)
             save = server.gui.add_button("Save path", icon=viser.Icon.DOWNLOAD)
 
         @slides.on_update
         async def _(event: Any) -> None:
-            session.slides = bool(event.target.value)
+            session.stage.slides = bool(event.target.value)
 
         @save.on_click
         def _(event: Any) -> None:
             self._save(event.client)
 
     def show(self) -> None:
-        """Update the lines that say what blocks each part."""
-        show_html(self._words, self._said())
+        """Update what blocks each part."""
+        show_html(self._status, self._status_html())
 
-    def _said(self) -> Html:
+    def _status_html(self) -> Html:
         lines = [fill("separation {fit}", fit=f"{self._session.fit:g}")]
-        for guide in list(self._session.guides.values()):
+        for guide in list(self._session.stage.guides.values()):
             name = self._session.subject.start.names[guide.body]
             if guide.touch is not None:
                 lines.append(fill("<b>{name}</b> is stopped by <b>{other}</b>", name=name, other=guide.touch.body))
@@ -51,7 +51,7 @@ class FitPanel:
         )
 
     def _save(self, client: viser.ClientHandle | None) -> None:
-        """Write the path of each moved body to the current folder, and send it to the browser."""
+        """Write the paths of moved bodies to the current folder and to the browser."""
         try:
             saved = save_paths(self._session, Path.cwd())
         except JostleError as error:
@@ -65,28 +65,26 @@ class FitPanel:
 
 
 def save_paths(session: Session, folder: Path) -> list[tuple[Path, str]]:
-    """Write the path of every moved body; return the files, named by body number, and the commands that replay them."""
-    from jostle.errors import InputError
-
-    if not session.guides:
+    """Write the paths of moved bodies; return each file and the command to replay it."""
+    if not session.stage.guides:
         raise InputError("nothing was moved yet; drag a part, then save its path")
     saved = []
-    for number, guide in list(session.guides.items()):
+    for number, guide in list(session.stage.guides.items()):
         path = guide.path()
         file = folder / f"body_{number}_way.csv"
         write_path(path, file)
-        # A tenth less: a sliding body may come closer by up to a hundredth at every step.
+        # A tenth less: each step of a sliding body may reduce the distance by up to a hundredth.
         separation = f"{0.9 * guide.separation:.4g}"
         subject, body = shlex.quote(session.subject.name), shlex.quote(path.body)
         command = f"jostle fit {subject} --move={body} --path={file.name} --separation={separation}"
-        if plain(command, LONGEST_SENTENCE) != command:  # it would not be what is shown
+        if plain(command, LONGEST_SENTENCE) != command:  # the shown text would differ
             command = f"body {number} has a name that cannot be shown; jostle fit replays the file with --path"
         saved.append((file, command))
     return saved
 
 
 def first_to_move(session: Session) -> int:
-    """Return the body of the scene's first path, or else the first body that is not static."""
+    """Return the body of the scene's first path, else the first that is not static."""
     start = session.subject.start
     for path in session.subject.paths.values():
         if path.body in start.names:

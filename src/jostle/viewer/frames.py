@@ -1,6 +1,6 @@
 """The frames of a motion by number: recorded, or made by a scene when first shown.
 
-A scene of 800 frames takes seconds to record; the viewer shows the first frame at once and makes the others while they play.
+Recording a scene of 800 frames takes seconds; the viewer shows the first frame at once and makes the others while they play.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from jostle.scenes import Scene
 
 
 class Frames(Protocol):
-    """How bodies move."""
+    """The frames of a motion."""
 
-    dt: float  # seconds from one frame to the next, as the motion counts them
+    dt: float  # seconds per frame, as the motion counts them
 
     @property
     def count(self) -> int:
@@ -23,7 +23,7 @@ class Frames(Protocol):
         ...
 
     def at(self, number: int) -> tuple[Floats, dict[int, Floats]]:
-        """Return poses (n,4,4) of all bodies, and vertices (k,3) of deforming ones by body number."""
+        """Return all poses (n,4,4), and vertices (k,3) of deforming bodies by number."""
         ...
 
 
@@ -36,7 +36,7 @@ class RecordedFrames:
 
     @property
     def count(self) -> int:
-        """All that were recorded."""
+        """All recorded frames."""
         return len(self._motion)
 
     def at(self, number: int) -> tuple[Floats, dict[int, Floats]]:
@@ -56,7 +56,7 @@ class SceneFrames:
 
     @property
     def count(self) -> int:
-        """Number of frames of the scene, up to where it ended by itself."""
+        """The scene's frames, up to where it ended by itself."""
         return self._count
 
     def at(self, number: int) -> tuple[Floats, dict[int, Floats]]:

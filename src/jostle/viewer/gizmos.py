@@ -1,7 +1,7 @@
-"""Gizmos: arrows and rings to move a body. Each browser has one, on the body clicked last.
+"""Gizmos: arrows and rings on the body that a browser clicked last, to move it.
 
-What a hand does is told to the session at once and in order (the callbacks are coroutines that never wait); the body on the page
-follows the hand without waiting for a detection, unless it is led (fitting), where only the session knows how far it may go.
+Moves go to the session at once and in order: the callbacks are coroutines that never wait. The body on the page follows the hand
+without waiting for a detection, except in fitting, where only the session knows how far it may go.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Gizmo:
         self._handle: viser.TransformControlsHandle | None = None
 
     def pick(self, number: int | None) -> None:
-        """Put the gizmo on a body, or away."""
+        """Put the gizmo on a body, or remove it."""
         if number == self.body:
             return
         if self._handle is not None:
@@ -50,7 +50,7 @@ class Gizmo:
         self.follow()
 
     def follow(self) -> None:
-        """Go where the body is, unless this browser drags it."""
+        """Move to the body, unless this browser drags it."""
         if self._handle is None or self.body is None or self.dragging:
             return
         body = self._bodies.bodies[self.body]
@@ -68,7 +68,7 @@ class Gizmo:
                 self._refused(f"{self._session.holding.holder_of(self.body)} holds this body")
         elif event.phase == "update" and self.dragging:
             pose = self._scale.pose(self._handle.wxyz, self._handle.position, self._bodies.bodies[self.body].centre)
-            if self._session.leads_at_once:
+            if self._session.follows_hand:
                 for body, place in self._session.grasping.carried({self.body: pose}).items():
                     self._bodies.place(body, place)
             self._session.move(self.body, pose, self._person)

@@ -1,9 +1,9 @@
 """Grasping hands: a closed hand carries a body that it touches, until it opens.
 
-(Kitamura et al. 1998, §4.3: one hand grasps bodies and carries them, another one changes their motion by touching them, which any
-held body does where bodies are pushed.) A person opens and closes a hand apart from dragging it: a way is made of many drags. So
-a closed hand stays that person's, and so does what is in it. A hand has room for one body, and a body is in one hand: to hand it
-over, the one opens while the other is closed on it. Safe to use from any thread.
+(Kitamura et al. 1998, §4.3: one hand grasps and carries bodies, another changes their motion by touching them, as any held body
+does that pushes.) Opening and closing a hand is separate from dragging it, since a path takes many drags: a closed hand and what
+it holds stay that person's. A hand holds one body, and a body is in one hand; to hand it over, one hand opens while the other is
+closed on it. Thread-safe.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Grasping:
     Parameters
     ----------
     holding : Holding
-        Who holds which body, for all to see: what is dragged, closed hands, and what is in them.
+        Who holds which body: dragged bodies, closed hands, and what is in them.
     hands : collection of int
         The bodies that can grasp.
     fixed : collection of int
@@ -34,13 +34,13 @@ class Grasping:
         self._holding, self._hands = holding, frozenset(hands)
         self._never = self._hands | frozenset(fixed)
         self._dragged: dict[int, Hashable] = {}
-        self._hand_of: dict[Hashable, int] = {}  # the hand that a person took last
+        self._hand_of: dict[Hashable, int] = {}  # each person's last hand
         self._closed: set[Hashable] = set()
         self._grips: dict[int, tuple[int, Floats]] = {}  # body -> the hand that it is in, and its pose there
         self._lock = threading.RLock()
 
     def take(self, body: int, holder: Hashable) -> bool:
-        """Start dragging a body, also out of one's own hand; return False if somebody else holds it."""
+        """Start dragging a body, even from one's own hand; False if another holds it."""
         with self._lock:
             if not self._holding.take(body, holder):
                 return False
@@ -63,7 +63,7 @@ class Grasping:
             return self._holding.release(body, holder)
 
     def leave(self, holder: Hashable) -> bool:
-        """Release everything of a holder who left; return whether there was anything."""
+        """Release everything held by someone who left; return whether there was anything."""
         with self._lock:
             self._dragged = {body: by for body, by in self._dragged.items() if by != holder}
             self._hand_of.pop(holder, None)
@@ -77,7 +77,7 @@ class Grasping:
                 self._holding.take(self._hand_of[holder], holder)
 
     def open(self, holder: Hashable) -> bool:
-        """Open a person's hands; bodies they do not drag become free. Return whether any did."""
+        """Open a person's hands, freeing bodies not dragged; return whether any were."""
         with self._lock:
             self._closed.discard(holder)
             free = [body for body, by in self._holding.held().items() if by == holder and body not in self._dragged]
@@ -93,9 +93,8 @@ class Grasping:
                 self._holding.release(body, self._holding.holder_of(hand))
             self._grips.clear()
 
-    def grasp_touched(self, pairs: Iterable[tuple[int, int]], poses: Floats) -> bool:
-        """Let each closed empty hand grasp the first free body it touches; return whether one did."""
-        grasped = False
+    def grasp_touched(self, pairs: Iterable[tuple[int, int]], poses: Floats) -> None:
+        """Let each closed empty hand grasp the first free body it touches."""
         with self._lock:
             full = {hand for hand, _ in self._grips.values()}
             for hand, body in sorted((one, other) for pair in pairs for one, other in (pair, pair[::-1])):
@@ -103,13 +102,11 @@ class Grasping:
                 if hand not in self._hands or holder not in self._closed or hand in full or body in self._never:
                     continue
                 if self._holding.holder_of(body) is None and self._holding.take(body, holder):
-                    self._grips[body] = hand, _inverse(poses[hand]) @ poses[body]
+                    self._grips[body] = hand, np.linalg.inv(poses[hand]) @ poses[body]
                     full.add(hand)
-                    grasped = True
-        return grasped
 
     def carried(self, goals: Mapping[int, Floats]) -> dict[int, Floats]:
-        """Return goals (4,4) of bodies, including what is in the hands."""
+        """Return goals (4,4) of bodies, including carried ones."""
         with self._lock:
             along = {body: goals[hand] @ pose for body, (hand, pose) in self._grips.items() if hand in goals and body not in goals}
         return {**goals, **along}
@@ -118,10 +115,3 @@ class Grasping:
         """Return the dragged bodies, with what is in dragged hands."""
         with self._lock:
             return frozenset(self._dragged) | {body for body, (hand, _) in self._grips.items() if hand in self._dragged}
-
-
-def _inverse(pose: Floats) -> Floats:
-    back = np.eye(4)
-    back[:3, :3] = pose[:3, :3].T
-    back[:3, 3] = -pose[:3, :3].T @ pose[:3, 3]
-    return back

@@ -1,8 +1,8 @@
-"""viser's server behind a guard: `admission.py` checks requests, `messages.py` checks messages.
+"""viser's server behind a guard that checks requests and messages.
 
-The guard uses public options of `websockets.serve`: `process_request`, `create_connection`, `logger`. viser calls `serve` itself
-and takes no options for it, so `serve` is replaced by a function that adds them while a server is made. If viser does not call it,
-nothing is opened. Private parts of viser are used here and nowhere else, and tested with the versions in `TRIED`:
+The guard uses public options of `websockets.serve`: `process_request`, `create_connection`, `logger`. viser calls `serve` without
+them, so while a server is made, `serve` is replaced by a function that adds them. If viser does not call it, nothing is opened.
+Private parts of viser are used in this file only, and tested with the versions in `TRIED`:
 `_websock_server._live_connections`, `gui._gui_input_handle_from_uuid`, `client._websock_connection.queue_message`, `_messages`.
 """
 
@@ -37,18 +37,20 @@ from jostle.viewer.messages import FileTransferPart, FileTransferStartUpload, Me
 from jostle.viewer.transfers import Transfers
 
 TRIED = "viser>=1.1,<1.2"
-MOST_BYTES = 2**20  # of a message; parts of files have half of it
+MOST_BYTES = 2**20  # of a message; parts of files have half as many
 MOST_CONNECTIONS = 32
-MOST_OPENING = 256  # connections that are no WebSockets yet; each takes one of the files that a process may open
-PATIENCE = 5.0  # seconds that viser has to take note of a browser
-RATE, BURST = 400.0, 800.0  # of a connection's messages a second by cost, and at once; a drag and a turning camera cost about 150
-FRAMES, FRAMES_AT_ONCE = 4000.0, 8000.0  # of a connection a second, and at once; a page sends at most a few for a message
-PING_COST = 40.0  # frames: each is answered, and no page sends any
-MOST_FRAGMENTS = 1024  # of a message: each takes memory, also one that is empty
+MOST_OPENING = 256  # connections that are not WebSockets yet; each uses a file descriptor
+PATIENCE = 5.0  # seconds for viser to register a browser
+RATE, BURST = (
+    400.0,
+    800.0,
+)  # message cost of a connection per second, and at once; a drag with a turning camera costs about 150
+FRAMES, FRAMES_AT_ONCE = 4000.0, 8000.0  # of a connection per second, and at once; a page sends at most a few per message
+PING_COST = 40.0  # frames: each ping is answered, and no page sends any
+MOST_FRAGMENTS = 1024  # of a message: even an empty one takes memory
 COSTS = {messages.GuiUpdateMessage: 4.0, messages.ScenePointerMessage: 20.0, FileTransferStartUpload: 20.0, FileTransferPart: 2.0}
 
-# Scripts are viser's own, which its page carries in itself and runs from there; attributes with scripts are never run, nothing is
-# loaded from elsewhere, and no other page may have this one in a frame.
+# Only viser's own inline scripts run, never script attributes; nothing is loaded from elsewhere, and no page may frame this one.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; script-src-attr 'none'; "
     "style-src 'unsafe-inline'; img-src 'self' data: blob:; media-src data:; font-src data:; worker-src blob: data:; "
@@ -60,23 +62,23 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 
-# A request that cannot be read would be printed on the terminal as it came, with all that a terminal takes for a command.
+# A malformed request would be printed on the terminal with its control characters.
 _log = logging.getLogger(__name__)
 _log.addFilter(lambda record: record.getMessage() != "opening handshake failed")
 
 
 class Guard:
-    """Judges what browsers send before viser's server gets it."""
+    """Checks what browsers send before viser's server gets it."""
 
     def __init__(self, admission: Admission) -> None:
         self.admission = admission
-        self.transfers: Transfers | None = None  # of files; without it none is taken
-        self.uploader: Callable[[int], Any] | None = None  # of a client's number
+        self.transfers: Transfers | None = None  # uploads; None accepts no files
+        self.uploader: Callable[[int], Any] | None = None  # by client number
         self.server: Any = None
         self.used = threading.Event()
-        self.closed = 0  # connections that were closed for what they sent
+        self.closed = 0  # connections closed for what they sent
         self.connections: set[GuardedConnection] = set()
-        self.opening: dict[GuardedConnection, None] = {}  # the oldest first
+        self.opening: dict[GuardedConnection, None] = {}  # oldest first
 
     def options(self, handler: Callable[[Any], Awaitable[None]], options: dict[str, Any]) -> dict[str, Any]:
         """Return the options of `serve` with the guard's own."""
@@ -92,7 +94,7 @@ class Guard:
             try:
                 if connection.subprotocol == f"viser-v{viser.__version__}":
                     await handler(connection)
-                else:  # viser would print what it asks for on the terminal
+                else:  # viser would print the requested subprotocol on the terminal
                     await connection.close(1002, f"This page needs viser {viser.__version__}.")
             finally:
                 self.connections.discard(connection)
@@ -110,15 +112,15 @@ class Guard:
         }
 
     def answered(self, connection: ServerConnection, request: Request, answer: Any) -> Response | None:
-        """Return a refusal, or viser's response with the guard's headers; None accepts a WebSocket."""
+        """Return a refusal or viser's response, with headers; None accepts a WebSocket."""
         why = self.admission.refusal(request.path, request.headers)
         if why is not None:
             return self._with_headers(connection.respond(http.HTTPStatus.FORBIDDEN, f"{why}\n"), request)
         if request.headers.get_all("Upgrade") and len(self.connections) >= MOST_CONNECTIONS:
-            return connection.respond(http.HTTPStatus.SERVICE_UNAVAILABLE, "Too many browsers look at this page.\n")
+            return connection.respond(http.HTTPStatus.SERVICE_UNAVAILABLE, "Too many browsers have this page open.\n")
         try:
             response: Response | None = None if answer is None else answer(connection, request)
-        except (OSError, ValueError):  # viser asks the system for a file that no system would have, by a name too long for one
+        except (OSError, ValueError):  # viser looks for a file whose name is too long or malformed
             response = connection.respond(http.HTTPStatus.NOT_FOUND, "There is no such page.\n")
         if response is not None:
             self._with_headers(response, request)
@@ -133,15 +135,15 @@ class Guard:
         return response
 
     def admits(self, connection: GuardedConnection, message: Message) -> bool:
-        """Return whether viser gets a message; files are handled here."""
+        """Return whether to pass a message to viser; files are handled here."""
         if isinstance(message, messages.ViewerCameraMessage):
             return True
         client = connection.client
-        if client is None:  # it has not been introduced
+        if client is None:  # not introduced yet
             return False
         if isinstance(message, FileTransferStartUpload | FileTransferPart):
             if self.transfers is None or self.uploader is None:
-                raise InputError("no files are taken here")
+                raise InputError("this page accepts no files")
             if isinstance(message, FileTransferPart):
                 self.transfers.receive(connection, message)
             else:
@@ -156,7 +158,7 @@ class Guard:
         return messages.allowed(message, element)
 
     def client_of(self, connection: GuardedConnection) -> Any:
-        """Return viser's handle of a browser, None until its first message was handled."""
+        """Return viser's handle of a browser, or None before its first message."""
         if self.server is None:
             return None
         live = self.server._websock_server._live_connections
@@ -164,19 +166,19 @@ class Guard:
 
 
 class GuardedConnection(ServerConnection):
-    """A browser's WebSocket, closed by invalid messages and throttled if they come too fast."""
+    """A browser's WebSocket: closed by invalid messages, slowed by frequent ones."""
 
     def __init__(self, guard: Guard, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._guard = guard
         self.client: Any = None
-        self._introduces = False  # whether its first message is on its way through viser
+        self._introduces = False  # whether viser is handling its first message
         self.pace = Pace(time.monotonic(), RATE, BURST)
         self.frames = Pace(time.monotonic(), FRAMES, FRAMES_AT_ONCE)
-        self._fragments = 0  # of the message that comes
+        self._fragments = 0  # of the current message
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Start; if too many connections wait for a request, close the oldest."""
+        """Register the connection; if too many have sent no request yet, close the oldest."""
         super().connection_made(transport)
         opening = self._guard.opening
         opening[self] = None
@@ -186,12 +188,12 @@ class GuardedConnection(ServerConnection):
             oldest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Unregister the connection."""
         self._guard.opening.pop(self, None)
         super().connection_lost(exc)
 
     def process_event(self, event: Event) -> None:
-        """Take a frame; close the connection if it sends more of them than a page does."""
+        """Handle a frame; close the connection if it sends more than a page does."""
         if isinstance(event, Frame):
             if event.opcode in DATA_OPCODES:
                 self._fragments = 0 if event.fin else self._fragments + 1
@@ -204,25 +206,25 @@ class GuardedConnection(ServerConnection):
         super().process_event(event)
 
     async def recv(self, decode: bool | None = None) -> Any:
-        """Return the next message that viser may have."""
+        """Return the next message to pass to viser."""
         while True:
             raw = await super().recv()
             try:
                 message = messages.decoded(raw)
                 if seconds := self.pace.wait(COSTS.get(type(message), 1.0), time.monotonic()):
-                    await asyncio.sleep(seconds)  # nothing is read meanwhile, so the sender's own network makes it wait
+                    await asyncio.sleep(seconds)  # nothing is read meanwhile, so TCP slows down the sender
                     if self.state is State.CLOSED:
                         raise self.protocol.close_exc
-                await self._be_introduced(message)
+                await self._wait_for_client(message)
                 if self._guard.admits(self, message):
                     return messages.encoded(message)
             except InputError as error:
                 self._guard.closed += 1
                 await self.close(1008, plain(str(error), 100))
-                raise self.protocol.close_exc from None  # also what it sent after that goes nowhere
+                raise self.protocol.close_exc from None  # and drop what it sent after that
 
-    async def _be_introduced(self, message: Message) -> None:
-        """Wait until viser has handled the first message, which has the camera's pose."""
+    async def _wait_for_client(self, message: Message) -> None:
+        """Wait until viser has handled the first message, the camera's pose."""
         if self.client is None and self._introduces:
             end = time.monotonic() + PATIENCE
             while (client := self._guard.client_of(self)) is None and time.monotonic() < end:
@@ -239,18 +241,18 @@ class Pace:
         self._rate, self._burst = rate, burst
 
     def wait(self, cost: float, now: float) -> float:
-        """Spend some of the budget; return the seconds to wait, 0 while there is enough."""
+        """Spend some of the budget; return the seconds to wait, 0 if it suffices."""
         self.left = min(self._burst, self.left + self._rate * (now - self._at)) - cost
         self._at = now
         return max(0.0, -self.left / self._rate)
 
 
-_one_at_a_time = threading.Lock()
+_patching = threading.Lock()
 
 
 @contextlib.contextmanager
 def _served_by(guard: Guard) -> Iterator[None]:
-    """While this holds, viser's servers are served with a guard."""
+    """Serve viser's servers with a guard within this context."""
     serve = websockets.asyncio.server.serve
 
     def guarded(handler: Any, *arguments: Any, **options: Any) -> Any:
@@ -259,19 +261,19 @@ def _served_by(guard: Guard) -> Iterator[None]:
         options = guard.options(handler, options)
         return serve(options.pop("handler"), *arguments, **options)
 
-    with _one_at_a_time:
+    with _patching:
         websockets.asyncio.server.serve = guarded  # type: ignore[assignment,misc]
         try:
             yield
         except BaseException:
-            guard.used.wait(2.0)  # interrupted: its server may still be about to listen, in a thread of its own
+            guard.used.wait(2.0)  # interrupted: viser's thread may still be about to listen
             raise
         finally:
             websockets.asyncio.server.serve = serve  # type: ignore[misc]
 
 
 class _Server(viser.ViserServer):
-    """viser's server without its share tunnel, which any connected browser could request."""
+    """viser's server without its share tunnel, which any browser could request."""
 
     guard: Guard
 
@@ -280,23 +282,23 @@ class _Server(viser.ViserServer):
 
 
 def open_guarded(admission: Admission, title: str) -> Any:
-    """Return a viser server behind a guard (its attribute `guard`); the port may differ from the requested one."""
-    # A browser may go away at any instant, also between a look at who is there and a message to them.
+    """Return a viser server behind its `guard`; its port may not be the requested one."""
+    # A browser may disconnect at any moment, even between listing clients and sending to them.
     warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
     guard = Guard(admission)
-    # viser prints a box of its own; the command line says the address in its own words.
+    # viser prints a banner; the command line prints the address itself.
     with contextlib.redirect_stdout(io.StringIO()), _served_by(guard):
         server = _Server(host=admission.host, port=admission.port, label=plain(title), verbose=False)
     if not guard.used.is_set():
         server.stop()
-        raise InputError(f"viser {viser.__version__} cannot be guarded from other sites' pages; pip install '{TRIED}'")
+        raise InputError(f"viser {viser.__version__} cannot be protected from other sites; pip install '{TRIED}'")
     guard.server = server
     server.guard = guard
     return server
 
 
 class UploaderOnPage:
-    """A browser that sends a file, as `Transfers` knows it."""
+    """A browser that uploads a file (an `Uploader`)."""
 
     def __init__(self, client: Any, tell: Callable[[str], None]) -> None:
         self._client, self._tell = client, tell
@@ -306,11 +308,11 @@ class UploaderOnPage:
         self._tell(plain(text, LONGEST_SENTENCE))
 
     def acknowledge(self, start: FileTransferStartUpload, received: int) -> None:
-        """Show the progress of a file."""
+        """Show the progress of an upload."""
         self._send(_messages.FileTransferPartAck(start.source_component_uuid, start.transfer_uuid, received, start.size_bytes))
 
     def dismiss(self, start: FileTransferStartUpload) -> None:
-        """Hide the progress of a file, and enable the button again."""
+        """Hide the progress of an upload, and enable the button again."""
         self.acknowledge(start, start.size_bytes)
         self._send(_messages.RemoveNotificationMessage(f"upload-{start.transfer_uuid}"))
 

@@ -1,7 +1,7 @@
-"""A body moved by hand among others: it stops before contact, slides along it, and records its path.
+"""A body moved by hand that stops before contact or slides, and records its path.
 
-The same walk as `jostle fit` makes along a recorded path (Eckstein, Schömer 1999, §5: an engineer pulls a cover out of a
-headlight), one piece at a time: from where the body is to where the hand is now.
+The walk that `jostle fit` makes along a recorded path (Eckstein, Schömer 1999, §5: an engineer pulls a cover out of a headlight),
+one piece at a time: from where the body is to where the hand is.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from jostle._types import Floats
+from jostle.continuous.interpolate import pose_at, turn_between
 from jostle.errors import InputError
 from jostle.fitting import RecordedPath, Touch, walk_along
 from jostle.fitting.walk import handle_of
@@ -20,9 +21,9 @@ from jostle.viewer.snapshot import Found
 from jostle.world.all_or_nothing import all_or_nothing
 from jostle.world.world import World
 
-PATIENCE = 0.05  # seconds of one draw: then the page is shown what was reached
-LARGEST_TURN = 1.0  # radians of one draw; half a turn has no shortest way
-NOTHING = 1e-3  # separations: what moves less does not move
+PATIENCE = 0.05  # seconds of one move; then the page shows the pose reached
+LARGEST_TURN = 1.0  # radians of one move: half a turn has no shortest path
+NEGLIGIBLE = 1e-3  # of the separation: shorter motions count as none
 
 
 class Guide:
@@ -31,10 +32,10 @@ class Guide:
     Parameters
     ----------
     world : World
-        With a method that looks along motions.
+        Its method must support motion.
     body : int
     separation : float
-        How near to other bodies it may come.
+        Distance to keep from other bodies.
     """
 
     def __init__(self, world: World, body: int, separation: float) -> None:
@@ -42,40 +43,40 @@ class Guide:
         self.slides = True
         self.touch: Touch | None = None  # the contact at which it was stopped last
         self._handle = handle_of(world[body])
-        self._way: list[Floats] = [np.array(world[body].pose)]
+        self._poses: list[Floats] = [np.array(world[body].pose)]
 
-    def draw_to(self, goal: Floats) -> bool:
-        """Move towards a pose until contact, for a while; return whether it moved and has some way left."""
+    def move_to(self, goal: Floats) -> bool:
+        """Move towards a pose until contact or time is up; return whether to continue."""
         twin = copy.copy(self)
-        twin._way = self._way.copy()
-        return all_or_nothing(self.world, self, twin, lambda: twin._drawn_to(goal))
+        twin._poses = self._poses.copy()
+        return all_or_nothing(self.world, self, twin, lambda: twin._move_to(goal))
 
-    def _drawn_to(self, goal: Floats) -> bool:
+    def _move_to(self, goal: Floats) -> bool:
         body = self.world[self.body]
         begin = np.array(body.pose)
-        goal = self._not_too_far(begin, goal)
-        if self._away(begin, goal) <= NOTHING * self.separation:
+        goal = self._limited(begin, goal)
+        if self._distance(begin, goal) <= NEGLIGIBLE * self.separation:
             return False
         self.touch = None
         end = time.perf_counter() + PATIENCE
         steps = walk_along(self.world, body, RecordedPath(np.stack([begin, goal])), separation=self.separation, slide=self.slides)
         try:
             for step in steps:
-                if self._away(self._way[-1], step.pose) > NOTHING * self.separation:
-                    self._way.append(np.array(step.pose))
+                if self._distance(self._poses[-1], step.pose) > NEGLIGIBLE * self.separation:
+                    self._poses.append(np.array(step.pose))
                 self.touch = step.touch or self.touch
-                if step.number > 0 and time.perf_counter() > end:  # the start is no step: a draw makes one at least
+                if step.number > 0 and time.perf_counter() > end:  # after at least one step
                     break
         finally:
             steps.close()  # type: ignore[attr-defined]
-        left = self._away(body.pose, goal)
-        return self._away(begin, body.pose) > 0.1 * self.separation and left > self.separation
+        left = self._distance(body.pose, goal)
+        return self._distance(begin, body.pose) > 0.1 * self.separation and left > self.separation
 
     def path(self) -> RecordedPath:
         """Return the path so far, for `jostle fit`."""
-        if len(self._way) < 2:
-            raise InputError(f"body {self.world[self.body].name!r} has not moved yet; there is no way to save")
-        return RecordedPath(np.stack(self._way), body=self.world[self.body].name)
+        if len(self._poses) < 2:
+            raise InputError(f"body {self.world[self.body].name!r} has not moved yet; there is no path to save")
+        return RecordedPath(np.stack(self._poses), body=self.world[self.body].name)
 
     def with_contact(self, found: Found) -> Found:
         """Return the findings with this body's contact added."""
@@ -96,10 +97,11 @@ class Guide:
             normals=np.vstack([found.normals, touch.normal]),
         )
 
-    def _not_too_far(self, begin: Floats, goal: Floats) -> Floats:
-        """Return part of a large turn, which has a direction: a hand ahead of a blocked body may turn far."""
-        from jostle.continuous.interpolate import pose_at, turn_between
+    def _limited(self, begin: Floats, goal: Floats) -> Floats:
+        """Return the goal, or the first part of a rotation that is too large.
 
+        A hand ahead of a blocked body may turn far; half a turn has no direction.
+        """
         try:
             angle = float(turn_between(begin, goal)[3])
         except InputError:
@@ -108,5 +110,5 @@ class Guide:
             return shifted
         return goal if angle <= LARGEST_TURN else pose_at(begin, goal, LARGEST_TURN / angle)
 
-    def _away(self, begin: Floats, end: Floats) -> float:
+    def _distance(self, begin: Floats, end: Floats) -> float:
         return float(np.linalg.norm(self._handle.motion(begin, end)))

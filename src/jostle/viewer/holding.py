@@ -1,7 +1,4 @@
-"""Who holds which body, one holder at a time. Thread-safe.
-
-A holder who leaves releases everything.
-"""
+"""Who holds which body, one holder at a time. Thread-safe."""
 
 from __future__ import annotations
 
@@ -10,14 +7,14 @@ from collections.abc import Hashable
 
 
 class Holding:
-    """Bodies by number, and their holders (any hashable value per person)."""
+    """The holders of bodies, by body number; any hashable value names a person."""
 
     def __init__(self) -> None:
         self._holder: dict[int, Hashable] = {}
         self._lock = threading.Lock()
 
     def take(self, body: int, holder: Hashable) -> bool:
-        """Take hold of a body; return False if another one has it."""
+        """Take hold of a body; return False if somebody else holds it."""
         with self._lock:
             return self._holder.setdefault(body, holder) == holder
 
@@ -29,19 +26,11 @@ class Holding:
             del self._holder[body]
             return True
 
-    def leave(self, holder: Hashable) -> list[int]:
-        """Release everything of a holder; return the bodies."""
-        with self._lock:
-            released = [body for body, by in self._holder.items() if by == holder]
-            for body in released:
-                del self._holder[body]
-            return released
-
     def holder_of(self, body: int) -> Hashable | None:
         """Return who holds a body, None if nobody does."""
         return self._holder.get(body)
 
     def held(self) -> dict[int, Hashable]:
-        """Return all held bodies and their holders."""
+        """Return the holder of each held body."""
         with self._lock:
             return dict(self._holder)

@@ -1,7 +1,7 @@
-"""Text and markup for the page. Names are untrusted: they reach a page by `fill` or `plain` only.
+"""Text and markup for the page; untrusted names go through `fill` or `plain`.
 
-`add_html` and `show_html` are the only ways to the page's HTML elements, and take what `fill` made. A test reads the viewer's
-sources and fails where markup is put together in another way.
+Only `add_html` and `show_html` write HTML elements, and they take what `fill` returned. A test reads the viewer's sources and fails
+on markup made in any other way.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 LONGEST_NAME = 80  # characters
 LONGEST_SENTENCE = 600
 
-_JOINERS = "\u200c\u200d"  # not printable by themselves, and words of some languages need them
+_JOINERS = "\u200c\u200d"  # not printable, but some languages need them
 
 
 class Html(str):
@@ -23,12 +23,12 @@ class Html(str):
 
 
 def fill(template: str, **values: object) -> Html:
-    """Return a literal template with values at its {names}, escaped unless they are `Html`."""
+    """Return a literal template with its {names} filled in; all but `Html` is escaped."""
     return Html(template.format(**{name: value if isinstance(value, Html) else escaped(value) for name, value in values.items()}))
 
 
 def joined(parts: Iterable[Html], between: Html | None = None) -> Html:
-    """Return pieces of markup in a row."""
+    """Return pieces of markup joined."""
     return Html((between or Html()).join(parts))
 
 
@@ -38,7 +38,7 @@ def escaped(value: object) -> Html:
 
 
 def plain(text: str, longest: int = LONGEST_NAME) -> str:
-    """Return text in one line without invisible or bidirectional characters, shortened in the middle."""
+    """Return text in one line, without invisible characters, shortened in the middle."""
     text = " ".join(text[: 50 * longest].split())
     text = "".join(each if each.isprintable() or each in _JOINERS else "\ufffd" for each in text)
     if len(text) <= longest:
@@ -48,7 +48,7 @@ def plain(text: str, longest: int = LONGEST_NAME) -> str:
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
-    """Return plain names for choice lists, distinct where the names are."""
+    """Return plain names for a choice list, made distinct."""
     shown: dict[str, int] = {}
     for number, name in enumerate(names):
         text = plain(name) or "\ufffd"
@@ -64,6 +64,6 @@ def add_html(gui: Any, content: Html) -> Any:
 
 
 def show_html(element: Any, content: Html) -> None:
-    """Show other markup in an element, if it is other."""
+    """Show markup in an element, if it changed."""
     if element.content != content:
         element.content = str(content)

@@ -14,10 +14,10 @@ class Listener:
         """Show the result of a detection."""
 
     def settings_changed(self, settings: Settings) -> None:
-        """Show other settings; also the old ones again where new ones were refused."""
+        """Show the settings: changed, or still the old ones after a refusal."""
 
     def bodies_added(self, subject: Subject) -> None:
-        """Show added bodies, after the existing ones."""
+        """Show the bodies of a subject that were not there before."""
 
     def problem(self, text: str) -> None:
         """Show a message."""

@@ -1,8 +1,8 @@
-"""The messages a page may send: eight of viser's kinds, with the types of their fields.
+"""The messages a page may send: eight of viser's kinds, with typed fields.
 
-No browser sends anything else: whatever does not decode as one of them closes its connection. `allowed` then tells whether the
-sender may make that change now: the control exists, is enabled and accepts the value. A page that lags behind may ask for what is
-no longer possible; such messages are dropped, and the connection stays.
+A page sends nothing else: a message that does not decode as one of them closes the connection. `allowed` then decides whether the
+sender may make that change now: the control exists, is enabled and accepts the value. A page that lags behind may ask for something
+no longer possible; such messages are dropped, and the connection stays open.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from msgspec import Meta
 
 from jostle.errors import InputError
 
-GIZMO = "/gizmo"  # the node of a browser's gizmo, the only one that it may move
+GIZMO = "/gizmo"  # the only node that a browser may move
 FARTHEST = 1e9  # page units
 LONGEST_TEXT = 2000  # characters of a text field
 
 Name: TypeAlias = Annotated[str, Meta(max_length=200)]
-Number: TypeAlias = Annotated[float, Meta(ge=-FARTHEST, le=FARTHEST)]  # leaves out NaN as well
+Number: TypeAlias = Annotated[float, Meta(ge=-FARTHEST, le=FARTHEST)]  # excludes NaN as well
 Pixels: TypeAlias = Annotated[float, Meta(ge=0, le=1e6)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**48)]
 Vector: TypeAlias = tuple[Number, Number, Number]
@@ -29,11 +29,11 @@ Quaternion: TypeAlias = tuple[Number, Number, Number, Number]
 
 
 class _Message(msgspec.Struct, tag=True, tag_field="type", forbid_unknown_fields=True, frozen=True):
-    """The kind is the class's name, as viser has it."""
+    """A message; its class has viser's name for the kind."""
 
 
 class ViewerCameraMessage(_Message, frozen=True):
-    """Where a browser looks from; the first one introduces it."""
+    """The pose of a browser's camera; the first one introduces the browser."""
 
     wxyz: Quaternion
     position: Vector
@@ -57,14 +57,14 @@ class ScenePointerMessage(_Message, frozen=True):
 
 
 class TransformControlsDragStartMessage(_Message, frozen=True):
-    """A gizmo is taken."""
+    """A drag of a gizmo begins."""
 
     name: Name
     owner: Name = ""
 
 
 class TransformControlsUpdateMessage(_Message, frozen=True):
-    """A gizmo is moved."""
+    """A gizmo moves."""
 
     name: Name
     wxyz: Quaternion
@@ -73,27 +73,27 @@ class TransformControlsUpdateMessage(_Message, frozen=True):
 
 
 class TransformControlsDragEndMessage(_Message, frozen=True):
-    """A gizmo was released."""
+    """A drag of a gizmo ends."""
 
     name: Name
     owner: Name = ""
 
 
 class NewValue(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """All that a browser may change of a control."""
+    """The only property of a control that a browser may change."""
 
     value: bool | int | float | str
 
 
 class GuiUpdateMessage(_Message, frozen=True):
-    """A control is set, or a button pressed."""
+    """A control was set, or a button pressed."""
 
     uuid: Name
     updates: NewValue
 
 
 class FileTransferStartUpload(_Message, frozen=True):
-    """A file is about to come."""
+    """An upload begins."""
 
     source_component_uuid: Name
     transfer_uuid: Name
@@ -127,7 +127,7 @@ _decoder = msgspec.msgpack.Decoder(Message)
 
 
 def decoded(raw: bytes | str) -> Message:
-    """Return the message in bytes as they came, or raise `InputError`."""
+    """Return the message in received bytes, or raise `InputError`."""
     if not isinstance(raw, bytes):
         raise InputError("a message must be binary")
     try:
@@ -142,12 +142,12 @@ def decoded(raw: bytes | str) -> Message:
 
 
 def encoded(message: Message) -> bytes:
-    """Return the bytes for viser, encoded again, so that nothing unchecked passes."""
+    """Return the bytes for viser, encoded anew so that nothing unchecked passes."""
     return msgspec.msgpack.encode(message)
 
 
 def allowed(message: Message, element: Any) -> bool:
-    """Return whether a sender may do this; `element` is the control of a `GuiUpdateMessage`, if any."""
+    """Return whether the sender may do this to a control (None for other messages)."""
     if isinstance(message, GuiUpdateMessage):
         return element is not None and element.visible and not element.disabled and _fits(element, message.updates.value)
     if isinstance(message, TransformControlsDragStartMessage | TransformControlsUpdateMessage | TransformControlsDragEndMessage):
@@ -156,7 +156,7 @@ def allowed(message: Message, element: Any) -> bool:
 
 
 def _fits(element: Any, value: bool | float | str) -> bool:
-    """Return whether a control can have a value."""
+    """Return whether a control accepts a value."""
     if isinstance(element, viser.GuiCheckboxHandle):
         return isinstance(value, bool)
     if isinstance(element, viser.GuiButtonHandle):

@@ -11,7 +11,7 @@ from jostle.viewer.timings import Timings
 
 
 def milliseconds(seconds: float) -> str:
-    """A time for people: three digits are enough."""
+    """Return a time as text with about three digits."""
     if math.isnan(seconds):
         return "–"
     value = 1e3 * seconds
@@ -19,7 +19,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def as_html(snapshot: Snapshot | None, timings: Timings, bodies: int, faces: int, note: str = "", busy: float = 0.0) -> Html:
-    """Return the table; before the first detection it says that it is being prepared."""
+    """Return the table, or before the first detection that it is being prepared."""
     if snapshot is None:
         waited = f" ({busy:.0f} s)" if busy >= 1.0 else ""
         return _boxed(f"preparing: a first run compiles{waited} …")
@@ -28,7 +28,7 @@ def as_html(snapshot: Snapshot | None, timings: Timings, bodies: int, faces: int
     head_colour = f"rgb{RED}" if touching else f"rgb{AMBER}" if near else "rgb(70,130,90)"
     state = "touching" if touching else "near" if near else "free"
     runs = fill("<b>runs for {seconds} s …</b>", seconds=f"{busy:.1f}") if busy >= 0.5 else milliseconds(snapshot.seconds)
-    rows: list[tuple[str, str, str]] = [  # name, value, and what stands beside it in small letters
+    rows: list[tuple[str, str, str]] = [  # name, value, small print
         ("touching pairs", f"{touching:,}", f" + {near:,} near" if near else ""),
         ("touching faces", f"{found.face_count:,}", ""),
         ("contacts", f"{found.face_pairs:,}", "" if found.complete else " (budget spent)"),

@@ -1,4 +1,4 @@
-"""Open a session on a page, and close both at the end."""
+"""Show a session on a page, and close both at the end."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from jostle.viewer.session import Session
 
 
 @contextmanager
-def open_session(session: Session, host: str = LOCAL, port: int = 0, *, play: bool = False, **page: Any) -> Iterator[str]:
-    """Show a session in browsers; yield its address, with a token if others can reach it.
+def open_session(
+    session: Session, host: str = LOCAL, port: int = 0, *, play: bool = False, prefix: str = "", **page: Any
+) -> Iterator[str]:
+    """Show a session in browsers; yield the address to open, with a token if needed.
 
     Parameters
     ----------
@@ -22,14 +24,16 @@ def open_session(session: Session, host: str = LOCAL, port: int = 0, *, play: bo
     port : int
         0 picks any free port.
     play : bool
-        Whether its motion plays from the start.
+        Whether to play its motion from the start.
+    prefix : str
+        Of `host` and `port` in errors: "--" on the command line.
     page
-        Further settings of `Page`.
+        Further arguments of `Page`.
     """
     from jostle.viewer.page import Page
 
     port = port or free_port(host)
-    server = open_server(host, port, f"jostle: {session.subject.name}")
+    server = open_server(host, port, f"jostle: {session.subject.name}", prefix)
     on_page = Page(server, session, **page)
     session.start()
     if play:

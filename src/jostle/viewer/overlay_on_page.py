@@ -1,4 +1,4 @@
-"""A method's overlay and the contacts on the page: lines, points, arrows, faces, images."""
+"""Overlay and contacts on the page: lines, points, arrows, faces, images."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ARROW = 0.3
 
 
 class OverlayOnPage:
-    """What is drawn over the bodies; drawing again replaces it."""
+    """Drawings over the bodies; drawing again replaces them."""
 
     def __init__(self, server: viser.ViserServer, bodies: BodiesOnPage, scale: PageScale, gallery: viser.GuiFolderHandle) -> None:
         self._server, self._bodies, self._scale, self._gallery = server, bodies, scale, gallery
@@ -28,7 +28,7 @@ class OverlayOnPage:
         self._images: list[viser.GuiImageHandle] = []
 
     def show(self, overlay: Overlay | None, found: Found, contacts: bool) -> str:
-        """Draw an overlay and contacts; return a line about them for the panel, or ""."""
+        """Draw an overlay and contacts; return a line for the panel, or ""."""
         with self._server.atomic():
             words = self._draw_overlay(overlay)
             self._draw_contacts(found, contacts or not found.touching)
@@ -66,7 +66,7 @@ class OverlayOnPage:
         )  # fmt: skip
 
     def _draw_images(self, images: dict[str, NDArray[np.generic]]) -> None:
-        """Show images in persistent elements: browsers complain if one changes and ends at once."""
+        """Show images, reusing elements: browsers complain if one changes and goes."""
         for place, (name, image) in enumerate(images.items()):
             pixels = as_picture(image)
             if place == len(self._images):

@@ -1,7 +1,7 @@
 """An `Overlay` as lines, points and images that a page can draw.
 
-Boxes become their edges, balls three circles, discs a circle and its normal. Nothing is left out silently: `lines_of` returns how
-many shapes there were and how many are drawn.
+Boxes become their edges, spheres three circles, discs a circle and its normal. Nothing is left out silently: `drawn` returns how
+many shapes there are and how many are drawn.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from jostle._types import Floats
 from jostle.interface.overlay import Overlay
 
-MOST_SHAPES = 4000  # of each kind: 48,000 lines, which a browser still turns smoothly
+MOST_SHAPES = 4000  # of each kind: 48,000 lines, which a browser still rotates smoothly
 _CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
 _EDGES = np.array([[a, b] for a in range(8) for b in range(a + 1, 8) if np.abs(_CORNERS[a] - _CORNERS[b]).sum() == 1])
 _AROUND = 2.0 * np.pi * np.arange(25) / 24
@@ -22,7 +22,7 @@ _CIRCLE = np.stack([np.cos(_AROUND), np.sin(_AROUND)], axis=1)
 
 
 class Drawn(NamedTuple):
-    """Lines (k,2,3) and points (k,3) of an overlay in world coordinates, and how many shapes they show."""
+    """Lines (k,2,3) and points (k,3) of an overlay, and how many shapes they show."""
 
     lines: Floats
     points: Floats
@@ -31,7 +31,7 @@ class Drawn(NamedTuple):
 
 
 def drawn(overlay: Overlay) -> Drawn:
-    """Return an overlay's shapes in the world, up to a number of each kind."""
+    """Return an overlay's shapes in the world, at most `MOST_SHAPES` of each kind."""
     parts = []
     shapes = shown = 0
     for each, as_lines in (
@@ -50,19 +50,19 @@ def drawn(overlay: Overlay) -> Drawn:
 
 
 def _spread(count: int, most: int) -> NDArray[np.int64]:
-    """Return at most so many indices, evenly spread, so that no part of the scene is bare."""
+    """Return at most `most` indices, evenly spread over the scene."""
     return np.arange(count) if count <= most else np.linspace(0, count - 1, most).astype(np.int64)
 
 
 def _edges_of_boxes(boxes: Floats) -> Floats:
-    """(12 k,2,3)."""
+    """Return the edges (12 k,2,3)."""
     corners = boxes[:, :1] + _CORNERS * (boxes[:, 1:] - boxes[:, :1])
     edges: Floats = corners[:, _EDGES].reshape(-1, 2, 3)
     return edges
 
 
 def _circles_of_spheres(spheres: Floats) -> Floats:
-    """(72 k,2,3): a circle across each axis."""
+    """Return (72 k,2,3): a circle around each axis."""
     circles = []
     for axis in range(3):
         circle = np.zeros((25, 3))
@@ -73,7 +73,7 @@ def _circles_of_spheres(spheres: Floats) -> Floats:
 
 
 def _outlines_of_discs(discs: Floats) -> Floats:
-    """(26 k,2,3): the rim, and the normal, as long as the radius."""
+    """Return (25 k,2,3): the rim, and a normal as long as the radius."""
     centre, normal, radius = discs[:, :3], discs[:, 3:6], discs[:, 6:]
     aside = np.where(np.abs(normal[:, :1]) < 0.9, [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]])
     first = np.cross(normal, aside)
@@ -86,7 +86,7 @@ def _outlines_of_discs(discs: Floats) -> Floats:
 
 
 def as_picture(image: NDArray[Any], smallest: int = 160) -> NDArray[np.uint8]:
-    """Return (h,w,3) an overlay's image in colours: dark to light, white where not finite."""
+    """Return an overlay's image in colours (h,w,3): dark to light, NaN white."""
     values = np.asarray(image, np.float64)
     if values.ndim == 2:
         finite = np.isfinite(values)
@@ -97,7 +97,7 @@ def as_picture(image: NDArray[Any], smallest: int = 160) -> NDArray[np.uint8]:
         values = np.where(finite[..., None], coloured, 255.0)
     elif values.max(initial=0.0) <= 1.0:
         values = 255.0 * values
-    # Pictures of a few pixels are shown large, pixel by pixel.
+    # Small images are enlarged pixel by pixel.
     times = max(1, smallest // max(values.shape[0], 1))
     pixels: NDArray[np.uint8] = np.clip(values, 0, 255).astype(np.uint8).repeat(times, axis=0).repeat(times, axis=1)
     return pixels

@@ -1,7 +1,7 @@
 """The page: shows a session in browsers, and passes people's actions to it.
 
-Snapshots arrive in the session's thread and are drawn there: sending to a browser never waits. Numbers and the curve change ten
-and five times a second at most, whatever the rate of detection: nobody reads faster, and a browser has to draw them.
+Snapshots are drawn in the session's thread: sending to a browser never waits. Numbers and the curve change at most ten and five
+times a second: nobody reads faster, and a browser has to draw them.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from jostle.viewer.upload import USUAL_LIMIT, Uploads
 
 NUMBERS_EVERY, CURVE_EVERY = 0.1, 0.2  # seconds
 KNOCK_EVERY = 0.08
-NOTHING = "nothing"  # in the list of bodies to put a gizmo on
+NOTHING = "nothing"  # no gizmo, in the list of bodies
 
 
 class Person:
-    """One browser: who it is, its gizmo, and whether it plays sounds."""
+    """One browser: its name, its gizmo, and whether it plays sounds."""
 
     def __init__(self, client: viser.ClientHandle, name: str, page: Page) -> None:
         self.client, self.name, self._session = client, name, page.session
@@ -46,13 +46,13 @@ class Person:
             if page.uploads is not None:
                 page.uploads.add_button(client.gui)
         self.uploader = UploaderOnPage(client, self.tell)
-        self.know(page.session.subject.start.names)
+        self.offer(page.session.subject.start.names)
         with client.gui.add_folder("You"):
             add_html(
                 client.gui, fill('<div style="padding:0 14px 6px;font-size:.85em;opacity:.65">you are {name}</div>', name=name)
             )
             if page.session.subject.hands and page.session.fit is None:
-                grasp = client.gui.add_checkbox("grasp", False, hint="Your hand takes along what it touches, until it lets go.")
+                grasp = client.gui.add_checkbox("grasp", False, hint="Your hand carries what it touches until it opens.")
                 grasp.on_update(self._grasp)
             self.hears = client.gui.add_checkbox("sound when bodies begin to touch", True)
             self._knock = add_html(client.gui, fill(""))
@@ -63,8 +63,8 @@ class Person:
             if event.client is not None:
                 self.gizmo.pick(self._numbers.get(event.target.value))
 
-    def know(self, names: tuple[str, ...]) -> None:
-        """Offer the gizmo on these bodies."""
+    def offer(self, names: tuple[str, ...]) -> None:
+        """List these bodies for the gizmo."""
         _, *shown = distinct((NOTHING, *names))
         self._numbers = {body: number for number, body in enumerate(shown)}
         self._picked.options = (NOTHING, *shown)
@@ -77,7 +77,7 @@ class Person:
     async def _grasp(self, event: Any) -> None:
         self._session.grasp(self.name, bool(event.target.value))
 
-    def hear(self) -> None:
+    def play_sound(self) -> None:
         """Play the sound, unless it is muted."""
         if self.hears.value:
             show_html(self._knock, sound.as_html(next(self._knocks)))
@@ -112,19 +112,19 @@ class Page(Listener):
         if self.uploads is not None:
             server.guard.transfers, server.guard.uploader = self.uploads.transfers, self._uploader
         server.scene.on_click()(self._click)  # type: ignore[arg-type]
-        server.on_client_connect(self._come)
-        server.on_client_disconnect(self._go)
+        server.on_client_connect(self._connected)
+        server.on_client_disconnect(self._disconnected)
         session.listen(self)
         threading.Thread(target=self._keep_numbers, name="jostle viewer numbers", daemon=True).start()
 
     def close(self) -> None:
-        """Show nothing more."""
+        """Stop updating."""
         self._closed.set()
         if self.uploads is not None:
             self.uploads.close()
 
     def _furnish(self, shadows: bool) -> None:
-        """Set theme, light, floor and the first view: from the front right above, all bodies in sight."""
+        """Set theme, light, floor and the first view, from the front right and above."""
         server, extent = self.server, self.scale.extent
         server.gui.configure_theme(brand_color=colours.BRAND, show_logo=False, show_share_button=False)
         server.gui.main_panel.dock_right()
@@ -142,7 +142,7 @@ class Page(Listener):
 
     # ------------------------------------------------------------------ people
 
-    async def _come(self, client: viser.ClientHandle) -> None:
+    async def _connected(self, client: viser.ClientHandle) -> None:
         number = next(self._names)
         round_number = number // len(colours.PEOPLE)
         name = colours.PEOPLE[number % len(colours.PEOPLE)] + (f" {round_number + 1}" if round_number else "")
@@ -152,7 +152,7 @@ class Page(Listener):
         if free:
             person.pick(self._fit.first if self._fit is not None else free[min(number, len(free) - 1)])
 
-    async def _go(self, client: viser.ClientHandle) -> None:
+    async def _disconnected(self, client: viser.ClientHandle) -> None:
         person = self.people.pop(client.client_id, None)
         if person is not None:
             self.session.leave(person.name)
@@ -165,12 +165,12 @@ class Page(Listener):
         if number is not None:
             person.pick(number)
 
-    # ------------------------------------------------------------------ the session tells
+    # ------------------------------------------------------------------ callbacks of the session
 
     def show(self, snapshot: Snapshot) -> None:
         """Show the result of a detection."""
         held = self.session.holding.held()
-        self.bodies.show(snapshot, held, self.session.grasping.dragged() if self.session.leads_at_once else ())
+        self.bodies.show(snapshot, held, self.session.grasping.dragged() if self.session.follows_hand else ())
         self._mark_held(held)
         self._note = self._overlay.show(snapshot.overlay, snapshot.found, self.session.settings.contacts or self._fit is not None)
         people = list(self.people.values())
@@ -184,7 +184,7 @@ class Page(Listener):
             self.panel.show_curve()
         if snapshot.began and self._due("knock", KNOCK_EVERY):
             for person in people:
-                person.hear()
+                person.play_sound()
         if self._fit is not None:
             self._fit.show()
 
@@ -193,10 +193,10 @@ class Page(Listener):
         self.panel.show_settings(settings)
 
     def bodies_added(self, subject: Subject) -> None:
-        """Show more bodies."""
+        """Show added bodies."""
         self.bodies.add(subject.start)
         for person in list(self.people.values()):
-            person.know(subject.start.names)
+            person.offer(subject.start.names)
 
     def _uploader(self, client: int) -> UploaderOnPage | None:
         person = self.people.get(client)
@@ -221,7 +221,7 @@ class Page(Listener):
         return True
 
     def _keep_numbers(self) -> None:
-        """Update numbers while nothing comes: postponed ones, and how long a slow method has been running."""
+        """Update numbers between snapshots, such as the time of a slow detection."""
         while not self._closed.wait(0.25):
             self.panel.show_numbers(self._snapshot, self._note)
             self.panel.show_curve()

@@ -1,10 +1,11 @@
-"""The panel: numbers, detection times, the method and its options, overlays, and the motion.
+"""The panel: numbers, detection times, the method and its options, and the motion.
 
-It is shared: what one browser sets, all see. Elements that Python sets do not come back as requests (such events have no client).
+All browsers share it. Elements that Python sets make no requests: such events have no client.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,12 +17,11 @@ from jostle.registry import METHODS
 from jostle.settings_text import name_and_rest
 from jostle.viewer.html import Html, add_html, show_html
 from jostle.viewer.numbers import as_html
-from jostle.viewer.overlay_names import names_for
 from jostle.viewer.session import Session
-from jostle.viewer.settings import RESPONSES, Settings
+from jostle.viewer.settings import RESPONSES, Settings, overlay_names
 from jostle.viewer.snapshot import Snapshot
 
-ANSWERS = {"show": "only show", "push": "are pushed away", "bounce": "bounce", "deform": "deform"}
+RESPONSE_LABELS = {"show": "only show", "push": "are pushed away", "bounce": "bounce", "deform": "deform"}
 
 
 class Panel:
@@ -30,7 +30,7 @@ class Panel:
     def __init__(self, server: viser.ViserServer, session: Session) -> None:
         self._server, self._session = server, session
         gui = server.gui
-        self._numbers = add_html(gui, self._words(None, ""))
+        self._numbers = add_html(gui, self._numbers_html(None, ""))
         self._curve = gui.add_uplot(
             data=(np.zeros(2), np.zeros(2)),
             series=(
@@ -43,7 +43,7 @@ class Panel:
             cursor=viser.uplot.Cursor(show=False),
             aspect=2.4,
             padding=(10, 8, 8, 0),
-            visible=False,  # until there is a curve to see
+            visible=False,  # until there is a curve
         )
         self._add_motion(gui)
         self._add_detection(gui, session.settings)
@@ -81,52 +81,47 @@ class Panel:
         with gui.add_folder("Detection"):
             self._method = gui.add_dropdown("method", _offered(name), initial_value=name)
             self._rest = gui.add_text("settings", rest, hint="As on the command line: accuracy=0.02, … ; empty for the defaults.")
-            self._clearance = gui.add_number("clearance", settings.clearance, min=0.0, step=1e-4, hint="Near faces are amber.")
-            self._budget = gui.add_number("budget, ms", settings.budget, min=0.0, step=0.1, hint="0: none")
-            self._solid = gui.add_checkbox(
-                "solid", settings.solid, hint="Closed bodies are solid: also one inside another, and overlap without a crossing."
-            )
-            self._itself = gui.add_checkbox("itself", settings.itself, hint="Also each body against itself.")
-            self._overlay = gui.add_dropdown(
-                "see it work", tuple(names_for(settings.made_method())), initial_value=settings.overlay
-            )
-            self._contacts = gui.add_checkbox("points and normals", settings.contacts)
-        if self._session.fit is not None:  # one method leads the hand, and its question is always the same
-            for element in (self._method, self._rest, self._clearance, self._budget, self._solid, self._itself, self._overlay):
+            self._options: dict[str, Any] = {
+                "clearance": gui.add_number("clearance", settings.clearance, min=0.0, step=1e-4, hint="Near faces are amber."),
+                "budget": gui.add_number("budget, ms", settings.budget, min=0.0, step=0.1, hint="0: none"),
+                "solid": gui.add_checkbox("solid", settings.solid, hint="Also find a body inside another, or overlapping it."),
+                "self_collision": gui.add_checkbox(
+                    "self-collision", settings.self_collision, hint="Also test each body against itself."
+                ),
+                "overlay": gui.add_dropdown(
+                    "overlay", tuple(overlay_names(settings.made_method())), initial_value=settings.overlay
+                ),
+                "contacts": gui.add_checkbox("points and normals", settings.contacts),
+            }
+        if self._session.fit is not None:  # the guided body needs one method and one query
+            for element in (self._method, self._rest, *(each for name, each in self._options.items() if name != "contacts")):
                 element.disabled = True
         change = self._session.change
         _when_set(self._method, lambda value: change(method=value))
-        _when_set(self._rest, lambda value: change(method=_written(self._method.value, value)))
-        for element, option in (
-            (self._clearance, "clearance"), (self._budget, "budget"), (self._solid, "solid"), (self._itself, "itself"),
-            (self._overlay, "overlay"), (self._contacts, "contacts"),
-        ):  # fmt: skip
-            _when_set(element, self._changes(option))
-
-    def _changes(self, option: str) -> Callable[[Any], object]:
-        return lambda value: self._session.change(**{option: value})
+        _when_set(self._rest, lambda value: change(method=_with_settings(self._method.value, value)))
+        for option, element in self._options.items():
+            _when_set(element, lambda value, option=option: change(**{option: value}))
 
     def _add_bodies(self, gui: viser.GuiApi, settings: Settings) -> None:
         with gui.add_folder("Bodies") as self.bodies_folder:
             if self._session.fit is None:
-                initial = ANSWERS[settings.respond]
-                self._respond = gui.add_dropdown("when touched", tuple(ANSWERS[each] for each in RESPONSES), initial_value=initial)
-                said = {text: name for name, text in ANSWERS.items()}
-                _when_set(self._respond, lambda value: self._session.change(respond=said[value]))
+                labels = tuple(RESPONSE_LABELS[each] for each in RESPONSES)
+                self._respond = gui.add_dropdown("when touched", labels, initial_value=RESPONSE_LABELS[settings.respond])
+                _when_set(self._respond, lambda value: self._session.change(respond=RESPONSES[labels.index(value)]))
             back = gui.add_button("Put all back", icon=viser.Icon.ARROW_BACK_UP)
 
         @back.on_click
         async def _(_event: Any) -> None:
             self._session.put_back()
 
-    # ------------------------------------------------------------------ what is shown
+    # ------------------------------------------------------------------ updates
 
     def show_numbers(self, snapshot: Snapshot | None, note: str) -> None:
-        """Renew the numbers."""
-        show_html(self._numbers, self._words(snapshot, note))
+        """Update the numbers."""
+        show_html(self._numbers, self._numbers_html(snapshot, note))
 
     def show_curve(self) -> None:
-        """Renew the curve."""
+        """Update the curve of detection times."""
         curve = 1e3 * self._session.timings.curve()
         if len(curve) > 1:
             self._curve.data = np.arange(len(curve), dtype=np.float64), curve
@@ -134,7 +129,7 @@ class Panel:
                 self._curve.visible = True
 
     def show_frame(self, number: int) -> None:
-        """Show which frame it is."""
+        """Show the frame number, and whether the motion plays."""
         playback = self._session.playback
         if playback is None or self._slider is None:
             return
@@ -153,32 +148,27 @@ class Panel:
     def show_settings(self, settings: Settings) -> None:
         """Show accepted settings, or the previous ones if new ones were refused."""
         name, rest = name_and_rest(settings.method, "method")
-        names = tuple(names_for(settings.made_method()))
-        if tuple(self._overlay.options) != names:
-            self._overlay.options = names
-        shown: list[tuple[Any, Any]] = [
-            (self._method, name), (self._rest, rest), (self._clearance, settings.clearance), (self._budget, settings.budget),
-            (self._solid, settings.solid), (self._itself, settings.itself), (self._overlay, settings.overlay),
-            (self._contacts, settings.contacts),
-        ]  # fmt: skip
+        names, overlay = tuple(overlay_names(settings.made_method())), self._options["overlay"]
+        if tuple(overlay.options) != names:
+            overlay.options = names
+        shown: list[tuple[Any, Any]] = [(self._method, name), (self._rest, rest)]
+        shown += [(element, getattr(settings, option)) for option, element in self._options.items()]
         if self._session.fit is None:
-            shown.append((self._respond, ANSWERS[settings.respond]))
+            shown.append((self._respond, RESPONSE_LABELS[settings.respond]))
         for element, value in shown:
             if element.value != value:
                 element.value = value
 
-    def _words(self, snapshot: Snapshot | None, note: str) -> Html:
-        import time
-
+    def _numbers_html(self, snapshot: Snapshot | None, note: str) -> Html:
         meshes = self._session.subject.start.meshes
         faces = sum(len(mesh.faces) for mesh in meshes)
-        since = self._session.busy_since
+        since = self._session.stage.busy_since
         busy = 0.0 if since is None else time.perf_counter() - since
         return as_html(snapshot, self._session.timings, len(meshes), faces, note, busy)
 
 
 def _when_set(element: Any, apply: Callable[[Any], object]) -> None:
-    """Call with the new value when a person sets it; what Python sets has no client."""
+    """Call with the new value when a person, not Python, sets it."""
 
     async def was_set(event: Any) -> None:
         if event.client is not None:
@@ -190,10 +180,10 @@ def _when_set(element: Any, apply: Callable[[Any], object]) -> None:
 def _offered(name: str) -> tuple[str, ...]:
     """Return the methods that a page may choose.
 
-    A method from outside only if the viewer was started with it.
+    An external one only if the viewer was started with it.
     """
     return tuple(METHODS) if name in METHODS else (*METHODS, name)
 
 
-def _written(name: str, rest: str) -> str:
+def _with_settings(name: str, rest: str) -> str:
     return f"{name}({rest})" if rest.strip() else name

@@ -1,7 +1,7 @@
-"""Picking: the body that a click hits, by its ray against all faces, computed in Python.
+"""Picking: where a click's ray hits a mesh, computed in Python.
 
-A browser that looks for clicked surfaces itself lets them hide a gizmo that is drawn in front of them: then what is inside of
-another body, or behind one, could not be dragged.
+If the browser did it, surfaces would hide a gizmo that is drawn in front of them, and a body inside or behind another could not be
+dragged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from jostle._types import Floats
 
 
 def distance_along(origin: Floats, direction: Floats, vertices: Floats, faces: NDArray[np.int32]) -> float:
-    """Return where a ray first hits a mesh, from either side, in lengths of `direction`; inf if never."""
+    """Return where a ray first hits a mesh, in lengths of `direction`; inf if never."""
     if len(faces) == 0:
         return float("inf")
     a, b, c = (vertices[faces[:, k]] for k in range(3))

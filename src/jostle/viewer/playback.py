@@ -1,4 +1,4 @@
-"""Playback of a motion: the frame shown, and when the next is due.
+"""Playback of a motion: the current frame, and when the next is due.
 
 Times are passed in, so that tests need no clock.
 """
@@ -14,23 +14,23 @@ FRAMES_PER_SECOND = 30.0
 
 @dataclass
 class Playback:
-    """The place in a motion.
+    """The position in a motion.
 
     Parameters
     ----------
     frames : Frames
     number : int
-        Of the frame that is shown.
+        Of the current frame.
     playing : bool
     rate : float
-        Frames per second while it plays.
+        Frames per second.
     """
 
     frames: Frames
     number: int = 0
     playing: bool = False
     rate: float = FRAMES_PER_SECOND
-    _due: float = 0.0  # when the next frame is to be shown
+    _due: float = 0.0  # when to show the next frame
 
     def play(self, now: float) -> None:
         """Play from here, or from the start if this is the last frame."""
@@ -43,7 +43,7 @@ class Playback:
         self.playing = False
 
     def seek(self, number: int) -> None:
-        """Show a frame; one that does not exist becomes the nearest that does."""
+        """Show a frame; numbers out of range give the first or last one."""
         self.number = min(max(number, 0), self.frames.count - 1)
 
     def step(self, by: int) -> None:
@@ -54,17 +54,16 @@ class Playback:
     def advance(self, now: float) -> bool:
         """Advance to the next frame if it is due; return whether it was. The motion loops.
 
-        Frames are never left out: where detection is slower than the rate, the motion plays slower. A motion that looks at every
-        frame misses no contact that a recording has.
+        Frames are never skipped, so that no recorded contact is missed: if detection is slower than the rate, so is the motion.
         """
         if not self.playing or now < self._due:
             return False
         self.number = self.number + 1 if self.number + 1 < self.frames.count else 0
-        # A frame that came late does not make those after it come faster.
+        # A late frame does not make the next ones faster.
         later = self._due + 1.0 / self.rate
         self._due = later if later > now else now + 1.0 / self.rate
         return True
 
     def seconds_until_due(self, now: float) -> float | None:
-        """How long to wait for the next frame; None if none will come."""
+        """Return the seconds until the next frame, None if not playing."""
         return max(self._due - now, 0.0) if self.playing else None

@@ -1,7 +1,7 @@
-"""Bodies that are pushed away or bounce when touched, with the mechanics of `jostle.sim`.
+"""Bodies that are pushed away or bounce when touched, by `jostle.sim`.
 
-Held bodies are kinematic: they push, and nothing pushes them. What is pushed comes to rest by itself, as on a table; what
-bounces keeps its speed. (Kitamura et al. 1998, §4.3: a hand that pushes changes the motion of what it touches.)
+Held bodies are kinematic: they push, and nothing pushes them. Pushed bodies come to rest, as on a table; bouncing ones keep their
+speed. (Kitamura et al. 1998, §4.3: a hand that pushes changes the motion of what it touches.)
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from jostle.sim import Simulation
 from jostle.world.all_or_nothing import all_or_nothing
 from jostle.world.world import World
 
-DRAG = 0.85  # of the velocity that is left after a step, of bodies that are pushed
-FASTEST = 3.0  # sizes of the scene in a second: a hand that jumps must not shoot bodies away
+DRAG = 0.85  # velocity of a pushed body after a step, as a fraction of that before
+FASTEST = 3.0  # scene sizes per second: a hand that jumps must not shoot bodies away
 
 
 class Responder:
@@ -25,13 +25,13 @@ class Responder:
     Parameters
     ----------
     world : World
-        With a method that tells points and normals.
+        Its method must report points and normals.
     bounces : bool
         Whether bodies bounce; otherwise they are pushed and come to rest.
     cube : float, optional
         Edge of the cube whose walls reflect.
     dt : float
-        Seconds of a step.
+        Seconds per step.
     """
 
     def __init__(self, world: World, bounces: bool, cube: float | None, dt: float) -> None:
@@ -42,7 +42,7 @@ class Responder:
         self._simulation = self._begin(frozenset(), None)
 
     def step(self, kinematic: frozenset[int]) -> Report:
-        """Move the free bodies by one step, and return the report."""
+        """Move the free bodies by one step; return the report."""
         twin = copy.copy(self)
         twin._simulation = copy.copy(self._simulation)
         return all_or_nothing(self._world, self, twin, lambda: twin._step(kinematic))
@@ -63,11 +63,11 @@ class Responder:
 
     @property
     def moves(self) -> bool:
-        """Whether anything moves by itself: if not, there is nothing to do until a hand comes."""
+        """Whether any body moves by itself; if not, nothing happens until a hand comes."""
         return bool((np.linalg.norm(self._simulation.velocity, axis=1) > 1e-5 * self._fastest).any())
 
     def _begin(self, kinematic: frozenset[int], before: Simulation | None) -> Simulation:
-        """Return the simulation with other kinematic bodies, continuing the motion."""
+        """Return a simulation with these kinematic bodies, continuing the motion."""
         free = ~np.array([body.static or body.id in kinematic for body in self._world])[:, None]
         velocity, spin = (np.zeros((len(self._world), 3)),) * 2 if before is None else (before.velocity, before.spin)
         return Simulation(

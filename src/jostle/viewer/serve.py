@@ -1,7 +1,7 @@
-"""Open the page; port and address are checked first, so that errors are one sentence.
+"""Open the page; address and port are checked first, for clear errors.
 
-The server listens on 127.0.0.1 unless told otherwise, behind a guard (`guarded.py`). viser's own tunnel to the internet is closed:
-a page that others can see must be requested by whoever starts it.
+The server listens on 127.0.0.1 by default, behind a guard (`guarded.py`) and without viser's tunnel to the internet: only whoever
+starts the viewer decides who can see the page. Errors name the arguments `host` and `port`, on the command line with a prefix "--".
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ from jostle.errors import InputError
 from jostle.viewer.admission import Admission
 
 LOCAL = "127.0.0.1"
-DEFAULT_PORT = 8080
 
 
-def check_address(host: str, port: int) -> None:
-    """Raise `InputError` if the page cannot be opened there."""
+def check_address(host: str, port: int, prefix: str = "") -> None:
+    """Raise if the page cannot be opened there; `prefix` goes before argument names."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
-        raise InputError(f"--host {host}: there is no such address ({error})") from None
+        raise InputError(f"{prefix}host {host}: there is no such address ({error})") from None
     served = False
     for family, kind, protocol, _, address in found:  # the server listens on all of them
         trial = _socket(family, kind, protocol)
@@ -32,25 +31,28 @@ def check_address(host: str, port: int) -> None:
             try:
                 trial.bind(address)
             except PermissionError:
-                raise InputError(f"--port {port}: this port needs rights that you do not have; choose one above 1023") from None
+                raise InputError(f"{prefix}port {port}: you may not use this port; choose one above 1023") from None
             except OSError as error:
                 if error.errno == 98 or "in use" in str(error).lower():
-                    raise InputError(
-                        f"--port {port}: the port is in use; choose another with --port, or --port 0 for any"
-                    ) from None
-                raise InputError(f"--host {host} --port {port}: the page cannot be opened there ({error.strerror})") from None
+                    raise _in_use(port, prefix) from None
+                where = f"{prefix}host {host} {prefix}port {port}"
+                raise InputError(f"{where}: the page cannot be opened there ({error.strerror})") from None
     if not served:
-        raise InputError(f"--host {host}: this machine has no such kind of address")
+        raise InputError(f"{prefix}host {host}: this machine has no such kind of address")
+
+
+def _in_use(port: int, prefix: str) -> InputError:
+    return InputError(f"{prefix}port {port}: the port is in use; choose another, or 0 for any free one")
 
 
 def _socket(family: int, kind: int, protocol: int) -> socket.socket | None:
-    """Return a socket like the server's, or None for a kind this machine lacks, as the server does."""
+    """Return a socket like the server's, or None for a kind that this machine lacks."""
     try:
         made = socket.socket(family, kind, protocol)
     except OSError:
         return None
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if family == socket.AF_INET6:  # another server may have the port in IPv4
+    if family == socket.AF_INET6:  # another server may use the port in IPv4
         made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
     return made
 
@@ -64,7 +66,7 @@ def free_port(host: str = LOCAL) -> int:
 
 
 def require_viser() -> Any:
-    """Return viser, or raise with how to install it."""
+    """Return viser, or raise and say how to install it."""
     try:
         import viser
     except ModuleNotFoundError as error:
@@ -74,14 +76,14 @@ def require_viser() -> Any:
     return viser
 
 
-def open_server(host: str, port: int, title: str) -> Any:
-    """Return a viser server on exactly this port; browsers open its `guard.admission.address`."""
+def open_server(host: str, port: int, title: str, prefix: str = "") -> Any:
+    """Return a viser server on exactly this port; open its `guard.admission.address`."""
     require_viser()
     from jostle.viewer.guarded import open_guarded
 
-    check_address(host, port)
+    check_address(host, port, prefix)
     server = open_guarded(Admission.to(host, port), title)
-    if server.get_port() != port:  # taken in the meantime: viser would go on with the next one, and nobody would know
+    if server.get_port() != port:  # taken in the meantime: viser silently used the next one
         server.stop()
-        raise InputError(f"--port {port}: the port is in use; choose another with --port, or --port 0 for any")
+        raise _in_use(port, prefix)
     return server

@@ -1,8 +1,7 @@
-"""A session: one world and one loop. Requests come from any thread; snapshots go to listeners.
+"""A session: one world and its loop. Requests come in, snapshots go out.
 
-It knows nothing about pages.
-
-The loop (`loop.py`) gathers requests and runs rounds; the stage (`stage.py`) holds the world.
+It knows nothing about pages. The loop (`loop.py`) gathers requests from any thread and runs rounds; the stage (`stage.py`) holds
+the world.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from jostle.errors import JostleError
 from jostle.registry import name_of
 from jostle.shapes.mesh import Mesh
 from jostle.viewer.grasping import Grasping
-from jostle.viewer.guide import Guide
 from jostle.viewer.holding import Holding
 from jostle.viewer.listener import Listener
 from jostle.viewer.loop import Loop
@@ -29,19 +27,19 @@ from jostle.viewer.subject import Subject, with_bodies
 from jostle.viewer.timings import Timings
 from jostle.world.world import World
 
-TOO_LONG, TOO_OFTEN = 1.0, 3  # seconds of a deformation step, and how many such steps in a row end deforming
+TOO_LONG, TOO_OFTEN = 1.0, 3  # after three deformation steps in a row above one second, bodies stop deforming
 
 
 class Session:
-    """A world to look at and to touch.
+    """A world shown and changed by people.
 
     Parameters
     ----------
     subject : Subject
     settings : Settings
-        Initial settings; unsupported ones raise here, before anything is opened.
+        Initial settings; unsupported ones raise before anything is opened.
     fit : float, optional
-        A separation at which dragged bodies stop before contact (and slide along it), instead of passing through.
+        Separation at which dragged bodies stop before contact, or slide along it. By default they pass through.
     """
 
     def __init__(self, subject: Subject, settings: Settings | None = None, fit: float | None = None) -> None:
@@ -55,43 +53,24 @@ class Session:
         self.detections = 0
         self._listeners: list[Listener] = []
         self._loop = Loop(self.round, self._seconds_until_due)
-        self._look = False  # whether this round must detect
+        self._must_detect = False  # in this round
         self._last_pairs: frozenset[tuple[int, int]] = frozenset()
         self._long_steps = 0
 
     @property
     def world(self) -> World:
-        """The present world, with the present method."""
+        """The current world, with the current method."""
         return self.stage.world
 
     @property
     def settings(self) -> Settings:
-        """The present settings."""
+        """The current settings."""
         return self.stage.settings
 
     @property
-    def guides(self) -> dict[int, Guide]:
-        """The guides of dragged bodies that stop before contact."""
-        return self.stage.guides
-
-    @property
-    def slides(self) -> bool:
-        """Whether guided bodies slide along contacts."""
-        return self.stage.slides
-
-    @slides.setter
-    def slides(self, slides: bool) -> None:
-        self.stage.slides = slides
-
-    @property
-    def leads_at_once(self) -> bool:
-        """Whether a dragged body follows the hand, whatever is in the way."""
+    def follows_hand(self) -> bool:
+        """Whether a dragged body follows the hand through obstacles."""
         return self.fit is None and self.settings.respond != "deform"
-
-    @property
-    def busy_since(self) -> float | None:
-        """When the running detection began, None if none runs."""
-        return self.stage.busy_since
 
     # ------------------------------------------------------------------ requests, from any thread
 
@@ -103,12 +82,12 @@ class Session:
         """Drag a body to a pose; return False if somebody else holds it."""
         if self.holding.holder_of(body) not in (None, holder):
             return False
-        self._loop.draw(body, pose)
+        self._loop.drag(body, pose)
         return True
 
     def take(self, body: int, holder: Hashable) -> bool:
         """Take hold of a body; return False if somebody else holds it."""
-        return self.grasping.take(body, holder) and self._note(self._look_again)
+        return self.grasping.take(body, holder) and self._request(self._detect_again)
 
     def release(self, body: int, holder: Hashable) -> None:
         """Release a body; it stays where it was last dragged.
@@ -116,41 +95,41 @@ class Session:
         A closed hand stays its holder's.
         """
         if self.grasping.release(body, holder):
-            self._note(self._look_again)
+            self._request(self._detect_again)
 
     def grasp(self, holder: Hashable, closed: bool) -> None:
         """Close or open somebody's hands: closed hands carry what they touch."""
         (self.grasping.close if closed else self.grasping.open)(holder)
-        self._note(self._look_again)
+        self._request(self._detect_again)
 
     def leave(self, holder: Hashable) -> None:
-        """Release everything of a holder who left."""
+        """Release everything held by someone who left."""
         if self.grasping.leave(holder):
-            self._note(self._look_again)
+            self._request(self._detect_again)
 
     def change(self, **settings: Any) -> None:
-        """Change some settings; refused ones stay as they are, and listeners get the reason."""
-        self._note(lambda: self._change(settings))
+        """Change some settings; if refused, nothing changes and listeners get the reason."""
+        self._request(lambda: self._change(settings))
 
     def play(self) -> None:
         """Play the motion."""
-        self._note(self._play)
+        self._request(self._play)
 
     def pause(self) -> None:
         """Pause the motion."""
-        self._note(self._pause)
+        self._request(self._pause)
 
     def step(self, by: int) -> None:
         """Move by a number of frames."""
-        self._note(lambda: self._seek(lambda playback: playback.step(by)))
+        self._request(lambda: self._seek(lambda playback: playback.step(by)))
 
     def seek(self, frame: int) -> None:
         """Show a frame."""
-        self._note(lambda: self._seek(lambda playback: playback.seek(frame)))
+        self._request(lambda: self._seek(lambda playback: playback.seek(frame)))
 
     def put_back(self) -> None:
-        """Put all bodies back to their start, or to the motion's present frame."""
-        self._note(self._put_back)
+        """Put all bodies back to their start, or to the motion's current frame."""
+        self._request(self._put_back)
 
     def add_bodies(
         self,
@@ -158,7 +137,7 @@ class Session:
         check: Callable[[Subject], None] | None = None,
         refused: Callable[[str], None] | None = None,
     ) -> None:
-        """Add bodies (name, mesh, pose) beside the existing ones; unsupported ones are refused.
+        """Add bodies beside the existing ones; unsupported ones are refused.
 
         Parameters
         ----------
@@ -166,19 +145,19 @@ class Session:
         check : callable, optional
             Called with the subject just before the bodies are added; raises `JostleError` to refuse them.
         refused : callable, optional
-            Called with the reason of a refusal; by default all listeners are.
+            Called with the reason for a refusal; by default all listeners get it.
         """
-        self._note(lambda: self._add_bodies(parts, check, refused))
+        self._request(lambda: self._add_bodies(parts, check, refused))
 
-    def _note(self, what: Callable[[], Any]) -> bool:
-        self._loop.note(what)
+    def _request(self, handler: Callable[[], Any]) -> bool:
+        self._loop.request(handler)
         return True
 
     # ------------------------------------------------------------------ rounds
 
     def start(self) -> None:
-        """Start; the first snapshot comes with the first detection."""
-        self._note(self._look_again)
+        """Start the loop; it detects at once."""
+        self._request(self._detect_again)
         self._loop.start()
 
     def stop(self) -> None:
@@ -191,51 +170,51 @@ class Session:
         return None if self.playback is None else self.playback.seconds_until_due(time.perf_counter())
 
     def round(self) -> Snapshot | None:
-        """Handle requests, detect if anything changed, and notify listeners; return the snapshot.
+        """Handle requests, detect if anything changed, and notify listeners.
 
-        An interrupted round leaves what it has not begun for the next one.
+        Returns the snapshot, or None without a detection. An interrupted round leaves unhandled requests for the next one.
         """
-        notes, goals = self._loop.taken()
-        left = notes.copy()
+        requests, goals = self._loop.take_requests()
+        left = requests.copy()
         try:
-            self._look = bool(goals) or self.stage.responds(self.holding.held())
+            self._must_detect = bool(goals) or self.stage.responds(self.holding.held())
             while left:  # a failing request does not affect the others
-                self._tried(left.pop(0))
-            self._tried(self._play_on)
-            return self._tried(lambda: self._detect(goals)) if self._look else None
+                self._attempt(left.pop(0))
+            self._attempt(self._play_on)
+            return self._attempt(lambda: self._detect(goals)) if self._must_detect else None
         except BaseException:
-            self._loop.put_back([self._look_again, *left] if self._look else left, goals)
+            self._loop.put_back([self._detect_again, *left] if self._must_detect else left, goals)
             raise
 
     def _play_on(self) -> None:
         if self.playback is not None and self.playback.advance(time.perf_counter()):
             self._show_frame()
 
-    def _tried(self, step: Callable[[], Any]) -> Any:
-        """Return the result of a step; if it fails, send the reason to all listeners and continue."""
+    def _attempt(self, step: Callable[[], Any]) -> Any:
+        """Return the result of a step; if it fails, send the reason to all listeners."""
         try:
             return step()
         except JostleError as error:
-            self._tell(str(error))
+            self._send_problem(str(error))
         except Exception as error:  # a bug must not end the loop silently: the page would seem to hang
-            self._tell(f"this is a bug in jostle: {type(error).__name__}: {error}")
+            self._send_problem(f"this is a bug in jostle: {type(error).__name__}: {error}")
             self._pause()
         return None
 
     def _detect(self, goals: dict[int, Floats]) -> Snapshot:
         """Move dragged bodies, detect, and notify."""
-        look = self.stage.look(self.grasping.carried(goals), self.holding.held())
-        self.grasping.grasp_touched(look.found.pairs, self.stage.poses)
-        self._loop.draw_on(look.unreached)
-        self.timings.add(look.seconds)
+        detection = self.stage.detect(self.grasping.carried(goals), self.holding.held())
+        found, seconds = detection.found, detection.seconds
+        self.grasping.grasp_touched(found.pairs, self.stage.poses)
+        self._loop.resume_drags(detection.unreached)
+        self.timings.add(seconds)
         self.detections += 1
-        found = look.found
         began, self._last_pairs = found.pairs - self._last_pairs, found.pairs
         frame = 0 if self.playback is None else self.playback.number
-        snapshot = Snapshot(self.stage.poses, self.stage.vertices, found, began, look.seconds, frame, look.overlay)
+        snapshot = Snapshot(self.stage.poses, self.stage.vertices, found, began, seconds, frame, detection.overlay)
         for listener in self._listeners:
             listener.show(snapshot)
-        self._end_long_steps(look.seconds)
+        self._end_long_steps(seconds)
         return snapshot
 
     def _end_long_steps(self, seconds: float) -> None:
@@ -243,17 +222,17 @@ class Session:
         self._long_steps = self._long_steps + 1 if self.settings.respond == "deform" and seconds > TOO_LONG else 0
         if self._long_steps == TOO_OFTEN:
             self._long_steps = 0
-            self._tell(f"steps take more than {TOO_LONG:g} s: too many faces touch for bodies to deform, they only show it now")
+            self._send_problem(f"steps take more than {TOO_LONG:g} s: too many faces touch; bodies do not deform any more")
             self._change({"respond": "show"})
 
-    # ------------------------------------------------------------------ handlers of requests, in the session's thread
+    # ------------------------------------------------------------------ request handlers, in the session's thread
 
-    def _look_again(self) -> None:
-        self._look = True
+    def _detect_again(self) -> None:
+        self._must_detect = True
 
     def _play(self) -> None:
         if self.settings.respond == "deform":
-            self._tell("a motion does not play while bodies deform; choose another response first")
+            self._send_problem("a motion cannot play while bodies deform; choose another response first")
         elif self.playback is not None:
             self.playback.play(time.perf_counter())
 
@@ -267,12 +246,12 @@ class Session:
             self._show_frame()
 
     def _show_frame(self) -> None:
-        """Place all bodies that nobody holds at the motion's present frame."""
+        """Place all bodies that nobody holds at the motion's current frame."""
         assert self.playback is not None
         poses, vertices = self.playback.frames.at(self.playback.number)
-        self.playback.seek(self.playback.number)  # a scene may have turned out to be shorter
+        self.playback.seek(self.playback.number)  # a scene may end earlier than announced
         self.stage.place(poses, vertices, self.holding.held())
-        self._look = True
+        self._must_detect = True
 
     def _put_back(self) -> None:
         if self.playback is not None:
@@ -281,7 +260,7 @@ class Session:
         start = self.subject.start
         self.grasping.lose_all()
         self.stage.place(start.poses[0], {k: vertices[0] for k, vertices in start.vertices.items()})
-        self._look = True
+        self._must_detect = True
 
     def _add_bodies(
         self,
@@ -294,27 +273,27 @@ class Session:
                 check(self.subject)
             self.stage.add(with_bodies(self.subject, self.stage.poses, parts))
         except JostleError as error:
-            (refused or self._tell)(str(error))
+            (refused or self._send_problem)(str(error))
             return
         self.subject = self.stage.subject
-        self._look = True
+        self._must_detect = True
         for listener in self._listeners:
             listener.bodies_added(self.subject)
 
     def _change(self, changes: dict[str, Any]) -> None:
         try:
-            dropped = self.stage.take(replace(self.settings, **changes))
+            dropped = self.stage.change(replace(self.settings, **changes))
             if dropped:
-                self._tell(f"{name_of(self.world.method)} does not serve {' and '.join(dropped)}: switched off")
+                self._send_problem(f"{name_of(self.world.method)} does not serve {' and '.join(dropped)}: switched off")
             if self.settings.respond == "deform":
                 self._pause()
             self.timings.clear()
-            self._look = True
+            self._must_detect = True
         except JostleError as error:
-            self._tell(str(error))
+            self._send_problem(str(error))
         for listener in self._listeners:
             listener.settings_changed(self.settings)
 
-    def _tell(self, text: str) -> None:
+    def _send_problem(self, text: str) -> None:
         for listener in self._listeners:
             listener.problem(text)

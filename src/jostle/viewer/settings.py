@@ -1,4 +1,4 @@
-"""Settings of the panel: the method, its options, what is shown. Checked when they are set."""
+"""Settings of the panel: the method, its options, what is shown. Checked when set."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from jostle.interface.query import Budget, Query
 from jostle.registry import DEFAULT_METHOD, method_alone, method_of, name_of
 
 RESPONSES = ("show", "push", "bounce", "deform")
-NOTHING = "nothing"  # of a method's overlays
+NOTHING = "nothing"  # no overlay
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of a session, which are replaced as a whole.
+    """All settings of a session.
 
     Parameters
     ----------
     method : str
         As on the command line: a name, or name(setting=value, …).
-    clearance, solid, itself : as in `Query`
+    clearance, solid, self_collision : as in `Query`
     budget : float
         Milliseconds, 0 for none.
     respond : {"show", "push", "bounce", "deform"}
         Whether bodies only show contacts, are pushed away, bounce, or deform.
     overlay : str
-        Overlay of the method's internals: a name listed by overlay_names.py, or "nothing".
+        One of `overlay_names` for the method.
     contacts : bool
         Show points and normals of contacts.
     """
@@ -37,7 +37,7 @@ class Settings:
     method: str = DEFAULT_METHOD
     clearance: float = 0.0
     solid: bool = False
-    itself: bool = False
+    self_collision: bool = False
     budget: float = 0.0
     respond: str = "show"
     overlay: str = NOTHING
@@ -49,7 +49,7 @@ class Settings:
         cast.as_choice(self.respond, RESPONSES, "respond")
 
     def made_method(self) -> Method:
-        """Return the method of the text, or raise what is wrong with it."""
+        """Return the method, or raise if its text is wrong."""
         return method_of(method_alone(self.method, "method", "the panel tests single instants"))
 
     def query(self, method: Method) -> Query:
@@ -58,27 +58,33 @@ class Settings:
             rows="faces" if method.traits.tells_where else "pairs",
             clearance=self.clearance,
             solid=self.solid,
-            itself=self.itself,
+            self_collision=self.self_collision,
             budget=Budget(seconds=1e-3 * self.budget) if self.budget > 0.0 else None,
         )
 
 
-def with_what_is_served(settings: Settings, method: Method) -> tuple[Settings, list[str]]:
-    """Return the settings without options that a method does not support, and which these were.
+def supported_settings(settings: Settings, method: Method) -> tuple[Settings, list[str]]:
+    """Return the settings a method supports, and the options that were dropped.
 
-    Used when only the method changes: an earlier option must not keep people from trying another method. A new option is refused
-    instead, with the reason.
+    Used when the method changes: an earlier option must not keep people from trying another method.
     """
     dropped = []
-    usual = Settings()
-    for option in ("clearance", "solid", "itself", "budget"):
-        asked = getattr(settings, option)
-        if not asked:
-            continue
-        alone: dict[str, Any] = {option: asked, "method": settings.method}
+    defaults: dict[str, Any] = {"clearance": 0.0, "solid": False, "self_collision": False, "budget": 0.0}
+    for option, default in defaults.items():
+        alone = replace(settings, **(defaults | {option: getattr(settings, option)}))
         try:
-            method.traits.check_query(name_of(method), replace(usual, **alone).query(method))
+            method.traits.check_query(name_of(method), alone.query(method))
         except Unsupported:
-            settings = replace(settings, **{option: getattr(usual, option)})
+            settings = replace(settings, **{option: default})
             dropped.append(option)
     return settings, dropped
+
+
+def overlay_names(method: Method) -> list[str]:
+    """Return the overlays to choose from for a method, "nothing" first."""
+    return [NOTHING, *(method.traits.overlays or {"its overlay": ""})]
+
+
+def overlay_key(method: Method, name: str) -> str:
+    """Return the method's own key of an overlay."""
+    return method.traits.overlays.get(name, "")

@@ -1,4 +1,4 @@
-"""Snapshot: what a page shows of one detection, as plain arrays by body number."""
+"""Snapshot: one detection as a page shows it, in plain arrays by body number."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from jostle._types import Floats, Ints
 from jostle.interface.overlay import Overlay
 from jostle.report.report import Kind, Report
 
-MOST_ARROWS = 2000  # contacts that are drawn as points and arrows; the panel says when there are more
+MOST_ARROWS = 2000  # contacts drawn as points and arrows; the panel says when there are more
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The findings of a detection, sorted by body.
+    """The findings of a detection, by body.
 
     Parameters
     ----------
     touching, near : dict of body number to face numbers
-        Faces that touch, and those that are only within the clearance.
+        Faces that touch, and faces only within the clearance.
     bodies : frozenset
-        Bodies that touch anything: all that is known of methods that tell no faces.
+        Bodies that touch anything, also if a method reports no faces.
     pairs : frozenset of (int, int)
         Pairs of bodies that touch.
     near_pairs, face_pairs : int
-        How many pairs are only near; how many rows the report has.
+        Number of pairs that are only near, and of the report's rows.
     points, normals : (k, 3)
-        Where contacts are, if that was asked for; normals are NaN where a method does not tell them.
+        Contacts, if requested; normals are NaN where a method reports none.
     complete : bool
-        False when a budget ended the search.
+        False if a budget ended the search.
     """
 
     touching: dict[int, Ints] = field(default_factory=dict)
@@ -57,13 +57,13 @@ class Snapshot:
     vertices: dict[int, Floats]  # of the bodies that deform
     found: Found
     began: frozenset[tuple[int, int]]  # pairs that touch now and did not before
-    seconds: float  # that the detection took
+    seconds: float  # of the detection
     frame: int = 0  # of the motion, if there is one
     overlay: Overlay | None = None
 
 
 def found_in(report: Report, with_points: bool) -> Found:
-    """Sort a report by body.
+    """Return a report's findings by body.
 
     Contact points are computed only if requested, or if a method reports nothing else.
     """
@@ -86,21 +86,13 @@ def found_in(report: Report, with_points: bool) -> Found:
     if len(contacts) and (with_points or not (red or amber)):
         shown = contacts.select(np.arange(min(len(contacts), MOST_ARROWS)))
         points, normals = shown.point, shown.normal
-    return Found(
-        red,
-        amber,
-        frozenset(body for pair in touching_pairs for body in pair),
-        touching_pairs,
-        int((~touches).sum()),
-        len(contacts),
-        points,
-        normals,
-        report.complete,
-    )
+    bodies = frozenset(body for pair in touching_pairs for body in pair)
+    near_pairs = int((~touches).sum())
+    return Found(red, amber, bodies, touching_pairs, near_pairs, len(contacts), points, normals, report.complete)
 
 
 def with_pressed(found: Found, body_a: Ints, body_b: Ints, face_a: Ints, face_b: Ints) -> Found:
-    """Return the findings with pressing faces among the touching ones, and without near ones."""
+    """Return the findings with pressing faces as touching, and without near ones."""
     red = dict(found.touching)
     bodies, faces = np.concatenate([body_a, body_b]), np.concatenate([face_a, face_b])
     for body in np.unique(bodies).tolist():

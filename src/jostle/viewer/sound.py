@@ -1,6 +1,6 @@
-"""A short sound when two bodies begin to touch (feedback as in Kitamura et al. 1998, §4.4).
+"""A short sound when two bodies begin to touch (Kitamura et al. 1998, §4.4).
 
-A browser plays it as an audio element that begins by itself; browsers allow that once somebody has clicked on the page.
+An audio element plays it automatically; browsers allow that after a first click on the page.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def knock() -> bytes:
 
 
 def as_html(number: int) -> Html:
-    """Return an element that plays the sound once; another number makes a new element, which plays again."""
+    """Return an element that plays the sound once; a new number makes it play again."""
     data = Html(base64.b64encode(knock()).decode())
     return fill(
         '<audio autoplay class="jostle-knock" data-knock="{number}" src="data:audio/wav;base64,{data}"></audio>',

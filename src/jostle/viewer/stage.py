@@ -1,6 +1,6 @@
-"""The stage: a session's world and settings, and how its bodies are moved and tested.
+"""The stage: a session's world, its settings, and how bodies move and are tested.
 
-Used by the session's thread only. Bodies follow the hand, are guided up to a contact (`guide.py`), or respond (`respond.py`,
+Used by the session's thread only. Bodies follow the hand, stop at contacts (`guide.py`), or respond (`respond.py`,
 `deforming.py`).
 """
 
@@ -23,20 +23,19 @@ from jostle.report.report import Report
 from jostle.settings_text import name_and_rest
 from jostle.viewer.deforming import Deformer
 from jostle.viewer.guide import Guide
-from jostle.viewer.overlay_names import names_for, what_of
 from jostle.viewer.respond import Responder
-from jostle.viewer.settings import NOTHING, Settings, with_what_is_served
+from jostle.viewer.settings import NOTHING, Settings, overlay_key, overlay_names, supported_settings
 from jostle.viewer.snapshot import Found, found_in
 from jostle.viewer.subject import Subject
 from jostle.world.all_or_nothing import all_or_nothing
 from jostle.world.world import World
 
-RESPONSE_STEP = 1.0 / 60.0  # seconds of a step in which bodies respond
+RESPONSE_STEP = 1.0 / 60.0  # seconds simulated per step while bodies respond
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
-    """The result of one detection: its time, overlay, and bodies that have not reached their goals."""
+class Detection:
+    """One detection: results, time, overlay, and the goals that bodies did not reach."""
 
     found: Found
     seconds: float
@@ -45,7 +44,7 @@ class Look:
 
 
 class Stage:
-    """A world with its present settings.
+    """A world with its current settings.
 
     Parameters
     ----------
@@ -66,44 +65,44 @@ class Stage:
         self.world.method.traits.check_query(name_of(self.world.method), self._query())
         self._responder, self._deformer = self._response(settings, self.world)
 
-    # ------------------------------------------------------------------ looking
+    # ------------------------------------------------------------------ detecting
 
-    def look(self, goals: Mapping[int, Floats], held: Collection[int]) -> Look:
+    def detect(self, goals: Mapping[int, Floats], held: Collection[int]) -> Detection:
         """Move dragged and responding bodies, and detect. If it raises, nothing changes."""
         self.busy_since = time.perf_counter()
         twin = self._twin()
         try:
             deformed = self.world if self._deformer is None else self._deformer.world
             return all_or_nothing(
-                self.world, self, twin, lambda: all_or_nothing(deformed, None, None, lambda: twin._look(goals, held))
+                self.world, self, twin, lambda: all_or_nothing(deformed, None, None, lambda: twin._detect(goals, held))
             )
         finally:
             self.busy_since = None
 
     def _twin(self) -> Stage:
-        """Return a copy that shares nothing that a look writes in place, except the worlds."""
+        """Return a copy that can be changed without changing this one, except its worlds."""
         twin = copy.copy(self)
         twin.guides = {body: copy.copy(guide) for body, guide in self.guides.items()}
         twin._responder = copy.copy(self._responder)
         twin._deformer = copy.copy(self._deformer)
         return twin
 
-    def _look(self, goals: Mapping[int, Floats], held: Collection[int]) -> Look:
+    def _detect(self, goals: Mapping[int, Floats], held: Collection[int]) -> Detection:
         begin = time.perf_counter()
         if self.fit is not None:
             found, unreached = self._guided(goals)
-            return Look(found, time.perf_counter() - begin, None, unreached)
+            return Detection(found, time.perf_counter() - begin, None, unreached)
         if self.settings.respond == "deform":
-            return self._deformed(goals, held)
+            return self._deform(goals, held)
         if goals:
             self.world.set_poses(np.stack(list(goals.values())), list(goals))
         begin = time.perf_counter()
         report = self._report(held)
         seconds = time.perf_counter() - begin
-        return Look(found_in(report, self.settings.contacts), seconds, self._overlay(self.world))
+        return Detection(found_in(report, self.settings.contacts), seconds, self._overlay(self.world))
 
     def responds(self, held: Collection[int]) -> bool:
-        """Whether bodies move by themselves, or may soon because a hand is there."""
+        """Return whether bodies move by themselves, or may soon because someone holds one."""
         moving = self._deformer or self._responder
         return moving is not None and (moving.moves or bool(held))
 
@@ -114,13 +113,13 @@ class Stage:
 
     @property
     def vertices(self) -> dict[int, Floats]:
-        """The shapes of deforming bodies, in body coordinates."""
+        """Vertices of deforming bodies, in body coordinates."""
         if self._deformer is not None:
             return dict(self._deformer.vertices)
         return {body.id: body.vertices for body in self.world if body.deformable}
 
-    def _deformed(self, goals: Mapping[int, Floats], held: Collection[int]) -> Look:
-        """Deform bodies for a step; also set their poses in the world, for other responses."""
+    def _deform(self, goals: Mapping[int, Floats], held: Collection[int]) -> Detection:
+        """Deform bodies for a step, and copy their poses to the world."""
         if self._deformer is None:
             _, self._deformer = self._response(self.settings, self.world)
         assert self._deformer is not None
@@ -128,7 +127,7 @@ class Stage:
         found, unreached = self._deformer.step(goals, held, self.settings.contacts)
         seconds = time.perf_counter() - begin
         self.world.set_poses(self._deformer.poses)
-        return Look(found, seconds, self._overlay(self._deformer.world), unreached)
+        return Detection(found, seconds, self._overlay(self._deformer.world), unreached)
 
     def _report(self, held: Collection[int]) -> Report:
         if self.settings.respond == "show":
@@ -139,7 +138,7 @@ class Stage:
         return self._responder.step(frozenset(held))
 
     def _guided(self, goals: Mapping[int, Floats]) -> tuple[Found, dict[int, Floats]]:
-        """Move bodies towards their goals until contact; return what stopped them, and goals not reached."""
+        """Move bodies to their goals or into contact; return contacts and missed goals."""
         assert self.fit is not None
         found, unreached = Found(), {}
         for body, goal in goals.items():
@@ -147,7 +146,7 @@ class Stage:
             if guide is None:
                 guide = self.guides[body] = Guide(self.world, body, self.fit)
             guide.slides = self.slides
-            if guide.draw_to(goal):
+            if guide.move_to(goal):
                 unreached[body] = goal
         for guide in self.guides.values():
             found = guide.with_contact(found)
@@ -156,7 +155,7 @@ class Stage:
     def _overlay(self, world: World) -> Overlay | None:
         if self.settings.overlay == NOTHING:
             return None
-        return world.overlay(what_of(world.method, self.settings.overlay))
+        return world.overlay(overlay_key(world.method, self.settings.overlay))
 
     def _query(self) -> Query:
         return self.settings.query(self.world.method)
@@ -166,7 +165,7 @@ class Stage:
     def place(self, poses: Floats, vertices: Mapping[int, Floats], held: Collection[int] = ()) -> None:
         """Place all bodies that nobody holds, with new shapes if given."""
         placed = np.array(self.world.poses)
-        placed[: len(poses)] = poses  # bodies that were added later are not in the motion
+        placed[: len(poses)] = poses  # the motion lacks bodies that were added later
         for body in held:
             placed[body] = self.world.poses[body]
         twin = copy.copy(self)
@@ -175,22 +174,22 @@ class Stage:
         all_or_nothing(self.world, self, twin, lambda: self.world._set_all(placed, shapes))
 
     def add(self, subject: Subject) -> None:
-        """Continue with a subject that has more bodies, or raise and change nothing."""
+        """Switch to a subject with more bodies, or raise and change nothing."""
         twin = copy.copy(self)
         twin.subject, twin.guides = subject, {}
         twin.world = twin._world_for(self.world.method)
         twin._responder, twin._deformer = twin._response(self.settings, twin.world)
         self.__dict__ = twin.__dict__
 
-    def take(self, settings: Settings) -> list[str]:
-        """Continue with other settings, or raise; return options switched off because unsupported."""
+    def change(self, settings: Settings) -> list[str]:
+        """Switch to other settings, or raise; return dropped options."""
         world, dropped, twin = self.world, list[str](), copy.copy(self)
         if settings.method != self.settings.method:
             self._check_offered(settings.method)
             method = settings.made_method()
-            settings, dropped = with_what_is_served(settings, method)
+            settings, dropped = supported_settings(settings, method)
             world = self._world_for(method)
-            if settings.overlay not in names_for(method):
+            if settings.overlay not in overlay_names(method):
                 settings = replace(settings, overlay=NOTHING)
         world.method.traits.check_query(name_of(world.method), settings.query(world.method))
         if world is not self.world or settings.respond != self.settings.respond:
@@ -208,7 +207,7 @@ class Stage:
         return dropped
 
     def _check_offered(self, text: str) -> None:
-        """Raise for a method from outside unless the viewer was started with it.
+        """Raise for an external method unless the viewer was started with it.
 
         A page must not choose what is imported.
         """
@@ -217,7 +216,7 @@ class Stage:
             raise InputError(f"there is no method {name!r}; the methods are {', '.join(sorted(METHODS))}")
 
     def _response(self, settings: Settings, world: World) -> tuple[Responder | None, Deformer | None]:
-        """Return what moves bodies under these settings, in a world as it is now; raise if it cannot."""
+        """Return what moves bodies under these settings, or raise if unsupported."""
         if settings.respond == "show":
             return None, None
         if settings.respond != "deform":
@@ -227,9 +226,9 @@ class Stage:
         return None, Deformer(now, world.method, self.subject.hands, RESPONSE_STEP)
 
     def _world_for(self, method: Method) -> World:
-        """Return a new world for a method, with all bodies at their present poses."""
+        """Return a new world for a method, with all bodies at their current poses."""
         world = self.subject.start.world(method)
-        world.set_poses(np.concatenate([self.world.poses, world.poses[len(self.world) :]]))  # more bodies may have come
+        world.set_poses(np.concatenate([self.world.poses, world.poses[len(self.world) :]]))  # the subject may have more bodies
         for body in world:
             if body.deformable:
                 body.vertices = self.world[body.id].vertices

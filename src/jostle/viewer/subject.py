@@ -1,7 +1,7 @@
-"""The subject of a viewer: a scene, mesh files, a saved world or a recorded motion.
+"""The subject of a viewer: a scene, mesh files, a saved world or a motion.
 
-Whatever it was, a session needs the same of it: a motion of one frame, from which a world can be made for any method, and the
-frames after it if there are any (frames.py).
+A session needs the same of each: a motion of one frame, from which a world can be made for any method, and the frames after it, if
+any (frames.py).
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from jostle.shapes.mesh import Mesh
 from jostle.viewer.frames import Frames, RecordedFrames, SceneFrames
 from jostle.world.world import World
 
-GAP = 0.05  # between bodies that are there and those that are added, of the size of the larger
+GAP = 0.05  # between existing and added bodies, of the larger size
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """Bodies to look at.
+    """Bodies to show.
 
     Parameters
     ----------
     name : str
-        As it was asked for: the scene, or the files.
+        The scene or the files, as requested.
     title : str
         For people.
     start : Motion
-        One frame: meshes, names, filters, and where all bodies are at first.
+        One frame: meshes, names, filters and initial poses.
     frames : Frames, optional
-        How they move, if they do.
+        Their motion, if any.
     cube : float, optional
-        Edge of the cube about the origin in which they live.
+        Edge of the cube about the origin that bounds them.
     paths : mapping
         Recorded paths of single bodies, for fitting.
     hands : tuple of int
@@ -74,27 +74,26 @@ def subject_of(words: Sequence[str]) -> Subject:
 
 
 def subject_of_scene(scene: Scene, name: str) -> Subject:
-    """Return a scene as a subject; its frames are made when they are looked at."""
+    """Return a scene as a subject; its frames are made when shown."""
     frames = SceneFrames(scene)
     hands = tuple(number for number, body in enumerate(scene.bodies) if body.hand == "grasps")
     return Subject(name, scene.title, scene.record(1), frames if frames.count > 1 else None, scene.cube, scene.paths, hands)
 
 
 def subject_of_world(world: World, name: str) -> Subject:
-    """Return the bodies of a world as they are now; the world itself is left alone."""
+    """Return the bodies of a world as they are now; the world is not changed."""
     if len(world) == 0:
-        raise InputError(f"{name}: there are no bodies to look at")
+        raise InputError(f"{name}: there are no bodies to show")
     return Subject(name, name, one_frame(world, name))
 
 
 def with_bodies(subject: Subject, poses: Floats, parts: Sequence[tuple[str, Mesh, Floats]]) -> Subject:
-    """Return a subject with more bodies, placed beside the existing ones (at these poses), keeping their layout."""
+    """Return a subject with more bodies, beside the existing ones (at these poses)."""
     start = subject.start
-    shapes = [start.vertices[k][0] if k in start.vertices else mesh.vertices for k, mesh in enumerate(start.meshes)]
-    lower, upper = _box(zip(shapes, poses, strict=True))
-    low, high = _box((mesh.vertices, pose) for _, mesh, pose in parts)
+    lower, upper = world_box((first_vertices(start, body), pose) for body, pose in enumerate(poses))
+    low, high = world_box((mesh.vertices, pose) for _, mesh, pose in parts)
     shift = 0.5 * (lower + upper) - 0.5 * (low + high)
-    # To the side that is on the left at first: on the right of the page is the panel.
+    # To the left in the initial view: the panel is on the right.
     shift[0] = lower[0] - GAP * max(np.max(upper - lower), np.max(high - low)) - high[0]
     names, placed = list(start.names), []
     for name, _, pose in parts:
@@ -115,8 +114,13 @@ def with_bodies(subject: Subject, poses: Floats, parts: Sequence[tuple[str, Mesh
     return replace(subject, start=grown)
 
 
-def _box(placed: Iterable[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Lower and upper corner of meshes at poses."""
+def first_vertices(motion: Motion, body: int) -> Floats:
+    """Return the vertices (n,3) of a body in the first frame."""
+    return motion.vertices[body][0] if body in motion.vertices else motion.meshes[body].vertices
+
+
+def world_box(placed: Iterable[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Return the lower and upper corner of vertices (n,3) at poses (4,4)."""
     points = [vertices @ pose[:3, :3].T + pose[:3, 3] for vertices, pose in placed if len(vertices)]
     corners = np.vstack(points or [np.zeros((1, 3))])
     return corners.min(axis=0), corners.max(axis=0)

@@ -1,4 +1,4 @@
-"""Detection times: last, median and worst over the last ones, and the curve for a plot."""
+"""Recent detection times: median, worst, and the curve for a plot."""
 
 from __future__ import annotations
 
@@ -11,40 +11,36 @@ WINDOW = 240  # detections; eight seconds at 30 per second
 
 
 class Timings:
-    """The times of the last detections, in seconds."""
+    """Times of the last detections, in seconds."""
 
     def __init__(self, window: int = WINDOW) -> None:
         self._last: deque[float] = deque(maxlen=window)
-        self._kept_back = True
+        self._skip_next = True
 
     def add(self, seconds: float) -> None:
-        """Add a time.
-
-        The first of a method loads or compiles its code and would stay the worst, so it is skipped.
-        """
-        if self._kept_back:
-            self._kept_back = False
-            return
-        self._last.append(seconds)
+        """Add a time; a method's first is skipped, as it includes compiling."""
+        if not self._skip_next:
+            self._last.append(seconds)
+        self._skip_next = False
 
     def clear(self) -> None:
         """Start again, for another method or query."""
         self._last.clear()
-        self._kept_back = True
+        self._skip_next = True
 
     def __len__(self) -> int:
         return len(self._last)
 
     @property
     def median(self) -> float:
-        """NaN when there are none."""
+        """NaN without times."""
         return float(np.median(self._last)) if self._last else float("nan")
 
     @property
     def worst(self) -> float:
-        """NaN when there are none."""
+        """NaN without times."""
         return max(self._last, default=float("nan"))
 
     def curve(self) -> NDArray[np.float64]:
-        """(n,) the last ones, oldest first."""
+        """Return all times (n,), oldest first."""
         return np.array(self._last, np.float64)

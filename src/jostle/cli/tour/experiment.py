@@ -1,4 +1,4 @@
-"""What the tour measures: the scene `tour` through every method, with bodies that it supports.
+"""The tour's experiment: one scene through every method, with bodies it supports.
 
 Methods for deforming bodies get the scene as it is. Methods for rigid bodies get the same poses, with hand and ball in their shapes
 of the last frame; methods for convex bodies get the convex hulls of these. A method's traits decide which, and each answer is
@@ -41,7 +41,7 @@ def bodies_for(method: Method) -> str:
 
 @dataclass(frozen=True)
 class Given:
-    """The scene's motion, with its bodies as they are or adapted to what a method supports."""
+    """The scene's motion, with its bodies adapted to what a method supports."""
 
     bodies: str  # one of GIVEN
     scene: Scene

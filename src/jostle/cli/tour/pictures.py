@@ -1,4 +1,4 @@
-"""Pictures of the tour's last frame: how five methods, one from each paper, work on it."""
+"""Pictures of the tour's last frame, by five methods, one from each paper."""
 
 from __future__ import annotations
 

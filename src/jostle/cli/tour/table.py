@@ -1,4 +1,4 @@
-"""The tour's table: each method's bodies, results, times, guarantee and agreement with the exact answer."""
+"""The tour's table: results, times, guarantee and agreement of each method."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def cells_of(run: MethodRun) -> list[str]:
 
 
 def agreement(run: MethodRun) -> str:
-    """Return in how many frames the answer was exact, and whether the rest keeps the guarantee."""
+    """Return the number of exact frames, and whether the rest keeps the guarantee."""
     if not run.served:
         return f"{run.status}: {run.why}"
     if run.frames_right is None:

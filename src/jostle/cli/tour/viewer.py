@@ -1,4 +1,4 @@
-"""The end of the tour: its scene in the viewer, until Ctrl-C; checked once if not on a terminal."""
+"""The end of the tour: its scene in the viewer, until Ctrl-C or checked once."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def show_viewer(console: Console, port: int, stay: bool) -> None:
 
 @contextmanager
 def opened(port: int) -> Iterator[str]:
-    """Open the scene's page, playing, on this machine only; yield its address, then close it."""
+    """Open the scene's page, playing, on this machine only; yield its address."""
     from jostle.viewer.open_session import open_session
     from jostle.viewer.serve import LOCAL, check_address
     from jostle.viewer.session import Session
@@ -64,5 +64,5 @@ def opened(port: int) -> Iterator[str]:
         check_address(LOCAL, port)
     except InputError:
         port = 0
-    with open_session(Session(subject_of([SCENE])), port=port, play=True) as address:
+    with open_session(Session(subject_of([SCENE])), port=port, play=True, prefix="--") as address:
         yield address

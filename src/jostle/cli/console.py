@@ -1,17 +1,44 @@
-"""Progress of a command: a bar on a terminal, lines in a log."""
+"""The console of a command, and its progress: a bar on a terminal, lines in a log."""
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Show = Callable[[str, float, float], None]
 """Called with a description, the amount done and the total."""
+
+
+def open_console(stderr: bool = False, log_width: int = 160) -> Console:
+    """Return a console as wide as the terminal, or `log_width` characters in a log."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, width=None if sys.stdout.isatty() else log_width)
+
+
+def print_machine(console: Console, machine: Mapping[str, Any]) -> None:
+    """Print the machine of a measurement, with a warning if it is busy."""
+    load = machine["load_average"]
+    console.print(f"{machine['cpu']}, {machine['usable_cores']} of {machine['cores']} cores, {machine['system']}", highlight=False)
+    if load is not None and load[0] > 0.5:
+        console.print(f"[yellow]warning: machine is busy (load {load[0]:.1f}); times are inflated, compare ratios only[/yellow]")
+
+
+@contextmanager
+def progress_bar(console: Console, total: float | None = None) -> Iterator[Callable[..., None]]:
+    """Show a bar on a terminal; yield a function of (done, text, optional new total)."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(30), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("preparing (a first run compiles)", total=total)
+        yield lambda done, text, total=None: bar.update(task, completed=done, description=text, total=total)
 
 
 @contextmanager
