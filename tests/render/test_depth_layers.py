@@ -7,14 +7,7 @@ import pytest
 
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
-from jostle.render.depth_layers import (
-    LayerList,
-    count_layers_of_shape,
-    depth_layers,
-    layers_meet,
-    list_layers_of_shape,
-)
-from jostle.render.depth_maps import depth_maps
+from jostle.render.depth_intervals import DepthList, intervals_meet
 from jostle.render.patches import patch_arrays, patches_of
 from jostle.render.spans import scratch_for_drawing
 from tests.render.depth_truth import (
@@ -28,6 +21,7 @@ from tests.render.depth_truth import (
     random_view,
     winding_numbers,
 )
+from tests.render.one_mesh import count_layers_of_shape, depth_layers, depth_maps, list_layers_of_shape
 
 
 def assert_signs_cancel(layers):
@@ -122,7 +116,7 @@ def test_only_pixels_of_the_mask_are_kept_and_the_ends_are_the_near_and_far_dept
     first = np.full(size * size + 2, 77)
     count = count_layers_of_shape(table.table, 0, view, size, mask, first, scratch)
     depth, label = np.full(count + 1, np.nan), np.zeros(count + 1, np.int32)
-    list_layers_of_shape(table.table, 0, view, size, mask, LayerList(first, depth, label), scratch)
+    list_layers_of_shape(table.table, 0, view, size, mask, DepthList(first, depth, depth, label), scratch)
     assert first[-2] == count
     assert np.isnan(depth[count])
     near, far = depth_maps(patches, view, size)
@@ -163,8 +157,8 @@ def test_shared_depths_are_those_of_the_intervals_inside():
         )
         for p in range(20):
             shared = common_intervals(inside_a[p], inside_b[p])
-            lists = LayerList(first_a, depth_a, label_a), LayerList(first_b, depth_b, label_b)
-            first_found, longest_found = layers_meet(*lists, p, False), layers_meet(*lists, p, True)
+            lists = DepthList(first_a, depth_a, depth_a, label_a), DepthList(first_b, depth_b, depth_b, label_b)
+            first_found, longest_found = (intervals_meet(*lists, p, False, longest) for longest in (False, True))
             if not shared:
                 assert first_found == longest_found == (-1, -1, -1, -1)
                 continue

@@ -5,16 +5,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from jostle.errors import InputError
 from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
-from jostle.render.depth_maps import count_in_front, depth_maps, draw_far, draw_shape
+from jostle.render.depth_maps import count_in_front, draw_far, draw_shape
 from jostle.render.drawn_body import drawn_shape
 from jostle.render.patches import patch_arrays, patches_of
 from jostle.render.spans import MOST_SPANS, scratch_for_drawing
 from jostle.shapes import build
 from tests.render.depth_truth import bodies, crossings_of_centres, depths_over, in_view, random_view, rational
+from tests.render.one_mesh import depth_maps
 
 AS_IT_IS = np.eye(3, 4)
 ONE_FACE = np.array([[0, 1, 2]], np.int32)
@@ -174,13 +174,6 @@ def test_a_mesh_without_faces_and_a_second_row_of_the_table():
     assert far_of_shape(table.table, 0, flat(AS_IT_IS), 2, far, scratch_for_drawing()) == 0
     assert far_of_shape(table.table, 1, flat(AS_IT_IS), 2, far, scratch_for_drawing()) == 1
     assert (far == 1.0).all()
-
-
-@pytest.mark.small
-@pytest.mark.parametrize("size", [0, 4097, 2.5])
-def test_a_tile_that_cannot_be_drawn_is_refused(size):
-    with pytest.raises(InputError, match="size"):
-        depth_maps(patches_of(np.eye(3), ONE_FACE), AS_IT_IS, size)
 
 
 @pytest.mark.small

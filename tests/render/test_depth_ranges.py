@@ -9,15 +9,8 @@ from jostle.kernels.arrays import read_only_view
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
 from jostle.render.clipping import Slack
-from jostle.render.depth_layers import depth_layers
-from jostle.render.depth_ranges import (
-    RangeList,
-    depth_ranges,
-    draw_possible_near_and_far,
-    next_possible,
-    ranges_meet,
-    sort_ranges,
-)
+from jostle.render.depth_intervals import DepthList, intervals_meet, next_possible
+from jostle.render.depth_ranges import draw_possible_near_and_far, sort_ranges
 from jostle.render.drawn_body import drawn_shape
 from jostle.render.patches import patch_arrays, patches_of
 from jostle.render.spans import scratch_for_drawing
@@ -33,6 +26,7 @@ from tests.render.depth_truth import (
     rational,
     winding_numbers,
 )
+from tests.render.one_mesh import depth_layers, depth_ranges
 from tests.tiny import box
 
 AS_IT_IS = np.eye(3, 4)
@@ -215,7 +209,7 @@ def test_signs_cancel_on_crumpled_surfaces(seed):
 
 def list_of(ranges):
     label = (ranges.face.astype(np.int64) << 2 | (ranges.sign + 1)).astype(np.int32)
-    return RangeList(np.append(ranges.first, ranges.first[-1]), ranges.low, ranges.high, label)
+    return DepthList(np.append(ranges.first, ranges.first[-1]), ranges.low, ranges.high, label)
 
 
 @pytest.mark.parametrize("names", [("hand", "hand"), ("torus of 576 faces", "comb of 5 cones"), ("stellated dodecahedron", "hand")])
@@ -229,7 +223,7 @@ def test_shared_depths_are_those_of_the_possible_intervals(names):
     met = 0
     for p in range(size * size):
         shared = common_intervals(possible_intervals(a, p), possible_intervals(b, p))
-        first, longest = ranges_meet(list_of(a), list_of(b), p, False), ranges_meet(list_of(a), list_of(b), p, True)
+        first, longest = (intervals_meet(list_of(a), list_of(b), p, True, longest) for longest in (False, True))
         if not shared:
             assert first == longest == (-1, -1, -1, -1)
             continue
@@ -244,7 +238,7 @@ def test_ranges_are_sorted_and_joined():
     first = np.array([0, 0, 5, 5, 5])
     low, high = np.array([4.0, 0.0, 1.0, 0.0, 9.0]), np.array([5.0, 2.0, 1.5, 1.0, 9.5])
     label = np.array([1, 0, 1, 1, 2], np.int32)  # the range 0 … 2 is entered (sign -1), 9 … 9.5 is left (+1)
-    sort_ranges(2, RangeList(first, low, high, label))
+    sort_ranges(2, DepthList(first, low, high, label))
     assert low.tolist() == [0.0, 0.0, 1.0, 4.0, 9.0]
     assert high.tolist() == [1.0, 2.0, 1.5, 5.0, 9.5]
     assert next_possible(low, high, label, 0, 5) == (0, 4, 5)
@@ -261,6 +255,6 @@ def test_boxes_that_touch_in_a_corner_meet_and_those_apart_in_depth_do_not(apart
     low = box()
     high = box(lower=(1.0, 1.0, 1.0 + apart), upper=(2.0, 2.0, 2.0))
     a, b = (depth_ranges(patches_of(mesh.vertices, mesh.faces), aligned_view(2, 1.0, 1.0), 4) for mesh in (low, high))
-    meeting = [p for p in range(16) if ranges_meet(list_of(a), list_of(b), p, False)[0] >= 0]
+    meeting = [p for p in range(16) if intervals_meet(list_of(a), list_of(b), p, True, False)[0] >= 0]
     # The corner at (2, 2) is shared by four pixels.
     assert meeting == ([5, 6, 9, 10] if apart == 0.0 else [])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jostle.render.patches import FACES_IN_PATCH, patch_arrays, patches_of, with_vertices
+from jostle.render.patches import FACES_IN_PATCH, patch_arrays, patches_of
 from jostle.shapes import build
 from tests.render.depth_truth import bodies
 
@@ -78,16 +78,3 @@ def test_all_faces_in_one_place_and_a_very_large_mesh():
     large = patches_of(np.array([[-1e30, 0, 0], [1e30, 0, 0], [0, 1e30, 1e-30]]), np.array([[0, 1, 2]], np.int32))
     assert np.isfinite(large.centre).all()
     assert np.isfinite(large.half).all()
-
-
-@pytest.mark.small
-def test_patches_follow_moved_vertices():
-    mesh = bodies()["torus of 576 faces"]
-    patches = patches_of(mesh.vertices, mesh.faces)
-    bent = mesh.vertices * [1.0, 2.0, 0.5] + np.sin(mesh.vertices[:, ::-1])
-    moved = with_vertices(patches, bent)
-    assert np.array_equal(moved.points, bent[patches.vertex_of])
-    assert moved.corners is patches.corners
-    box = patch_of_face(patches)[:, None]
-    points = moved.points[moved.corners + moved.first_point[box]]
-    assert (abs(points - moved.centre[box]) <= moved.half[box] * (1 + 1e-15)).all()

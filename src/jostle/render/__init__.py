@@ -1,4 +1,4 @@
-"""A software renderer: pictures without a screen, and the depth maps of image_space.
+"""A software renderer: pictures without a screen, and depth maps for image_space.
 
 `draw` and `save_picture` make pictures, `write_gif` moving ones; `Camera` and `rasterise` give buffers of depth and face numbers
 for everything else.

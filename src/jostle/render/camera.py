@@ -1,4 +1,4 @@
-"""Cameras: from world coordinates to pixels and depth, orthographic or perspective.
+"""Cameras: from world coordinates to pixels and depth.
 
 View coordinates are (right, down, forward) from the eye, in the user's units. Picture coordinates are in pixels, x to the
 right and y down, pixel (i, j) covering [i, i+1) x [j, j+1) with its centre at (i + ½, j + ½). Depth is the quantity that is
@@ -20,18 +20,18 @@ from jostle import cast
 from jostle._types import Floats
 from jostle.errors import InputError
 
-THREE_QUARTER_VIEW = (-0.55, 0.85, -0.5)  # looking to the left, ahead and down: from the front, the right and above
+THREE_QUARTER_VIEW = (-0.55, 0.85, -0.5)  # to the left, ahead and down: from the front, the right and above
 LARGEST_SIDE = 32768  # of a picture, in pixels (supersampled); 8 fractional bits and the guard band then fit int64 with room
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Camera:
-    """A camera with a place, three axes and a lens.
+    """A camera with a position, three axes and a lens.
 
     Parameters
     ----------
     eye : (3,) float64
-        Where the camera stands, in world coordinates.
+        Position of the camera, in world coordinates.
     axes : (3, 3) float64
         Rows are the unit vectors right, down and forward, in world coordinates.
     width, height : int
@@ -41,7 +41,7 @@ class Camera:
     perspective : bool
         Whether things shrink with distance.
     near : float
-        Forward distance of the near plane; what lies before it is cut away. Above 0 for a perspective camera.
+        Forward distance of the near plane; everything before it is cut away. Above 0 for a perspective camera.
     """
 
     eye: Floats
@@ -84,17 +84,17 @@ class Camera:
         bounds : (2, 3)
             Lowest and highest corner of the box, as of `Mesh.bounds`.
         direction : (3,), optional
-            Where the camera looks, from the eye into the scene; any length. By default a three-quarter view from above.
+            View direction, from the eye into the scene; any length. By default a three-quarter view from above.
         up : (3,)
-            What is up in the picture; when it runs along `direction`, another axis is taken.
+            The direction that is up in the picture; when it is parallel to `direction`, another axis is taken.
         width, height : int
             Size of the picture in pixels.
         perspective : bool
             False for an orthographic camera.
         field_of_view : float
-            Angle that the height of the picture spans, in radians; perspective only.
+            Vertical angle of the picture, in radians; perspective only.
         margin : float
-            Part of the width and of the height that stays free on each side, below 0.5.
+            Share of the width and height left free on each side, below 0.5.
         """
         corners = cast.as_points(bounds, "camera", "bounds")
         if len(corners) != 2 or bool((corners[0] > corners[1]).any()):
@@ -115,7 +115,7 @@ class Camera:
         field_of_view: float = 0.5,
         margin: float = 0.06,
     ) -> Camera:
-        """Return a camera that shows all of (n, 3) points, as large as fits; everything else as for `looking_at`."""
+        """Return a camera that shows (n, 3) points, as large as fits; see `looking_at`."""
         world = cast.as_points(points, "camera", "points")
         width = cast.as_count(width, "width", 1, LARGEST_SIDE, "camera")
         height = cast.as_count(height, "height", 1, LARGEST_SIDE, "camera")
@@ -139,7 +139,7 @@ class Camera:
             side, back_x = _fit(x, z, free_width / 2.0 / scale)
             low, back_y = _fit(y, z, free_height / 2.0 / scale)
             back = max(back_x, back_y, 0.25 * size - nearest)
-            # From farther back than one of them needs, what is deep would be off the middle.
+            # Farther back than one of the two needs, deep points would be off the middle.
             side, low = _middle_of(x, z + back, side), _middle_of(y, z + back, low)
             near = 0.01 * (back + nearest)
         eye = middle + side * axes[0] + low * axes[1] - back * axes[2]
@@ -154,7 +154,10 @@ class Camera:
         return _along(points - self.eye, self.axes)
 
     def project(self, points: Floats) -> Floats:
-        """Return (n, 3) picture coordinates x, y (pixels) and depth; perspective points must lie before the eye."""
+        """Return (n, 3) picture coordinates x, y (pixels) and depth.
+
+        Points of a perspective camera must lie before the eye.
+        """
         view = self.view(points)
         x, y, z = view.T
         over = z if self.perspective else np.ones_like(z)
@@ -162,7 +165,7 @@ class Camera:
         return np.stack([self.width / 2.0 + self.scale * x / over, self.height / 2.0 + self.scale * y / over, depth], axis=1)
 
     def distance(self, depth: Floats) -> Floats:
-        """Return forward distances from the eye for depths; infinite depths (nothing drawn) stay infinite."""
+        """Return forward distances for depths; infinite depths (nothing drawn) stay."""
         if not self.perspective:
             return depth
         empty = np.isinf(depth)
@@ -181,7 +184,7 @@ def as_direction(value: ArrayLike, field: str, owner: str = "camera") -> Floats:
 
 
 def _axes(direction: ArrayLike | None, up: ArrayLike) -> Floats:
-    """Rows right, down, forward: right-handed, so that a picture is never mirrored."""
+    """Return rows right, down, forward: right-handed, so no picture is mirrored."""
     upward = as_direction(up, "up")
     if direction is None:
         # x stays to the right whether z or y is up; only when x itself is up does y take its place.
@@ -213,16 +216,16 @@ def _along(offset: Floats, axes: Floats) -> Floats:
 
 
 def _fit(x: Floats, z: Floats, slope: float) -> tuple[float, float]:
-    """Return the sideways place and the least step back from which |x - place| <= slope·(z + back) for all points.
+    """Return the place and least step back with |x - place| <= slope·(z + back).
 
-    Each point gives two half-planes in (place, back); the extreme ones meet in a single corner.
+    For all points. Each gives two half-planes in (place, back); the extreme ones meet in a single corner.
     """
     right, left = float((x - slope * z).max()), float((x + slope * z).min())
     return (right + left) / 2.0, (right - left) / (2.0 * slope)
 
 
 def _middle_of(x: Floats, away: Floats, place: float) -> float:
-    """Return the sideways place from which the outermost points are equally far from the middle of the picture, to either side.
+    """Return the place where the outermost points are equally far from the middle.
 
     The two outermost points give the place; seen from there others may be outermost, but they never are for long.
     """

@@ -1,8 +1,9 @@
 """A line of text on a picture, in a built-in bitmap font.
 
 Each glyph is 5 pixels wide and 8 high: capitals and figures stand on row 6, row 7 is for descenders. A glyph is eight
-characters, one for each row, and a character is a number from 0 to V (base 32) whose bits are the pixels of the row, the
-leftmost being 16. So "EHHVHHH0" draws an A. Characters outside printable ASCII are drawn as a question mark.
+characters, one per row, and a character is a number from 0 to V (base 32) whose bits are the pixels of the row, the
+leftmost being 16. So "EHHVHHH0" draws an A. Characters outside printable ASCII are drawn as a question mark. Built in,
+since Pillow is an extra and its fonts change with its version.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def write_text(
 ) -> None:
     """Write one line of text into (h, w, 3) uint8 pixels, in place.
 
-    `x`, `y` is the top left corner of the first glyph; what reaches beyond the picture is cut off. Each pixel of the font
-    becomes scale x scale pixels.
+    `x`, `y` is the top left corner of the first glyph; text beyond the picture is cut off. Each pixel of the font becomes
+    scale x scale pixels.
     """
     mask = text_mask(text).repeat(scale, axis=0).repeat(scale, axis=1)
     high, wide = mask.shape

@@ -1,9 +1,10 @@
-"""Clipping: the range of depths of a face over each pixel square that it touches, a row of squares at a time.
+"""Clipping: depth ranges of a face over each pixel square it touches, row by row.
 
-The part of a face in the band of a row is a convex polygon, bounded by the parts of its three edges in the band and by two pieces
-of the band's own edges. Depth is linear on it, so over the square of a column it is lowest and highest on this boundary: each of
-the at most five pieces is cut at the sides of the columns that it touches, and lowers or raises their ranges. No area is divided
-by, so faces seen edge-on and faces without area are as good as others. All is grown as `depth_ranges.py` says.
+The part of a face in the band of a row is a convex polygon, bounded by the parts of its three edges in the band and by
+two pieces of the band's own edges. Depth is linear on it, so over the square of a column it is lowest and highest on this
+boundary: each of the at most five pieces is cut at the sides of the columns that it touches, and lowers or raises their
+ranges. Nothing is divided by an area, so edge-on faces and faces without area need no special case. Growth is explained
+in `depth_ranges.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from jostle.kernels.jit import kernel
 from jostle.render.drawn_body import DrawnBody
 from jostle.render.spans import LARGEST_TILE, SPANS, THIN, Scratch, X, Y, Z, within
 
-# Parts of the scratch, in the place of the spans: the ranges of a row by column, then the face at hand.
+# Parts of the scratch, in place of the spans: the ranges of a row by column, then the current face.
 LOW, HIGH = SPANS, SPANS + LARGEST_TILE
 FACE = HIGH + LARGEST_TILE  # x, y, z of the corners; then how far squares and depths are grown
 GROW, DEEPEN = FACE + 9, FACE + 10
@@ -28,7 +29,7 @@ CLIP_ROUNDING = 2.0**-48
 
 
 class Slack(NamedTuple):
-    """How far tile coordinates may be from the true ones: `xy` in pixels, `z` in depth."""
+    """Bounds of the error of tile coordinates: `xy` in pixels, `z` in depth."""
 
     xy: float
     z: float
@@ -36,7 +37,7 @@ class Slack(NamedTuple):
 
 @kernel
 def place_face(body: DrawnBody, face: int, slack: Slack, scratch: Scratch) -> tuple[int, int]:
-    """Bring a face of the placed patch to FACE in scratch, with its growth; return its first row and the one after its last."""
+    """Write a face of the placed patch to FACE in scratch; return its range of rows."""
     corners, size = body.mesh.corners, body.size
     largest, deepest, top, bottom, left, right = 1.0, 0.0, np.inf, -np.inf, np.inf, -np.inf
     for k in range(3):
@@ -63,19 +64,19 @@ def place_face(body: DrawnBody, face: int, slack: Slack, scratch: Scratch) -> tu
 
 @kernel(forceinline=True)
 def first_square(x: float, grow: float, size: int) -> int:
-    """First pixel whose grown square reaches x, within the tile."""
+    """Return the first pixel whose grown square reaches x, within the tile."""
     return int(within(np.ceil(x - 1.0 - grow), float(size)))
 
 
 @kernel(forceinline=True)
 def square_after(x: float, grow: float, size: int) -> int:
-    """The pixel after the last one whose grown square begins at or before x, within the tile."""
+    """Return the pixel after the last whose grown square begins at or before x."""
     return int(within(np.floor(x + grow) + 1.0, float(size)))
 
 
 @kernel
 def columns_of_face(row: int, size: int, scratch: Scratch) -> tuple[int, int, int]:
-    """Cut the face in scratch to the grown band of a row, and write the pieces of the boundary to PIECES.
+    """Cut the face in scratch to a row's grown band; write its boundary to PIECES.
 
     Returns the first column it touches, the one after the last, and the number of pieces.
     """
@@ -117,7 +118,10 @@ def columns_of_face(row: int, size: int, scratch: Scratch) -> tuple[int, int, in
 
 @kernel
 def ranges_of_row(first: int, after: int, pieces: int, size: int, scratch: Scratch) -> None:
-    """Write the ranges of depth of the pieces in scratch over the columns first … after to LOW and HIGH, grown by the slack."""
+    """Write the depth ranges of the pieces over columns first … after to LOW and HIGH.
+
+    Grown by the slack.
+    """
     grow, deepen = scratch[GROW], scratch[DEEPEN]
     for i in range(first, after):
         scratch[LOW + i], scratch[HIGH + i] = np.inf, -np.inf
@@ -141,9 +145,9 @@ def ranges_of_row(first: int, after: int, pieces: int, size: int, scratch: Scrat
 
 @kernel
 def crossing_of_row(row: int, scratch: Scratch) -> tuple[float, float, int]:
-    """Where the face in scratch crosses the centres of a row: it covers those with first < x <= second, with the sign returned.
+    """Return first, second and sign of the face in scratch at the centres of a row.
 
-    As in `spans.py`; the sign is 0 where it does not.
+    It covers centres with first < x <= second, as in `spans.py`; the sign is 0 where it covers none.
     """
     y = row + 0.5
     up, down, crossings = 0.0, 0.0, 0

@@ -1,7 +1,7 @@
-"""A body as it is drawn: its patches by address, its view, and the size of the tile; the things that all drawing kernels take.
+"""A body to draw: its patches by address, its view, and the size of the tile.
 
-A tile is a square of pixels, pixel (i, j) with its centre at (i + 0.5, j + 0.5); a view is the 3×4 matrix, as 12 numbers, from body
-coordinates to pixels x, y and the depth z, which grows away from the eye and keeps its unit of length.
+A tile is a square of pixels, pixel (i, j) with its centre at (i + 0.5, j + 0.5); a view is the 3×4 matrix, as 12 numbers,
+from body coordinates to pixels x, y and the depth z, which grows away from the eye and keeps its unit of length.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from jostle.kernels.structs import Rows, Struct, float64, int32, opener
 
 Table = NDArray[np.int64]
 
-ROUNDING = 2.0**-49  # sixteen half units in the last place: more than the roundings of a box and of a point in a view
+ROUNDING = 2.0**-49  # sixteen half units in the last place: bounds the rounding of a box and a point in a view
 
 
 class PatchedMesh(Struct):
-    """The arrays of `Patches` that kernels read, flat; a row of a table of `patch_arrays`, which may have more columns."""
+    """The arrays of `Patches` that kernels read, flat.
+
+    A row of a table of `patch_arrays`, which may have more columns.
+    """
 
     points: Rows[float64]
     corners: Rows[int32]
@@ -75,7 +78,7 @@ def view_from(numbers: Any) -> TileView:
 
 @kernel(forceinline=True)
 def drawn_shape(table: Table, shape: Whole, view: Floats, size: Whole) -> DrawnBody:
-    """Return body `shape` of a table of patches under a view (12,) in a tile of size × size pixels."""
+    """Return body `shape` of a table of patches under a view (12,) in a tile."""
     return DrawnBody(open_mesh(table[shape]), view_from(view), as_int64(size))
 
 
@@ -93,7 +96,7 @@ def image(row: ViewRow, point: Vec3) -> float:
 
 @kernel(forceinline=True)
 def image_reach(row: ViewRow, half: Vec3) -> float:
-    """Return how far a box with these half sides reaches to either side of its middle in one tile coordinate."""
+    """Return how far a box with these half sides reaches in one tile coordinate."""
     return dot(absolute(along_row(row)), half)
 
 
@@ -111,7 +114,10 @@ def faces_of_patch(mesh: PatchedMesh, patch: int) -> tuple[int, int]:
 
 @kernel
 def box_is_outside(mesh: PatchedMesh, patch: int, row: ViewRow, low: float, high: float) -> bool:
-    """Return whether a patch's box lies before low or beyond high in one tile coordinate, with its roundings."""
+    """Return whether a patch's box lies outside low … high in one tile coordinate.
+
+    Rounding included.
+    """
     centre = point_from(mesh.centre, 3 * patch)
     middle, reach = image(row, centre), image_reach(row, point_from(mesh.half, 3 * patch))
     reach += ROUNDING * (abs(row.x * centre.x) + abs(row.y * centre.y) + abs(row.z * centre.z) + abs(row.offset) + reach)
@@ -120,6 +126,6 @@ def box_is_outside(mesh: PatchedMesh, patch: int, row: ViewRow, low: float, high
 
 @kernel
 def patch_is_outside(body: DrawnBody, patch: int, low: float, high: float) -> bool:
-    """Return whether the box of a patch misses the square low … high of the tile's x and y."""
+    """Return whether the box of a patch misses the square low … high of the tile."""
     mesh, view = body.mesh, body.to_tile
     return box_is_outside(mesh, patch, view.x, low, high) or box_is_outside(mesh, patch, view.y, low, high)

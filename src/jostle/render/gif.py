@@ -1,8 +1,8 @@
 """Write moving pictures as GIF files through Pillow.
 
-All frames share one palette, in which at most 255 colours are kept exactly. Pillow alone would choose one for each frame by its
-pixels: reds of a few touching faces came out 65 of 255 steps away. It writes of each frame only what changed. Equal frames give
-equal bytes with one version of Pillow; a file appears complete or not at all (`atomic_file.py`).
+All frames share one palette, in which up to 255 colours are kept exactly. Pillow alone would choose one for each frame by
+its pixels: reds of a few touching faces came out 65 of 255 steps away. Of each frame it writes only what changed. Equal
+frames give equal bytes with one version of Pillow; a file appears complete or not at all (`atomic_file.py`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Progress = Callable[[int], None]
 
 LARGEST_SIDE = 65535  # of a GIF, by its format
 MOST_COLOURS = 255  # one entry of the palette is for pixels that do not change
-MOST_DISTINCT = 1 << 16  # colours to choose a palette from: Pillow takes 0.6 s for them, and hears no Ctrl-C
+MOST_DISTINCT = 1 << 16  # colours to choose a palette from: Pillow takes 0.6 s for them, without Ctrl-C
 
 
 def encode_gif(frames: Sequence[Bytes], seconds: float = 0.05, *, loop: bool = True, progress: Progress | None = None) -> bytes:
@@ -41,7 +41,7 @@ def encode_gif(frames: Sequence[Bytes], seconds: float = 0.05, *, loop: bool = T
     seconds : float
         From one frame to the next, 0.02 … 600; the format counts hundredths.
     loop : bool
-        Whether it begins again when it is over.
+        Whether it repeats.
     progress : callable, optional
         Called with the number of frames encoded so far.
     """
@@ -68,7 +68,7 @@ def encode_gif(frames: Sequence[Bytes], seconds: float = 0.05, *, loop: bool = T
 
 
 def write_gif(path: str | os.PathLike[str], frames: Sequence[Bytes], seconds: float = 0.05, **settings: Any) -> None:
-    """Write a moving picture to a GIF file, whole or not at all; everything after `path` as for `encode_gif`."""
+    """Write a moving picture to a GIF file, atomically; settings as for `encode_gif`."""
     target = checked_target(path)
     content = encode_gif(frames, seconds, **settings)
     with written_whole(target) as temporary:
@@ -97,7 +97,7 @@ def _hundredths(seconds: float) -> int:
 
 
 def _images(frames: list[Bytes], palette: bytes, entry_of_colour: Bytes, progress: Progress | None) -> Iterator[Image]:
-    """Yield each frame as an image of entries of the palette."""
+    """Yield each frame as an image of palette entries."""
     from PIL import Image
 
     before: Bytes | None = None
@@ -114,7 +114,10 @@ def _images(frames: list[Bytes], palette: bytes, entry_of_colour: Bytes, progres
 
 
 def _shared_palette(frames: list[Bytes]) -> tuple[bytes, Bytes]:
-    """Return a palette for all frames, its last entry for transparent pixels, and (2^24,) the entry of each packed colour."""
+    """Return a palette for all frames, and the entry (2^24,) of each packed colour.
+
+    The last entry of the palette is for transparent pixels.
+    """
     pixels_of = np.zeros(1 << 24, np.int64)
     for frame in frames:
         np.add.at(pixels_of, _packed(frame).ravel(), 1)
@@ -124,7 +127,7 @@ def _shared_palette(frames: list[Bytes]) -> tuple[bytes, Bytes]:
     cells, number = np.unique(cell_of_colour, return_inverse=True)
     palette = _channels(cells)
     if len(cells) > MOST_COLOURS:
-        # By the square root of its pixels: a few red faces are what a picture is about, a plain background is not.
+        # Weighted by the square root of its pixels: a few red faces matter more than a plain background.
         palette = _chosen_entries(np.repeat(cells, np.sqrt(np.bincount(number, pixels_of[colours])).astype(np.int64)))
     entry_of_colour = np.zeros(1 << 24, np.uint8)
     entry_of_colour[colours] = _nearest(_channels(cells), palette)[number]
@@ -136,8 +139,8 @@ def _chosen_entries(sample: Longs) -> Bytes:
     from PIL import Image
 
     picture = Image.fromarray(_channels(sample)[np.newaxis])
-    # Two thirds of the entries cover all colours, such as red of few pixels; the others divide the frequent ones, such as the
-    # shades of the background, which had bands without them.
+    # Two thirds of the entries cover all colours, such as the red of few pixels; the rest divide the frequent ones, such as the
+    # shades of the background, which would show bands.
     shares = ((Image.Quantize.MAXCOVERAGE, 2 * MOST_COLOURS // 3), (Image.Quantize.MEDIANCUT, MOST_COLOURS // 3))
     # kmeans is the number of pixels that may still change their entry.
     parts = [picture.quantize(count, method, kmeans=max(1, len(sample) // 1000)) for method, count in shares]

@@ -1,8 +1,8 @@
-"""A soft shadow on the ground: how bright the background is behind each pixel, because of the bodies above it.
+"""A soft shadow on the ground: the brightness of the background under the bodies.
 
-The bodies are drawn from above onto the plane through their lowest point; each place of the ground is darkened by what stands over
-it, less the higher that is, and the whole is blurred as under an overcast sky. It says where bodies are in space, and no more: it
-falls on the ground only.
+The bodies are drawn from above onto the plane through their lowest point; each place of the ground is darkened by what
+stands over it, less the higher that is, and the whole is blurred as under an overcast sky. It shows where bodies are in
+space, and falls on the ground only.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from jostle._types import Floats, Singles
 from jostle.render.camera import Camera
 from jostle.render.rasterise import rasterise
-from jostle.render.shade import Scene
+from jostle.render.shade import DrawnScene
 
-SIDE = 240  # pixels of the picture from above; blurred as it is, more of them are not seen
+SIDE = 240  # pixels of the picture from above; it is blurred, so more would not show
 AROUND = 0.35  # of the size of the bodies, on each side of them: as far as a shadow reaches
 BENEATH = 0.02  # of the size of the bodies: how far the ground lies below the lowest point
 DARKEST = 0.24
 SOFT = ((0.012, 0.45), (0.05, 0.55))  # of the size of the bodies, and the share of the shadow that is blurred so much
 
 
-def shadow_on_ground(scene: Scene, camera: Camera, up: Floats) -> Singles:
-    """Return (h, w) float32, what the background is multiplied by: 1 in the light, less in the shadow."""
+def shadow_on_ground(scene: DrawnScene, camera: Camera, up: Floats) -> Singles:
+    """Return (h, w) float32 factors for the background: 1 in light, less in shadow."""
     used = scene.points[np.unique(scene.faces)]
     height = used @ up
     size = float(np.ptp(used, axis=0).max())
@@ -45,9 +45,9 @@ def shadow_on_ground(scene: Scene, camera: Camera, up: Floats) -> Singles:
 
 
 def _shadow_from_above(
-    scene: Scene, axes: tuple[Floats, Floats, Floats], corner: tuple[float, float, float], wide: float, size: float
+    scene: DrawnScene, axes: tuple[Floats, Floats, Floats], corner: tuple[float, float, float], wide: float, size: float
 ) -> Floats:
-    """Return (SIDE, SIDE) 0 … 1, how much of the light is kept from each place of the ground."""
+    """Return (SIDE, SIDE) in 0 … 1: the light kept from each place of the ground."""
     right, ahead, up = axes
     eye = (corner[0] + 0.5 * wide) * right + (corner[1] + 0.5 * wide) * ahead + corner[2] * up
     # Looking up from the ground: the nearest is the lowest. Rows run ahead, columns to the right.
@@ -60,7 +60,7 @@ def _shadow_from_above(
 
 
 def _blurred(image: Floats, radius: float) -> Floats:
-    """Return an image after a Gaussian of a radius in pixels, along both axes."""
+    """Return an image blurred by a Gaussian of a radius in pixels, along both axes."""
     reach = max(1, int(3.0 * radius))
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / max(radius, 0.3)) ** 2)
     weights /= weights.sum()
@@ -71,7 +71,7 @@ def _blurred(image: Floats, radius: float) -> Floats:
 
 
 def _on_the_ground(camera: Camera, up: Floats, ground: float) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return where (h, w, 3) the rays of all pixels meet the plane, and which of them do."""
+    """Return where (h, w, 3) the rays of all pixels meet the plane, and which do."""
     x = (np.arange(camera.width) + 0.5 - camera.width / 2.0) / camera.scale
     y = (np.arange(camera.height) + 0.5 - camera.height / 2.0) / camera.scale
     right, down, forward = camera.axes
@@ -86,7 +86,7 @@ def _on_the_ground(camera: Camera, up: Floats, ground: float) -> tuple[Floats, N
 
 
 def _looked_up(image: Floats, row: Floats, column: Floats) -> Floats:
-    """Return an image between its pixels; 0 outside."""
+    """Return an image interpolated between its pixels; 0 outside."""
     padded = np.pad(image, 1)
     r, c = (np.clip(each + 1.0, 0.0, SIDE + 0.999) for each in (row, column))
     i, j = r.astype(np.int64), c.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Images that a method shows of itself, such as depth buffers, set beside a picture as panels with their names."""
+"""Images of an overlay, such as depth buffers, beside a picture as named panels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ SCALE = np.array([[20, 44, 84], [36, 92, 140], [70, 150, 164], [150, 200, 164], 
 
 
 def set_beside(pixels: Bytes, images: Mapping[str, NDArray[np.generic]]) -> Bytes:
-    """Return a picture with images (h, w) or (h, w, 3) in one or two columns at its right; MOST of them at most."""
+    """Return a picture with images (h, w) or (h, w, 3) in columns at its right.
+
+    At most MOST of them, in one or two columns.
+    """
     shown = list(images.items())[:MOST]
     if not shown:
         return pixels
@@ -44,7 +47,10 @@ def set_beside(pixels: Bytes, images: Mapping[str, NDArray[np.generic]]) -> Byte
 
 
 def coloured(image: NDArray[np.generic]) -> Bytes:
-    """Return (h, w, 3) colours: numbers from low to high on a scale, NaN as nothing; what has colours keeps them."""
+    """Return (h, w, 3) colours of an image: numbers on a scale, NaN as nothing.
+
+    Images with colours keep them.
+    """
     array = np.asarray(image)
     if array.ndim == 3:
         top = 255.0 if array.dtype.kind in "ui" else max(float(np.nanmax(array)), 1e-300)
@@ -58,15 +64,14 @@ def coloured(image: NDArray[np.generic]) -> Bytes:
         return np.broadcast_to(np.array(NOTHING, np.uint8), (*values.shape, 3)).copy()
     low, high = float(values[known].min()), float(values[known].max())
     place = np.where(known, (values - low) / max(high - low, 1e-300), 0.0) * (len(SCALE) - 1)
-    index = np.minimum(place.astype(np.int64), len(SCALE) - 2)
-    part = (place - index)[:, :, None]
-    colours: Bytes = np.rint(SCALE[index] * (1.0 - part) + SCALE[index + 1] * part).astype(np.uint8)
+    channels = [np.interp(place, np.arange(len(SCALE)), channel) for channel in SCALE.T]
+    colours: Bytes = np.rint(np.stack(channels, axis=2)).astype(np.uint8)
     colours[~known] = NOTHING
     return colours
 
 
 def _framed(image: Bytes, side: int) -> Bytes:
-    """Return an image as side x side pixels, each of its pixels a block, within a thin frame."""
+    """Return an image as side x side pixels, nearest neighbour, within a thin frame."""
     height, width, _ = image.shape
     longest = max(height, width)
     at = (np.arange(side) * longest) // side
@@ -80,7 +85,7 @@ def _framed(image: Bytes, side: int) -> Bytes:
 
 
 def _shortened(name: str, side: int, scale: int) -> str:
-    """Return a name that fits under a panel; what is before a colon goes first, then its end."""
+    """Return a name that fits under a panel: cut before a colon, then at its end."""
     room = max(1, side // (ADVANCE * scale))
     short = name if len(name) <= room else name.rpartition(": ")[2]
     return short if len(short) <= room else short[: max(1, room - 2)] + ".."

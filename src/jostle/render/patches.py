@@ -1,10 +1,10 @@
-"""Patches: the faces of a mesh in groups of 64 neighbours, the unit in which depth maps are drawn.
+"""Patches: the faces of a mesh in groups of 64 neighbours, the unit of drawing.
 
-A patch has its own copies of the vertices it uses and corners that count from its first one, so that it is placed in a view by
-one pass over a short row of memory, without looking anything up, and a patch whose box lies outside of the picture costs one test.
-The copies are exact: a vertex that two patches share gets the same bits in both, and the picture of a closed mesh stays closed.
-The faces are taken in the order of a space-filling curve through their centroids (Morton order), 64 at a time; none is left out,
-not even one without area. Not from the paper, which left this to the display list of its hardware.
+A patch has its own copies of its vertices and corners relative to its first one, so that it is placed in a view by one
+pass over a short run of memory, and a patch whose box lies outside the picture costs one test. The copies are exact: a
+vertex that two patches share gets the same bits in both, and the picture of a closed mesh stays closed. Faces are taken
+in Morton order of their centroids, 64 at a time; none is dropped, not even one without area. Not from the paper, which
+left this to the display list of its hardware.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ def patches_of(vertices: Floats, faces: Ints) -> Patches:
     """
     vertices = np.asarray(vertices, np.float64).reshape(-1, 3)
     faces = np.asarray(faces, np.int32).reshape(-1, 3)
-    # A third first: three coordinates near the largest number there is must not overflow.
+    # A third first: three coordinates near the largest float must not overflow.
     middles = (vertices / 3.0)[faces].sum(axis=1)
     order = np.argsort(codes_of_points(middles), kind="stable").astype(np.int32)
     first_face = np.append(np.arange(0, len(faces), FACES_IN_PATCH), len(faces)).astype(np.int32)
-    # One sorted list of the different (patch, vertex) gives the points, and the place of each corner among them.
+    # One sorted list of distinct (patch, vertex) pairs gives the points, and the place of each corner among them.
     patch_of_corner = np.repeat(np.arange(len(faces), dtype=np.int64) // FACES_IN_PATCH, 3)
     keys, place = np.unique((patch_of_corner << 32) | faces[order].ravel(), return_inverse=True)
     first_point = np.searchsorted(keys >> 32, np.arange(len(first_face))).astype(np.int32)
@@ -70,20 +70,13 @@ def patches_of(vertices: Floats, faces: Ints) -> Patches:
     return Patches(*map(read_only_view, (points, vertex_of, corners, order, first_point, first_face, centre, half)))
 
 
-def with_vertices(patches: Patches, vertices: Floats) -> Patches:
-    """The same patches of a mesh whose vertices (n, 3) have moved: new points and boxes, the grouping is kept."""
-    points = np.asarray(vertices, np.float64)[patches.vertex_of]
-    centre, half = boxes_of(points, patches.first_point)
-    return patches._replace(points=read_only_view(points), centre=read_only_view(centre), half=read_only_view(half))
-
-
 def patch_arrays(patches: Patches) -> list[NDArray[Any]]:
-    """Return the arrays that a row of a table (`AddressTable`) has, in the order in which the kernels read them."""
+    """Return the arrays of a row of an `AddressTable`, in the order kernels read."""
     return [patches.points, patches.corners, patches.first_point, patches.first_face, patches.centre, patches.half]
 
 
 def boxes_of(points: Floats, first_point: Ints) -> tuple[Floats, Floats]:
-    """Middles (k, 3) and half sides (k, 3), rounded outward, of the boxes of the patches."""
+    """Return middles and half sides (k, 3), rounded outward, of the patches' boxes."""
     if len(first_point) == 1:
         return np.empty((0, 3)), np.empty((0, 3))
     lower = np.minimum.reduceat(points, first_point[:-1], axis=0)

@@ -1,9 +1,10 @@
-"""Pictures of bodies without a screen: `draw` returns pixels, `save_picture` writes a PNG file.
+"""Pictures of bodies without a screen.
 
-The stages are one file each: a camera frames the world (camera.py), triangles become buffers of depth and face numbers
-(rasterise.py), buffers become colours and lines (shade.py), text is written over them (caption.py), and png.py writes the
-file. Nothing here reads a clock or a random number: equal inputs give byte-equal pictures. Sizes do not matter: a scene
-and the same scene scaled by a power of two give the same bytes.
+`draw` returns pixels, `save_picture` writes a PNG file. The stages are one file each: a camera frames the world
+(camera.py), triangles become buffers of depth and face numbers (rasterise.py), buffers become colours and lines
+(shade.py), text is written over them (caption.py), and png.py writes the file. Nothing here reads a clock or a random
+number: equal inputs give byte-equal pictures. Size does not matter: a scene and the same scene scaled by a power of two
+give the same bytes.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from jostle.shapes.mesh import Mesh
 
 EDGES = ("mesh", "outline", "none")
 SEE_THROUGH = ("nothing", "marked", "bodies")
-SKETCH_LAYERS = 6  # likewise of what a method shows of itself
-LAYERS = 8  # of translucent surfaces; what lies behind this many would hardly be seen
+LAYERS = 8  # of translucent surfaces; anything behind this many is hardly visible
+SKETCH_LAYERS = 6  # likewise of an overlay
 BODY_OPACITY = 0.32
 MARKED_OPACITY = 0.85
 GHOST_OPACITY = 0.45
@@ -65,7 +66,7 @@ def draw(
     meshes : sequence of Mesh
         One per body; may be empty.
     poses : (n, 4, 4), optional
-        Body to world; by default all bodies stand where their vertices are.
+        Body to world; by default the identity.
     highlight : sequence of arrays of face numbers, one per body, optional
         Faces to draw in red, such as those that touch. None in place of an array means no faces.
     near : sequence of arrays of face numbers, one per body, optional
@@ -75,23 +76,23 @@ def draw(
     edges : "mesh", "outline" or "none"
         Draw the edges of all faces, only outlines and creases, or no lines.
     see_through : "nothing", "marked" or "bodies"
-        Whether bodies are solid; or marked faces shine faintly through what hides them; or all bodies are translucent.
+        Solid bodies; or marked faces that show faintly through what hides them; or translucent bodies.
     colours : (n, 3) numbers in 0…255, optional
         Body colours, instead of those of the palette in turn.
     up : (3,)
-        What is up in the world, for the camera and for the light.
+        The up direction of the world, for the camera and for the light.
     title, caption : str
         Lines of text at the top and at the bottom.
     samples : int
         Samples per pixel, each way: 1 is rough and fast, 3 is smooth.
     overlay : Overlay, optional
-        What a method shows of itself, drawn over the bodies; its images are not (`panels.py` sets them beside).
+        A method's overlay, drawn over the bodies, without its images (`panels.py` sets them beside).
     fill : float, optional
-        How much the boxes, spheres and discs of the overlay cover, 0 … 1; by default boxes not at all, the others a little.
+        Opacity of the boxes, spheres and discs of the overlay, 0 … 1; by default boxes are not filled, the others a little.
     marks : callable, optional
         Returns more to draw over the bodies for the camera it is given, such as contact points (`sketch.dots`).
     ground : bool
-        Whether bodies throw a soft shadow on a ground beneath them.
+        Whether bodies cast a soft shadow on a ground beneath them.
 
     Returns
     -------
@@ -121,7 +122,7 @@ def draw(
 
 
 def save_picture(path: str | os.PathLike[str], meshes: Sequence[Mesh], poses: ArrayLike | None = None, **settings: Any) -> None:
-    """Draw bodies and write the picture to a PNG file; everything after `path` as for `draw`."""
+    """Draw bodies and write the picture to a PNG file; settings as for `draw`."""
     write_png(path, draw(meshes, poses, **settings))
 
 
@@ -131,7 +132,7 @@ def _scene(
     highlight: Sequence[ArrayLike | None] | None,
     near: Sequence[ArrayLike | None] | None,
     colours: ArrayLike | None,
-) -> shade.Scene:
+) -> shade.DrawnScene:
     owners = [f"mesh {mesh.name!r}" for mesh in meshes]
     placed = [mesh.vertices for mesh in meshes]
     if poses is not None:
@@ -145,7 +146,7 @@ def _scene(
     # Red is set last, so that it wins.
     for field, chosen, value in (("near", near, shade.NEAR_FACE), ("highlight", highlight, shade.TOUCHING_FACE)):
         mark[_flat_faces(chosen, counts, owners, field)] = value
-    return shade.Scene(
+    return shade.DrawnScene(
         points=np.concatenate([none, *placed]),
         faces=np.concatenate([none.astype(np.int32), *faces]),
         body=np.repeat(np.arange(len(meshes), dtype=np.int32), counts),
@@ -157,7 +158,7 @@ def _scene(
 def _flat_faces(
     chosen: Sequence[ArrayLike | None] | None, counts: Sequence[int], owners: Sequence[str], field: str
 ) -> NDArray[np.int64]:
-    """Return the numbers of the chosen faces among the faces of all bodies."""
+    """Return the indices of the chosen faces among the faces of all bodies."""
     if chosen is None:
         return np.zeros(0, dtype=np.int64)
     if len(chosen) != len(counts):
@@ -186,15 +187,21 @@ def _body_colours(colours: ArrayLike | None, count: int) -> NDArray[np.uint8]:
     return array.astype(np.uint8)
 
 
-def _camera(scene: shade.Scene, up: ArrayLike, width: int, height: int) -> Camera:
+def _camera(scene: shade.DrawnScene, up: ArrayLike, width: int, height: int) -> Camera:
     used = scene.points[np.unique(scene.faces)] if len(scene.faces) else np.zeros((1, 3))
     return Camera.framing(used, up=up, width=width, height=height)
 
 
 def _layers(
-    scene: shade.Scene, camera: Camera, normals: NDArray[np.float64], edges: str, see_through: str, samples: int, sketch: Sketch
+    scene: shade.DrawnScene,
+    camera: Camera,
+    normals: NDArray[np.float64],
+    edges: str,
+    see_through: str,
+    samples: int,
+    sketch: Sketch,
 ) -> Iterator[shade.Layer]:
-    """Draw the sheets of the picture, from the front to the back."""
+    """Yield the layers of the picture, from front to back."""
     marked = scene.mark != shade.PLAIN_FACE
     extra = len(sketch.faces)
     # One for each row of the table of colours: the faces, the sketch before bodies, the sketch behind them, and nothing (-1).
@@ -220,7 +227,7 @@ def _layers(
 
 
 def _sketched(sketch: Sketch, bodies: Buffers, camera: Camera, first: int, opacity: NDArray[np.float32]) -> Iterator[shade.Layer]:
-    """Draw the sheets of a sketch; `first` is the row of the table of colours where it begins."""
+    """Yield the layers of a sketch, whose colours begin at row `first` of the table."""
     last: Buffers | None = None
     none = np.zeros(bodies.face.shape, dtype=np.float32)
     for _ in range(SKETCH_LAYERS):

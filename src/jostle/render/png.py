@@ -1,7 +1,7 @@
 """Write pictures as PNG files through Pillow.
 
-Pillow is imported on use; without it, `require_pillow` names the extra that brings it. A file appears complete or not at all
-(`atomic_file.py`). Equal pictures give equal files with one version of Pillow.
+Pillow is imported on use; without it, `require_pillow` names the extra that installs it. A file appears complete or not
+at all (`atomic_file.py`). Equal pictures give equal files with one version of Pillow.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def write_png(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
 
 
 def checked_target(path: str | os.PathLike[str]) -> Path:
-    """Return where a file is to be written, if it can be there."""
+    """Return the path of a file to write, if it can be written there."""
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"path is {str(target)!r}, but there is no directory {str(target.parent)!r}; create it first")

@@ -33,7 +33,7 @@ FACES_PER_CALL = 1 << 16  # a kernel cannot be interrupted; this many ordinary f
 
 
 class Buffers(NamedTuple):
-    """What was drawn: `depth` (h, w) float64, infinite where nothing is, and `face` (h, w) int32, -1 where nothing is."""
+    """Depth (h, w) float64, infinite where nothing is, and face (h, w) int32, else -1."""
 
     depth: Floats
     face: Ints
@@ -41,13 +41,19 @@ class Buffers(NamedTuple):
 
 @kernel
 def pixel_row_range(low: int, high: int, size: int) -> tuple[int, int]:
-    """First and last pixel whose centre lies in the closed snapped interval [low, high], within the picture."""
+    """Return the first and last pixel of the picture with its centre in [low, high].
+
+    low and high are snapped coordinates.
+    """
     return max((low + CENTRE - 1) >> SUBPIXEL_BITS, 0), min((high - CENTRE) >> SUBPIXEL_BITS, size - 1)
 
 
 @kernel
 def owns_its_edge(dx: int, dy: int) -> int:
-    """0 for a left or top edge of a triangle of positive area, whose centres count as inside; -1 for the others."""
+    """Return 0 for a left or top edge, whose centres count as inside, else -1.
+
+    Of a triangle of positive area.
+    """
     if dy < 0 or (dy == 0 and dx > 0):
         return 0
     return -1
@@ -55,7 +61,10 @@ def owns_its_edge(dx: int, dy: int) -> int:
 
 @kernel
 def narrowed(edge: int, step: int, bias: int, first: int, last: int) -> tuple[int, int]:
-    """Shrink [0, last-first] of a row to where edge + step*i + bias >= 0 may hold; conservative by one pixel."""
+    """Shrink first … last of a row to where edge + step*i + bias >= 0 may hold.
+
+    Conservative by one pixel.
+    """
     if step == 0:
         return first, last
     crossing = -(float(edge) + float(bias)) / float(step)
@@ -68,7 +77,7 @@ def narrowed(edge: int, step: int, bias: int, first: int, last: int) -> tuple[in
 
 
 class SnappedCorner(NamedTuple):
-    """A corner of a triangle in the picture: x and y in steps of 1/256 pixel, and the depth."""
+    """A corner in the picture: x and y in steps of 1/256 pixel, and the depth."""
 
     x: int
     y: int
@@ -76,7 +85,7 @@ class SnappedCorner(NamedTuple):
 
 
 class Lens(NamedTuple):
-    """What projects view coordinates: pixels per unit (of depth, in perspective), and the near plane."""
+    """The projection: pixels per unit (of depth, in perspective), and the near plane."""
 
     scale: float
     perspective: bool
@@ -87,7 +96,10 @@ class Lens(NamedTuple):
 def fill_triangle(
     a: SnappedCorner, b: SnappedCorner, c: SnappedCorner, number: int, sign: float, behind: Buffers, into: Buffers
 ) -> None:
-    """Draw one snapped triangle. sign +1 keeps the nearest, -1 the farthest; behind is of size 0 where there is nothing before."""
+    """Draw one snapped triangle; sign +1 keeps the nearest, -1 the farthest.
+
+    `behind` has size 0 without an earlier layer.
+    """
     depth, face, behind_depth, behind_face = into.depth, into.face, behind.depth, behind.face
     area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y)
     if area == 0:
@@ -140,7 +152,10 @@ def fill_triangle(
 
 @kernel
 def cut(polygon: Floats, count: int, axis: int, sign: float, limit: float, result: Floats) -> int:
-    """Keep the part of a convex polygon (count, 3) where sign*coordinate <= limit; return the number of its corners."""
+    """Keep the part of a convex polygon (count, 3) with sign*coordinate <= limit.
+
+    Returns the number of its corners.
+    """
     kept = 0
     for i in range(count):
         j = i + 1 if i + 1 < count else 0
@@ -162,7 +177,7 @@ def cut(polygon: Floats, count: int, axis: int, sign: float, limit: float, resul
 
 @kernel
 def project_corners(polygon: Floats, count: int, lens: Lens, middle_x: float, middle_y: float) -> bool:
-    """Turn view coordinates into picture coordinates and depth, in place; tell whether all lie within the guard band."""
+    """Project view coordinates in place; return whether all are in the guard band."""
     inside = True
     for i in range(count):
         over = 1.0
@@ -178,7 +193,10 @@ def project_corners(polygon: Floats, count: int, lens: Lens, middle_x: float, mi
 
 @kernel
 def cut_to_guard_band(polygon: Floats, spare: Floats, count: int) -> int:
-    """Cut a polygon in the picture plane to the guard band, in place; corners that are not finite leave nothing."""
+    """Cut a polygon in the picture plane to the guard band, in place.
+
+    Corners that are not finite leave nothing.
+    """
     for i in range(count):
         if not (math.isfinite(polygon[i, 0]) and math.isfinite(polygon[i, 1])):
             return 0
@@ -190,7 +208,7 @@ def cut_to_guard_band(polygon: Floats, spare: Floats, count: int) -> int:
 
 @kernel
 def snapped(coordinate: float) -> int:
-    """Nearest multiple of 1/256 pixel, counted in those."""
+    """Return the nearest multiple of 1/256 pixel, counted in those."""
     return math.floor(coordinate * SUBPIXELS + 0.5)
 
 
@@ -202,7 +220,7 @@ def corner_of(polygon: Floats, i: int) -> SnappedCorner:
 
 @kernel
 def draw_faces(view: Floats, faces: Ints, chosen: Ints, lens: Lens, sign: float, behind: Buffers, into: Buffers) -> None:
-    """Draw the chosen (k,) of faces (m, 3) on view coordinates (n, 3) into depth and face (h, w); see `rasterise`."""
+    """Draw the chosen (k,) faces (m, 3) on view coordinates (n, 3); see `rasterise`."""
     polygon, spare = np.empty((10, 3)), np.empty((10, 3))  # three corners, and each of the five cuts adds at most one
     middle_x, middle_y = into.depth.shape[1] / 2.0, into.depth.shape[0] / 2.0
     for which in range(chosen.shape[0]):
@@ -252,7 +270,7 @@ def rasterise(
     keep : "nearest" or "farthest"
         Which fragment a pixel keeps; of equally deep ones the face with the lower number.
     behind : Buffers, optional
-        Draw only what comes after these in the order of `keep`: the next layer. Same size as the camera's picture.
+        Draw only fragments after these in the order of `keep`: the next layer. Same size as the camera's picture.
 
     Returns
     -------

@@ -1,10 +1,10 @@
-"""Colours for what the rasteriser drew: flat faces, thin lines, and layers laid over each other.
+"""Colours for the rasteriser's buffers: flat faces, thin lines, blended layers.
 
 Each face has one colour: its body's, or the colour for touching or near faces, under a light beside the camera and a
-hemisphere that is brighter above. Lines come out of the buffers alone: where two neighbouring samples show different
-bodies or a jump in depth runs an outline, where their normals differ by more than 35° a crease, where just the faces
-differ an edge of the mesh, faded out where faces become as small as pixels. All layers are blended per sample and the
-samples of a pixel are averaged, from the front to the back so that only one layer is held in memory at a time.
+hemisphere that is brighter above. Lines come from the buffers alone: an outline runs where two neighbouring samples show
+different bodies or a jump in depth, a crease where their normals differ by more than 35°, an edge of the mesh where just
+the faces differ, faded out where faces become as small as pixels. All layers are blended per sample and the samples of a
+pixel are averaged, from front to back so that only one layer is in memory at a time.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ FLOOR: Colour = (228, 232, 238)
 LINE: Colour = (30, 36, 46)
 SHADE_TINT = np.array([-0.04, 0.0, 0.14])
 
-PLAIN_FACE, NEAR_FACE, TOUCHING_FACE = 0, 1, 2  # what `Scene.mark` says of a face
+PLAIN_FACE, NEAR_FACE, TOUCHING_FACE = 0, 1, 2  # values of `DrawnScene.mark`
 OUTLINE_STRENGTH, CREASE_STRENGTH, EDGE_STRENGTH = 0.85, 0.7, 0.42
 CREASE_COSINE = math.cos(math.radians(35.0))
 LIGHT = np.array([-0.42, -0.58, -0.70])  # in view axes (right, down, forward): from the upper left behind the camera
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Scene:
-    """Everything there is to draw, in world coordinates.
+class DrawnScene:
+    """All faces of a picture, in world coordinates.
 
     points (n, 3) float64 · faces (m, 3) int32, equal points having one number · body (m,) int32, the body of each face ·
     mark (m,) uint8, PLAIN_FACE, NEAR_FACE or TOUCHING_FACE · colours (bodies, 3) uint8.
@@ -58,25 +58,28 @@ class Scene:
 
 
 class Layer(NamedTuple):
-    """One sheet of the picture: face (h, w) int32 or -1 · line (h, w) float32 in 0…1 · opacity (m + 1,) float32 per face."""
+    """One layer of a picture.
+
+    face (h, w) int32 or -1 · line (h, w) float32 in 0…1 · opacity (m + 1,) float32 per face.
+    """
 
     face: Ints
     line: Singles
     opacity: Singles
 
 
-def facing_normals(scene: Scene, camera: Camera) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return (m, 3) unit normals in view axes, turned towards the camera, and which faces show their back."""
+def facing_normals(scene: DrawnScene, camera: Camera) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return (m, 3) unit view normals facing the camera, and which were turned."""
     view = camera.view(scene.points)
     a, b, c = (view[scene.faces[:, k]] for k in range(3))
     normal = unit_normals(a, b, c)
     ray = (a + b + c) / 3.0 if camera.perspective else np.broadcast_to([0.0, 0.0, 1.0], a.shape)
-    # A view that mirrors nothing keeps counter-clockwise faces counter-clockwise: the axes (right, down, forward) are right-handed.
+    # The axes (right, down, forward) are right-handed: counter-clockwise faces stay counter-clockwise.
     back = np.einsum("ij,ij->i", normal, ray) > 0.0
     return np.where(back[:, None], -normal, normal), back
 
 
-def face_colours(scene: Scene, camera: Camera, normals: Floats, back: NDArray[np.bool_], up: Floats) -> Singles:
+def face_colours(scene: DrawnScene, camera: Camera, normals: Floats, back: NDArray[np.bool_], up: Floats) -> Singles:
     """Return (m + 1, 3) colours in 0…255; the last row belongs to face -1, nothing."""
     base = scene.colours[scene.body].astype(np.float64)
     base[scene.mark == NEAR_FACE] = NEAR
@@ -88,15 +91,15 @@ def face_colours(scene: Scene, camera: Camera, normals: Floats, back: NDArray[np
     # Marked faces keep their colour: they must be recognised in the shade too.
     plain = scene.mark == PLAIN_FACE
     light = np.where(plain, np.where(back, 0.85 * light, light), 0.5 + 0.5 * light)
-    # Shade turns a little blue instead of grey: it looks like a room with a window, and sets marked faces off better.
+    # Shade turns a little blue instead of grey, which sets marked faces off better.
     shadow = np.clip(1.0 - light, 0.0, 1.0)[:, None] * np.where(plain, 1.0, 0.0)[:, None]
     colours = np.zeros((len(base) + 1, 3), dtype=np.float32)
     colours[:-1] = np.clip(base * light[:, None] * (1.0 + shadow * SHADE_TINT), 0.0, 255.0)
     return colours
 
 
-def lines(buffers: Buffers, scene: Scene, camera: Camera, normals: Floats, edges: str, samples: int) -> Singles:
-    """Return (h, w) float32, how strongly each sample is darkened by a line; `edges` as for `draw`."""
+def lines(buffers: Buffers, scene: DrawnScene, camera: Camera, normals: Floats, edges: str, samples: int) -> Singles:
+    """Return (h, w) float32 strengths of lines; `edges` as for `draw`."""
     strength = np.zeros(buffers.face.shape, dtype=np.float32)
     if edges == "none" or len(scene.faces) == 0:
         return strength
@@ -117,10 +120,10 @@ def lines(buffers: Buffers, scene: Scene, camera: Camera, normals: Floats, edges
 
 
 def _line_between(
-    here: NDArray[np.int64], there: NDArray[np.int64], buffers: Buffers, scene: Scene, camera: Camera, normals: Floats,
+    here: NDArray[np.int64], there: NDArray[np.int64], buffers: Buffers, scene: DrawnScene, camera: Camera, normals: Floats,
     visibility: Floats,
 ) -> Singles:  # fmt: skip
-    """Return the strength of the line between neighbouring samples that show different faces."""
+    """Return the strength of lines between neighbouring samples of different faces."""
     depth, face = buffers.depth.ravel(), buffers.face.ravel()
     face_here, face_there = face[here], face[there]
     both = (face_here >= 0) & (face_there >= 0)
@@ -128,7 +131,7 @@ def _line_between(
     far_here = camera.distance(np.where(both, depth[here], -1.0))
     far_there = camera.distance(np.where(both, depth[there], -1.0))
     # On one surface depth changes from sample to sample by no more than its slope; an outline is a jump beyond that. Faces
-    # that share a corner are left out: next to the outline of a round body the slope is too steep to tell.
+    # that share a corner are excluded: next to the outline of a round body the slope is too steep.
     sample_size = np.minimum(np.abs(far_here), np.abs(far_there)) / camera.scale if camera.perspective else 1.0 / camera.scale
     upright = np.maximum(np.maximum(-normals[face_here, 2], -normals[face_there, 2]), 0.05)
     jump = np.abs(far_here - far_there) > 6.0 * sample_size / upright
@@ -140,8 +143,8 @@ def _line_between(
     return np.where(outline, OUTLINE_STRENGTH, np.where(crease, CREASE_STRENGTH, edge)).astype(np.float32)
 
 
-def _edge_visibility(scene: Scene, camera: Camera, samples: int) -> Floats:
-    """Return for each face 0…1: 0 when it is about as small as a pixel, 1 when its edges are well apart."""
+def _edge_visibility(scene: DrawnScene, camera: Camera, samples: int) -> Floats:
+    """Return for each face 0 if it is as small as a pixel, up to 1 if it is large."""
     view = camera.view(scene.points)
     over = np.maximum(view[:, 2:], camera.near) if camera.perspective else 1.0
     place = view[:, :2] * (camera.scale / samples) / over
@@ -152,7 +155,7 @@ def _edge_visibility(scene: Scene, camera: Camera, samples: int) -> Floats:
 
 
 def _thickened_outlines(strength: Singles, samples: int) -> Singles:
-    """Widen outlines by one sample on each side where samples are finer than half a pixel."""
+    """Widen outlines by a sample on each side if samples are finer than half a pixel."""
     if samples < 3:
         return strength
     wide = np.where(strength >= OUTLINE_STRENGTH, strength, np.float32(0.0))
@@ -165,7 +168,7 @@ def _thickened_outlines(strength: Singles, samples: int) -> Singles:
 
 
 def background(height: int, width: int) -> Singles:
-    """Return (height, width, 3) float32: a light gradient, a little darker at the bottom."""
+    """Return (height, width, 3) float32: a light gradient, darker at the bottom."""
     part = np.linspace(0.0, 1.0, height)[:, None] ** 1.5
     column = np.asarray(SKY) * (1.0 - part) + np.asarray(FLOOR) * part
     return np.broadcast_to(column[:, None, :], (height, width, 3)).astype(np.float32)
@@ -175,7 +178,10 @@ def background(height: int, width: int) -> Singles:
 def lay_under(
     face: Ints, line: Singles, opacity: Singles, colours: Singles, line_colour: Singles, clear: Singles, total: Singles
 ) -> None:
-    """Add a layer under those laid before: clear (h·s, w·s) is what still shines through each sample, total (h, w, 3) the sum."""
+    """Add a layer under the earlier ones.
+
+    clear (h·s, w·s) is the light that still passes each sample, total (h, w, 3) the sum.
+    """
     samples = face.shape[0] // total.shape[0]
     strongest = np.float32(0.0)
     for i in range(opacity.shape[0]):
@@ -195,7 +201,7 @@ def lay_under(
 
 
 def blend(layers: Iterable[Layer], colours: Singles, behind: Singles, samples: int) -> Singles:
-    """Lay the layers over (h, w, 3) what is behind, the first one on top, and average samples x samples of them to a pixel."""
+    """Blend layers, the first on top, over `behind` (h, w, 3); average the samples."""
     height, width, _ = behind.shape
     total = np.zeros((height, width, 3), dtype=np.float32)
     clear = np.ones((height * samples, width * samples), dtype=np.float32)

@@ -1,9 +1,9 @@
-"""What a method shows of itself, as triangles that are drawn over the bodies: an `Overlay` becomes a `Sketch`.
+"""An `Overlay` as triangles over the bodies, a `Sketch`.
 
-Lines become ribbons and points become octagons that face the camera, of the same width in pixels wherever they are; they are moved
-towards the eye by a small share of the scene, so that what lies on a surface is seen on it. Boxes are drawn by their edges, spheres
-by their outlines, discs by their rims; boxes, spheres and discs may be filled as well, translucent. Each triangle has a colour and
-two opacities: one where it is before the bodies and a fainter one where they hide it.
+Lines become ribbons and points become octagons that face the camera, of the same width in pixels everywhere; they are
+moved towards the eye by a small share of the distance, so that lines on a surface are visible. Boxes are drawn by their
+edges, spheres by their outlines, discs by their rims; boxes, spheres and discs may also be filled, translucent. Each
+triangle has a colour and two opacities: one before the bodies and a fainter one behind them.
 """
 
 from __future__ import annotations
@@ -28,21 +28,20 @@ POINT: Colour = (24, 60, 100)
 DISC: Colour = (20, 118, 66)
 
 LINE_OPACITY, HIDDEN_LINE = 0.95, 0.22
-FEW = 400  # boxes, spheres: so many are drawn with full strength, more of them fainter where bodies hide them
+FEW = 400  # boxes, spheres: more of them are fainter where bodies hide them
 LINE_WIDTH, POINT_RADIUS = 1.5, 2.2  # pixels of a picture 720 pixels high
-FILLED = 0.14  # opacity of a sphere or a disc, unless it is told
-TOWARDS_EYE = 2e-3  # of the distance from the eye; hardly a pixel, and more than the roundings
+FILLED = 0.14  # default opacity of a sphere or a disc
+TOWARDS_EYE = 2e-3  # of the distance from the eye; hardly a pixel, and more than rounding errors
 PALER = 0.55  # how far the farthest colours go towards the background
 ROUND = 40  # corners of a circle
 EDGES_OF_BOX = np.array([[a, a | bit] for a in range(8) for bit in (1, 2, 4) if not a & bit])
-SIDES_OF_BOX = np.array(
-    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
-     [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
-)  # fmt: skip
 
 
 class Sketch(NamedTuple):
-    """Triangles over a picture: points (n, 3) in the world · faces (m, 3) int32 · colours (m, 3) · opacity and hidden (m,)."""
+    """Triangles over a picture.
+
+    points (n, 3) in the world · faces (m, 3) int32 · colours (m, 3) · opacity and hidden (m,).
+    """
 
     points: Floats
     faces: Ints
@@ -52,7 +51,7 @@ class Sketch(NamedTuple):
 
     @classmethod
     def joined(cls, parts: list[Sketch]) -> Sketch:
-        """Return all of them as one."""
+        """Return several sketches as one."""
         starts = np.cumsum([0, *(len(part.points) for part in parts)])
         none = Sketch(np.empty((0, 3)), np.empty((0, 3), np.int32), *(np.empty(s, np.float32) for s in ((0, 3), 0, 0)))
         moved = [part._replace(faces=(part.faces + start).astype(np.int32)) for part, start in zip(parts, starts, strict=False)]
@@ -60,9 +59,9 @@ class Sketch(NamedTuple):
 
 
 def sketch_of(overlay: Overlay, camera: Camera, fill: float | None = None) -> Sketch:
-    """Return the boxes, spheres, points, segments and discs of an overlay as a camera sees them.
+    """Return the shapes of an overlay as a camera sees them.
 
-    `fill` is how much boxes, spheres and discs cover, 0 … 1; by default boxes not at all, spheres and discs a little.
+    `fill` is the opacity of boxes, spheres and discs, 0 … 1; by default boxes are not filled, spheres and discs a little.
     """
     round_fill = FILLED if fill is None else fill
     parts = []
@@ -89,7 +88,7 @@ def sketch_of(overlay: Overlay, camera: Camera, fill: float | None = None) -> Sk
 
 
 def _paler_far_away(sketch: Sketch, camera: Camera) -> Sketch:
-    """Return a sketch whose far parts are paler than its near ones: lines alone do not say which of them is in front."""
+    """Return a sketch with paler far parts: lines alone do not show which is in front."""
     if len(sketch.faces) == 0:
         return sketch
     z = camera.view(sketch.points)[:, 2][sketch.faces].mean(axis=1)
@@ -98,7 +97,10 @@ def _paler_far_away(sketch: Sketch, camera: Camera) -> Sketch:
 
 
 def lines(segments: Floats, camera: Camera, colour: Colour, *, width: float = LINE_WIDTH, faint: float = 1.0) -> Sketch:
-    """Return segments (k, 2, 3) as ribbons, `width` pixels wide in a picture of 720 rows; `faint` where bodies hide them."""
+    """Return segments (k, 2, 3) as ribbons, `width` pixels wide in 720 rows.
+
+    `faint` scales their opacity where bodies hide them.
+    """
     ends = _before_the_eye(camera.view(segments.reshape(-1, 3)).reshape(-1, 2, 3), camera)
     if len(ends) == 0:
         return Sketch.joined([])
@@ -134,9 +136,9 @@ def dots(points: Floats, camera: Camera, colour: Colour, *, radius: float = POIN
 
 
 def _marks(view: Floats, faces: NDArray[np.int64], camera: Camera, colour: Colour, faint: float) -> Sketch:
-    """Return triangles that face the camera, in view coordinates, moved towards the eye and put into the world."""
+    """Return triangles in view coordinates in the world, moved towards the eye."""
     if camera.perspective:
-        view = view * (1.0 - TOWARDS_EYE)  # towards the eye nothing moves in the picture
+        view = view * (1.0 - TOWARDS_EYE)  # moves nothing in the picture
     else:
         view = view - np.array([0.0, 0.0, TOWARDS_EYE * camera.height / camera.scale])
     world = camera.eye + view @ camera.axes
@@ -147,17 +149,20 @@ def _marks(view: Floats, faces: NDArray[np.int64], camera: Camera, colour: Colou
 
 
 def _faint(count: int) -> float:
-    """How strongly one of so many is drawn where bodies hide it: all together they shall not cover the picture."""
+    """Return the opacity of one of many marks where bodies hide it.
+
+    Together they must not cover the picture.
+    """
     return float(min(1.0, (FEW / max(count, 1)) ** 0.5))
 
 
 def _pixel(camera: Camera) -> float:
-    """One pixel of a picture with 720 rows, at forward distance 1 (perspective) or anywhere."""
+    """Return one pixel of a 720-row picture, at forward distance 1 if in perspective."""
     return max(camera.height / 720.0, 0.6) / camera.scale  # below that thin lines would break up
 
 
 def _away(view: Floats, camera: Camera) -> Floats:
-    """What a length at a point is divided by to be one in the picture."""
+    """Return the divisors from lengths at points to lengths in the picture."""
     return view[:, 2].copy() if camera.perspective else np.ones(len(view))
 
 
@@ -175,14 +180,14 @@ def _before_the_eye(ends: Floats, camera: Camera) -> Floats:
 
 
 def _corners_of_boxes(boxes: Floats) -> Floats:
-    """Return (k, 8, 3); bit j of a corner says on which side of axis j it is."""
+    """Return (k, 8, 3); bit j of a corner is its side of axis j."""
     chosen = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)])
     corners: Floats = np.where(chosen[None] == 1, boxes[:, None, 1], boxes[:, None, 0])
     return corners
 
 
 def _edges_of_boxes(boxes: Floats) -> Floats:
-    """Return (m, 2, 3) the edges of boxes, each once: neighbours share many."""
+    """Return the edges (m, 2, 3) of boxes, each once: neighbours share many."""
     edges = _corners_of_boxes(boxes)[:, EDGES_OF_BOX].reshape(-1, 6)
     found: Floats = unique_rows(edges).reshape(-1, 2, 3)
     return found
@@ -197,10 +202,12 @@ def _filled(points: Floats, faces: NDArray[np.int64], colours: Floats, opacity: 
 
 def _filled_boxes(boxes: Floats, camera: Camera, opacity: float) -> Sketch:
     """Return the sides of boxes, lighter above and towards the light."""
+    from jostle.shapes.build import box
+
     corners = _corners_of_boxes(boxes)
-    faces = SIDES_OF_BOX + 8 * np.arange(len(boxes))[:, None, None]
+    faces = box().faces + 8 * np.arange(len(boxes))[:, None, None]
     normals = np.repeat(np.array([[-1, 0, 0], [1, 0, 0], [0, -1, 0], [0, 1, 0], [0, 0, -1], [0, 0, 1]]), 2, axis=0)
-    # Two sides of each axis show at most one of themselves; its turn to the camera is its shade.
+    # A camera sees at most one of the two sides of an axis.
     light = 0.72 + 0.2 * normals[:, 2] + 0.1 * (normals @ -camera.axes[2])
     base = np.array(BOX) * 0.35 + 165.0
     colours = np.tile(base * light[:, None], (len(boxes), 1))
@@ -208,7 +215,7 @@ def _filled_boxes(boxes: Floats, camera: Camera, opacity: float) -> Sketch:
 
 
 def _outlines(spheres: Floats, camera: Camera) -> Floats:
-    """Return (k * ROUND, 2, 3) the circles in which a camera sees spheres; those about the eye have none."""
+    """Return outlines (k * ROUND, 2, 3) of spheres; spheres about the eye have none."""
     centre, radius = spheres[:, :3], spheres[:, 3:]
     if camera.perspective:
         towards = camera.eye - centre
@@ -225,7 +232,7 @@ def _outlines(spheres: Floats, camera: Camera) -> Floats:
 
 
 def _rims(discs: Floats) -> Floats:
-    """Return (k, ROUND, 3) the circles about discs (k, 7): centre, normal and radius."""
+    """Return (k, ROUND, 3) circles about discs (k, 7): centre, normal and radius."""
     normal = discs[:, 3:6] / np.maximum(np.linalg.norm(discs[:, 3:6], axis=1, keepdims=True), 1e-300)
     least = np.eye(3)[np.argmin(np.abs(normal), axis=1)]
     u = np.cross(normal, least)

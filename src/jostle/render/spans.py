@@ -1,11 +1,12 @@
-"""Spans: which pixel centres of a row a face covers, so that the picture of a closed mesh has neither gaps nor doubled pixels.
+"""Spans: the pixel centres of a row that a face covers, without gaps or overlaps.
 
-A row of centres lies at y = j + 0.5. A vertex belongs to the rows from the first with vy <= y on; a face with vertices on both
-sides of a row has exactly two edges that cross it. A crossing is computed from the lower to the upper end of the edge, so both
-faces of the edge get the same bits, and the face covers the centres with first < x <= second, with the sign of the order of the
-two crossings. Over a closed mesh the signed covers of every centre sum to exactly 0: the terms of each edge cancel, in floating
-point, whatever the rounding. No coordinate is snapped. The depth runs along the edge that spans most rows and from there along the
-row, and stays between the depths of the two crossings: its error is that of moving the centre by a rounding, also for slivers.
+A row of centres lies at y = j + 0.5. A vertex belongs to the rows from the first with vy <= y on; a face with vertices on
+both sides of a row has exactly two edges that cross it. A crossing is computed from the lower to the upper end of the
+edge, so both faces of the edge get the same bits, and the face covers the centres with first < x <= second, with the sign
+of the order of the two crossings. Over a closed mesh the signed covers of every centre sum to exactly 0: the terms of
+each edge cancel, in floating point, despite rounding. No coordinate is snapped. The depth runs along the edge that spans
+most rows and from there along the row, and stays between the depths of the two crossings: its error is that of moving the
+centre by a rounding, also for slivers.
 """
 
 from __future__ import annotations
@@ -14,19 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jostle import cast
 from jostle._types import Floats
 from jostle.geometry.vector import point_from
-from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 from jostle.render.drawn_body import DrawnBody, faces_of_patch, image, patch_count, patch_is_outside
 from jostle.render.patches import POINTS_IN_PATCH
 
 Scratch = Any  # (SCRATCH,) float64, of `scratch_for_drawing`
 
-# Parts of the scratch. For every point of the patch at hand: its tile coordinates, its first row and first column (0 … size).
+# Parts of the scratch. For every point of the current patch: its tile coordinates, its first row and first column (0 … size).
 X, Y, Z, ROW, COLUMN = 0, POINTS_IN_PATCH, 2 * POINTS_IN_PATCH, 3 * POINTS_IN_PATCH, 4 * POINTS_IN_PATCH
-# Then the spans (see `Span`), eight numbers each, which fill a line of the cache; the row as its y.
+# Then the spans (see `Span`), eight numbers each, one cache line; the row as its y.
 SPANS = 5 * POINTS_IN_PATCH
 SPAN_Y, SPAN_FIRST, SPAN_AFTER, SPAN_LABEL, SPAN_DEPTH, SPAN_STEP, SPAN_LOWEST, SPAN_HIGHEST, SPAN = range(9)
 MOST_SPANS = 4096
@@ -35,7 +34,7 @@ SCRATCH = SPANS + SPAN * MOST_SPANS
 NOT_PLACED = -1  # in place of a face: the points of the patch are not in scratch yet
 LARGEST_TILE = MOST_SPANS  # pixels on a side: a face has at most one span in a row
 TALL, NARROW = 8.0, 2.0  # rows and pixels
-THIN = 1e-250  # pixels; what is thinner than that at its widest has no slope
+THIN = 1e-250  # pixels; faces that are thinner at their widest have no slope
 
 
 class Span(NamedTuple):
@@ -52,18 +51,13 @@ class Span(NamedTuple):
 
 
 def scratch_for_drawing() -> Floats:
-    """Scratch of all drawing kernels, one for each thread."""
+    """Return scratch for all drawing kernels, one per thread."""
     return np.empty(SCRATCH)
-
-
-def as_view_and_size(view: Floats, size: int) -> tuple[Floats, int]:
-    """Return a view as the kernels take it, (12,), and a size of a tile that they can draw."""
-    return read_only_view(np.asarray(view, np.float64).reshape(12)), cast.as_count(size, "size", 1, LARGEST_TILE)
 
 
 @kernel(forceinline=True)
 def span_at(scratch: Scratch, k: int) -> Span:
-    """Return span k of those in scratch."""
+    """Return span k in scratch."""
     at = SPANS + SPAN * k
     return Span(
         int(scratch[at + SPAN_Y]), int(scratch[at + SPAN_FIRST]), int(scratch[at + SPAN_AFTER]), int(scratch[at + SPAN_LABEL]),
@@ -73,13 +67,13 @@ def span_at(scratch: Scratch, k: int) -> Span:
 
 @kernel(forceinline=True)
 def depth_in_span(span: Span, i: int) -> float:
-    """Return the depth at a pixel of a span, counted from its first."""
+    """Return the depth at pixel i of a span, relative to its first."""
     return min(max(span.depth + i * span.step, span.lowest), span.highest)
 
 
 @kernel(forceinline=True)
 def within(x: float, size: float) -> float:
-    """Return the nearest number to x in 0 … size."""
+    """Return x clamped to 0 … size."""
     return min(max(x, 0.0), size)
 
 
@@ -91,7 +85,7 @@ def column_of(x: float) -> float:
 
 @kernel
 def place_patch(body: DrawnBody, patch: int, scratch: Scratch) -> None:
-    """Bring the points of a patch into the tile: coordinates, first row and first column of each into scratch."""
+    """Write tile coordinates, first row and column of a patch's points to scratch."""
     mesh, view, width = body.mesh, body.to_tile, float(body.size)
     first, last = mesh.first_point[patch], mesh.first_point[patch + 1]
     for i in range(last - first):
@@ -106,16 +100,17 @@ def place_patch(body: DrawnBody, patch: int, scratch: Scratch) -> None:
 
 @kernel
 def spans_of_faces(body: DrawnBody, face: int, end: int, scratch: Scratch) -> tuple[int, int]:
-    """Spans of the faces `face` … `end` of the patch in scratch, into scratch, as many as it has room for.
+    """Write spans of faces `face` … `end` of the placed patch to scratch.
 
-    Returns the face to go on with, and the number of spans. The sign is +1 where the face's corners turn from x to y, which is
-    where the ray leaves a solid if its faces are seen counter-clockwise from outside and x, y, z are right-handed; else -1.
+    Stops when scratch is full. Returns the next face, and the number of spans. The sign is +1 where the face's corners turn
+    from x to y, which is where the ray leaves a solid if its faces are counter-clockwise from outside and x, y, z are
+    right-handed; else -1.
     """
     corners = body.mesh.corners
     at = SPANS
     room = SCRATCH - SPAN * body.size
     while face < end and at <= room:
-        # Unsigned, so that no index is tested for being negative.
+        # Unsigned, so that Numba does not test for negative indices.
         low, mid, high = np.uint32(corners[3 * face]), np.uint32(corners[3 * face + 1]), np.uint32(corners[3 * face + 2])
         face += 1
         if scratch[ROW + low] == scratch[ROW + mid] and scratch[ROW + mid] == scratch[ROW + high]:
@@ -132,16 +127,16 @@ def spans_of_faces(body: DrawnBody, face: int, end: int, scratch: Scratch) -> tu
         x0, y0, z0, column0 = scratch[X + low], scratch[Y + low], scratch[Z + low], scratch[COLUMN + low]
         x1, y1, z1, column1 = scratch[X + mid], scratch[Y + mid], scratch[Z + mid], scratch[COLUMN + mid]
         x2, y2, z2, column2 = scratch[X + high], scratch[Y + high], scratch[Z + high], scratch[COLUMN + high]
-        # Rows and columns stay floats to the end: a conversion to and fro takes longer than the arithmetic between.
+        # Rows and columns stay floats: converting back and forth costs more than the arithmetic between.
         y, middle, bottom = scratch[ROW + low] + 0.5, scratch[ROW + mid], scratch[ROW + high]
         per_row = 1.0 / (y2 - y0)
         long_x, long_z = (x2 - x0) * per_row, (z2 - z0) * per_row
-        # A crossing is kept between the ends of its edge, or a face that was passed over above might have covered a centre.
+        # Crossings are clamped to their edge, or a face skipped above might have covered a centre.
         least, most = min(column0, column2), max(column0, column2)
         wide = x1 - (x0 + (y1 - y0) * long_x)
         step = (z1 - (z0 + (y1 - y0) * long_z)) / wide if abs(wide) > THIN else 0.0
-        # An empty row is written and then written over, since a jump over it is often foreseen wrongly (a tenth of the time). Faces
-        # that are tall and thin have too many of them for that.
+        # An empty row is written and then overwritten: mispredicted branches would take a tenth of the time. Tall thin
+        # faces have too many of them for that.
         jumps = bottom - y > TALL and abs(wide) < NARROW
         while y < bottom:
             if y < middle:
@@ -175,10 +170,10 @@ def spans_of_faces(body: DrawnBody, face: int, end: int, scratch: Scratch) -> tu
 
 @kernel
 def next_spans(body: DrawnBody, patch: int, face: int, scratch: Scratch) -> tuple[int, int, int, int]:
-    """Put the spans of the next faces of a body into scratch; begin with patch 0 and face NOT_PLACED, end with `patch_count`.
+    """Write the spans of the next faces of a body to scratch.
 
-    Returns the patch and the face to go on with, the number of spans, and the number of faces of patches that were begun. A patch
-    outside of the tile costs one test.
+    Begin with patch 0 and face NOT_PLACED, end with `patch_count`. Returns the next patch and face, the number of spans, and
+    the number of faces of patches that were begun. A patch outside the tile costs one test.
     """
     begun = 0
     while patch < patch_count(body.mesh):

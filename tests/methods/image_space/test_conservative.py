@@ -68,7 +68,7 @@ def test_pixels_hold_those_of_centres_and_their_depths(concave):
     for _ in range(6):
         poses = random_pose(rng, 0.3), random_pose(rng, 0.3)
         views, renderer = views_and_renderer(mesh_a, poses[0], mesh_b, poses[1], resolution=19)
-        sampled, whole = (as_dict(renderer.look(views, how, ALL, 1)) for how in (INTERVAL, CONSERVATIVE))
+        sampled, whole = (as_dict(renderer.colliding_pixels(views, how, ALL, 1)) for how in (INTERVAL, CONSERVATIVE))
         assert sampled.keys() <= whole.keys()
         for pixel, (low, high) in sampled.items():
             assert whole[pixel][1] - whole[pixel][0] >= high - low

@@ -24,11 +24,11 @@ def test_pixels_and_depths_are_those_of_rays(view):
         views, renderer = views_and_renderer(mesh_a, poses[0], mesh_b, poses[1], resolution=13, view=view)
         for k in range(len(views.pair)):
             expected = common_at_pixels(views, k, mesh_a, mesh_b)
-            found = as_dict(renderer.look(views, INTERVAL, ALL, 1), k)
+            found = as_dict(renderer.colliding_pixels(views, INTERVAL, ALL, 1), k)
             assert found.keys() == expected.keys()
             for pixel, [depths] in expected.items():
                 assert found[pixel] == pytest.approx(depths, abs=1e-12)
-            first = renderer.look(views, INTERVAL, ONE_PER_PAIR, 1)
+            first = renderer.colliding_pixels(views, INTERVAL, ONE_PER_PAIR, 1)
             assert first.pixel.tolist() == sorted(expected)[:1]
             colliding, free = colliding + len(expected), free + views.size[k] ** 2 - len(expected)
     assert colliding > 150
@@ -42,9 +42,9 @@ def test_a_quick_look_finds_one_of_all_pixels_with_its_depths():
         away = rng.normal(size=3)
         poses = random_pose(rng, 0.1), translation(away * rng.uniform(0.2, 1.1) / np.linalg.norm(away)) @ random_pose(rng, 0.0)
         views, renderer = views_and_renderer(BODIES[1 + number % 2], poses[0], BODIES[1], poses[1], resolution=20 + number)
-        whole = as_dict(renderer.look(views, INTERVAL, ALL, 1))
+        whole = as_dict(renderer.colliding_pixels(views, INTERVAL, ALL, 1))
         for how in (INTERVAL, STENCIL):
-            quick = renderer.look(views, how, ONE_PER_PAIR, 1, quick=True)
+            quick = renderer.colliding_pixels(views, how, ONE_PER_PAIR, 1, quick=True)
             assert len(quick.pixel) == min(1, len(whole))
             for pixel, low, high in zip(quick.pixel.tolist(), quick.low.tolist(), quick.high.tolist(), strict=True):
                 if how == INTERVAL:
@@ -58,7 +58,7 @@ def test_a_quick_look_finds_one_of_all_pixels_with_its_depths():
 def test_one_stops_at_the_first_pair_and_counts_what_it_looked_at():
     views, renderer = views_and_renderer(box(), None, box(), translation((0.3, 0.2, 0.1)), resolution=5)
     twice = views.select(np.array([0, 0]))._replace(pair=np.array([0, 1], np.int32))
-    found = {wanted: renderer.look(twice, INTERVAL, wanted, 1) for wanted in (ALL, ONE_PER_PAIR, ONE)}
+    found = {wanted: renderer.colliding_pixels(twice, INTERVAL, wanted, 1) for wanted in (ALL, ONE_PER_PAIR, ONE)}
     assert [len(found[wanted].view) for wanted in (ONE_PER_PAIR, ONE)] == [2, 1]
     assert found[ALL].view.tolist() == sorted(found[ALL].view.tolist())
     assert [found[wanted].drawn for wanted in (ALL, ONE_PER_PAIR, ONE)] == [50, 50, 25]

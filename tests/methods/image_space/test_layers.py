@@ -72,7 +72,7 @@ def test_pixels_and_depths_are_those_of_rays(seed):
         away = rng.normal(size=3)
         poses = random_pose(rng, 0.1), translation(away * rng.uniform(0.2, 1.3) / np.linalg.norm(away)) @ random_pose(rng, 0.0)
         views, renderer = views_and_renderer(mesh_a, poses[0], mesh_b, poses[1], resolution=17)
-        found = as_dict(renderer.look(views, INTERVAL, ALL, 1))
+        found = as_dict(renderer.colliding_pixels(views, INTERVAL, ALL, 1))
         expected = common_at_pixels(views, 0, mesh_a, mesh_b) if len(views.pair) else {}
         assert found.keys() == expected.keys()
         for pixel, intervals in expected.items():
@@ -103,7 +103,7 @@ def test_one_pixel_is_decided_as_in_the_whole_tile():
         views, renderer = views_and_renderer(mesh_a, pose, mesh_b, others[number % 2], resolution=13, view="xyz"[number % 3])
         if len(views.pair) == 0:
             continue
-        found = renderer.look(views, INTERVAL, ALL, 1).pixel.tolist()
+        found = renderer.colliding_pixels(views, INTERVAL, ALL, 1).pixel.tolist()
         rows, shapes, size = view_rows(views), renderer._shapes.addresses, int(views.size[0])
 
         def decided(pixel, room, rows=rows, shapes=shapes):

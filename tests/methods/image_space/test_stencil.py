@@ -42,7 +42,7 @@ def test_the_cases_of_figure_1(low, high, first, second):
     assert counts(box(), None, other, None) == first
     assert counts(box(), None, other, None, exchanged=True) == second
     views, renderer = views_and_renderer(box(), None, other, None, resolution=5, view="z")
-    assert len(renderer.look(views, STENCIL, ALL, 1).view) == 25
+    assert len(renderer.colliding_pixels(views, STENCIL, ALL, 1).view) == 25
 
 
 def test_every_pixel_is_decided_as_by_intervals():
@@ -54,14 +54,14 @@ def test_every_pixel_is_decided_as_by_intervals():
         away = rng.normal(size=3)
         poses = random_pose(rng, 0.1), translation(away * rng.uniform(0.0, 1.3) / np.linalg.norm(away)) @ random_pose(rng, 0.0)
         views, renderer = views_and_renderer(mesh_a, poses[0], mesh_b, poses[1], resolution=23)
-        by_interval, by_stencil = (as_dict(renderer.look(views, how, ALL, 1)) for how in (INTERVAL, STENCIL))
+        by_interval, by_stencil = (as_dict(renderer.colliding_pixels(views, how, ALL, 1)) for how in (INTERVAL, STENCIL))
         assert by_interval.keys() == by_stencil.keys()
         colliding += len(by_interval)
         if mesh_a.is_convex and mesh_b.is_convex:
             both_convex += len(by_interval)
             for pixel, (low, high) in by_stencil.items():  # a depth that both have
                 assert by_interval[pixel][0] <= low == high <= by_interval[pixel][1]
-        first = renderer.look(views, STENCIL, ONE_PER_PAIR, 1)
+        first = renderer.colliding_pixels(views, STENCIL, ONE_PER_PAIR, 1)
         assert len(first.view) == min(1, len(by_interval))
         for pixel, low in zip(first.pixel.tolist(), first.low.tolist(), strict=True):
             assert by_interval[pixel][0] <= low <= by_interval[pixel][1]
@@ -74,7 +74,7 @@ def test_coincident_bodies_collide_at_every_pixel_that_they_cover():
     for mesh in (box(), build.icosphere(1)):
         pose = rotation_about((1.0, 2.0, 0.5), 0.8)
         views, renderer = views_and_renderer(mesh, pose, mesh, pose, resolution=9)
-        found = [renderer.look(views, how, ALL, 1).pixel.tolist() for how in (INTERVAL, STENCIL)]
+        found = [renderer.colliding_pixels(views, how, ALL, 1).pixel.tolist() for how in (INTERVAL, STENCIL)]
         assert found[0] == found[1]
         assert len(found[0]) > 20
-        assert len(renderer.look(views, STENCIL, ONE_PER_PAIR, 1).view) == 1
+        assert len(renderer.colliding_pixels(views, STENCIL, ONE_PER_PAIR, 1).view) == 1

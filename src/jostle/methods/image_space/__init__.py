@@ -1,1 +1,4 @@
-"""Collision by rendering (Baciu, Wong and Sun 1998, RECODE): solids compared pixel by pixel where they may overlap."""
+"""Rendered collision detection: pairs drawn over the region where they overlap.
+
+Baciu, Wong and Sun (1998), RECODE.
+"""

@@ -1,10 +1,10 @@
-"""Candidate pairs: bodies whose aligned boxes overlap, then whose oriented boxes do (Baciu, Wong and Sun §2, §4).
+"""Candidate pairs: bodies whose aligned, then oriented boxes overlap (§2, §4).
 
-Aligned boxes of the world are compared by any broad phase, those of groups first and what is below afterwards (`group_tree.py`).
-The oriented box of a body is that of its mesh, in its own axes, placed by its pose; two are compared in the frame of one of them
-by the 15 axes of the separating axis theorem (`geometry/box_box.py`), which the paper takes from Gottschalk.
+Any broad phase compares aligned world boxes, those of groups first and their members afterwards (`group_tree.py`). The
+oriented box of a body is that of its mesh, in its own axes, placed by its pose; two are compared in the frame of one of
+them by the 15 axes of the separating axis theorem (`geometry/box_box.py`), which the paper takes from Gottschalk.
 
-Guarantee: no pair is left out whose world vertices (`geometry/rigid.py`) have hulls that share a point.
+Guarantee: no pair is dropped if the hulls of its world vertices (`geometry/rigid.py`) share a point.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from jostle.methods.image_space.method import ImageSpace
 
 AT_ONCE = 200_000  # pairs of oriented boxes in one call: about 0.1 s
-BOX_CORNER = 1.75  # no vertex is farther from the origin of its pose, along an axis, than √3 times its largest local coordinate
+BOX_CORNER = 1.75  # > √3: the farthest a vertex may be from its pose's origin, in largest local coordinates
 
 
 class BoxCandidates:
-    """The two kinds of boxes at work.
+    """Finds candidate pairs by aligned and oriented boxes.
 
     Attributes
     ----------
@@ -53,29 +53,29 @@ class BoxCandidates:
 
     def __init__(self, method: ImageSpace, bodies: Bodies, shapes: ShapesOfBodies) -> None:
         self._broad = None if method.broad is None else broad_phase_of(method.broad)
-        # Two bodies are compared by their oriented boxes alone: 1 µs, where aligned boxes and a grid take 70.
+        # Two bodies need only their oriented boxes: 1 µs, where aligned boxes and a grid take 70.
         self._bodies = Candidates(bodies, self._broad, few=2 if method.broad == "uniform_grid" else 0)
-        # It is told how fast bodies move, which says nothing about the box of several: it sees bodies, not groups.
+        # It uses the speed of bodies, which says nothing about the box of several: it gets bodies, not groups.
         self._sees_groups = not isinstance(self._broad, PriorityQueue)
         self._groups: BoxesOfGroups | None = None
         self._finder_of_groups: PairFinder | None = None
-        self._group: Ints | None = None  # what the trees were made of
+        self._group: Ints | None = None  # groups that the trees were built from
         self._shapes = shapes
         self.box_tests = 0
 
     def change(self, bodies: Bodies, shapes: ShapesOfBodies, old_to_new: OldToNew) -> None:
-        """Follow bodies that came and went; where there are groups, the broad phase begins anew."""
+        """Update after bodies were added or removed; groups restart the broad phase."""
         self._bodies.change(bodies, old_to_new)
         self._group, self._shapes = None, shapes
 
     def find(self, frame: Frame) -> CandidatePairs:
-        """Return the pairs that may meet, sorted, and that the filters let be tested."""
+        """Return the pairs that may meet and that the filters allow, sorted."""
         self._follow_groups(frame)
         pairs = self._by_aligned_boxes(frame)
         return self._by_oriented_boxes(pairs, frame)
 
     def _follow_groups(self, frame: Frame) -> None:
-        """Make trees of the groups, where they are not what they were."""
+        """Rebuild the trees of the groups if the groups changed."""
         if self._group is not None and (frame.group is self._group or np.array_equal(frame.group, self._group)):
             return
         self._group = frame.group
@@ -86,7 +86,7 @@ class BoxCandidates:
             self._finder_of_groups = self._broad.start(self._groups.tree.units)
 
     def _by_aligned_boxes(self, frame: Frame) -> CandidatePairs:
-        """Return the pairs whose boxes in world axes overlap; all pairs where there is neither a broad phase nor a group."""
+        """Return the pairs whose world boxes overlap; all without broad phase or groups."""
         groups, finder = self._groups, self._finder_of_groups
         if groups is None:
             pairs = self._bodies.pairs(frame)
@@ -100,7 +100,7 @@ class BoxCandidates:
         return allowed_pairs(pairs, frame)
 
     def _by_oriented_boxes(self, pairs: CandidatePairs, frame: Frame) -> CandidatePairs:
-        """Return those pairs whose oriented boxes meet."""
+        """Return the pairs whose oriented boxes meet."""
         count = len(pairs.body_a)
         self.box_tests += count
         kept, total = np.empty((2, count), np.int32), 0
@@ -118,10 +118,10 @@ def meet_oriented(
     body_a: Ints, body_b: Ints, start: int, stop: int, addresses: Addresses, poses: Floats, relative: Floats, row: Floats,
     found: int, kept: Ints,
 ) -> int:  # fmt: skip
-    """Write those of the pairs start … stop-1 whose oriented boxes meet into kept (2,k), from `found` on; returns where it ends.
+    """Append the pairs start … stop-1 whose oriented boxes meet to kept (2,k).
 
-    relative (4,4) and row (1, WIDTH of box_box) are scratch. The padding is that of `cull_padding` and a quarter more, for the
-    rounding of B's middle and half axes in A's frame: 14 of its 128 parts.
+    Starts at column `found` and returns the new end. relative (4,4) and row (1, WIDTH of box_box) are scratch. The padding is
+    that of `cull_padding` and a quarter more, for the rounding of B's middle and half axes in A's frame: 14 of its 128 parts.
     """
     shapes = open_shapes(addresses)
     for pair in range(start, stop):
@@ -149,5 +149,5 @@ def meet_oriented(
 
 @kernel(forceinline=True)
 def half_sides(box: Bounds) -> Vec3:
-    """Return half the sides of a box."""
+    """Return half the side lengths of a box."""
     return times(0.5, minus(box.upper, box.lower))

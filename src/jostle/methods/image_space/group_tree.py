@@ -1,12 +1,12 @@
-"""Hierarchical bodies: the bodies of one group (a hand of capsules, a comb of cones) in a binary tree of aligned boxes.
+"""Groups of bodies (a hand of capsules, a comb of cones) in binary trees of boxes.
 
-Baciu, Wong and Sun assume convex blocks, and compose anything else of them in a hierarchy (§2, §4). Bodies of one group are the
-blocks of such a structure: halves of their list, in the order of the bodies, are the branches, so that neighbours in an
-articulated chain stay together. The boxes are refitted each frame. A broad phase sees one box for each group, and what lies
-below is compared only where those overlap.
+Baciu, Wong and Sun assume convex blocks, and compose anything else of them in a hierarchy (§2, §4). Bodies of one group
+are the blocks of such a structure: halves of their list, in the order of the bodies, are the branches, so that neighbours
+in an articulated chain stay together. The boxes are refitted each frame. A broad phase sees one box per group, and its
+members are compared only where those overlap.
 
-Guarantee: exactly the pairs of bodies of different groups whose own boxes overlap, since each box of the tree is the exact hull of
-those below it.
+Guarantee: exactly the body pairs of different groups whose own boxes overlap, since each box of the tree is the exact
+hull of those below it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from jostle.kernels.numbers import as_int64
 from jostle.kernels.slices import run_in_slices
 from jostle.kernels.structs import Record, int64, record_viewer
 
-LEAF = -1  # in the place of the second child; the first one is the body then
+LEAF = -1  # as second child: the first child is a body
 DEEPEST = 128  # pairs on the stack: two trees of 2³¹ leaves need 62
 FIRST_SLICE = 500_000  # pairs of boxes: about 10 ms
 
@@ -34,7 +34,7 @@ FIRST_SLICE = 500_000  # pairs of boxes: about 10 ms
 class Descent(Record):
     """Where a descent stands."""
 
-    next_units: int64  # the pair of units to go on with
+    next_units: int64  # the next pair of units
     height: int64  # of the stack
     found: int64
     tests: int64  # of boxes
@@ -44,7 +44,7 @@ view_descent = record_viewer(Descent)
 
 
 class GroupTree(NamedTuple):
-    """Trees over all bodies: one unit for each group, and one for each body without a group."""
+    """Trees over all bodies: one unit per group, and per body without a group."""
 
     child: Ints  # (m, 2) two nodes, or (body, LEAF); the first `units` nodes are the roots, children come after their parents
     units: int
@@ -57,7 +57,10 @@ class GroupTree(NamedTuple):
 
 
 def tree_of_groups(group: Ints) -> GroupTree:
-    """Return the trees for bodies in groups (n,), -1 for none; units are in the order of their first bodies."""
+    """Return the trees for bodies in groups (n,), -1 for none.
+
+    Units are in the order of their first bodies.
+    """
     unit_of_group: dict[int, int] = {}
     members: list[list[int]] = []
     unit_of_body = np.empty(len(group), np.int32)
@@ -93,12 +96,15 @@ class BoxesOfGroups:
         self._stack = np.empty((DEEPEST, 2), np.int32)
 
     def refit(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-        """Take the boxes (n,3) of the bodies; returns lower and upper (units, 3) of the boxes of the units."""
+        """Refit to the boxes (n,3) of the bodies; return lower and upper (units, 3)."""
         refit_groups(self.tree.child, read_only_view(lower), read_only_view(upper), self._lower, self._upper)
         return self._lower[: self.tree.units], self._upper[: self.tree.units]
 
     def pairs_below(self, units: CandidatePairs) -> CandidatePairs:
-        """Return the pairs of bodies, of these pairs of units, whose boxes overlap; sorted. Sets `box_tests`."""
+        """Return the body pairs of these unit pairs whose boxes overlap, sorted.
+
+        Sets `box_tests`.
+        """
         unit_a, unit_b = read_only_view(units.body_a), read_only_view(units.body_b)
 
         def step(state: NDArray[np.int64], operations: int) -> tuple[bool, int]:
@@ -123,13 +129,13 @@ class BoxesOfGroups:
         return CandidatePairs(pairs[0, :kept], pairs[1, :kept])
 
     def _few_pairs(self) -> Ints:
-        """Room for as many pairs as there usually are."""
+        """Return room for the usual number of pairs."""
         return np.empty((3, 4 * len(self.tree.unit_of_body) + 64), np.int32)
 
 
 @kernel
 def refit_groups(child: Ints, lower: Floats, upper: Floats, out_lower: Floats, out_upper: Floats) -> None:
-    """Write the boxes (m,3) of the nodes over the boxes (n,3) of the bodies, children before their parents."""
+    """Write the boxes (m,3) of the nodes over those (n,3) of the bodies, bottom up."""
     for node in range(child.shape[0] - 1, -1, -1):
         first, second = child[node, 0], child[node, 1]
         for k in range(3):
@@ -151,10 +157,10 @@ def descend_groups(
     unit_a: Ints, unit_b: Ints, child: Ints, lower: Floats, upper: Floats, operations: int, state: NDArray[np.int64], stack: Ints,
     pairs: Ints,
 ) -> int:  # fmt: skip
-    """Go on from `state`, a `Descent`, for so many operations, boxes that are compared or opened; returns those used.
+    """Resume the descent `state`, a `Descent`; return the operations used.
 
-    Pairs (3,k) of bodies are written in no order, while there is room. The last column is never a result: what does not fit goes
-    there.
+    An operation compares or opens a box. Body pairs (3,k) are written in no order, while there is room. The last column is
+    never a result: overflow goes there.
     """
     used, last, descent = 0, pairs.shape[1] - 1, view_descent(state)
     k, height, found, tests = descent.next_units, descent.height, descent.found, descent.tests
@@ -176,7 +182,7 @@ def descend_groups(
             pairs[0, place], pairs[1, place] = min(child[i, 0], child[j, 0]), max(child[i, 0], child[j, 0])
             found += 1
             continue
-        # The larger one is opened: its parts are more likely to miss the other.
+        # Open the larger one: its parts are more likely to miss the other.
         open_i = leaf_j or (not leaf_i and longest_edge(lower, upper, i) >= longest_edge(lower, upper, j))
         for side in range(2):
             p = as_int64(child[i, side]) if open_i else i

@@ -1,12 +1,12 @@
-"""ImageSpace: two bodies are drawn over the region where they may overlap, and compared pixel by pixel (Baciu, Wong and Sun 1998,
-RECODE).
+"""ImageSpace: pairs drawn over their overlapping region, compared pixel by pixel.
 
-For closed solids, also deforming ones. Each pair that survives aligned and oriented boxes is seen along a direction, over the
-minimal overlapping region, at a chosen resolution: depths at each pixel are intervals, and a pixel where those of both bodies
-share a depth collides. Accuracy is traded for time, by the resolution alone.
+Baciu, Wong and Sun (1998), RECODE. For closed solids, rigid or deforming. Each pair whose aligned and oriented boxes
+overlap is projected along a direction, over the minimal overlapping region, at a chosen resolution: depths at each pixel
+are intervals, and a pixel where the intervals of both bodies share a depth collides. Resolution alone trades accuracy for
+time.
 
-Beyond the paper: concave bodies by all of their layers, a conservative test that never misses, shared depth maps, compute shaders.
-The README has the map from paper to code, the guarantees and their proofs.
+Beyond the paper: concave bodies by all of their layers, a conservative test that never misses, shared depth maps, compute
+shaders. The README has the map from paper to code, the guarantees and their proofs.
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ from jostle.shapes.mesh import Mesh
 
 VIEWS = ("x", "y", "z", "centres", "separating", "axes")
 SHARE = 1.23  # half the diagonal of a pixel, times the resolution, over the longest edge of a box (README)
-ON_A_DEVICE = 1.125  # half a diagonal and 1/16 of a pixel, in half diagonals, at most: so near to an edge a device may err
+ON_A_DEVICE = 1.125  # half a diagonal and 1/16 pixel, in half diagonals: that near to an edge a device may err
 OPEN = "wide_tree takes it as a surface, and so does Voxmap(surface_only=True)"
 
 
 @dataclass(frozen=True)
 class ImageSpace:
-    """Pairs of solids drawn over their overlapping region; contact points and normals, one for each pixel.
+    """Solids drawn over their overlapping region; one contact point per pixel.
 
     Parameters
     ----------
     renderer : {"software", "auto", "wgpu"}
-        Who draws: Numba kernels, everywhere; a graphics processor if there is one, else those; or any device (extra `gpu`).
+        Numba kernels, which run everywhere; a graphics processor if there is one, else software; or any device (extra `gpu`).
     test : {"interval", "stencil"}
-        Near and far depths of both bodies, or the paper's counting of faces before a far depth. They decide the same.
+        Near and far depths of both bodies, or the paper's counting of faces before a far depth. Both give the same decisions.
     resolution : int
         Pixels along each side of a pair's region.
     accuracy : float, optional
         World units, in place of a resolution: half the diagonal of a pixel is at most this, with `conservative` the whole of it.
     pixels : int, optional
-        In place of a resolution: a budget of pixels for all pairs of a frame, dealt out equally, 8 to 1024 along a side.
+        In place of a resolution: a budget of pixels for all pairs of a frame, shared equally, 8 to 1024 along a side.
     view : {"x", "y", "z", "centres", "separating", "axes"}
-        The direction of view: an axis of the world, the line of centres, the direction that last separated the pair, or all axes.
+        The view direction: a world axis, the line of centres, the direction that last separated the pair, or all axes.
     conservative : bool
-        Look at whole pixels instead of their centres: bodies that share a point are always reported. Software only.
+        Compare whole pixels instead of their centres: bodies that share a point are always reported. Software only.
     share_depth : bool
-        Draw each body once for all of its pairs, on one lattice of pixels; needs an accuracy and an axis to look along. Software
+        Draw each body once for all of its pairs, on one lattice of pixels; needs an accuracy and a view along an axis. Software
         only.
     broad : str or BroadPhase, optional
         The broad phase that compares aligned boxes; None takes all pairs.
@@ -99,7 +99,7 @@ class ImageSpace:
     def _check_together(self) -> None:
         """Refuse settings that do not go together."""
         if self.accuracy is not None and self.pixels is not None:
-            raise InputError("ImageSpace: accuracy and pixels both say how large a pixel is; give one of them")
+            raise InputError("ImageSpace: accuracy and pixels both set the size of a pixel; pass one of them")
         if self.renderer == "wgpu" and self.conservative:
             raise InputError("ImageSpace: conservative=True is drawn by software only; pass renderer='software' (or 'auto')")
         if not self.share_depth:
@@ -119,7 +119,10 @@ class ImageSpace:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Within the accuracy, or a share of the longest edge of the larger body's box; never a miss where it is conservative."""
+        """Within the accuracy, or within a share of the larger body's longest edge.
+
+        Conservative settings never miss a collision.
+        """
         if self.accuracy is not None:
             return no_miss_within(self.accuracy) if self.conservative else within_resolution(self.accuracy)
         across = self.resolution if self.pixels is None else LEAST_OF_BUDGET
@@ -127,7 +130,7 @@ class ImageSpace:
 
     @property
     def wider(self) -> float:
-        """By how much the guarantee is wider than half the diagonal of a pixel: by nothing, unless a device may draw."""
+        """The guarantee in half diagonals of a pixel: 1 in software, more on a device."""
         return 1.0 if self.renderer == "software" or self.conservative or self.share_depth else ON_A_DEVICE
 
     @property
@@ -153,5 +156,5 @@ class ImageSpace:
         return prepare(mesh)
 
     def start(self, bodies: Bodies, shapes: tuple[ImageShape, ...]) -> ImageSpaceDetector:
-        """Begin detecting; a renderer that is asked for and not there is refused here."""
+        """Return a detector; a renderer that is not available is refused here."""
         return ImageSpaceDetector(self, bodies, shapes)

@@ -1,14 +1,16 @@
-"""The minimal overlapping region of a pair and its viewport: MOR(A, B) of Baciu, Wong and Sun, Fig. 3 line 2, Fig. 4 lines 2 to 4.
+"""The minimal overlapping region of a pair and its viewport: MOR(A, B).
 
-A *view* projects the region orthographically onto a tile of size × size pixels. The paper takes the region from the aligned boxes
-of both bodies; here it is that of the boxes of their patches (`render/patches.py`), which fit more tightly: first the extents of
-all patches, then those of patches that lie, in part, over the region that is left. Depths are bounded by the same patches, since
-every point of a solid has surface of its own before and behind it in its column; pairs that are apart along any of the three
-directions, or whose vertices are along the direction of view, need no picture.
+Baciu, Wong and Sun, Fig. 3 line 2, Fig. 4 lines 2 to 4. A *view* projects the region orthographically onto a tile of size
+× size pixels. The paper takes the region from the aligned boxes of both bodies; here it comes from the boxes of their
+patches (`render/patches.py`), which fit more tightly: first the extents of all patches, then those of patches that
+overlap the remaining region. Depths are bounded by the same patches, since every point of a solid has surface of its own
+before and behind it in its column. Pairs that are apart along any of the three directions, or whose vertices are apart
+along the view direction, need no picture.
 
-Guarantee: what both solids have in common lies inside of the tile, and `slack` bounds how far the tile coordinates of a vertex,
-computed in float64 from `to_tile` in any order of summing, are from the exact image of its world vertex (`geometry/rigid.py`).
-`slack_of` has the proof. Poses need not be quite orthonormal, and bodies may be far from the origin: then the slack is large.
+Guarantee: the intersection of both solids lies inside the tile, and `slack` bounds how far the tile coordinates of a
+vertex, computed in float64 from `to_tile` in any order of summing, are from the exact image of its world vertex
+(`geometry/rigid.py`). `slack_of` has the proof. Poses need not be quite orthonormal, and bodies may be far from the
+origin: then the slack is large.
 """
 
 from __future__ import annotations
@@ -61,9 +63,9 @@ from jostle.render.drawn_body import ViewRow, patch_count
 if TYPE_CHECKING:
     from jostle.methods.image_space.method import ImageSpace
 
-FIRST_SLICE = 1_000_000  # patches that are looked at: about 10 ms
+FIRST_SLICE = 1_000_000  # patches: about 10 ms
 ROUNDING = 2.0**-46
-FLOOR = 1e-28  # beyond what snapping to zero moves, and more than nothing for bodies that are nothing but a point
+FLOOR = 1e-28  # more than snapping to zero moves, and above 0 for bodies that are a single point
 NARROWEST = 2.0**-12  # of the smaller body's extent: a region is at least so wide
 MOST_RESOLUTION = 2048  # pixels along a side of a tile
 ROUNDINGS = 10.0  # times the slack, of an accuracy: 4√2 across the view, 4 along it
@@ -71,7 +73,7 @@ LEAST_OF_BUDGET, MOST_OF_BUDGET = 8, 1024
 
 
 class Region(Record):
-    """The minimal overlapping region of a pair: the axes of its view, its centre, half its sides, the slack; in world units."""
+    """The overlapping region of a pair: view axes, centre, half sides, slack."""
 
     right: Run[float64, Literal[3]]
     up: Run[float64, Literal[3]]
@@ -103,7 +105,7 @@ REGION = Region.dtype.itemsize // 8
 
 
 class Views(NamedTuple):
-    """Views of pairs of bodies, n of them; pixels and depths as `render/` has them."""
+    """n views of body pairs; pixels and depths are those of `render/`."""
 
     pair: Ints  # (n,) row of the candidate pairs, ascending; up to three in a row for one pair, the best first
     body_a: Ints  # (n,)
@@ -123,19 +125,19 @@ class Views(NamedTuple):
 def views_of(
     pairs: CandidatePairs, frame: Frame, shapes: ShapesOfBodies, settings: ImageSpace, memory: PairMemory | None = None
 ) -> Views:
-    """Return the views of those pairs that need a picture.
+    """Return the views of the pairs that need a picture.
 
     Parameters
     ----------
     pairs : CandidatePairs
-        Sorted, as `candidates.py` gives them.
+        Sorted, as `candidates.py` returns them.
     frame : Frame
     shapes : ShapesOfBodies
     settings : ImageSpace
         Its view, resolution, accuracy, pixels and conservative.
     memory : PairMemory of width DIRECTION, optional
-        For view="separating": the direction that last separated each pair; brought up to date by what is seen apart without a
-        picture. `view_direction.remember_separations` does so after the pictures.
+        For view="separating": the direction that last separated each pair; updated for pairs that need no picture.
+        `view_direction.remember_separations` updates it after the pictures.
 
     Raises
     ------
@@ -146,7 +148,7 @@ def views_of(
     if settings.accuracy is None:
         sizes = np.full(len(numbers), _resolution(len(numbers), settings), np.int32)
     else:
-        # Half of a pixel's diagonal; the whole of it where whole pixels are compared.
+        # Half of a pixel's diagonal; all of it where whole pixels are compared.
         across = np.hypot(regions[:, WIDTH], regions[:, HEIGHT]) * (2.0 if settings.conservative else 1.0)
         sizes = sizes_for_accuracy(settings.accuracy, across * settings.wider, regions[:, SLACK], numbers, pairs, frame)
     return lay_out(pairs, frame, numbers, regions, sizes)
@@ -155,7 +157,10 @@ def views_of(
 def regions_of(
     pairs: CandidatePairs, frame: Frame, shapes: ShapesOfBodies, view: str, memory: PairMemory | None = None
 ) -> tuple[Ints, Floats]:
-    """Return the numbers (n,) of the pairs that need a picture, up to three times each, and their regions (n, REGION)."""
+    """Return the numbers (n,) of pairs that need a picture, and their regions.
+
+    A pair may have up to three.
+    """
     mode, count = MODES[view], len(pairs.body_a)
     kept = memory if mode == SEPARATING else None
     directions = np.full((count, DIRECTION), np.nan) if kept is None else kept.recall(pairs)
@@ -177,23 +182,24 @@ def regions_of(
 
 
 def _resolution(count: int, settings: ImageSpace) -> int:
-    """Return the pixels along a side of each of so many views: as many as are asked for, or an equal share of a budget."""
+    """Return the pixels along a side of a view: as set, or a share of a budget."""
     if settings.pixels is None:
         return settings.resolution
     return min(max(math.isqrt(settings.pixels // max(1, count)), LEAST_OF_BUDGET), MOST_OF_BUDGET)
 
 
 def sizes_for_accuracy(accuracy: float, across: Floats, slack: Floats, numbers: Ints, pairs: CandidatePairs, frame: Frame) -> Ints:
-    """Return the pixels (n,) along a side for an accuracy, where one pixel has that of across (n,), both in world units.
+    """Return the pixels (n,) along a side for an accuracy.
 
-    What rounding adds is left out of the pixels: two points in one pixel, whose tile coordinates are off by twice the slack (n,)
-    each, are nearer than the diagonal and ROUNDINGS times the slack.
+    One pixel would have the accuracy across (n,), both in world units. Rounding is subtracted from the pixels: two points in
+    one pixel, whose tile coordinates are off by twice the slack (n,) each, are nearer than the diagonal and ROUNDINGS times
+    the slack.
 
     Raises
     ------
     InputError
-        One of the pairs (n,) of a frame would need a picture of more than MOST_RESOLUTION pixels along a side, or its bodies are
-        so far from the origin that rounding is more than the pixels would be.
+        A pair would need a picture of more than MOST_RESOLUTION pixels along a side, or its bodies are so far from the origin that
+        rounding exceeds the pixels.
     """
     rounding = ROUNDINGS * slack
     with np.errstate(over="ignore", divide="ignore"):
@@ -207,7 +213,10 @@ def sizes_for_accuracy(accuracy: float, across: Floats, slack: Floats, numbers: 
 def refuse_large_pictures(
     accuracy: float, sizes: NDArray[Any], least: Floats, numbers: Ints, pairs: CandidatePairs, frame: Frame
 ) -> None:
-    """Raise where one of the pairs (n,) needs more than MOST_RESOLUTION pixels along a side; accuracies of least (n,) do not."""
+    """Raise where a pair (n,) needs more than MOST_RESOLUTION pixels along a side.
+
+    Accuracies of least (n,) do not.
+    """
     if sizes.max(initial=0) > MOST_RESOLUTION:
         worst = int(least.argmax())
         bodies = names_of(int(numbers[worst]), pairs, frame)
@@ -218,7 +227,7 @@ def refuse_large_pictures(
 
 
 def refuse_rounding(accuracy: float, slack: Floats, numbers: Ints, pairs: CandidatePairs, frame: Frame) -> None:
-    """Raise where an accuracy leaves less than half of itself for the pixels of one of the pairs (n,), with its slack (n,)."""
+    """Raise where rounding takes more than half of the accuracy of a pair (n,)."""
     if 2.0 * ROUNDINGS * slack.max(initial=0.0) > accuracy:
         worst = int(slack.argmax())
         bodies, least = names_of(int(numbers[worst]), pairs, frame), 2.02 * ROUNDINGS * float(slack[worst])
@@ -229,7 +238,7 @@ def refuse_rounding(accuracy: float, slack: Floats, numbers: Ints, pairs: Candid
 
 
 def names_of(pair: int, pairs: CandidatePairs, frame: Frame) -> str:
-    """Return what to call the bodies of a pair in a message."""
+    """Return the names of the bodies of a pair for a message."""
     names = frame.bodies.names
     return f"{names[int(pairs.body_a[pair])]!r} and {names[int(pairs.body_b[pair])]!r}"
 
@@ -248,10 +257,10 @@ def lay_out(pairs: CandidatePairs, frame: Frame, numbers: Ints, regions: Floats,
 
 @kernel
 def slack_of(lengths: float, side: float) -> float:
-    """Return what rounding may do to a tile coordinate, in world units; `lengths` is T + V, each the larger one of the two bodies.
+    """Return the rounding error of a tile coordinate in world units.
 
-    T is the largest |entry| of the translation of a pose, V the largest |local coordinate| of a vertex, `side` the longer side of
-    the tile. The result is 128 h (T + V + side) + 1e-28, h = 2⁻⁵³.
+    `lengths` is T + V, each the larger one of the two bodies. T is the largest |entry| of the translation of a pose, V the largest
+    |local coordinate| of a vertex, `side` the longer side of the tile. The result is 128 h (T + V + side) + 1e-28, h = 2⁻⁵³.
 
     Claim: the float64 numbers of a view (rows u, v, d of its frame, its centre c, its scales s and its size n) taken as exact,
     s·u·(w - c) + n/2 for a world vertex w, and what a kernel computes from the body's vertex by `to_tile`, differ by at most s
@@ -267,7 +276,7 @@ def slack_of(lengths: float, side: float) -> float:
 
 
 class Lengths(NamedTuple):
-    """What rounding grows with: the largest |entry| of a translation, and the largest |local coordinate|."""
+    """The lengths that rounding grows with: |translation| and |local coordinate|."""
 
     translation: float
     local: float
@@ -290,7 +299,7 @@ def middle_of_box(box: Bounds) -> Vec3:
 
 @kernel
 def middle_in_world(pose: Floats, box: Bounds) -> Vec3:
-    """Return the world place of the middle of a local box."""
+    """Return the world position of the middle of a local box."""
     return world_point(pose_of(pose), middle_of_box(box))
 
 
@@ -306,7 +315,10 @@ def lengths_of(pose: Floats, box: Bounds) -> Lengths:
 
 @kernel
 def extents_over(body: SeenBody, over: Rectangle) -> Bounds:
-    """Return the extents of those patches of a body that lie over a rectangle, x and y cut to it; lower > upper if none does."""
+    """Return the extents of a body's patches over a rectangle, cut to it in x and y.
+
+    lower > upper if no patch is.
+    """
     mesh, view = body.mesh, body.along
     lx, ux, ly, uy, lz, uz = math.inf, -math.inf, math.inf, -math.inf, math.inf, -math.inf
     for k in range(patch_count(mesh)):
@@ -331,19 +343,25 @@ def everywhere() -> Rectangle:
 
 @kernel(forceinline=True)
 def common_rectangle(a: Bounds, b: Bounds) -> Rectangle:
-    """Return where two extents overlap in the picture plane; left > right or bottom > top where they do not."""
+    """Return where two extents overlap in the picture plane.
+
+    left > right or bottom > top where they do not.
+    """
     return Rectangle(max(a.lower.x, b.lower.x), min(a.upper.x, b.upper.x), max(a.lower.y, b.lower.y), min(a.upper.y, b.upper.y))
 
 
 @kernel(forceinline=True)
 def grown(over: Rectangle, by: float) -> Rectangle:
-    """Return a rectangle that is larger by so much on each side."""
+    """Return a rectangle grown by `by` on each side."""
     return Rectangle(over.left - by, over.right + by, over.bottom - by, over.top + by)
 
 
 @kernel
 def region_of_pair(a: SeenBody, b: SeenBody, frame: ViewFrame, origin: Vec3, lengths: float, region: Region) -> int:
-    """Write the region of a pair; returns MEETING, or how it is apart (negative where B comes first)."""
+    """Write the region of a pair; return MEETING, or how it is apart.
+
+    Negative where B comes first.
+    """
     of_a, of_b = extents_over(a, everywhere()), extents_over(b, everywhere())
     wide = min(of_a.upper.x - of_a.lower.x, of_b.upper.x - of_b.lower.x)
     high = min(of_a.upper.y - of_a.lower.y, of_b.upper.y - of_b.lower.y)
@@ -354,7 +372,7 @@ def region_of_pair(a: SeenBody, b: SeenBody, frame: ViewFrame, origin: Vec3, len
         return apart
     over = grown(common_rectangle(of_a, of_b), gap)
     if patch_count(a.mesh) > 1 or patch_count(b.mesh) > 1:
-        # Both over the same rectangle, so that it does not matter which one is called A.
+        # Both over the same rectangle, so that swapping A and B changes nothing.
         of_a, of_b = extents_over(a, over), extents_over(b, over)
         over = common_rectangle(of_a, of_b)
         in_depth = max(of_a.lower.z, of_b.lower.z) - min(of_a.upper.z, of_b.upper.z)
@@ -367,7 +385,7 @@ def region_of_pair(a: SeenBody, b: SeenBody, frame: ViewFrame, origin: Vec3, len
     write_point_from(region.ahead, 0, frame.ahead)
     away = plus(plus(times(x, frame.right), times(y, frame.up)), times(z, frame.ahead))
     write_point_from(region.middle, 0, plus(origin, away))
-    # A region of no width (bodies that touch) is one of few roundings: pixels would be smaller than those.
+    # Without a least width, pixels of touching bodies would be smaller than rounding errors.
     region.width = max(0.5 * (over.right - over.left), 0.5 * NARROWEST * wide) + gap
     region.height = max(0.5 * (over.top - over.bottom), 0.5 * NARROWEST * high) + gap
     region.slack = pad
@@ -379,10 +397,10 @@ def find_regions(
     body_a: Ints, body_b: Ints, addresses: Addresses, poses: Floats, mode: int, directions: Floats, operations: int,
     state: NDArray[np.int64], numbers: Ints, regions: Floats,
 ) -> int:  # fmt: skip
-    """Find the regions of pairs from where `state` (a `RegionSearch`) stands, for so many operations; returns those used.
+    """Find the regions of pairs from where `state` (a `RegionSearch`) stands.
 
-    Pairs that need a picture are written into numbers (k,) and regions (k, REGION); what separates others along a direction into
-    directions (pairs, DIRECTION), which are recalled from where the mode is SEPARATING.
+    Returns the operations used. Pairs that need a picture are written into numbers (k,) and regions (k, REGION); directions
+    that separate others into directions (pairs, DIRECTION), which hold the remembered ones where the mode is SEPARATING.
     """
     shapes, search, used = open_shapes(addresses), view_search(state), 0
     while search.next_pair < body_a.shape[0] and used < operations:
@@ -414,7 +432,10 @@ def find_regions(
 
 
 class BetweenBodies(NamedTuple):
-    """The middle of A's box, about which a pair is seen, the middle of B's, and T + V of `slack_of`."""
+    """The middle of A's box, about which a pair is seen, that of B's, and T + V.
+
+    T and V are those of `slack_of`.
+    """
 
     origin: Vec3
     other: Vec3
@@ -432,7 +453,7 @@ def line_of_bodies(shapes: Shapes, poses: Floats, a: int, b: int) -> BetweenBodi
 
 @kernel
 def direction_of_view(mode: int, remembered: Vec3, between: BetweenBodies) -> Vec3:
-    """Return the direction along which a pair is seen; what is remembered is NaN where nothing is."""
+    """Return the view direction of a pair; `remembered` is NaN without a memory."""
     if mode == SEPARATING and remembered.x == remembered.x:
         return remembered
     if mode in (SEPARATING, CENTRES):
@@ -442,9 +463,9 @@ def direction_of_view(mode: int, remembered: Vec3, between: BetweenBodies) -> Ve
 
 @kernel
 def sort_by_area(regions: Floats, first: int, last: int) -> None:
-    """Sort rows first … last-1 of regions by area, the smallest first; equal ones stay in order.
+    """Sort rows first … last-1 of regions by area, the smallest first; stable.
 
-    Three at most, of many columns each: exchanging neighbours is shorter than keys and an order for `kernels/sort.py`.
+    Three at most, of many columns each: swapping neighbours is shorter than keys and an order for `kernels/sort.py`.
     """
     for i in range(first + 1, last):
         k = i
@@ -459,7 +480,7 @@ def lay_out_tiles(
     body_a: Ints, body_b: Ints, poses: Floats, sizes: Ints, regions: Floats, to_tile: Floats, to_world: Floats, pixel: Floats,
     slack: Floats,
 ) -> None:  # fmt: skip
-    """Write the matrices, pixels and slacks (see `Views`) of n regions, each with its own size."""
+    """Write matrices, pixels and slacks (see `Views`) of n regions with their sizes."""
     for k in range(sizes.shape[0]):
         region, half = view_region(regions[k]), 0.5 * sizes[k]
         right, up, ahead = point_from(region.right, 0), point_from(region.up, 0), point_from(region.ahead, 0)
@@ -483,7 +504,7 @@ def lay_out_tiles(
 
 @kernel(forceinline=True)
 def scaled_row(row: ViewRow, scale: float, middle: float) -> ViewRow:
-    """Return a coordinate, scaled and moved."""
+    """Return a coordinate, scaled and shifted."""
     return ViewRow(row.x * scale, row.y * scale, row.z * scale, row.offset * scale + middle)
 
 

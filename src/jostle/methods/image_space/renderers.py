@@ -1,8 +1,8 @@
-"""The small interface behind which pictures are drawn: `software` (`software.py`) and `wgpu` (`gpu/`).
+"""The interface of device renderers (`gpu/`), and the decisions of a renderer.
 
-A renderer is told of the shapes of all bodies and decides views: each one a pair of bodies seen along a direction, over its minimal
-overlapping region (`regions.py`). It answers whether any pixel collides, and where the first one does. All contact regions are made
-by `contact_region.py` in float64, whatever the renderer.
+A renderer has the shapes of all bodies and decides views: each a pair of bodies projected along a direction, over its
+minimal overlapping region (`regions.py`). It returns whether any pixel collides, and the first one. Contact regions are
+always made by `contact_region.py` in float64.
 """
 
 from __future__ import annotations
@@ -25,45 +25,40 @@ TESTS = ("interval", "stencil")
 
 
 class Decisions(NamedTuple):
-    """What a renderer says of each view."""
+    """The decision of a renderer on each view."""
 
-    pixels: NDArray[np.int64]  # (n,) colliding pixels, 0 for none; a renderer that stops at the first says 1
+    pixels: NDArray[np.int64]  # (n,) colliding pixels, 0 for none; 1 if the renderer stops at the first
     first: Ints  # (n,) the number y * size + x of the first colliding pixel, -1
     near: Floats  # (n,) where the common depths begin there, tile z; NaN where nothing collides
     far: Floats  # (n,) where they end
-    drawn: int  # pixels looked at
+    drawn: int  # pixels compared
 
 
 class Renderer(Protocol):
-    """Draws pairs of bodies and decides whether they collide."""
-
-    @property
-    def name(self) -> str:
-        """What it is, for messages."""
-        ...
+    """Draws pairs of bodies on a device and decides whether they collide."""
 
     def change(self, shapes: tuple[ImageShape, ...]) -> None:
         """Take the shapes of all bodies, one each; bodies may share one."""
         ...
 
     def deform(self, body: int, shape: ImageShape) -> None:
-        """Take other points and boxes for a body that deforms."""
+        """Take new points and boxes for a deforming body."""
         ...
 
     def decide(self, views: Views, test: str, workers: int | None) -> Decisions:
-        """Decide each view by the paper's stencil counts ("stencil") or by near and far depth ("interval")."""
+        """Decide each view by counts ("stencil") or near and far depth ("interval")."""
         ...
 
 
 def no_decisions(count: int) -> Decisions:
-    """Return decisions that say nothing yet: nothing collides."""
+    """Return empty decisions: nothing collides."""
     return Decisions(np.zeros(count, np.int64), np.full(count, -1, np.int32), np.full(count, np.nan), np.full(count, np.nan), 0)
 
 
 def gpu_renderer(method: ImageSpace) -> Renderer | None:
-    """Return the renderer on a device that these settings ask for, None for software.
+    """Return the device renderer for these settings, None for software.
 
-    "auto" takes a device that is a graphics processor and passes its start-up check; anything else is no error then.
+    "auto" takes a graphics processor that passes its start-up check, and software otherwise.
     """
     if method.renderer == "software" or method.conservative or method.share_depth:
         return None

@@ -1,9 +1,9 @@
-"""The prepared shape: the faces of a mesh in patches, its box, and whether it is convex.
+"""The prepared shape: the faces of a mesh in patches, its box, and its convexity.
 
-Rendering needs no preprocessing of a surface (Baciu, Wong and Sun §2: no Voronoi regions). What is kept is what saves time while
-drawing: faces in patches of neighbours (`render/patches.py`), so that those outside of the region are passed over together,
-and whether a ray meets the body at most twice (§4). A body that deforms keeps its patches: `follow` moves their points and boxes,
-and it counts as concave.
+Rendering needs no preprocessing of a surface (Baciu, Wong and Sun §2: no Voronoi regions). The shape keeps what saves
+time while drawing: faces in patches of neighbours (`render/patches.py`), so that faces outside the region are skipped
+together, and whether a ray meets the body at most twice (§4). A deforming body keeps its patches: `follow` moves their
+points and boxes, and it counts as concave.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOT_CONVEX = 0
 
 
 class ImageShape(NamedTuple):
-    """What is kept of a mesh: the fields of `render.patches.Patches`, and three more."""
+    """The data kept of a mesh: the fields of `render.patches.Patches`, and three more."""
 
     points: Floats  # (p, 3) vertices of the patches, one after another
     vertex_of: Ints  # (p,) the vertex of the mesh that each is a copy of
@@ -44,13 +44,13 @@ def prepare(mesh: Mesh) -> ImageShape:
 
 
 def own_copy(shape: ImageShape) -> ImageShape:
-    """Return a shape for one deforming body: points and boxes of its own."""
+    """Return a shape for one deforming body, with its own points and boxes."""
     changing = ("points", "centre", "half", "lower", "upper")
     return shape._replace(**{name: np.array(getattr(shape, name)) for name in changing}, convex=NOT_CONVEX)
 
 
 def follow(shape: ImageShape, vertices: Floats) -> None:
-    """Move points and boxes of a shape of one's own to other vertices, in place."""
+    """Move points and boxes of an own copy to other vertices, in place."""
     refit_patches(
         read_only_view(vertices), read_only_view(shape.vertex_of), read_only_view(shape.first_point),
         shape.points, shape.centre, shape.half, shape.lower, shape.upper,
@@ -61,7 +61,10 @@ def follow(shape: ImageShape, vertices: Floats) -> None:
 def refit_patches(
     vertices: Floats, vertex_of: Ints, first_point: Ints, points: Floats, centre: Floats, half: Floats, lower: Floats, upper: Floats
 ) -> None:
-    """Copy vertices (v,3) into points (p,3); boxes (k,3) of the patches rounded outward, and that of all (3,)."""
+    """Copy vertices (v,3) to points (p,3) and refit the boxes (k,3), rounded outward.
+
+    lower and upper (3,) become the box of all.
+    """
     for axis in range(3):
         lower[axis], upper[axis] = np.inf, -np.inf
         for patch in range(len(first_point) - 1):
@@ -72,6 +75,6 @@ def refit_patches(
                 low, high = min(low, x), max(high, x)
             middle = 0.5 * low + 0.5 * high
             centre[patch, axis] = middle
-            # One step beyond the longer way holds both ends, whatever was rounded.
+            # One step beyond the longer half holds both ends, despite rounding.
             half[patch, axis] = np.nextafter(max(high - middle, middle - low), np.inf)
             lower[axis], upper[axis] = min(lower[axis], low), max(upper[axis], high)

@@ -1,4 +1,4 @@
-"""The shapes of all bodies as kernels see them: a row of addresses for each distinct shape, and which of them each body has."""
+"""The shapes of all bodies for kernels: one row of addresses per distinct shape."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jostle._types import Bools
 from jostle.geometry.triangle import Bounds
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class BoxedMesh(PatchedMesh):
-    """A row of the table of shapes: the arrays that `render/` draws, then the corners (3,) of the box of the mesh."""
+    """A row of the table: the arrays that `render/` draws, then the mesh's box."""
 
     lower: Rows[float64]
     upper: Rows[float64]
 
 
 class Shapes(Struct):
-    """The shape and the convexity of each body, and the table of shapes, row after row."""
+    """The shape and the convexity of each body, and the table of shapes."""
 
     shape_of_body: Rows[int32]
     convex: Rows[uint8]
@@ -41,7 +40,7 @@ ROW = 2 * len(BoxedMesh.layout)  # numbers of a row of the table: an address and
 
 
 class ShapesOfBodies:
-    """The shapes of all bodies for kernels. Shapes that change in place are followed by themselves.
+    """The shapes of all bodies for kernels; changes of a shape in place show through.
 
     Attributes
     ----------
@@ -51,14 +50,16 @@ class ShapesOfBodies:
     table : AddressTable
         A `BoxedMesh` for each distinct shape.
     addresses : (k,) int64
-        What kernels take: `open_shapes(addresses)`.
+        The argument of kernels: `open_shapes(addresses)`.
     """
 
     def __init__(self, shapes: Sequence[ImageShape]) -> None:
         self.shapes = tuple(shapes)
         first, self.shape_of_body = number_shapes(shapes)
         self.convex: Bools = np.array([bool(shape.convex) for shape in shapes], bool)
-        self.table = BoxedMesh.tables([_arrays_of(shapes[body]) for body in first])
+        self.table = BoxedMesh.tables(
+            [{field.name: getattr(shapes[body], field.name) for field in BoxedMesh.layout} for body in first]
+        )
         self._own = Shapes.table(shape_of_body=self.shape_of_body, convex=self.convex.view(np.uint8), rows=self.table.table)
 
     @property
@@ -66,10 +67,6 @@ class ShapesOfBodies:
         """The row of addresses of `Shapes`; it does not keep the arrays alive."""
         row: Addresses = self._own.table[0]
         return row
-
-
-def _arrays_of(shape: ImageShape) -> dict[str, NDArray[Any]]:
-    return {field.name: getattr(shape, field.name) for field in BoxedMesh.layout}
 
 
 @kernel(forceinline=True)

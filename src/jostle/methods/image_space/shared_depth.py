@@ -1,20 +1,20 @@
-"""Depth maps that all pairs of a body share (`share_depth=True`): Fig. 4, lines 9 and 10, of Baciu, Wong and Sun.
+"""Depth maps shared by all pairs of a body: Fig. 4, lines 9 and 10.
 
-The paper draws A's far depths once, and uses them for every pair that A is in, since all pairs are seen along one axis in one
-viewport. So here: one lattice of pixels for the whole frame, its origin at the middle of the bodies, along x, y or z. Each body is
-drawn once, near and far, over the part of the lattice that its pairs look at; a pair only compares the two maps where its
-rectangles overlap.
-Pixels are squares with half a diagonal of `accuracy`, so the guarantee is that of pictures of pairs with that accuracy.
+The paper draws A's far depths once, and uses them for every pair of A, since all pairs are projected along one axis in
+one viewport. So here: one lattice of pixels for the whole frame, its origin at the middle of the bodies, along x, y or z.
+Each body is drawn once, near and far, over the part of the lattice that its pairs need; a pair only compares the two maps
+where its rectangles overlap. Pixels are squares with half a diagonal of `accuracy`, so the guarantee is that of pictures
+of pairs with that accuracy.
 
-Where one of the bodies is concave the maps only tell where to look: such pairs are drawn again, in layers, if near and far
-depths overlap anywhere. So are those of bodies whose maps would be too large; their tiles lie on the lattice all the same.
+Where one of the bodies is concave the maps only show where to look: such pairs are drawn again, in layers, if near and
+far depths overlap anywhere. So are pairs of bodies whose maps would be too large; their tiles lie on the same lattice.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ from jostle.methods.image_space.regions import (
     slack_of,
 )
 from jostle.methods.image_space.shape_table import Shapes, ShapesOfBodies, box_of_body, mesh_of_body, open_shapes
-from jostle.methods.image_space.software import Pixels, SoftwareRenderer
+from jostle.methods.image_space.software import Pixels, SoftwareRenderer, merged
 from jostle.methods.image_space.view_direction import MODES, ViewFrame, frame_of_direction, seen_body
 from jostle.methods.image_space.workspace import ALL, INTERVAL, ONE
 from jostle.render.depth_maps import draw_near_and_far
@@ -76,15 +76,15 @@ class Comparison(Record):
 
     next: int64  # body or pair
     rows: int64  # written so far
-    drawn: int64  # pixels looked at
+    drawn: int64  # pixels compared
     full: int64  # whether there was no room for more rows
 
 
 view_comparison = record_viewer(Comparison)
 
 
-class Lattice:
-    """Pixels for all bodies of a frame: a frame of view, a world point in the middle, and the width of a pixel."""
+class PixelLattice:
+    """The pixels of a frame: view axes, world point in the middle, width of a pixel."""
 
     def __init__(self, frame: Frame, bodies: Ints, shapes: ShapesOfBodies, view: str, accuracy: float) -> None:
         self.accuracy, self.pixel = accuracy, accuracy * math.sqrt(2.0) * INSIDE
@@ -110,13 +110,16 @@ class Lattice:
         return flat
 
     def regions(self, rectangles: Longs, depth: Floats, slack: Floats) -> tuple[Floats, Longs]:
-        """Return rows (k, REGION) and sizes (k,) of square tiles over rectangles (k, 4), their middles at a depth (k,)."""
+        """Return regions (k, REGION) and sizes (k,) of tiles over rectangles (k, 4).
+
+        Their middles are at depth (k,).
+        """
         size = longer_sides(rectangles)
         regions = np.empty((len(size), REGION))
         regions[:, : AHEAD + 3] = self.axes.reshape(-1)
         places = [(rectangles[:, 2 * k] + 0.5 * size) * self.pixel for k in range(2)]
         for k, place in enumerate((*places, depth)):
-            # Axes of the world: only one entry of three is not 0, and nothing else is rounded.
+            # World axes: only one entry of three is not 0, and nothing else is rounded.
             regions[:, MIDDLE + int(np.argmax(self.axes[k]))] = place
         regions[:, MIDDLE : MIDDLE + 3] += self.middle
         regions[:, WIDTH] = regions[:, HEIGHT] = 0.5 * self.pixel * size
@@ -131,20 +134,20 @@ def longer_sides(rectangles: Longs) -> Longs:
 
 
 def decide_on_shared_maps(
-    pairs: CandidatePairs, frame: Frame, shapes: ShapesOfBodies, settings: ImageSpace, wanted: int, software: SoftwareRenderer
+    pairs: CandidatePairs, frame: Frame, shapes: ShapesOfBodies, settings: ImageSpace, row_mode: int, software: SoftwareRenderer
 ) -> tuple[Views, Pixels]:
     """Draw each body once and compare the maps of each pair.
 
     Parameters
     ----------
     pairs : CandidatePairs
-        Sorted, as `candidates.py` gives them.
+        Sorted, as `candidates.py` returns them.
     frame : Frame
     shapes : ShapesOfBodies
     settings : ImageSpace
         With an accuracy, and view "x", "y" or "z".
-    wanted : int
-        ALL colliding pixels, ONE_PER_PAIR, or ONE (`software.py`).
+    row_mode : int
+        ALL colliding pixels, ONE_PER_PAIR, or ONE (`workspace.py`).
     software : SoftwareRenderer
         Draws pairs that maps do not decide.
 
@@ -153,11 +156,11 @@ def decide_on_shared_maps(
     views : Views
         One for each pair whose rectangles and depths overlap; its tile is a square of the lattice.
     pixels : Pixels
-        Those that collide, in these views.
+        The colliding pixels of these views.
     """
     assert settings.accuracy is not None
     bodies = np.unique(np.concatenate([pairs.body_a, pairs.body_b])).astype(np.int32)
-    lattice = Lattice(frame, bodies, shapes, settings.view, settings.accuracy)
+    lattice = PixelLattice(frame, bodies, shapes, settings.view, settings.accuracy)
     rectangles, extents = lattice.rectangles(), lattice.extents
     a, b = np.searchsorted(bodies, pairs.body_a), np.searchsorted(bodies, pairs.body_b)
     shared = np.empty((len(a), 4), np.int64)
@@ -176,12 +179,15 @@ def decide_on_shared_maps(
     refuse_rounding(settings.accuracy, slack[drawn], drawn, pairs, frame)
     views = lay_out(pairs, frame, drawn, regions, sizes.astype(np.int32))
     a, b = a[drawn], b[drawn]
-    maps = _Maps(lattice, looked_at(len(bodies), a, b, shared), bodies, frame, shapes)
-    return views, maps.compare(views, a, b, shared, depth, wanted, software, frame.workers)
+    maps = _Maps(lattice, covered_rectangles(len(bodies), a, b, shared), bodies, frame, shapes)
+    return views, maps.compare(views, a, b, shared, depth, row_mode, software, frame.workers)
 
 
-def looked_at(count: int, a: Longs, b: Longs, shared: Longs) -> Longs:
-    """(count, 4) the rectangle of each body that holds those of all its pairs (a[k], b[k]), shared (k, 4); empty without any."""
+def covered_rectangles(count: int, a: Longs, b: Longs, shared: Longs) -> Longs:
+    """(count, 4) the rectangle of each body about those of all its pairs.
+
+    Pair k is (a[k], b[k]) with the rectangle shared (k, 4). Empty for bodies without pairs.
+    """
     rectangles = np.zeros((count, 4), np.int64)
     for role in (a, b):
         rectangles[role] = shared  # any one of them, to begin with
@@ -192,7 +198,7 @@ def looked_at(count: int, a: Longs, b: Longs, shared: Longs) -> Longs:
 
 
 def _room_for(count: int) -> Floats:
-    """Return room for so many numbers, that of the last frame where it is large enough: fresh memory costs as much as drawing."""
+    """Return room for `count` numbers, reused: fresh memory costs as much as drawing."""
     room: Floats | None = _KEPT.__dict__.get("room")
     if room is None or len(room) < count:
         room = np.empty(count)
@@ -202,9 +208,9 @@ def _room_for(count: int) -> Floats:
 
 
 class _Maps:
-    """Near and far depths of bodies, one map after another, and where each map is."""
+    """Near and far depths of bodies, map after map, and the place of each."""
 
-    def __init__(self, lattice: Lattice, rectangles: Longs, bodies: Ints, frame: Frame, shapes: ShapesOfBodies) -> None:
+    def __init__(self, lattice: PixelLattice, rectangles: Longs, bodies: Ints, frame: Frame, shapes: ShapesOfBodies) -> None:
         self._shapes, self._rectangles = shapes, rectangles
         side = longer_sides(rectangles)
         self._place, total = np.full(len(bodies), NO_MAP, np.int64), 0
@@ -229,10 +235,13 @@ class _Maps:
         run_in_slices(step, np.zeros(4, np.int64), FIRST_SLICE)
 
     def compare(
-        self, views: Views, a: Longs, b: Longs, shared: Longs, depth: Floats, wanted: int, software: SoftwareRenderer,
+        self, views: Views, a: Longs, b: Longs, shared: Longs, depth: Floats, row_mode: int, software: SoftwareRenderer,
         workers: int | None,
     ) -> Pixels:  # fmt: skip
-        """Return the colliding pixels of views of bodies in rows a and b (k,), over rectangles (k,4), about depths (k,)."""
+        """Return the colliding pixels of views of bodies in rows a and b (k,).
+
+        shared (k,4) are their rectangles, depth (k,) the depths that results are relative to.
+        """
         convex = self._shapes.convex[views.body_a] & self._shapes.convex[views.body_b]
         unsure = np.zeros(len(a), np.uint8)
         pairs = SharedPairs(a, b, shared, depth, convex)
@@ -241,7 +250,7 @@ class _Maps:
 
         def step(state: Longs, operations: int) -> tuple[bool, int]:
             nonlocal numbers, depths
-            used = compare_maps(pairs, maps, wanted, operations, state, unsure, numbers, depths)
+            used = compare_maps(pairs, maps, row_mode, operations, state, unsure, numbers, depths)
             comparison = view_comparison(state)
             if comparison.full:
                 comparison.full = 0
@@ -251,27 +260,18 @@ class _Maps:
 
         state = np.zeros(4, np.int64)
         run_in_slices(step, state, FIRST_SLICE)
-        rows = int(view_comparison(state).rows)
-        columns: list[NDArray[Any]] = [
-            numbers[0, :rows].copy(),
-            numbers[1, :rows].copy(),
-            depths[0, :rows].copy(),
-            depths[1, :rows].copy(),
-        ]
-        drawn = self.pixels + int(view_comparison(state).drawn)
+        rows, drawn = int(view_comparison(state).rows), self.pixels + int(view_comparison(state).drawn)
+        found = Pixels(*numbers[:, :rows].copy(), *depths[:, :rows].copy(), drawn)
         left = np.flatnonzero(unsure)
-        if len(left) and not (wanted == ONE and rows):
-            others = software.look(views.select(left), INTERVAL, wanted, workers)
-            drawn += others.drawn
-            added: tuple[NDArray[Any], ...] = (left[others.view].astype(np.int32), others.pixel, others.low, others.high)
-            columns = [np.concatenate([one, two]) for one, two in zip(columns, added, strict=True)]
-            order = np.lexsort((columns[1], columns[0]))
-            columns = [column[order] for column in columns]
-        return Pixels(columns[0], columns[1], columns[2], columns[3], drawn)
+        if len(left) and not (row_mode == ONE and rows):
+            others = software.colliding_pixels(views.select(left), INTERVAL, row_mode, workers)
+            found = merged(found, others._replace(view=left[others.view].astype(np.int32)))
+            found = found._replace(drawn=drawn + others.drawn)
+        return found
 
 
 class SharedPairs(NamedTuple):
-    """Pairs of bodies on a lattice: rows of their maps, the rectangles that both cover, the middles of their depths, convexity."""
+    """Body pairs on a lattice: rows of their maps, rectangles, depths, convexity."""
 
     a: Longs
     b: Longs
@@ -281,7 +281,7 @@ class SharedPairs(NamedTuple):
 
 
 class BodyMaps(NamedTuple):
-    """Maps of bodies: where each begins in near and far, the pixels on its side, and its rectangle of the lattice."""
+    """Maps of bodies: first number in near and far, pixels on a side, rectangle."""
 
     place: Longs
     side: Longs
@@ -292,7 +292,7 @@ class BodyMaps(NamedTuple):
 
 @kernel
 def place_on_lattice(bodies: Ints, addresses: Addresses, poses: Floats, axes: ViewFrame, middle: Floats, extents: Floats) -> None:
-    """Write the middle (3,) of the places of bodies (n,), and extents (n, EXTENTS) of each about it along the axes."""
+    """Write the middle (3,) of bodies (n,), and extents (n, EXTENTS) about it."""
     shapes, reach = open_shapes(addresses), 0.0
     write_point_from(middle, 0, middle_of_places(bodies, poses))
     origin = point_from(middle, 0)
@@ -311,7 +311,7 @@ def place_on_lattice(bodies: Ints, addresses: Addresses, poses: Floats, axes: Vi
 
 @kernel
 def middle_of_places(bodies: Ints, poses: Floats) -> Vec3:
-    """Return the middle of the box about the places of bodies; the origin without any."""
+    """Return the middle of the box about the positions of bodies."""
     lowest, highest = Vec3(math.inf, math.inf, math.inf), Vec3(-math.inf, -math.inf, -math.inf)
     for k in range(bodies.shape[0]):
         pose = poses[bodies[k]]
@@ -337,7 +337,10 @@ def draw_bodies(
     bodies: Ints, to_tile: Floats, sizes: Ints, place: Longs, addresses: Addresses, operations: int, state: Longs, near: Floats,
     far: Floats, scratch: Floats,
 ) -> int:  # fmt: skip
-    """Draw the maps of bodies (n,) from where `state` stands, each from place[k] on in flat near and far; returns those used."""
+    """Draw the maps of bodies (n,) from where `state` stands; return operations used.
+
+    The map of body k begins at place[k] in flat near and far.
+    """
     shapes, drawing, used = open_shapes(addresses), view_comparison(state), 0
     while drawing.next < bodies.shape[0] and used < operations:
         k = as_int64(drawing.next)
@@ -354,13 +357,13 @@ def draw_bodies(
 
 @kernel
 def compare_maps(
-    pairs: SharedPairs, maps: BodyMaps, wanted: int, operations: int, state: Longs, unsure: NDArray[np.uint8], numbers: Ints,
+    pairs: SharedPairs, maps: BodyMaps, row_mode: int, operations: int, state: Longs, unsure: NDArray[np.uint8], numbers: Ints,
     depths: Floats,
 ) -> int:  # fmt: skip
-    """Compare the maps of pairs over the rectangles that both cover, from where `state` stands; returns the pixels looked at.
+    """Compare the maps of pairs from where `state` stands; return the pixels compared.
 
     Colliding pixels of convex pairs are written into numbers and depths (2,rows); `unsure` (n,) is set to 1 where other pairs
-    overlap, or where a body has no map. It returns early where there is no room for more rows (`full`).
+    overlap, or where a body has no map. It returns early without room for more rows (`full`).
     """
     comparison, used, count = view_comparison(state), 0, pairs.a.shape[0]
     place, rectangle = maps.place, pairs.shared
@@ -370,7 +373,7 @@ def compare_maps(
             unsure[k] = 1
             comparison.next = k + 1
             continue
-        found = compare_pair(pairs, maps, k, wanted == ALL, rows, numbers, depths)
+        found = compare_pair(pairs, maps, k, row_mode == ALL, rows, numbers, depths)
         if found == NO_ROOM:
             comparison.full = 1
             return used
@@ -380,15 +383,15 @@ def compare_maps(
         used += pixels
         comparison.drawn += pixels
         comparison.rows = rows + found
-        comparison.next = count if wanted == ONE and found > 0 else k + 1
+        comparison.next = count if row_mode == ONE and found > 0 else k + 1
     return used
 
 
 @kernel
 def compare_pair(pairs: SharedPairs, maps: BodyMaps, k: int, every: bool, rows: int, numbers: Ints, depths: Floats) -> int:
-    """Compare the maps of one pair; write its colliding pixels, or the first of them, from row `rows` on and return their number.
+    """Compare the maps of a pair; write and count its colliding pixels.
 
-    UNSURE where depths of a pair overlap that is not convex, NO_ROOM where there are not rows enough.
+    Rows are written from `rows` on. UNSURE where depths of a pair that is not convex overlap, NO_ROOM without rows enough.
     """
     near, far, depth, convex = maps.near, maps.far, pairs.depth[k], pairs.convex[k]
     left, right, bottom, top = pairs.shared[k, 0], pairs.shared[k, 1], pairs.shared[k, 2], pairs.shared[k, 3]

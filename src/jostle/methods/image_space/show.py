@@ -1,8 +1,9 @@
-"""What the method shows of itself: the regions that were drawn of colliding pairs, and their pictures.
+"""The overlay: regions of colliding pairs, and their images.
 
-A region is the frame of its tile and the box over it that holds the common depths, as segments, and the box of those in world
-axes. Pictures are those of Fig. 1 and 2 of Baciu et al.: near and far depths of both bodies, NaN where a body is not, and the
-stencil: how many faces of one body are at or before the far side of the other. Row j of an image has the pixels with y = j.
+A region is the frame of its tile and the box of the common depths over it, as segments, and that box in world axes.
+Images are those of Fig. 1 and 2 of Baciu et al.: near and far depths of both bodies, NaN where a body is not, and the
+stencil: how many faces of one body are at or before the far side of the other. Row j of an image has the pixels with y =
+j.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from jostle.render.spans import scratch_for_drawing
 
 OVERLAYS = ("", "region", "depth", "stencil")
 
-# The edges of a box by its corners; bit k of a corner says on which side of axis k it is.
+# The edges of a box by its corners; bit k of a corner is its side of axis k.
 EDGES = [(corner, corner | 1 << axis) for axis in range(3) for corner in range(8) if not corner >> axis & 1]
 
 
 def shown(what: str, views: Views, pixels: Pixels, frame: Frame, shapes: ShapesOfBodies) -> Overlay:
-    """Return the regions and pictures of the views that have colliding pixels."""
+    """Return the regions and images of the views with colliding pixels."""
     found = np.unique(pixels.view)
     boxes, segments = [np.empty((0, 2, 3))], [np.empty((0, 2, 3))]
     images: dict[str, NDArray[np.generic]] = {}
@@ -63,7 +64,7 @@ def depth_images(views: Views, view: int, shapes: ShapesOfBodies, a: str, b: str
 
 
 def stencil_images(views: Views, view: int, shapes: ShapesOfBodies, a: str, b: str) -> dict[str, NDArray[Any]]:
-    """Return the counts (size, size) of the first rendering and of the one with the roles exchanged."""
+    """Return the counts (size, size) of both renderings, with the roles exchanged."""
     size = int(views.size[view])
     images: dict[str, NDArray[Any]] = {}
     table = shapes.table.table
@@ -77,7 +78,7 @@ def stencil_images(views: Views, view: int, shapes: ShapesOfBodies, a: str, b: s
 
 
 def _drawn(views: Views, view: int, role: int, shapes: ShapesOfBodies) -> tuple[Any, int, Floats]:
-    """What a drawing kernel takes for body A (role 0) or B (role 1) of a view: the table, the row of it, the matrix."""
+    """Return table, row and matrix of body A (role 0) or B (role 1) for kernels."""
     body = (views.body_a, views.body_b)[role][view]
     return shapes.table.table, int(shapes.shape_of_body[body]), views.to_tile[view, role].copy()
 
@@ -90,14 +91,14 @@ def in_world(views: Views, view: int, points: Floats) -> Floats:
 
 
 def _corners(views: Views, view: int, low: float, high: float) -> Floats:
-    """The corners (8, 3), in the world, of the part of a region between two depths."""
+    """Return the world corners (8, 3) of a region between two depths."""
     size = float(views.size[view])
     corners = [[size * (k & 1), size * (k >> 1 & 1), high if k >> 2 else low] for k in range(8)]
     return in_world(views, view, np.array(corners))
 
 
 def _frame_of_tile(views: Views, view: int) -> Floats:
-    """The frame (4, 2, 3) of the tile, in the world, through the middle of the region."""
+    """Return the frame (4, 2, 3) of a tile, through the middle of the region."""
     size = float(views.size[view])
     around = in_world(views, view, np.array([[0.0, 0.0, 0.0], [size, 0.0, 0.0], [size, size, 0.0], [0.0, size, 0.0]]))
     return np.stack([around, np.roll(around, -1, axis=0)], axis=1)

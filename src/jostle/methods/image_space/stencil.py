@@ -1,13 +1,13 @@
-"""The paper's test: faces of one body counted before the far depth of the other, in two renderings (Baciu et al. Fig. 3 and 4).
+"""The paper's test: faces of one body counted before the far depth of the other.
 
-In its words: RenderSetZ(A, ≥) keeps the largest depth of A, RenderTestZ(B, ≤) counts the faces of B at or before it. A count
-of 1 says that B crosses the far side of A: a collision at once. A count of 2 says that B ends before it, and does not tell whether
-it begins before A's near side: the second rendering exchanges the roles. The text counts the mask of A as one more (1, 2, 3).
+Baciu et al. Fig. 3 and 4: RenderSetZ(A, ≥) keeps the largest depth of A, RenderTestZ(B, ≤) counts the faces of B at or
+before it. A count of 1 means that B crosses the far side of A: a collision. A count of 2 means that B ends before it, and
+leaves open whether it begins before A's near side: the second rendering exchanges the roles. The text counts the mask of
+A as one more (1, 2, 3).
 
-Deviation: in the second rendering a count of 2 is a collision as well as 1. There B is known to end at or before A's far side;
-that both faces of A are at or before B's far side then means that both end at one depth, as coincident bodies do: the paper misses
-those.
-Bodies that are not convex may have any count; that each is at least 1 then says where their layers are compared.
+Deviation: in the second rendering a count of 2 is a collision as well as 1. There B is known to end at or before A's far
+side; both faces of A at or before B's far side then mean that both end at one depth, as coincident bodies do: the paper
+misses those. Bodies that are not convex may have any count; where both counts are at least 1 their layers are compared.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ from jostle.render.spans import Scratch
 
 @kernel
 def render_set_and_test(set_body: DrawnBody, test_body: DrawnBody, far: Floats, count: Bytes, scratch: Scratch) -> int:
-    """RenderSetZ of one body into far (size, size), -inf where it is not, and RenderTestZ of the other into count (size, size).
+    """RenderSetZ of one body into far, RenderTestZ of the other into count.
 
-    Returns the number of faces drawn.
+    far is -inf where the body is not. Returns the number of faces drawn.
     """
     fill_map(far, -np.inf)
-    for j in range(count.shape[0]):
-        for i in range(count.shape[1]):
-            count[j, i] = 0
+    count[:] = 0
     drawn = draw_far(set_body, far, scratch)
     if drawn > 0:
         drawn += count_in_front(test_body, far, count, scratch)
@@ -42,7 +40,7 @@ def render_set_and_test(set_body: DrawnBody, test_body: DrawnBody, far: Floats, 
 def render_shapes(
     table: Table, set_shape: int, test_shape: int, set_view: Floats, test_view: Floats, far: Floats, count: Bytes, scratch: Floats
 ) -> int:
-    """RenderSetZ and RenderTestZ of two shapes of a table of patches under views (12,) each: `render_set_and_test` for Python."""
+    """`render_set_and_test` for Python: two shapes of a table under views (12,)."""
     size = far.shape[0]
     set_body, test_body = drawn_shape(table, set_shape, set_view, size), drawn_shape(table, test_shape, test_view, size)
     return render_set_and_test(set_body, test_body, far, count, scratch)
@@ -50,10 +48,11 @@ def render_shapes(
 
 @kernel
 def stencil_depths(work: Work, pair: DrawnPair, one_is_enough: bool) -> tuple[int, int]:
-    """RECODE(A, B): write a depth LOW = HIGH that both bodies have at each colliding pixel; LOW > HIGH at the others.
+    """RECODE(A, B): write a depth LOW = HIGH of both bodies at each colliding pixel.
 
-    With `one_is_enough`, for convex bodies, a count of 1 ends the search, and only such pixels are written. Bytes of B are left in
-    MASK, those of A in OTHER. Returns the number of colliding pixels, and that of the faces drawn.
+    LOW > HIGH elsewhere. With `one_is_enough`, for convex bodies, a count of 1 ends the search, and only such pixels are
+    written. Counts of B are left in MASK, those of A in OTHER. Returns the number of colliding pixels, and of the faces
+    drawn.
     """
     size = pair.a.size
     low, high = depth_map(work, LOW, size), depth_map(work, HIGH, size)
@@ -67,7 +66,7 @@ def stencil_depths(work: Work, pair: DrawnPair, one_is_enough: bool) -> tuple[in
     if one_is_enough and collisions > 0:
         for j in range(size):
             for i in range(size):
-                # B has a face before the far side of A and one behind it: that side itself is in both.
+                # B has a face before the far side of A and one behind it: that side is in both.
                 high[j, i] = low[j, i] if count_b[j, i] == 1 else -np.inf
                 low[j, i] = high[j, i] if count_b[j, i] == 1 else np.inf
         return collisions, drawn

@@ -1,13 +1,13 @@
-"""The direction of view of a pair: an axis of the world, the line of centres, or what last separated the two (Baciu et al. §4, §6).
+"""The view direction of a pair: an axis, the line of centres, or a separation.
 
-The paper looks along one axis for all pairs. It proposes, for convex bodies, the separating plane itself as the plane of projection
-(§6): the direction that separated a pair when it was last seen apart is remembered, in world axes. While the vertices of both are
-apart along it nothing is drawn, which is exact; when they are not, the picture is taken along it. Pairs that were not seen apart
-yet are looked at along the line of their centres, and along z where the centres coincide. After a picture without a hit, a plane
-between convex bodies is searched for (`geometry/gjk.py`); concave bodies go back to the line of centres.
+The paper projects all pairs along one axis. It proposes, for convex bodies, the separating plane itself as the plane of
+projection (§6): the direction that last separated a pair is remembered, in world axes. While the vertices of both are
+apart along it nothing is drawn, which is exact; when they are not, the picture is taken along it. Pairs that never were
+apart are projected along the line of their centres, and along z where the centres coincide. After a picture without a
+hit, a plane between convex bodies is searched for (`geometry/gjk.py`); concave bodies return to the line of centres.
 
-The frame of a view turns over to its own mirror image when its direction turns around, so that which body of a pair is called A
-does not move the pixel centres.
+The frame of a view becomes its own mirror image when its direction is reversed, so that swapping A and B does not move
+the pixel centres.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 # How a direction is chosen; the first three are the axes themselves. AXES are three views of each pair.
 X, Y, Z, CENTRES, SEPARATING, AXES = 0, 1, 2, 3, 4, 5
 MODES = {"x": X, "y": Y, "z": Z, "centres": CENTRES, "separating": SEPARATING, "axes": AXES}
-# What is found out about a pair: it needs a picture; or it is apart, 1 + axis along an axis of the view, or in every column.
+# Results for a pair: it needs a picture; or it is apart, 1 + axis along an axis of the view, or in every column.
 MEETING, APART_ALONG, APART_IN_COLUMNS = 0, 1, 4
-DIRECTION = 3  # numbers that are remembered of a pair: the direction, from A to B
-WIDE = 0.5  # of the distance of two convex bodies: the least gap of a plane between them, so that it serves for some frames
-FIRST_SLICE = 4_000_000  # points that are looked at for a plane: about 10 ms
-NO_DIRECTION = 2.0**-40  # of the size and the offset of two bodies: centres nearer than this do not say where from where
+DIRECTION = 3  # numbers remembered of a pair: the direction from A to B
+WIDE = 0.5  # of the distance of two convex bodies: the least gap of a plane between them, so that it lasts some frames
+FIRST_SLICE = 4_000_000  # points visited for a plane: about 10 ms
+NO_DIRECTION = 2.0**-40  # of the size and offset of two bodies: centres nearer than this give no direction
 
 
 class ViewFrame(NamedTuple):
@@ -58,7 +58,7 @@ class ViewFrame(NamedTuple):
 
 
 class SeenBody(NamedTuple):
-    """A mesh, and its coordinates along the axes of a view about a point of the world."""
+    """A mesh, and its coordinates along the axes of a view about a world point."""
 
     mesh: PatchedMesh
     along: TileView
@@ -68,14 +68,15 @@ class SeenBody(NamedTuple):
 def frame_of_direction(ahead: Vec3) -> ViewFrame:
     """Return the axes of a view along a unit vector.
 
-    After Duff et al., Building an Orthonormal Basis, Revisited (2017): entries are off by 4 · 2⁻⁵³ at most. It jumps at z = 0.
+    After Duff et al., Building an Orthonormal Basis, Revisited (2017): entries are off by 4 · 2⁻⁵³ at most. It jumps at z =
+    0.
     """
     x, y, z = ahead.x, ahead.y, ahead.z
     if x == 1.0 and y == 0.0 and z == 0.0:
         return ViewFrame(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0), Vec3(1.0, 0.0, 0.0))
     if y == 1.0 and x == 0.0 and z == 0.0:
         return ViewFrame(Vec3(0.0, 0.0, 1.0), Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0))
-    # By x or y where z is 0: the differences of two equal heights have one sign, whichever is taken from the other.
+    # By x or y where z is 0: the difference of two equal heights is +0 in either order.
     leading = z if z != 0.0 else (y if y != 0.0 else x)
     sign = math.copysign(1.0, leading)
     a = -1.0 / (sign + z)
@@ -93,19 +94,22 @@ def axis_of_frame(frame: ViewFrame, axis: int) -> Vec3:
 
 @kernel
 def line_of_centres(a: Vec3, b: Vec3, size: float) -> Vec3:
-    """Return the unit vector from a to b; z where they are as good as one for bodies of this size and offset."""
-    way = minus(b, a)
-    along = length(way)
+    """Return the unit vector from a to b, or z if they nearly coincide.
+
+    `size` is the size and offset of the bodies.
+    """
+    offset = minus(b, a)
+    along = length(offset)
     if not along > NO_DIRECTION * size:
         return Vec3(0.0, 0.0, 1.0)
-    way = divided(way, along)
-    # Divided once more, since the length of a tiny vector is rounded more than its directions are.
-    return divided(way, length(way))
+    unit = divided(offset, along)
+    # Divided once more, since the length of a tiny vector is rounded more than its direction.
+    return divided(unit, length(unit))
 
 
 @kernel(forceinline=True)
 def row_of_view(pose: Floats, axis: Vec3, origin: Vec3) -> ViewRow:
-    """Return the coordinate along an axis of the world, about a point of it, of a body under a pose (4,4)."""
+    """Return the coordinate of a body along a world axis, about a world point."""
     return ViewRow(
         dot(axis, Vec3(pose[0, 0], pose[1, 0], pose[2, 0])),
         dot(axis, Vec3(pose[0, 1], pose[1, 1], pose[2, 1])),
@@ -116,21 +120,24 @@ def row_of_view(pose: Floats, axis: Vec3, origin: Vec3) -> ViewRow:
 
 @kernel
 def seen_body(mesh: PatchedMesh, pose: Floats, frame: ViewFrame, origin: Vec3) -> SeenBody:
-    """Return a mesh under a pose as it is seen along a frame, about a point of the world."""
+    """Return a mesh under a pose as seen along a frame, about a world point."""
     x, y, z = row_of_view(pose, frame.right, origin), row_of_view(pose, frame.up, origin), row_of_view(pose, frame.ahead, origin)
     return SeenBody(mesh, TileView(x, y, z))
 
 
 @kernel(forceinline=True)
 def extent_of_patch(mesh: PatchedMesh, patch: int, row: ViewRow) -> tuple[float, float]:
-    """Return the lowest and the highest coordinate of the box of a patch along a row of a view."""
+    """Return the lowest and highest coordinate of a patch's box along a row of a view."""
     middle, reach = image(row, point_from(mesh.centre, 3 * patch)), image_reach(row, point_from(mesh.half, 3 * patch))
     return middle - reach, middle + reach
 
 
 @kernel
 def apart_along(a: Bounds, b: Bounds, gap: float) -> int:
-    """Return MEETING, or the axis along which extents are more than the gap apart; negative where B comes first."""
+    """Return MEETING, or the axis along which extents are more than the gap apart.
+
+    Negative where B comes first.
+    """
     if b.lower.z - a.upper.z > gap:
         return APART_ALONG + Z
     if a.lower.z - b.upper.z > gap:
@@ -148,7 +155,10 @@ def apart_along(a: Bounds, b: Bounds, gap: float) -> int:
 
 @kernel
 def farthest_along(mesh: PatchedMesh, row: ViewRow) -> float:
-    """Return the largest coordinate of the points of a mesh; patches whose boxes do not reach beyond it are passed over."""
+    """Return the largest coordinate of the points of a mesh.
+
+    Patches whose boxes do not reach beyond it are skipped.
+    """
     top, reached, patches = -math.inf, 0, patch_count(mesh)
     for k in range(patches):
         _, highest = extent_of_patch(mesh, k, row)
@@ -156,7 +166,7 @@ def farthest_along(mesh: PatchedMesh, row: ViewRow) -> float:
             top, reached = highest, k
     best = -math.inf
     for turn in range(patches + 1):
-        # The patch that reaches farthest first, so that most of the others are passed over.
+        # The patch that reaches farthest first, so that most others are skipped.
         k = reached if turn == 0 else turn - 1
         if turn > 0 and (k == reached or extent_of_patch(mesh, k, row)[1] <= best):
             continue
@@ -173,7 +183,7 @@ def lowest_along(mesh: PatchedMesh, row: ViewRow) -> float:
 
 @kernel
 def vertices_apart(a: SeenBody, b: SeenBody, pad: float) -> int:
-    """Return how the vertices of two bodies are apart along the view direction: MEETING, or ±(APART_ALONG + Z)."""
+    """Return how vertices are apart along the view: MEETING, or ±(APART_ALONG + Z)."""
     if lowest_along(b.mesh, b.along.z) - farthest_along(a.mesh, a.along.z) > 2.0 * pad:
         return APART_ALONG + Z
     if lowest_along(a.mesh, a.along.z) - farthest_along(b.mesh, b.along.z) > 2.0 * pad:
@@ -182,9 +192,9 @@ def vertices_apart(a: SeenBody, b: SeenBody, pad: float) -> int:
 
 
 def remember_separations(views: Views, missed: Bools, frame: Frame, shapes: ShapesOfBodies, memory: PairMemory) -> None:
-    """Look for planes between the convex bodies of pairs whose pictures show no hit, and remember their normals.
+    """Find planes between convex bodies without a hit, and remember their normals.
 
-    What is known of concave ones no longer separates them: it is forgotten.
+    Directions of concave bodies no longer separate them, and are forgotten.
 
     Parameters
     ----------
@@ -216,7 +226,7 @@ def remember_separations(views: Views, missed: Bools, frame: Frame, shapes: Shap
 
 
 class PairRows(NamedTuple):
-    """Pairs of bodies with their numbers."""
+    """Body pairs with their numbers."""
 
     number: Ints
     body_a: Ints
@@ -228,10 +238,9 @@ def separate_convex_pairs(
     pairs: PairRows, first: int, addresses: Addresses, poses: Floats, direction: Floats, of_search: Addresses, operations: int,
     records: Floats,
 ) -> tuple[int, int]:  # fmt: skip
-    """Write the normal of a plane between the bodies of each of k pairs, where there is one, into its row of records.
+    """Write the normal of a plane between the bodies of each pair to its record.
 
-    Begins with pair `first`, and ends after so many operations, points that are looked at; returns the pair to go on with, and the
-    operations used.
+    Starts with pair `first`; returns the next pair and the operations used, points that are visited.
     """
     shapes, search, pair, used = open_shapes(addresses), open_search(of_search), as_int64(first), 0
     none = np.empty(0, np.int32)

@@ -1,7 +1,7 @@
-"""What the software renderer works on: maps of a tile, lists of crossings, rows of colliding pixels, and where the search stands.
+"""The workspace of the software renderer: maps, lists, rows, and the search state.
 
-Kernels take it as one struct, `work: Work`, together with the pair that they draw, `pair: DrawnPair`. A thread keeps its workspace
-from frame to frame.
+Kernels take it as one struct, `work: Work`, together with the pair that they draw, `pair: DrawnPair`. A thread keeps its
+workspace from frame to frame.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from jostle.render.drawn_body import DrawnBody
 from jostle.render.spans import scratch_for_drawing
 
 INTERVAL, STENCIL, CONSERVATIVE = 0, 1, 2  # tests
-ALL, ONE_PER_PAIR, ONE = 0, 1, 2  # colliding pixels that are wanted
+ALL, ONE_PER_PAIR, ONE = 0, 1, 2  # row modes
 LOW, HIGH, NEAR, FAR, MAPS = 0, 1, 2, 3, 4  # common depths of both bodies, depths of one
 MASK, OTHER, COUNTS = 0, 1, 2  # maps of small numbers
 
 
 class Search(Record):
-    """What is asked, and where the search stands."""
+    """The query, and where the search stands."""
 
     test: int64  # INTERVAL, STENCIL or CONSERVATIVE
-    wanted: int64  # ALL, ONE_PER_PAIR or ONE
+    row_mode: int64  # ALL, ONE_PER_PAIR or ONE
     quick: int64  # whether any pixel of a pair will do
     last_view: int64  # the view after the last
     next_view: int64
     rows: int64  # written so far
-    pair_rows: int64  # of those, before the pair at hand
-    drawn: int64  # pixels looked at
-    rows_needed: int64  # in all, where the search ended for want of them
+    pair_rows: int64  # of those, before the current pair
+    drawn: int64  # pixels compared
+    rows_needed: int64  # in all, where the search ran out of them
     lists_needed: int64  # numbers in lists, likewise
 
 
 class Standing(NamedTuple):
-    """Where a search stands, read by Python: a microsecond faster than one field at a time."""
+    """Where a search stands; reading it whole is 1 µs faster than field by field."""
 
     next_view: int
     rows: int
@@ -52,7 +52,7 @@ class Standing(NamedTuple):
 
 
 class Work(Struct):
-    """Maps and lists of the tile at hand, scratch, and rows of all."""
+    """Maps and lists of the current tile, scratch, and the rows of all views."""
 
     search: One[Search]
     maps: Rows[float64]  # MAPS of size × size numbers
@@ -84,7 +84,7 @@ class DrawnPair(NamedTuple):
 
 
 class Workspace:
-    """The arrays of one thread, for tiles of up to size × size pixels, with room for some numbers in lists."""
+    """The arrays of one thread, for tiles of up to size × size pixels."""
 
     def __init__(self, size: int = 1, lists: int = 1024) -> None:
         row = np.empty((2, 64), np.int32), np.empty((2, 64))
@@ -96,7 +96,7 @@ class Workspace:
         )  # fmt: skip
 
     def _hold(self, table: AddressTable) -> None:
-        """Take a table; what every search reads of it is looked up once, here."""
+        """Take a table and look up once what every search reads."""
         arrays = {name: table.array(0, place) for name, place in _PLACES.items()}
         numbers = arrays["maps"].size + 2 * arrays["row_low"].size + 2 * arrays["depths"].size
         addresses: Addresses = table.table[0]
@@ -113,9 +113,9 @@ class Workspace:
         """The search, to read and write field by field."""
         return Search(self._search[0])
 
-    def begin(self, test: int, wanted: int, quick: bool, first: int, last: int) -> None:
-        """Ask for views first … last-1, at one assignment: 2 µs less than field by field."""
-        self._search[0] = (test, wanted, quick, last, first, 0, 0, 0, 0, 0)
+    def begin(self, test: int, row_mode: int, quick: bool, first: int, last: int) -> None:
+        """Start a search of views first … last-1; one assignment saves 2 µs."""
+        self._search[0] = (test, row_mode, quick, last, first, 0, 0, 0, 0, 0)
 
     def standing(self) -> Standing:
         """Return where the search stands."""
@@ -126,12 +126,12 @@ class Workspace:
         return [self._arrays[name][:count].copy() for name in _ROWS]
 
     def fit(self, size: int) -> None:
-        """Have room for tiles of size × size pixels."""
+        """Make room for tiles of size × size pixels."""
         if MAPS * size * size > self._arrays["maps"].size:
             self._replace(**_maps_of(size))
 
     def grow(self) -> Standing:
-        """Grow lists and rows to the sizes that a kernel asked for, keeping existing rows; return where the search stands."""
+        """Grow lists and rows to the requested sizes; return where the search is."""
         search, lists, room = self.standing(), len(self._arrays["depths"]), len(self._arrays["row_view"])
         if search.lists_needed > lists:
             self._replace(**_lists_of(max(search.lists_needed, 2 * lists)))
@@ -191,7 +191,7 @@ def mask_meeting_depths(low: Floats, high: Floats, mask: Bytes) -> None:
 
 @kernel
 def meet_maps(work: Work, size: int) -> int:
-    """Cut LOW … HIGH to NEAR … FAR at each pixel; return the number of pixels where depths are left."""
+    """Cut LOW … HIGH to NEAR … FAR at each pixel; return how many keep some depths."""
     low, high = depth_map(work, LOW, size), depth_map(work, HIGH, size)
     near, far = depth_map(work, NEAR, size), depth_map(work, FAR, size)
     count = 0

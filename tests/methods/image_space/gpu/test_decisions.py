@@ -8,7 +8,7 @@ import pytest
 from jostle.errors import InputError
 from jostle.methods.image_space.gpu import pieces as packing
 from jostle.methods.image_space.gpu import renderer as drawing
-from jostle.methods.image_space.gpu.check import failed_scene
+from jostle.methods.image_space.gpu.check import failed_case
 from jostle.methods.image_space.gpu.pipelines import Pipelines
 from jostle.methods.image_space.regions import Views
 from jostle.methods.image_space.shape import follow, own_copy, prepare
@@ -151,7 +151,7 @@ def test_convex_beside_concave_pairs_in_one_submission(renderer, mixed_scene, te
 @pytest.mark.parametrize("test", ["interval", "stencil"])
 def test_a_device_without_clip_distances_decides_the_same(device, renderer, monkeypatch, convex_scene, concave_scene, test):
     monkeypatch.setattr(device, "pipelines", Pipelines(device.device, clip_distances=False))
-    assert failed_scene(device) == ""
+    assert failed_case(device) == ""
     for scene in (convex_scene, concave_scene):
         renderer.change(scene.shapes)
         assert_true(renderer.decide(scene.views, test, 1), scene, test)
@@ -338,7 +338,7 @@ def test_faces_that_reach_far_out_of_the_tile_are_decided_in_float64(renderer, m
     )
     found = renderer.decide(views, test, 1)
     alone = views._replace(pair=np.arange(len(rows), dtype=np.int32))
-    true = SoftwareRenderer(ShapesOfBodies(shapes)).look(alone, INTERVAL, ALL, 1)
+    true = SoftwareRenderer(ShapesOfBodies(shapes)).colliding_pixels(alone, INTERVAL, ALL, 1)
     np.testing.assert_array_equal(found.pixels, np.bincount(true.view, minlength=len(rows)))
     hit, first = np.unique(true.view, return_index=True)
     assert len(hit) > 20
@@ -369,11 +369,11 @@ def test_a_far_reaching_body_that_deforms_is_followed(renderer):
 def test_small_pieces_are_not_decided_with_the_workgroups_of_large_ones():
     rng = np.random.default_rng(13)
     for groups in (np.array([1024, *[1] * 2800]), np.sort(4 ** rng.integers(0, 6, 300))[::-1], rng.integers(1, 4096, 50)):
-        looks = drawing._looks(groups.astype(np.int64), 7)
-        assert [k for look in looks for k in look.pieces] == list(range(7, 7 + len(groups)))
-        assert all(look.groups == groups[[k - 7 for k in look.pieces]].max() for look in looks)
-        assert sum(look.groups * len(look.pieces) for look in looks) <= drawing.MOST_IDLE * groups.sum()
-    assert len(drawing._looks(np.array([3, 2, 1, 1]), 0)) == 1
+        dispatches = drawing._dispatches(groups.astype(np.int64), 7)
+        assert [k for one in dispatches for k in one.pieces] == list(range(7, 7 + len(groups)))
+        assert all(one.groups == groups[[k - 7 for k in one.pieces]].max() for one in dispatches)
+        assert sum(one.groups * len(one.pieces) for one in dispatches) <= drawing.MOST_IDLE * groups.sum()
+    assert len(drawing._dispatches(np.array([3, 2, 1, 1]), 0)) == 1
 
 
 def test_tiles_of_very_different_sizes_in_one_frame(renderer):
@@ -382,7 +382,7 @@ def test_tiles_of_very_different_sizes_in_one_frame(renderer):
     views = views_along_z(bodies, poses, pairs, sizes)
     shapes = shapes_of(bodies)
     renderer.change(shapes)
-    true = SoftwareRenderer(ShapesOfBodies(shapes)).look(views, INTERVAL, ALL, 1)
+    true = SoftwareRenderer(ShapesOfBodies(shapes)).colliding_pixels(views, INTERVAL, ALL, 1)
     for test in ("interval", "stencil"):
         found = renderer.decide(views, test, 1)
         assert np.abs(found.pixels - np.bincount(true.view, minlength=len(views.pair))).max() <= 3

@@ -89,7 +89,7 @@ def test_only_vulkan_metal_and_dx12_are_taken_and_real_processors_come_first(dev
 def test_the_device_is_shared_and_a_program_on_the_processor_is_no_real_one(device, monkeypatch):
     assert finding.shared_device(False) is device
     monkeypatch.setattr(device, "is_real", False)
-    with pytest.raises(InputError, match="is a program on the processor, no graphics processor; use renderer='software'"):
+    with pytest.raises(InputError, match="is emulated on the CPU, not a graphics processor; use renderer='software'"):
         gpu.start(only_real=True)
     monkeypatch.setattr(device, "is_real", True)
     assert gpu.start(only_real=True).name == f"wgpu on {device.name}"
@@ -121,7 +121,7 @@ def test_a_device_that_decides_wrongly_is_refused(device, monkeypatch, name, old
 
     monkeypatch.setattr(pipelines, "shader", wrong)
     monkeypatch.setattr(device, "pipelines", pipelines.Pipelines(device.device, clip_distances=True))
-    assert f"failed its start-up check ({kind}, " in check.failed_scene(device)
+    assert f"failed its start-up check ({kind}, " in check.failed_case(device)
 
 
 def test_a_lost_device_is_one_clear_error_and_then_there_is_another(device, renderer):
@@ -142,7 +142,7 @@ from jostle.methods.image_space import gpu
 parent = gpu.start()
 child = os.fork()
 if child == 0:
-    for use in (lambda: gpu.check.failed_scene(parent._shared), gpu.start, lambda: gpu.start(only_real=True)):
+    for use in (lambda: gpu.check.failed_case(parent._shared), gpu.start, lambda: gpu.start(only_real=True)):
         try:
             use()
         except InputError as error:
@@ -157,7 +157,7 @@ if child == 0:
     gc.collect()
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0, "what was inherited is given back to a driver that is not there"
-assert gpu.check.failed_scene(parent._shared) == ""
+assert gpu.check.failed_case(parent._shared) == ""
 """
 
 

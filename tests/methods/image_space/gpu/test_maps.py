@@ -165,7 +165,7 @@ def count_faces(views, shapes, work, view):
 def software_maps(shapes, views):
     table = ShapesOfBodies(shapes)
     alone = views._replace(pair=np.arange(len(views.pair), dtype=np.int32))
-    pixels = SoftwareRenderer(table).look(alone, INTERVAL, ALL, 1)
+    pixels = SoftwareRenderer(table).colliding_pixels(alone, INTERVAL, ALL, 1)
     for row, size in enumerate(views.size.tolist()):
         hit = np.zeros(size * size, bool)
         hit[pixels.pixel[pixels.view == row]] = True

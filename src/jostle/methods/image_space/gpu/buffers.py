@@ -1,7 +1,7 @@
-"""Buffers and textures of one renderer: reused from frame to frame, and made larger when a frame needs it.
+"""Buffers and textures of one renderer, reused and grown from frame to frame.
 
-Bind groups are kept as long as what they bind: they are made anew only after something has grown. A buffer that would be larger
-than the device binds is refused with the cure.
+Bind groups are kept as long as what they bind, and rebuilt only after something has grown. A buffer larger than the
+device can bind is refused with the cure.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAP_READ, COPY_SRC, COPY_DST, UNIFORM, STORAGE = 0x1, 0x4, 0x8, 0x40, 0x80  # bu
 TEXTURE_BINDING, RENDER_ATTACHMENT = 0x4, 0x10
 USAGES = {"rounds": UNIFORM | COPY_DST, "results": STORAGE | COPY_SRC | COPY_DST, "read_back": MAP_READ | COPY_DST}
 SMALLEST = 4096  # bytes
-SPARE = 1.5  # what a grown buffer has beyond the need, so that slowly growing frames do not grow it each time
+SPARE = 1.5  # times the need, so that slowly growing frames do not grow it each time
 MUCH_TOO_LARGE = 2.0  # times the need: then an atlas is made smaller, since clearing it costs its whole size
 CHEAP_TEXELS = 1 << 18  # an atlas of no more than this is kept
 
@@ -40,12 +40,12 @@ class Buffers:
         return self._buffers[name]
 
     def need(self, name: str, size: int, what: str) -> Any:
-        """Return the buffer of a name with room for `size` bytes; `what` says in a message what it is for."""
+        """Return the buffer of a name with room for `size` bytes; `what` is for messages."""
         buffer = self._buffers.get(name)
         if buffer is None or buffer.size < size:
             if size > self.shared.most_bytes:
                 most = self.shared.most_bytes / 1e6
-                raise InputError(f"{what} need {size / 1e6:.0f} MB, and {self.shared.name} binds {most:.0f} MB at most: {CURE}")
+                raise InputError(f"{what} need {size / 1e6:.0f} MB, and {self.shared.name} can bind {most:.0f} MB at most: {CURE}")
             room = min(max(SMALLEST, int(SPARE * size)), self.shared.most_bytes)
             usage = USAGES.get(name, STORAGE | COPY_DST)
             if buffer is not None:
@@ -61,7 +61,7 @@ class Buffers:
             self.shared.device.queue.write_buffer(buffer, offset, data)
 
     def need_atlas(self, kind: str, width: int, height: int) -> None:
-        """Have textures of at least this size: near and far ("depth"), or far with a stencil ("stencil")."""
+        """Make textures of at least this size, for "depth" (near and far) or "stencil"."""
         wide, high = self.atlas[kind]
         if wide >= width and high >= height and wide * high <= max(MUCH_TOO_LARGE * width * height, CHEAP_TEXELS):
             return
@@ -82,7 +82,7 @@ class Buffers:
         self._groups.clear()
 
     def group(self, name: str) -> Any:
-        """Return a bind group: "draw", "keep", "decide", or the source of a kind of decision."""
+        """Return a bind group: "draw", "keep", "decide", or the source of a decision."""
         if name not in self._groups:
             pipelines = self.shared.pipelines
             layout = pipelines.source_layouts[name] if name in KINDS else getattr(pipelines, f"{name}_layout")

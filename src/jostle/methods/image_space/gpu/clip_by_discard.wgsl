@@ -1,4 +1,4 @@
-// A patch is kept inside of its piece fragment by fragment, where a device has no clip distances: right, and half as fast.
+// Keeps a patch inside its piece fragment by fragment, for devices without clip distances: correct, and half as fast.
 
 struct Vertex {
     @invariant @builtin(position) position: vec4f,

@@ -1,6 +1,6 @@
 enable clip_distances;
 
-// A patch is kept inside of its piece by four clip distances, before it is rasterised.
+// Keeps a patch inside its piece by four clip distances, before it is rasterised.
 
 struct Vertex {
     @invariant @builtin(position) position: vec4f,

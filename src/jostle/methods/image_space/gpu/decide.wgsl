@@ -1,10 +1,10 @@
-// One decision for each piece, from what was drawn: how many pixels collide, the first, and the common depths there.
-// `common_depths` is that of interval.wgsl, stencil.wgsl or layers.wgsl.
+// Decides each piece from the drawn textures: the number of colliding pixels, the first, and the common depths there.
+// `common_depths` comes from interval.wgsl, stencil.wgsl or layers.wgsl.
 
 struct Result {
     pixels: atomic<u32>,
-    first: atomic<u32>,   // ~0 - the number of the first pixel; 0 when there is none
-    largest: atomic<u32>, // layers of a body in a pixel, at most
+    first: atomic<u32>,   // ~0 - the number of the first pixel; 0 without one
+    largest: atomic<u32>, // most layers of a body in a pixel
     broken: atomic<u32>,  // pixels whose layers do not close
     near: f32,
     far: f32,
@@ -29,7 +29,7 @@ var<workgroup> group_broken: atomic<u32>;
 
 @compute @workgroup_size(64)
 fn count_pixels(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
-    if (lane == 0u) { // memory of a workgroup begins with anything
+    if (lane == 0u) { // workgroup memory starts undefined
         atomicStore(&group_pixels, 0u);
         atomicStore(&group_first, 0u);
         atomicStore(&group_largest, 0u);

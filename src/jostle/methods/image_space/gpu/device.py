@@ -1,12 +1,13 @@
-"""Finding a device that can be trusted, once for each process.
+"""Finds a device that can be trusted, once per process.
 
-Only Vulkan, Metal and DX12 are taken: OpenGL reads every stencil as 0 without a word. Real graphics processors come before programs
-that run on the processor. A device must offer a stencil beside a 32-bit depth, and must decide the known scenes of `check.py`
-rightly, through each of its pipelines; one that does not is refused. The device and its pipelines are shared by all renderers of
-the process, under one lock.
+Only Vulkan, Metal and DX12 are used: OpenGL silently reads every stencil as 0. Real graphics processors come before
+emulated ones. A device must offer a stencil beside a 32-bit depth, and must decide the known cases of `check.py`
+correctly, through each of its pipelines; otherwise it is refused. The device and its pipelines are shared by all
+renderers of the process, under one lock.
 
-A process that is forked after a device was found has none: the driver's threads are not there, so that each use, and even giving
-back what was inherited, would wait for ever. What was inherited is kept until the process ends, and using it is refused.
+A process that is forked after a device was found has none: the driver's threads are missing, so that each use, and even
+releasing what was inherited, would wait forever. What was inherited is kept until the process ends, and using it is
+refused.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from jostle.methods.image_space.gpu.pipelines import Pipelines
 
 BACKENDS = ("Vulkan", "Metal", "D3D12")
 FEATURES = ("depth32float-stencil8",)
-CLIP_DISTANCES = "clip-distances"  # taken where it is offered
+CLIP_DISTANCES = "clip-distances"  # used where available
 PREFERENCE = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 LEAST = {"max-texture-dimension-2d": 4096, "max-storage-buffers-per-shader-stage": 7, "max-storage-buffer-binding-size": 1 << 27}
-MOST_BOUND = 1 << 30  # bytes of one buffer that are asked for, where the adapter has more
+MOST_BOUND = 1 << 30  # bytes of one buffer, even if the adapter allows more
 CURE = "use renderer='software', which needs no device"
 NO_WGPU = f"renderer='wgpu' needs the package wgpu: pip install 'jostle[gpu]', or {CURE}"
 NO_ADAPTER = (
@@ -61,19 +62,19 @@ class SharedDevice:
 
 
 class Found(NamedTuple):
-    """What the search of a process has found."""
+    """The result of the search of a process."""
 
     device: SharedDevice | None
     reason: str  # why there is none, or none that is real
 
 
-holds_of_device: weakref.WeakSet[Any] = weakref.WeakSet()  # whatever holds something of wgpu
+holds_of_device: weakref.WeakSet[Any] = weakref.WeakSet()  # objects that hold something of wgpu
 _found: dict[int, Found] = {}
 _searching = threading.Lock()
 
 
 def _after_fork() -> None:
-    """In a process that was forked: keep what was inherited for ever, and refuse to use it."""
+    """In a forked process: keep what was inherited forever, and refuse to use it."""
     global _searching
     _searching = threading.Lock()
     for holder in list(holds_of_device):
@@ -87,7 +88,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def shared_device(only_real: bool) -> SharedDevice:
-    """Return the device of this process; the search is made once, and again after a device was lost."""
+    """Return the device of this process; it is searched for once, and after a loss."""
     with _searching:
         found = _found.get(os.getpid())
         if found is None or (found.device is not None and found.device.lost):
@@ -98,13 +99,13 @@ def shared_device(only_real: bool) -> SharedDevice:
 
 
 def _search() -> Found:
-    from jostle.methods.image_space.gpu.check import failed_scene
+    from jostle.methods.image_space.gpu.check import failed_case
 
     try:
         adapters = _adapters()
     except ImportError:
         return Found(None, NO_WGPU)
-    except Exception as error:  # the library of wgpu itself may fail in any way
+    except Exception as error:  # the wgpu library may fail in any way
         return Found(None, f"{NO_ADAPTER} (wgpu says: {_first_line(error)})")
     refused: list[str] = []
     for adapter in adapters:
@@ -113,19 +114,19 @@ def _search() -> Found:
         if reason == "":
             try:
                 device = SharedDevice(adapter)
-                reason = failed_scene(device)
+                reason = failed_case(device)
             except Exception as error:
                 reason = f"it refused the pipelines: {_first_line(error)}"
             else:
                 if reason == "":
-                    why_not_real = "; ".join([*refused, f"{name} is a program on the processor, no graphics processor"])
+                    why_not_real = "; ".join([*refused, f"{name} is emulated on the CPU, not a graphics processor"])
                     return Found(device, f"no graphics processor passed: {why_not_real}; {CURE}")
         refused.append(f"{name} cannot be used: {reason}")
-    return Found(None, f"{'; '.join(refused)}; renew its driver, or {CURE}" if refused else NO_ADAPTER)
+    return Found(None, f"{'; '.join(refused)}; update its driver, or {CURE}" if refused else NO_ADAPTER)
 
 
 def _adapters() -> list[Any]:
-    """Adapters of the backends that are taken, real ones first."""
+    """Return the adapters of the accepted backends, real ones first."""
     with _quiet_search():
         import wgpu
 
@@ -136,7 +137,7 @@ def _adapters() -> list[Any]:
 
 @contextmanager
 def _quiet_search() -> Iterator[None]:
-    """Without a desktop Mesa complains on stderr, once for each adapter, that XDG_RUNTIME_DIR is not set: set it meanwhile."""
+    """Set XDG_RUNTIME_DIR meanwhile: without a desktop Mesa complains on stderr."""
     if "XDG_RUNTIME_DIR" in os.environ or os.name != "posix":
         yield
         return
@@ -148,7 +149,7 @@ def _quiet_search() -> Iterator[None]:
 
 
 def _lacks(adapter: Any) -> str:
-    """What an adapter does not have; empty when nothing is missing."""
+    """Return what an adapter lacks; empty if nothing."""
     missing = [name for name in FEATURES if name not in adapter.features]
     missing += [f"{name} of {least}" for name, least in LEAST.items() if adapter.limits.get(name, 0) < least]
     return f"it lacks {', '.join(missing)}" if missing else ""

@@ -1,8 +1,8 @@
-// One instance draws one patch of one body into one piece: 64 faces, whatever mesh they are of (vertices are fetched, not fed).
-// `Vertex` and `keep_inside` are those of clip_by_distance.wgsl or clip_by_discard.wgsl.
+// One instance draws one patch of one body into one piece: 64 faces of any mesh (vertices are fetched from buffers).
+// `Vertex` and `keep_inside` come from clip_by_distance.wgsl or clip_by_discard.wgsl.
 
-@group(0) @binding(0) var<storage, read> points: array<i32>;      // three for each point, steps from the middle of its mesh
-@group(0) @binding(1) var<storage, read> corners: array<u32>;     // three times 8 bits, counted from the patch's first point
+@group(0) @binding(0) var<storage, read> points: array<i32>;      // three per point, steps from the middle of its mesh
+@group(0) @binding(1) var<storage, read> corners: array<u32>;     // three times 8 bits, relative to the patch's first point
 @group(0) @binding(2) var<storage, read> patches: array<vec4u>;   // first point, first face, faces
 @group(0) @binding(3) var<storage, read> instances: array<vec2u>; // patch, 2 * piece + role
 @group(0) @binding(4) var<storage, read> pieces: array<Piece>;
@@ -14,16 +14,16 @@ fn placed(vertex: u32, instance: u32, other_picture: u32) -> Vertex {
     let patch_ = patches[drawn.x];
     let face = vertex / 3u;
     out.piece_and_role = drawn.y;
-    out.position = vec4f(0.0, 0.0, 2.0, 1.0); // behind everything: faces that the patch does not have
+    out.position = vec4f(0.0, 0.0, 2.0, 1.0); // behind everything: for faces beyond the end of the patch
     if (face < patch_.z) {
         let role = drawn.y & 1u;
         let piece = drawn.y >> 1u;
         let reference = pieces[piece].roles[role].reference;
-        // In a mirror the corners go round the other way: so the outer side of a face is always seen counterclockwise.
+        // A mirrored view reverses the corners, so that outer sides are always counterclockwise.
         let corner = select(vertex % 3u, 2u - vertex % 3u, reference.w == 1);
         let point = 3u * (patch_.x + ((corners[patch_.y + face] >> (8u * corner)) & 255u));
-        // Whole numbers up to here: near the piece the difference is small, and a float holds it to 2^-24 of itself. The same
-        // vertex gets the same bits in every patch, so that a closed mesh stays closed.
+        // Integers up to here: near the piece the difference is small, and a float holds it to 2^-24 of itself. A vertex
+        // gets the same bits in every patch, so that a closed mesh stays closed.
         let from_reference = vec3i(points[point], points[point + 1u], points[point + 2u]) - reference.xyz;
         let p = vec4f(vec3f(from_reference), 1.0);
         let at = vec2f(dot(pieces[piece].roles[role].x, p), dot(pieces[piece].roles[role].y, p));

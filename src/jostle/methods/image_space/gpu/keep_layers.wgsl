@@ -1,4 +1,4 @@
-// Every fragment of a pixel where near and far depths of the two bodies overlap, in the slots of that pixel: depth and side.
+// Keeps every fragment of pixels where near and far depths of the two bodies overlap, in the slots of the pixel: depth and side.
 // A fragment beyond the last slot is counted, not kept.
 
 @group(1) @binding(0) var near_depth: texture_depth_2d;
@@ -26,7 +26,7 @@ fn keep_layer(fragment: Fragment) {
         let pixel = (role * rectangle.y + at.y) * rectangle.x + at.x;
         let slot = atomicAdd(&counts[layers.z + pixel], 1u);
         if (slot < layers.y) {
-            // The bits of floats that are not negative are in the order of the floats.
+            // The bits of non-negative floats are in the order of the floats.
             slots[layers.w + pixel * layers.y + slot] = (bitcast<u32>(fragment.position.z) << 1u) | select(1u, 0u, fragment.front);
         }
     }

@@ -1,4 +1,4 @@
-// All layers of both bodies, sorted by depth: the solids are the intervals where the winding number is not 0.
+// All layers of both bodies, sorted by depth: solids are the intervals where the winding number is not 0.
 
 @group(1) @binding(0) var<storage, read_write> counts: array<u32>;
 @group(1) @binding(1) var<storage, read_write> slots: array<u32>;
@@ -15,12 +15,12 @@ fn common_depths(piece: u32, at: vec2u) -> vec2f {
     }
     largest = max(largest, max(count_a, count_b));
     if (max(count_a, count_b) > layers.y) {
-        return NONE; // the piece is drawn again with more slots: see `largest`
+        return NONE; // drawn again with more slots: see `largest`
     }
     let first_a = layers.w + pixel_a * layers.y;
     let first_b = layers.w + pixel_b * layers.y;
     if (winding_after_sorting(first_a, count_a) != 0 || winding_after_sorting(first_b, count_b) != 0) {
-        broken += 1u; // an edge passes the centre so closely that one of its faces was not drawn there
+        broken += 1u; // an edge so near to the centre that one of its faces was not drawn there
         return NONE;
     }
     return first_common(first_a, count_a, first_b, count_b);
@@ -50,7 +50,7 @@ fn winding_after_sorting(first: u32, count: u32) -> i32 {
     return winding;
 }
 
-// The next interval of a body from layer `at` on; `at` moves behind it.
+// Return the next interval of a body from layer `at` on, and move `at` behind it.
 fn next_interval(first: u32, count: u32, at: ptr<function, u32>) -> vec2f {
     if (*at >= count) {
         return NONE;

@@ -1,10 +1,10 @@
-"""The meshes of all bodies as the device holds them: points on a grid of whole numbers, faces of three bytes, patches.
+"""The meshes on the device: points on an integer grid, packed faces, patches.
 
-The points of a mesh are rounded to multiples of a step of 2^-29 … 2^-28 of its half side, counted from its middle. A shader takes
-the difference to a point near the piece it draws in whole numbers, without loss, and rounds only that to float32: so precision is
-that of what is seen, not of the whole body, and a vertex has the same place in every patch that uses it. Coordinates in float32
-from the middle of the body would lose a pixel on a ground of 10 km seen at 1 mm; from the middle of each patch they would
-leave gaps between patches.
+The points of a mesh are rounded to multiples of a step of 2^-29 … 2^-28 of its half side, counted from its middle. A
+shader subtracts a point near the piece it draws in whole numbers, without loss, and rounds only the difference to
+float32: so precision depends on what is seen, not on the whole body, and a vertex has the same place in every patch that
+uses it. Coordinates in float32 from the middle of the body would lose a pixel on a ground of 10 km seen at 1 mm; from the
+middle of each patch they would leave gaps between patches.
 
 Bodies that share a shape share its place on the device.
 """
@@ -22,11 +22,11 @@ from jostle._types import Floats, Ints
 from jostle.interface.shape_numbers import number_shapes
 from jostle.methods.image_space.shape import ImageShape
 
-GRID_BITS = 29  # of a coordinate; a reference may lie twice as far out, and the difference of both still is an int32
+GRID_BITS = 29  # of a coordinate; a reference may lie twice as far out, and their difference still fits an int32
 
 
 class Meshes(NamedTuple):
-    """What the processor keeps of all meshes (k patches of s different shapes), and what goes to the device."""
+    """All meshes (k patches of s shapes), on the processor and for the device."""
 
     shape_of_body: Ints  # (bodies,)
     convex: NDArray[np.bool_]  # (s,)
@@ -41,7 +41,7 @@ class Meshes(NamedTuple):
 
 
 def meshes_of(shapes: Sequence[ImageShape]) -> Meshes:
-    """Gather the different shapes of all bodies."""
+    """Gather the distinct shapes of all bodies."""
     first, shape_of_body = number_shapes(shapes)
     different = [shapes[body] for body in first]
     first_patch = _starts([len(shape.first_face) - 1 for shape in different])
@@ -69,7 +69,7 @@ def meshes_of(shapes: Sequence[ImageShape]) -> Meshes:
 
 
 def move_points(meshes: Meshes, body: int, shape: ImageShape) -> tuple[int, int]:
-    """Take other points and boxes for the mesh of a body, in place; return the range of its points."""
+    """Take new points and boxes for a body's mesh; return the range of its points."""
     k = int(meshes.shape_of_body[body])
     first, last = int(meshes.first_point[k]), int(meshes.first_point[k + 1])
     meshes.grid[k] = _grid(shape)
@@ -82,12 +82,12 @@ def move_points(meshes: Meshes, body: int, shape: ImageShape) -> tuple[int, int]
 
 
 def is_alone(meshes: Meshes, body: int) -> bool:
-    """Return whether no other body has the mesh of this one."""
+    """Return whether no other body shares the mesh of this one."""
     return int(np.count_nonzero(meshes.shape_of_body == meshes.shape_of_body[body])) == 1
 
 
 def _grid(shape: ImageShape) -> Floats:
-    """Middle (3) and step of the grid of a mesh; the step is a power of two."""
+    """Return middle (3) and step of the grid of a mesh; the step is a power of two."""
     middle = 0.5 * shape.lower + 0.5 * shape.upper
     reach = float(np.maximum(shape.upper - middle, middle - shape.lower).max(initial=0.0)) if len(shape.points) else 0.0
     if reach == 0.0:
@@ -101,7 +101,7 @@ def _on_grid(shape: ImageShape, grid: Floats) -> Ints:
 
 
 def _packed(corners: Ints) -> NDArray[np.uint32]:
-    """Three corners of a face, each below 192, in one word."""
+    """Pack three corners of a face, each below 192, in one word."""
     bytes_ = corners.astype(np.uint32)
     packed: NDArray[np.uint32] = bytes_[:, 0] | bytes_[:, 1] << np.uint32(8) | bytes_[:, 2] << np.uint32(16)
     return packed

@@ -1,9 +1,9 @@
-"""Pieces: the tiles of the views, cut where the device could not hold them whole, and packed in atlases.
+"""Pieces: the tiles of the views, cut to what the device holds, packed in atlases.
 
-A piece is a rectangle of pixels of one view; most often it is the whole tile. It is cut when it is wider or higher than half an
-atlas, or when the slots for the layers of its pixels need more memory than a round has. Pieces lie on shelves, the highest
-first, each with A's picture and beside it B's. What does not fit in one atlas goes to the next *round*: all rounds use the same
-textures one after another, within one submission.
+A piece is a rectangle of pixels of one view, usually the whole tile. It is cut when it is wider or higher than half an
+atlas, or when the slots for the layers of its pixels need more memory than a round has. Pieces lie on shelves, the
+highest first, each with A's picture and beside it B's. What does not fit in one atlas goes to the next *round*: all
+rounds use the same textures one after another, within one submission.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_PIECES_IN_ROUND = 65535  # workgroups along one axis that every device take
 
 
 class Pieces(NamedTuple):
-    """Rectangles of views, in the order in which they are drawn."""
+    """Rectangles of views, in drawing order."""
 
     view: Ints  # (n,)
     left: Ints  # (n,) first column in the tile
@@ -34,12 +34,12 @@ class Pieces(NamedTuple):
     slots: Ints  # (n,) layers of a body that a pixel has room for; 0: no layers are kept
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.int64] | slice) -> Pieces:
-        """Return some of them."""
+        """Return some of the pieces."""
         return Pieces(*(field[rows] for field in self))
 
 
 class Packing(NamedTuple):
-    """Where the pieces lie, and which of them make a round."""
+    """The place of each piece, and which of them make a round."""
 
     origin: Ints  # (n, 2) texel of the corner of A's picture; B's is one width to the right
     first_word: NDArray[np.int64]  # (n,) first counter in its round; the slots of one piece begin after those of the others
@@ -50,13 +50,16 @@ class Packing(NamedTuple):
 
 
 def pieces_of(view: Ints, size: Ints, slots: Ints, most_slots: int) -> Pieces:
-    """Cut tiles of size × size pixels, with so many slots for each pixel and body; highest first."""
+    """Cut tiles of size × size pixels, with `slots` per pixel; highest first."""
     whole = Pieces(view, np.zeros_like(size), np.zeros_like(size), size, size, slots)
     return cut(whole, most_slots)
 
 
 def cut(pieces: Pieces, most_slots: int) -> Pieces:
-    """Cut pieces until each fits in an atlas, and its slots (2 · width · height · slots) in `most_slots`; highest first."""
+    """Cut pieces to the size of an atlas and `most_slots` slots; highest first.
+
+    A piece needs 2 · width · height · slots.
+    """
     area = np.int64(2) * pieces.width * pieces.height * np.maximum(pieces.slots, 1)
     fits = (pieces.width <= LARGEST_PIECE) & (pieces.height <= LARGEST_PIECE) & ((pieces.slots == 0) | (area <= most_slots))
     if not fits.all():
@@ -71,7 +74,10 @@ def joined(first: Pieces, then: Pieces) -> Pieces:
 
 
 def _highest_first(pieces: Pieces) -> Pieces:
-    """Return them by height, then by width: for the shelves, and so that those of one size are decided together."""
+    """Return pieces by height, then by width.
+
+    For the shelves, and so that pieces of one size are decided together.
+    """
     return pieces.take(np.lexsort((-pieces.width, -pieces.height)))
 
 
@@ -112,7 +118,10 @@ def put_on_shelves(
     width: Ints, height: Ints, slots: Ints, atlas_width: int, atlas_height: int, most_slots: int, most_pieces: int,
     origin: Ints, first_word: NDArray[np.int64], first_slot: NDArray[np.int64], first_piece: NDArray[np.int64],
 ) -> tuple[int, int]:  # fmt: skip
-    """Pack pieces (n,) of falling height; origin (n,2), first_* (n,), first_piece (rounds+1,). Returns rounds and rows used."""
+    """Pack pieces (n,) of falling height; return rounds and rows used.
+
+    Writes origin (n,2), first_* (n,) and first_piece (rounds+1,).
+    """
     rounds, rows = 0, 0
     x, y, shelf, words, used, begun = 0, 0, 0, 0, 0, 0
     for k in range(len(width)):

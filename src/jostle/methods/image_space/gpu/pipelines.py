@@ -1,10 +1,10 @@
-"""The pipelines of a device: drawing near, far, counted and kept fragments, and deciding from them.
+"""The pipelines of a device: drawing near, far, counts and layers, and deciding.
 
-Made once for each device. One draw places all instances of a round, of both roles. Near and far depth are two passes over two
-textures. The stencil test is one pass over one texture with two draws: the far depth of each body in its own picture, then every
-face in the picture of the *other* body, where it is counted at or before that depth (Fig. 4; the stencil counts up to 255, and
-both renderings with exchanged roles are one draw). Layers are kept by a fragment shader. Clip distances keep patches inside of
-their pieces; wgpu has none for DX12 yet, where fragments are discarded instead.
+Made once per device. One draw places all instances of a round, of both roles. Near and far depth are two passes over two
+textures. The stencil test is one pass over one texture with two draws: the far depth of each body in its own picture,
+then every face in the picture of the *other* body, where it is counted at or before that depth (Fig. 4; the stencil
+counts up to 255, and both renderings with exchanged roles are one draw). Layers are kept by a fragment shader. Clip
+distances keep patches inside their pieces; wgpu has none for DX12 yet, where fragments are discarded instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 DEPTH = "depth32float"
 DEPTH_AND_STENCIL = "depth32float-stencil8"
 VERTICES_OF_INSTANCE = 3 * 64  # those of a patch
-ROUND_STRIDE = 256  # bytes from one round's uniform to the next: the alignment that every device takes
+ROUND_STRIDE = 256  # bytes from one round's uniform to the next: the alignment that every device accepts
 BYTES_OF_ROUND = 16
 
 VERTEX, FRAGMENT, COMPUTE = 1, 2, 4  # stages, as wgpu numbers them
@@ -23,7 +23,7 @@ KINDS = ("interval", "stencil", "layers")
 
 
 def shader(*names: str) -> str:
-    """The text of shaders, one after another."""
+    """Return the text of shaders, one after another."""
     folder = files("jostle.methods.image_space.gpu")
     return "\n".join(folder.joinpath(f"{name}.wgsl").read_text(encoding="utf-8") for name in names)
 
@@ -48,7 +48,7 @@ class Pipelines:
         keeping = device.create_pipeline_layout(bind_group_layouts=[self.draw_layout, self.keep_layout])
         self.near = self._drawing(plain, draw, _depth_state(DEPTH, "less", True))
         self.far = self._drawing(plain, draw, _depth_state(DEPTH, "greater", True))
-        # Convex bodies face outward, so that only their front has near depths, and only their back far ones: half the work.
+        # Convex bodies have near depths on their front only and far depths on their back: half the work.
         self.near_of_convex = self._drawing(plain, draw, _depth_state(DEPTH, "less", True), cull="back")
         self.far_of_convex = self._drawing(plain, draw, _depth_state(DEPTH, "greater", True), cull="front")
         self.far_with_stencil = self._drawing(plain, draw, _depth_state(DEPTH_AND_STENCIL, "greater", True), cull="front")

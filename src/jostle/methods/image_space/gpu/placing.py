@@ -1,15 +1,15 @@
-"""Which patches are drawn in which piece, and the float32 maps by which the device places them.
+"""Which patches are drawn in which piece, and their float32 maps for the device.
 
-A patch is drawn when its box, seen in the view, reaches into the piece. A piece is left out when one of the bodies has no such
-patch, or when those of A and those of B are apart in depth. Everything is computed in float64 from the views and then rounded
-once: the maps start from a point of the body's grid in the middle of the piece (see `meshes.py`), and depths are scaled so that the
-drawn patches of both bodies fill 0 … 1 but for a margin, where nothing is clipped.
+A patch is drawn when its box, seen in the view, reaches into the piece. A piece is dropped when one of the bodies has no
+such patch, or when those of A and those of B are apart in depth. Everything is computed in float64 from the views and
+then rounded once: the maps start from a point of the body's grid in the middle of the piece (see `meshes.py`), and depths
+are scaled so that the drawn patches of both bodies fill 0 … 1 except for a margin, where nothing is clipped.
 
-Error of a vertex: its distance from the middle of the piece times 2^-22, in pixels and, likewise, in depth; plus 2^-24 of the depth
-of all patches drawn, plus 2^-28 of the half side of the body. Edges that cross the piece have the errors of their ends. So a view
-where a drawn patch reaches farther than 2^17 pixels out, or as far in depth, is named and not drawn: 1/32 pixel is left.
-(Corners of two boxes of 1 m over a region of 1 µm: 60 of 1024 pixels were wrong.) The hardware then rounds pixel coordinates to
-1/16 … 1/256, which moves the depth by its slope times that: the largest part by far.
+Error of a vertex: its distance from the middle of the piece times 2^-22, in pixels and, likewise, in depth; plus 2^-24 of
+the depth of all patches drawn, plus 2^-28 of the half side of the body. Edges that cross the piece have the errors of
+their ends. So a view where a drawn patch reaches farther than 2^17 pixels out, or as far in depth, is marked and not
+drawn: 1/32 pixel is left. (Corners of two boxes of 1 m over a region of 1 µm: 60 of 1024 pixels were wrong.) The hardware
+then rounds pixel coordinates to 1/16 … 1/256, which moves the depth by its slope times that: the largest part by far.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ from jostle.render.drawn_body import TileView, along_row, image, image_reach, vi
 
 
 class RoleMap(Record):
-    """From steps of a body's grid, counted from its reference, to pixels x, y and depth z: rows of (x, y, z, offset)."""
+    """From steps of a body's grid to pixels x, y and depth z, as matrix rows.
+
+    Steps are counted from `reference`.
+    """
 
     x: Run[float32, Literal[4]]
     y: Run[float32, Literal[4]]
@@ -73,7 +76,7 @@ class PieceRows(NamedTuple):
 
 
 class PieceViews(NamedTuple):
-    """What is read of views: the shapes of both bodies, their matrices (n,2,12), and the sides of a pixel (n,2)."""
+    """The shapes of both bodies, their matrices (n,2,12), and the pixel sizes (n,2)."""
 
     shape_a: Ints
     shape_b: Ints
@@ -82,7 +85,7 @@ class PieceViews(NamedTuple):
 
 
 class MeshBoxes(NamedTuple):
-    """The boxes of patches (k,3) of all shapes, and the grids (s,4) of these."""
+    """The boxes of patches (k,3) of all shapes, and the grids (s,4) of the shapes."""
 
     first_patch: NDArray[np.int64]
     centre: Floats
@@ -91,7 +94,7 @@ class MeshBoxes(NamedTuple):
 
 
 class KeptPieces(NamedTuple):
-    """Room for what is kept: number k is piece[k].
+    """Output for the pieces that are kept: number k is piece[k].
 
     Its maps are words[k] (n,44), the middle and scale of its depths depth[k] (2), and its patches are instances
     first_instance[k] … first_instance[k+1] (…,2).
@@ -105,7 +108,7 @@ class KeptPieces(NamedTuple):
 
 
 class PieceFrame(NamedTuple):
-    """The corner of a piece in its tile, its sides, and the middle and scale of its depths."""
+    """Corner and sides of a piece in its tile, middle and scale of its depths."""
 
     left: int
     top: int
@@ -116,7 +119,7 @@ class PieceFrame(NamedTuple):
 
 
 class DrawnPatches(NamedTuple):
-    """What the patches drawn of a body span: lowest and highest depth, how far out they reach in pixels, the instances so far."""
+    """Depths and reach of the patches drawn of a body, and the instances so far."""
 
     low: float
     high: float
@@ -129,7 +132,7 @@ def place_pieces(
     begin: int, end: int, kept: int, pieces: PieceRows, views: PieceViews, meshes: MeshBoxes, out: KeptPieces,
     too_far: NDArray[np.bool_],
 ) -> int:  # fmt: skip
-    """Place pieces begin … end after those `kept` before; return how many are kept now.
+    """Place pieces begin … end after the first `kept`; return the new number kept.
 
     Views for which float32 is not enough are marked in too_far (views,).
     """
@@ -172,7 +175,10 @@ def frame_of_piece(pieces: PieceRows, p: int, middle: float, scale: float) -> Pi
 def draw_patches(
     meshes: MeshBoxes, shape: int, view: TileView, frame: PieceFrame, instances: NDArray[np.uint32], drawn: int, role: int
 ) -> DrawnPatches:
-    """Append the patches of a shape that reach into a piece; `role` is twice the number of the piece, plus 1 for B."""
+    """Append the patches of a shape that reach into a piece.
+
+    `role` is twice the number of the piece, plus 1 for B.
+    """
     first_patch, centres, halves = meshes.first_patch, meshes.centre, meshes.half
     low, high, farthest = np.inf, -np.inf, 0.0
     for patch in range(first_patch[shape], first_patch[shape + 1]):
@@ -195,19 +201,19 @@ def draw_patches(
 
 @kernel(forceinline=True)
 def write_map(words: RoleMap, meshes: MeshBoxes, shape: int, view: TileView, frame: PieceFrame) -> None:
-    """Write the map of a role from steps of the body's grid, counted from the point seen in the middle of a piece."""
+    """Write the map of a role, from the grid point in the middle of a piece."""
     x, y, z = along_row(view.x), along_row(view.y), along_row(view.z)
     step = meshes.grid[shape, 3]
-    # The tile coordinates of the middle of the mesh, and from there the way to the middle of the piece, by Cramer's rule.
+    # From the tile coordinates of the mesh's middle to the middle of the piece, by Cramer's rule.
     origin = point_at(meshes.grid, shape)
     middle = Vec3(image(view.x, origin), image(view.y, origin), image(view.z, origin))
     volume = dot(x, cross(y, z))
-    way = Vec3(frame.left + 0.5 * frame.width - middle.x, frame.top + 0.5 * frame.height - middle.y, -middle.z)
-    steps = plus(plus(times(way.x, cross(y, z)), times(way.y, cross(z, x))), times(way.z, cross(x, y)))
+    offset = Vec3(frame.left + 0.5 * frame.width - middle.x, frame.top + 0.5 * frame.height - middle.y, -middle.z)
+    steps = plus(plus(times(offset.x, cross(y, z)), times(offset.y, cross(z, x))), times(offset.z, cross(x, y)))
     reference = Vec3(on_grid(steps.x / volume / step), on_grid(steps.y / volume / step), on_grid(steps.z / volume / step))
     words.reference[0], words.reference[1], words.reference[2] = int(reference.x), int(reference.y), int(reference.z)
     words.mirrored = 1 if volume < 0.0 else 0
-    # Where that point of the grid really lies: whatever was rounded above costs precision only.
+    # The exact place of that grid point: rounding above costs precision only.
     away, scaled = times(step, reference), step * frame.scale
     write_row(words.x, x, step, middle.x + dot(x, away) - frame.left)
     write_row(words.y, y, step, middle.y + dot(y, away) - frame.top)
@@ -216,7 +222,7 @@ def write_map(words: RoleMap, meshes: MeshBoxes, shape: int, view: TileView, fra
 
 @kernel
 def on_grid(steps: float) -> float:
-    """Return the nearest whole number that a reference may have; 0 for what is no number."""
+    """Return the nearest whole number that a reference may have; 0 for NaN."""
     if not abs(steps) < FARTHEST_REFERENCE:
         return np.float64(0.0) if steps != steps else np.float64(np.copysign(FARTHEST_REFERENCE, steps))
     return np.float64(np.rint(steps))

@@ -1,12 +1,13 @@
-"""The renderer on a device: all views of a frame in one submission, and one read-back of 32 bytes for each.
+"""The renderer on a device: one submission and one read-back per frame.
 
-Convex pairs are decided by near and far depth or by the paper's stencil counts, others by all layers (see the shaders). A pixel
-keeps so many layers as it has slots; when any has more, the read-back says so, and those pieces are drawn again with as many
-slots as they need, in a second submission. So no layer is ever lost. The number of slots follows what the last frame needed.
+The read-back has 32 bytes per view. Convex pairs are decided by near and far depth or by the paper's stencil counts,
+others by all layers (see the shaders). A pixel keeps as many layers as it has slots; when any has more, the read-back
+reports it, and those pieces are drawn again with as many slots as they need, in a second submission. So no layer is ever
+lost. The number of slots follows what the last frame needed.
 
-A frame needs more than one submission also when its pieces may have more than four million patches to draw.
-Sampled decisions only; they differ from those in float64 only where the centre of a pixel is within 1/16 pixel of an edge, or
-common depths are shorter than the error that `placing.py` states. The few views whose faces reach too far out of the tile for
+A frame also needs more than one submission when its pieces may have more than four million patches to draw. Decisions are
+sampled; they differ from those in float64 only where the centre of a pixel is within 1/16 pixel of an edge, or common
+depths are shorter than the error that `placing.py` states. The few views whose faces reach too far out of the tile for
 float32 are decided by the software renderer.
 """
 
@@ -49,13 +50,13 @@ from jostle.methods.image_space.workspace import ALL, INTERVAL
 FEWEST_SLOTS, MOST_SLOTS_AT_FIRST = 8, 64
 MOST_SLOT_BYTES = 1 << 26  # of a round: more is drawn in several
 MOST_INSTANCES = 1 << 22  # of a submission
-PATCHES_IN_SLICE = 1 << 20  # looked at between two chances for Ctrl-C: about 10 ms
+PATCHES_IN_SLICE = 1 << 20  # culled between two checks for Ctrl-C: about 10 ms
 PIXELS_IN_GROUP = 1024  # as in decide.wgsl
-MOST_IDLE = 4  # how many times fewer workgroups than others of its look a piece may have
+MOST_IDLE = 4  # how many times fewer workgroups a piece may need than its dispatch has
 WORDS_OF_RESULT = 8
 
 
-class Placed(NamedTuple):
+class PlacedPieces(NamedTuple):
     """Pieces that are drawn, their maps for the device, and the patches drawn in each."""
 
     pieces: Pieces
@@ -63,30 +64,30 @@ class Placed(NamedTuple):
     depth: Floats  # (n, 2)
     instances: NDArray[np.uint32]  # (…, 2)
     first_instance: NDArray[np.int64]  # (n + 1,)
-    too_far: NDArray[np.bool_]  # (views,) those that have a piece for which float32 is not enough
+    too_far: NDArray[np.bool_]  # (views,) those with a piece for which float32 is not enough
 
 
-class Look(NamedTuple):
-    """Pieces of about one size, which are decided at once."""
+class Dispatch(NamedTuple):
+    """Pieces of about one size, decided by one dispatch."""
 
     pieces: range
     groups: int  # workgroups of the largest
 
 
 class Round(NamedTuple):
-    """What is drawn at once in one atlas."""
+    """One drawing pass into the atlas."""
 
     kind: str
     instances: range
     words: int  # counters of layers
-    looks: list[Look]
+    dispatches: list[Dispatch]
 
 
 class WgpuRenderer:
     """Decides views on the device of the process (`device.py`).
 
-    `submissions` counts what was sent to it; `broken_pixels` counts pixels that were passed over because their layers did not
-    close: an edge so near to the centre that only one of its faces was drawn there.
+    `submissions` counts submissions; `broken_pixels` counts pixels skipped because their layers did not close: an edge so
+    near to the centre that only one of its faces was drawn there.
     """
 
     def __init__(self, shared: SharedDevice) -> None:
@@ -102,17 +103,17 @@ class WgpuRenderer:
 
     @property
     def name(self) -> str:
-        """What it is, for messages."""
+        """The name for messages."""
         return f"wgpu on {self._shared.name}"
 
     def change(self, shapes: tuple[ImageShape, ...]) -> None:
-        """Take the shapes of all bodies, one each; those that bodies share are held once."""
+        """Take the shapes of all bodies, one each; shared shapes are held once."""
         self._shapes = list(shapes)
         self._meshes = meshes_of(self._shapes)
         self._uploaded, self._software = False, None
 
     def deform(self, body: int, shape: ImageShape) -> None:
-        """Take other points and boxes for a body that deforms."""
+        """Take new points and boxes for a deforming body."""
         old, self._shapes[body] = self._shapes[body], shape
         if not is_alone(self._meshes, body) or len(old.points) != len(shape.points) or len(old.corners) != len(shape.corners):
             self.change(tuple(self._shapes))
@@ -123,11 +124,11 @@ class WgpuRenderer:
         if self._buffers is None or not self._uploaded:
             return
         with self._device_errors():
-            if self._buffers is not None:  # they are gone when the device was lost
+            if self._buffers is not None:  # dropped when the device was lost
                 self._buffers.write("points", self._meshes.points[first:last], "the points of all meshes", offset=12 * first)
 
     def decide(self, views: Views, test: str, workers: int | None) -> Decisions:
-        """Decide each view by stencil counts or near and far depth; by layers where a body is not convex.
+        """Decide each view by stencil counts or depths, concave bodies by layers.
 
         With "stencil", `near` equals `far` in the answer for convex pairs: only the far end of the common depths is known.
         """
@@ -158,14 +159,17 @@ class WgpuRenderer:
     def _decide_by_software(
         self, found: Decisions, views: Views, rows: NDArray[np.int64], only_far: NDArray[np.bool_], workers: int | None
     ) -> None:
-        """Decide some views (their rows) in float64, as the device would; `only_far` are views of which only that end is told."""
+        """Decide some views (their rows) in float64, as the device would.
+
+        `only_far` marks views whose near end the device does not know.
+        """
         if len(rows) == 0:
             return
         if self._software is None:
             self._software = SoftwareRenderer(ShapesOfBodies(self._shapes))
-        # Each as if it were of a pair of its own: of several views of one pair software looks at one that collides, and no more.
+        # Each as a pair of its own: software stops at the first colliding view of a pair.
         chosen = views.select(rows)._replace(pair=np.arange(len(rows), dtype=np.int32))
-        pixels = self._software.look(chosen, INTERVAL, ALL, workers)
+        pixels = self._software.colliding_pixels(chosen, INTERVAL, ALL, workers)
         hit, first = np.unique(pixels.view, return_index=True)
         found.pixels[rows] = np.bincount(pixels.view, minlength=len(rows))
         found.first[rows], found.near[rows], found.far[rows] = -1, np.nan, np.nan  # pieces of them may have been drawn
@@ -174,24 +178,24 @@ class WgpuRenderer:
         found.far[rows[hit]] = pixels.high[first]
 
     def _some_of(self, waiting: dict[str, Pieces], shape_a: Ints, shape_b: Ints) -> tuple[dict[str, Pieces], dict[str, Pieces]]:
-        """Part the pieces that wait into those of the next submission, most often all, and the rest."""
+        """Split waiting pieces into the next submission, usually all, and the rest."""
         now, rest, room = {}, {}, MOST_INSTANCES
         for kind, pieces in waiting.items():
-            looked_at = np.cumsum(self._patches_of(pieces, shape_a, shape_b))
-            count = int(np.searchsorted(looked_at, room, side="right"))
+            patches_before = np.cumsum(self._patches_of(pieces, shape_a, shape_b))
+            count = int(np.searchsorted(patches_before, room, side="right"))
             if room == MOST_INSTANCES:
                 count = max(1, count)
             now[kind], rest[kind] = pieces.take(slice(count)), pieces.take(slice(count, None))
-            room -= int(looked_at[min(count, len(looked_at)) - 1]) if len(looked_at) and count else 0
+            room -= int(patches_before[min(count, len(patches_before)) - 1]) if len(patches_before) and count else 0
         return now, rest
 
     def _patches_of(self, pieces: Pieces, shape_a: Ints, shape_b: Ints) -> NDArray[np.int64]:
-        """How many patches both bodies of each piece have."""
+        """Return the number of patches of both bodies of each piece."""
         patches: NDArray[np.int64] = np.diff(self._meshes.first_patch)
         return patches[shape_a[pieces.view]] + patches[shape_b[pieces.view]]
 
-    def _enter(self, found: Decisions, placed: Placed, results: NDArray[np.uint32], layered: bool) -> tuple[Pieces, int]:
-        """Enter results (n, 8); return the pieces to be drawn again with more slots, and the most layers of any pixel."""
+    def _enter(self, found: Decisions, placed: PlacedPieces, results: NDArray[np.uint32], layered: bool) -> tuple[Pieces, int]:
+        """Enter results (n, 8); return pieces to redraw and the most layers of a pixel."""
         most = results[:, 2].astype(np.int64)
         enough = most <= placed.pieces.slots if layered else np.ones(len(most), np.bool_)
         _enter_results(found, placed.pieces.take(enough), results[enough], placed.depth[enough])
@@ -199,13 +203,13 @@ class WgpuRenderer:
         again = placed.pieces.take(~enough)._replace(slots=most[~enough].astype(np.int32))
         return cut(again, self._most_slots()), int(most.max(initial=0))
 
-    def _place(self, pieces: Pieces, views: Views, shape_a: Ints, shape_b: Ints) -> Placed:
-        """Cull patches and make the maps of pieces, in slices."""
+    def _place(self, pieces: Pieces, views: Views, shape_a: Ints, shape_b: Ints) -> PlacedPieces:
+        """Cull patches and compute the maps of pieces, in slices."""
         meshes, count = self._meshes, len(pieces.view)
-        looked_at = np.cumsum(self._patches_of(pieces, shape_a, shape_b))
+        patches_before = np.cumsum(self._patches_of(pieces, shape_a, shape_b))
         words = np.zeros((count, WORDS_OF_PIECE), np.int32)
         depth = np.empty((count, 2))
-        instances = np.empty((int(looked_at[-1]) if count else 0, 2), np.uint32)
+        instances = np.empty((int(patches_before[-1]) if count else 0, 2), np.uint32)
         first_instance = np.zeros(count + 1, np.int64)
         piece = np.empty(count, np.int64)
         too_far = np.zeros(len(views.pair), np.bool_)
@@ -215,15 +219,17 @@ class WgpuRenderer:
         out = KeptPieces(words, depth, instances, first_instance, piece)
         begin, kept = 0, 0
         while begin < count:
-            before = looked_at[begin - 1] if begin else 0
-            end = max(begin + 1, int(np.searchsorted(looked_at, before + PATCHES_IN_SLICE, side="right")))
+            before = patches_before[begin - 1] if begin else 0
+            end = max(begin + 1, int(np.searchsorted(patches_before, before + PATCHES_IN_SLICE, side="right")))
             kept = int(place_pieces(begin, end, kept, rows, of_views, boxes, out, too_far))
             begin = end
         drawn = int(first_instance[kept])
-        return Placed(pieces.take(piece[:kept]), words[:kept], depth[:kept], instances[:drawn], first_instance[: kept + 1], too_far)
+        return PlacedPieces(
+            pieces.take(piece[:kept]), words[:kept], depth[:kept], instances[:drawn], first_instance[: kept + 1], too_far
+        )
 
-    def _submit(self, placed: dict[str, Placed], views: Views) -> dict[str, NDArray[np.uint32]]:
-        """Draw and decide all pieces in one submission; return the results (n, 8) of each kind."""
+    def _submit(self, placed: dict[str, PlacedPieces], views: Views) -> dict[str, NDArray[np.uint32]]:
+        """Draw and decide all pieces in one submission; return the results (n, 8) by kind."""
         buffers = self._ready()
         count = sum(len(part.words) for part in placed.values())
         if count == 0:
@@ -250,7 +256,7 @@ class WgpuRenderer:
         return dict(zip(placed, np.split(results, ends[:-1]), strict=True))
 
     def _upload(
-        self, buffers: Buffers, placed: dict[str, Placed], packings: dict[str, Packing], rounds: list[Round], count: int
+        self, buffers: Buffers, placed: dict[str, PlacedPieces], packings: dict[str, Packing], rounds: list[Round], count: int
     ) -> None:
         for kind, packing in packings.items():
             if kind == "stencil":
@@ -258,12 +264,12 @@ class WgpuRenderer:
         deep = [packing for kind, packing in packings.items() if kind != "stencil"]
         if deep:
             buffers.need_atlas("depth", max(packing.width for packing in deep), max(packing.height for packing in deep))
-        looks = [(round_, look) for round_ in rounds for look in round_.looks]
-        uniforms = np.zeros((len(looks), ROUND_STRIDE // 4), np.uint32)
-        for k, (round_, look) in enumerate(looks):
+        dispatches = [(round_, dispatch) for round_ in rounds for dispatch in round_.dispatches]
+        uniforms = np.zeros((len(dispatches), ROUND_STRIDE // 4), np.uint32)
+        for k, (round_, dispatch) in enumerate(dispatches):
             atlas = buffers.atlas["stencil" if round_.kind == "stencil" else "depth"]
             uniforms[k, :2] = np.array(atlas, np.float32).view(np.uint32)
-            uniforms[k, 2:4] = round_.instances.start, look.pieces.start
+            uniforms[k, 2:4] = round_.instances.start, dispatch.pieces.start
         buffers.write("rounds", uniforms, "the rounds of a frame")
         buffers.write("pieces", np.concatenate([part.words for part in placed.values()]), "the pieces of a frame")
         buffers.write("instances", np.concatenate([part.instances for part in placed.values()]), "the instances of a frame")
@@ -281,7 +287,7 @@ class WgpuRenderer:
         return min(MOST_SLOT_BYTES, self._shared.most_bytes) // 4
 
     def _ready(self) -> Buffers:
-        """The buffers on the device, with the meshes in them."""
+        """Return the buffers on the device, with the meshes uploaded."""
         if self._buffers is None:
             self._buffers, self._uploaded = Buffers(self._shared), False
         if not self._uploaded:
@@ -292,7 +298,7 @@ class WgpuRenderer:
 
     @contextmanager
     def _device_errors(self) -> Iterator[None]:
-        """Hold the device; say what happened when it is lost or refuses, and start anew the next time."""
+        """Hold the device; report its loss or refusal, and restart the next time."""
         if self._shared.process != os.getpid():
             raise InputError(FORKED)
         if self._shared.lost:
@@ -307,15 +313,18 @@ class WgpuRenderer:
                 self._buffers = None
                 message = " ".join(str(error).split())[:300]
                 raise InputError(
-                    f"{self.name} was lost or refused a frame ({message}); ask again to start it anew, or {CURE}"
+                    f"{self.name} was lost or refused a frame ({message}); call again to restart it, or {CURE}"
                 ) from error
             except BaseException:  # Ctrl-C may leave a buffer mapped: the next frame takes others
                 self._buffers = None
                 raise
 
 
-def _finish_words(placed: Placed, packing: Packing, views: Views, first_piece: int) -> None:
-    """Write where the pieces lie in the atlas and in the lists of layers; number them from `first_piece` on."""
+def _finish_words(placed: PlacedPieces, packing: Packing, views: Views, first_piece: int) -> None:
+    """Write the places of pieces in the atlas and in the lists of layers.
+
+    Pieces are numbered from `first_piece`.
+    """
     words, pieces = placed.words, placed.pieces
     for k, field in enumerate((pieces.width, pieces.height, pieces.left, pieces.top)):
         words[:, RECTANGLE + k] = field
@@ -330,31 +339,31 @@ def _finish_words(placed: Placed, packing: Packing, views: Views, first_piece: i
         placed.instances[:, 1] += np.uint32(2 * first_piece)
 
 
-def _rounds(kind: str, placed: Placed, packing: Packing, first_piece: int, first_instance: int) -> Iterator[Round]:
-    """The rounds of a packing, with the numbers that their pieces and instances have in the whole submission."""
+def _rounds(kind: str, placed: PlacedPieces, packing: Packing, first_piece: int, first_instance: int) -> Iterator[Round]:
+    """Yield the rounds of a packing, numbered as in the whole submission."""
     pixels = placed.pieces.width.astype(np.int64) * placed.pieces.height
     for begin, end in zip(packing.first_piece[:-1].tolist(), packing.first_piece[1:].tolist(), strict=True):
         instances = range(first_instance + int(placed.first_instance[begin]), first_instance + int(placed.first_instance[end]))
         words = int(2 * pixels[begin:end].sum()) if kind == "layers" else 0
-        yield Round(kind, instances, words, _looks(-(-pixels[begin:end] // PIXELS_IN_GROUP), first_piece + begin))
+        yield Round(kind, instances, words, _dispatches(-(-pixels[begin:end] // PIXELS_IN_GROUP), first_piece + begin))
 
 
-def _looks(groups: NDArray[np.int64], first_piece: int) -> list[Look]:
-    """Part pieces with so many workgroups each: a look has the largest number for all, so small pieces have one of their own.
+def _dispatches(groups: NDArray[np.int64], first_piece: int) -> list[Dispatch]:
+    """Split pieces by their number of workgroups, so that small ones do not idle.
 
-    One tile of 1024² among 2,800 of 8²: 30 s in one look, 0.9 s in two.
+    All pieces of a dispatch get the largest number. One tile of 1024² among 2,800 of 8²: 30 s in one dispatch, 0.9 s in two.
     """
-    looks, begin, most = [], 0, 0
+    dispatches, begin, most = [], 0, 0
     for k, count in enumerate(groups.tolist()):
         if begin < k and not most <= count * MOST_IDLE <= most * MOST_IDLE:
-            looks.append(Look(range(first_piece + begin, first_piece + k), most))
+            dispatches.append(Dispatch(range(first_piece + begin, first_piece + k), most))
             begin, most = k, 0
         most = max(most, count)
-    return [*looks, Look(range(first_piece + begin, first_piece + len(groups)), most)]
+    return [*dispatches, Dispatch(range(first_piece + begin, first_piece + len(groups)), most)]
 
 
 def _encode(encoder: Any, pipelines: Any, buffers: Buffers, round_: Round, offset: int) -> int:
-    """Draw and decide the pieces of a round, whose first uniform is at `offset`; return the offset of the next round."""
+    """Draw and decide the pieces of a round; return the offset of the next uniform."""
     count = len(round_.instances)
 
     def draw(attachment: dict[str, Any], steps: list[Any], kept: bool = False) -> None:
@@ -380,12 +389,12 @@ def _encode(encoder: Any, pipelines: Any, buffers: Buffers, round_: Round, offse
         draw({"view": buffers.views["far"], "depth_read_only": True}, [pipelines.keep], kept=True)
     encoding = encoder.begin_compute_pass()
     encoding.set_bind_group(1, buffers.group(round_.kind))
-    for look in round_.looks:
+    for dispatch in round_.dispatches:
         encoding.set_bind_group(0, buffers.group("decide"), [offset])
         encoding.set_pipeline(pipelines.count_pixels[round_.kind])
-        encoding.dispatch_workgroups(look.groups, len(look.pieces))
+        encoding.dispatch_workgroups(dispatch.groups, len(dispatch.pieces))
         encoding.set_pipeline(pipelines.look_at_first[round_.kind])
-        encoding.dispatch_workgroups(len(look.pieces))
+        encoding.dispatch_workgroups(len(dispatch.pieces))
         offset += ROUND_STRIDE
     encoding.end()
     return offset
@@ -396,13 +405,13 @@ def _depth(view: Any, clear: float) -> dict[str, Any]:
 
 
 def _enter_results(found: Decisions, pieces: Pieces, results: NDArray[np.uint32], depth: Floats) -> None:
-    """Enter the results (n, 8) of pieces with the decisions of their views; depths become tile z."""
+    """Enter the results (n, 8) of pieces in the decisions of their views."""
     hit = np.flatnonzero(results[:, 0])
     pieces, results, depth = pieces.take(hit), results[hit], depth[hit]
     number = (np.uint32(0xFFFFFFFF) - results[:, 1]).astype(np.int32)
     ends = (results[:, 4:6].view(np.float32).astype(np.float64) - 0.5) / depth[:, 1:] + depth[:, :1]
     np.add.at(found.pixels, pieces.view, results[:, 0].astype(np.int64))
-    # Among the pieces of a view that with the earliest pixel is entered last.
+    # Of the pieces of a view, the one with the earliest pixel is entered last.
     order = np.argsort(-number, kind="stable")
     order = order[(found.first[pieces.view[order]] < 0) | (number[order] < found.first[pieces.view[order]])]
     found.first[pieces.view[order]] = number[order]

@@ -1,5 +1,5 @@
 // The paper's counts (Fig. 3, Fig. 4): in A's picture the depth is A's far side and the stencil counts the faces of B at or before it;
-// in B's picture the roles are exchanged. A collision where both counts are 1 or more. Only the far end of the common depths is known.
+// in B's picture the roles are exchanged. Both counts at 1 or more are a collision. Only the far end of the common depths is known.
 
 @group(1) @binding(0) var far_depth: texture_depth_2d;
 @group(1) @binding(1) var faces_before: texture_2d<u32>;
