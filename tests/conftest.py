@@ -1,4 +1,4 @@
-"""What holds for all tests: Ctrl-C in runs that were started in the background, and runs of a share of the cases.
+"""Setup of all tests: Ctrl-C in background runs, and runs of a share of the cases.
 
 A run that was started in the background ignores Ctrl-C, and so would every process that the tests start. `--one-in N` runs the
 first case of every test and every N-th of its others: each test takes part, and a pass that looks for one kind of fault in all

@@ -101,7 +101,7 @@ def shot(
 
     from jostle.cli.check import pose_written
     from jostle.pictures import Look
-    from jostle.registry import method_alone
+    from jostle.registry import method_without_options
 
     moving = _is_gif(out, gif)
     wide, high = _size(size)
@@ -119,7 +119,7 @@ def shot(
         samples=2 if moving else 3,
     )
     console = Console(width=None if sys.stdout.isatty() else 160)
-    chosen = method_alone(method, "--method", "a picture is of one instant")
+    chosen = method_without_options(method, "--method", "a picture is of one instant")
     motion, searched = _motion(what, frame, frames, every, moving, seed, pose_written(None, translate, rotate))
     stage = Stage(motion, motion.world(chosen), {"clearance": clearance, "solid": solid}, overlay, caption)
     if moving:

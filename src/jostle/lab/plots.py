@@ -18,7 +18,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from jostle.atomic_file import written_whole
+from jostle.atomic_file import atomic_write
 from jostle.lab.appearance import PLOTS, looks_of
 from jostle.lab.drawings.against_parameter import averages, counters_against_parameter, last_frame, time_against_parameter
 from jostle.lab.drawings.axes import GREY, counter_names
@@ -74,7 +74,7 @@ def draw_experiment(result: ExperimentResult, folder: Path, motion: Motion | Non
         for name, figure in _figures(result):
             for ending, extra in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
                 path = folder / f"{name}.{ending}"
-                with written_whole(path) as temporary:
+                with atomic_write(path) as temporary:
                     figure.savefig(temporary, format=ending, dpi=DOTS_PER_INCH, metadata=extra)
                 written.append(path)
     return written + ([] if motion is None else draw_scene(motion, folder))

@@ -9,7 +9,7 @@ from jostle import cast
 from jostle.errors import Unsupported
 from jostle.interface.method import Method
 from jostle.interface.query import Budget, Query
-from jostle.registry import DEFAULT_METHOD, method_alone, method_of, name_of
+from jostle.registry import DEFAULT_METHOD, method_of, method_without_options, name_of
 
 RESPONSES = ("show", "push", "bounce", "deform")
 NOTHING = "nothing"  # of a method's overlays
@@ -50,7 +50,7 @@ class Settings:
 
     def made_method(self) -> Method:
         """Return the method of the text, or raise what is wrong with it."""
-        return method_of(method_alone(self.method, "method", "the panel tests single instants"))
+        return method_of(method_without_options(self.method, "method", "the panel tests single instants"))
 
     def query(self, method: Method) -> Query:
         """Return the query for a method: contact rows if it has them, else body pairs."""

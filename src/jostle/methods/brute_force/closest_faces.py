@@ -1,7 +1,7 @@
 """The closest faces of two bodies: every face against every face, pruned only by the distance of their boxes.
 
 The distance of faces is rounded: what is pruned must be farther than the best by more than rounding can do, so that the
-answer is the least of all, whatever the order. `triangles_distance` is within 2^-44 of the extent of two faces of the
+answer is the least of all, whatever the order. `reported_distance` is within 2^-44 of the extent of two faces of the
 truth.
 """
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints
 from jostle.geometry.aabb import bounds_squared_distance
-from jostle.geometry.exact_zero_distance import faces_distance
+from jostle.geometry.exact_zero_distance import exact_zero_distance
 from jostle.geometry.placed_faces import PlacedFaces, placed_faces
 from jostle.geometry.triangle import bounds_at, face_at
 from jostle.kernels.jit import kernel
@@ -37,7 +37,7 @@ def _scan_closest(
             gap = bounds_squared_distance(bounds_at(a.lower, a.upper, i), bounds_at(b.lower, b.upper, j))
             if gap > (best[0] + rounding) * (best[0] + rounding):
                 continue
-            distance = faces_distance(face_at(a.vertices, a.faces, i), face_at(b.vertices, b.faces, j))
+            distance = exact_zero_distance(face_at(a.vertices, a.faces, i), face_at(b.vertices, b.faces, j))
             if distance < best[0]:
                 best[0] = distance
                 best_faces[0] = i

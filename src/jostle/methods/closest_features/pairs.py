@@ -15,8 +15,7 @@ from jostle._types import Floats, Ints
 from jostle.geometry.contact_kind import CROSSING, NEAR, TOUCHING
 from jostle.geometry.rigid import RigidPose, pose_at, pose_of, solve_relative_pose_into, turned_back, world_point
 from jostle.geometry.triangle import Segment
-from jostle.geometry.triangle_box import largest_coordinate
-from jostle.geometry.vector import Vec3, length, minus, point_at, point_from, write_point_from
+from jostle.geometry.vector import Vec3, largest_coordinate, length, minus, point_at, point_from, write_point_from
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64
 from jostle.kernels.structs import Addresses, Record, borrowed, int64, record_viewer

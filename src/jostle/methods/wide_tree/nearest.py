@@ -9,7 +9,7 @@ one on y; at first, from centre to centre. The trees are walked together from th
    top. Ordered by the bounds alone the search goes for the fattest boxes, and takes up to twice as long.
 4. `_compare_leaves`: the faces of two leaves are compared (`nearest_faces.py`). What is closer is the new limit, and the new arrow.
 
-The answer is that of comparing every face with every face: the least `faces_distance` of the world vertices, of equal ones
+The answer is that of comparing every face with every face: the least `exact_zero_distance` of the world vertices, of equal ones
 the lowest (face_a, face_b); bounds only leave out what is greater for certain. Of touching bodies it is any touching pair,
 the first that is met. Where more than 65,536 pairs tie within rounding, the least distance is right to 2^-47 of the extent,
 and the faces are any that have it.

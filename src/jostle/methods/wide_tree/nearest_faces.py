@@ -5,7 +5,7 @@ Most pairs of leaves end at one comparison, of how far each reaches along the pr
 the nearest boxes are compared first, and the direction between their closest points is the next arrow: it separates most of
 the other faces at once, by projections of their corners, for a tenth of the price of a distance.
 
-Which distance counts: that of `faces_distance`. The robust distance of triangles, which is cheaper and gives the points,
+Which distance counts: that of `exact_zero_distance`. The robust distance of triangles, which is cheaper and gives the points,
 decides all that is clear beyond the rounding of both (BAND). Only ties within it are settled; and at the end the winner.
 Faces so close that they may touch are listed as suspects, for the exact test.
 """
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jostle.geometry.exact_zero_distance import SMALLEST_DISTANCE
-from jostle.geometry.reported_distance import triangles_distance
+from jostle.geometry.reported_distance import reported_distance
 from jostle.geometry.triangle import Triangle, triangle_from, triangle_in_lane
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
 from jostle.geometry.vector import Vec3, length, minus, negative, point_from, times, write_point_from
@@ -286,4 +286,4 @@ def _write_triangle(numbers: Any, t: Triangle) -> None:
 def settled_distance(work: NearestWork, corners: FaceCorners) -> float:
     """Return the distance of two faces as it is reported if they do not touch."""
     work.counts.distance_tests += 1
-    return max(triangles_distance(triangle_from(corners.a, 0), triangle_from(corners.b, 0)), SMALLEST_DISTANCE)
+    return max(reported_distance(triangle_from(corners.a, 0), triangle_from(corners.b, 0)), SMALLEST_DISTANCE)

@@ -16,7 +16,7 @@ from jostle._types import Floats, Ints
 from jostle.kernels.buffers import doubled
 from jostle.kernels.handles import AddressTable
 from jostle.kernels.jit import kernel
-from jostle.kernels.pool import told_to_stop
+from jostle.kernels.pool import cancelled
 from jostle.kernels.sort import sort_with_values
 from jostle.methods.wide_tree.leaf_cache import empty_cache
 from jostle.methods.wide_tree.pair_work import START, MovedBoxes, PairWork, Progress
@@ -104,7 +104,7 @@ class Workspace:
     def find(self, forest: Forest, placed: Placed, clearance: float, row_mode: int) -> None:
         """Run the kernel to the end."""
         while not self.resume(forest, placed, clearance, row_mode, OPERATIONS):
-            if told_to_stop():
+            if cancelled():
                 return
 
     def resume(self, forest: Forest, placed: Placed, clearance: float, row_mode: int, operations: int) -> bool:

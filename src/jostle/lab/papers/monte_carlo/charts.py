@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from jostle.atomic_file import written_whole
+from jostle.atomic_file import atomic_write
 from jostle.lab.appearance import LOOKS
 from jostle.lab.drawings.axes import GREY, WIDTH, number_words
 from jostle.lab.files import RESULT, read_result
@@ -115,6 +115,6 @@ def _times(run: MethodRun | None, clock: str) -> Any:
 
 
 def _saved(figure: Figure, path: Path) -> Path:
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         figure.savefig(temporary, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
     return path
