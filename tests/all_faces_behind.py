@@ -1,4 +1,4 @@
-"""Every face against every face behind a broad phase: a whole method of two phases, exact, for tests of broad phases."""
+"""Every face against every face behind a broad phase: an exact two-phase method."""
 
 import dataclasses
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""Edited world and motion files: each is refused with an `InputError`, or answers as what it holds does. Nothing crashes or hangs.
+"""Edited world and motion files are refused or answer for their content.
+
+Nothing crashes or hangs.
 
     python -m tests.fuzz_stored --count 2000 --seed 1
 
@@ -45,7 +47,7 @@ STRANGE = (None, True, -1, 0, 1, 2, 3.5, 10**25, 10**400, 1e300, float("nan"), f
 
 
 def world_of(method):
-    """A small world: two bodies that touch, one that deforms if the method allows it, one static and one apart."""
+    """A small world: two touching bodies, a deforming, a static and a distant one."""
     world = jostle.World(method)
     world.add(icosphere(1), name="ball")
     world.add(icosphere(1), rotation_about((1, 2, 3), 0.3) @ translation((0.8, 0.2, 0.1)), name="other", category=3)
@@ -348,7 +350,7 @@ class Child:
 
 
 def run(count, seed, folder, only=""):
-    """Try `count` mutations, in turn of each file; return how often each outcome came, by file, and the findings."""
+    """Try `count` mutations, file by file; return outcomes by file, and findings."""
     folder = pathlib.Path(folder)
     contents = dict(originals(only))
     outcomes, findings, child = collections.Counter(), [], Child()

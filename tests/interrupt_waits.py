@@ -1,4 +1,4 @@
-"""How long an interrupt may have to wait: the longest processor time between two places where Python hears a signal.
+"""How long an interrupt may wait: the longest time between signal checks.
 
     python -m tests.interrupt_waits --method wide_tree --shape sphere --faces 20000
 
@@ -53,7 +53,7 @@ class Ticks:
         self._last = now
 
     def call(self, act):
-        """Return the longest wait of a call, cut short after `seconds`, and where it ended."""
+        """Return the longest wait of a call, cut off after `seconds`, and its end."""
         self.longest, self.where = 0.0, ""
         self._begin = self._last = time.process_time()
         self._on = True
@@ -107,7 +107,7 @@ def deform(world):
 
 
 def operations(traits):
-    """The operations that a method serves, by name: each a function of a world, and whether its bodies deform."""
+    """A method's operations by name: a function of a world, and whether it deforms."""
     has_rows = Answer.FACES in traits.answers or Answer.POINTS in traits.answers
     deforms = Serve.DEFORM in traits.serves and Need.RIGID not in traits.needs
     kinds = ("any", "pairs", "first", "faces") if has_rows else ("any", "pairs")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def cut_short(monkeypatch) -> None:
-    """Let every `Path.write_text` from now on write half of its text and be interrupted."""
+    """Make every later `Path.write_text` write half of its text and be interrupted."""
     write = Path.write_text
 
     def half(path: Path, text: str, *arguments, **options) -> None:

@@ -1,11 +1,11 @@
-"""Random interrupts: an interrupted call is all or nothing, and the next answers are those of a world that was never interrupted.
+"""Random interrupts: a call is all or nothing, and later answers are unaffected.
 
     python -m tests.interrupts --count 100000 --seed 1
 
 Two worlds live in lockstep. Each operation is drawn once, made in the one under a timer whose signal raises `KeyboardInterrupt`
 after some microseconds, and then in the other one, unless the first is still as it was before. Whatever is neither before nor
 after, whatever raises, a lock that stays held, a garbage collector that stays off or rows that differ are faults. Kernels are
-compiled and loaded before (`warm`): an interrupt while that goes on is another matter.
+compiled and loaded before (`warm`): interrupts meanwhile are another matter.
 """
 
 from __future__ import annotations
@@ -46,11 +46,7 @@ FOLDER = Path(tempfile.mkdtemp(prefix="jostle-interrupts-"))
 
 
 class Timer:
-    """Raises `KeyboardInterrupt` within a call after some seconds, and measures how late it was heard.
-
-    The time from the signal to its handler, or the processor's time since the call began if that is less: other work on the machine
-    does not count as waiting.
-    """
+    """Raises `KeyboardInterrupt` in a call after some seconds, and measures the delay."""
 
     def __init__(self):
         self.armed, self.due, self.began, self.latest = False, 0.0, 0.0, Counter()
@@ -102,7 +98,7 @@ def rows_of(report):
 
 
 class Worlds:
-    """A world that is interrupted and its reference; operations by name, each drawn as a function of a world."""
+    """An interrupted world and its reference; operations by name, drawn at random."""
 
     def __init__(self, method, size, rng):
         self.rng, self.meshes, self.method = rng, SIZES[size], method
@@ -195,24 +191,24 @@ class Worlds:
         return lambda world: setattr(world[number], "vertices", points)
 
     def query(self):
-        wishes = {"rows": str(self.rng.choice(["faces", "faces", "first", "pairs", "any"] if self.has_rows else ["pairs", "any"]))}
+        options = {"rows": str(self.rng.choice(["faces", "faces", "first", "pairs", "any"] if self.has_rows else ["pairs", "any"]))}
         if Serve.MOTION in self.serves and self.rng.integers(2):
-            wishes |= {"motion": True, "separation": float(self.rng.choice([0.0, 0.01]))}
-            return wishes
+            options |= {"motion": True, "separation": float(self.rng.choice([0.0, 0.01]))}
+            return options
         for field, serve in (("solid", Serve.SOLID), ("itself", Serve.SELF)):
             if serve in self.serves and self.rng.integers(4) == 0:
-                wishes[field] = True
+                options[field] = True
         if Serve.CLEARANCE in self.serves and self.rng.integers(3) == 0:
-            wishes["clearance"] = 0.05
-        if Serve.ADJACENT in self.serves and wishes.get("itself") and self.rng.integers(2):
-            wishes["adjacent"] = True
+            options["clearance"] = 0.05
+        if Serve.ADJACENT in self.serves and options.get("itself") and self.rng.integers(2):
+            options["adjacent"] = True
         if Serve.BUDGET in self.serves and self.rng.integers(3) == 0:
-            wishes["budget"] = jostle.Budget(operations=2000) if self.rng.integers(2) else jostle.Budget(seconds=0.002)
-        return wishes
+            options["budget"] = jostle.Budget(operations=2000) if self.rng.integers(2) else jostle.Budget(seconds=0.002)
+        return options
 
     def detect(self):
-        wishes = self.query()
-        return lambda world: world.detect(**wishes)
+        options = self.query()
+        return lambda world: world.detect(**options)
 
     def in_collision(self):
         return lambda world: world.in_collision()
@@ -264,7 +260,7 @@ class Worlds:
         return lambda world: walk(world, number, poses, separation=0.01)
 
     def check(self):
-        """Raise where the world is not as the reference; ask both, which counts as a step of both."""
+        """Raise if the world differs from the reference; asking counts as a step of both."""
         assert self.state_of(self.world) == self.state_of(self.reference), "the world is neither before nor after"
         rows = "faces" if self.has_rows else "pairs"
         found, expected = self.world.detect(rows=rows), self.reference.detect(rows=rows)
@@ -333,7 +329,7 @@ class Simulated:
 
 
 class Sessions:
-    """A session of the viewer without a page. What an interrupted round has not begun is done by the next one."""
+    """A viewer session without a page; the next round does what one left undone."""
 
     def __init__(self, respond, size, rng):
         self.rng = rng
@@ -369,7 +365,7 @@ class Sessions:
         return stage.poses.tobytes(), [points.tobytes() for points in stage.vertices.values()], stage.settings
 
     def check(self):
-        """Put both to the same places: how far a round came that was cut short is not the same for both."""
+        """Put both in the same places: an interrupted round may have ended anywhere."""
         for session in (self.world, self.reference):
             session.round()  # what the interrupted round has left
             session._loop.take_requests()  # goals that are not reached yet
@@ -424,7 +420,7 @@ def lock_is_free(world):
 
 
 class Run:
-    """Interrupts of one kind of subject; `counts` by operation, `faults` with their traces."""
+    """Interrupts of one kind of subject: `counts` by operation, `faults` with traces."""
 
     def __init__(self, name, size, seed):
         self.name, self.size, self.seed = name, size, seed
@@ -438,7 +434,7 @@ class Run:
         self.subject = made(what, self.size, self.rng)
 
     def warm(self, operations):
-        """Do operations without interrupts: load what they need, and measure how long they take."""
+        """Run operations without interrupts: load kernels and measure durations."""
         for _ in range(operations):
             name, act = self.subject.draw()
             begin = time.perf_counter()
@@ -478,7 +474,7 @@ class Run:
 
 
 def is_slow(name, size):
-    """Whether an operation takes so long that fewer must do: all pairs of faces, and bodies that deform."""
+    """Whether an operation is so slow that fewer must do."""
     quadratic = any(part in name for part in ("all faces", "brute_force", "edge_face"))
     return name == "session, deform" or (quadratic and size != "tiny")
 

@@ -1,4 +1,4 @@
-"""Calls of the whole public interface with values of any kind, one or two of them strange, the others good.
+"""Calls of the whole public interface with one or two strange values.
 
 A call is a function and, for each parameter, a good value; `tried` makes one and says what came of it: an answer or a
 `JostleError`. Anything else is raised. Worlds that a call may change are compared with what they were when it was refused.
@@ -447,7 +447,10 @@ def calls():
 
 
 def tried(call, changed):
-    """Make a call with some parameters changed; return whether it was answered. What is no `JostleError` is raised."""
+    """Make a call with some parameters changed; return whether it was answered.
+
+    Anything but a `JostleError` is raised.
+    """
     function, method, good = call
     given = good | changed
     if method is None:

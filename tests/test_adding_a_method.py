@@ -1,4 +1,4 @@
-"""The method of docs/adding_a_method.md works: in worlds, on the command line, in the laboratory and in the viewer."""
+"""The method of docs/adding_a_method.md works everywhere."""
 
 import importlib
 import json

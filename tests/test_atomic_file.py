@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from jostle.atomic_file import written_whole
+from jostle.atomic_file import atomic_write
 from jostle.errors import InputError
 from jostle.shapes import build
 from jostle.shapes.save import save
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.small
 def test_a_file_appears_at_the_end_only(tmp_path):
     target = tmp_path / "table.csv"
     target.write_text("old")
-    with written_whole(target) as temporary:
+    with atomic_write(target) as temporary:
         temporary.write_text("new")
         assert target.read_text() == "old"
     assert target.read_text() == "new"
@@ -28,7 +28,7 @@ def test_what_was_begun_and_not_ended_leaves_nothing(tmp_path, error):
     target.write_text("old")
 
     def write_half():
-        with written_whole(target) as temporary:
+        with atomic_write(target) as temporary:
             temporary.write_text("half")
             raise error
 
@@ -41,7 +41,7 @@ def test_what_was_begun_and_not_ended_leaves_nothing(tmp_path, error):
 def test_a_link_stays_and_leads_to_the_new_file(tmp_path):
     target, link = tmp_path / "table.csv", tmp_path / "link.csv"
     link.symlink_to(target)
-    with written_whole(link) as temporary:
+    with atomic_write(link) as temporary:
         temporary.write_text("new")
     assert link.is_symlink()
     assert target.read_text() == "new"
@@ -51,7 +51,7 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path):
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
     for target in (pipe, tmp_path):
-        with pytest.raises(InputError, match="it is not a regular file"), written_whole(target):
+        with pytest.raises(InputError, match="it is not a regular file"), atomic_write(target):
             pass
     assert pipe.is_fifo()
 

@@ -1,7 +1,4 @@
-"""Bad input is refused loudly: an InputError that names the body, the field and the first offending index, and nothing changed.
-
-Every input on which one of the well-known libraries crashes, hangs or answers nonsense is here.
-"""
+"""Bad input raises an InputError with body, field and index; nothing changes."""
 
 import numpy as np
 import pytest

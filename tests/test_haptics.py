@@ -1,4 +1,4 @@
-"""Forces of contacts: the sums by hand, the laws they must keep, and what presses of simple bodies give."""
+"""Contact forces: sums by hand, laws they must obey, and presses of simple bodies."""
 
 import math
 import pickle
@@ -172,7 +172,10 @@ def test_values_that_cannot_be_are_refused(values, words):
 
 
 def pressed(press, turn=None, both=False, offset=(0.0, 0.0), accuracy=ACCURACY, thick=0.2):
-    """A box of 0.5 x 0.4 x 0.3 pressed on a plate of which the top is z = 0; returns world, box and report."""
+    """A box of 0.5 x 0.4 x 0.3 pressed on a plate with its top at z = 0.
+
+    Returns world, box and report.
+    """
     turn = np.eye(4) if turn is None else turn
     world = jostle.World(jostle.Voxmap(accuracy=accuracy, both=both))
     world.add(build.box((1.2, 1.2, thick)), turn @ translation((0.0, 0.0, -0.5 * thick)), "plate", static=True)
@@ -276,7 +279,10 @@ def test_force_and_torque_change_little_when_the_body_moves_a_little():
 
 
 def test_going_round_in_a_circle_gains_nothing():
-    """Normals along the gradient of the distance make a potential; over an edge, where the normals of the shell would not."""
+    """Normals along the gradient of the distance make a potential.
+
+    Over an edge, where the normals of the shell would not.
+    """
     world = jostle.World(jostle.Voxmap(accuracy=ACCURACY))
     world.add(build.box((0.6, 0.6, 0.6)), translation((-0.3, -0.3, -0.3)), "block", static=True)
     ball = world.add(build.icosphere(3, 0.15), name="ball")
@@ -311,7 +317,10 @@ def test_a_coupled_body_follows_the_device_where_nothing_is_in_its_way():
 
 @pytest.mark.small
 def test_spring_and_layer_balance_after_a_step():
-    """A point over a floor z = 0 of stiffness k, the device below it at -d: in balance at -d c / (c + k)."""
+    """A point over a floor z = 0 of stiffness k, the device at -d: balance.
+
+    At -d c / (c + k).
+    """
     coupling, strength, below = haptics.Coupling(stiffness=2.0, turning=1.0), 8.0, 0.1
     pose = translation((0.0, 0.0, -0.01))
     for _ in range(3):

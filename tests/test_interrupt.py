@@ -1,4 +1,4 @@
-"""Ctrl-C during long work is heard soon; wherever it comes, a call has done all or nothing, and the world goes on unharmed."""
+"""Ctrl-C works soon; a call is all or nothing, and the world stays usable."""
 
 import copy
 import gc
@@ -70,7 +70,7 @@ def test_ctrl_c_during_a_long_detect_is_heard_and_the_world_stays_usable(method)
 
 
 def some_world(method="bounding_tree"):
-    """Bodies that move and deform, one that waits to be settled, and a detector at work."""
+    """Bodies that move and deform, a pending body, and a detector at work."""
     world = jostle.World(method)
     for k in range(3):
         world.add(box(), translation((0.8 * k, 0.1 * k, 0.0)), deformable=k == 0)
@@ -175,7 +175,7 @@ def outcome_of(call, world):
 @pytest.mark.parametrize("meanwhile", MEANWHILE)
 @pytest.mark.parametrize("name", [*READS, "add", "remove", "ignore", "pose", "set_poses", "static", "time"])
 def test_a_call_and_one_that_comes_in_between_have_done_all_or_nothing(name, meanwhile, waiting):
-    """The other call comes from a signal handler or a thread: both end as one after the other, or one of them is refused."""
+    """A call from a handler or thread: both run in sequence, or one is refused."""
     call, other, world = (CALLS | READS)[name], MEANWHILE[meanwhile], some_world()
 
     def made():
@@ -364,7 +364,7 @@ def test_prepared_shapes_are_never_written_in_place():
 
 
 def test_random_interrupts_leave_no_fault():
-    """A few of `python -m tests.interrupts --count 100000`, of the kinds of state that there are."""
+    """A few of `python -m tests.interrupts --count 100000`, of every kind of state."""
     code = "import sys; from tests.interrupts import main; sys.exit(main(sys.argv[1:]))"
     for only in ("world, wide_tree", "world, monte_carlo", "soft simulation"):
         command = [sys.executable, "-X", "faulthandler", "-c", code, "--count", "80", "--warm", "40", "--only", only]

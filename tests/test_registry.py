@@ -9,7 +9,7 @@ import pytest
 import jostle
 from jostle.interface.query import Query
 from jostle.methods.brute_force.method import BruteForce
-from jostle.registry import METHODS, QUERY_OPTIONS, method_alone, method_of, name_of, register
+from jostle.registry import METHODS, QUERY_OPTIONS, method_of, method_without_options, name_of, register
 from jostle.shapes import build
 
 pytestmark = pytest.mark.small
@@ -97,13 +97,15 @@ def test_names_import_no_method():
 
 
 def test_a_method_alone_takes_settings_and_refuses_the_options_of_a_question():
-    assert method_alone("voxmap(accuracy=0.5)", "--method", "x") == jostle.Voxmap(accuracy=0.5)
-    assert method_alone("bounding_tree(motion=False, separation=0.0, workers=1)", "--method", "x") == jostle.BoundingTree()
-    assert method_alone(None, "--method", "x") is None
-    assert method_alone(" ", "--method", "x") is None
+    assert method_without_options("voxmap(accuracy=0.5)", "--method", "x") == jostle.Voxmap(accuracy=0.5)
+    assert (
+        method_without_options("bounding_tree(motion=False, separation=0.0, workers=1)", "--method", "x") == jostle.BoundingTree()
+    )
+    assert method_without_options(None, "--method", "x") is None
+    assert method_without_options(" ", "--method", "x") is None
     text = "bounding_tree(motion=True, workers=2)"
     with pytest.raises(jostle.InputError) as refused:
-        method_alone(text, "--method", "the scenarios say what is asked")
+        method_without_options(text, "--method", "the scenarios say what is asked")
     assert str(refused.value) == f"--method {text}: the scenarios say what is asked; leave out motion, workers"
 
 

@@ -1,4 +1,4 @@
-"""Whatever is passed to a public function, it answers or raises a `JostleError`, and a refused call has changed nothing.
+"""Any value passed to a public function is answered or refused, without effects.
 
 `JOSTLE_CALLS=100000 python -m pytest tests/test_strange_calls.py` makes more calls.
 """

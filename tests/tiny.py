@@ -4,6 +4,8 @@ import numpy as np
 
 from jostle import Mesh
 from jostle.geometry.pose import rotation_about, translation
+from jostle.geometry.rigid import solve_relative_pose_into
+from jostle.kernels.arrays import read_only_view
 
 BOX_FACES = [
     [0, 2, 1], [1, 2, 3], [4, 5, 6], [5, 7, 6], [0, 1, 4], [1, 5, 4],
@@ -29,3 +31,10 @@ def random_pose(rng, spread=1.0):
 def random_soup(rng, faces=12, size=1.0):
     """Unconnected random triangles."""
     return Mesh(rng.uniform(-size, size, (3 * faces, 3)), np.arange(3 * faces).reshape(-1, 3), name="soup")
+
+
+def relative_pose(pose_a, pose_b):
+    """Return B's pose in A's frame, as culls compute it."""
+    relative = np.empty((4, 4))
+    solve_relative_pose_into(read_only_view(pose_a), read_only_view(pose_b), relative)
+    return relative

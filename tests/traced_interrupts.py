@@ -1,9 +1,4 @@
-"""Interrupts at every place where Python hears one: at the start of functions, after calls, and where loops go round.
-
-A trace function raises `KeyboardInterrupt` at the k-th such place of a call, in the code of jostle and of what it builds its locks
-and contexts on, or does there what a signal handler or another thread may do. It raises one bytecode later than Python would; where
-another handler stands there (the end of a `with` block), the place is left out, and left to `tests/interrupts.py`.
-"""
+"""Interrupts wherever Python checks for signals: function starts, calls, loops."""
 
 import dis
 import functools
@@ -18,7 +13,7 @@ PLACES = ("CALL", "CALL_FUNCTION_EX", "CALL_KW", "JUMP_BACKWARD", "RESUME", "SEN
 
 @functools.cache
 def _places(code):
-    """Offsets of instructions, to the name of each and to the handler that stands there."""
+    """Offsets of instructions, mapped to their names and handlers."""
     handlers = dis._parse_exception_table(code)  # no public way to it
 
     def handler(offset):
@@ -63,7 +58,7 @@ def _raise():
 
 
 def interrupted(act, at):
-    """Call `act()` with an interrupt at place number `at`, from 1 on; return whether it came that far."""
+    """Call `act()` with an interrupt at place `at` (from 1); return if it got there."""
     try:
         with_handler(act, at, _raise)
     except KeyboardInterrupt:
@@ -72,7 +67,7 @@ def interrupted(act, at):
 
 
 def with_handler(act, at, handler):
-    """Call `act()`, and `handler()` at place number `at`, from 1 on, as a signal or another thread would."""
+    """Call `act()`, and `handler()` at place `at` (from 1), as a signal would."""
     tracer, before = _Tracer(at, handler), sys.gettrace()
     sys.settrace(tracer.enter)
     try:

@@ -18,7 +18,7 @@ PIECE = 1 << 20  # bytes compressed at a time, about 50 ms
 
 
 @contextmanager
-def written_whole(target: Path) -> Iterator[Path]:
+def atomic_write(target: Path) -> Iterator[Path]:
     """Yield a temporary path that replaces `target` on success.
 
     If anything raises, the temporary file is removed and the target unchanged. A symbolic link is kept; its target is replaced.
@@ -42,7 +42,7 @@ def written_whole(target: Path) -> Iterator[Path]:
 
 def write_text(target: Path, text: str) -> None:
     """Write a text as UTF-8."""
-    with written_whole(target) as temporary:
+    with atomic_write(target) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -51,7 +51,7 @@ def write_arrays(target: Path, arrays: Mapping[str, Any]) -> None:
 
     Ctrl-C works while it is written.
     """
-    with written_whole(target) as temporary, temporary.open("wb") as file:
+    with atomic_write(target) as temporary, temporary.open("wb") as file:
         _write_archive(file, arrays)
 
 

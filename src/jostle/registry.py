@@ -14,7 +14,7 @@ from typing import Any
 from jostle.cast import has, shown
 from jostle.errors import InputError
 from jostle.interface.method import Method
-from jostle.settings_text import MadeFromText, made_from_text
+from jostle.settings_text import ParsedObject, parse_object
 
 DEFAULT_METHOD = "wide_tree"
 QUERY_OPTIONS = {"motion": False, "separation": 0.0, "workers": 1}  # query options allowed among the settings, with their defaults
@@ -50,10 +50,10 @@ class MethodTable(Mapping[str, type[Method]]):
     def add(self, name: str, method: type[Method]) -> None:
         """Add a class under a new name."""
         self._classes[name] = method
-        self._places[name] = place_of_class(method)
+        self._places[name] = class_path(method)
 
 
-def place_of_class(method: type) -> str:
+def class_path(method: type) -> str:
     """Return "module:Class" of a class."""
     return f"{method.__module__}:{method.__qualname__}"
 
@@ -95,7 +95,7 @@ def register(name: str, method: type[Method]) -> None:
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError(f"register: name is {shown(name)}; it must be an identifier such as 'my_method'")
     _check_class(method, f"register: method {name!r}")
-    if name in METHODS and METHODS.place_of(name) != place_of_class(method):
+    if name in METHODS and METHODS.place_of(name) != class_path(method):
         raise InputError(f"register: a method {name!r} exists already ({METHODS.place_of(name)}); choose another name")
     METHODS.add(name, method)
 
@@ -124,26 +124,26 @@ def method_class(name: str) -> type[Method]:
     return method
 
 
-def read_method(text: str, options: tuple[str, ...] = ()) -> MadeFromText:
+def read_method(text: str, options: tuple[str, ...] = ()) -> ParsedObject:
     """Return the method of "name" or "name(setting=value, …)".
 
     `options` may appear among the settings.
     """
-    return made_from_text(text, "method", method_class, options)
+    return parse_object(text, "method", method_class, options)
 
 
-def method_alone(text: str | None, owner: str, reason: str) -> Method | None:
+def method_without_options(text: str | None, owner: str, reason: str) -> Method | None:
     """Return the method that a text names, without query options; None for no text.
 
     Query options among the settings are refused: `reason` says who sets them, `owner` names the text in the message.
     """
     if text is None or not text.strip():
         return None
-    written = read_method(text, tuple(QUERY_OPTIONS))
-    asked = [name for name, value in written.options.items() if value != QUERY_OPTIONS[name]]
-    if asked:
-        raise InputError(f"{owner} {text}: {reason}; leave out {', '.join(asked)}")
-    method: Method = written.made
+    parsed = read_method(text, tuple(QUERY_OPTIONS))
+    given = [name for name, value in parsed.options.items() if value != QUERY_OPTIONS[name]]
+    if given:
+        raise InputError(f"{owner} {text}: {reason}; leave out {', '.join(given)}")
+    method: Method = parsed.made
     return method
 
 
@@ -162,14 +162,14 @@ def method_of(value: str | Method | None) -> Method:
 
 def name_of(method: Method) -> str:
     """Return a method's registered name, or else the name of its class."""
-    place = place_of_class(type(method))
+    place = class_path(type(method))
     for name in METHODS:
         if METHODS.place_of(name) == place:
             return name
     return type(method).__name__
 
 
-def written_name(method: Method) -> str:
+def importable_name(method: Method) -> str:
     """Return a name that finds the method again: registered or "package.module:Class"."""
     name, made = name_of(method), type(method)
     if name in METHODS:
@@ -177,4 +177,4 @@ def written_name(method: Method) -> str:
     if "." in made.__qualname__:
         cure = f"jostle.register('{made.__name__.lower()}', {made.__name__}) gives it one"
         raise InputError(f"method {made.__qualname__} has no name that can be imported; {cure}")
-    return place_of_class(made)
+    return class_path(made)

@@ -17,11 +17,11 @@ from jostle.errors import InputError
 
 Made = TypeVar("Made")
 
-_WRITTEN = re.compile(r"\s*([\w.]+(?::\w+)?)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_PATTERN = re.compile(r"\s*([\w.]+(?::\w+)?)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 def split_at_commas(text: str) -> list[str]:
-    """Split at commas outside of brackets and quotes."""
+    """Split at commas outside brackets and quotes."""
     parts, depth, quote, part = [], 0, "", ""
     for letter in text:
         if quote:
@@ -40,15 +40,15 @@ def split_at_commas(text: str) -> list[str]:
     return [*parts, part]
 
 
-def name_and_rest(text: str, what: str) -> tuple[str, str]:
+def split_name(text: str, what: str) -> tuple[str, str]:
     """Return the name and the text in its brackets; `what` is for the message."""
-    match = _WRITTEN.fullmatch(text)
+    match = _PATTERN.fullmatch(text)
     if match is None:
         raise InputError(f"{what} {text.strip()!r} is not readable; write name or name(setting=value, …)")
     return match[1], match[2] or ""
 
 
-class MadeFromText(NamedTuple):
+class ParsedObject(NamedTuple):
     """The name in a text, the object made, and the query options among its settings."""
 
     name: str
@@ -56,7 +56,7 @@ class MadeFromText(NamedTuple):
     options: dict[str, Any]
 
 
-def made_from_text(text: str, what: str, class_of: Callable[[str], type[Any]], options: Sequence[str] = ()) -> MadeFromText:
+def parse_object(text: str, what: str, class_of: Callable[[str], type[Any]], options: Sequence[str] = ()) -> ParsedObject:
     """Return the object described by "name" or "name(setting=value, …)".
 
     Parameters
@@ -69,16 +69,16 @@ def made_from_text(text: str, what: str, class_of: Callable[[str], type[Any]], o
     options : sequence of str
         Further names that may appear among the settings.
     """
-    name, inside = name_and_rest(text, what)
+    name, inside = split_name(text, what)
     made, owner = class_of(name), f"{what} {name}"
-    known: list[str] = [each.name for each in dataclasses.fields(made)] if dataclasses.is_dataclass(made) else []
+    known = [each.name for each in dataclasses.fields(made)] if dataclasses.is_dataclass(made) else []
     besides = f" and the options {', '.join(options)}" if options else ""
-    written = settings_written(inside, owner, [*known, *options], f"it has {', '.join(known) or 'none'}{besides}")
-    asked = {option: written.pop(option) for option in options if option in written and option not in known}
-    return MadeFromText(name, made_with(made, written, owner), asked)
+    settings = parse_settings(inside, owner, [*known, *options], f"it has {', '.join(known) or 'none'}{besides}")
+    given = {option: settings.pop(option) for option in options if option in settings and option not in known}
+    return ParsedObject(name, construct(made, settings, owner), given)
 
 
-def settings_written(rest: str, owner: str, known: Sequence[str], has: str) -> dict[str, Any]:
+def parse_settings(rest: str, owner: str, known: Sequence[str], has: str) -> dict[str, Any]:
     """Return the settings in a text such as "build=sah, level=3".
 
     Parameters
@@ -103,11 +103,11 @@ def settings_written(rest: str, owner: str, known: Sequence[str], has: str) -> d
             raise InputError(f"{owner} has no setting {setting!r}; {has}")
         if setting in settings:
             raise InputError(f"{owner}: setting {setting!r} is given twice")
-        settings[setting] = value_written(value)
+        settings[setting] = parse_value(value)
     return settings
 
 
-def value_written(text: str) -> Any:
+def parse_value(text: str) -> Any:
     """Return a text as a Python literal, or else unchanged."""
     try:
         return ast.literal_eval(text)
@@ -115,7 +115,7 @@ def value_written(text: str) -> Any:
         return text
 
 
-def made_with(make: Callable[..., Made], settings: Mapping[str, Any], owner: str) -> Made:
+def construct(make: Callable[..., Made], settings: Mapping[str, Any], owner: str) -> Made:
     """Call `make` with settings; an error names the setting that was refused."""
     try:
         return make(**settings)

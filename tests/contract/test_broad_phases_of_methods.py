@@ -14,7 +14,7 @@ from jostle.errors import BoundBroken, InputError
 from jostle.geometry.pose import rotation_about, translation
 from jostle.interface.body_pairs import NO_PAIRS
 from jostle.registry import METHODS
-from jostle.settings_text import made_with
+from jostle.settings_text import construct
 from tests.all_faces_behind import AllFacesBehind
 from tests.tiny import box, random_pose, tetrahedron
 
@@ -190,11 +190,11 @@ def test_settings_that_are_taken_only_together_are_taken():
             raise InputError(f"low {low} is not below high {high}")
         return low, high
 
-    assert made_with(make, {"low": 5, "high": 9}, "it") == (5, 9)
+    assert construct(make, {"low": 5, "high": 9}, "it") == (5, 9)
     with pytest.raises(InputError, match=r"it: setting high=2 is refused: low 2 is not below high 2"):
-        made_with(make, {"low": 2, "high": 2}, "it")
+        construct(make, {"low": 2, "high": 2}, "it")
     with pytest.raises(InputError, match=r"it: setting low=3 is refused: low 3 is not below high 1"):
-        made_with(make, {"low": 3}, "it")
+        construct(make, {"low": 3}, "it")
 
 
 @pytest.mark.small

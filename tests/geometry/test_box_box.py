@@ -1,4 +1,4 @@
-"""Oriented boxes against axis-aligned ones, compared with clipping in rational numbers: never wrongly no."""
+"""Oriented against axis-aligned boxes, by rational clipping: never wrongly no."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def random_case(rng):
 
 
 def grazing_case(rng):
-    """The boxes touch but for rounding: the distance is a support point of the two in the direction of a separating axis."""
+    """Boxes that touch but for rounding, along a separating axis."""
     _, axes, half = random_case(rng)
     x = np.eye(3)
     directions = [*x, *axes, *(np.cross(axes[k], x[m]) for k in range(3) for m in range(3))]
@@ -39,7 +39,7 @@ def grazing_case(rng):
 
 
 def grid_case(rng):
-    """Whole numbers and boxes along the axes: exact touching in every way, boxes without thickness too."""
+    """Whole numbers and boxes along the axes: every exact touch, flat boxes too."""
     axes = np.eye(3)[rng.permutation(3)] * rng.integers(1, 3, (3, 1)) * rng.choice([-1.0, 1.0], (3, 1))
     return rng.integers(-4, 5, 3).astype(float), axes, rng.integers(0, 3, 3).astype(float)
 

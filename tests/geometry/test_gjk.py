@@ -1,4 +1,4 @@
-"""The distance of hulls, against analysis and against a search over all faces; support points against a scan in fractions."""
+"""Hull distances against analysis and all faces; support points against fractions."""
 
 import itertools
 
@@ -39,7 +39,7 @@ NONE = read_only_view(np.empty(0, np.int32))
 
 
 def search(points_a, points_b, wanted, share, vertex=(), direction=(1.0, 0.0, 0.0)):
-    """Search from the vertices of a simplex on, or along a direction; returns (status, what was found, the last simplex)."""
+    """Search from a simplex or along a direction; return (status, found, simplex)."""
     hulls, made = hulls_of(points_a, points_b), empty_search()
     found, corners = found_by(made), made.array(0, 0)
     found["normal"], found["count"] = direction, len(vertex)
@@ -109,7 +109,10 @@ def hulls(kind, rng):
 
 @pytest.mark.parametrize("kind", ["general", "flat", "plane", "needle", "box", "large and small", "smooth"])
 def test_a_shift_along_the_line_between_the_closest_points_changes_the_distance_by_its_length(kind):
-    """Analysis: closest points stay closest when one hull moves along their line. It holds down to 1e-10 of the size."""
+    """Closest points stay closest when one hull moves along their line.
+
+    It holds down to 1e-10 of the size.
+    """
     rng = np.random.default_rng(2)
     for scale, gap in itertools.product((1e-3, 1.0, 1e4), (1e-1, 1e-6, 1e-10)):
         for _ in range(8):
@@ -163,7 +166,10 @@ def test_a_search_ends_with_a_plane_that_separates_or_a_proof_that_none_does():
 
 
 def lump_in_needle(seed):
-    """Points of a needle 1e5 long, and of a lump about a point in it: the middle of the lump is in both hulls."""
+    """Points of a needle 1e5 long and of a lump about one of its points.
+
+    The middle of the lump is in both hulls.
+    """
     rng = np.random.default_rng(seed)
     needle, lump = rng.normal(size=(8, 3)) * [1e5, 4e-3, 8e-2], rng.normal(size=(8, 3)) * 0.02
     lump += rng.dirichlet(np.ones(8)) @ needle - lump.mean(axis=0)
@@ -173,7 +179,7 @@ def lump_in_needle(seed):
 
 @pytest.mark.small
 def test_a_search_that_gives_up_says_so():
-    """Such hulls overlap by construction: no plane separates them, whatever the search comes to."""
+    """Such hulls overlap by construction: no plane may separate them."""
     seen = []
     for seed in range(60):
         needle, lump = lump_in_needle(seed)
@@ -224,7 +230,7 @@ def test_every_start_leads_to_the_same_distance():
 
 
 def test_the_error_that_is_stated_is_not_exceeded_where_rounding_is_worst():
-    """Far from the origin the world vertices are rounded: the answer is right for the rounded ones."""
+    """Far from the origin, the answer is right for the rounded world vertices."""
     rng = np.random.default_rng(12)
     for _ in range(20):
         pose = translation(rng.uniform(-1e7, 1e7, 3)) @ rotation_about(rng.normal(size=3), rng.uniform(0, 6))
@@ -253,7 +259,10 @@ def test_climbing_ends_as_high_as_a_scan():
 
 @pytest.mark.small
 def test_climbing_leaves_a_flat_side_along_whose_normal_it_looks():
-    """All neighbours of a vertex within the side are level with it, though half of the body may be higher."""
+    """All neighbours of a vertex within the side are level with it.
+
+    Yet half of the body may be higher.
+    """
     cone = build.cone(90)
     cube = jostle.Mesh(*finely_cut_cube(6))
     for mesh in (cone, cube):

@@ -1,4 +1,4 @@
-"""Closest points of triangles against rational arithmetic, for triangles of every shape, size and place."""
+"""Closest points of triangles of every shape against rational arithmetic."""
 
 import math
 from fractions import Fraction
@@ -37,7 +37,7 @@ def span(*points):
 
 
 def shaped_triangle(rng, kind):
-    """A triangle of size about 1: any, a needle, a flat one with three long edges, a segment or a point."""
+    """A triangle of size about 1: any, a needle, flat, a segment or a point."""
     a, b, c = rng.normal(size=(3, 3))
     thin = 10.0 ** -rng.uniform(1, 17)
     if kind == "needle":
@@ -52,7 +52,7 @@ def shaped_triangle(rng, kind):
 
 
 def near_point(rng, triangle):
-    """A point somewhere, or near the triangle's plane, an edge or a corner, at any distance."""
+    """A point anywhere, or near the triangle's plane, an edge or a corner."""
     weights = (rng.normal(size=3), rng.dirichlet(np.ones(3)), np.eye(3)[rng.integers(3)], [0.5, 0.5, 0.0])[rng.integers(4)]
     return np.asarray(weights) / np.sum(weights) @ triangle + rng.normal(size=3) * 10.0 ** -rng.uniform(0, 17) * rng.integers(0, 2)
 

@@ -1,4 +1,4 @@
-"""Closest points of segments against rational arithmetic: skew, parallel, nearly parallel and degenerate."""
+"""Closest points of segments against rational arithmetic, parallel ones included."""
 
 from fractions import Fraction
 

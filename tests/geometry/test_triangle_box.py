@@ -1,4 +1,4 @@
-"""Both triangle–box tests against clipping in rational numbers: never wrongly no, and yes too often only in a thin shell."""
+"""Both triangle–box tests against rational clipping: conservative and tight."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def random_case(rng):
 
 
 def grazing_case(rng):
-    """A point of the triangle lies, but for rounding, on the box's surface, and the triangle turns away from the box."""
+    """A point of the triangle is nearly on the box, and the triangle turns away."""
     lower, upper = random_box(rng)
     middle, half = (lower + upper) / 2, (upper - lower) / 2
     side = rng.integers(-1, 2, size=3)
@@ -106,7 +106,7 @@ def test_never_wrongly_no_and_yes_too_often_only_within_the_padding(name, says):
 @pytest.mark.small
 @pytest.mark.parametrize("says", [says_clip, says_sat])
 def test_a_needle_past_a_corner(says):
-    """Bounding boxes overlap, no vertex is inside: the tests behind the quick ones decide."""
+    """Bounding boxes overlap and no vertex is inside: the later tests decide."""
     lower, upper = np.zeros(3), np.ones(3)
     needle = np.array([[2.1, 0.0, 0.5], [0.0, 2.1, 0.5], [0.0, 2.1, 0.6]])
     assert not says(needle, lower, upper)

@@ -126,7 +126,7 @@ def coplanar_pairs(rng, n):
 
 
 def rotated_coplanar_pairs(rng, n):
-    """Plates of one plane after a rotation: coplanar no more, by an ulp here and there."""
+    """Coplanar plates after a rotation: off by an ulp here and there."""
     flat = rng.uniform(-1, 1, (n, 6, 3))
     flat[:, :, 2] = 0.25
     rotation = np.linalg.qr(rng.normal(size=(n, 3, 3)))[0]
@@ -143,7 +143,7 @@ def sharing_pairs(rng, n):
 
 
 def degenerate_pairs(rng, n):
-    """Segments and points, against each other and against triangles, in general and in special position."""
+    """Segments and points against each other and triangles, general and special."""
     pairs = np.where(rng.random((n, 1, 1)) < 0.3, rng.uniform(-1, 1, (n, 6, 3)), rng.integers(-2, 3, (n, 6, 3)))
     for row in pairs:
         for start in (0, 3):
@@ -162,7 +162,7 @@ def degenerate_pairs(rng, n):
 
 
 def crossing_edge_pairs(rng, n):
-    """Edges that meet in a grid point: the borderline between crossing, touching and passing by."""
+    """Edges that meet in a grid point: between crossing, touching and missing."""
     pairs = rng.integers(-3, 4, (n, 6, 3)).astype(float)
     s, t = rng.integers(1, 4, (2, n, 1))
     centre = rng.integers(-1, 2, (n, 3))
@@ -185,7 +185,7 @@ FAMILIES = [
 
 
 def scaled_moved_and_nudged(pairs, rng):
-    """Multiply by 1e-9 … 1e9 (mostly not powers of two), move by up to 1e7, and nudge some coordinates by an ulp."""
+    """Scale by 1e-9 … 1e9, move by up to 1e7, and nudge some coordinates by an ulp."""
     n = len(pairs)
     scale = np.where(rng.random(n) < 0.3, 1.0, 10.0 ** rng.uniform(-9, 9, n))[:, None, None]
     far = rng.choice([0.0, 0.0, 1.0, 1e7], (n, 1, 1)) * rng.uniform(-1, 1, (n, 1, 3))
@@ -232,7 +232,7 @@ points = st.tuples(numbers, numbers, numbers).map(lambda p: tuple(0.0 if abs(x) 
 
 @st.composite
 def pairs_with_repeated_corners(draw):
-    """Six corners out of a few points, so that shared corners, degenerate and coplanar triangles are common."""
+    """Six corners out of a few points: many shared, degenerate and coplanar ones."""
     few = draw(st.lists(points, min_size=1, max_size=6))
     return [draw(st.sampled_from(few)) for _ in range(6)]
 

@@ -1,4 +1,4 @@
-"""Distance of triangles against rational arithmetic: apart, touching, crossing, nested in a plane, of any shape and size."""
+"""Triangle distances against rational arithmetic, for any shape and size."""
 
 from fractions import Fraction
 
@@ -63,7 +63,7 @@ def test_an_edge_through_a_face_far_from_its_rim_has_distance_zero():
 
 @pytest.mark.small
 def test_faces_that_lean_towards_each_other_behind_close_edges():
-    """Between nearly parallel edges the direction is known to 1e-16 / 1e-8: it must not settle that faces are no closer."""
+    """Nearly parallel edges know their direction to 1e-8: that must not settle it."""
     rng = np.random.default_rng(15)
     for _ in range(120):
         first = rng.normal(size=(3, 3))

@@ -1,4 +1,4 @@
-"""Winding numbers: solids with known insides, and an exact ray in a generic direction on integer grids."""
+"""Winding numbers: known solids, and an exact generic ray on integer grids."""
 
 import itertools
 import math
@@ -12,7 +12,7 @@ from tests.oracle import rational
 
 
 def sphere(subdivisions=2, radius=1.0):
-    """An octahedron, divided and pushed onto the sphere: many vertices share coordinates."""
+    """An octahedron, divided and pushed onto the sphere: many equal coordinates."""
     vertices = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
     faces = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
     vertices = [np.array(v, dtype=float) for v in vertices]
@@ -70,7 +70,7 @@ def crossing(point, mesh):
 
 
 def ray_winding(point, mesh):
-    """Crossings of an exact ray in a generic direction; None where the point is on the surface."""
+    """Crossings of an exact generic ray; None for a point on the surface."""
     vertices, faces = mesh
     whole = [[Fraction(value) for value in vertex] for vertex in vertices.tolist()]
     p = [Fraction(float(value)) for value in point]

@@ -1,4 +1,4 @@
-"""Winding numbers of many points: columns change nothing but the number of faces that are looked at."""
+"""Winding numbers of many points: columns only change how many faces are tested."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The kernel cache is never stale and never in the way; shown on a small package of its own, in fresh processes."""
+"""The kernel cache is never stale, shown on a small package in fresh processes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ RIGHT = [7.0, 8.0, 25.0]
 
 
 class Trial:
-    """The package, jostle's kernels and the cache in one folder, which can be copied elsewhere."""
+    """The package, jostle's kernels and the cache in one copyable folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Signals that come while a kernel is compiled or loaded are heard right after it, and break nothing."""
+"""Signals during compiling or loading are raised right after it; nothing breaks."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ print(json.dumps(seen))
 
 @pytest.fixture
 def chained(tmp_path) -> dict[str, str]:
-    """The environment of a process that can import a chain of kernels and has a cache of its own."""
+    """The environment of a process with a chain of kernels and its own cache."""
     (tmp_path / "chained").mkdir()
     (tmp_path / "chained" / "__init__.py").write_text("")
     (tmp_path / "chained" / "kernels.py").write_text(CHAIN)

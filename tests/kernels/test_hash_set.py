@@ -1,4 +1,4 @@
-"""Sets of keys against Python's: new and old keys, keys that collide, tables with one free place, growth, stamps."""
+"""Hash sets against Python's: collisions, one free place, growth, stamps."""
 
 import numpy as np
 import pytest

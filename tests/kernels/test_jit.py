@@ -1,4 +1,4 @@
-"""The decorator: names, registration, options, and plain functions with NUMBA_DISABLE_JIT=1."""
+"""The decorator: names, registration, options, and NUMBA_DISABLE_JIT=1."""
 
 from __future__ import annotations
 

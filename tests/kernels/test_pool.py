@@ -1,4 +1,4 @@
-"""Threads over chunks: the same results for every number of workers, errors, forks and Ctrl-C."""
+"""Threads over chunks: equal results for any workers, errors, forks, Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report on compiling: after a second, once, with counts that only grow; rewritten on a terminal, few lines in a log."""
+"""Compile progress: after a second, counts only grow; terminal and log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.small
 
 
 class Clock:
-    """A clock that stands still until it is told to go on."""
+    """A clock that a test moves."""
 
     def __init__(self) -> None:
         self.seconds = 100.0
@@ -44,7 +44,7 @@ VISIBLE = {OUTER: {OUTER, MIDDLE, INNER, UNUSED}, MIDDLE: {MIDDLE, INNER}, INNER
 
 
 class Compiler:
-    """Goes through the calls of a dispatcher; each kernel takes some seconds, and a look at the clock follows each step."""
+    """Makes the calls of a dispatcher; each kernel takes seconds, then a tick."""
 
     def __init__(self, clock: Clock, report: CompileProgress) -> None:
         self.clock, self.report, self.counts = clock, report, []
@@ -191,7 +191,7 @@ def test_an_interrupt_that_waits_is_reported(compiler, stderr):
     terminal = stderr(Terminal())
     compiler.report.is_interrupted = lambda: True
     compiler.compile(OUTER, seconds=2.0)
-    assert "jostle: interrupted, stops after the kernel at hand: 0 of 4 ready, 2 s" in terminal.getvalue()
+    assert "jostle: interrupted, stops after the present kernel: 0 of 4 ready, 2 s" in terminal.getvalue()
 
 
 def test_silence(compiler, stderr, monkeypatch):

@@ -1,4 +1,4 @@
-"""The random numbers against an implementation in Python's integers, and their evenness."""
+"""Random numbers against Python integers, and their uniformity."""
 
 from __future__ import annotations
 

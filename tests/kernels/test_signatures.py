@@ -1,4 +1,4 @@
-"""One signature for each kernel: counted in a fresh process that compiles some of the warm-ups, without optimization."""
+"""One signature per kernel, counted in a fresh process that runs warm-ups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The eight lanes against NumPy, on random numbers, infinities, zeros of both signs and NaN."""
+"""Eight float32 lanes against NumPy: random numbers, infinities, zeros and NaN."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-40, 3e38, 
 
 @kernel
 def arithmetic(a, b, c, start, x, out):
-    """Write eight rows of results to out (64,), from the lanes at `start` of a, b and c."""
+    """Write eight rows of results to out (64,), from lanes at `start` of a, b, c."""
     va, vb, vc = f32x8_load(a, start), f32x8_load(b, start), f32x8_load(c, start)
     f32x8_store(out, 0, f32x8_add(va, vb))
     f32x8_store(out, 8, f32x8_sub(va, vb))
@@ -60,7 +60,10 @@ def comparisons(a, b, start, masks):
 
 @kernel
 def boxes_met(boxes, lower, upper, found):
-    """Write the lanes of boxes (48,) that meet the box from lower (3,) to upper (3,); return how many, counted and listed."""
+    """Write the lanes of boxes (48,) that meet the box lower (3,) to upper (3,).
+
+    Returns how many, counted and listed.
+    """
     mask = f32x8_overlap(
         f32x8_load(boxes, 0), f32x8_load(boxes, 8), f32x8_load(boxes, 16),
         f32x8_load(boxes, 24), f32x8_load(boxes, 32), f32x8_load(boxes, 40),

@@ -1,4 +1,4 @@
-"""Eight float64 lanes against NumPy, bit for bit, on random numbers, infinities, zeros of both signs, tiny numbers and NaN."""
+"""Eight float64 lanes against NumPy, bit for bit, special values included."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-310, -1e-3
 
 @kernel
 def arithmetic(a, b, start, x, out, narrow):
-    """Write nine rows of results to out (72,) and one to narrow (8,), from the lanes at `start` of a and b."""
+    """Write nine rows to out (72,) and one to narrow (8,), from lanes at `start`."""
     va, vb = f64x8_load(a, start), f64x8_load(b, start)
     prefetch(a, start)
     f64x8_store(out, 0, f64x8_add(va, vb))

@@ -1,4 +1,4 @@
-"""Slices of long kernels: budgets, sizes, progress and cancelling, on a clock that the test turns itself."""
+"""Slices of long kernels: budgets, sizes, progress, cancelling, on a test clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorts inside of kernels against NumPy's: any number of rows, ties, every order to begin with, and no other rows moved."""
+"""Sorts in kernels against NumPy's: any size, ties, every order, no other row moved."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ MARGIN = 2  # rows before and behind those that are sorted
 
 
 def reversed_by_gaps(count):
-    """Every pass but the last meets its rows in descending order: those that are a gap apart, larger gaps in front."""
+    """Rows that every pass but the last finds in descending order, gap by gap."""
     keys = np.arange(count)[::-1].copy()
     gap = first_gap(count)
     return np.concatenate([keys[start::gap] for start in range(gap)]) if count else keys

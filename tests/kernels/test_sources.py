@@ -1,4 +1,4 @@
-"""What a kernel can see is found by its imports: never too little, and not so much that every edit recompiles everything."""
+"""Imports find what a kernel can see: never too little, and not everything."""
 
 from __future__ import annotations
 

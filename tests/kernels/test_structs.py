@@ -1,4 +1,4 @@
-"""Structs by address: compiled against plain, what their tables refuse, checked indices, and the cache."""
+"""Structs by address: compiled against plain, refusals, bounds checks, the cache."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ view_state = record_viewer(State)
 
 @kernel(forceinline=True)
 def visit(pool: Pool, i: int) -> float:
-    """Do something of everything: numbers and records are read and written, alone, in runs and nested."""
+    """Use everything: read and write numbers and records, alone, in runs, nested."""
     link = pool.links[i]
     link.mark = (link.mark + 3) % 200
     link.parent = pool.links[link.parent].parent

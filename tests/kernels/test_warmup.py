@@ -1,4 +1,4 @@
-"""Warm-up in other processes: shared out, reported one by one, filling the cache; failures and Ctrl-C."""
+"""Warm-up in other processes: distribution, reports, cache, failures, Ctrl-C."""
 
 from __future__ import annotations
 

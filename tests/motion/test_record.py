@@ -1,4 +1,4 @@
-"""Motions: what goes into a file comes out of it, and what is not a motion is refused with the file and the field."""
+"""Motions survive a file; anything else is refused with file and field."""
 
 import dataclasses
 import json
@@ -19,7 +19,7 @@ FRAMES = 6
 
 
 def three_bodies(frames=FRAMES):
-    """Two bodies of one mesh that turn and move, and one that deforms; filters of every kind."""
+    """Two moving bodies of one mesh and a deforming one; filters of every kind."""
     rng = np.random.default_rng(5)
     shared, soft = box(name="brick"), tetrahedron(name="soft")
     poses = np.array([[random_pose(rng, 0.5) for _ in range(3)] for _ in range(frames)])
@@ -162,14 +162,14 @@ def test_a_surface_of_the_users_own_is_left_out_with_a_warning_and_a_note_in_the
     motion = Motion(("a", "b"), (mine, Mesh(analytic=SURFACES[0])), np.tile(np.eye(4), (1, 2, 1, 1)))
     with pytest.warns(
         UserWarning, match=r"m\.npz: mesh 'mine' is kept as its faces; its analytic surface, Cube, .* left out"
-    ) as told:
+    ) as warned:
         motion.save(tmp_path / "m.npz")
-    assert [each.filename for each in told] == [__file__]
+    assert [each.filename for each in warned] == [__file__]
     with np.load(tmp_path / "m.npz") as saved:
         assert json.loads(str(saved["description"]))["mesh_analytic"][0] == {"left_out": "Cube"}
-    with pytest.warns(UserWarning, match=r"m\.npz: mesh 'mine' is kept as its faces") as told:
+    with pytest.warns(UserWarning, match=r"m\.npz: mesh 'mine' is kept as its faces") as warned:
         loaded = Motion.load(tmp_path / "m.npz")
-    assert [each.filename for each in told] == [__file__]
+    assert [each.filename for each in warned] == [__file__]
     assert [mesh.analytic for mesh in loaded.meshes] == [None, SURFACES[0]]
     assert np.array_equal(loaded.meshes[0].vertices, mine.vertices)
 

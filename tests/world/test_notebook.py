@@ -1,4 +1,4 @@
-"""What worlds, bodies, meshes and batches show of themselves at a prompt and in a notebook."""
+"""Worlds, bodies, meshes and batches at a prompt and in a notebook."""
 
 import base64
 import re

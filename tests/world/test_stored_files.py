@@ -1,4 +1,7 @@
-"""World and motion files from anybody: refused by an `InputError`, or as good as what jostle wrote. `fuzz_stored.py` tries more."""
+"""Untrusted world and motion files are refused, or as good as jostle's own.
+
+`fuzz_stored.py` tries more.
+"""
 
 import io
 import json
@@ -212,7 +215,7 @@ def as_file(tmp_path, content):
 
 
 def damaged_files(tmp_path):
-    """Files whose archive is wrong, each by what readers made of it: zlib.error, NotImplementedError, RuntimeError and so on."""
+    """Files with a damaged archive, by the error that readers raised."""
     good = io.BytesIO()
     with zipfile.ZipFile(good, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("description.npy", fuzz_stored.npy(np.array("x" * 1000)))

@@ -511,7 +511,7 @@ def test_the_garbage_collector_waits_while_the_clock_of_a_budget_runs(monkeypatc
 
 
 class Acting:
-    """A value that does something while it is checked, as a signal handler or another thread may."""
+    """A value that acts while it is checked, as a handler or thread may."""
 
     def __init__(self, act, value):
         self.act, self.value = act, value
@@ -596,16 +596,16 @@ def test_threads_may_copy_one_world_at_once(monkeypatch):
 
 def test_a_world_is_not_waited_for_by_its_own_callbacks(monkeypatch):
     monkeypatch.setattr("jostle.world.exclusive.PATIENCE", np.inf)
-    world, told = jostle.World(), []
+    world, reported = jostle.World(), []
     world.add(box())
 
     def progress(*_):
         with pytest.raises(jostle.BusyError, match="callback"):
             pickle.dumps(world)
-        told.append(world[0].pose)
+        reported.append(world[0].pose)
 
     world.prepare(progress)
-    assert told
+    assert reported
 
 
 def test_bodies_can_be_pickled_while_a_thread_looks_at_them():

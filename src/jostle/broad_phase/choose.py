@@ -8,7 +8,7 @@ from jostle import cast
 from jostle.broad_phase import BROAD_PHASES
 from jostle.broad_phase.protocol import BroadPhase
 from jostle.errors import InputError
-from jostle.settings_text import made_from_text
+from jostle.settings_text import parse_object
 
 
 def broad_phase_of(value: str | BroadPhase, owner: str = "") -> BroadPhase:
@@ -24,7 +24,7 @@ def broad_phase_of(value: str | BroadPhase, owner: str = "") -> BroadPhase:
                 raise InputError(f"{of}there is no broad phase {name!r}; the broad phases are {names}")
             return BROAD_PHASES[name]
 
-        made: BroadPhase = made_from_text(value, f"{of}broad phase", class_of).made
+        made: BroadPhase = parse_object(value, f"{of}broad phase", class_of).made
         return made
     if isinstance(value, type) or not cast.has(value, "start") or not callable(value.start) or cast.has(value, "traits"):
         raise InputError(f"{of}broad phase is {cast.shown(value)}; pass a name ({names}) or an instance such as UniformGrid()")

@@ -62,7 +62,7 @@ def peers(
     from jostle.bench.run import Bench
     from jostle.bench.scenarios import FULL, QUICK, SCENARIOS, make_cases
     from jostle.bench.table import as_json, print_case
-    from jostle.registry import method_alone
+    from jostle.registry import method_without_options
 
     chosen = list(PEERS) if names is None else [name.strip() for name in names.split(",") if name.strip()]
     for name in chosen:
@@ -73,7 +73,7 @@ def peers(
     for each in scenario or []:
         if each not in SCENARIOS:
             raise InputError(f"there is no scenario {each!r}; choose among {', '.join(SCENARIOS)}")
-    chosen_method = method_alone(method, "--method", "the scenarios say what is asked, and on how many threads")
+    chosen_method = method_without_options(method, "--method", "the scenarios say what is asked, and on how many threads")
     if chosen_method is None:
         raise InputError("--method names no method; leave it out for wide_tree")
     sizes = QUICK if quick else FULL

@@ -96,7 +96,7 @@ def shot(
     The file is written whole or not at all. Exit status: 0 done, 2 bad input, 130 interrupted.
     """
     from jostle.pictures import Look
-    from jostle.registry import method_alone
+    from jostle.registry import method_without_options
 
     moving = _is_gif(out, gif)
     wide, high = _size(size)

@@ -79,7 +79,7 @@ def sim(
     """
     from jostle.registry import method_alone
 
-    chosen = method_alone(method, "--method", "a simulation asks for what touches at one instant")
+    chosen = method_without_options(method, "--method", "a simulation asks for what touches at one instant")
     check_target("--record", record, (scene,))
     console = open_console()
     if scene.partition("(")[0].strip() == "squeeze" and not Path(scene).is_file():
@@ -128,11 +128,11 @@ def _given(context: typer.Context, name: str) -> bool:
 def _squeeze(text: str, seed: int | None, method: Method | None, settings: dict[str, Any]) -> Squeeze:
     """Return the squeeze described by a text with parameters."""
     from jostle.interface.query import Budget
-    from jostle.settings_text import name_and_rest, settings_written
+    from jostle.settings_text import parse_settings, split_name
     from jostle.sim import SoftMaterial, Squeeze
 
     known = ["faces", "roughness", "press", "cells", "finer", "sticky", "substeps", "old_after", "merge_after", "budget"]
-    written = settings_written(name_and_rest(text, "scene")[1], "scene squeeze", known, f"it has {', '.join(known)}")
+    written = parse_settings(split_name(text, "scene")[1], "scene squeeze", known, f"it has {', '.join(known)}")
     if written.get("budget") is not None:
         written["budget"] = Budget(seconds=written["budget"])
     material = SoftMaterial(**{name: written.pop(name) for name in ("cells", "finer") if name in written})

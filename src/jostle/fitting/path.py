@@ -15,7 +15,7 @@ import numpy as np
 
 from jostle import cast
 from jostle._types import Floats
-from jostle.atomic_file import written_whole
+from jostle.atomic_file import atomic_write
 from jostle.errors import InputError
 
 HEADER = ("time", "x", "y", "z", "qw", "qx", "qy", "qz")
@@ -121,7 +121,7 @@ def write_path(path: RecordedPath, file: str | PathLike[str]) -> None:
 def write_table(file: str | PathLike[str], header: tuple[str, ...], rows: list[list[str]]) -> None:
     """Write lines of a table under a header, at once."""
     target = cast.as_path(file, "file")
-    with written_whole(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+    with atomic_write(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, lineterminator="\n").writerows([header, *rows])
 
 

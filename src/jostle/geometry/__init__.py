@@ -1,1 +1,1 @@
-"""Exact predicates, triangles, boxes, distances and rigid motion, as kernels over small values."""
+"""Exact predicates, triangles, boxes, distances and rigid motion, as kernels."""

@@ -1,11 +1,11 @@
-"""Axis-aligned boxes: of faces, of moved local boxes, their overlap and a lower bound of their distance.
+"""Axis-aligned boxes of faces and moved bodies, and bounds of their distance.
 
-Boxes are closed: boxes that share a corner overlap. Boxes of faces are exact (minima and maxima round nothing).
-The world box of a moved local box needs no padding: it evaluates the formula of `rigid.rigid_coordinate` on the
-extreme products in the same order, and since rounded multiplication, rounded addition and the snap to zero are all
-monotone, every vertex inside the local box lands, bit for bit, inside the world box.
+Boxes are closed: boxes that share a corner overlap. Boxes of faces are exact (minima and maxima round nothing). The world box of a
+moved local box needs no padding: it evaluates the formula of `rigid.rigid_coordinate` on the extreme products in the same order,
+and since rounded multiplication, rounded addition and the snap to zero are monotone, every vertex inside the local box lands, bit
+for bit, inside the world box.
 
-`bounds_squared_distance` is rounded down, so that it may prune: it never exceeds the exact squared distance.
+`bounds_squared_distance` is rounded down, so it is safe for pruning: it never exceeds the exact squared distance.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ def face_boxes(vertices: Floats, faces: Ints) -> tuple[Floats, Floats]:
 
 @kernel
 def box_of_points(points: Floats, lower: Floats, upper: Floats) -> None:
-    """Write the box of at least one point (n,3) into lower and upper (3,); NumPy's minima along an axis take ten times as long."""
+    """Write the box of points (n,3), n >= 1, into lower and upper (3,).
+
+    Ten times as fast as NumPy's minima along an axis.
+    """
     lx, ly, lz = points[0, 0], points[0, 1], points[0, 2]
     ux, uy, uz = lx, ly, lz
     for i in range(1, points.shape[0]):
@@ -66,7 +69,10 @@ def box_of_points(points: Floats, lower: Floats, upper: Floats) -> None:
 
 @kernel
 def world_interval(row: Any, box: Bounds) -> tuple[float, float]:
-    """Return the lowest and highest world coordinate of a local box; `row` (4,) is that coordinate's row of the pose."""
+    """Return the lowest and highest world coordinate of a local box.
+
+    `row` (4,) is that coordinate's row of the pose.
+    """
     r0, r1, r2, t = row[0], row[1], row[2], row[3]
     lower, upper = box.lower, box.upper
     low = ((min(r0 * lower.x, r0 * upper.x) + min(r1 * lower.y, r1 * upper.y)) + min(r2 * lower.z, r2 * upper.z)) + t
@@ -80,7 +86,7 @@ def world_interval(row: Any, box: Bounds) -> tuple[float, float]:
 
 @kernel
 def world_boxes_into(poses: Floats, lower: Floats, upper: Floats, out_lower: Floats, out_upper: Floats) -> None:
-    """Write the world boxes of local boxes (n,3) under poses (n,4,4) into out_lower and out_upper (n,3)."""
+    """Write the world boxes of local boxes (n,3) under poses (n,4,4)."""
     for i in range(poses.shape[0]):
         box = bounds_at(lower, upper, i)
         for k in range(3):
@@ -88,10 +94,8 @@ def world_boxes_into(poses: Floats, lower: Floats, upper: Floats, out_lower: Flo
             out_lower[i, k], out_upper[i, k] = world_interval(row, box)
 
 
-def world_boxes(
-    poses: Floats, lower: Floats, upper: Floats, out_lower: Floats | None = None, out_upper: Floats | None = None
-) -> tuple[Floats, Floats]:
-    """Return world boxes that contain every world vertex of bodies with the given local boxes.
+def world_boxes(poses: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """Return world boxes that contain every world vertex of the bodies.
 
     Parameters
     ----------
@@ -99,30 +103,22 @@ def world_boxes(
         Body to world.
     lower, upper : (n, 3) float64
         Local boxes of the bodies.
-    out_lower, out_upper : (n, 3) float64, optional
-        C-contiguous and writable; filled and returned.
 
     Returns
     -------
-    out_lower, out_upper : (n, 3) float64
+    lower, upper : (n, 3) float64
     """
-    if out_lower is None:
-        out_lower = np.empty((len(poses), 3))
-    if out_upper is None:
-        out_upper = np.empty((len(poses), 3))
+    out_lower, out_upper = np.empty((len(poses), 3)), np.empty((len(poses), 3))
     world_boxes_into(read_only_view(poses), read_only_view(lower), read_only_view(upper), out_lower, out_upper)
     return out_lower, out_upper
 
 
-def world_box(pose: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """Return the world box (lower (3,), upper (3,)) of one local box under one (4,4) pose."""
-    out_lower, out_upper = world_boxes(np.asarray(pose)[None], np.asarray(lower)[None], np.asarray(upper)[None])
-    return out_lower[0], out_upper[0]
-
-
 @kernel(forceinline=True)
 def bounds_squared_distance(a: Bounds, b: Bounds) -> float:
-    """Return a lower bound of the squared distance of two closed boxes, tight to 3e-15; 0 where they overlap."""
+    """Return a lower bound of the squared distance of two closed boxes.
+
+    Tight to 3e-15; 0 where they overlap.
+    """
     x = max(0.0, b.lower.x - a.upper.x, a.lower.x - b.upper.x)
     y = max(0.0, b.lower.y - a.upper.y, a.lower.y - b.upper.y)
     z = max(0.0, b.lower.z - a.upper.z, a.lower.z - b.upper.z)

@@ -1,13 +1,13 @@
-"""Whether an oriented box meets an axis-aligned box, by 15 separating axes: never wrongly no.
+"""Conservative overlap test of an oriented and an axis-aligned box, by 15 axes.
 
 The oriented box is a centre and three half axes u, v, w. They need not be quite orthogonal (poses are rigid to 1e-5 only): any
-axis that separates the two is a proof, whatever it was made of. What does not depend on the place of either box is set
-up once (`set_up_oriented_box`), since a body has thousands of boxes of one size and orientation.
+separating axis is a proof, however it was made. Everything that does not depend on the positions of the boxes is set up once
+(`set_up_oriented_box`), since a body has thousands of boxes of one size and orientation.
 
 Guarantee: "no" only when the exact boxes, the axis-aligned one grown by the padding, share no point. Rounding: in units of
 2^-53, a projection of the distance d of the centres on an axis a is off by at most 4 ‖a‖₁ ‖d‖∞, the sum of the half axes'
 projections by 12 ‖a‖₁ ‖u, v, w‖∞ and that of the box by 4 ‖a‖₁ ‖h‖∞, while growing the half extents h by s grows it by ‖a‖₁ s; so
-16 times the sum of the three lengths is enough. "Yes" is said too often only within the padding and that.
+16 times the sum of the three lengths is enough. False positives occur only within that and the padding.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ROUNDING = 2.0**-49
 
 @kernel
 def set_up_oriented_box(table: Table, row: int, u: Vec3, v: Vec3, w: Vec3, padding: float) -> None:
-    """Write all that the test needs of half axes u, v, w into a row of `table` (n, WIDTH)."""
+    """Write the constants of half axes u, v, w into a row of `table` (n, WIDTH)."""
     largest = 0.0
     for k, axis in enumerate((u, v, w)):
         write_triple(table, row, HALF_AXES + 3 * k, axis)
@@ -49,9 +49,9 @@ def set_up_oriented_box(table: Table, row: int, u: Vec3, v: Vec3, w: Vec3, paddi
 
 @kernel(forceinline=True)
 def oriented_box_meets_box(table: Table, row: int, d: Vec3, half: Vec3) -> bool:
-    """Return whether the oriented box of a row, its centre at d, meets the box of these half extents about the origin.
+    """Return whether an oriented box, centred at d, meets a box about the origin.
 
-    Never wrongly no.
+    Conservative: never wrongly no. `row` is the oriented box in the table, `half` the half extents of the other.
     """
     away = absolute(d)
     grown = table[row, PADDING] + ROUNDING * (max(away.x, away.y, away.z) + max(half.x, half.y, half.z))

@@ -1,9 +1,9 @@
-"""Segment and normal of contact rows: where two faces meet, and which way is from a into b.
+"""Segments and normals of contact rows: where faces meet, and which way.
 
-The normal is the direction of n_a - n_b, with the outward normals of the two faces: the sum of the ways out of a and into b.
-(The average n_a + n_b of two faces that meet head-on would vanish.) Where the normals agree, so that nothing is left, it is n_a;
-where a has no area, -n_b; where neither has, the way between the centroids, or at last +z. Never zero, never NaN.
-Near faces have the way from the closest point on a to the one on b.
+The normal is the direction of n_a - n_b, from the outward normals of the faces: out of a and into b. (The average n_a + n_b of two
+faces that meet head-on would vanish.) Where the normals agree, so that nothing is left, it is n_a; where a has no area, -n_b; where
+neither has, the direction between the centroids, or else +z. Never zero, never NaN. Near faces have the direction from the closest
+point on a to the one on b.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jostle.geometry.contact_kind import A_IN_B, B_IN_A, NEAR
 from jostle.geometry.triangle import Segment, Triangle
 from jostle.geometry.triangle_intersection import intersection_segment
 from jostle.geometry.triangle_triangle_distance import closest_points_of_triangles
-from jostle.geometry.vector import Vec3, cross, is_zero, length, minus, negative, plus, point_at, write_point
+from jostle.geometry.vector import Vec3, cross, divided, is_zero, length, minus, negative, plus, point_at, write_point
 from jostle.kernels.jit import kernel
 
 NO_DIRECTION_LEFT = 1e-8  # of the difference of two unit vectors: below this it is rounding
@@ -24,23 +24,23 @@ NO_DIRECTION_LEFT = 1e-8  # of the difference of two unit vectors: below this it
 
 @kernel
 def describe_rows(triangles_a: Floats, triangles_b: Floats, kind: NDArray[np.uint8], segment: Floats, normal: Floats) -> None:
-    """Write segment (n,2,3) and normal (n,3) of rows of faces (n,3,3) with their kind (n,) uint8."""
+    """Write segments (n,2,3) and normals (n,3) of rows of faces (n,3,3)."""
     for row in range(kind.shape[0]):
         a, b = _triangle_at(triangles_a, row), _triangle_at(triangles_b, row)
         if kind[row] == A_IN_B:
-            ends, way = Segment(a.p, a.p), unit_or_z(unit_normal(a))
+            ends, direction = Segment(a.p, a.p), unit_or_z(unit_normal(a))
         elif kind[row] == B_IN_A:
-            ends, way = Segment(b.p, b.p), unit_or_z(negative(unit_normal(b)))
+            ends, direction = Segment(b.p, b.p), unit_or_z(negative(unit_normal(b)))
         elif kind[row] == NEAR:
             _, on_a, on_b = closest_points_of_triangles(a, b)
-            ends, way = Segment(on_a, on_b), scaled_to_unit(minus(on_b, on_a))
-            if is_zero(way):  # so near that the points round to one
-                way = contact_normal(a, b)
+            ends, direction = Segment(on_a, on_b), scaled_to_unit(minus(on_b, on_a))
+            if is_zero(direction):  # so near that the points round to one
+                direction = contact_normal(a, b)
         else:
-            ends, way = intersection_segment(a, b), contact_normal(a, b)
+            ends, direction = intersection_segment(a, b), contact_normal(a, b)
         write_point(segment[row], 0, ends.p)
         write_point(segment[row], 1, ends.q)
-        write_point(normal, row, way)
+        write_point(normal, row, direction)
 
 
 @kernel
@@ -52,13 +52,16 @@ def contact_normal(a: Triangle, b: Triangle) -> Vec3:
         return scaled_to_unit(difference)
     if not is_zero(normal_a):
         return normal_a
-    # Neither has an area (if only b had one, the difference would be -n_b). Thirds of differences, so that nothing overflows.
+    # Neither has an area (if only b had one, the difference would be -n_b): the direction between the centroids.
     return unit_or_z(plus(plus(minus(b.p, a.p), minus(b.q, a.q)), minus(b.r, a.r)))
 
 
 @kernel
 def unit_normal(t: Triangle) -> Vec3:
-    """Return the unit normal of a triangle, counter-clockwise, or zeros for one without area. Safe at every accepted scale."""
+    """Return the unit normal of a triangle, counter-clockwise; zeros without area.
+
+    Safe at every accepted scale.
+    """
     # Edges of length one: the cross product of edges of 1e-30 is far from underflow, but that of an edge and a sliver may vanish.
     return scaled_to_unit(cross(scaled_to_unit(minus(t.q, t.p)), scaled_to_unit(minus(t.r, t.p))))
 
@@ -69,9 +72,8 @@ def scaled_to_unit(a: Vec3) -> Vec3:
     largest = max(abs(a.x), abs(a.y), abs(a.z))
     if largest == 0.0:
         return Vec3(0.0, 0.0, 0.0)
-    a = Vec3(a.x / largest, a.y / largest, a.z / largest)
-    size = length(a)
-    return Vec3(a.x / size, a.y / size, a.z / size)
+    a = divided(a, largest)
+    return divided(a, length(a))
 
 
 @kernel

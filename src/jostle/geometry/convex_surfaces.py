@@ -1,9 +1,9 @@
-"""The distance of two convex solids by all pairs of the triangles of their surfaces, and by containment.
+"""The distance of two convex solids by all triangle pairs, and by containment.
 
-What is left where a search that goes from step to step is led astray by rounding: nothing here depends on a direction, a sign or a
-step before. The minimum over all pairs of triangles is within 128 · 2⁻⁵³ of the sizes and of the offset of the two, whatever the
-shape of a triangle (`triangle_triangle_distance`); whether one solid holds the other is decided by an exact winding number.
-It looks at every pair of triangles, so it is for pairs of bodies that nothing else settles.
+The fallback for a stepwise search that rounding leads astray: nothing here depends on a direction, a sign or an earlier step. The
+minimum over all triangle pairs is within 128 · 2⁻⁵³ of the sizes and of the offset of the two, whatever the shape of a triangle
+(`triangle_triangle_distance`); whether one solid contains the other is decided by an exact winding number. It visits every triangle
+pair, so it is for body pairs that nothing else settles.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ FIRST_SLICE = 1 << 18  # pairs of triangles
 
 
 def closest_of_all_triangles(world_a: Floats, faces_a: Ints, world_b: Floats, faces_b: Ints) -> tuple[float, Floats, Floats]:
-    """Return the distance of two convex solids, 0.0 where they share a point, with closest points.
+    """Return the distance of two convex solids with closest points; 0.0 if they meet.
 
     Parameters
     ----------
     world_a, world_b : (n, 3) float64
         World vertices.
     faces_a, faces_b : (m, 3) int32
-        Closed surfaces; both sides of a polygon are one, too.
+        Closed surfaces; both sides of a polygon count as one.
 
     Returns
     -------
     distance : float
     point_a, point_b : (3,) float64
-        A common point where one solid holds the other.
+        A common point where one solid contains the other.
     """
     a, b = placed_faces(world_a, faces_a), placed_faces(world_b, faces_b)
     for inner, outer in ((a, b), (b, a)):
@@ -61,7 +61,10 @@ def closest_of_all_triangles(world_a: Floats, faces_a: Ints, world_b: Floats, fa
 
 @kernel
 def scan_triangles(a: PlacedFaces, b: PlacedFaces, first: int, last: int, best: Floats) -> None:
-    """Improve best (7,), the distance and the closest points, by triangles first … last-1 of a and all of b."""
+    """Update best (7,), distance and closest points, with some triangles of a.
+
+    Triangles first … last-1 of a against all of b.
+    """
     for i in range(first, last):
         for j in range(b.faces.shape[0]):
             gap = bounds_squared_distance(bounds_at(a.lower, a.upper, i), bounds_at(b.lower, b.upper, j))

@@ -1,7 +1,7 @@
 """Features: the vertex, edge or face of each of two bodies that meet first.
 
-Vertices are numbered as in the mesh. Where one of two is a vertex the other is a face, or both are edges; faces that pass through
-each other at the start of a motion, where no corner and no two edges meet, are two faces.
+Vertices are numbered as in the mesh. A vertex meets a face, or an edge an edge; faces that already intersect at the start of a
+motion, without a corner or two edges that meet, are two faces.
 """
 
 from __future__ import annotations
@@ -26,21 +26,10 @@ class Features(NamedTuple):
     vertices_b: NDArray[np.int32]
 
     @staticmethod
-    def empty(rows: int) -> Features:
-        """Return room for features, not filled."""
-        return Features(
-            np.empty(rows, np.uint8), np.empty((rows, 3), np.int32), np.empty(rows, np.uint8), np.empty((rows, 3), np.int32)
-        )
-
-    @staticmethod
     def none(rows: int) -> Features:
         """Return features of contacts that have none."""
-        found = Features.empty(rows)
-        found.kind_a.fill(NONE)
-        found.kind_b.fill(NONE)
-        found.vertices_a.fill(-1)
-        found.vertices_b.fill(-1)
-        return found
+        kind, vertices = np.full(rows, NONE, np.uint8), np.full((rows, 3), -1, np.int32)
+        return Features(kind, vertices, kind.copy(), vertices.copy())
 
     def select(self, rows: NDArray[Any] | slice) -> Features:
         """Return the rows of a mask, an index array or a slice."""
@@ -48,11 +37,14 @@ class Features(NamedTuple):
 
     @staticmethod
     def joined(parts: list[Features]) -> Features:
-        """Return all rows of several."""
+        """Return the rows of several, in order."""
         return Features(*(np.concatenate(column) for column in zip(*parts, strict=True))) if parts else Features.none(0)
 
     def of_a(self, row: int) -> Feature | None:
-        """Return the feature of the first body, as ("vertex", (i,)), ("edge", (i, j)) or ("face", (i, j, k)); None if unknown."""
+        """Return the feature of the first body, None if unknown.
+
+        As ("vertex", (i,)), ("edge", (i, j)) or ("face", (i, j, k)).
+        """
         return _feature(int(self.kind_a[row]), self.vertices_a[row].tolist())
 
     def of_b(self, row: int) -> Feature | None:

@@ -1,9 +1,9 @@
-"""Triangles that share a plane, and triangles without area: when they touch, exactly.
+"""Exact contact tests of coplanar triangles and triangles without area.
 
-Two sets in one plane are compared in a projection along a coordinate axis that does not flatten the plane: it keeps
-incidence, so the plane question is the space question. In the plane, disjoint convex polygons are separated by the line of
-an edge of one of them; for two segments on one line, their boxes decide. A segment that pierces the plane of a triangle
-is compared with its three edges. These are the rare branches of `triangle_triangle`; they take no memory either.
+Two sets in one plane are compared in a projection along a coordinate axis that does not flatten the plane: it keeps incidence, so
+the answer in the plane is that in space. In the plane, disjoint convex polygons are separated by the line of an edge of one of
+them; for two segments on one line, their boxes decide. A segment that pierces the plane of a triangle is compared with its three
+edges. These are the rare branches of `triangle_triangle`; they allocate no memory either.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from jostle.kernels.jit import kernel
 
 @kernel
 def flat_triangles_touch(a: Triangle, b: Triangle, sides_a: Sides, sides_b: Sides) -> bool:
-    """Return whether closed triangles touch that are coplanar, or of which one or both have no area.
+    """Return whether two closed triangles touch that are coplanar or without area.
 
-    sides_a are those of a's corners of the plane of b, sides_b the reverse; at least one of them is all 0. One long kernel of
+    sides_a are the sides of a's corners of the plane of b, sides_b the reverse; at least one of them is all 0. One long kernel of
     loops: each further one would compile a copy of the predicates.
     """
     if sides_b != (0, 0, 0):
         a, b, sides_a = b, a, sides_b
     if sides_a != (0, 0, 0):
-        # b has a plane and a is not in it, so a's own sides are 0 because it is a segment: it pierces the plane in one point.
+        # b has a plane and a is not in it, so a's own sides are 0 because it is a segment, which pierces the plane in one point.
         s0, s1, s2 = sides_a
         for _ in range(3):
             if s0 == 0:
@@ -72,7 +72,10 @@ def flat_triangles_touch(a: Triangle, b: Triangle, sides_a: Sides, sides_b: Side
 
 @kernel
 def _widest_axis(a: Triangle, b: Triangle) -> int:
-    """Return the axis along which two triangles show most area, rounded: there most questions need no exact arithmetic."""
+    """Return the axis along which two triangles show most area, rounded.
+
+    There most decisions need no exact arithmetic.
+    """
     normal_a, normal_b = cross(minus(a.q, a.p), minus(a.r, a.p)), cross(minus(b.q, b.p), minus(b.r, b.p))
     n = plus(absolute(normal_a), absolute(normal_b))
     if n.x > n.y and n.x > n.z:
@@ -82,7 +85,7 @@ def _widest_axis(a: Triangle, b: Triangle) -> int:
 
 @kernel
 def projection_axis(a: Vec3, b: Vec3, c: Vec3) -> int:
-    """Return an axis along which the triangle abc is seen with an area, or -1 if it has none. Exact."""
+    """Return an axis along which the triangle abc shows an area, -1 if none. Exact."""
     first = _widest_axis(Triangle(a, b, c), Triangle(a, b, c))
     for k in range(3):
         axis = (first + k) % 3
@@ -93,14 +96,17 @@ def projection_axis(a: Vec3, b: Vec3, c: Vec3) -> int:
 
 @kernel
 def same_side_of_line(v: Vec3, w: Vec3, p: Vec3, q: Vec3) -> bool:
-    """Return whether the triangles vwp and vwq, all in one plane and v != w, have more in common than the segment vw. Exact."""
+    """Return whether triangles vwp and vwq share more than the segment vw. Exact.
+
+    All points lie in one plane, and v != w.
+    """
     off_p, off_q = projection_axis(v, w, p), projection_axis(v, w, q)
     if off_p >= 0 and off_q >= 0:
         start, end = seen_along(off_p, v), seen_along(off_p, w)
         return orient2d(start, end, seen_along(off_p, p)) == orient2d(start, end, seen_along(off_p, q))
     if off_p >= 0 or off_q >= 0:
-        return False  # a segment along the edge of a triangle: beyond the edge's ends only one of them goes on
-    # Both on the line: they must go on beyond the same end.
+        return False  # a segment along the edge of a triangle: only one of them extends beyond the edge
+    # Both on the line: they must extend beyond the same end.
     for axis in range(3):
         one_end, other_end = coordinate(v, axis), coordinate(w, axis)
         if one_end != other_end:

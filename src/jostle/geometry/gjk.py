@@ -1,17 +1,17 @@
-"""The distance of the convex hulls of two sets of points, after Gilbert, Johnson and Keerthi (1988).
+"""The distance of two convex hulls, after Gilbert, Johnson and Keerthi (1988).
 
 With y = b - a for points a of A and b of B, the distance is the least |y|. A simplex of up to four such differences walks towards
 it: its point v nearest to the origin bounds the distance from above, and the *support* along v (the farthest point of each hull
 along a direction, found by `support.py`) bounds it from below, whatever the direction is and however v was rounded. Both bounds
-are kept, so an answer states its own error, upper - lower; where a plane with a gap is found, that plane separates. Rounding can
-keep the bounds apart: then the search says that it is undecided, and its caller has to settle the pair by other means.
+are kept, so an answer states its own error, upper - lower; a direction with a gap gives a separating plane. Rounding can keep the
+bounds apart: then the search returns UNDECIDED, and its caller must settle the pair by other means.
 
 Deviations from the paper, all for robustness: the nearest point of a simplex is the best of explicit convex combinations, not a
 solution of Johnson's determinants; a triangle gives its own normal as the next direction, since v divided by its length loses
 all digits between large faces that are almost in contact; a tetrahedron holds the origin only where all signs are beyond rounding.
-The search ends after `MOST_STEPS` whatever happens. Measured on hulls of every shape, flat ones and needles too, 1e-10 of their
-size apart or more, at scales 1e-3 … 1e4: both bounds are within 1.2e-15 of the largest coordinate, a third of `ROUNDING`. Undecided
-end one in 10,000 searches for overlapping hulls with extents of 1e-3 … 1e5, and one in ten for lumps of 0.02 in needles 1e5 long.
+The search ends after `MOST_STEPS` in any case. Measured on hulls of every shape, including flat ones and needles, 1e-10 of their
+size apart or more, at scales 1e-3 … 1e4: both bounds are within 1.2e-15 of the largest coordinate, a third of `ROUNDING`. One in
+10,000 searches is undecided for overlapping hulls with extents of 1e-3 … 1e5, and one in ten for lumps of 0.02 in needles 1e5 long.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from jostle.kernels.structs import Addresses, One, Record, Rows, Run, Struct, fl
 APART, MEET, INSIDE, UNDECIDED = 0, 1, 2, 3
 MOST_STEPS = 256
 MOST_SETBACKS = 8  # steps that bring v no nearer, by rounding, before the search gives up
-ROUNDING = 2.0**-48  # of the largest world coordinates of both: what the bounds may be off by
+ROUNDING = 2.0**-48  # error of the bounds, relative to the largest world coordinates of both
 NOISE = 2.0**-47  # of the product of the lengths in a determinant: below it a sign means nothing
 ON_THE_SIDE = 2.0**-40  # a weight this far below 0 keeps the triangle, and so its normal
 
@@ -46,7 +46,10 @@ class PlacedHull(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a search is for: a gap above `wanted` that is at least `share` of the distance; or the distance within `rounding`."""
+    """When a search may stop.
+
+    At a gap above `wanted` that is at least `share` of the distance, or at the distance within `rounding`.
+    """
 
     wanted: float
     share: float
@@ -54,7 +57,7 @@ class Limits(NamedTuple):
 
 
 class Corner(Record):
-    """A corner of the simplex: the difference y = b - a of a vertex of each hull, its weight in v, and where the two are."""
+    """A simplex corner: the difference y = b - a of two vertices, and its weight in v."""
 
     y: Run[float64, Literal[3]]
     a: Run[float64, Literal[3]]
@@ -65,23 +68,23 @@ class Corner(Record):
 
 
 class Found(Record):
-    """What a search is told and tells."""
+    """The input and result of a search."""
 
-    normal: Run[float64, Literal[3]]  # the direction to begin with; then the best normal: unit, from A to B
+    normal: Run[float64, Literal[3]]  # the starting direction, then the best unit normal from A to B
     lower: float64  # the gap along it, negative where the hulls overlap
     upper: float64  # the length of v
     point_a: Run[float64, Literal[3]]  # the closest points
     point_b: Run[float64, Literal[3]]
-    count: int64  # corners of the simplex, to begin with and at the end
+    count: int64  # corners of the simplex, at the start and at the end
     support_a: int64  # guesses for supports, then the last ones
     support_b: int64
     steps: int64
 
 
 class PlaneSearch(Struct):
-    """A search: its simplex, and what it found."""
+    """A search: its simplex and its result."""
 
-    corners: Rows[Corner]  # (4,); one more difference is tried in the place behind the simplex
+    corners: Rows[Corner]  # (4,); the next difference is tried in the place after the simplex
     found: One[Found]
 
 
@@ -89,7 +92,7 @@ open_search, open_hull = opener(PlaneSearch), row_opener(Hull)
 
 
 def empty_search() -> AddressTable:
-    """Return room for a search that begins without a simplex, along x."""
+    """Return a search that starts without a simplex, along x."""
     found = np.zeros(1, Found.dtype)
     found["normal"][0, 0] = 1.0
     return PlaneSearch.table(corners=np.zeros(4, Corner.dtype), found=found)
@@ -108,7 +111,10 @@ def y_of(corner: Corner) -> Vec3:
 
 
 class Nearest(NamedTuple):
-    """The point of a triangle nearest to the origin: the corners it needs as bits, their weights, and its squared distance."""
+    """The point of a triangle nearest to the origin.
+
+    The corners it needs as bits, their weights, and its squared distance.
+    """
 
     mask: int
     a: float
@@ -119,7 +125,7 @@ class Nearest(NamedTuple):
 
 @kernel
 def nearest_of_segment(a: Vec3, b: Vec3) -> tuple[float, float]:
-    """Return the point of the segment ab nearest to the origin: the share t of b, and its squared distance."""
+    """Return the point of ab nearest to the origin: share of b, squared distance."""
     e = minus(b, a)
     squared = dot(e, e)
     if squared == 0.0:
@@ -131,7 +137,10 @@ def nearest_of_segment(a: Vec3, b: Vec3) -> tuple[float, float]:
 
 @kernel
 def normal_of_triangle(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, float]:
-    """Return a normal of the triangle abc by its two shorter sides, and the product of their lengths, for its rounding."""
+    """Return a normal of the triangle abc by its shorter sides, and their product.
+
+    The product of the side lengths bounds its rounding.
+    """
     u, v, w = minus(b, a), minus(c, b), minus(a, c)
     uu, vv, ww = dot(u, u), dot(v, v), dot(w, w)
     if uu >= vv and uu >= ww:
@@ -143,7 +152,7 @@ def normal_of_triangle(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, float]:
 
 @kernel
 def nearest_of_triangle(a: Vec3, b: Vec3, c: Vec3) -> Nearest:
-    """Return the point of the triangle abc nearest to the origin by the weights of its corners, which a simplex goes on with."""
+    """Return the point of the triangle abc nearest to the origin."""
     best = Nearest(0, 0.0, 0.0, 0.0, math.inf)
     normal, product = normal_of_triangle(a, b, c)
     area = dot(normal, normal)
@@ -170,13 +179,16 @@ def nearest_of_triangle(a: Vec3, b: Vec3, c: Vec3) -> Nearest:
 
 @kernel(forceinline=True)
 def ends_needed(t: float, first: int, second: int) -> int:
-    """Return the bits of the ends that a point of a segment needs."""
+    """Return the ends that a point of a segment needs, as bits."""
     return (first if t < 1.0 else 0) | (second if t > 0.0 else 0)
 
 
 @kernel
 def origin_is_behind(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> tuple[bool, float]:
-    """Return whether the origin lies on d's side of the plane abc, beyond rounding; and how far, over d's height: d's weight."""
+    """Return whether the origin is on d's side of the plane abc, and d's weight.
+
+    Beyond rounding. The weight is the origin's height over d's.
+    """
     u, v, w = minus(b, a), minus(c, a), minus(d, a)
     normal = cross(u, v)
     product = NOISE * length(u) * length(v)
@@ -226,7 +238,10 @@ def with_share(shares: tuple[float, float, float, float], k: int, share: float) 
 
 @kernel
 def reduce_simplex(corners: Rows[Corner], count: int) -> int:
-    """Keep the corners that the nearest point needs, with their weights; returns how many (4: the origin is inside)."""
+    """Keep the corners that the nearest point needs, with weights; return how many.
+
+    4 means that the origin is inside.
+    """
     mask = 1
     if count == 1:
         corners[0].weight = 1.0
@@ -280,7 +295,10 @@ def write_closest_points(search: PlaneSearch, count: int) -> None:
 
 @kernel
 def next_direction(corners: Rows[Corner], count: int, v: Vec3) -> Vec3:
-    """Return against which direction to look for a nearer point: the normal of a triangle, else v, made normal to a segment."""
+    """Return the direction to search against for a nearer point.
+
+    The normal of a triangle, else v, made perpendicular to a segment.
+    """
     if count == 2:
         e = minus(y_of(corners[1]), y_of(corners[0]))
         return minus(v, times(dot(v, e) / dot(e, e), e))
@@ -296,7 +314,7 @@ def next_direction(corners: Rows[Corner], count: int, v: Vec3) -> Vec3:
 
 @kernel(forceinline=True)
 def place_corner(a: PlacedHull, b: PlacedHull, i: int, j: int, corner: Corner) -> None:
-    """Write the world places of vertex i of A and j of B, and their difference, into a corner."""
+    """Write the world positions of vertices i of A and j of B, and their difference."""
     on_a = world_point(a.pose, point_from(a.hull.points, 3 * i))
     on_b = world_point(b.pose, point_from(b.hull.points, 3 * j))
     write_point_from(corner.y, 0, minus(on_b, on_a))
@@ -307,14 +325,14 @@ def place_corner(a: PlacedHull, b: PlacedHull, i: int, j: int, corner: Corner) -
 
 @kernel(forceinline=True)
 def support_along(placed: PlacedHull, direction: Vec3, start: int) -> int:
-    """Return the vertex that lies farthest along a world direction; `start` is a guess."""
+    """Return the vertex farthest along a world direction; `start` is a guess."""
     hull = placed.hull
     return farthest_point(hull.points, hull.first, hull.near, turned_back(placed.pose, direction), start)
 
 
 @kernel
 def is_in_simplex(corners: Rows[Corner], count: int) -> bool:
-    """Return whether the difference in corner `count` is already one of those before it."""
+    """Return whether the difference in corner `count` equals an earlier one."""
     known = False
     for k in range(count):
         known |= same_point(y_of(corners[k]), y_of(corners[count]))
@@ -323,12 +341,13 @@ def is_in_simplex(corners: Rows[Corner], count: int) -> bool:
 
 @kernel
 def search_plane(a: PlacedHull, b: PlacedHull, limits: Limits, search: PlaneSearch) -> int:
-    """Find a plane that separates two hulls by more than `wanted`, or that none does: APART, MEET, INSIDE or UNDECIDED.
+    """Search a plane that separates two hulls by more than `wanted`.
 
-    It ends when a plane has a gap above `wanted` that is at least `share` of the distance, or when the distance is known within
-    `rounding` (a `share` of 1 always asks for the latter), or when rounding lets it get no nearer. MEET: they are at most twice
-    `wanted` apart. UNDECIDED: the upper bound is above that, and no plane was found. The first `found.count` corners are a simplex
-    to begin with, by their vertices, as the last search left it; where there is none, `found.normal` is a direction to begin with.
+    Returns APART, MEET, INSIDE or UNDECIDED. It ends when a plane has a gap above `wanted` that is at least `share` of the
+    distance, when the distance is known within `rounding` (a `share` of 1 always requires this), or when rounding stops progress.
+    MEET: they are at most twice `wanted` apart. UNDECIDED: the upper bound is above that, and no plane was found. The first
+    `found.count` corners are the starting simplex, by their vertices, as the last search left it; without one, `found.normal` is
+    the starting direction.
     """
     corners, found, rounding = search.corners, search.found, limits.rounding
     lower, upper, d = -math.inf, math.inf, point_from(found.normal, 0)
@@ -364,14 +383,14 @@ def search_plane(a: PlacedHull, b: PlacedHull, limits: Limits, search: PlaneSear
             lower = gap
             write_point_from(found.normal, 0, d)
         if upper <= rounding and lower < -rounding and count == 3 and not turned:
-            turned = True  # the origin is on the triangle, and which side of it is outside the sign of v does not tell
+            turned = True  # the origin is on the triangle, and the sign of v does not tell which side is outside
             continue
         if upper <= rounding or (lower > limits.wanted and lower >= limits.share * upper) or upper - lower <= rounding:
             break
         if is_in_simplex(corners, count):
             break
         count = reduce_simplex(corners, count + 1)
-    # What rounding left open is decided by the upper bound, the distance of two points that are there, where that is low enough.
+    # Where rounding leaves it open, a low enough upper bound decides: it is the distance of two actual points.
     if status != INSIDE and (upper <= limits.wanted or lower <= limits.wanted):
         status = MEET if upper <= 2.0 * limits.wanted else UNDECIDED
     found.lower, found.upper, found.count, found.steps = lower, upper, count, steps
@@ -388,7 +407,7 @@ def search_hulls(hulls: Addresses, poses: Floats, wanted: float, share: float, r
 
 
 def hulls_of(points_a: Floats, points_b: Floats) -> AddressTable:
-    """Return the table of two hulls of points (n, 3), which support points are found in by a scan."""
+    """Return the table of two hulls of points (n, 3), whose support is by scan."""
     none = np.empty(0, np.int32)
     return Hull.tables([{"points": welded_points(points), "first": none, "near": none} for points in (points_a, points_b)])
 
@@ -396,24 +415,24 @@ def hulls_of(points_a: Floats, points_b: Floats) -> AddressTable:
 def hull_distance(
     points_a: Floats, points_b: Floats, pose_a: Floats | None = None, pose_b: Floats | None = None
 ) -> tuple[float, Floats, Floats, float]:
-    """Return the distance of two convex hulls, with closest points and the error of the distance.
+    """Return the distance of two convex hulls, closest points and its error.
 
     Parameters
     ----------
     points_a, points_b : (n, 3) float64
-        Floats in general; their hulls are meant.
+        Points whose convex hulls are meant.
     pose_a, pose_b : (4, 4), optional
         Body to world.
 
     Returns
     -------
     distance : float
-        0.0 where the hulls were seen to share a point, within rounding. Hulls that do may have a distance all the same, with an
-        error as large as it: an answer is only as good as its error says.
+        0.0 where the hulls were found to share a point, within rounding. Hulls that do may still have a distance, with an error as
+        large as it: an answer is only as good as its error.
     point_a, point_b : (3,) float64
         World coordinates; a common point where the distance is 0.
     error : float
-        The distance exceeds the truth by no more than this (and rounding, `ROUNDING` of the largest coordinate).
+        The distance exceeds the truth by at most this (and rounding, `ROUNDING` of the largest coordinate).
     """
     poses = np.array([np.eye(4) if pose is None else pose for pose in (pose_a, pose_b)], np.float64)
     placed = zip((points_a, points_b), poses, strict=True)
@@ -425,7 +444,10 @@ def hull_distance(
 
 
 def closest_points(search: AddressTable, rounding: float) -> tuple[float, Floats, Floats, float]:
-    """Return (distance, point_a, point_b, error) of what a search found; within rounding the two points become one."""
+    """Return (distance, point_a, point_b, error) of a search's result.
+
+    Within rounding the two points become one.
+    """
     found = found_by(search)
     point_a, point_b = found["point_a"].copy(), found["point_b"].copy()
     distance, lower = float(found["upper"]), float(found["lower"])

@@ -1,7 +1,7 @@
-"""Morton codes: the places of cells along a space-filling curve that visits neighbours soon after each other.
+"""Morton codes: positions of cells along a space-filling curve.
 
-A code interleaves the bits of three whole numbers below 2^21, those of the first above those of the others. Kernels call
-`morton_code`; the same lines, interpreted, take arrays.
+Neighbours in space are mostly near each other on the curve. A code interleaves the bits of three whole numbers below 2^21, those of
+the first above those of the others. Kernels call `morton_code`; the same lines, interpreted, take arrays.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def codes_of_cells(x: Cells, y: Cells, z: Cells) -> Cells:
 
 
 def codes_of_points(points: NDArray[np.float64]) -> Cells:
-    """Return the codes (n,) of points (n, 3) in the cube about them, `CURVE_BITS` to an axis."""
+    """Return the codes (n,) of points (n, 3) in their bounding cube.
+
+    `CURVE_BITS` bits per axis.
+    """
     if len(points) == 0:
         return np.zeros(0, np.int64)
     away = points - points.min(axis=0)

@@ -1,4 +1,4 @@
-"""The faces of a body in the world with their boxes: what kernels take that compare every face with every face."""
+"""The faces of a body in the world with their boxes, for all-pairs kernels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jostle.kernels.arrays import read_only_view
 
 
 class PlacedFaces(NamedTuple):
-    """World vertices (n,3), faces (m,3), and the lower and upper corners (m,3) of the boxes of faces."""
+    """World vertices (n,3), faces (m,3), and lower and upper corners (m,3) of boxes."""
 
     vertices: Floats
     faces: Ints

@@ -1,13 +1,13 @@
-"""The closest point of a closed triangle to a point, right for triangles of any shape, down to segments and points.
+"""The closest point of a triangle of any shape, down to segments and points.
 
-A triangle gets a frame: its longest edge as first axis, the perpendicular height towards the third corner as second.
-The height is made perpendicular twice (Gram–Schmidt "twice is enough"), which leaves an error that amounts to moving
-a corner by a few roundings of the triangle's size. The usual region tests on products of inner products lose half
-of the digits on needles; here the plane problem is solved in two coordinates with the same small backward error.
+A triangle gets a frame: its longest edge as first axis, the perpendicular height towards the third corner as second. The height is
+made perpendicular twice (Gram–Schmidt "twice is enough"), which leaves an error that amounts to moving a corner by a few roundings
+of the triangle's size. The usual region tests on products of inner products lose half of the digits on needles; here the plane
+problem is solved in two coordinates with the same small backward error.
 
 Accuracy: with S the largest |coordinate difference| among the point and the corners, the distance is off by less
 than 64 · 2⁻⁵³ · S (measured: 7). An offset of all coordinates costs nothing, since only differences enter; sizes of 1e-46 … 1e60
-neither underflow nor overflow, since only squares are formed. The point returned is rounded to its coordinates.
+neither underflow nor overflow, since only squares are formed. The returned point is rounded to its coordinates.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ FLAT = 2.0**-51
 
 
 class TriangleFrame(NamedTuple):
-    """The frame of a triangle, with corners o, o + base·u and o + foot·u + height·v, and 0 <= foot <= base.
+    """The frame of a triangle: corners o, o + base·u and o + foot·u + height·v.
 
-    A segment has v = 0 and height 0, a point has u = v = 0 and base 0.
+    0 <= foot <= base. A segment has v = 0 and height 0, a point has u = v = 0 and base 0.
     """
 
     o: Vec3
@@ -37,7 +37,7 @@ class TriangleFrame(NamedTuple):
 
 
 class ClosestPoint(NamedTuple):
-    """The closest point of something, and its squared distance."""
+    """A closest point and its squared distance."""
 
     point: Vec3
     squared: float
@@ -76,7 +76,10 @@ def _squared_edge(a: Vec3, b: Vec3) -> float:
 
 @kernel
 def in_frame(frame: TriangleFrame, p: Vec3) -> Vec3:
-    """Return the coordinates of a point in a triangle's frame; z is the signed height over its plane (0 for a segment)."""
+    """Return a point's coordinates in a triangle's frame.
+
+    z is the signed height over its plane (0 for a segment).
+    """
     w = minus(p, frame.o)
     return Vec3(dot(w, frame.u), dot(w, frame.v), dot(w, cross(frame.u, frame.v)))
 
@@ -89,14 +92,17 @@ def out_of_frame(frame: TriangleFrame, x: float, y: float) -> Vec3:
 
 @kernel
 def over_triangle(frame: TriangleFrame, x: float, y: float) -> bool:
-    """Return whether (x, y) lies in the triangle, in its own frame; never for one without area."""
+    """Return whether (x, y) in its frame lies in the triangle; False without area."""
     base, foot, height = frame.base, frame.foot, frame.height
     return height > 0.0 and y >= 0.0 and height * x >= foot * y and height * (base - x) >= (base - foot) * y
 
 
 @kernel
 def closest_on_side(at: Vec2, a: Vec2, b: Vec2) -> tuple[Vec2, float]:
-    """Return the point of the plane segment ab closest to a point, and its squared distance; a and b differ."""
+    """Return the point of the plane segment ab closest to a point; a and b differ.
+
+    Also its squared distance.
+    """
     ex, ey = b.x - a.x, b.y - a.y
     t = ((at.x - a.x) * ex + (at.y - a.y) * ey) / (ex * ex + ey * ey)
     t = min(max(t, 0.0), 1.0)
@@ -106,7 +112,7 @@ def closest_on_side(at: Vec2, a: Vec2, b: Vec2) -> tuple[Vec2, float]:
 
 @kernel
 def closest_point_on_triangle(p: Vec3, t: Triangle) -> ClosestPoint:
-    """Return the point of a closed triangle closest to p, and the squared distance."""
+    """Return the point of a closed triangle closest to p."""
     frame = triangle_frame(t)
     x, y, _ = in_frame(frame, p)
     # What is left off the plane; for a segment it holds everything across the axis, for a point all of p − o.

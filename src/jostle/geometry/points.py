@@ -1,7 +1,7 @@
-"""Points on their way in: copied, checked and cleaned in one pass.
+"""Input points: copied, checked and cleaned in one pass.
 
-NumPy needs six passes and as many temporary arrays for the same (160 µs for 25,000 points). What is accepted is said in
-`cast.py`, which also has the words for what is not.
+NumPy needs six passes and as many temporary arrays for this (160 µs for 25,000 points). `cast.py` defines what is accepted, and has
+the messages.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from jostle.kernels.jit import kernel
 
 @kernel
 def copy_accepted(coordinates: Floats, smallest: float, largest: float, out: Floats) -> bool:
-    """Copy coordinates (n,), with 0.0 for what is below `smallest` in magnitude; return whether none is above `largest`, or NaN.
+    """Copy coordinates (n,); return whether all are at most `largest` in magnitude.
 
-    One long row and one flag: LLVM vectorises this as it stands (24 µs for 75,000), but neither rows of three nor a counter.
+    Those below `smallest` become 0.0; NaN is not accepted. One long row and one flag: LLVM vectorises this as it stands (24 µs for
+    75,000), but neither rows of three nor a counter.
     """
     good = True
     for i in range(coordinates.shape[0]):

@@ -1,4 +1,4 @@
-"""Rigid poses from the things that people say: move by this, turn about that. All (4,4) float64, body to world.
+"""Rigid poses from an offset or an axis and angle: (4,4) float64, body to world.
 
 `jostle.translation` and `jostle.rotation` are these. Poses are composed by `@`, the one on the right first.
 """
@@ -25,7 +25,10 @@ def translation(offset: ArrayLike) -> NDArray[np.float64]:
 
 
 def rotation(axis: ArrayLike, angle: float, through: ArrayLike = (0.0, 0.0, 0.0)) -> NDArray[np.float64]:
-    """Return the pose (4,4) that turns by an angle (radians, right-handed) about an axis (3,) through a point (3,)."""
+    """Return the pose (4,4) that rotates about an axis (3,) through a point (3,).
+
+    The angle is in radians, right-handed.
+    """
     direction = cast.as_array(axis, "", "axis").astype(np.float64)
     angle = cast.as_number(angle, "angle")
     if not np.isfinite(angle):

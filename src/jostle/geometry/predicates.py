@@ -1,12 +1,12 @@
-"""orient2d and orient3d: the sign of a determinant of float64 coordinates, always right.
+"""orient2d and orient3d: the exact sign of a determinant of float64 coordinates.
 
 Three stages. (1) Plain float64 with a bound on its error that holds for the evaluated formula: every term passes through
 at most 8 (4 in the plane) roundings, so the error is below 9 (5) times 2^-53 times the same formula on absolute values;
 nothing can underflow in the accepted range, 0 or 1e-30 … 1e31 in magnitude. About 8 ns. (2) Where each of x, y and z spans
 at most 58 bits over the four points, the rule for points near each other and for float32 data, exact integers of two
 30-bit digits: no memory, 50 ns. (3) Exact integers of as many 28-bit digits as the coordinates need, ten at most:
-0.3 µs for what rotation makes of coplanar parts, 2 µs for mixtures of 1e-30 and 1e30. Deviation from Shewchuk (1997), whose
-expansions are the usual stage 3: written and measured first, they took three to six times as long.
+0.3 µs for rotated coplanar parts, 2 µs for mixtures of 1e-30 and 1e30. Deviation from Shewchuk (1997), whose
+expansions are the usual stage 3: they took three to six times as long (measured).
 
 Signs: orient2d(a, b, c) > 0 when a, b, c turn counter-clockwise. orient3d(a, b, c, d) > 0 when d lies on the side of the
 plane abc from which a, b, c are seen counter-clockwise: the sign of ((b-a) x (c-a)) . (d-a).
@@ -37,7 +37,7 @@ LIMB = 28
 LIMB_MASK = (1 << LIMB) - 1
 LIMB_BASE = float(1 << LIMB)
 LIMBS = 10  # of a coordinate
-# Where the digits of the long way stand, highest first: x, y, z of u = b-a, of v = c-a, of w = d-a; three minors; their sum.
+# Where `_long_volume` keeps its digits, highest first: x, y, z of u = b-a, of v = c-a, of w = d-a; three minors; their sum.
 U, V, W, MINORS, SUM, ALL_DIGITS = 0, 30, 60, 90, 153, 183
 MINOR = 21  # digits of a minor
 NEXT_BINADE = 2.0**52 + 1.0
@@ -54,7 +54,7 @@ def sign(value: float) -> int:
 
 @kernel
 def orient2d(a: Vec2, b: Vec2, c: Vec2) -> int:
-    """Return 1, -1 or 0: a, b, c turn counter-clockwise, clockwise or lie on a line. Exact."""
+    """Return 1, -1 or 0: a, b, c turn counter-clockwise, clockwise or not. Exact."""
     left = (b.x - a.x) * (c.y - a.y)
     right = (b.y - a.y) * (c.x - a.x)
     area = left - right
@@ -68,7 +68,10 @@ def orient2d(a: Vec2, b: Vec2, c: Vec2) -> int:
 
 
 class Plane(NamedTuple):
-    """A plane through three points, as far as a filtered predicate needs it: (b-a) × (c-a), and the same on absolute values."""
+    """A plane through three points, for filtered predicates.
+
+    (b-a) × (c-a), and the same on absolute values.
+    """
 
     normal: Vec3
     size: Vec3
@@ -85,7 +88,10 @@ def plane_through(a: Vec3, b: Vec3, c: Vec3) -> Plane:
 
 @kernel
 def orient3d(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> int:
-    """Return the side of the plane abc on which d lies: 1 where a, b, c are seen counter-clockwise, -1 or 0. Exact."""
+    """Return the side of the plane abc on which d lies: 1, -1 or 0. Exact.
+
+    1 is the side from which a, b, c are seen counter-clockwise.
+    """
     plane, w = plane_through(a, b, c), minus(d, a)
     volume, size = dot(w, plane.normal), dot(absolute(w), plane.size)
     if abs(volume) <= FILTER_3D * size:
@@ -97,7 +103,10 @@ def orient3d(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> int:
 
 @kernel
 def signed_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
-    """Return the determinant of orient3d (six times the volume) with its exact sign and a relative error below 2^-39."""
+    """Return the determinant of orient3d (six times the volume), exact in sign.
+
+    Its relative error is below 2^-39.
+    """
     plane, w = plane_through(a, b, c), minus(d, a)
     volume, size = dot(w, plane.normal), dot(absolute(w), plane.size)
     if abs(volume) > ACCURATE * FILTER_3D * size:
@@ -107,13 +116,19 @@ def signed_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
 
 @kernel(forceinline=True)
 def signed_area(a: Vec2, b: Vec2, c: Vec2) -> float:
-    """Return the determinant of orient2d (twice the area) with its exact sign and a relative error below 2^-39."""
+    """Return the determinant of orient2d (twice the area), exact in sign.
+
+    Its relative error is below 2^-39.
+    """
     return signed_volume(Vec3(a.x, a.y, 0.0), Vec3(b.x, b.y, 0.0), Vec3(c.x, c.y, 0.0), Vec3(a.x, a.y, 1.0))
 
 
 @kernel
 def sides_of_plane(t: Triangle, points: Triangle) -> Sides:
-    """Return the sides of the plane of t on which three points lie, as orient3d does; the plane is set up once for all."""
+    """Return the sides of the plane of t on which three points lie, as orient3d does.
+
+    The plane is set up once for all three.
+    """
     plane = plane_through(t.p, t.q, t.r)
     # The same operations as in orient3d, hence the same bound.
     u, v, w = minus(points.p, t.p), minus(points.q, t.p), minus(points.r, t.p)
@@ -131,7 +146,7 @@ def sides_of_plane(t: Triangle, points: Triangle) -> Sides:
 
 @kernel
 def exact_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
-    """Return the determinant of orient3d from exact arithmetic, rounded only at the end: exact sign, error of some 2^-52."""
+    """Return the determinant of orient3d, exact but for a last rounding of 2^-52."""
     x = _integer_differences(a.x, b.x, c.x, d.x)
     if x.fits:
         y = _integer_differences(a.y, b.y, c.y, d.y)
@@ -143,7 +158,10 @@ def exact_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
 
 
 class Differences(NamedTuple):
-    """b-a, c-a and d-a of one coordinate as integers of a power-of-two unit, or that 58 bits do not hold them."""
+    """b-a, c-a and d-a of one coordinate as integers of a power-of-two unit.
+
+    `fits` says whether 58 bits hold them.
+    """
 
     fits: bool
     unit: float
@@ -181,7 +199,7 @@ def _integer_minor(p: int, q: int, r: int, s: int) -> tuple[int, int, int, int]:
 
 @kernel
 def _integer_volume(x: Differences, y: Differences, z: Differences) -> float:
-    """Return the determinant of three columns of 59-bit integers as a float64 of exact sign."""
+    """Return the determinant of three columns of 59-bit integers, exact in sign."""
     f0, f1, f2, f3 = _integer_minor(y.u, z.u, y.v, z.v)
     g0, g1, g2, g3 = _integer_minor(z.u, x.u, z.v, x.v)
     h0, h1, h2, h3 = _integer_minor(x.u, y.u, x.v, y.v)
@@ -203,10 +221,11 @@ def _integer_volume(x: Differences, y: Differences, z: Differences) -> float:
 
 @kernel
 def _long_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
-    """Return the same for any accepted coordinates, by integers of up to ten digits; the only place that takes memory.
+    """Return `exact_volume` for any accepted coordinates, by up to ten digits.
 
-    Differences have digits below 2^29 in magnitude, minors have digits of 28 bits and a signed highest one below 2^32. One
-    kernel of loops instead of one for each step: every caller of a predicate compiles a copy of all that stands here.
+    The only place that allocates memory. Differences have digits below 2^29 in magnitude, minors have digits of 28 bits and a
+    signed highest one below 2^32. One kernel of loops instead of one for each step: every caller of a predicate compiles a copy of
+    it.
     """
     given = np.empty((4, 3), np.float64)
     write_point(given, 0, a)

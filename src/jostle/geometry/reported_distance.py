@@ -1,10 +1,10 @@
-"""The distance of two triangles as it is reported and compared with a clearance.
+"""The distance of two triangles, as reported and compared with a clearance.
 
 `closest_points_of_triangles` is right to 1.5e-14 of the size for triangles of every shape, but it works with unit vectors, and so
-gives 3.9999999999999996 for two boxes on a grid that are 4 apart; a clearance of 4 would report them. CAD data lie on grids.
-The textbook formulas below, in products of differences with one division at the end, have no rounding there at all but
-for that division and the root; on needles they lose digits. So both are evaluated, and the textbook's value is taken where
-it agrees with the other within the latter's error.
+gives 3.9999999999999996 for two boxes on a grid that are 4 apart; a clearance of 4 would report them. CAD data lie on grids. The
+textbook formulas below, in products of differences with one division at the end, round there only in that division and the root; on
+needles they lose digits. So both are evaluated, and the textbook value is taken where it agrees with the other within the latter's
+error.
 """
 
 from __future__ import annotations
@@ -22,19 +22,22 @@ AGREEMENT = 2.0**-45  # of the size: four times the error that closest_points_of
 
 @kernel
 def distance_if_nearer(a: Triangle, b: Triangle, clearance: float) -> float:
-    """Return the distance of two triangles that do not touch; infinite where their boxes are farther apart than `clearance`.
+    """Return the distance of two disjoint triangles, inf if their boxes are too far.
 
-    Boxes first, everywhere: a distance just above the clearance may be rounded to one below it, so that two methods of which
-    one asks the boxes and the other does not would disagree.
+    Boxes are compared with `clearance` first, everywhere: a distance just above the clearance may round to one below it, so two
+    methods would disagree if only one of them tested boxes.
     """
     if bounds_squared_distance(triangle_bounds(a), triangle_bounds(b)) > clearance * clearance:
         return math.inf
-    return triangles_distance(a, b)
+    return reported_distance(a, b)
 
 
 @kernel
-def triangles_distance(a: Triangle, b: Triangle) -> float:
-    """Return the distance of two closed triangles that do not touch; exact but for two roundings on grids."""
+def reported_distance(a: Triangle, b: Triangle) -> float:
+    """Return the distance of two disjoint closed triangles.
+
+    On grids it is exact but for two roundings.
+    """
     robust = closest_points_of_triangles(a, b).distance
     both = union_of_bounds(triangle_bounds(a), triangle_bounds(b))
     extent = minus(both.upper, both.lower)
@@ -47,7 +50,7 @@ def triangles_distance(a: Triangle, b: Triangle) -> float:
             squared = min(squared, corner_to_edge(a.p, Segment(b.p, b.q)))
             squared = min(squared, corner_to_edge(b.p, Segment(a.p, a.q)))
             b = turned(b)
-        # Both turn, the inner loop has brought b back: corner_to_face then meets every corner of either.
+        # Both turn (the inner loop restored b), so corner_to_face sees every corner of both.
         a, b = turned(a), turned(b)
     textbook = math.sqrt(squared)
     if abs(textbook - robust) <= AGREEMENT * max(extent.x, extent.y, extent.z):
@@ -57,7 +60,7 @@ def triangles_distance(a: Triangle, b: Triangle) -> float:
 
 @kernel
 def corner_to_face(p: Vec3, t: Triangle) -> float:
-    """Return the squared distance of p from the plane of t where p is over the triangle; infinite elsewhere."""
+    """Return the squared distance of p from the plane of t, inf if not over t."""
     u, v, w = minus(t.q, t.p), minus(t.r, t.p), minus(p, t.p)
     n = cross(u, v)
     squared = dot(n, n)
@@ -84,7 +87,7 @@ def corner_to_edge(p: Vec3, edge: Segment) -> float:
 
 @kernel
 def edge_to_edge(a: Segment, b: Segment) -> float:
-    """Return the squared distance of the lines of two segments where their closest points are inside both; infinite elsewhere."""
+    """Return the squared distance of two lines, inf if closest outside the segments."""
     e, f, r = minus(a.q, a.p), minus(b.q, b.p), minus(b.p, a.p)
     n = cross(e, f)
     squared = dot(n, n)

@@ -1,12 +1,12 @@
-"""Rigid poses: the one formula for world vertices, relative poses for culls, and the padding that makes culls safe.
+"""Rigid poses: the formula of world vertices, relative poses, safe cull padding.
 
-The truth of every exact method is `rigid_coordinate`: ((row.x*p.x + row.y*p.y) + row.z*p.z) + row.t in float64, in that order, each
-operation rounded once (kernels are compiled without contraction, so no fused multiply-add slips in), and results
-below 1e-30 in magnitude become +0.0. Two methods that call it see the same bits, whatever frame their trees use.
+Every exact method computes world vertices by `rigid_coordinate`: ((row.x*p.x + row.y*p.y) + row.z*p.z) + row.t in float64, in that
+order, each operation rounded once (kernels are compiled without contraction, so there is no fused multiply-add), and results below
+1e-30 in magnitude become +0.0. So all methods see the same bits, whatever frame their trees use.
 
-Culls may work in the frame of one body: `solve_relative_pose` gives the other body's pose there. It solves with the
-first pose instead of transposing it, because accepted poses are orthonormal only to 1e-5. A cull in that frame is
-conservative for the world vertices when its boxes are grown by `cull_padding`, whose docstring has the proof.
+Culls may work in the frame of one body: `solve_relative_pose_into` gives the other body's pose there. It solves with the first pose
+instead of transposing it, because accepted poses are orthonormal only to 1e-5. A cull in that frame is conservative for the world
+vertices when its boxes are grown by `cull_padding`, whose docstring has the proof.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CULL_FLOOR = 8e-30
 
 
 class PoseRow(NamedTuple):
-    """The row of a pose that gives one world coordinate: a row of the rotation, and the translation."""
+    """A row of a pose, which gives one world coordinate: rotation and translation."""
 
     x: float
     y: float
@@ -35,7 +35,7 @@ class PoseRow(NamedTuple):
 
 
 class RigidPose(NamedTuple):
-    """A pose from body to world, as a value."""
+    """A pose from body to world."""
 
     x: PoseRow
     y: PoseRow
@@ -70,13 +70,9 @@ def world_point(pose: RigidPose, point: Vec3) -> Vec3:
 
 @kernel(forceinline=True)
 def moved_point(pose: RigidPose, point: Vec3) -> Vec3:
-    """Return a point under a relative pose, for culls and walks: as `world_point`, but tiny coordinates stay."""
-    p, x, y, z = point, pose.x, pose.y, pose.z
-    return Vec3(
-        ((x.x * p.x + x.y * p.y) + x.z * p.z) + x.t,
-        ((y.x * p.x + y.y * p.y) + y.z * p.z) + y.t,
-        ((z.x * p.x + z.y * p.y) + z.z * p.z) + z.t,
-    )
+    """Return a point under a relative pose, for culls: without the snap to zero."""
+    turned = turned_vector(pose, point)
+    return Vec3(turned.x + pose.x.t, turned.y + pose.y.t, turned.z + pose.z.t)
 
 
 @kernel(forceinline=True)
@@ -92,9 +88,9 @@ def turned_vector(pose: RigidPose, v: Vec3) -> Vec3:
 
 @kernel(forceinline=True)
 def turned_back(pose: RigidPose, v: Vec3) -> Vec3:
-    """Return the local vector whose product with a local point is that of v with its place in the world, but for a constant.
+    """Return the product of a world vector with the transposed rotation.
 
-    A product with the transpose, right for any linear map.
+    Its product with a local point is that of v with the point's world position, up to a constant; right for any linear map.
     """
     x, y, z = pose.x, pose.y, pose.z
     return Vec3(
@@ -106,7 +102,7 @@ def turned_back(pose: RigidPose, v: Vec3) -> Vec3:
 
 @kernel
 def rigid_coordinate(row: PoseRow, p: Vec3) -> float:
-    """Return one world coordinate of a local point, by that coordinate's row of the pose."""
+    """Return one world coordinate of a local point, by its row of the pose."""
     w = ((row.x * p.x + row.y * p.y) + row.z * p.z) + row.t
     # Tiny results leave the range in which the exact predicates keep every bit; the comparison also catches -0.0.
     if abs(w) < SMALLEST_WORLD_COORDINATE:
@@ -122,8 +118,8 @@ def transform_into(pose: Floats, points: Floats, out: Floats) -> None:
         write_point(out, i, world_point(to_world, point_at(points, i)))
 
 
-def transform_points(pose: Floats, points: Floats, out: Floats | None = None) -> Floats:
-    """Return the world coordinates of local points: the vertices that every exact test sees.
+def transform_points(pose: Floats, points: Floats) -> Floats:
+    """Return the world coordinates of local points, as every exact test sees them.
 
     Parameters
     ----------
@@ -131,18 +127,18 @@ def transform_points(pose: Floats, points: Floats, out: Floats | None = None) ->
         Body to world.
     points : (n, 3) float64
         Local coordinates, writable or not.
-    out : (n, 3) float64, optional
-        C-contiguous and writable; filled and returned. It may be `points` itself.
     """
-    if out is None:
-        out = np.empty((len(points), 3))
+    out = np.empty((len(points), 3))
     transform_into(read_only_view(pose), read_only_view(points), out)
     return out
 
 
 @kernel
 def solve_relative_pose_into(pose_a: Floats, pose_b: Floats, out: Floats) -> None:
-    """Write B's pose in A's frame, the solution X of pose_a X = pose_b, into out (4,4), by Cramer's rule."""
+    """Write B's pose in A's frame into out (4,4), by Cramer's rule.
+
+    The solution X of pose_a X = pose_b: for culls, never for a last test.
+    """
     r00, r01, r02 = pose_a[0, 0], pose_a[0, 1], pose_a[0, 2]
     r10, r11, r12 = pose_a[1, 0], pose_a[1, 1], pose_a[1, 2]
     r20, r21, r22 = pose_a[2, 0], pose_a[2, 1], pose_a[2, 2]
@@ -162,16 +158,9 @@ def solve_relative_pose_into(pose_a: Floats, pose_b: Floats, out: Floats) -> Non
     out[3, 3] = 1.0
 
 
-def solve_relative_pose(pose_a: Floats, pose_b: Floats) -> Floats:
-    """Return the (4, 4) pose of B in A's frame, by solving with A's pose: for culls, never for a last test."""
-    out = np.empty((4, 4))
-    solve_relative_pose_into(read_only_view(pose_a), read_only_view(pose_b), out)
-    return out
-
-
 @kernel
 def cull_padding(max_wa: float, max_wb: float, max_v: float) -> float:
-    """By how much boxes in A's frame must grow so that no contact of world vertices is culled.
+    """Return the padding of boxes in A's frame that keeps every world contact.
 
     `max_wa`, `max_wb`: largest |world coordinate| of the vertices of A and of B; `max_v`: largest |local coordinate|
     of the vertices of either, in the frames of the meshes; upper bounds will do. The result is
@@ -179,7 +168,7 @@ def cull_padding(max_wa: float, max_wb: float, max_v: float) -> float:
 
     Claim: let a point of a face of A coincide with a point of a face of B, both with world vertices by
     `rigid_coordinate`. Let ā and b̄ be the same convex combinations of the local vertices, and X the result of
-    `solve_relative_pose`, applied to B's vertices by `rigid_coordinate`. Then ā and X b̄ differ by at most this
+    `solve_relative_pose_into`, applied to B's vertices by `rigid_coordinate`. Then ā and X b̄ differ by at most this
     padding in every coordinate; so boxes around the two faces, grown by it in total, meet.
 
     Proof, in units h = 2⁻⁵³, W = max_wa + max_wb, A and B the largest Euclidean lengths of local vertices (at most
@@ -189,17 +178,18 @@ def cull_padding(max_wa: float, max_wb: float, max_v: float) -> float:
     With ‖t_b − t_a‖ ≤ √3·W + A + B the sum is 29.5W + 21.2A + 41.4B ≤ 30W + 109·max_v, below 128 of each.
     Snapping to zero moves a vertex by up to 1e-30 per coordinate, three times: below 8e-30 in all.
 
-    Random poses stay below 4·2⁻⁵² of the sum; the proof is worth more than the tightness, since boxes are stored in
-    float32, with a rounding 10⁶ times larger. Arithmetic on boxes in float32 adds its own, outward rounding.
+    Random poses stay below 4·2⁻⁵² of the sum. The bound need not be tight: boxes are stored in float32, with a rounding 10⁶ times
+    larger. Arithmetic on boxes in float32 adds its own, outward rounding.
     """
     return CULL_FACTOR * ((max_wa + max_wb) + max_v) + CULL_FLOOR
 
 
 @kernel
 def is_rigid(pose: Floats, tolerance: float, farthest: float) -> bool:
-    """Whether a (4,4) pose is a rotation within the tolerance, with a translation below `farthest` and 0 0 0 1 below it.
+    """Return whether a pose (4,4) is a rotation within the tolerance.
 
-    NaN and infinity fail, since every comparison with them does.
+    Also its translation must be at most `farthest`, and its last row 0 0 0 1. NaN and infinity fail, as all comparisons with them
+    do.
     """
     for i in range(3):
         if not abs(pose[i, 3]) <= farthest or pose[3, i] != 0.0:
@@ -216,7 +206,7 @@ def is_rigid(pose: Floats, tolerance: float, farthest: float) -> bool:
 
 @kernel
 def all_rigid(poses: Floats, tolerance: float, farthest: float) -> bool:
-    """Whether all poses (n,4,4) are rigid."""
+    """Return whether all poses (n,4,4) are rigid."""
     good = 0
     for k in range(poses.shape[0]):
         good += is_rigid(poses[k], tolerance, farthest)

@@ -1,4 +1,4 @@
-"""The closest points of two closed segments, right for parallel, nearly parallel and degenerate ones.
+"""The closest points of two segments, robust for parallel and degenerate ones.
 
 The minimum of a convex quadratic over a square: the free minimum along the second segment, clamped, its partner on
 the first, and where that has to be clamped too, its partner on the second again. The free minimum divides by the
@@ -32,7 +32,10 @@ class ClosestPair(NamedTuple):
 
 @kernel
 def free_minimum(u: Vec3, f: Vec3, f_squared: float, r: Vec3) -> float:
-    """Return the share of f at which the line from r along f is closest to that from 0 along unit u; 0 if they are parallel."""
+    """Return the share of f at which the line r + t f is closest to that along unit u.
+
+    0 if they are parallel.
+    """
     v = minus(f, times(dot(f, u), u))
     v = minus(v, times(dot(v, u), u))
     across = dot(v, v)

@@ -1,12 +1,11 @@
-"""Support points: the vertex of a set that lies farthest along a direction, by a scan or by climbing from vertex to vertex.
+"""Support points: the vertex farthest along a direction, by scan or hill climbing.
 
 On a convex surface a vertex that no neighbour exceeds is the farthest of all, so climbing visits a few rings of neighbours where a
-scan reads every vertex. That fails for a vertex within a flat side, all of whose neighbours are level with it when the direction
-is along the normal: it needs a neighbour that is not on that side (`across_flat_sides`).
-A step compares d·(u - v), whose rounding is relative to the edge, not to the body: the vertex that climbing ends at is lower than
-the farthest by no more than some 2⁻⁵² of the body's size over the sine of its sharpest angle.
-Measured, with a direction that turns by 5 degrees from call to call: 62 vertices 66 ns by scan and 74 by climbing; 146 vertices 140
-and 76; 266 vertices 470 and 74; 1,986 vertices 3,400 and 95.
+scan reads every vertex. That fails for a vertex within a flat side, whose neighbours are all level with it when the direction is
+the normal: it needs a neighbour that is not on that side (`across_flat_sides`). A step compares d·(u - v), whose rounding is
+relative to the edge, not to the body: the vertex where climbing ends is lower than the farthest by at most some 2⁻⁵² of the body's
+size over the sine of its sharpest angle. Measured, with a direction that turns by 5 degrees from call to call: 62 vertices 66 ns by
+scan and 74 by climbing; 146 vertices 140 and 76; 266 vertices 470 and 74; 1,986 vertices 3,400 and 95.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from jostle.kernels.numbers import as_int64
 from jostle.kernels.structs import Rows, Struct, float64, int32
 
 NEARLY_FLAT = 1.0 - 1e-9  # the cosine between the faces around a vertex; far above rounding: a link too many does no harm
-FEW_VERTICES = 64  # a scan of so many takes no longer than the rings of neighbours that climbing looks at
+FEW_VERTICES = 64  # a scan of so many takes no longer than climbing
 
 
 class Hull(Struct):
-    """Points whose convex hull is meant, and the neighbours of each, or none where support points are found by a scan."""
+    """The points of a convex hull and their neighbours; none means support by scan."""
 
     points: Rows[float64]  # (3n,)
     first: Rows[int32]  # (n+1,) where the neighbours of each begin in `near`
@@ -38,7 +37,7 @@ class Hull(Struct):
 
 
 class ScannedHull(NamedTuple):
-    """The same from arrays that a kernel has in hand; `first` and `near` are empty."""
+    """The same from arrays inside a kernel; `first` and `near` are empty."""
 
     points: Floats
     first: NDArray[np.int32]
@@ -47,7 +46,7 @@ class ScannedHull(NamedTuple):
 
 @kernel
 def farthest_by_scan(points: Any, direction: Vec3) -> int:
-    """Return the lowest vertex among those farthest along a direction; points (3n,)."""
+    """Return the lowest of the vertices farthest along a direction; points (3n,)."""
     farthest, highest = 0, -math.inf
     for k in range(len(points) // 3):
         height = dot(direction, point_from(points, 3 * k))
@@ -58,9 +57,12 @@ def farthest_by_scan(points: Any, direction: Vec3) -> int:
 
 @kernel
 def farthest_by_climbing(points: Any, first: Any, near: Any, direction: Vec3, start: int) -> int:
-    """Return a vertex farthest along a direction, from vertex `start` on; near[first[k]:first[k+1]] are the neighbours of k."""
+    """Return a vertex farthest along a direction, climbing from vertex `start`.
+
+    near[first[k]:first[k+1]] are the neighbours of k.
+    """
     at = start
-    # Rounding might lead in a circle: there are never more steps than vertices.
+    # Rounding might lead in a circle: at most as many steps as vertices.
     for _ in range(len(first)):
         here = point_from(points, 3 * at)
         rise, to = 0.0, at
@@ -77,7 +79,10 @@ def farthest_by_climbing(points: Any, first: Any, near: Any, direction: Vec3, st
 
 @kernel
 def farthest_point(points: Any, first: Any, near: Any, direction: Vec3, start: int) -> int:
-    """Return a vertex farthest along a direction: by climbing from `start` where there are neighbours, else by a scan."""
+    """Return a vertex farthest along a direction: by climbing if it has neighbours.
+
+    Else by a scan; `start` is where climbing begins.
+    """
     if len(near) == 0:
         return farthest_by_scan(points, direction)
     return farthest_by_climbing(points, first, near, direction, start)
@@ -91,10 +96,10 @@ def welded_points(points: Floats) -> Floats:
 
 
 def across_flat_sides(points: Floats, faces: NDArray[np.integer[Any]], normals: Floats) -> NDArray[np.int64]:
-    """Return (l, 2): each vertex within a flat side, and one on the other side of the body.
+    """Return (l, 2): each vertex within a flat side, and one across the body.
 
-    The directions to the neighbours of such a vertex fill a plane; with one that leads inside they fill the half-space that holds
-    the body, as those of any other vertex fill a cone that does. Floats (n, 3), faces (m, 3), unit normals (m, 3), convex.
+    The directions to the neighbours of such a vertex fill a plane; with one that leads inside they fill the half-space that
+    contains the body, as those of any other vertex fill a cone that does. Points (n, 3), faces (m, 3), unit normals (m, 3), convex.
     """
     some_face = np.zeros(len(points), np.int64)
     some_face[faces] = np.arange(len(faces))[:, None]
@@ -109,7 +114,10 @@ def across_flat_sides(points: Floats, faces: NDArray[np.integer[Any]], normals: 
 def neighbours_of_vertices(
     edges: NDArray[np.integer[Any]], count: int, links: Sequence[Any] | NDArray[np.int64] = ()
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return (first (count+1,), near (2e+l,)) int32: the neighbours of each vertex, by undirected edges (e, 2) and links (l, 2)."""
+    """Return the neighbours of each vertex: first (count+1,), near (2e+l,) int32.
+
+    By undirected edges (e, 2) and further links (l, 2).
+    """
     both = np.concatenate([edges, edges[:, ::-1], np.asarray(links, np.int64).reshape(-1, 2)])
     order = np.lexsort((both[:, 1], both[:, 0]))
     first = np.searchsorted(both[order, 0], np.arange(count + 1)).astype(np.int32)

@@ -37,19 +37,19 @@ class Bounds(NamedTuple):
 @kernel(forceinline=True)
 def face_at(vertices: Any, faces: Any, i: int) -> Triangle:
     """Return the corners of face i; vertices (n,3), faces (m,3)."""
-    # Unsigned indices need no look whether they count from the end.
+    # Unsigned: no check for negative indices.
     return triangle_of_points(vertices, np.uint64(faces[i, 0]), np.uint64(faces[i, 1]), np.uint64(faces[i, 2]))
 
 
 @kernel(forceinline=True)
 def triangle_from(numbers: Any, start: int) -> Triangle:
-    """Return the triangle in nine numbers of a flat array."""
+    """Return the triangle of nine numbers in a flat array."""
     return Triangle(point_from(numbers, start), point_from(numbers, start + 3), point_from(numbers, start + 6))
 
 
 @kernel(forceinline=True)
 def triangle_in_lane(numbers: Any, lane: int) -> Triangle:
-    """Return the triangle in nine numbers of a flat array that are eight places apart, one for each lane of a vector."""
+    """Return the triangle of one lane: nine numbers, eight places apart."""
     return Triangle(
         Vec3(numbers[lane], numbers[lane + LANES], numbers[lane + 2 * LANES]),
         Vec3(numbers[lane + 3 * LANES], numbers[lane + 4 * LANES], numbers[lane + 5 * LANES]),
@@ -59,7 +59,7 @@ def triangle_in_lane(numbers: Any, lane: int) -> Triangle:
 
 @kernel(forceinline=True)
 def triangle_of_row(numbers: Any, i: int) -> Triangle:
-    """Return the triangle in the first nine numbers of a row."""
+    """Return the triangle of the first nine numbers of a row."""
     return Triangle(
         Vec3(numbers[i, 0], numbers[i, 1], numbers[i, 2]),
         Vec3(numbers[i, 3], numbers[i, 4], numbers[i, 5]),
@@ -81,13 +81,13 @@ def point_triangle(a: Vec3) -> Triangle:
 
 @kernel(forceinline=True)
 def turned(t: Triangle) -> Triangle:
-    """Return the same triangle, beginning with its second corner."""
+    """Return the same triangle, starting at its second corner."""
     return Triangle(t.q, t.r, t.p)
 
 
 @kernel(forceinline=True)
 def flipped(t: Triangle) -> Triangle:
-    """Return the same triangle with its last two corners exchanged."""
+    """Return the triangle with its last two corners exchanged."""
     return Triangle(t.p, t.r, t.q)
 
 
@@ -130,7 +130,7 @@ def common_bounds(a: Bounds, b: Bounds) -> Bounds:
 
 @kernel(forceinline=True)
 def union_of_bounds(a: Bounds, b: Bounds) -> Bounds:
-    """Return the smallest box that holds two."""
+    """Return the smallest box that contains two."""
     return Bounds(
         Vec3(min(a.lower.x, b.lower.x), min(a.lower.y, b.lower.y), min(a.lower.z, b.lower.z)),
         Vec3(max(a.upper.x, b.upper.x), max(a.upper.y, b.upper.y), max(a.upper.z, b.upper.z)),

@@ -1,4 +1,4 @@
-"""Whether a closed triangle meets a closed axis-aligned box: by clipping, and by separating axes.
+"""Conservative overlap test of a triangle and an axis-aligned box.
 
 `triangle_meets_box_clip` is §3.7 of Kitamura et al. 1998: bounding boxes first, then vertices inside the box, then
 clipping against the face planes of two dimensions, leaving early when a cut lies inside its face, and a range check
@@ -6,7 +6,7 @@ for the third. `triangle_meets_box_sat` looks for a separating axis among the no
 
 Guarantee of both: never "no" when the exact triangle and the exact box share a point. The deviation from the paper
 is the padding that this takes: coordinates are taken about the box's centre, where D is the largest of the vertices
-and of the half extents, and the box is grown by D times the rounding below. "Yes" is said too often only for gaps
+and of the half extents, and the box is grown by D times the rounding below. False positives occur only for gaps
 of that size (SAT: larger for triangles so flat that their plane is lost in rounding). Degenerate triangles are fine.
 
 Measured on one core (ns per test; triangle 0.1, 1 and 4 times the box, bounding boxes meeting): clip 25, 93, 134;
@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from jostle.geometry.triangle import Bounds, Triangle, bounds_meet, triangle_bounds
-from jostle.geometry.vector import Vec3, absolute, coordinate, cross, dot, minus, write_point_from
+from jostle.geometry.vector import Vec3, absolute, coordinate, cross, dot, largest_coordinate, minus, write_point_from
 from jostle.kernels.jit import kernel
 
 # In units of h = 2⁻⁵³, per D. Clipping: moving to the centre costs 1; a cut a + t(b − a) has 3 roundings in t, one in
@@ -48,14 +48,14 @@ class CentredBox(NamedTuple):
 
 @kernel(forceinline=True)
 def centre_and_half(low: float, high: float) -> tuple[float, float]:
-    """Return a floating-point centre of [low, high] and the farther end's distance from it (one rounding)."""
+    """Return a centre of [low, high] and the farther end's distance (one rounding)."""
     centre = 0.5 * (low + high)
     return centre, max(high - centre, centre - low)
 
 
 @kernel(forceinline=True)
 def centred(box: Bounds) -> CentredBox:
-    """Return a box by its centre and half extents, as `centre_and_half` rounds them."""
+    """Return a box by its centre and half extents."""
     x, half_x = centre_and_half(box.lower.x, box.upper.x)
     y, half_y = centre_and_half(box.lower.y, box.upper.y)
     z, half_z = centre_and_half(box.lower.z, box.upper.z)
@@ -64,7 +64,7 @@ def centred(box: Bounds) -> CentredBox:
 
 @kernel(forceinline=True)
 def grown_half(half: Vec3, padding: float) -> Vec3:
-    """Return half extents that are larger by a padding."""
+    """Return half extents grown by a padding."""
     return Vec3(half.x + padding, half.y + padding, half.z + padding)
 
 
@@ -82,14 +82,8 @@ def a_vertex_is_inside(t: Triangle, box: Bounds) -> bool:
 
 
 @kernel(forceinline=True)
-def largest_coordinate(a: Vec3) -> float:
-    """Return the largest |coordinate|."""
-    return max(abs(a.x), abs(a.y), abs(a.z))
-
-
-@kernel(forceinline=True)
 def reach_of(t: Triangle, half: Vec3) -> float:
-    """Return D: the largest |coordinate| of a triangle about the centre of a box, and of the half extents."""
+    """Return D: the largest |coordinate| of a centred triangle and half extents."""
     return max(largest_coordinate(t.p), largest_coordinate(t.q), largest_coordinate(t.r), half.x, half.y, half.z)
 
 
@@ -125,7 +119,10 @@ def clip_against(polygon: Any, source: int, count: int, axis: int, sign: float, 
 
 @kernel
 def triangle_meets_box_clip(t: Triangle, box: Bounds, polygon: Any) -> bool:
-    """Return whether a triangle meets a box; never wrongly no. `polygon`: scratch of CLIP_WORKSPACE numbers, float64."""
+    """Return whether a triangle meets a box, by clipping; never wrongly no.
+
+    `polygon`: scratch of CLIP_WORKSPACE numbers, float64.
+    """
     if not bounds_meet(triangle_bounds(t), box):
         return False
     if a_vertex_is_inside(t, box):
@@ -155,9 +152,9 @@ def triangle_meets_box_clip(t: Triangle, box: Bounds, polygon: Any) -> bool:
 
 @kernel(forceinline=True)
 def edge_axes_separate(e: Vec3, a: Vec3, c: Vec3, half: Vec3) -> bool:
-    """Return whether an axis e × x̂, e × ŷ or e × ẑ separates the box of these half extents from a triangle with edge e.
+    """Return whether e × x̂, e × ŷ or e × ẑ separates a box from a triangle's edge e.
 
-    a is an end of the edge, c the corner opposite (both ends of the edge project to the same value).
+    a is an end of the edge, c the opposite corner (both ends of the edge project to the same value).
     """
     p, q, r = e.z * a.y - e.y * a.z, e.z * c.y - e.y * c.z, abs(e.z) * half.y + abs(e.y) * half.z
     if min(p, q) > r or max(p, q) < -r:
@@ -171,7 +168,10 @@ def edge_axes_separate(e: Vec3, a: Vec3, c: Vec3, half: Vec3) -> bool:
 
 @kernel(forceinline=True)
 def plane_separates(e: Vec3, f: Vec3, a: Vec3, half: Vec3, rounding: float) -> bool:
-    """Return whether the plane through a along e and f leaves the box of these half extents on one side, beyond the rounding."""
+    """Return whether a box is on one side of the plane through a along e and f.
+
+    The box has these half extents; its distance must exceed the rounding.
+    """
     normal = cross(e, f)
     terms = abs(e.y * f.z) + abs(e.z * f.y) + abs(e.z * f.x) + abs(e.x * f.z) + abs(e.x * f.y) + abs(e.y * f.x)
     return abs(dot(normal, a)) > dot(absolute(normal), half) + rounding * terms

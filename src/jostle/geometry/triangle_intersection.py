@@ -1,11 +1,11 @@
-"""Where two touching triangles touch: the ends of their intersection, rounded to float64.
+"""The intersection of two touching triangles, as a segment rounded to float64.
 
-Which edges the ends lie on is decided by exact signs; only the place on the edge is rounded, from determinants with a relative
+Exact signs decide which edges the ends lie on; only the position on the edge is rounded, from determinants with a relative
 error below 2^-39 however flat the angle between the planes is. So each end lies within 1e-11 times the longest edge plus
 4 units in the last place of the largest coordinate of a true end: never NaN, never on the wrong edge. Both ends are
-equal where the triangles have one point in common, and always inside the boxes of both triangles.
+equal where the triangles have one common point, and always inside the boxes of both triangles.
 
-Where the intersection is an area (coplanar triangles), the answer is the two corners of it that are farthest apart.
+Where the intersection is an area (coplanar triangles), the ends are its two corners that are farthest apart.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Crossing = tuple[bool, Vec3]
 def intersection_segment(a: Triangle, b: Triangle) -> Segment:
     """Return the ends of the intersection of two closed triangles that touch.
 
-    For triangles that do not touch the answer is some point between or on them.
+    For triangles that do not touch it is some point between or on them.
     """
     sides_a, sides_b = sides_of_plane(b, a), sides_of_plane(a, b)
     flat_a, flat_b = sides_a == (0, 0, 0), sides_b == (0, 0, 0)
@@ -44,7 +44,7 @@ def intersection_segment(a: Triangle, b: Triangle) -> Segment:
 
 @kernel
 def _ends_on_common_line(a: Triangle, b: Triangle) -> Segment:
-    """Return the ends of the intersection of triangles whose planes meet in a line, both `arranged`."""
+    """Return the ends for `arranged` triangles whose planes meet in a line."""
     p, q, r = a
     s, t, u = b
     # The segments are [X(pr), X(pq)] and [X(st), X(su)]; see `arranged`. Take the later start and the earlier end.
@@ -63,7 +63,10 @@ def _ends_on_common_line(a: Triangle, b: Triangle) -> Segment:
 
 @kernel
 def _between(p: Vec3, q: Vec3, from_p: float, from_q: float) -> Vec3:
-    """Return the point of the segment pq whose distances from p and q are as |from_p| to |from_q| (of opposite signs)."""
+    """Return the point of pq that divides it as |from_p| to |from_q|.
+
+    The two have opposite signs.
+    """
     span = abs(from_p) + abs(from_q)
     if span == 0.0:
         return p
@@ -75,14 +78,14 @@ def _between(p: Vec3, q: Vec3, from_p: float, from_q: float) -> Vec3:
 
 @kernel
 def _edge_in_plane(p: Vec3, q: Vec3, t: Triangle) -> Crossing:
-    """Return whether p and q are strictly on different sides of the plane of t, and where the edge pq meets it if at all."""
+    """Return whether pq crosses the plane of t strictly, and the point on it."""
     from_p, from_q = signed_volume(t.p, t.q, t.r, p), signed_volume(t.p, t.q, t.r, q)
     return (from_p < 0.0 < from_q) or (from_q < 0.0 < from_p), _between(p, q, from_p, from_q)
 
 
 @kernel
 def _flat_ends(a: Triangle, b: Triangle, in_one_plane: bool) -> Segment:
-    """Return the two farthest corners of the intersection of triangles that are coplanar or have no area."""
+    """Return the ends for triangles that are coplanar or have no area."""
     corner = np.empty((6, 3), np.float64)
     write_point(corner, 0, a.p)
     write_point(corner, 1, a.q)
@@ -126,7 +129,7 @@ def _triangle_beginning_at(corner: Floats, i: int) -> Triangle:
 
 @kernel
 def _farthest_apart(points: Floats, count: int) -> Segment:
-    """Return the two of the first points that are farthest apart; the first one twice if there are no two."""
+    """Return the two points that are farthest apart, or the first one twice."""
     first, second, farthest = 0, 0, 0.0
     for i in range(count):
         for j in range(i):

@@ -1,14 +1,15 @@
-"""Do two closed triangles share a point, and do they cross? Decided exactly, by the signs of `predicates` alone.
+"""Exact test of two closed triangles: apart, touching or crossing.
 
-The generic case follows Guigue and Devillers, "Fast and robust triangle-triangle overlap test using orientation predicates"
-(2003): the sides of the corners, then the order of the ends of the two segments that the triangles cut out of the common
-line of their planes. Deviation: coplanar and degenerate triangles (segments, points) are complete, in `flat_triangles`.
+Only the signs of `predicates` decide. The generic case follows Guigue and Devillers, "Fast and robust triangle-triangle overlap
+test using orientation predicates" (2003): the sides of the corners, then the order of the ends of the two segments that the
+triangles cut out of the common line of their planes. Deviation: coplanar and degenerate triangles (segments, points) are handled
+completely, in `flat_triangles`.
 
 Answers: 0 apart. CROSSING: both triangles have an area, their planes differ, and the *relative interiors* share a point;
-equivalently each has corners strictly on both sides of the other's plane and the common segment has a positive length;
-equivalently no translation, however small, in no matter which direction, is free of contact. TOUCHING: any other common
-point (coplanar overlap, an edge or a corner on a face, anything degenerate). The answer does not depend on the order of the
-two triangles or of their corners. Coordinates: 0 or 1e-30 … 1e31 in magnitude.
+equivalently each has corners strictly on both sides of the other's plane and the common segment has a positive length; equivalently
+no arbitrarily small translation separates them. TOUCHING: any other common point (coplanar overlap, an edge or a corner on a face,
+anything degenerate). The answer does not depend on the order of the two triangles or of their corners. Coordinates: 0 or 1e-30 …
+1e31 in magnitude.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ from jostle._types import Floats, Ints
 from jostle.geometry.contact_kind import CROSSING, TOUCHING
 from jostle.geometry.flat_triangles import flat_triangles_touch, projection_axis, same_side_of_line
 from jostle.geometry.predicates import Sides, orient3d, sides_of_plane
-from jostle.geometry.triangle import Triangle, face_at, flipped, point_triangle, turned
+from jostle.geometry.triangle import Triangle, face_at, flipped, point_triangle, triangle_of_points, turned
 from jostle.geometry.vector import point_at, same_point
 from jostle.kernels.jit import kernel
 
 
 @kernel
 def triangles_touch(a: Triangle, b: Triangle) -> int:
-    """Return 0, TOUCHING or CROSSING for the closed triangles a and b. Exact. Callers test boxes first."""
+    """Return 0, TOUCHING or CROSSING for two closed triangles. Exact.
+
+    Callers test boxes first.
+    """
     sides_a = sides_of_plane(b, a)
     if strictly_beside(sides_a):
         return 0
@@ -63,7 +67,7 @@ def on_both_sides(sides: Sides) -> bool:
 
 @kernel
 def lone_corner(sides: Sides) -> tuple[int, bool]:
-    """Return the corner that is alone on its closed side of a plane, given the three sides, and whether that side is above.
+    """Return the corner alone on its closed side of a plane, and whether above.
 
     The sides are neither all 0 nor all equal. A corner in the plane is alone when the other two are strictly on one side; the
     segment from the lone corner to either of the others meets the plane in one point.
@@ -84,7 +88,7 @@ def lone_corner(sides: Sides) -> tuple[int, bool]:
 
 @kernel
 def arranged(t: Triangle, first: int, keep_turn: bool) -> Triangle:
-    """Return the corners with number `first` first, in the same cyclic order, or in the opposite one.
+    """Return the triangle starting at corner `first`, in the same order or reversed.
 
     Each triangle is turned over when the lone corner of the *other* one lies below it. Then, with d the direction (normal
     of a) x (normal of b) of the common line and X the point where an edge from a lone corner p or s crosses it, the segments
@@ -99,27 +103,30 @@ def arranged(t: Triangle, first: int, keep_turn: bool) -> Triangle:
 
 @kernel
 def faces_touch(vertices_a: Floats, faces_a: Ints, i: int, vertices_b: Floats, faces_b: Ints, j: int) -> int:
-    """Return `triangles_touch` of face i of a and face j of b; vertices (n,3) float64 in the world, faces (m,3) int32."""
+    """Return `triangles_touch` of face i of a and face j of b.
+
+    World vertices (n,3) float64, faces (m,3) int32.
+    """
     return triangles_touch(face_at(vertices_a, faces_a, i), face_at(vertices_b, faces_b, j))
 
 
 @kernel
 def touch_beyond_shared(a: Triangle, b: Triangle, shared_count: int) -> int:
-    """Return 0, TOUCHING or CROSSING: do two faces of one mesh have a common point outside the hull of what they share?
+    """Return 0, TOUCHING or CROSSING of two faces outside the hull of what they share.
 
     The first `shared_count` (0 … 3) corners of a equal those of b, bit by bit. Exact.
 
     One shared corner v: take a common point other than v and follow the ray from v through it; it leaves one of the triangles
-    first, on the edge opposite to v, at a point of both. So it is enough to ask whether the edge opposite to v of one meets
-    the other. (A triangle without area is the two segments from v; it is left at their far ends.)
-    Two: triangles of different planes have only the shared edge in common; in one plane, third corners on the same side of the
-    edge overlap. Three: the whole face is common. None: any common point counts.
+    first, on the edge opposite to v, at a point of both. So it is enough to test whether the edge opposite to v of one meets the
+    other. (A triangle without area is the two segments from v; the ray leaves it at their far ends.) Two: triangles of different
+    planes have only the shared edge in common; in one plane, third corners on the same side of the edge overlap. Three: the whole
+    face is common. None: any common point counts.
     """
     if shared_count == 0:
         return triangles_touch(a, b)
     if shared_count == 3:
         return TOUCHING
-    # Two shared corners that far-off coordinates have rounded to one point are one.
+    # Two shared corners may coincide after rounding, far from the origin: they count as one.
     if shared_count == 2 and not same_point(a.p, a.q):
         if orient3d(a.p, a.q, a.r, b.r) != 0:
             return 0
@@ -138,7 +145,10 @@ def touch_beyond_shared(a: Triangle, b: Triangle, shared_count: int) -> int:
 
 @kernel
 def _far_edge_touches(a: Triangle, b: Triangle) -> bool:
-    """Return whether what is farthest from the shared first corner in each direction in the triangle a meets the triangle b."""
+    """Return whether the part of a opposite to its shared first corner meets b.
+
+    The opposite edge, or the far ends of a triangle without area.
+    """
     if projection_axis(a.p, a.q, a.r) >= 0:
         return triangles_touch(Triangle(a.q, a.r, a.r), b) != 0
     for _ in range(2):
@@ -150,18 +160,18 @@ def _far_edge_touches(a: Triangle, b: Triangle) -> bool:
 
 @kernel
 def adjacent_faces_touch(vertices: Floats, faces: Ints, welded_faces: Ints, i: int, j: int) -> int:
-    """Return `touch_beyond_shared` of faces i and j of one mesh, or `faces_touch` where they share no welded vertex.
+    """Return `touch_beyond_shared` of faces i and j of one mesh.
 
-    vertices (n,3) float64 in the world, faces and welded_faces (m,3) int32 as in `Mesh`. Welded vertices that a deformation has
-    pulled apart are shared no more.
+    World vertices (n,3) float64, faces and welded_faces (m,3) int32 as in `Mesh`. Faces without a common welded vertex share
+    nothing, and welded vertices that a deformation has pulled apart are no longer shared.
     """
     a0, a1, a2, shared = _shared_first(vertices, faces, welded_faces, i, j)
     b0, b1, b2, _ = _shared_first(vertices, faces, welded_faces, j, i)
     if shared == 2 and not _is_one_corner(vertices, faces, welded_faces, i, a0, j, b0):
         b0, b1 = b1, b0
     return touch_beyond_shared(
-        Triangle(point_at(vertices, faces[i, a0]), point_at(vertices, faces[i, a1]), point_at(vertices, faces[i, a2])),
-        Triangle(point_at(vertices, faces[j, b0]), point_at(vertices, faces[j, b1]), point_at(vertices, faces[j, b2])),
+        triangle_of_points(vertices, faces[i, a0], faces[i, a1], faces[i, a2]),
+        triangle_of_points(vertices, faces[j, b0], faces[j, b1], faces[j, b2]),
         shared,
     )
 
@@ -176,7 +186,7 @@ def share_a_vertex(welded_faces: Ints, i: int, j: int) -> bool:
 
 @kernel
 def _is_one_corner(vertices: Floats, faces: Ints, welded_faces: Ints, i: int, k: int, j: int, m: int) -> bool:
-    """Whether corner k of face i and corner m of face j are welded, and at one place."""
+    """Return whether corners k of face i and m of face j are welded and coincide."""
     if welded_faces[i, k] != welded_faces[j, m]:
         return False
     return same_point(point_at(vertices, faces[i, k]), point_at(vertices, faces[j, m]))
@@ -184,7 +194,7 @@ def _is_one_corner(vertices: Floats, faces: Ints, welded_faces: Ints, i: int, k:
 
 @kernel
 def _shared_first(vertices: Floats, faces: Ints, welded_faces: Ints, i: int, j: int) -> tuple[int, int, int, int]:
-    """Return the local corners of face i, those shared with face j first, and how many different ones are shared."""
+    """Return the local corners of face i, shared ones first, and their number."""
     first, second, third = 0, 1, 2
     shared = 0
     for k in range(3):

@@ -11,9 +11,9 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def unique_rows(rows: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return the distinct rows (n, k), sorted by their first column, then by the second and so on.
+    """Return the distinct rows (n, k), sorted by column from the first.
 
-    `numpy.unique(rows, axis=0)` makes records of them: that takes longer, and an interrupt within comes out as a `TypeError`.
+    `numpy.unique(rows, axis=0)` makes records of them: that takes longer, and an interrupt inside it becomes a `TypeError`.
     """
     ordered: NDArray[Scalar] = rows[np.lexsort(rows.T[::-1])]
     new = np.ones(len(ordered), bool)

@@ -1,4 +1,4 @@
-"""Points and vectors in kernels: small tuples of floats, which LLVM takes apart into registers.
+"""Points and vectors in kernels: small tuples that LLVM keeps in registers.
 
 They cost nothing at run time (an array in a kernel is a heap allocation, about 50 ns). Operations round as they are written, in the
 order of the coordinates: predicates rely on it.
@@ -72,7 +72,7 @@ def times(factor: float, a: Vec3) -> Vec3:
 
 @kernel(forceinline=True)
 def divided(a: Vec3, divisor: float) -> Vec3:
-    """Return a divided by a number, which rounds once; `times` by its inverse would twice."""
+    """Return a divided by a number: one rounding, `times` by the inverse has two."""
     return Vec3(a.x / divisor, a.y / divisor, a.z / divisor)
 
 
@@ -90,7 +90,7 @@ def cross(a: Vec3, b: Vec3) -> Vec3:
 
 @kernel(forceinline=True)
 def length(a: Vec3) -> float:
-    """Return the Euclidean length; components of 1e-150 … 1e150 neither underflow nor overflow."""
+    """Return the Euclidean length; safe for components of 1e-150 … 1e150."""
     return math.sqrt((a.x * a.x + a.y * a.y) + a.z * a.z)
 
 
@@ -140,7 +140,7 @@ def coordinate(a: Vec3, axis: int) -> float:
 
 @kernel(forceinline=True)
 def seen_along(axis: int, a: Vec3) -> Vec2:
-    """Return the two coordinates that are left when looking along an axis."""
+    """Return the two coordinates of a projection along an axis."""
     if axis == 0:
         return Vec2(a.y, a.z)
     if axis == 1:

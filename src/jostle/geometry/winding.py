@@ -1,16 +1,16 @@
-"""How often a surface winds around a point: 1 inside a closed mesh with outward faces, 0 outside, -1 inside an inverted one.
+"""Winding numbers: 1 inside a closed mesh, 0 outside, -1 inside an inverted one.
 
 `winding_number` sums signed solid angles (van Oosterom and Strackee 1983): a float for any mesh, open ones included,
 off by about 1e-15 per face. It decides nothing near the surface.
 
 `crossing_winding` is exact, for closed meshes. It counts the faces above the point with their orientation. The ray is
 the vertical one moved by (ε, ε², 0) with ε infinitesimal: a corner at the point's y counts as below it, a point on the
-shadow of an edge as right of it. Both faces at an edge ask the same question of the same two ends in the same
-order, so no ray slips through or counts twice, whatever it hits: vertices, edges, vertical or degenerate faces. Every
-decision is a comparison of coordinates or an exact predicate; points on the surface are found exactly and reported.
+shadow of an edge as right of it. Both faces at an edge make the same test on the same two ends in the same order, so no ray slips
+through or counts twice, whatever it hits: vertices, edges, vertical or degenerate faces. Every decision is a comparison of
+coordinates or an exact predicate; points on the surface are found exactly and reported.
 
 A query point is a *flag* p, q, r: the point p + ε (q - p) + ε² (r - p), which lies beside p within the triangle pqr. So a face
-whose corners touch the surface can ask where it lies, and no coordinate is ever rounded: a determinant is linear in the point, so
+whose corners touch the surface can be located, and no coordinate is ever rounded: a determinant is linear in the point, so
 its sign is that of p, where that is 0 that of q, and then that of r. A plain point is the flag p, p, p.
 """
 
@@ -40,7 +40,10 @@ class Flag(NamedTuple):
 
 @kernel
 def half_solid_angle(t: Triangle) -> float:
-    """Return half the signed solid angle of a triangle from the origin, in radians; 0 in its plane outside it."""
+    """Return half the signed solid angle of a triangle from the origin, in radians.
+
+    0 in its plane outside it.
+    """
     a, b, c = length(t.p), length(t.q), length(t.r)
     bc, ca, ab = dot(t.q, t.r), dot(t.r, t.p), dot(t.p, t.q)
     return math.atan2(dot(t.p, cross(t.q, t.r)), ((a * b) * c + bc * a) + (ca * b + ab * c))
@@ -48,7 +51,7 @@ def half_solid_angle(t: Triangle) -> float:
 
 @kernel
 def winding_number_into(points: Floats, vertices: Floats, faces: Ints, out: Floats) -> None:
-    """Write the winding numbers of the surface (vertices (n,3), faces (m,3)) around points (k,3) into out (k,)."""
+    """Write the winding numbers of a surface around points (k,3) into out (k,)."""
     for i in range(points.shape[0]):
         at = point_at(points, i)
         total = 0.0
@@ -66,12 +69,12 @@ def winding_number(points: Floats, vertices: Floats, faces: Ints) -> Floats:
     points : (k, 3) float64
     vertices : (n, 3) float64
     faces : (m, 3) int32
-        Any triangles; for an open surface the result is the share of the full solid angle that it covers, signed.
+        Any triangles; for an open surface the result is the signed share of the full solid angle that it covers.
 
     Returns
     -------
     (k,) float64
-        Whole numbers but for rounding where the surface is closed and the point is not on it.
+        Whole numbers up to rounding where the surface is closed and the point is not on it.
     """
     out = np.empty(len(points))
     winding_number_into(read_only_view(points), read_only_view(vertices), read_only_view(faces), out)
@@ -88,15 +91,18 @@ def is_below(flag: Flag, a: Vec3) -> bool:
 
 @kernel(forceinline=True)
 def shadow(a: Vec3) -> Vec2:
-    """Return the point seen from above."""
+    """Return the projection of a point along z."""
     return Vec2(a.x, a.y)
 
 
-# The kernels below let coordinates and corners change places in loops: each call of a predicate that stands in the
-# source is compiled into it, and 4.5 s became 2 s.
+# The kernels below loop over coordinates and corners: each call of a predicate in the source is compiled in, and loops cut the
+# compile time from 4.5 s to 2 s.
 @kernel
 def side_of_edge(flag: Flag, a: Vec3, b: Vec3) -> int:
-    """Return on which side of the line ab a flag lies, seen from above: 1 left, -1 right, 0 on it. Exact."""
+    """Return the side of the line ab of a flag, seen from above. Exact.
+
+    1 left, -1 right, 0 on it.
+    """
     p, q, r = flag
     for _ in range(3):
         side = orient2d(shadow(a), shadow(b), shadow(p))
@@ -108,7 +114,10 @@ def side_of_edge(flag: Flag, a: Vec3, b: Vec3) -> int:
 
 @kernel
 def side_of_face(flag: Flag, t: Triangle) -> int:
-    """Return on which side of the plane of t a flag lies: 1 where its corners are seen counter-clockwise, -1 or 0. Exact."""
+    """Return the side of the plane of t of a flag: 1, -1 or 0. Exact.
+
+    1 is the side from which its corners are seen counter-clockwise.
+    """
     p, q, r = flag
     for _ in range(3):
         side = orient3d(t.p, t.q, t.r, p)
@@ -120,7 +129,10 @@ def side_of_face(flag: Flag, t: Triangle) -> int:
 
 @kernel
 def shadow_of_face(flag: Flag, t: Triangle) -> tuple[int, bool]:
-    """Return how the shadow of a face winds around a flag, and whether its closed triangle, if it has an area, holds the flag."""
+    """Return how the shadow of a face winds around a flag, and whether it holds it.
+
+    The latter for a closed triangle with an area.
+    """
     around, lowest, highest = 0, 0, 0
     for _ in range(3):
         side = side_of_edge(flag, t.p, t.q)
@@ -137,7 +149,10 @@ def shadow_of_face(flag: Flag, t: Triangle) -> tuple[int, bool]:
 
 @kernel
 def on_face(flag: Flag, t: Triangle) -> bool:
-    """Return whether the closed triangle t, maybe a segment or a point, contains a flag whose p is in its bounding box. Exact."""
+    """Return whether a closed triangle contains a flag. Exact.
+
+    The triangle may be a segment or a point; the flag's p is in its bounding box.
+    """
     if side_of_face(flag, t) != 0:
         return False
     on_one_line = True
@@ -154,13 +169,16 @@ def on_face(flag: Flag, t: Triangle) -> bool:
 
 @kernel(forceinline=True)
 def _rolled(a: Vec3) -> Vec3:
-    """Return the point with its coordinates in the order y, z, x: the next axis points up."""
+    """Return the point with coordinates y, z, x: the next axis points up."""
     return Vec3(a.y, a.z, a.x)
 
 
 @kernel(forceinline=True)
 def is_beside(at: Vec3, vertices: Floats, faces: Ints, j: int) -> bool:
-    """Return whether face j is beside a point, or under it, by comparisons that decide nearly all faces."""
+    """Return whether simple comparisons show that face j is beside or under a point.
+
+    They decide nearly all faces.
+    """
     a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
     ay, by, cy = vertices[a, 1], vertices[b, 1], vertices[c, 1]
     if (ay < at.y and by < at.y and cy < at.y) or (ay > at.y and by > at.y and cy > at.y):
@@ -173,7 +191,10 @@ def is_beside(at: Vec3, vertices: Floats, faces: Ints, j: int) -> bool:
 
 @kernel
 def face_crossing(flag: Flag, t: Triangle) -> tuple[int, bool]:
-    """Return what a face, which is not beside p, adds to the winding number of a flag, and whether the flag lies on the face."""
+    """Return a face's share of a flag's winding number, and whether it holds it.
+
+    For a face that is not beside p.
+    """
     around = shadow_of_face(flag, t)[0]
     if min(t.p.z, t.q.z, t.r.z) > flag.p.z:
         return around, False
@@ -188,9 +209,10 @@ def face_crossing(flag: Flag, t: Triangle) -> tuple[int, bool]:
 
 @kernel
 def crossing_winding(point: Floats, vertices: Floats, faces: Ints) -> tuple[int, bool]:
-    """Return the exact winding number of a closed mesh around a point: (winding, False), or (0, True) for one on the surface.
+    """Return the exact winding number of a closed mesh around a point.
 
-    point (3,), vertices (n,3), faces (m,3). `Mesh.is_closed` is the condition under which the first result means something.
+    (winding, False), or (0, True) for a point on the surface. point (3,), vertices (n,3), faces (m,3). Meaningful only if
+    `Mesh.is_closed`.
     """
     at = point_from(point, 0)
     winding = 0
@@ -206,11 +228,11 @@ def crossing_winding(point: Floats, vertices: Floats, faces: Ints) -> tuple[int,
 
 @kernel
 def flag_winding(numbers: Floats, vertices: Floats, faces: Ints, chosen: NDArray[np.int64]) -> tuple[int, int, int]:
-    """Return the exact winding number of a closed mesh around a flag: (winding, faces that hold the flag, their balance).
+    """Return (winding, faces that hold the flag, their balance), exact.
 
-    numbers (9,) of the flag, vertices (n,3), faces (m,3), of which those in `chosen` are counted. Where faces hold the flag, the
-    winding is that on their upper side, or beside vertical ones that towards +x, or towards +y; on the other side it is larger by
-    the balance.
+    numbers (9,) of the flag, vertices (n,3) and faces (m,3) of a closed mesh; only the faces in `chosen` are counted. Where faces
+    hold the flag, the winding is that on their upper side, or beside vertical ones that towards +x, or towards +y; on the other
+    side it is larger by the balance.
     """
     flag = Flag(point_from(numbers, 0), point_from(numbers, 3), point_from(numbers, 6))
     winding, holding, balance = 0, 0, 0
@@ -228,7 +250,10 @@ def flag_winding(numbers: Floats, vertices: Floats, faces: Ints, chosen: NDArray
 
 @kernel
 def facing(vertices: Floats, faces: Ints, j: int) -> int:
-    """Return the sign of the first coordinate of a face's normal that is not 0, of z, x and y; 0 without area. Exact."""
+    """Return the sign of the first nonzero coordinate of a face's normal. Exact.
+
+    In the order z, x, y; 0 without area.
+    """
     t = face_at(vertices, faces, j)
     for _ in range(3):
         sign = orient2d(shadow(t.p), shadow(t.q), shadow(t.r))

@@ -1,8 +1,8 @@
 """Winding numbers of one surface around many points.
 
-A ray goes up, so only faces above and below a point matter. Where many points ask for one surface, its faces are sorted into
-vertical columns, and a point looks at the faces of its own column. The column of a coordinate is a monotone function of it, so no
-face is missed however it is rounded.
+A ray goes up, so only faces above and below a point matter. For many points around one surface, its faces are sorted into vertical
+columns, and a point tests only the faces of its own column. The column of a coordinate is a monotone function of it, so no face is
+missed, however it is rounded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from jostle.kernels.arrays import read_only_view
 from jostle.kernels.jit import kernel
 
 FEW = 16  # points, or a quarter of the faces, for which columns do not pay: they cost as much as ten points
-ENTRIES = 8  # most columns that a face stands in, on average
+ENTRIES = 8  # largest average number of columns that a face covers
 
 
 def windings(flags: Floats, vertices: Floats, faces: Ints) -> tuple[Ints, int]:
@@ -32,12 +32,12 @@ def windings(flags: Floats, vertices: Floats, faces: Ints) -> tuple[Ints, int]:
 
 
 def columns_across(points: int, faces: int) -> int:
-    """Return how many columns there are along x and along y; 1 where it is as well to look at all faces."""
+    """Return the number of columns along x and along y; 1 if columns do not pay."""
     return 1 if points < FEW or faces < 4 * FEW else max(2, math.isqrt(faces // 2))
 
 
 class Columns(NamedTuple):
-    """Vertical columns over a rectangle: its corners, columns in a unit of length along x and y, and how many there are across."""
+    """Vertical columns over a rectangle: corners, columns per unit, number across."""
 
     lower: Vec2
     upper: Vec2
@@ -46,7 +46,7 @@ class Columns(NamedTuple):
 
 
 class ColumnRange(NamedTuple):
-    """The first and last columns that a face stands in, along x and along y."""
+    """The first and last columns that a face covers, along x and along y."""
 
     x: int
     last_x: int
@@ -56,7 +56,7 @@ class ColumnRange(NamedTuple):
 
 @kernel
 def windings_into(flags: Floats, vertices: Floats, faces: Ints, across: int, found: Ints) -> int:
-    """Write `flag_winding` of flags (q,9) into found (q,3); return how many faces were tested."""
+    """Write `flag_winding` of flags (q,9) into found (q,3); return faces tested."""
     columns = fitted_columns(vertices, faces, across)
     start, listed = faces_of_columns(vertices, faces, columns)
     tests = 0
@@ -76,7 +76,10 @@ def windings_into(flags: Floats, vertices: Floats, faces: Ints, across: int, fou
 
 @kernel
 def fitted_columns(vertices: Floats, faces: Ints, across: int) -> Columns:
-    """Return columns over all faces, as many as wanted or fewer: wide enough for long faces not to stand in too many."""
+    """Return columns over all faces, so wide that long faces do not cover too many.
+
+    At most as many as wanted.
+    """
     lower_x, lower_y, upper_x, upper_y = np.inf, np.inf, -np.inf, -np.inf
     if across > 1:
         for j in range(faces.shape[0]):
@@ -95,11 +98,14 @@ def fitted_columns(vertices: Floats, faces: Ints, across: int) -> Columns:
 
 @kernel
 def entries_of(vertices: Floats, faces: Ints, columns: Columns) -> int:
-    """Return in how many columns all faces stand together, or some number above `ENTRIES` for each face."""
+    """Return how many columns all faces cover, added up.
+
+    Counting stops above `ENTRIES` per face.
+    """
     entries = 0
     for j in range(faces.shape[0]):
-        stands = columns_of(vertices, faces, j, columns)
-        entries += (stands.last_x - stands.x + 1) * (stands.last_y - stands.y + 1)
+        covered = columns_of(vertices, faces, j, columns)
+        entries += (covered.last_x - covered.x + 1) * (covered.last_y - covered.y + 1)
         if entries > ENTRIES * faces.shape[0]:
             break
     return entries
@@ -107,24 +113,27 @@ def entries_of(vertices: Floats, faces: Ints, columns: Columns) -> int:
 
 @kernel
 def faces_of_columns(vertices: Floats, faces: Ints, columns: Columns) -> tuple[Longs, Longs]:
-    """Return where the faces of each column start in a list, and the list; of one column all faces."""
+    """Return where each column's faces start in a list, and the list.
+
+    One column has all faces.
+    """
     across = columns.across
     if across <= 1:
         return np.zeros(1, np.int64), np.arange(faces.shape[0])
     # Counted two places ahead: after summing, a column starts one ahead, and filling it moves that to its end.
     start = np.zeros(across * across + 2, np.int64)
     for j in range(faces.shape[0]):
-        stands = columns_of(vertices, faces, j, columns)
-        for x in range(stands.x, stands.last_x + 1):
-            for y in range(stands.y, stands.last_y + 1):
+        covered = columns_of(vertices, faces, j, columns)
+        for x in range(covered.x, covered.last_x + 1):
+            for y in range(covered.y, covered.last_y + 1):
                 start[x * across + y + 2] += 1
     for k in range(across * across):
         start[k + 2] += start[k + 1]
     listed = np.empty(start[across * across + 1], np.int64)
     for j in range(faces.shape[0]):
-        stands = columns_of(vertices, faces, j, columns)
-        for x in range(stands.x, stands.last_x + 1):
-            for y in range(stands.y, stands.last_y + 1):
+        covered = columns_of(vertices, faces, j, columns)
+        for x in range(covered.x, covered.last_x + 1):
+            for y in range(covered.y, covered.last_y + 1):
                 listed[start[x * across + y + 1]] = j
                 start[x * across + y + 1] += 1
     return start, listed
@@ -132,19 +141,19 @@ def faces_of_columns(vertices: Floats, faces: Ints, columns: Columns) -> tuple[L
 
 @kernel(forceinline=True)
 def column_x(columns: Columns, x: float) -> int:
-    """Return the column along x of a coordinate that is not below the lowest."""
+    """Return the column along x of a coordinate at or above the lowest."""
     return min(int((x - columns.lower.x) * columns.per_unit.x), columns.across - 1)
 
 
 @kernel(forceinline=True)
 def column_y(columns: Columns, y: float) -> int:
-    """Return the column along y of a coordinate that is not below the lowest."""
+    """Return the column along y of a coordinate at or above the lowest."""
     return min(int((y - columns.lower.y) * columns.per_unit.y), columns.across - 1)
 
 
 @kernel
 def columns_of(vertices: Floats, faces: Ints, j: int, columns: Columns) -> ColumnRange:
-    """Return the columns that a face stands in."""
+    """Return the columns that a face covers."""
     a, b, c = faces[j, 0], faces[j, 1], faces[j, 2]
     ax, bx, cx, ay, by, cy = vertices[a, 0], vertices[b, 0], vertices[c, 0], vertices[a, 1], vertices[b, 1], vertices[c, 1]
     return ColumnRange(

@@ -1,1 +1,1 @@
-"""What compiled code stands on: the compiler's settings and cache, structs, buffers, sorts, threads, SIMD."""
+"""Support for kernels: compiler settings, cache, structs, buffers, threads, SIMD."""

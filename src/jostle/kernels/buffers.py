@@ -1,8 +1,8 @@
-"""Rows of unknown number out of a kernel: grow the array and run again.
+"""Results of unknown length: grow the array and run the kernel again.
 
-A kernel cannot return a list cheaply. It writes the rows that fit into an array that the caller gives, goes on counting the
-rest, and returns the number needed; if that is more than the array holds, the caller runs it again with a larger one.
-The scratch array is kept for the next call, one for each thread (fresh ones double the cost of a small query).
+A kernel cannot return a list cheaply. It writes the rows that fit into a given array, counts the rest, and returns the number
+needed; if the array is too small, the caller runs it again with a larger one. The scratch array is kept for the next call, one for
+each thread (new ones double the cost of a small query).
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 PIECE = 1 << 18  # rows: 1 ms of copying, 30 ms of entering them into a table that fits in no cache
-KEPT_BYTES = 1 << 26  # a scratch array larger than this is given back after the call
+KEPT_BYTES = 1 << 26  # a scratch array larger than this is released after the call
 
 
 def pieces(rows: int) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of pieces of many rows: between them Python hears an interrupt."""
+    """Yield begin and end of pieces of many rows; Python sees Ctrl-C between them."""
     for begin in range(0, rows, PIECE):
         yield begin, min(begin + PIECE, rows)
 
 
 def doubled(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return twice the rows, the first half being those of `array`: for kernels that go on where they stopped."""
+    """Return an array of twice the rows that starts with `array`, copied in pieces."""
     larger = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
     for begin, end in pieces(len(array)):
         larger[begin:end] = array[begin:end]
@@ -35,7 +35,7 @@ def doubled(array: NDArray[Scalar]) -> NDArray[Scalar]:
 
 
 def full(rows: int, value: int, dtype: type[Scalar]) -> NDArray[Scalar]:
-    """Return rows that all have one value, written in pieces."""
+    """Return an array filled with one value, in pieces."""
     array = np.empty(rows, dtype)
     for begin, end in pieces(rows):
         array[begin:end] = value
@@ -50,7 +50,7 @@ class GrowingRows(Generic[Scalar]):
     dtype : type
         Of the entries, for instance `numpy.int32`.
     width : int, optional
-        Entries per row; without it rows are single entries and the array has one dimension.
+        Entries per row; by default rows are single entries and the array has one dimension.
     capacity : int
         Rows of the first array.
     """
@@ -62,9 +62,10 @@ class GrowingRows(Generic[Scalar]):
         self._kept = threading.local()
 
     def fill(self, run: Callable[[NDArray[Scalar]], int]) -> NDArray[Scalar]:
-        """Return exactly the rows that `run(scratch)` writes; it must write the first `len(scratch)` rows and count all.
+        """Return exactly the rows that `run(scratch)` writes.
 
-        `run` is called again, on a larger array, when it returns more than fits; so it must begin anew each time.
+        `run` writes the first `len(scratch)` rows and returns the number of all. If that is more, it is called again from the start
+        with a larger array.
         """
         # Taken out while in use: a `run` that calls `fill` in turn gets an array of its own.
         scratch: NDArray[Scalar] | None = self._kept.__dict__.pop("scratch", None)
@@ -74,7 +75,7 @@ class GrowingRows(Generic[Scalar]):
             while True:
                 needed = int(run(scratch))
                 if needed < 0:
-                    raise ValueError(f"a kernel asked for {needed} rows")
+                    raise ValueError(f"a kernel requested {needed} rows")
                 if needed <= len(scratch):
                     return scratch[:needed].copy()
                 scratch = self._empty(max(needed, 2 * len(scratch)))

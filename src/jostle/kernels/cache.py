@@ -1,4 +1,4 @@
-"""The cache of compiled kernels: one file for each kernel, signature, target and set of options.
+"""The cache of compiled kernels: a file per kernel, signature, target and options.
 
 Numba's own cache is not safe to use: its key holds neither the callees nor the bounds checks (an edited callee in
 another file, or checked beside unchecked code, is served stale), a truncated file raises at the user, and two
@@ -11,8 +11,8 @@ processes that save at once can swap code. Here
 
 Looked up in order: `_kernels/<directory>` inside the package (room for a wheel that ships compiled kernels: made by a run
 with NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES='' and moved there), the user's directory, the compiler.
-Module globals that kernels read must follow from the sources; plain ones are part of the key all the same.
-Files and directories that nobody has used for long are removed, and the least recently used ones where they get too many.
+Module globals that kernels read must follow from the sources; plain ones are part of the key nevertheless.
+Files and directories that have not been used for long are removed, and the least recently used ones if they get too many.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ SHIPPED_TARGET = ("x86-64-v3", "")  # the CPU name and features that shipped ker
 SHIPPED_NEEDS = ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2", "cx16", "sahf", "xsave")
 KEPT_DIRECTORIES = 4  # of other digests: other environments, and the last few states of `kernels/`
 KEPT_BYTES = 256 << 20  # in one directory; a full set of kernels takes some 64 MB, and as much again for each further target
-KEPT_SECONDS = 30 * 86400.0  # a file that nobody has used for so long goes
-RECENT_SECONDS = 3600.0  # nothing goes that was used since
-MARK_SECONDS = 600.0  # a use is marked again when the last mark is older
+KEPT_SECONDS = 30 * 86400.0  # files unused for longer are removed
+RECENT_SECONDS = 3600.0  # files used since are never removed
+MARK_SECONDS = 600.0  # a use is recorded if the last record is older
 
 Function = Callable[..., Any]
 config: Any = numba.config
@@ -68,7 +68,7 @@ Target = tuple[str, str, str]
 
 
 def directory_name(package: str) -> str:
-    """Return the name of the directory for the kernels of a top-level package, with these versions of the tools."""
+    """Return the directory name for a top-level package's kernels and these tools."""
     return f"{package}-kernels-{tools_digest()}"
 
 
@@ -86,7 +86,10 @@ def _shipped_directory(sources: PackageSources, triple: str) -> Path | None:
 
 @functools.cache
 def _used_directory(directory: Path) -> Path:
-    """Check once that nobody else can write there (its files are unpickled) and mark it as used, against pruning."""
+    """Check once that nobody else can write to a directory, and mark it as used.
+
+    Its files are unpickled; the mark protects it from pruning.
+    """
     if hasattr(os, "geteuid"):
         status = directory.stat()
         if status.st_uid not in (os.geteuid(), 0) or stat.S_IMODE(status.st_mode) & 0o022:
@@ -98,11 +101,11 @@ def _used_directory(directory: Path) -> Path:
 
 @functools.cache
 def prune(base: Path, package: str, current: str) -> int:
-    """Remove what is out of date from the cache of a package, once per process; return how many files and directories.
+    """Remove outdated files and directories of a package's cache; return how many.
 
-    Of the other directories named like ours all but the most recently used few, of the current one the files that were not
-    used for long and, if it is too large, the least recently used ones; never anything that was used lately.
-    A running process whose directory goes all the same only compiles again.
+    Once per process. All but the most recently used few of the other directories named like ours go; in the current one, the files
+    unused for long and, if it is too large, the least recently used ones; never anything used lately. A running process whose
+    directory is removed only compiles again.
     """
     ours = re.compile(re.escape(package) + r"-kernels-[0-9a-f]{24}")
     found = []
@@ -136,9 +139,9 @@ def _prune_files(directory: Path, now: float) -> int:
 
 
 def _visible_at_run_time(function: Function) -> Iterator[tuple[Function, list[str]]]:
-    """Yield a kernel and those that it calls by name, at any depth, each with the plain globals that it can see.
+    """Yield a kernel and those it calls by name, each with the plain globals it sees.
 
-    All of it is compiled in, and most follows from the sources. This holds even where somebody has put it in place.
+    At any depth. All of it is compiled in. Most follows from the sources; this also covers what was replaced at run time.
     """
     waiting, seen = [function], {function}
     while waiting:
@@ -168,7 +171,7 @@ def _visible_kernels(function: Function) -> set[Function]:
 
 
 def _digest_of_visible(function: Function) -> tuple[str, set[str]]:
-    """Digest of what a kernel can see at run time, and the modules of the kernels among it."""
+    """Return the digest of what a kernel sees at run time, and its kernels' modules."""
     digest, modules = hashlib.sha256(), set()
     for one, constants in _visible_at_run_time(function):
         digest.update("\n".join([f"{one.__module__}.{one.__qualname__}:{one.__code__.co_firstlineno}", *constants, ""]).encode())
@@ -177,7 +180,10 @@ def _digest_of_visible(function: Function) -> tuple[str, set[str]]:
 
 
 def _fields(sig: Any) -> list[tuple[str, ...]]:
-    """Return the fields of the NamedTuples among the arguments: kernels use them by name, without an import."""
+    """Return the fields of the NamedTuples among the arguments.
+
+    Kernels use them by name, without an import.
+    """
     waiting, seen, found = list(normalize_signature(sig)[0]), set(), []
     while waiting:
         one = waiting.pop()
@@ -196,7 +202,7 @@ class UncachedError(Exception):
 
 
 class KernelCache(caching._Cache):
-    """The cache of one kernel, in the form that Numba's dispatcher asks for."""
+    """The cache of one kernel, with the interface of Numba's dispatcher."""
 
     def __init__(self, function: Function, name: str, options: dict[str, Any]) -> None:
         self._function = function
@@ -220,7 +226,7 @@ class KernelCache(caching._Cache):
         return None if self._sources is None else str(user_directory() / directory_name(self._sources.package))
 
     def enable(self) -> None:
-        """Look into the cache again."""
+        """Use the cache again."""
         self._enabled = True
 
     def disable(self) -> None:
@@ -259,7 +265,7 @@ class KernelCache(caching._Cache):
         try:
             yield
         except UncachedError as reason:
-            if doing == "save":  # the load before has met the same reason
+            if doing == "save":  # the load before failed for the same reason
                 cache_statistics.failures[f"uncached: {reason}"] += 1
         except Exception as error:
             cache_statistics.failures[f"{doing}: {type(error).__name__}"] += 1
@@ -351,7 +357,7 @@ class KernelCache(caching._Cache):
 
 
 def _mark_as_used(file: Path) -> None:
-    """Set the time of a file to now, against pruning; seldom, since a write costs more than a look."""
+    """Set a file's time to now, against pruning; rarely, since a write is slow."""
     with contextlib.suppress(OSError):
         if file.stat().st_mtime < time.time() - MARK_SECONDS:
             os.utime(file)

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept, and what the cache has done in this process. Needs no Numba."""
+"""The cache's location and its statistics for this process. Needs no Numba."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from typing import Any
 
 @dataclasses.dataclass
 class CacheStatistics:
-    """What the cache has done in this process. `failures` counts by reason; each of them cost at most a compilation."""
+    """Statistics of the cache in this process.
+
+    `failures` counts by reason; each of them cost at most a compilation.
+    """
 
     hits: int = 0
     misses: int = 0
@@ -19,7 +22,7 @@ class CacheStatistics:
     failures: Counter[str] = dataclasses.field(default_factory=Counter)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain numbers, for printing and for JSON."""
+        """Return plain numbers for printing and JSON."""
         return {"hits": self.hits, "misses": self.misses, "saves": self.saves, "failures": dict(self.failures)}
 
 
@@ -27,7 +30,10 @@ cache_statistics = CacheStatistics()
 
 
 def user_directory() -> Path:
-    """Return where the cache directories stand: JOSTLE_CACHE_DIR, NUMBA_CACHE_DIR, XDG_CACHE_HOME/jostle or ~/.cache/jostle."""
+    """Return the parent of the cache directories.
+
+    JOSTLE_CACHE_DIR, NUMBA_CACHE_DIR, XDG_CACHE_HOME/jostle or ~/.cache/jostle.
+    """
     given = os.environ.get("JOSTLE_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     if given:
         return Path(given)
@@ -36,7 +42,7 @@ def user_directory() -> Path:
 
 
 def where_kept() -> str:
-    """Return where compiled kernels are, or why they are not, for the end of the report on compiling."""
+    """Return where compiled kernels are cached, or why not, to end the progress."""
     failed = [reason.removeprefix("save: ") for reason in cache_statistics.failures if reason.startswith("save: ")]
     if failed:
         return f"; not all could be cached in {user_directory()} ({', '.join(failed)}); JOSTLE_CACHE_DIR names another folder"

@@ -1,4 +1,4 @@
-"""Attributes that are computed when they are first read."""
+"""Attributes that are computed on first access."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Value = TypeVar("Value")
 class cached_property(Generic[Owner, Value]):  # noqa: N801  # used as a decorator, under the name of the one of `functools`
     """`functools.cached_property` without a lock.
 
-    Up to Python 3.11 that one holds a lock of the whole class while it computes: a process that is forked meanwhile waits for it
-    for ever, and threads with objects of their own wait for each other. Here both of two threads compute, and get the first value.
+    Up to Python 3.11 that one holds a lock of the whole class while it computes: a process forked meanwhile waits for it forever,
+    and threads with objects of their own wait for each other. Here two threads may both compute; both get the first value.
     """
 
     def __init__(self, function: Callable[[Owner], Value]) -> None:
@@ -28,7 +28,7 @@ class cached_property(Generic[Owner, Value]):  # noqa: N801  # used as a decorat
     @overload
     def __get__(self, instance: Owner, owner: type) -> Value: ...
     def __get__(self, instance: Any, owner: type) -> Any:
-        """Compute the value and put it in the place of this descriptor."""
+        """Compute the value and store it in place of this descriptor."""
         if instance is None:
             return self
         return instance.__dict__.setdefault(self._name, self._function(instance))

@@ -1,13 +1,13 @@
 """Signals wait while a kernel is compiled or loaded.
 
-llvmlite calls Python functions from inside LLVM, and an exception that a signal's handler raises there can end the process. Python
-runs handlers in the main thread only. So the main thread hands this work to a helper thread and waits; what a handler raises
-meanwhile is kept, and raised as soon as the kernel at hand is done, also between the kernels of a chain.
+llvmlite calls Python functions from inside LLVM, and an exception raised there by a signal handler can end the process. Python runs
+handlers in the main thread only. So the main thread passes this work to a helper thread and waits; exceptions of handlers are kept,
+and raised as soon as the current kernel is done, also between the kernels of a chain.
 
-Replacing the handlers for a while would need no thread, but changes state that everybody sees, and loses an interrupt that comes
-between two of the replacements. Here the worst moment for one costs nothing: the helper finishes its kernel by itself.
+Replacing the handlers for a while would need no thread, but changes global state, and loses an interrupt that comes between two of
+the replacements. Here an interrupt is safe at any moment: the helper finishes its kernel by itself.
 
-Not covered is a kernel that a user's own Numba function calls: the main thread compiles already, and a helper would wait for it.
+Not covered is a kernel called by a user's own Numba function: the main thread compiles already, and a helper would wait for it.
 This module needs no Numba: Numba itself is imported under its protection (`load_numba`).
 """
 
@@ -18,7 +18,7 @@ import atexit
 import contextlib
 import contextvars
 import importlib
-import logging  # noqa: F401  # Numba does; here, so that its hook comes after ours at a fork (see below)
+import logging  # noqa: F401  # as Numba does; here first, so that its fork hook runs after ours (see below)
 import os
 import sys
 import threading
@@ -26,14 +26,17 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-LISTEN_SECONDS = 0.2  # how often the main thread looks up: where a signal does not wake it, its handler runs then
+LISTEN_SECONDS = 0.2  # polling interval of the main thread; handlers run then if the signal did not wake it
 STACK_BYTES = 16 << 20  # LLVM recurses; a thread gets as little as 128 kB on some systems
 
 Result = TypeVar("Result")
 
 
 class InterruptedCompilation(BaseException):
-    """Ends a chain of kernels in the helper thread; the main thread raises what its handler raised instead."""
+    """Ends a chain of kernels in the helper thread.
+
+    The main thread raises its handler's exception instead.
+    """
 
 
 class _Job:
@@ -53,19 +56,22 @@ class _Job:
         self._context = contextvars.copy_context()
 
     def start(self) -> None:
-        """Start a helper. An interrupt may hide whether one was started: then there are two, and one of them leaves at once."""
+        """Start a helper thread.
+
+        An interrupt may hide whether one was started: then there are two, and one of them returns at once.
+        """
         before = threading.stack_size(STACK_BYTES)
         try:
             _thread.start_new_thread(self.run, ())  # a `Thread` waits inside `start`, and does not survive an interrupt there
         except (RuntimeError, MemoryError) as error:
             if isinstance(error, RuntimeError) and "new thread" not in str(error):
-                raise  # by a handler
-            self.run()  # there is no thread to be had
+                raise  # raised by a handler
+            self.run()  # no thread is available
         finally:
             threading.stack_size(before)
 
     def run(self) -> None:
-        """Be the helper."""
+        """Run the job; called in the helper thread."""
         if not self._claim.acquire(blocking=False):
             return
         self.claimed = True
@@ -82,7 +88,7 @@ class _Job:
             self._end.release()
 
     def wait(self) -> None:
-        """Wait until the helper is done, keeping what handlers raise."""
+        """Wait for the helper, keeping exceptions of handlers."""
         while True:
             try:
                 while not self.finished and self.process == os.getpid():
@@ -91,7 +97,7 @@ class _Job:
                         self.start()
                     self._end.acquire(timeout=LISTEN_SECONDS)
                 return
-            except BaseException as error:  # no call in here: Python looks for signals after each
+            except BaseException as error:  # no calls here: Python checks for signals after each
                 self.raised = [*self.raised, error]
 
 
@@ -100,7 +106,10 @@ _here = threading.local()
 
 
 def with_signals_deferred(function: Callable[[], Result]) -> Result:
-    """Call a function that compiles or loads kernels; what signal handlers raise meanwhile is raised after it."""
+    """Call a function that compiles or loads kernels, with signals deferred.
+
+    Exceptions of signal handlers are raised after it.
+    """
     if _thread.get_ident() != threading.main_thread().ident or _is_compiling():
         return function()
     return _by_helper(function)
@@ -112,37 +121,38 @@ def _by_helper(function: Callable[[], Result]) -> Result:
         try:
             job.wait()
             break
-        except BaseException as error:  # raised at the one step of `wait` that does not listen
+        except BaseException as error:  # raised at the one step of `wait` that does not catch it
             job.raised = [*job.raised, error]
-    # The first, but Ctrl-C before an error that somebody may catch.
+    # The first, but Ctrl-C before ordinary exceptions, which may be caught.
     outcome = min(job.raised, key=lambda one: isinstance(one, Exception), default=job.error)
     job.raised, job.error = [], None
     if outcome is not None:
         try:
             raise outcome
         finally:
-            del outcome  # its traceback leads to this frame
-    if not job.finished:  # a handler has forked, and the helper stayed with the parent
+            del outcome  # its traceback refers to this frame
+    if not job.finished:  # a handler forked, and the helper stayed in the parent
         return function()
     return job.result
 
 
 def stop_if_interrupted() -> None:
-    """End the chain here, between two kernels, if the main thread waits with an interrupt."""
+    """End the chain between two kernels if an interrupt is pending."""
     job: _Job | None = getattr(_here, "job", None)
     if job is not None and job.raised:
         raise InterruptedCompilation
 
 
 def interrupted() -> bool:
-    """Whether an interrupt waits for a kernel that is compiled or loaded."""
+    """Return whether an interrupt waits for a kernel to be compiled or loaded."""
     return any(job.raised for job in tuple(_running))
 
 
 def load_numba(module: str) -> Any:
-    """Import a module that needs Numba: an import of Numba that is cut off cannot always be repeated.
+    """Import a module that needs Numba, with signals deferred.
 
-    So signals are deferred, and the import gets a stack of its own in every thread: one that has recursed deeply would cut it off.
+    An interrupted import of Numba cannot always be repeated. The import has a stack of its own in every thread: one that has
+    recursed deeply would interrupt it.
     """
     if module not in _loaded:
         _loaded[module] = _imported(module) if _is_compiling() else _by_helper(lambda: _imported(module))
@@ -155,7 +165,7 @@ def _imported(module: str) -> Any:
 
 
 def _compiler_lock() -> Any:
-    """Return Numba's lock, or None before Numba is there."""
+    """Return Numba's lock, None before Numba is imported."""
     module = sys.modules.get("numba.core.compiler_lock")
     return getattr(module, "global_compiler_lock", None)
 
@@ -166,9 +176,9 @@ def _is_compiling() -> bool:
 
 
 def _release_llvm() -> None:
-    """Release llvmlite's lock if this thread holds it, which calls nothing of llvmlite's now.
+    """Release llvmlite's lock if this thread holds it outside of llvmlite.
 
-    An interrupt while the garbage collector disposes of LLVM's objects leaves the lock held, and the helper would wait for ever.
+    An interrupt while the garbage collector disposes of LLVM's objects leaves the lock held, and the helper would wait forever.
     """
     library = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
     lock: Any = getattr(getattr(library, "_lock", None), "_lock", None)
@@ -178,7 +188,7 @@ def _release_llvm() -> None:
 
 @atexit.register
 def _finish() -> None:
-    """Wait for a helper that was left alone, until its kernel is done: the interpreter must not go away below it."""
+    """Wait for a remaining helper: its kernel must end before the interpreter."""
     for job in tuple(_running):
         job.raised = [SystemExit()]
     while _running:
@@ -192,10 +202,10 @@ _held_for_fork: list[Any] = []
 
 
 def _hold_before_fork() -> None:
-    """Wait until no other thread imports Numba or compiles: a process that is forked meanwhile would wait for it for ever.
+    """Wait until no other thread imports Numba or compiles.
 
-    The hook that was registered last is called first. That of `logging` takes a lock that the import of Numba needs, so it must be
-    called after this one.
+    A process forked meanwhile would wait for it forever. The hook registered last is called first. That of `logging` takes a lock
+    that the import of Numba needs, so it must be called after this one.
     """
     for lock in (_import_lock, _compiler_lock()):
         if lock is not None:

@@ -1,8 +1,8 @@
-"""Numba's side of `kernels/jit.py`: dispatchers for kernels, and how the compiler sees kernels and twins. Needs Numba.
+"""Numba's side of `kernels/jit.py`: dispatchers and types. Needs Numba.
 
 Fixed for all kernels: `nogil`, so that threads run side by side, and `error_model='numpy'`, so that a division by zero gives an
 infinity instead of a slow check. Signatures are lazy, the cache is that of `kernels/cache.py`, signals wait while a kernel is
-compiled or loaded (`kernels/deferral.py`), and what takes long is reported (`kernels/progress.py`).
+compiled or loaded (`kernels/deferral.py`), and long compilations are reported (`kernels/progress.py`).
 """
 
 from __future__ import annotations
@@ -30,37 +30,38 @@ compiler_lock: Any = global_compiler_lock
 unliteral: Any = types.unliteral
 SHORT = (types.int8, types.int16, types.int32)  # arithmetic on them is that of int64 in Numba
 
-# Numba makes these contexts, and imports `numpy.ma`, when it first needs them, with locks taken that a process forked meanwhile
-# would wait for. While this module is imported, forks wait (`kernels/deferral.py`).
+# Numba creates these contexts, and imports `numpy.ma`, on first use, holding locks that a process forked meanwhile would wait for.
+# Forks wait while this module is imported (`kernels/deferral.py`).
 CONTEXTS: Any = (registry.cpu_target.target_context, registry.cpu_target.typing_context)
 
 
-def as_it_travels(kind: Any) -> Any:
-    """Return the type that an argument has between kernels."""
+def argument_type(kind: Any) -> Any:
+    """Return the type of an argument between kernels."""
     plain = unliteral(kind)
     return types.int64 if plain in SHORT else plain
 
 
 class KernelDispatcher(Dispatcher):  # type: ignore[misc]
-    """Numba's dispatcher, for one kernel: compiles and loads with signals deferred, and reports it.
+    """Numba's dispatcher of one kernel, with signals deferred and progress reported.
 
-    The interpreter calls `_compile_for_args` for types of arguments that are new, the compiler `compile` for a kernel
-    that another kernel calls.
+    The interpreter calls `_compile_for_args` for new argument types, the compiler calls `compile` for a kernel that another one
+    calls.
     """
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return how a call from another kernel is typed: literals and short integers as int64, or each would compile a form.
+        """Type a call from another kernel: literals and short integers become int64.
 
-        A constant still arrives as one: LLVM passes it on wherever it inlines the kernel.
+        Otherwise each would compile another form. A constant still arrives as one: LLVM propagates it wherever it inlines the
+        kernel.
         """
-        named = {name: as_it_travels(kind) for name, kind in kws.items()}
-        return super().get_call_template(tuple(map(as_it_travels, args)), named)
+        named = {name: argument_type(kind) for name, kind in kws.items()}
+        return super().get_call_template(tuple(map(argument_type, args)), named)
 
     def _compile_for_args(self, *args: Any, **keywords: Any) -> Any:
         return with_signals_deferred(functools.partial(super()._compile_for_args, *args, **keywords))
 
     def compile(self, sig: Any) -> Any:
-        """Return the code for a signature, compiled or loaded if it is new."""
+        """Return the code for a signature, compiled or loaded if new."""
         return with_signals_deferred(functools.partial(self._compile, sig))
 
     def _compile(self, sig: Any) -> Any:
@@ -78,12 +79,12 @@ class KernelDispatcher(Dispatcher):  # type: ignore[misc]
                 failed = False
             finally:
                 compile_progress.leave(self.py_func, self._cache_misses.total() > misses, failed)
-            stop_if_interrupted()  # here only: so calls that are interrupted again and again come to an end, kernel by kernel
+            stop_if_interrupted()  # only here: repeatedly interrupted calls still progress, kernel by kernel
             return code
 
 
 def make_dispatcher(kernel: Kernel, *, for_python: bool) -> Any:
-    """Return a dispatcher for the entry form of a kernel, or for its inner form."""
+    """Return a dispatcher for the entry or the inner form of a kernel."""
     if config.DISABLE_JIT:  # by Numba's configuration file
         return kernel.py_func
     options = kernel.options if for_python else {**kernel.options, "no_cpython_wrapper": True}
@@ -95,12 +96,12 @@ def make_dispatcher(kernel: Kernel, *, for_python: bool) -> Any:
 
 
 def short_name(title: str, whole: str) -> str:
-    """Return a name for symbols that is as short as a title and as unique as the whole name of a type."""
+    """Return a symbol name that is short and unique to the whole name of a type."""
     return f"{title}_{hashlib.sha256(whole.encode()).hexdigest()[:12]}"
 
 
 # Numba numbers the records of a process, and writes these numbers into the symbols of kernels. Kernels that two processes have
-# compiled for two records could then have one symbol, and whoever loads both from the cache would run one of them for both.
+# compiled for two records could then have one symbol, and a process that loads both from the cache would run one for both.
 types.Record.mangling_args = property(lambda record: (short_name("Record", record.name), ()))  # type: ignore[method-assign,assignment]
 
 

@@ -1,8 +1,8 @@
-"""Arrays by address: a kernel that works on many trees gets a table of addresses instead of a list of arrays.
+"""Arrays by address: one table of addresses instead of many array arguments.
 
-Handing 16 arrays to a kernel costs 1.1 µs, and a list of arrays of different sizes cannot be handed over at all; one int64
-table costs 0.1 µs and holds any number of trees. Whoever makes a table keeps the arrays alive as long as it is used
-(`AddressTable` does, so hold it and not its array alone).
+Passing 16 arrays to a kernel costs 1.1 µs, and a list of arrays of different sizes cannot be passed at all; one int64 table costs
+0.1 µs and holds any number of trees. The maker of a table keeps the arrays alive as long as it is used (`AddressTable` does, so
+hold it and not its array alone).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from jostle.kernels.twins import compiled_in
 
 
 class AddressTable:
-    """Rows of (address, length) for each array of each object, and the arrays, so that they stay where they are.
+    """Rows of (address, length) of each object's arrays; it keeps the arrays alive.
 
-    A table never changes: an interrupt that parted addresses, lengths and arrays would send kernels past the end of memory. Make
-    another one (`with_rows`: 0.1 ms for 10,000 rows, so take many rows at once) and put it in the place of the old by one
+    A table never changes: an interrupt between writing addresses, lengths and arrays would send kernels past the end of memory.
+    Make another one (`with_rows`: 0.1 ms for 10,000 rows, so replace many rows at once) and replace the old one by a single
     assignment.
     """
 
@@ -38,7 +38,7 @@ class AddressTable:
         raise TypeError("a table of addresses cannot be copied or pickled: make another one of the copied arrays")
 
     def with_rows(self, rows: Mapping[int, Sequence[NDArray[Any]]]) -> AddressTable:
-        """Return a table with other arrays in some rows."""
+        """Return a table with some rows replaced."""
         made = AddressTable.__new__(AddressTable)
         made._arrays, made.table = self._arrays.copy(), self.table.copy()
         for row, arrays in rows.items():
@@ -51,7 +51,7 @@ class AddressTable:
         return made
 
     def with_arrays(self, row: int, arrays: Mapping[int, NDArray[Any]]) -> AddressTable:
-        """Return a table with other arrays in some places of one row."""
+        """Return a table with some arrays of one row replaced."""
         made = AddressTable.__new__(AddressTable)
         made._arrays, made.table = self._arrays.copy(), self.table.copy()
         kept = list(made._arrays[row])
@@ -67,7 +67,7 @@ class AddressTable:
 
 
 def _places(arrays: Sequence[NDArray[Any]]) -> list[int]:
-    """Address and length of each array."""
+    """Return address and length of each array."""
     for array in arrays:
         if not array.flags.c_contiguous:
             raise ValueError("arrays in an address table must be C-contiguous")
@@ -75,18 +75,12 @@ def _places(arrays: Sequence[NDArray[Any]]) -> list[int]:
 
 
 def array_at(address: Whole, length: Whole, element: Any) -> NDArray[Any]:
-    """Return the flat array of some type at an address, in Python."""
+    """Return the flat array at an address, in Python."""
     dtype = np.dtype(element)
     return np.frombuffer((ctypes.c_char * (dtype.itemsize * int(length))).from_address(int(address)), dtype)
 
 
 _twin = compiled_in("jostle.kernels.handles_compiled")
-
-
-@_twin
-def float32_at(address: Whole, length: Whole) -> NDArray[np.float32]:
-    """Return the flat float32 array at an address."""
-    return array_at(address, length, np.float32)
 
 
 @_twin
@@ -99,15 +93,3 @@ def float64_at(address: Whole, length: Whole) -> NDArray[np.float64]:
 def int32_at(address: Whole, length: Whole) -> NDArray[np.int32]:
     """Return the flat int32 array at an address."""
     return array_at(address, length, np.int32)
-
-
-@_twin
-def int64_at(address: Whole, length: Whole) -> NDArray[np.int64]:
-    """Return the flat int64 array at an address."""
-    return array_at(address, length, np.int64)
-
-
-@_twin
-def int16_at(address: Whole, length: Whole) -> NDArray[np.int16]:
-    """Return the flat int16 array at an address."""
-    return array_at(address, length, np.int16)

@@ -10,7 +10,7 @@ from numba.np.arrayobj import make_array, populate_array
 
 
 def array_value(context: Any, builder: Any, array_type: Any, address: Any, length: Any) -> Any:
-    """Return a flat array of `length` elements at an address (both int64 values), without an owner."""
+    """Return a flat array at an address, without an owner; both int64 values."""
     array = make_array(array_type)(context, builder)
     element = context.get_data_type(array_type.dtype)
     itemsize = cgutils.intp_t(context.get_abi_sizeof(element))
@@ -37,8 +37,5 @@ def _array_at(element: Any) -> Any:
     return intrinsic(array_at)
 
 
-float32_at = _array_at(types.float32)
 float64_at = _array_at(types.float64)
 int32_at = _array_at(types.int32)
-int64_at = _array_at(types.int64)
-int16_at = _array_at(types.int16)

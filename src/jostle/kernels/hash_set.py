@@ -1,14 +1,14 @@
-"""Sets of keys inside of kernels: tables of a power of two of places, open addressing, the next place where one is taken.
+"""Hash sets in kernels: open addressing with linear probing, power-of-two size.
 
 | keys | table | a place is free where | look-up |
 |---|---|---|---|
 | one word, 0 or more | int64 | it has `EMPTY` | `place_of_key` |
 | two words | `KeyRow` | its stamp is another | `find_key` |
 
-The stamp of two words is the upper half of the first: a new stamp empties a table at once. Sets that have none use 0, and
-`EMPTY` in both words of free places. A look-up ends at its key or at a free place, so a table is never full: Python makes one twice
-as long when it is half full, and enters the keys again, in pieces. Whatever order keys come in, only the places depend on it.
-Tables that hold something else, such as rows of another array, begin at `first_place` of their keys.
+The stamp of two words is the upper half of the first: a new stamp empties a table at once. Sets without stamps use 0, and `EMPTY`
+in both words of free places. A look-up ends at its key or at a free place, so a table is never full: Python doubles it when it is
+half full, and enters the keys again, in pieces. Only the places depend on the order of insertion. Tables that hold something else,
+such as rows of another array, begin at `first_place` of their keys.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class KeyRow(Record):
 # Halves of words times primes below 2^27: nothing overflows, with a compiler or without one.
 @kernel(forceinline=True)
 def mixed(word: int) -> int:
-    """Return a number in which the two halves of a word are mixed."""
+    """Return a number that mixes the two halves of a word."""
     return ((word >> HALF_WORD) * 73856093) ^ ((word & LOWER_HALF) * 19349663)
 
 
 @kernel(forceinline=True)
 def mixed_otherwise(word: int) -> int:
-    """Return another such number, for the second of two words."""
+    """Return another mix, for the second of two words."""
     return ((word >> HALF_WORD) * 49979687) ^ ((word & LOWER_HALF) * 83492791)
 
 
@@ -58,7 +58,7 @@ def first_place(first: int, second: int, places: int) -> int:
 
 @kernel
 def place_of_key(table: Any, key: int) -> int:
-    """Return the place of a key of one word, or the free one where it belongs."""
+    """Return the place of a key of one word, or the free place for it."""
     places = len(table)
     place = folded(mixed(key), places)
     while table[place] != EMPTY and table[place] != key:
@@ -75,7 +75,7 @@ def enter_keys(keys: Longs, begin: int, end: int, table: Longs) -> None:
 
 @kernel
 def find_key(table: Rows[KeyRow], first: int, second: int) -> tuple[int, bool]:
-    """Return the place of a key of two words, or the free one where it belongs, and whether it is there."""
+    """Return the place of a key of two words, or a free one, and whether it is there."""
     places, stamp = len(table), first >> HALF_WORD
     place = first_place(first, second, places)
     while table[place].first >> HALF_WORD == stamp:
@@ -93,7 +93,10 @@ def write_key(table: Rows[KeyRow], place: int, first: int, second: int) -> None:
 
 @kernel(forceinline=True)
 def enter_again(old: Rows[KeyRow], at: int, table: Rows[KeyRow], stamp: int) -> int:
-    """Enter the key at a place of another table; return its place, or `EMPTY` where there is none with this stamp."""
+    """Enter the key at a place of an old table; return its place.
+
+    `EMPTY` if there is none with this stamp.
+    """
     first, second = old[at].first, old[at].second
     if first >> HALF_WORD != stamp:
         return EMPTY

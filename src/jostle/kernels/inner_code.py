@@ -1,7 +1,7 @@
-"""The code of inner forms, which only other kernels call: bitcode for the linker, without machine code. Needs Numba.
+"""The code of inner forms: bitcode for the linker, no machine code. Needs Numba.
 
-Numba links the bitcode of a callee into every caller, and optimizes and translates all of it there. So machine code of the callee
-itself would never be run.
+Only other kernels call inner forms. Numba links the bitcode of a callee into every caller, and optimizes and translates all of it
+there, so machine code of the callee itself would never run.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class InnerLibrary(Library):  # type: ignore[misc]
         return 0
 
     def serialize_using_object_code(self) -> tuple[str, str, bytes]:
-        """Return what the cache stores."""
+        """Return the content for the cache."""
         self._ensure_finalized()
         return self.name, BITCODE, self._final_module.as_bitcode()
 
     @classmethod
     def loaded(cls, context: Any, stored: tuple[str, str, bytes]) -> Any:
-        """Return what was stored as a library."""
+        """Return a library from stored content."""
         name, _, bitcode = stored
         library = cls(context.codegen(), name)
         library._final_module = llvm.parse_bitcode(bitcode)
@@ -65,13 +65,16 @@ class InnerCompiler(Compiler):  # type: ignore[misc]
 
 
 def set_environments(result: Any) -> None:
-    """Store the environments of all functions in an entry form that was just compiled, as Numba does for one that was loaded."""
+    """Store the environments of all functions in a newly compiled entry form.
+
+    Numba does so itself for one that was loaded.
+    """
     for one in result._find_referenced_environments():
         result.codegen.set_env(one.env_name, one)
 
 
 def rebuilt(context: Any, stored: tuple[str, str, Any], descriptor: Any, environment: Any, signature: Any, *rest: Any) -> Any:
-    """Return a result of the compiler from what `CompileResult._reduce` gave for the cache."""
+    """Return a compile result from what `CompileResult._reduce` gave to the cache."""
     if stored[1] != BITCODE:
         return CompileResult._rebuild(context, stored, descriptor, environment, signature, *rest)
     objectmode, lifted, annotation, reload_init, environments = rest

@@ -1,4 +1,4 @@
-"""The one compiler setting: every kernel of jostle is made by the decorator `kernel`.
+"""The decorator `kernel`, which makes every kernel of jostle.
 
 It needs no Numba: the first call imports it, and compiles. A kernel is compiled in up to two forms, each when it is first needed:
 
@@ -10,7 +10,7 @@ It needs no Numba: the first call imports it, and compiles. A kernel is compiled
 Numba's side of this is `kernels/dispatch.py`, which fixes the options that are the same everywhere. With NUMBA_DISABLE_JIT=1 the
 decorator returns the function itself.
 
-Kernels stand at module level. One made inside a function works, and is cached if its closure holds plain constants only.
+Kernels are defined at module level. One made inside a function works, and is cached if its closure holds plain constants only.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 
 class Kernel:
-    """A function that is compiled when it is called: by the interpreter, or by another kernel that is compiled.
+    """A function that is compiled when the interpreter or another kernel calls it.
 
-    Numba sees it as the dispatcher of its inner form (`dispatch.py`), so kernels and a user's Numba functions may call it. Pickled
-    and copied it is itself, as functions are.
+    Numba sees it as the dispatcher of its inner form (`dispatch.py`), so kernels and a user's Numba functions may call it. It
+    pickles and copies as itself, as functions do.
     """
 
-    # A slot: Python finds the dispatcher there, which a method would have to call, for 0.05 µs.
+    # A slot: Python calls the dispatcher in it directly; a method would add 0.05 µs.
     __slots__ = ("__call__", "__dict__", "__weakref__")
 
     def __init__(self, function: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
@@ -68,14 +68,14 @@ class Kernel:
 
     @cached_property
     def inner(self) -> Any:
-        """Numba's dispatcher for calls from other kernels. Calling it from Python would crash."""
+        """Numba's dispatcher for calls from kernels. Calling it from Python would crash."""
         return self._dispatcher(for_python=False)
 
     def _dispatcher(self, *, for_python: bool) -> Any:
         return load_numba("jostle.kernels.dispatch").make_dispatcher(self, for_python=for_python)
 
     @property
-    def _numba_type_(self) -> Any:  # what Numba looks for in a global that it does not know
+    def _numba_type_(self) -> Any:  # Numba reads this from globals of unknown type
         return load_numba("jostle.kernels.dispatch").type_of_kernel(self)
 
     def __reduce__(self) -> str:
@@ -90,7 +90,9 @@ def kernel(function: AnyFunction, /) -> AnyFunction: ...
 @overload
 def kernel(*, forceinline: bool = ..., fastmath: bool | set[str] = ..., **options: Any) -> Callable[[AnyFunction], AnyFunction]: ...
 def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """Compile a function on its first call for each combination of argument types; `@kernel` or `@kernel(...)`.
+    """Compile a function on its first call for each combination of argument types.
+
+    Use as `@kernel` or `@kernel(...)`.
 
     Parameters
     ----------
@@ -112,14 +114,14 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
 def _registered(function: Any, options: dict[str, Any]) -> Any:
     name = _made_unique(function)
     note_package(name.partition(".")[0])
-    # Stated even where they are off: what is not stated, a callee takes over from the kernel that first calls it.
+    # Given even if off: a callee inherits missing options from the kernel that first calls it.
     options = {"forceinline": False, "fastmath": False, **options}
     KERNELS[name] = function if JIT_DISABLED else Kernel(function, name, options)
     return KERNELS[name]
 
 
 def _made_unique(function: Any) -> str:
-    """Give kernels that would share a name names of their own, and return it.
+    """Return a unique name of a kernel, renaming it if another one has its name.
 
     The name becomes part of the symbols in the compiled code. Two cached files from different processes may hold
     equal symbols for the products of one factory, and the linker would take the first for both.
@@ -144,10 +146,10 @@ _interpreted: dict[FunctionType, FunctionType] = {}
 
 
 def interpreted(function: Any) -> Any:
-    """Return a kernel as plain Python that calls plain Python only, beside compiled ones in the same process.
+    """Return a kernel as plain Python that calls only plain Python.
 
-    Its source is run with every kernel that it calls replaced alike: 50 to 100 times slower, and nothing is compiled or loaded.
-    Results are equal to the bit where a kernel is IEEE arithmetic on Python's own floats, comparisons and square roots.
+    Its source is run with every callee replaced alike: 50 to 100 times slower, and nothing is compiled or loaded. Results are equal
+    to the bit where a kernel is IEEE arithmetic on Python's own floats, comparisons and square roots.
     """
     plain: Any = function.py_func if isinstance(function, Kernel) else function
     if plain not in _interpreted:

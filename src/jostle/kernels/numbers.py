@@ -1,6 +1,6 @@
-"""Numbers that travel between kernels: int64 and float64, so that each kernel is compiled for one signature.
+"""Numbers between kernels: int64 and float64, one signature per kernel.
 
-Rows in memory may hold narrower types. What is loaded from them is widened once, here, before it is handed on.
+Rows in memory may hold narrower types. They are widened once, here, before they are passed on.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Threads over kernels that release the GIL.
+"""Threads for kernels that release the GIL.
 
-Work is cut into chunks whose size does not depend on the number of workers, and results come back in the order of the chunks:
-so the answer is the same for every number of workers. Measured against Numba's `parallel=True`: as fast, without its seconds of
-compilation and without OpenMP, which kills forked children. Starting a fan-out costs 40–70 µs: batches, frames and
-frontiers of large pairs are worth it, a query of 0.1 ms is not.
+Work is cut into chunks whose size does not depend on the number of workers, and results come back in the order of the chunks, so
+the answer is the same for every number of workers. Measured against Numba's `parallel=True`: as fast, without its seconds of
+compilation and without OpenMP, which kills forked children. Starting a fan-out costs 40–70 µs: batches, frames and frontiers of
+large pairs are worth it, a query of 0.1 ms is not.
 
 The threads are made on first use, for each process id: a forked child gets its own. They are plain ones that take work from a
 queue, and the caller waits at another queue. All of it is in C: the locks of `concurrent.futures` and of `threading.Thread` are
-taken in Python, and an interrupt between two of its bytecodes would leave them taken, and workers waiting, for ever.
+taken in Python, and an interrupt between two of its bytecodes would leave them taken, and workers waiting, forever.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from typing import Generic, TypeVar
 
 Result = TypeVar("Result")
 
-WAIT_SECONDS = 0.2  # how often a waiting caller looks up, so that Ctrl-C is heard on every system
-LAST_SECONDS = 30.0  # that the end of the process waits for a chunk that still runs
+WAIT_SECONDS = 0.2  # polling interval of a waiting caller, so that Ctrl-C works on every system
+LAST_SECONDS = 30.0  # exit waits at most so long for a running chunk
 
 _inside = threading.local()
 
 
 def usable_processors() -> int:
-    """Return how many processors this process may run on (its affinity, where the system tells)."""
+    """Return how many processors this process may use, by affinity if known."""
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1
 
 
 class _Threads:
-    """As many threads as there are processors, which wait for work."""
+    """Idle threads, one per processor."""
 
     def __init__(self) -> None:
         self.queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -55,12 +55,12 @@ class _Threads:
     def _serve(queue: SimpleQueue[Callable[[], None] | None], ended: SimpleQueue[None]) -> None:
         while (work := queue.get()) is not None:
             work()
-            del work  # the thread lives on; what it has worked on must not
-        queue.put(None)  # for the next one
+            del work  # an idle thread must not keep it alive
+        queue.put(None)  # for the next thread
         ended.put(None)
 
     def end(self, seconds: float = 0.0) -> None:
-        """Let the threads end after what they do now; wait for that, but not for ever."""
+        """Let the threads end after their present work; wait at most this long."""
         self.queue.put(None)
         try:
             for _ in range(self._count if seconds > 0.0 else 0):
@@ -85,14 +85,17 @@ def _pool() -> _Threads:
 
 @atexit.register
 def _end_threads() -> None:
-    """Compiled code is gone after this: no thread may run it any more."""
+    """End all threads: compiled code is gone after exit."""
     pool = _pools.pop(os.getpid(), None)
     if pool is not None:
         pool.end(LAST_SECONDS)
 
 
 class _Work(Generic[Result]):
-    """Chunks handed out in order. A lower chunk is always begun before a higher one, so its error is always seen first."""
+    """Chunks taken in order: a lower one always starts before a higher one.
+
+    So its error is always seen first.
+    """
 
     def __init__(self, function: Callable[[int, int], Result], count: int, chunk: int) -> None:
         self._function = function
@@ -121,31 +124,31 @@ class _Work(Generic[Result]):
                     self.errors[index] = error
                     self.stopped = True
         finally:
-            _inside.work = None  # the thread lives on; what it has worked on must not
+            _inside.work = None  # an idle thread must not keep it alive
             self.ended.put(None)
 
 
-def told_to_stop() -> bool:
-    """Return whether this is a worker whose result nobody waits for any more."""
+def cancelled() -> bool:
+    """Return whether this is a worker whose result is no longer needed."""
     work = getattr(_inside, "work", None)
     return work is not None and work.stopped
 
 
 def map_chunks(function: Callable[[int, int], Result], count: int, chunk: int, workers: int | None = 1) -> list[Result]:
-    """Return ``[function(start, stop), …]`` for the consecutive chunks of ``range(count)``.
+    """Return ``[function(start, stop), …]`` for the chunks of ``range(count)``.
 
     Parameters
     ----------
     function : callable
         Called with the start and stop of a chunk, from several threads at once; it should spend its time in kernels.
     count, chunk : int
-        How many items there are, and how many of them make a chunk (the last may be shorter).
+        The number of items, and of items per chunk (the last may be shorter).
     workers : int, optional
         Threads to use, at most one per usable processor. 1 runs in the calling thread; None takes all processors.
 
-    An error in a chunk stops the handing out and is raised when the running chunks have ended; of several, that of the lowest
-    chunk. Ctrl-C is raised at once: running chunks end by themselves, so keep their outputs private, and keep them short or let
-    them ask `told_to_stop`.
+    An error in a chunk stops further chunks and is raised when the running ones have ended; of several, that of the lowest chunk.
+    Ctrl-C is raised at once: running chunks end by themselves, so keep their outputs private, and keep them short or let them check
+    `cancelled`.
     """
     if count < 0 or operator.index(chunk) < 1:
         raise ValueError(f"{count} items in chunks of {chunk}: count must not be negative and chunk must be at least 1")
@@ -153,7 +156,7 @@ def map_chunks(function: Callable[[int, int], Result], count: int, chunk: int, w
         raise ValueError(f"workers is {workers}; it must be at least 1, or None for all processors")
     chunks = -(-count // chunk)
     threads = min(usable_processors() if workers is None else workers, usable_processors(), chunks)
-    if threads <= 1 or getattr(_inside, "work", None) is not None:  # a worker that waited for workers could wait for ever
+    if threads <= 1 or getattr(_inside, "work", None) is not None:  # a worker that waits for workers could wait forever
         return [function(start, min(start + chunk, count)) for start in range(0, count, chunk)]
     work = _Work(function, count, chunk)
     try:

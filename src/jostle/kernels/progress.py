@@ -1,8 +1,8 @@
-"""Signs of life: what compiles for more than a second says so on stderr, with the kernels that are ready of those needed.
+"""Progress of long compilations on stderr: the kernels ready, of those needed.
 
-On a terminal it is one line that is rewritten, elsewhere a line every ten seconds; JOSTLE_QUIET=1 silences it. A call may compile
-several kernels one after another, each with the kernels that it calls. They count as one piece of work if they follow each other
-closely, and its end is reported when nothing has been compiled for a while, or earlier by `finish`.
+Shown after a second. On a terminal it is one line that is rewritten, elsewhere a line every ten seconds; JOSTLE_QUIET=1 silences
+it. A call may compile several kernels one after another, each with its callees. They count as one piece of work if they follow each
+other closely; its end is reported when nothing has been compiled for a while, or earlier by `finish`.
 
 | state | enters when | leaves to |
 |---|---|---|
@@ -28,20 +28,20 @@ from jostle.kernels.deferral import interrupted
 
 Function = Callable[..., Any]
 
-PATIENCE_SECONDS = 1.0  # compiling for less is not worth a word
+PATIENCE_SECONDS = 1.0  # shorter compilations are not reported
 LINE_SECONDS = 10.0  # between two lines of a log
 PAUSE_SECONDS = 2.0
 TICK_SECONDS = 0.2
 
 
 def is_quiet() -> bool:
-    """Whether JOSTLE_QUIET asks for silence: any value but 0 and nothing."""
+    """Return whether JOSTLE_QUIET asks for silence: set, and not 0."""
     return os.environ.get("JOSTLE_QUIET", "") not in ("", "0")
 
 
 @contextlib.contextmanager
 def ticking(seconds: float, tick: Callable[[], object]) -> Iterator[None]:
-    """Call a function every so many seconds in a thread meanwhile."""
+    """Call a function every so many seconds in a thread, during a `with` block."""
     ended = threading.Event()
 
     def run() -> None:
@@ -58,7 +58,9 @@ def ticking(seconds: float, tick: Callable[[], object]) -> Iterator[None]:
 
 
 class StatusLine:
-    """A status on stderr: rewritten in place on a terminal, a new line now and then elsewhere. It never raises.
+    """A status on stderr, rewritten in place on a terminal. It never raises.
+
+    Elsewhere it is a new line now and then.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ class StatusLine:
         self._last: float | None = None  # when the last line of a log was written
 
     def show(self, text: str) -> None:
-        """Show the status, on a log only if the last line is old enough."""
+        """Show the status; on a log only if the last line is old enough."""
         if self._is_terminal():
             text = text[: max(20, shutil.get_terminal_size().columns - 1)]
             if text != self._shown:
@@ -83,7 +85,7 @@ class StatusLine:
             self._write(text + "\n")
 
     def clear(self) -> None:
-        """Make room for other output."""
+        """Clear the line for other output."""
         if self._shown:
             self._write("\r" + " " * len(self._shown) + "\r")
             self._shown = ""
@@ -108,26 +110,32 @@ class StatusLine:
 
 
 class CompileProgress:
-    """Kernels that are ready, of those that the work at hand needs; both only grow until `finish`.
+    """Kernels ready, of those the present work needs; both grow until `finish`.
 
-    Needed are the kernel that was called and those that it calls by name, at any depth, as far as they are not ready in
-    this process. Some of them may be in the cache, and are ready at once; some may never be called for these types, and count
-    as ready when the outermost kernel is.
+    Needed are the kernel that was called and its callees by name, at any depth, unless ready in this process. Some of them may be
+    in the cache, and are ready at once; some may never be called for these types, and count as ready when the outermost kernel is.
 
     Parameters
     ----------
     now : callable
         The clock, in seconds.
     summary : callable
-        Returns what becomes of compiled kernels, for the last line.
+        Returns where compiled kernels are kept, for the last line.
+    is_interrupted : callable
+        Returns whether an interrupt is pending.
     watched : bool
-        Whether a thread reports while kernels are compiled. Without, `tick` is to be called.
+        Whether a thread reports while kernels are compiled. Otherwise call `tick`.
     """
 
     def __init__(
-        self, summary: Callable[[], str] = str, *, now: Callable[[], float] = time.monotonic, watched: bool = False
+        self,
+        summary: Callable[[], str] = str,
+        *,
+        now: Callable[[], float] = time.monotonic,
+        is_interrupted: Callable[[], bool] = bool,
+        watched: bool = False,
     ) -> None:
-        self._summary, self._now, self._watched = summary, now, watched
+        self._summary, self._now, self.is_interrupted, self._watched = summary, now, is_interrupted, watched
         self._lock = threading.RLock()
         self._line = StatusLine(now)
         self._ready: set[Function] = set()
@@ -135,7 +143,6 @@ class CompileProgress:
         self._silenced = 0
         self._watcher: threading.Thread | None = None
         self._stopped = threading.Event()
-        self.is_interrupted: Callable[[], bool] = bool
         self._start_over()
 
     def _start_over(self) -> None:
@@ -152,20 +159,20 @@ class CompileProgress:
         return self._spent + (0.0 if self._since is None else self._now() - self._since)
 
     def enter(self) -> None:
-        """Note that a kernel is asked for that this process does not have."""
+        """Note that a kernel is requested that this process does not have."""
         with self._lock:
             self._depth += 1
 
     def miss(self, function: Function, visible: Callable[[Function], set[Function]]) -> None:
-        """Note that a kernel is not in the cache; `visible` returns the kernels that it can call."""
+        """Note that a kernel is not in the cache; `visible` returns its callees."""
         with self._lock:
             if function not in self._waiting:
                 new = {function}
-                with contextlib.suppress(Exception):  # of odd objects among the globals: then the count grows on the way
+                with contextlib.suppress(Exception):  # odd objects among the globals: the count then grows later
                     new |= visible(function)
                 new -= self._ready | self._waiting
                 self._waiting |= new
-                self.needed += len(new) + (function in self._ready)  # the latter for other types of arguments
+                self.needed += len(new) + (function in self._ready)  # again, for other argument types
             if self._since is None:
                 self._since = self._now()
                 self._watch()
@@ -186,7 +193,7 @@ class CompileProgress:
                 self._pause(failed)
 
     def _pause(self, failed: bool) -> None:
-        if not failed:  # otherwise they are needed still, when the call is made again
+        if not failed:  # after a failure they are still needed, by the next call
             self._ready |= self._waiting
             self._waiting.clear()
             self.done = self.needed
@@ -196,7 +203,7 @@ class CompileProgress:
             self._line.clear()
 
     def tick(self) -> None:
-        """Report if it is time to."""
+        """Report if it is time."""
         with self._lock:
             if self._since is None:
                 if self.needed and self._now() - self._paused_at >= PAUSE_SECONDS:
@@ -205,11 +212,11 @@ class CompileProgress:
                 self._announced = True
                 what = "compiling kernels, for the first use only"
                 if self.is_interrupted():
-                    what = "interrupted, stops after the kernel at hand"
+                    what = "interrupted, stops after the present kernel"
                 self._line.show(f"jostle: {what}: {self.done} of {self.needed} ready, {self.seconds:.0f} s")
 
     def finish(self, at_prompt: bool = False) -> None:
-        """Report the end if the beginning was reported, except at a prompt, and start over."""
+        """Report the end if the start was reported, except at a prompt; start over."""
         with self._lock:
             if self._since is not None:
                 return
@@ -223,7 +230,7 @@ class CompileProgress:
 
     @contextlib.contextmanager
     def silent(self) -> Iterator[None]:
-        """Say nothing while something else shows progress on the terminal."""
+        """Be silent while something else shows progress on the terminal."""
         self._silenced += 1
         try:
             yield
@@ -233,7 +240,7 @@ class CompileProgress:
     def _watch(self) -> None:
         if self._watched and self._watcher is None and not self._stopped.is_set():
             watcher = threading.Thread(target=self._tick_until_finished, name="jostle-compile-progress", daemon=True)
-            with contextlib.suppress(RuntimeError):  # no thread to be had: nothing is reported
+            with contextlib.suppress(RuntimeError):  # no thread is available: nothing is reported
                 watcher.start()
                 self._watcher = watcher
 
@@ -246,7 +253,10 @@ class CompileProgress:
                     return
 
     def stop(self) -> None:
-        """End the thread and report the end: at exit, as a thread must not write while the interpreter goes away."""
+        """End the thread and report the end, at exit.
+
+        A thread must not write while the interpreter shuts down.
+        """
         self._stopped.set()
         watcher = self._watcher
         if watcher is not None:
@@ -254,7 +264,7 @@ class CompileProgress:
         self.finish()
 
     def reset_after_fork(self) -> None:
-        """Forget the thread that stayed with the parent, and what it would have reported."""
+        """Forget the parent's thread and its pending report."""
         self._lock = threading.RLock()
         self._stopped = threading.Event()
         self._watcher = None
@@ -263,14 +273,7 @@ class CompileProgress:
         self._start_over()
 
 
-def install(summary: Callable[[], str], is_interrupted: Callable[[], bool]) -> CompileProgress:
-    """Return the progress of this process."""
-    progress = CompileProgress(summary, watched=True)
-    progress.is_interrupted = is_interrupted
-    atexit.register(progress.stop)
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=progress.reset_after_fork)
-    return progress
-
-
-compile_progress = install(where_kept, interrupted)
+compile_progress = CompileProgress(where_kept, is_interrupted=interrupted, watched=True)
+atexit.register(compile_progress.stop)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=compile_progress.reset_after_fork)

@@ -4,8 +4,8 @@ xoshiro256** (Blackman and Vigna, "Scrambled linear pseudorandom number generato
 is a (4,) uint64 array that the caller holds, saves and restores; the same state gives the same stream on
 every machine, compiled or as plain Python. Numbers below a bound are unbiased, by masking and drawing again.
 
-Streams of one seed start from hashed places of a sequence of period 2^256 - 1: give each chunk of work a stream of its own,
-and the result does not depend on the number of threads.
+Streams of one seed start from hashed places of a sequence of period 2^256 - 1: give each chunk of work its own stream, and the
+result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNIT = 2.0**-53
 
 
 def random_state(seed: int, stream: int = 0) -> Words:
-    """Return the (4,) uint64 state of a seed; each `stream` of a seed is a sequence of its own.
+    """Return the (4,) uint64 state of a seed; each `stream` is its own sequence.
 
     Parameters
     ----------
@@ -99,6 +99,6 @@ def below(state: Words, n: int) -> np.int64:
     for shift in _SPREAD_SHIFTS:
         mask |= mask >> shift
     drawn = next_u64(state) & mask
-    while drawn > largest:  # fewer than one draw in two is thrown away
+    while drawn > largest:  # fewer than one draw in two is rejected
         drawn = next_u64(state) & mask
     return np.int64(drawn)

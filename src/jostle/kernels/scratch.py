@@ -1,7 +1,7 @@
-"""Workspaces that are kept between calls: making an address table takes 30 µs, more than many a call.
+"""Workspaces kept between calls: making an address table takes 30 µs.
 
-A call takes one for itself and gives it back when it ends, so that threads, and calls inside of calls, never share one. What it
-leaves in there is of no use to the next call. A workspace that an interrupt keeps from coming back is lost, and another one made.
+That is more than many calls. A call takes one and gives it back when it ends, so that threads, and nested calls, never share one.
+Its content is of no use to the next call. A workspace that an interrupt keeps from coming back is lost, and another one is made.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Workspaces(Generic[Workspace]):
         self._idle: list[Workspace] = []
 
     def take(self) -> Workspace:
-        """Return one that nobody uses."""
+        """Return an unused workspace."""
         try:
             return self._idle.pop()
         except IndexError:

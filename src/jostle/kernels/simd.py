@@ -1,15 +1,15 @@
-"""Eight float32 or eight float64 at once, with what box tests and the corners of eight faces need.
+"""Eight float32 or float64 at once, for box tests and the corners of eight faces.
 
 LLVM does not vectorise a loop over the eight child boxes of a node by itself (21 ns); written with these intrinsics the test
-takes 3.3 ns. Values live inside kernels only: they are loaded from, and stored to, flat C-contiguous arrays of their element type
+takes 3.3 ns. Values exist inside kernels only: they are loaded from, and stored to, flat C-contiguous arrays of their element type
 at an element index, of any alignment. **Loads, stores and gathers bypass bounds checks**: pad arrays so that index + 8 never
 passes the end.
 
-Masks are uint32, bit k for lane k. Comparisons with NaN are false; minimum and maximum take b where a or b is NaN, and where
-both are zeros (what the hardware does in one instruction). `f32x8_multiply_add` rounds once or twice, as the target likes. Every
+Masks are uint32, bit k for lane k. Comparisons with NaN are false; minimum and maximum take b where a or b is NaN, and where both
+are zeros (what the hardware does in one instruction). `f32x8_multiply_add` rounds once or twice, depending on the target. Every
 operation on float64 rounds as the scalar one does, lane for lane, and is never fused, so that world vertices made here are equal,
-to the bit, to those of `geometry/rigid.py`.
-Kernels compile `simd_compiled.py`; called from Python, the operations are those of `simd_plain.py`, on arrays of shape (8,).
+to the bit, to those of `geometry/rigid.py`. Kernels compile `simd_compiled.py`; called from Python, the operations are those of
+`simd_plain.py`, on arrays of shape (8,).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Operation = TypeVar("Operation", bound=Callable[..., Any])
 
 
 def _named(name: str, operation: Operation) -> Operation:
-    """Return the twin of a plain operation, its intrinsic by name."""
+    """Return the twin of a plain operation and its intrinsic by name."""
     return compiled_in(_COMPILED, name)(operation)
 
 
 def _both(name: str, operation: Operation) -> tuple[Operation, Operation]:
-    """Return the twins for float32 and for float64 of an operation on lanes of either."""
+    """Return the float32 and float64 twins of an operation on lanes of either."""
     return _named(f"f32x8_{name}", operation), _named(f"f64x8_{name}", operation)
 
 

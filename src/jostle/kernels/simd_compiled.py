@@ -1,4 +1,4 @@
-"""Eight floats at once: LLVM's `<8 x float>` and `<8 x double>` as value types for Numba. The names are explained in `simd.py`."""
+"""LLVM's `<8 x float>` and `<8 x double>` as value types for Numba; see `simd.py`."""
 
 import inspect
 
@@ -22,7 +22,7 @@ class VectorType(types.Type):
 
     @property
     def lanes(self):
-        """LLVM's type of them."""
+        """LLVM's vector type."""
         return ir.VectorType(ir.FloatType() if self.element == types.float32 else ir.DoubleType(), LANES)
 
 
@@ -36,7 +36,10 @@ f32x8, f64x8 = VectorType(types.float32), VectorType(types.float64)
 
 
 def _for_both(name):
-    """Return a decorator that makes f32x8_name and f64x8_name of a definition, which takes the vector type first."""
+    """Return a decorator that makes f32x8_name and f64x8_name of a definition.
+
+    The definition takes the vector type first.
+    """
 
     def made(define, vector):
         def operation(_context, *given):
@@ -55,22 +58,22 @@ def _for_both(name):
     return decorate
 
 
-def _require_array(vector, array, writable):
-    element = vector.element
+def require_array(element, array, writable=False):
+    """Refuse all but flat C-contiguous arrays of one element type."""
     fits = isinstance(array, types.Array) and array.dtype == element and array.ndim == 1 and array.layout == "C"
     if not fits or (writable and not array.mutable):
-        raise TypingError(f"{vector} needs a {'writable ' if writable else ''}flat C-contiguous {element} array, not {array}")
+        raise TypingError(f"this needs a {'writable ' if writable else ''}flat C-contiguous {element} array, not {array}")
 
 
-def _require(kind, *given):
-    """Refuse arguments of other types, with a message that names them."""
+def require(kind, *given):
+    """Refuse arguments of other types, naming them."""
     wrong = [str(one) for one in given if not isinstance(one, kind)]
     if wrong:
         raise TypingError(f"this operation on eight lanes takes {kind.__name__}, not {', '.join(wrong)}")
 
 
 def require_lanes(vector, *given):
-    """Refuse arguments that are not vectors of one type, with a message that names them."""
+    """Refuse arguments that are not vectors of one type, naming them."""
     wrong = [str(one) for one in given if one != vector]
     if wrong:
         raise TypingError(f"this takes {vector}, not {', '.join(wrong)}")
@@ -103,8 +106,8 @@ def _address(vector, context, builder, array_type, array, index):
 @_for_both("load")
 def _loaded(vector, array, index):
     """Return array[index : index + 8]."""
-    _require_array(vector, array, writable=False)
-    _require(types.Integer, index)
+    require_array(vector.element, array)
+    require(types.Integer, index)
 
     def generate(context, builder, signature, arguments):
         loaded = builder.load(_address(vector, context, builder, signature.args[0], *arguments))
@@ -117,8 +120,8 @@ def _loaded(vector, array, index):
 @_for_both("store")
 def _stored(vector, array, index, a):
     """Write eight lanes to array[index : index + 8]."""
-    _require_array(vector, array, writable=True)
-    _require(types.Integer, index)
+    require_array(vector.element, array, writable=True)
+    require(types.Integer, index)
     require_lanes(vector, a)
 
     def generate(context, builder, signature, arguments):
@@ -132,7 +135,7 @@ def _stored(vector, array, index, a):
 @_for_both("splat")
 def _splatted(vector, value):
     """Return one number in all lanes (rounded to their type)."""
-    _require(types.Number, value)
+    require(types.Number, value)
 
     def generate(_context, builder, _signature, arguments):
         return in_all_lanes(builder, arguments[0])
@@ -143,7 +146,7 @@ def _splatted(vector, value):
 @intrinsic
 def f32x8_of(_context, a, b, c, d, e, f, g, h):
     """Return eight numbers as lanes (rounded to float32)."""
-    _require(types.Number, a, b, c, d, e, f, g, h)
+    require(types.Number, a, b, c, d, e, f, g, h)
 
     def generate(_context, builder, _signature, arguments):
         return as_lanes(builder, f32x8.lanes, arguments)
@@ -157,8 +160,8 @@ def f64x8_gather(_context, array, at, offset):
 
     Eight loads into one register: the gather instruction of many processors is slower than that.
     """
-    _require_array(f64x8, array, writable=False)
-    _require(types.Integer, offset)
+    require_array(types.float64, array)
+    require(types.Integer, offset)
     if not (isinstance(at, types.UniTuple) and at.count == LANES and isinstance(at.dtype, types.Integer)):
         raise TypingError(f"f64x8_gather needs a tuple of {LANES} indices, not {at}")
 
@@ -172,7 +175,10 @@ def f64x8_gather(_context, array, at, offset):
 
 
 def _on_lanes(vector, build, *given, result=None):
-    """Return the signature and the generator of an operation on vectors; `build(builder, *vectors)` makes the code."""
+    """Return signature and generator of an operation on vectors.
+
+    `build(builder, *vectors)` makes the code.
+    """
     require_lanes(vector, *given)
 
     def generate(_context, builder, _signature, arguments):
@@ -182,7 +188,7 @@ def _on_lanes(vector, build, *given, result=None):
 
 
 def _call(builder, name, *arguments):
-    """Call an operation of LLVM's on vectors of one type."""
+    """Call an LLVM operation on vectors of one type."""
     lanes = arguments[0].type
     suffix = f"v{LANES}f{32 if lanes.element == ir.FloatType() else 64}"
     function_type = ir.FunctionType(lanes, [lanes] * len(arguments))
@@ -254,13 +260,14 @@ def f64x8_to_f32x8(_context, a):
     return _on_lanes(f64x8, lambda builder, x: builder.fptrunc(x, f32x8.lanes), a, result=f32x8)
 
 
-def _as_mask(builder, truths):
+def as_mask(builder, truths):
+    """Return eight bits as a uint32."""
     return builder.zext(builder.bitcast(truths, ir.IntType(LANES)), _I32)
 
 
 def _comparison(operator, a, b):
     def build(builder, x, y):
-        return _as_mask(builder, builder.fcmp_ordered(operator, x, y))
+        return as_mask(builder, builder.fcmp_ordered(operator, x, y))
 
     return _on_lanes(f32x8, build, a, b, result=types.uint32)
 
@@ -291,12 +298,15 @@ def _boxes_meet(builder, *vectors):
         ends = builder.fcmp_ordered("<=", other_lower[axis], upper[axis])
         both = builder.and_(begins, ends)
         meet = both if meet is None else builder.and_(meet, both)
-    return _as_mask(builder, meet)
+    return as_mask(builder, meet)
 
 
 @intrinsic
 def f32x8_overlap(_context, lower_x, lower_y, lower_z, upper_x, upper_y, upper_z, from_x, from_y, from_z, to_x, to_y, to_z):
-    """Return the mask of closed boxes that meet the other's: lower <= to and from <= upper on all three axes."""
+    """Return the mask of closed boxes that overlap on all three axes.
+
+    lower <= to and from <= upper.
+    """
     own = (lower_x, lower_y, lower_z, upper_x, upper_y, upper_z)
     return _on_lanes(f32x8, _boxes_meet, *own, from_x, from_y, from_z, to_x, to_y, to_z, result=types.uint32)
 
@@ -315,10 +325,16 @@ def f32x8_transpose(_context, a, b, c, d, e, f, g, h):
 
 
 def _transposed(builder, rows):
-    """Interleave rows twice, then exchange halves: 24 shuffles, each one instruction (AVX interleaves within its halves only)."""
+    """Interleave rows twice, then exchange halves: 24 shuffles of one instruction.
+
+    AVX interleaves within its halves only.
+    """
 
     def shuffled(distance, low, high):
-        """Replace rows k and k + distance by two shuffles of them, whose lanes are 0 … 7 of the one and 8 … 15 of the other."""
+        """Replace rows k and k + distance by two shuffles of them.
+
+        Lanes are 0 … 7 of the one and 8 … 15 of the other.
+        """
         result = list(rows)
         for k in range(LANES):
             if not k & distance:
@@ -336,7 +352,7 @@ def _transposed(builder, rows):
 @intrinsic
 def lowest_bit(_context, mask):
     """Return the index of the lowest set bit of a uint32; 32 if there is none."""
-    _require(types.Integer, mask)
+    require(types.Integer, mask)
 
     def generate(context, builder, _signature, arguments):
         function_type = ir.FunctionType(_I32, [_I32, ir.IntType(1)])
@@ -349,8 +365,8 @@ def lowest_bit(_context, mask):
 
 @intrinsic
 def without_lowest_bit(_context, mask):
-    """Return a uint32 with its lowest set bit cleared (and not widened, as Numba's own arithmetic would)."""
-    _require(types.Integer, mask)
+    """Return a uint32 with its lowest set bit cleared, not widened as Numba would."""
+    require(types.Integer, mask)
 
     def generate(_context, builder, _signature, arguments):
         return builder.and_(arguments[0], builder.sub(arguments[0], ir.Constant(_I32, 1)))
@@ -361,7 +377,7 @@ def without_lowest_bit(_context, mask):
 @intrinsic
 def bit_count(_context, mask):
     """Return how many bits of a uint32 are set."""
-    _require(types.Integer, mask)
+    require(types.Integer, mask)
 
     def generate(context, builder, _signature, arguments):
         function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_I32, [_I32]), "llvm.ctpop.i32")
@@ -372,8 +388,8 @@ def bit_count(_context, mask):
 
 @intrinsic
 def prefetch(_context, array, index):
-    """Ask for the cache line of array[index]; a hint without effect on results, allowed at any index."""
-    _require(types.Integer, index)
+    """Request the cache line of array[index], a hint allowed at any index."""
+    require(types.Integer, index)
 
     def generate(context, builder, signature, arguments):
         pointer = builder.gep(data_of(context, builder, signature.args[0], arguments[0]), [arguments[1]])

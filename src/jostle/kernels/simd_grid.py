@@ -1,10 +1,9 @@
-"""Eight points at once in a grid: bits of 4×4×4 voxels to the word, and numbers of cells. Beside `simd.py`.
+"""Eight points at once in a grid: bits of 4×4×4 voxels, and cell numbers.
 
-LLVM does not vectorise a loop over points that ends in a look-up. Here indices of eight points are computed in one register, and
-their words are fetched by eight loads (the gather instruction of many processors is slower than that). A word of 64 bits is read as
-two of 32, the lower one first (a little-endian machine is assumed), so that eight of them fit into one register. Points outside
-of the grid, and NaN, read nothing that is not there: their lanes load the first word and are masked out.
-**Loads bypass bounds checks.**
+LLVM does not vectorise a loop over points that ends in a look-up. Here the indices of eight points are computed in one register,
+and their words are fetched by eight loads (the gather instruction of many processors is slower). A word of 64 bits is read as two
+of 32, the lower one first (a little-endian machine is assumed), so that eight of them fit into one register. Points outside the
+grid, and NaN, read nothing out of bounds: their lanes load the first word and are masked out. **Loads bypass bounds checks.**
 
 Kernels compile `simd_grid_compiled.py`; called from Python, NumPy does the same.
 """
@@ -26,9 +25,9 @@ _twin = compiled_in("jostle.kernels.simd_grid_compiled")
 def bits_at(
     words: Any, x: Singles, y: Singles, z: Singles, end_x: Singles, end_y: Singles, end_z: Singles, row: Whole, slab: Whole
 ) -> np.uint32:
-    """Return the mask of points with 0 <= x < end_x and so on whose bit is set in `words`, int32 halves of words of 4×4×4 bits.
+    """Return the mask of points with 0 <= x < end_x etc. whose bit is set.
 
-    `row` and `slab`: words from one to the next along y and along z.
+    `words` are int32 halves of words of 4×4×4 bits; `row` and `slab`: words from one to the next along y and along z.
     """
     with np.errstate(invalid="ignore"):
         inside = (x >= 0) & (x < end_x) & (y >= 0) & (y < end_y) & (z >= 0) & (z < end_z)
@@ -40,7 +39,10 @@ def bits_at(
 
 @_twin
 def numbers_at(numbers: Any, x: Singles, y: Singles, z: Singles, row: Whole, slab: Whole) -> Singles:
-    """Return numbers[k * slab + j * row + i] for the whole parts i, j, k of x, y, z, which must lie inside of the grid."""
+    """Return numbers[k * slab + j * row + i] for the whole parts i, j, k of x, y, z.
+
+    They must lie inside the grid.
+    """
     i, j, k = (each.astype(np.int32) for each in (x, y, z))
     found: Singles = numbers[k * slab + j * row + i]
     return found

@@ -2,11 +2,10 @@
 
 from llvmlite import ir
 from numba import types
-from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from jostle.kernels.simd import LANES
-from jostle.kernels.simd_compiled import as_lanes, data_of, f32x8, in_all_lanes, require_lanes
+from jostle.kernels.simd_compiled import as_lanes, as_mask, data_of, f32x8, in_all_lanes, require, require_array, require_lanes
 
 _I32 = ir.IntType(32)
 _INTS = ir.VectorType(_I32, LANES)
@@ -16,18 +15,8 @@ def _splat(value):
     return ir.Constant(_INTS, [value] * LANES)
 
 
-def _require(array, element, vectors, integers):
-    """Refuse arguments of other types, with a message that names them."""
-    if not (isinstance(array, types.Array) and array.dtype == element and array.ndim == 1 and array.layout == "C"):
-        raise TypingError(f"this needs a flat C-contiguous array of {element}, not {array}")
-    require_lanes(f32x8, *vectors)
-    wrong = [str(one) for one in integers if not isinstance(one, types.Integer)]
-    if wrong:
-        raise TypingError(f"this takes whole numbers, not {', '.join(wrong)}")
-
-
 def _fetched(context, builder, array_type, array, indices, vector):
-    """Eight loads into one register."""
+    """Load eight elements into one register."""
     data = data_of(context, builder, array_type, array)
     lanes = (builder.extract_element(indices, ir.Constant(_I32, lane)) for lane in range(LANES))
     return as_lanes(builder, vector, (builder.load(builder.gep(data, [builder.zext(each, ir.IntType(64))])) for each in lanes))
@@ -36,7 +25,9 @@ def _fetched(context, builder, array_type, array, indices, vector):
 @intrinsic
 def bits_at(_context, words, x, y, z, end_x, end_y, end_z, row, slab):
     """Return the mask of points whose bit is set."""
-    _require(words, types.int32, (x, y, z, end_x, end_y, end_z), (row, slab))
+    require_array(types.int32, words)
+    require_lanes(f32x8, x, y, z, end_x, end_y, end_z)
+    require(types.Integer, row, slab)
 
     def generate(context, builder, signature, arguments):
         array, points, ends = arguments[0], arguments[1:4], arguments[4:7]
@@ -55,15 +46,20 @@ def bits_at(_context, words, x, y, z, end_x, end_y, end_z, row, slab):
         bit = builder.or_(bit, builder.and_(i, _splat(3)))
         loaded = _fetched(context, builder, signature.args[0], array, half, _INTS)
         lowest = builder.trunc(builder.lshr(loaded, bit), ir.VectorType(ir.IntType(1), LANES))
-        return builder.zext(builder.bitcast(builder.and_(lowest, inside), ir.IntType(LANES)), _I32)
+        return as_mask(builder, builder.and_(lowest, inside))
 
     return types.uint32(words, x, y, z, end_x, end_y, end_z, types.int32, types.int32), generate
 
 
 @intrinsic
 def numbers_at(_context, numbers, x, y, z, row, slab):
-    """Return numbers[k * slab + j * row + i] for the whole parts i, j, k of x, y, z, which must lie inside of the grid."""
-    _require(numbers, types.float32, (x, y, z), (row, slab))
+    """Return numbers[k * slab + j * row + i] for the whole parts i, j, k of x, y, z.
+
+    They must lie inside the grid.
+    """
+    require_array(types.float32, numbers)
+    require_lanes(f32x8, x, y, z)
+    require(types.Integer, row, slab)
 
     def generate(context, builder, signature, arguments):
         i, j, k = (builder.fptosi(point, _INTS) for point in arguments[1:4])

@@ -1,8 +1,8 @@
 """The plain NumPy twin of `simd_compiled.py`.
 
-A vector is an array of shape (8,), of float32 or float64. The meaning is that of the intrinsics, lane for lane, except that
-`f32x8_multiply_add` always rounds twice: compare decisions between the two, not bits. A load or store that
-passes the end of its array, which the intrinsics cannot see, raises here.
+A vector is an array of shape (8,), of float32 or float64. Results equal those of the intrinsics, lane for lane, except that
+`f32x8_multiply_add` always rounds twice: compare decisions between the two, not bits. A load or store past the end of its array,
+which the intrinsics cannot see, raises here.
 """
 
 from __future__ import annotations
@@ -136,7 +136,10 @@ def f32x8_equal(a: Singles, b: Singles) -> np.uint32:
 
 
 def f32x8_overlap(*boxes: Singles) -> np.uint32:
-    """Return the mask of closed boxes that meet: lower and upper of one (six vectors), then of the other."""
+    """Return the mask of closed boxes that overlap.
+
+    Lower and upper of one (six vectors), then of the other.
+    """
     lower, upper, other_lower, other_upper = (np.stack(boxes[k : k + 3]) for k in (0, 3, 6, 9))
     meet: Any = (lower <= other_upper) & (other_lower <= upper)
     return _as_mask(meet.all(axis=0))

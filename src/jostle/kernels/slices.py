@@ -1,11 +1,11 @@
 """Long kernels in slices.
 
-There is no clock in a kernel, and Ctrl-C waits for it to return. So a long kernel is resumable: state in, a number of operations,
-state out. Between slices Python looks at the clock, reports progress, asks whether to cancel, and hears Ctrl-C.
-A slice is sized to about 0.1 ms under a time budget, and to at most 0.2 s otherwise.
+A kernel has no clock, and Ctrl-C waits until it returns. So a long kernel is resumable: state in, a number of operations, state
+out. Between slices Python checks the clock, reports progress, checks for cancellation, and handles Ctrl-C. A slice takes about 0.1
+ms under a time budget, and at most 0.2 s otherwise.
 
-With a budget of operations the place where the work stops is the same on every machine, whatever the slices were, as long
-as a step never does more than it is asked to; with a budget of seconds it is not.
+With a budget of operations the work stops at the same point on every machine, whatever the slices were, as long as a step never
+does more than requested; with a budget of seconds it does not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TypeVar
 State = TypeVar("State")
 
 SLICE_SECONDS_UNDER_BUDGET = 1e-4
-SLICE_SECONDS = 0.1  # aimed at, so that a slice that turns out twice as slow as the last still takes no more than 0.2 s
+SLICE_SECONDS = 0.1  # target: a slice twice as slow as the last then takes at most 0.2 s
 LARGEST_GROWTH = 4.0  # a slice is at most this much larger than the last: the first operations may be the cheap ones
 PROGRESS_SECONDS = 0.1
 
@@ -33,23 +33,23 @@ def run_in_slices(
     cancel: Callable[[], bool] | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> bool:
-    """Call ``step(state, operations)`` until it is done; return whether it got there.
+    """Call ``step(state, operations)`` until it is done; return whether it is.
 
     Parameters
     ----------
     step : callable
-        Goes on with `state` (arrays, changed in place) for at most the given number of operations, of a unit of its own choice;
+        Continues from `state` (arrays, changed in place) for at most the given number of operations, of a unit of its own choice;
         returns whether all is done, and the number of operations used. Before it is done it uses at least one.
     operations : int
         Size of the first slice; the following ones are sized by the clock.
     seconds : float, optional
-        Budget of time. At least one slice is run, so that repeated calls get on.
+        Time budget. At least one slice is run, so that repeated calls make progress.
     total_operations : int, optional
-        Budget of operations. The stopping point is then the same whatever the clock says.
+        Budget of operations. The stopping point then does not depend on the clock.
     progress : callable, optional
         Called with the operations used so far, ten times a second at most, and at the end.
     cancel : callable, optional
-        Asked after every slice; True ends the work.
+        Called after every slice; True ends the work.
     clock : callable
         Seconds, as a float.
     """

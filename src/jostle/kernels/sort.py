@@ -1,4 +1,4 @@
-"""Sorting short lists inside of kernels, in place: by insertion, and longer ones by Shell's method with Knuth's gaps.
+"""In-place sorts of short lists in kernels: insertion, or Shell with Knuth's gaps.
 
 | kernel | sorts | rows with equal keys |
 |---|---|---|
@@ -8,7 +8,7 @@
 | `sort_by_three_keys` | three columns likewise | are equal rows |
 
 The forms are written out: a comparison as an argument would be part of a kernel's signature. Keys are compared by `>`: none is NaN.
-For the dozens to hundreds of rows that a kernel has at hand; NumPy takes a tenth of the time for thousands.
+For dozens to hundreds of rows; NumPy takes a tenth of the time for thousands.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Column = NDArray[Any] | Rows[Any]
 
 @kernel(forceinline=True)
 def first_gap(count: int) -> int:
-    """Return the gap to begin with, for so many rows; the next ones are a third of it, down to 1."""
+    """Return the first gap for so many rows; the next ones are a third, down to 1."""
     gap = 1
     while count > INSERTION_SORTED and 3 * gap + 1 < count:
         gap = 3 * gap + 1
@@ -92,7 +92,7 @@ def sort_by_three_keys(first: Column, second: Column, third: Column, begin: int,
 
 @kernel(forceinline=True)
 def comes_later(first: Any, second: Any, third: Any, row: tuple[Any, Any, Any]) -> bool:
-    """Return whether three keys come behind those of a row."""
+    """Return whether three keys come after those of a row."""
     if first != row[0]:
         return first > row[0]
     if second != row[1]:

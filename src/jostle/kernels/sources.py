@@ -1,8 +1,8 @@
-"""Which sources a kernel can see: the digest in its cache key, so that an edit elsewhere costs no compilation.
+"""The sources that a kernel can see: their digest is in its cache key.
 
-What is compiled into a kernel comes from the globals of its module and of the kernels that it calls: what a module defines
-itself, and what it gets from others by import statements. So a kernel's sources are its own module and every module that is
-reachable from it by imports, at any depth of nesting, used or not. On the safe side of that:
+So an edit elsewhere costs no compilation. What is compiled into a kernel comes from the globals of its module and of the kernels
+that it calls: what a module defines itself, and what it imports. So a kernel's sources are its own module and every module that is
+reachable from it by imports, at any depth of nesting, used or not. To be on the safe side:
 
 - `import a.b` binds the package `a`, through which every module below it can be had: all of them count. So does everything
   below a package that is imported under a name of its own (`from a import b`, `import a.b as c`).
@@ -12,8 +12,8 @@ reachable from it by imports, at any depth of nesting, used or not. On the safe 
 - Modules that import Numba can register types and overloads, which act without being imported: they count for every kernel.
 - A module that imports by computed names, or an import that is not understood, counts as an import of everything.
 
-The statements are found by regular expressions (an `ast` takes 30 times as long), which also take those in
-comments and texts. Beside this, the key holds the values of plain globals and the modules of all kernels that are called.
+The statements are found by regular expressions (an `ast` takes 30 times as long), which also match in comments and texts. The key
+also holds the values of plain globals and the modules of all called kernels.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from jostle.kernels.cached_property import cached_property
 OWN_PACKAGE, _, _below = __name__.partition(".")
 OWN_KERNELS = f"{OWN_PACKAGE}.{_below.partition('.')[0]}"  # its sources are in the name of the directory, for every kernel
 CLOCK_STEP = 20_000_000  # ns by which the times of files may lag behind the clock
-VERSIONED = frozenset({"numba", "llvmlite", "numpy"})  # whose versions stand for their sources
+VERSIONED = frozenset({"numba", "llvmlite", "numpy"})  # packages whose versions stand for their sources
 
 # No pattern that is searched for begins with \b: a literal beginning is found ten times as fast, and more is found, never less.
-# What follows is only looked at, not consumed, so that every `import` is looked at.
+# The rest is a lookahead, so that every `import` is matched.
 IMPORT = re.compile(r"import\b(?=(?:[ \t\f]|\\\n)*(\((?:[\w\s,\\]|#[^\n]*\n)*\)|\*|(?:[ \t\f.,\w]|\\\n)*))")
 BEFORE = re.compile(r"(?:[ \t\f.\w]|\\\n)*\Z")  # the beginning of the statement, or more
 FROM = re.compile(r"(?:.*\b)?from\b(.*)\Z", re.DOTALL)
@@ -55,7 +55,10 @@ ImportWhole = tuple[str, bool]
 
 
 def import_statements(text: str) -> tuple[set[ImportFrom], set[ImportWhole]]:
-    """Return at least the imports in a Python source, wherever they stand; also what looks like one in comments and texts."""
+    """Return at least the imports in a Python source, wherever they stand.
+
+    Also what looks like one in comments and texts.
+    """
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     parts, wholes = set(), set()
@@ -64,7 +67,7 @@ def import_statements(text: str) -> tuple[set[ImportFrom], set[ImportWhole]]:
         begin = text.rfind("\n", 0, match.start()) + 1
         while begin > 1 and text[begin - 2] == "\\":  # a line that is continued
             begin = text.rfind("\n", 0, begin - 1) + 1
-        before = FROM.match(BEFORE.search(text, begin, match.start())[0])  # type: ignore[index]  # it matches nothing at least
+        before = FROM.match(BEFORE.search(text, begin, match.start())[0])  # type: ignore[index]  # it matches at least the empty text
         if before is not None:
             names = tuple(one.split()[0] for one in listed.split(",") if one.strip())
             parts.add((re.sub(r"[\s\\]+", "", before[1]), names))
@@ -77,7 +80,10 @@ def import_statements(text: str) -> tuple[set[ImportFrom], set[ImportWhole]]:
 
 @dataclasses.dataclass(eq=False)
 class SourceFile:
-    """One source file, as it was when its package was read; `changed` if it may differ from what was imported."""
+    """One source file as read with its package.
+
+    `changed` if it may differ from what was imported.
+    """
 
     name: str
     is_package: bool
@@ -88,12 +94,12 @@ class SourceFile:
 
     @cached_property
     def text(self) -> str:
-        """The source; undecodable bytes do not stand in import statements."""
+        """The source; import statements have no undecodable bytes."""
         return self.data.decode("utf-8", "replace")
 
     @cached_property
     def digest(self) -> bytes:
-        """Of the source, for the digest of a set of modules."""
+        """The hash of the source."""
         return hashlib.sha256(self.data).digest()
 
     @cached_property
@@ -113,7 +119,10 @@ class SourceFile:
         return ".".join([*parents, *([bare] if bare else [])])
 
     def check(self) -> bool:
-        """Return False for good once the file is another than was read: memory and digest may then differ."""
+        """Return False once the file differs from what was read, and ever after.
+
+        Memory and digest may then differ.
+        """
         if not self.changed and self.file is not None:
             try:
                 self.changed = _stamp(self.file) != self.stamp
@@ -151,10 +160,10 @@ class PackageSources:
         return any(name.partition(".")[0] == "numba" for name, _ in parts | wholes)
 
     def check_once(self) -> None:
-        """Look for files that have changed since they were read, when a first kernel is asked for.
+        """Look for files changed since they were read, when a first kernel is requested.
 
-        A module that was edited in between and then imported is no longer what the digest says. Edits after the imports do no
-        harm to what is loaded, and what is saved is checked again.
+        A module that was edited in between and then imported is no longer what the digest says. Edits after the imports do not
+        affect what is loaded, and what is saved is checked again.
         """
         if not self._checked:
             self._checked = True
@@ -162,11 +171,11 @@ class PackageSources:
                 one.check()
 
     def has(self, name: str) -> bool:
-        """Whether there is such a module or folder of modules."""
+        """Return whether there is such a module or folder of modules."""
         return name in self.modules or name in self.folders
 
     def below(self, name: str) -> list[str]:
-        """Return a module and everything inside of it."""
+        """Return a module and everything inside it."""
         if name not in self.folders:
             return [name] if name in self.modules else []
         return [one for one in self.modules if one == name or one.startswith(name + ".")]
@@ -178,7 +187,10 @@ def _stamp(file: Path) -> tuple[int, int]:
 
 
 def _last_change(file: Path) -> int:
-    """Return when a file was last changed: also the time of its status, as an older file may have taken its place."""
+    """Return when a file was last changed, by content or status.
+
+    An older file may have taken its place.
+    """
     status = file.stat()
     return max(status.st_mtime_ns, status.st_ctime_ns)
 
@@ -187,7 +199,7 @@ _noted: dict[str, int] = {}
 
 
 def note_package(package: str) -> None:
-    """Note that a package defines kernels: its sources are those of now, if they do not change later."""
+    """Note that a package defines kernels; its sources are as of now."""
     if package not in _noted:
         _noted[package] = time.time_ns()
 
@@ -204,13 +216,16 @@ _known: dict[str, PackageSources | None] = {}
 
 
 def package_sources(package: str) -> PackageSources | None:
-    """Return the sources of a top-level package; None for a script, a namespace or a package without sources."""
+    """Return the sources of a top-level package, None if it has none.
+
+    A script, a namespace or a package without sources has none.
+    """
     if package not in _known:
         module = sys.modules.get(package)
         whole = module is not None and hasattr(module, "__path__") and getattr(module, "__file__", None) is not None
         try:
             found = PackageSources(package, importlib.resources.files(package)) if whole else None
-        except Exception:  # of an odd loader, once; an interrupt is no reason to go without the cache
+        except Exception:  # an odd loader: remembered, unlike an interrupt
             _known.setdefault(package, None)
             raise
         _known.setdefault(package, found)
@@ -219,7 +234,10 @@ def package_sources(package: str) -> PackageSources | None:
 
 @functools.cache
 def tools_digest() -> str:
-    """Digest of the versions of the tools and of the sources of this folder: names the directory of the cache."""
+    """Return the digest of the tools' versions and this folder's sources.
+
+    It names the directory of the cache.
+    """
     import llvmlite
     import numba
 
@@ -249,18 +267,21 @@ class ReachedSources:
 
     @property
     def changed(self) -> bool:
-        """Whether any of them was found to have changed."""
+        """Whether any of them has changed."""
         return any(one.changed for one in self._modules)
 
     def check(self) -> bool:
-        """Return False once any of them has changed: code from before and after must not be saved under either digest."""
-        for one in self._modules:  # all: those that have changed concern other kernels too
+        """Return False once any of them has changed.
+
+        Code from before and after must not be saved under either digest.
+        """
+        for one in self._modules:  # all of them: a change concerns other kernels too
             one.check()
         return not self.changed
 
 
 class ImportGraph:
-    """What each module of some packages imports from these packages."""
+    """The imports of each module of some packages within these packages."""
 
     def __init__(self, packages: Iterable[PackageSources]) -> None:
         self._packages = {one.package: one for one in packages}
@@ -271,7 +292,7 @@ class ImportGraph:
         self._always += [name for package in self._packages.values() for name in package.acting_anywhere]
 
     def reached(self, roots: frozenset[str]) -> ReachedSources:
-        """Return what can be seen from some modules; everything, if one of them has no source."""
+        """Return what some modules can see; everything if one of them has no source."""
         reached: set[str] = set()
         waiting = {*self._always, *(roots if roots <= self._modules.keys() else self._modules)}
         while waiting:
@@ -308,7 +329,10 @@ def _imports_computed_names(text: str) -> bool:
 
 
 def _taken_from(package: PackageSources, where: str, names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the modules that `from where import names` leads to, where `where` is a package or a folder of modules."""
+    """Yield the modules that `from where import names` leads to.
+
+    `where` is a package or a folder of modules.
+    """
     if not names or "*" in names:
         yield from package.below(where)
         return
@@ -335,19 +359,19 @@ def _graph(names: frozenset[str]) -> ImportGraph:
 
 @functools.cache
 def reached_sources(roots: frozenset[str], packages: frozenset[str]) -> ReachedSources:
-    """Return what can be seen from modules of some top-level packages, as far as it is in these packages."""
+    """Return what modules of some top-level packages can see within them."""
     return _graph(packages).reached(roots)
 
 
 def plain(value: object) -> bool:
-    """Whether a value's repr says all about it: a number, a text, or tuples of these."""
+    """Return whether a value's repr determines it: a number, text, or tuples of these."""
     if type(value) is tuple:
         return all(plain(one) for one in value)
     return value is None or type(value) in (bool, int, float, complex, str)
 
 
 def closure_constants(function: Callable[..., Any]) -> str | None:
-    """Return the closure's values as text, or None if any of them is not plain (or not there yet)."""
+    """Return the closure's values as text, None if any is not plain or not yet set."""
     try:
         values = tuple(cell.cell_contents for cell in function.__closure__ or ())
     except ValueError:

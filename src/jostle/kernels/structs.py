@@ -1,4 +1,4 @@
-"""Structs by address: all that a kernel works on as one argument, with fields that have names.
+"""Structs by address: a kernel's whole workspace as one argument.
 
 A class lists the arrays of a workspace and the fields of their rows. The same class gives the layout in memory, what kernels are
 compiled from, and what mypy checks:
@@ -14,16 +14,16 @@ compiled from, and what mypy checks:
 
     open_work = opener(Work)
 
-    table = Work.table(links=links, stamps=stamps, state=state)  # in Python: holds the arrays as long as it lives
+    table = Work.table(links=links, stamps=stamps, state=state)  # in Python: keeps the arrays alive
 
     @kernel
     def search(addresses: Addresses) -> None:                     # in Python: search(table.table[0])
         work = open_work(addresses)
-        work.links[f].parent = work.state.item                    # handed on to other kernels as `work: Work`
+        work.links[f].parent = work.state.item                    # passed to other kernels as `work: Work`
 
-In compiled code a struct is one pointer, whatever it holds: 0.1 µs to hand over from Python, nothing between kernels, and no
-counted references. Addresses are loaded where a field is used, and the compiler may move these loads: **a table never changes while
-a kernel runs**, and its arrays belong to Python for as long. Indices into `Rows` are checked with NUMBA_BOUNDSCHECK=1, as those of
+In compiled code a struct is one pointer, whatever it holds: 0.1 µs to pass from Python, nothing between kernels, and no counted
+references. Addresses are loaded where a field is used, and the compiler may move these loads: **a table never changes while a
+kernel runs**, and its arrays are owned by Python for as long. Indices into `Rows` are checked with NUMBA_BOUNDSCHECK=1, as those of
 all arrays. Opened by the interpreter, a struct is an object with arrays of records. This module needs no Numba.
 """
 
@@ -37,7 +37,9 @@ from numpy.typing import NDArray
 
 from jostle.kernels.handles import AddressTable, array_at
 from jostle.kernels.numbers import Whole
-from jostle.kernels.twins import compiled_in, twin
+from jostle.kernels.twins import compiled_in
+
+_COMPILED = "jostle.kernels.structs_compiled"
 
 Addresses = NDArray[np.int64]
 
@@ -59,18 +61,21 @@ AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
 class Rows(Generic[Element]):
-    """A flat array of records or numbers. In Python, this class is the array of records, and numbers are a NumPy array."""
+    """A flat array of records or numbers.
+
+    In Python, this class is the array of records, and numbers are a NumPy array.
+    """
 
     def __init__(self, array: NDArray[Any], record: Callable[[Any], Element]) -> None:
         self._array, self._record = array, record
         self.shape = array.shape
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of elements."""
         return len(self._array)
 
     def __getitem__(self, index: Whole) -> Element:
-        """Return one of them: a record by reference, a number by value."""
+        """Return an element: a record by reference, a number by value."""
         return self._record(self._array[index])
 
     def __setitem__(self, index: Whole, value: Element) -> None:
@@ -79,14 +84,17 @@ class Rows(Generic[Element]):
 
 
 class Run(Generic[Element, Length]):
-    """A fixed number of equal fields inside of a record: ``Run[float64, Literal[3]]``. For mypy only."""
+    """A fixed number of equal fields in a record, for mypy only.
+
+    ``Run[float64, Literal[3]]``
+    """
 
     def __getitem__(self, index: Whole) -> Element:
-        """Return one of them."""
+        """Return an element."""
         raise NotImplementedError
 
     def __setitem__(self, index: Whole, value: Element) -> None:
-        """Write one."""
+        """Write an element."""
         raise NotImplementedError
 
 
@@ -96,7 +104,7 @@ One = Annotated[Element, _ONE]
 
 
 class Record:
-    """A row: a class whose annotations are numbers, `Run`s of numbers, or other records.
+    """A row: a class annotated with numbers, `Run`s of numbers or other records.
 
     In Python, an instance reads and writes the row it is made from.
     """
@@ -104,7 +112,10 @@ class Record:
     dtype: ClassVar[np.dtype[Any]]
 
     def __init_subclass__(cls) -> None:
-        """Lay the fields out as a C compiler does (unaligned fields would be slow to load), and make each an attribute."""
+        """Lay the fields out as a C compiler does, and make each an attribute.
+
+        Unaligned fields would be slow to load.
+        """
         super().__init_subclass__()
         hints = _hints(cls)
         if not hints:
@@ -118,7 +129,10 @@ class Record:
 
 
 def _attribute(name: str, hint: Any) -> property:
-    """Return an attribute that reads and writes a field of a row. (`np.recarray` has methods that hide fields, such as `item`.)"""
+    """Return an attribute that reads and writes a field of a row.
+
+    `np.recarray` has methods that hide fields, such as `item`.
+    """
 
     def read(record: Any) -> Any:
         return hint(record._row[name]) if isinstance(hint, type) else record._row[name]
@@ -130,7 +144,7 @@ def _attribute(name: str, hint: Any) -> property:
 
 
 class FieldLayout(NamedTuple):
-    """A field of a struct: whether it is an array or a single record, the type of its elements, and the class of its records."""
+    """A field of a struct: array or single record, element type, record class."""
 
     name: str
     is_array: bool
@@ -152,17 +166,17 @@ class Struct:
 
     @classmethod
     def table(cls, **arrays: NDArray[Any]) -> AddressTable:
-        """Return an address table of one row, for arrays given by the names of their fields."""
+        """Return an address table of one row, for arrays by field name."""
         return cls.tables([arrays])
 
     @classmethod
     def tables(cls, objects: Sequence[Mapping[str, NDArray[Any]]]) -> AddressTable:
-        """Return an address table with a row for each object."""
+        """Return an address table with a row per object."""
         return AddressTable([cls.arrays(**arrays) for arrays in objects])
 
     @classmethod
     def arrays(cls, **arrays: NDArray[Any]) -> list[NDArray[Any]]:
-        """Return arrays in the order of the fields, as flat views; they must be contiguous and aligned."""
+        """Return flat views of contiguous, aligned arrays in the order of the fields."""
         unknown = arrays.keys() - {field.name for field in cls.layout}
         missing = [field.name for field in cls.layout if field.name not in arrays]
         if unknown or missing:
@@ -171,7 +185,7 @@ class Struct:
 
     @classmethod
     def places(cls, **arrays: NDArray[Any]) -> dict[int, NDArray[Any]]:
-        """Return some arrays by the places of their fields, for `AddressTable.with_arrays`."""
+        """Return some arrays by field position, for `AddressTable.with_arrays`."""
         order = {field.name: place for place, field in enumerate(cls.layout)}
         unknown = arrays.keys() - order.keys()
         if unknown:
@@ -185,7 +199,7 @@ def _hints(cls: type) -> dict[str, Any]:
 
 
 def _field(cls: type, name: str, hint: Any) -> tuple[Any, ...]:
-    """Return what follows a field's name in a NumPy type."""
+    """Return what follows a field's name in a NumPy dtype."""
     if get_origin(hint) is Run:
         element, length = get_args(hint)
         if get_origin(length) is Literal:
@@ -231,14 +245,21 @@ def _laid_out(name: str, field: FieldLayout, array: NDArray[Any]) -> NDArray[Any
 
 
 def _made_of(record: np.dtype[Any], number: np.dtype[Any]) -> bool:
-    """Whether a record holds nothing but numbers of one type, so that an array of these can be read as records."""
+    """Return whether a record holds only numbers of one type.
+
+    Then an array of these can be read as records.
+    """
     fields = [record[name] for name in record.names or ()]
     return all((_made_of(one.base, number) if one.base.names else one.base == number) for one in fields)
 
 
 def opener(struct: type[AnyStruct]) -> Callable[[Addresses], AnyStruct]:
-    """Return what opens a struct from its row of an address table, in kernels and in Python."""
+    """Return the function that opens a struct from its row of an address table.
 
+    For kernels and for Python.
+    """
+
+    @compiled_in(_COMPILED, "struct_opener", struct)
     def opened(addresses: Addresses) -> AnyStruct:
         """Return the struct at some addresses."""
         made = struct.__new__(struct)
@@ -248,47 +269,43 @@ def opener(struct: type[AnyStruct]) -> Callable[[Addresses], AnyStruct]:
             setattr(made, field.name, rows if field.is_array else rows[0])
         return made
 
-    def compiled() -> Any:
-        from jostle.kernels.structs_compiled import struct_opener
-
-        return struct_opener(struct)
-
-    return twin(opened, compiled)
+    return opened
 
 
 def row_opener(struct: type[AnyStruct]) -> Callable[[Addresses, int], AnyStruct]:
-    """Return what opens the struct of a row of a whole address table, in kernels and in Python."""
+    """Return the function that opens the struct of a row of a whole address table.
+
+    For kernels and for Python.
+    """
     plain = opener(struct)
 
+    @compiled_in(_COMPILED, "struct_row_opener", struct)
     def opened(table: Addresses, row: int) -> AnyStruct:
         """Return the struct of a row of a table."""
         return plain(table[row])
 
-    def compiled() -> Any:
-        from jostle.kernels.structs_compiled import struct_row_opener
-
-        return struct_row_opener(struct)
-
-    return twin(opened, compiled)
+    return opened
 
 
 def record_viewer(record: type[AnyRecord]) -> Callable[[NDArray[Any]], AnyRecord]:
-    """Return what reads the beginning of a flat array as one record, by reference, in kernels and in Python."""
+    """Return the function that reads the start of a flat array as one record.
 
+    By reference, for kernels and for Python.
+    """
+
+    @compiled_in(_COMPILED, "record_in_array", record)
     def viewed(array: NDArray[Any]) -> AnyRecord:
         """Return the record at the beginning of an array."""
         size = record.dtype.itemsize // array.itemsize
         return record(array[:size].view(record.dtype)[0])
 
-    def compiled() -> Any:
-        from jostle.kernels.structs_compiled import record_in_array
-
-        return record_in_array(record)
-
-    return twin(viewed, compiled)
+    return viewed
 
 
-@compiled_in("jostle.kernels.structs_compiled")
+@compiled_in(_COMPILED)
 def borrowed(array: AnyArray) -> AnyArray:
-    """Return the same array without its counted reference, for bundles of arrays; its owner must live longer."""
+    """Return the array without its counted reference, for bundles of arrays.
+
+    Its owner must live longer.
+    """
     return array

@@ -1,4 +1,7 @@
-"""Structs in compiled code: a pointer to a row of an address table, and loads of its fields. Needs Numba; see `structs.py`."""
+"""Structs in compiled code: a pointer to a row of an address table. Needs Numba.
+
+See `structs.py`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ _I64 = ir.IntType(64)
 
 
 class StructType(types.Type):
-    """A struct in compiled code. Its name holds its whole layout, because the name is in the keys of cached kernels."""
+    """A struct in compiled code.
+
+    Its name holds its whole layout, because the name is in the keys of cached kernels.
+    """
 
     def __init__(self, title: str, fields: tuple[tuple[str, types.Type], ...]) -> None:
         self.title, self.fields = title, fields
@@ -29,7 +35,7 @@ class StructType(types.Type):
 
     @property
     def mangling_args(self) -> tuple[str, tuple[()]]:
-        """A short name for the symbols of kernels, another one for each layout."""
+        """A short name for the symbols of kernels, unique to each layout."""
         return short_name(self.title, self.name), ()
 
 
@@ -68,7 +74,7 @@ def _load_field(context: Any, builder: Any, struct: StructType, table: Any, name
 
 
 def _table_entry(builder: Any, table: Any, place: int) -> Any:
-    """Load a number of the table, which stays the same as long as any kernel runs."""
+    """Load a number of the table, which is constant while any kernel runs."""
     loaded = builder.load(builder.gep(table, [ir.Constant(ir.IntType(32), place)]))
     loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
     return loaded
@@ -80,14 +86,19 @@ def struct_opener(struct: type[Struct]) -> Any:
 
     def opened(_context: Any, addresses: Any) -> Any:
         _require_table(kind, addresses, 1)
-
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            table = make_array(signature.args[0])(context, builder, arguments[0]).data
-            return builder.bitcast(table, context.get_value_type(kind))
-
-        return kind(addresses), generate
+        return kind(addresses), _address_as(kind)
 
     return intrinsic(opened)
+
+
+def _address_as(kind: Any) -> Any:
+    """Return the generator that takes the address of an array as a pointer of a type."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.bitcast(data, context.get_value_type(kind))
+
+    return generate
 
 
 def struct_row_opener(struct: type[Struct]) -> Any:
@@ -118,18 +129,13 @@ def _require_table(kind: StructType, table: Any, dimensions: int) -> None:
 
 
 def record_in_array(record: type[Record]) -> Any:
-    """Return the intrinsic that reads the beginning of a flat array as one record, by reference."""
+    """Return the intrinsic that reads the start of a flat array as one record."""
     kind = from_dtype(record.dtype)
 
     def viewed(_context: Any, array: Any) -> Any:
         if not (isinstance(array, types.Array) and array.layout == "C" and array.ndim == 1):
             raise TypingError(f"{record.__name__} is read from a flat C-contiguous array, not {array}")
-
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            data = make_array(signature.args[0])(context, builder, arguments[0]).data
-            return builder.bitcast(data, context.get_value_type(kind))
-
-        return kind(array), generate
+        return kind(array), _address_as(kind)
 
     return intrinsic(viewed)
 

@@ -1,7 +1,7 @@
-"""Functions with two bodies: plain Python for the interpreter, and what kernels compile, in a module that needs Numba.
+"""Twins: functions with a plain Python body and a compiled one.
 
-A twin lets a module that offers intrinsics be imported without Numba, and lets the same kernel run compiled or as plain Python in
-one process. With NUMBA_DISABLE_JIT=1 it is the plain function itself.
+The compiled one is in a module that needs Numba. So a module that offers intrinsics can be imported without Numba, and the same
+kernel can run compiled or as plain Python in one process. With NUMBA_DISABLE_JIT=1 a twin is the plain function itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 
 class Twin:
-    """A plain function and how to get its compiled twin, which is what Numba sees (`dispatch.py`)."""
+    """A plain function and its compiled twin, which Numba sees (`dispatch.py`)."""
 
     def __init__(self, plain: Callable[..., Any], make: Callable[[], Any]) -> None:
         functools.update_wrapper(self, plain)
@@ -30,24 +30,31 @@ class Twin:
         return self._plain(*arguments)
 
     @property
-    def _numba_type_(self) -> Any:  # what Numba looks for in a global that it does not know
+    def _numba_type_(self) -> Any:  # Numba reads this from globals of unknown type
         return load_numba("jostle.kernels.dispatch").type_of_twin(self)
 
     @cached_property
     def compiled(self) -> Any:
-        """What kernels compile: an intrinsic."""
+        """The intrinsic that kernels compile."""
         return self._make()
 
 
-def compiled_in(module: str, name: str = "") -> Callable[[AnyFunction], AnyFunction]:
-    """Return a decorator for plain functions that have an intrinsic in a module, of the same name or of a given one."""
+def compiled_in(module: str, name: str = "", *arguments: Any) -> Callable[[AnyFunction], AnyFunction]:
+    """Return a decorator that pairs a plain function with an intrinsic of a module.
+
+    The intrinsic has the same name or a given one; with arguments, a factory of that name makes it.
+    """
 
     def paired(plain: AnyFunction) -> AnyFunction:
-        return twin(plain, lambda: getattr(importlib.import_module(module), name or plain.__name__))
+        def make() -> Any:
+            found = getattr(importlib.import_module(module), name or plain.__name__)
+            return found(*arguments) if arguments else found
+
+        return twin(plain, make)
 
     return paired
 
 
 def twin(plain: AnyFunction, make: Callable[[], Any]) -> AnyFunction:
-    """Return a function that is `plain` to the interpreter, and what `make` returns to the compiler."""
+    """Return a function that is `plain` to the interpreter, `make()` to the compiler."""
     return plain if JIT_DISABLED else Twin(plain, make)  # type: ignore[return-value]

@@ -1,9 +1,9 @@
-"""Compiling ahead of time: what stands behind `jostle warmup`.
+"""Ahead-of-time compilation, for `jostle warmup`.
 
-Signatures are lazy, so a kernel is compiled by calling it. A module that wants its kernels warmed up has a function without
-arguments, marked by `warms("a name")`, that goes through the public path on tiny data. `warm_up` runs these functions in a
-few fresh processes, each taking the next one when it has finished the last; what they compile ends in the cache on disk.
-Two processes halve the time on two processors (21 → 10 s measured); threads do not help, Numba compiles under one lock.
+Signatures are lazy, so a kernel is compiled by calling it. A module with kernels to warm up has a function without arguments,
+marked by `warms("a name")`, that runs the public path on tiny data. `warm_up` runs these functions in a few fresh processes, each
+taking the next one when it has finished the last; the compiled code goes to the cache on disk. Two processes halve the time on two
+processors (21 → 10 s measured); threads do not help, Numba compiles under one lock.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WARMUPS: list[tuple[str, Callable[[], None]]] = []
 """Every entry, in the order of definition."""
 
 JOIN_SECONDS = 2.0
-COUNT_SECONDS = 1.0  # how often a process says how many kernels it has compiled
+COUNT_SECONDS = 1.0  # how often a process reports how many kernels it has compiled
 
 _CHILD = (
     "import json, sys\n"
@@ -42,7 +42,10 @@ _CHILD = (
 
 
 def warms(name: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """Enter a function without arguments, which calls kernels on tiny data, in `WARMUPS`."""
+    """Return a decorator that adds a function without arguments to `WARMUPS`.
+
+    The function calls kernels on tiny data.
+    """
 
     def enter(function: Callable[[], None]) -> Callable[[], None]:
         if any(taken == name for taken, _ in WARMUPS):
@@ -60,7 +63,9 @@ def warm_up(
     processes: int = 2,
     progress: Callable[[int, int, str, int], None] | None = None,
 ) -> list[Outcome]:
-    """Run warm-up entries in fresh processes and return one (name, seconds, error or None) for each, in their order.
+    """Run warm-up entries in fresh processes; return (name, seconds, error or None).
+
+    One for each, in order.
 
     Parameters
     ----------
@@ -73,8 +78,7 @@ def warm_up(
     progress : callable, optional
         Called with (entries done, all entries, name of the one that ended last, kernels compiled so far) when any of it changes.
 
-    An entry that raises, or that takes its process down with it, is reported and does not stop the others.
-    Ctrl-C ends the processes.
+    An entry that raises, or crashes its process, is reported and does not stop the others. Ctrl-C ends the processes.
     """
     for module in modules:
         importlib.import_module(module)
@@ -87,32 +91,35 @@ def warm_up(
     for name in names:
         waiting.put(name)
     outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
-    hands = [_Hand(modules, waiting, outcomes) for _ in range(max(1, min(processes, len(names))))]
+    workers = [_Worker(modules, waiting, outcomes) for _ in range(max(1, min(processes, len(names))))]
     by_name: dict[str, Outcome] = {}
-    last, told = "", (0, 0)
+    last, reported = "", (0, 0)
     try:
-        for hand in hands:
-            hand.start()
+        for worker in workers:
+            worker.start()
         while len(by_name) < len(names):
-            with contextlib.suppress(queue.Empty):  # woken up five times a second, to hear Ctrl-C on every system
+            with contextlib.suppress(queue.Empty):  # wakes five times a second, so that Ctrl-C works on every system
                 outcome = outcomes.get(timeout=0.2)
                 last = outcome[0]
                 by_name[last] = outcome
-            state = (len(by_name), sum(hand.compiled for hand in hands))
-            if progress is not None and state != told:
-                told = state
+            state = (len(by_name), sum(worker.compiled for worker in workers))
+            if progress is not None and state != reported:
+                reported = state
                 progress(len(by_name), len(names), last, state[1])
     finally:
-        for hand in hands:
-            hand.end()
-        for hand in hands:
-            if hand.ident is not None:
-                hand.join(JOIN_SECONDS)
+        for worker in workers:
+            worker.end()
+        for worker in workers:
+            if worker.ident is not None:
+                worker.join(JOIN_SECONDS)
     return [by_name[name] for name in names]
 
 
-class _Hand(threading.Thread):
-    """A thread that feeds one process at a time: a name in, an answer out, and a new process when one has died."""
+class _Worker(threading.Thread):
+    """A thread that feeds one process: a name in, an answer out.
+
+    A process that died is replaced.
+    """
 
     def __init__(self, modules: Sequence[str], waiting: queue.SimpleQueue[str], outcomes: queue.SimpleQueue[Outcome]) -> None:
         super().__init__(daemon=True)
@@ -135,7 +142,7 @@ class _Hand(threading.Thread):
                 try:
                     error = self._ask(name, messages)
                 except Exception as trouble:  # the process could not be started or has died
-                    error = f"{self._epitaph(messages)} ({trouble})"
+                    error = f"{self._exit_report(messages)} ({trouble})"
                 self._outcomes.put((name, time.perf_counter() - begin, error))
             self.end()
 
@@ -146,10 +153,10 @@ class _Hand(threading.Thread):
             process = subprocess.Popen([sys.executable, "-c", _CHILD], stdin=pipe, stdout=pipe, stderr=messages, text=True)
             self._process = process
             self._compiled_before = self.compiled
-            if self._ending.is_set():  # `end` has come too early to see the new process
-                raise InterruptedError("not wanted any more")
-            self._tell(process, json.dumps({"path": sys.path, "modules": self._modules}))
-        self._tell(process, json.dumps(name))
+            if self._ending.is_set():  # `end` ran before the new process was known
+                raise InterruptedError("no longer needed")
+            self._send(process, json.dumps({"path": sys.path, "modules": self._modules}))
+        self._send(process, json.dumps(name))
         assert process.stdout is not None
         while True:
             answer: dict[str, Any] = json.loads(process.stdout.readline() or "null")
@@ -158,17 +165,17 @@ class _Hand(threading.Thread):
                 return answer["error"]
 
     @staticmethod
-    def _tell(process: subprocess.Popen[str], line: str) -> None:
+    def _send(process: subprocess.Popen[str], line: str) -> None:
         assert process.stdin is not None
         process.stdin.write(line + "\n")
         process.stdin.flush()
 
-    def _epitaph(self, messages: TextIO) -> str:
+    def _exit_report(self, messages: TextIO) -> str:
         code = None
         if self._process is not None:
             try:
                 code = self._process.wait(JOIN_SECONDS)
-            except subprocess.TimeoutExpired:  # alive, but it does not answer in our words
+            except subprocess.TimeoutExpired:  # alive, but its answer is not JSON
                 self._process.kill()
                 code = self._process.wait()
         messages.seek(0)
@@ -176,7 +183,7 @@ class _Hand(threading.Thread):
         return f"the process ended with code {code}" + (f": {last}" if last else "")
 
     def end(self) -> None:
-        """End the process, now."""
+        """End the process now."""
         self._ending.set()
         process = self._process
         if process is not None:
@@ -190,15 +197,18 @@ class _Hand(threading.Thread):
 
 @contextlib.contextmanager
 def _private_stdout() -> Iterator[TextIO]:
-    """Keep the answers apart from whatever an entry prints, which goes to the messages."""
+    """Redirect what an entry prints to stderr; yield the stream for answers."""
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)
         yield answers
 
 
 def _serve(modules: list[str]) -> None:
-    """Be the process: import the modules, then run the entries that standard input names."""
-    os.environ["JOSTLE_QUIET"] = "1"  # the owner shows progress, and takes the last line as the reason of a death
+    """Import the modules, then run the entries named on standard input.
+
+    This is the main function of a child process.
+    """
+    os.environ["JOSTLE_QUIET"] = "1"  # the parent shows progress, and takes the last line as the cause of a crash
     with _private_stdout() as answers:
         for module in modules:
             importlib.import_module(module)
@@ -221,6 +231,6 @@ def _answer(answers: TextIO, **fields: Any) -> None:
 
 
 def _count(answers: TextIO) -> None:
-    """Say how many kernels are compiled so far."""
-    with contextlib.suppress(OSError, ValueError):  # the owner is gone
+    """Report how many kernels are compiled so far."""
+    with contextlib.suppress(OSError, ValueError):  # the parent is gone
         _answer(answers)

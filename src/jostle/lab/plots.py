@@ -76,7 +76,7 @@ def draw_experiment(result: ExperimentResult, folder: Path, motion: Motion | Non
         for name, figure in _figures(result):
             for ending, extra in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
                 path = folder / f"{name}.{ending}"
-                with written_whole(path) as temporary:
+                with atomic_write(path) as temporary:
                     figure.savefig(temporary, format=ending, dpi=DOTS_PER_INCH, metadata=extra)
                 written.append(path)
     return written + ([] if motion is None else draw_scene(motion, folder))

@@ -121,11 +121,9 @@ def read_fields(file: Path) -> dict[str, Any]:
         "poses": arrays["poses"],
         "vertices": {k: arrays[name] for k, name in deforming.items()},
         "dt": description["dt"],
-        "static": tuple(arrays["static"].tolist()),
         "group": tuple(None if number == -1 else number for number in arrays["group"].tolist()),
         "title": description["title"],
-        "category": tuple(arrays["category"].tolist()),
-        "mask": tuple(arrays["mask"].tolist()),
+        **{name: tuple(arrays[name].tolist()) for name in ("static", "category", "mask")},
         "ignored": tuple((low, high) for low, high in arrays["ignored"].tolist()),
     }
 

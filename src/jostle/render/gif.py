@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from jostle import cast
 from jostle._types import Bytes, Longs
-from jostle.atomic_file import written_whole
+from jostle.atomic_file import atomic_write
 from jostle.errors import InputError
 from jostle.render.png import checked_target, require_pillow
 
@@ -71,7 +71,7 @@ def write_gif(path: str | os.PathLike[str], frames: Sequence[Bytes], seconds: fl
     """Write a moving picture to a GIF file, atomically; settings as for `encode_gif`."""
     target = checked_target(path)
     content = encode_gif(frames, seconds, **settings)
-    with written_whole(target) as temporary:
+    with atomic_write(target) as temporary:
         temporary.write_bytes(content)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.atomic_file import written_whole
+from jostle.atomic_file import atomic_write
 from jostle.errors import InputError
 
 
@@ -58,7 +58,7 @@ def write_png(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
     """
     target = checked_target(path)
     content = encode_png(pixels)
-    with written_whole(target) as temporary:
+    with atomic_write(target) as temporary:
         temporary.write_bytes(content)
 
 

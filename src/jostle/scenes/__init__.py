@@ -37,7 +37,7 @@ from jostle.scenes.shrine import shrine
 from jostle.scenes.stepper import Stepper
 from jostle.scenes.tour import tour
 from jostle.scenes.until_contact import head_and_shuttle, meeting_shuttles, meeting_spheres, two_spheres
-from jostle.settings_text import name_and_rest, settings_written
+from jostle.settings_text import parse_settings, split_name
 
 __all__ = [
     "SCENES",
@@ -114,9 +114,9 @@ def make_scene_written(text: str, seed: int | None = None, besides: str = "") ->
     given = {} if seed is None else {"seed": seed}
     if text.partition("(")[0].strip() not in SCENES:
         raise InputError(f"there is no scene and no file {text!r}; the built-in scenes are {', '.join(SCENES)}{besides}")
-    name, rest = name_and_rest(text, "scene")
+    name, rest = split_name(text, "scene")
     known = list(inspect.signature(SCENES[name]).parameters)
-    settings = settings_written(rest, f"scene {name}", known, f"it has {', '.join(known)}")
+    settings = parse_settings(rest, f"scene {name}", known, f"it has {', '.join(known)}")
     if seed is not None and "seed" in settings:
         raise InputError(f"scene {name}: the seed is given twice, as a parameter and by --seed")
     if seed is not None and "seed" not in known:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jostle.atomic_file import written_whole
+from jostle.atomic_file import atomic_write
 from jostle.cast import as_path, shown
 from jostle.errors import InputError
 from jostle.shapes.mesh import Mesh
@@ -30,7 +30,7 @@ def save(mesh: Mesh, path: str | os.PathLike[str]) -> Path:
     if writer is None:
         raise InputError(f"{file}: the ending {file.suffix!r} is not one that can be written; choose one of {', '.join(_WRITERS)}")
     content = writer(mesh)
-    with written_whole(file) as temporary:
+    with atomic_write(file) as temporary:
         temporary.write_bytes(content)
     return file
 

@@ -10,7 +10,7 @@ import time
 from jostle import cast
 from jostle.errors import InputError
 from jostle.lab.methods import named
-from jostle.registry import written_name
+from jostle.registry import importable_name
 from jostle.viewer.html import escaped, fill
 from jostle.viewer.open_session import open_session
 from jostle.viewer.serve import LOCAL, require_viser
@@ -104,7 +104,7 @@ def view(
     cast.as_count(port, "port", highest=65535)
     waits = not _interactive() if block is None else cast.as_flag(block, "block")
     shadows = cast.as_flag(shadows, "shadows")
-    method = named(world.method, name=written_name(world.method)).label
+    method = named(world.method, name=importable_name(world.method)).label
     settings = Settings(method=method, clearance=clearance, solid=cast.as_flag(solid, "solid"), respond=respond)
     require_viser()
     session = Session(subject_of_world(world, "world"), settings)

@@ -14,7 +14,7 @@ import viser
 import viser.uplot
 
 from jostle.registry import METHODS
-from jostle.settings_text import name_and_rest
+from jostle.settings_text import split_name
 from jostle.viewer.html import Html, add_html, show_html
 from jostle.viewer.numbers import as_html
 from jostle.viewer.session import Session
@@ -77,7 +77,7 @@ class Panel:
             self._show_playing(False)
 
     def _add_detection(self, gui: viser.GuiApi, settings: Settings) -> None:
-        name, rest = name_and_rest(settings.method, "method")
+        name, rest = split_name(settings.method, "method")
         with gui.add_folder("Detection"):
             self._method = gui.add_dropdown("method", _offered(name), initial_value=name)
             self._rest = gui.add_text("settings", rest, hint="As on the command line: accuracy=0.02, … ; empty for the defaults.")

@@ -9,7 +9,7 @@ from jostle import cast
 from jostle.errors import Unsupported
 from jostle.interface.method import Method
 from jostle.interface.query import Budget, Query
-from jostle.registry import DEFAULT_METHOD, method_alone, method_of, name_of
+from jostle.registry import DEFAULT_METHOD, method_of, method_without_options, name_of
 
 RESPONSES = ("show", "push", "bounce", "deform")
 NOTHING = "nothing"  # no overlay

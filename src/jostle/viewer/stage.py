@@ -20,7 +20,7 @@ from jostle.interface.overlay import Overlay
 from jostle.interface.query import Query
 from jostle.registry import METHODS, name_of
 from jostle.report.report import Report
-from jostle.settings_text import name_and_rest
+from jostle.settings_text import split_name
 from jostle.viewer.deforming import Deformer
 from jostle.viewer.guide import Guide
 from jostle.viewer.respond import Responder
@@ -60,7 +60,7 @@ class Stage:
         self.guides: dict[int, Guide] = {}
         self.slides = True
         self.busy_since: float | None = None  # when the running detection began
-        self._first_method = name_and_rest(settings.method, "method")[0]
+        self._first_method = split_name(settings.method, "method")[0]
         self.world = subject.start.world(settings.made_method())
         self.world.method.traits.check_query(name_of(self.world.method), self._query())
         self._responder, self._deformer = self._response(settings, self.world)
@@ -211,7 +211,7 @@ class Stage:
 
         A page must not choose what is imported.
         """
-        name = name_and_rest(text, "method")[0]
+        name = split_name(text, "method")[0]
         if name not in METHODS and name != self._first_method:
             raise InputError(f"there is no method {name!r}; the methods are {', '.join(sorted(METHODS))}")
 

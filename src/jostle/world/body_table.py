@@ -118,10 +118,7 @@ class BodyTable:
             "poses_t0": poses,
             "moved": [True] * len(new),
             "deformed": [body.deformable for body in new],
-            "static": [body.static for body in new],
-            "group": [body.group for body in new],
-            "category": [body.category for body in new],
-            "mask": [body.mask for body in new],
+            **{name: [getattr(body, name) for body in new] for name in ("static", "group", "category", "mask")},
         }
         columns = {name: _appended(getattr(self, name), values) for name, values in added.items()}
         vertices = tuple(body.mesh.vertices for body in new)
@@ -208,7 +205,7 @@ class BodyTable:
         return self.change(vertices={row: points})
 
     def change(self, poses: Floats | None = None, vertices: Mapping[int, Floats] | None = None) -> BodyTable:
-        """Set all poses (n,4,4), unless None, and vertices of some rows; the table then owns the arrays."""
+        """Set all poses (n,4,4), unless None, and some vertices; it owns the arrays."""
         fields: dict[str, Any] = {} if poses is None else {"poses": poses, "moved": np.ones(len(poses), bool)}
         if vertices:
             points = list(self.vertices)

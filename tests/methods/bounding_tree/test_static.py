@@ -7,7 +7,7 @@ import pytest
 
 import jostle
 from jostle.geometry.pose import translation
-from jostle.geometry.rigid import solve_relative_pose, transform_points
+from jostle.geometry.rigid import transform_points
 from jostle.kernels.jit import kernel
 from jostle.kernels.structs import record_viewer
 from jostle.methods.bounding_tree import search, static
@@ -15,7 +15,7 @@ from jostle.methods.bounding_tree.build import build
 from jostle.methods.bounding_tree.overlap import PairFrame, nodes_apart, reach_of, set_up_frame
 from jostle.methods.bounding_tree.tree import Volume
 from jostle.shapes import build as shapes
-from tests.tiny import box, random_pose, random_soup
+from tests.tiny import box, random_pose, random_soup, relative_pose
 
 VOLUMES = ("obb", "aabb", "sphere")
 TREES = [
@@ -123,7 +123,7 @@ def apart_in_frame(kind, volumes_a, a, volumes_b, b, relative, pose_a, pose_b, f
 
 def apart_at(tree_a, a, pose_a, tree_b, b, pose_b):
     frame = np.zeros(1, PairFrame.dtype)
-    relative = solve_relative_pose(pose_a, pose_b)
+    relative = relative_pose(pose_a, pose_b)
     apart = apart_in_frame(int(tree_a.kind), tree_a.volumes, a, tree_b.volumes, b, relative, pose_a, pose_b, frame.view(float))
     assert frame["padding"][0] > 0.0
     return bool(apart)

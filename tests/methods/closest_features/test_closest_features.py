@@ -10,7 +10,7 @@ import pytest
 import jostle
 from jostle.geometry.gjk import hull_distance
 from jostle.geometry.pose import rotation_about, translation
-from jostle.geometry.rigid import pose_at, solve_relative_pose
+from jostle.geometry.rigid import pose_at
 from jostle.geometry.triangle import Segment
 from jostle.geometry.vector import length, minus, point_from, write_point_from
 from jostle.interface.body_pairs import CandidatePairs
@@ -29,7 +29,7 @@ from jostle.shapes import build
 from jostle.shapes.hull import hull
 from jostle.shapes.mesh import Mesh
 from tests.oracle import rational
-from tests.tiny import box, random_pose, tetrahedron
+from tests.tiny import box, random_pose, relative_pose, tetrahedron
 
 SMALL = pytest.mark.small
 FINE = ClosestFeatures(resolution=1e-9)
@@ -230,7 +230,7 @@ def gap_of_features(shapes, poses, move, kind_a, index_a, kind_b, index_b, point
 def test_the_certificate_proves_the_closest_features_and_no_others():
     shapes = Polytope.tables([polytope_arrays(FINE.prepare_shape(mesh)) for mesh in (box(), build.icosahedron(0.5))])
     poses = np.array([np.eye(4), translation((1.7, 0.5, 0.45))])
-    move = np.array([solve_relative_pose(*poses), solve_relative_pose(*poses[::-1])])
+    move = np.array([relative_pose(*poses), relative_pose(*poses[::-1])])
     points, bodies = np.empty(6), (shapes.table, poses, move)
     true = true_distance(*world_of(FINE, (box(), poses[0]), (build.icosahedron(0.5), poses[1])))
     proofs = 0
@@ -247,7 +247,7 @@ def test_the_certificate_proves_the_closest_features_and_no_others():
     assert proofs == 1
     # So near that the points give no direction, the face does.
     poses[1, 0, 3] += 1e-13 - true
-    move[:] = solve_relative_pose(*poses), solve_relative_pose(*poses[::-1])
+    move[:] = relative_pose(*poses), relative_pose(*poses[::-1])
     found = [(points_of_features(*bodies, FACE, f, VERTEX, v, points), f, v) for v, f in itertools.product(range(12), range(6))]
     gaps = []
     for distance, f, v in found:

@@ -10,7 +10,7 @@ import pytest
 
 import jostle
 from jostle.geometry.pose import rotation_about, translation
-from jostle.geometry.reported_distance import triangles_distance
+from jostle.geometry.reported_distance import reported_distance
 from jostle.geometry.triangle_triangle import triangles_touch
 from jostle.interface.traits import Answer
 from jostle.shapes import build
@@ -34,7 +34,7 @@ def corners(body, faces):
 def distance(one, other):
     """Of two triangles of nine numbers each."""
     pair = triangles([one, other])
-    return 0.0 if triangles_touch(*pair) else triangles_distance(*pair)
+    return 0.0 if triangles_touch(*pair) else reported_distance(*pair)
 
 
 def across(one, other):

@@ -16,7 +16,7 @@ from jostle._types import Bytes, Floats, Ints, Longs
 from jostle.geometry.aabb import bounds_squared_distance
 from jostle.geometry.contact_kind import NEAR
 from jostle.geometry.placed_faces import PlacedFaces, placed_faces
-from jostle.geometry.reported_distance import triangles_distance
+from jostle.geometry.reported_distance import reported_distance
 from jostle.geometry.triangle import bounds_at, face_at
 from jostle.geometry.triangle_triangle import adjacent_faces_touch, share_a_vertex, triangles_touch
 from jostle.kernels.arrays import read_only_view
@@ -112,7 +112,7 @@ def faces_meet(a: PlacedFaces, i: int, b: PlacedFaces, j: int, clearance: float,
     kind, distance = triangles_touch(face_a, face_b), 0.0
     if kind == 0 and clearance > 0.0:
         tests[DISTANCE_TESTS] += 1
-        distance = triangles_distance(face_a, face_b)
+        distance = reported_distance(face_a, face_b)
         if distance < clearance:
             kind = NEAR
     return kind, distance

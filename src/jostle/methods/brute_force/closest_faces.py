@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jostle._types import Floats, Ints
 from jostle.geometry.aabb import bounds_squared_distance
-from jostle.geometry.exact_zero_distance import faces_distance
+from jostle.geometry.exact_zero_distance import exact_zero_distance
 from jostle.geometry.placed_faces import PlacedFaces, placed_faces
 from jostle.geometry.triangle import bounds_at, face_at
 from jostle.kernels.jit import kernel
@@ -36,7 +36,7 @@ def _scan_closest(
             gap = bounds_squared_distance(bounds_at(a.lower, a.upper, i), bounds_at(b.lower, b.upper, j))
             if gap > (best[0] + rounding) * (best[0] + rounding):
                 continue
-            distance = faces_distance(face_at(a.vertices, a.faces, i), face_at(b.vertices, b.faces, j))
+            distance = exact_zero_distance(face_at(a.vertices, a.faces, i), face_at(b.vertices, b.faces, j))
             if distance < best[0]:
                 best[0] = distance
                 best_faces[0] = i

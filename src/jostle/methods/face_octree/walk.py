@@ -16,7 +16,7 @@ from jostle._types import Floats, Longs
 from jostle.geometry.triangle_box import CLIP_WORKSPACE
 from jostle.kernels.buffers import doubled, full, pieces
 from jostle.kernels.hash_set import EMPTY, enter_keys
-from jostle.kernels.pool import map_chunks, told_to_stop
+from jostle.kernels.pool import cancelled, map_chunks
 from jostle.methods.face_octree.subdivision import (
     ALL_CHILDREN,
     CELLS_ALONG,
@@ -99,7 +99,7 @@ class Walk:
     def finish(self, faces: Checklist, tree: Tree, nodes: Nodes = NO_NODES) -> None:
         """Walk to the end."""
         while not self.resume(faces, tree, OPERATIONS, nodes):
-            if told_to_stop():
+            if cancelled():
                 return
 
     def found(self) -> Longs:

@@ -35,8 +35,18 @@ from jostle.geometry.gjk import (
 )
 from jostle.geometry.rigid import pose_at, world_point
 from jostle.geometry.support import Hull
-from jostle.geometry.triangle_box import largest_coordinate
-from jostle.geometry.vector import Vec3, dot, is_zero, minus, negative, point_at, point_from, write_point, write_point_from
+from jostle.geometry.vector import (
+    Vec3,
+    dot,
+    is_zero,
+    largest_coordinate,
+    minus,
+    negative,
+    point_at,
+    point_from,
+    write_point,
+    write_point_from,
+)
 from jostle.kernels.jit import kernel
 from jostle.kernels.numbers import as_float64, as_int64
 from jostle.kernels.structs import Addresses, Record, Run, borrowed, float64, int32, int64, record_viewer, uint8

@@ -38,7 +38,7 @@ from jostle.methods.wide_tree.relative_frame import (
 )
 from jostle.methods.wide_tree.tree import PlacedTree, TreeFrame
 
-# Of the extent: triangles_distance is within 0.75 · 2^-44 of the truth, closest_points_of_triangles within 2^-46. Two of each
+# Of the extent: reported_distance is within 0.75 · 2^-44 of the truth, closest_points_of_triangles within 2^-46. Two of each
 # make 2^-43; as much again covers the roundings of gaps along the arrow.
 BAND_FACTOR = 2.0**-42
 FARTHEST = 16.0  # times the size of X

@@ -115,6 +115,6 @@ def _times(run: MethodRun | None, clock: str) -> Any:
 
 
 def _saved(figure: Figure, path: Path) -> Path:
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         figure.savefig(temporary, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
     return path
