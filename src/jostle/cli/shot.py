@@ -114,7 +114,7 @@ def shot(
         samples=2 if moving else 3,
     )
     console = open_console()
-    chosen = method_alone(method, "--method", "a picture is of one instant")
+    chosen = method_without_options(method, "--method", "a picture is of one instant")
     motion, searched = _motion(what, frame, frames, every, moving, seed, pose_from_options(None, translate, rotate))
     replay = Replay(motion, motion.world(chosen), {"clearance": clearance, "solid": solid}, overlay, caption)
     if moving:

@@ -77,7 +77,7 @@ def sim(
     Prints frames, contacts, energy at start and end, and detection times. Ctrl-C ends the run and keeps the frames so far.
     Exit status: 0 done, 2 bad input, 130 interrupted.
     """
-    from jostle.registry import method_alone
+    from jostle.registry import method_without_options
 
     chosen = method_without_options(method, "--method", "a simulation asks for what touches at one instant")
     check_target("--record", record, (scene,))

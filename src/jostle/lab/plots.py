@@ -17,7 +17,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from jostle.atomic_file import written_whole
+from jostle.atomic_file import atomic_write
 from jostle.lab.appearance import PLOTS, LineStyle, styles_of
 from jostle.lab.drawings.against_parameter import averages, counters_against_parameter, last_frame, time_against_parameter
 from jostle.lab.drawings.axes import GREY, counter_names

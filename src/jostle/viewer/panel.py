@@ -147,7 +147,7 @@ class Panel:
 
     def show_settings(self, settings: Settings) -> None:
         """Show accepted settings, or the previous ones if new ones were refused."""
-        name, rest = name_and_rest(settings.method, "method")
+        name, rest = split_name(settings.method, "method")
         names, overlay = tuple(overlay_names(settings.made_method())), self._options["overlay"]
         if tuple(overlay.options) != names:
             overlay.options = names

@@ -50,7 +50,7 @@ class Settings:
 
     def made_method(self) -> Method:
         """Return the method, or raise if its text is wrong."""
-        return method_of(method_alone(self.method, "method", "the panel tests single instants"))
+        return method_of(method_without_options(self.method, "method", "the panel tests single instants"))
 
     def query(self, method: Method) -> Query:
         """Return the query for a method: contact rows if it has them, else body pairs."""

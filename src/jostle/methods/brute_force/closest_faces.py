@@ -1,7 +1,7 @@
 """The closest faces of two bodies: all face pairs, pruned by box distance only.
 
 Face distances are rounded. A pair is pruned only if its boxes are farther apart than the best distance by more than that, so the
-answer is the least of all, in any order. `triangles_distance` is off by at most 2^-44 of the extent of two faces.
+answer is the least of all, in any order. `reported_distance` is off by at most 2^-44 of the extent of two faces.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ one on y; at first, from centre to centre. The trees are walked together from th
    bounds alone, the search goes for the fattest boxes and takes up to twice as long.
 4. `_compare_leaves`: compares the faces of two leaves (`nearest_faces.py`). A closer pair is the new limit and the new arrow.
 
-The answer is that of comparing every face with every face: the least `faces_distance` of the world vertices; ties go to the
+The answer is that of comparing every face with every face: the least `exact_zero_distance` of the world vertices; ties go to the
 lowest (face_a, face_b). Bounds only drop what is certainly farther. Of touching bodies it is the first touching pair found. Where
 more than 65,536 pairs tie within rounding, the distance is right to 2^-47 of the extent, and the faces are any that have it.
 

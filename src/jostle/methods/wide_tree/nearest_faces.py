@@ -5,7 +5,7 @@ pairs of leaves end at one comparison of how far each reaches along the arrow. I
 compared first, and the direction between their closest points is the next arrow: it separates most other faces at once, by
 projections of their corners, for a tenth of the cost of a distance.
 
-The distance that counts is that of `faces_distance`. The robust distance of triangles, which is cheaper and gives the points,
+The distance that counts is that of `exact_zero_distance`. The robust distance of triangles, which is cheaper and gives the points,
 decides everything clear beyond the rounding of both (BAND). Only ties within it are settled, and at the end the winner. Faces so
 close that they may touch are listed as suspects, for the exact test.
 """

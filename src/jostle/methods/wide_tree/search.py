@@ -12,7 +12,7 @@ import numpy as np
 
 from jostle._types import Bytes, Floats, Ints, Longs
 from jostle.kernels.jit import kernel
-from jostle.kernels.pool import told_to_stop
+from jostle.kernels.pool import cancelled
 from jostle.kernels.scratch import Workspaces
 from jostle.kernels.sort import sort_with_values
 from jostle.kernels.work_arrays import WorkArrays
@@ -66,7 +66,7 @@ class Workspace(WorkArrays):
     def find(self, forest: Forest, pairs: TreePairs, clearance: float, row_mode: int) -> None:
         """Run the kernel to the end."""
         while not self.resume(forest, pairs, clearance, row_mode, OPERATIONS):
-            if told_to_stop():
+            if cancelled():
                 return
 
     def resume(self, forest: Forest, pairs: TreePairs, clearance: float, row_mode: int, operations: int) -> bool:

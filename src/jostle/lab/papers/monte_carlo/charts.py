@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from jostle.atomic_file import written_whole
+from jostle.atomic_file import atomic_write
 from jostle.lab.appearance import LINE_STYLES
 from jostle.lab.drawings.axes import GREY, WIDTH, format_number
 from jostle.lab.files import RESULT, read_result
