@@ -1,11 +1,11 @@
-"""Where faces meet along a motion: segment and normal of rows at the times of their first contacts.
+"""Segment and normal of rows at the times of their first contacts.
 
-Rows of faces that touch at t = 0 are described as static ones. Later contacts are found a trifle early, so there is no common point
+Faces that touch at t = 0 are described like static contacts. Later contacts are found slightly early, so there is no common point
 yet: the segment joins the closest points, of the faces for NEAR rows and of the two features for TOUCHING ones. The normal of a
-NEAR row is the way between them. That of a TOUCHING row is the normal of its features (of the face that a vertex meets, or of both
-of two edges), from a towards the side where b was: what a response or a motion along the contact plane needs. Where that says
-nothing (parallel edges, motion within the plane) it is the way between the closest points of the faces shortly before, or at last
-that of the static rule.
+NEAR row is the direction between them. That of a TOUCHING row is the normal of its features (of the face that a vertex meets, or of
+two edges), from a towards the side where b was, as a response or a motion along the contact plane needs it. Where there is none
+(parallel edges, motion within the plane) it is the direction between the closest points of the faces shortly before, or else that
+of the static rule.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from jostle.geometry.unit_vectors import unit_vectors
 from jostle.interface.frame import Frame
 from jostle.report.report import Details
 
-SHORTLY_BEFORE = 1e-4  # of the step: the way since then is far above rounding, and the side not yet another one
+SHORTLY_BEFORE = 1e-4  # of the step: the motion since then is far above rounding, and the side is still the same
 LEAST_SINE = 1e-7  # of two edges: below this their normal is rounding
-LEAST_WAY = 1e-12  # of the size of the faces: a shorter way from a to b has no direction to speak of
+LEAST_WAY = 1e-12  # of the size of the faces: a shorter distance from a to b has no usable direction
 
 
 def details_in_motion(
@@ -41,7 +41,10 @@ def details_in_motion(
     kind: NDArray[np.uint8],
     features: Features,
 ) -> Callable[[], Details]:
-    """Return a function that computes segment and normal of these rows (bodies by number)."""
+    """Return a function that computes segment and normal of these rows.
+
+    Bodies are given by number.
+    """
     surfaces = {number: bodies.of(frame, number) for number in {*body_a.tolist(), *body_b.tolist()}}
 
     def compute() -> Details:
@@ -74,7 +77,10 @@ def details_in_motion(
 def _corners_of_features(
     surfaces: Mapping[int, MovingSurface], body: Ints, face: Ints, kind: NDArray[np.uint8], vertices: Ints
 ) -> Longs:
-    """(n,3) which corners of the faces of rows make up their features, the last one repeated; all of them if none is known."""
+    """Return (n,3) the corners of the faces of rows that make up their features.
+
+    The last one is repeated; all three if no feature is known.
+    """
     corners = np.empty((len(face), 3), np.int32)
     for number in np.unique(body).tolist():
         rows = body == number
@@ -91,7 +97,10 @@ def _chosen(triangles: Floats, where: Longs) -> Floats:
 
 
 def _across(a: Floats, b: Floats, features: Features) -> Floats:
-    """(n,3) a unit normal of the features of a and b, either way; zeros where they have none. Corners (n,3,3) as chosen."""
+    """Return (n,3) unit normals of features of a and b, of either sign, or zeros.
+
+    Corners (n,3,3) as chosen.
+    """
     on_face_of_b, edges = (features.kind_a == VERTEX)[:, None], (features.kind_a == EDGE)[:, None]
     first = np.where(on_face_of_b, b[:, 1] - b[:, 0], a[:, 1] - a[:, 0])
     second = np.where(on_face_of_b, b[:, 2] - b[:, 0], np.where(edges, b[:, 1] - b[:, 0], a[:, 2] - a[:, 0]))
@@ -100,7 +109,10 @@ def _across(a: Floats, b: Floats, features: Features) -> Floats:
 
 
 def _normals_of_faces(a: Floats, b: Floats, was_a: Floats, was_b: Floats, size: Floats) -> Floats:
-    """(n,3) the way between the closest points shortly before; where they were together, the normal of static contacts."""
+    """Return (n,3) directions between closest points shortly before.
+
+    Where these coincided, the normal of static contacts.
+    """
     count = len(size)
     segment, normal, static = np.empty((count, 2, 3)), np.empty((count, 3)), np.empty((count, 3))
     describe_rows(a, b, np.full(count, TOUCHING, np.uint8), segment, static)
