@@ -10,7 +10,6 @@ NEAR, with the distance at the time of contact. Segment, point and normal are th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from jostle.interface.body_pairs import CandidatePairs
 from jostle.interface.frame import Frame
 from jostle.interface.query import Query
 from jostle.kernels.arrays import read_only_view
-from jostle.report.report import Contacts, Counters, Details, Pairs, Report, replaced
+from jostle.report.report import Contacts, Counters, Pairs, Report, replaced
 
 NO_CONTACTS = replaced(Contacts.empty(), features=Features.none(0))  # features are never None along a motion
 
@@ -111,16 +110,16 @@ def contacts_in_motion(rows: MovingRows, pairs: CandidatePairs, bodies: MovingBo
     body_a, body_b = pairs.body_a[rows.pair], pairs.body_b[rows.pair]
     kind = _kinds_at_start(rows, body_a, body_b, bodies, frame)
     kind[kind == 0] = NEAR if separation > 0.0 else TOUCHING
-    where = details_in_motion(bodies, frame, body_a, body_b, rows.face_a, rows.face_b, rows.time, kind, rows.features)
-    distance = np.zeros(len(kind))
-    details: Details | Callable[[], Details] = where
-    if separation > 0.0:
-        details, near = where(), kind == NEAR
-        distance[near] = np.linalg.norm(details.segment[near, 1] - details.segment[near, 0], axis=1)
-    return Contacts(
-        body_a=body_a, body_b=body_b, face_a=rows.face_a, face_b=rows.face_b, kind=kind, distance=distance, time=rows.time,
-        _details=details, features=rows.features,
+    contacts = Contacts(
+        body_a=body_a, body_b=body_b, face_a=rows.face_a, face_b=rows.face_b, kind=kind, distance=np.zeros(len(kind)),
+        time=rows.time, features=rows.features,
     )  # fmt: skip
+    compute = details_in_motion(bodies, frame, contacts)
+    if separation == 0.0:
+        return replaced(contacts, _details=compute)
+    details, near = compute(), kind == NEAR
+    contacts.distance[near] = np.linalg.norm(details.segment[near, 1] - details.segment[near, 0], axis=1)
+    return replaced(contacts, _details=details)
 
 
 def _kinds_at_start(rows: MovingRows, body_a: Ints, body_b: Ints, bodies: MovingBodies, frame: Frame) -> NDArray[np.uint8]:
@@ -130,10 +129,8 @@ def _kinds_at_start(rows: MovingRows, body_a: Ints, body_b: Ints, bodies: Moving
     if len(at_start) == 0:
         return kind
     for chosen in np.split(at_start, np.flatnonzero(np.diff(rows.pair[at_start])) + 1):
-        a, b = bodies.of(frame, int(body_a[chosen[0]])), bodies.of(frame, int(body_b[chosen[0]]))
+        a, b = (moving_faces(*bodies.of(frame, int(body[chosen[0]]))) for body in (body_a, body_b))
         found, code = np.empty(len(chosen), np.uint8), np.empty(len(chosen), np.int8)
-        faces_a, faces_b = moving_faces(*a), moving_faces(*b)
-        rows_a, rows_b = read_only_view(rows.face_a[chosen]), read_only_view(rows.face_b[chosen])
-        start_contacts(faces_a.start, faces_a.faces, faces_b.start, faces_b.faces, rows_a, rows_b, found, code)
+        start_contacts(a, b, read_only_view(rows.face_a[chosen]), read_only_view(rows.face_b[chosen]), found, code)
         kind[chosen] = found
     return kind

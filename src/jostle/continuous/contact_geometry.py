@@ -23,32 +23,24 @@ from jostle.geometry.contact_kind import NEAR, TOUCHING
 from jostle.geometry.features import EDGE, NONE, VERTEX, Features
 from jostle.geometry.unit_vectors import unit_vectors
 from jostle.interface.frame import Frame
-from jostle.report.report import Details
+from jostle.report.report import Contacts, Details
 
 SHORTLY_BEFORE = 1e-4  # of the step: the motion since then is far above rounding, and the side is still the same
 LEAST_SINE = 1e-7  # of two edges: below this their normal is rounding
 LEAST_WAY = 1e-12  # of the size of the faces: a shorter distance from a to b has no usable direction
 
 
-def details_in_motion(
-    bodies: MovingBodies,
-    frame: Frame,
-    body_a: Ints,
-    body_b: Ints,
-    face_a: Ints,
-    face_b: Ints,
-    time: Floats,
-    kind: NDArray[np.uint8],
-    features: Features,
-) -> Callable[[], Details]:
+def details_in_motion(bodies: MovingBodies, frame: Frame, rows: Contacts) -> Callable[[], Details]:
     """Return a function that computes segment and normal of these rows.
 
     Bodies are given by number.
     """
-    surfaces = {number: bodies.of(frame, number) for number in {*body_a.tolist(), *body_b.tolist()}}
+    time, kind, features = rows.time, rows.kind, rows.features
+    surfaces = {number: bodies.of(frame, number) for number in {*rows.body_a.tolist(), *rows.body_b.tolist()}}
 
     def compute() -> Details:
-        a, b = triangles_at(surfaces, body_a, face_a, time), triangles_at(surfaces, body_b, face_b, time)
+        assert features is not None
+        a, b = triangles_at(surfaces, rows.body_a, rows.face_a, time), triangles_at(surfaces, rows.body_b, rows.face_b, time)
         segment, normal = np.empty((len(kind), 2, 3)), np.empty((len(kind), 3))
         static = (time == 0.0) & (kind > NEAR)
         later = np.flatnonzero(~static & (kind == TOUCHING))
@@ -57,12 +49,12 @@ def details_in_motion(
             return Details(segment=segment, normal=normal)
         faces_a, faces_b = a[later], b[later]
         met, before = features.select(later), np.maximum(0.0, time[later] - SHORTLY_BEFORE)
-        where_a = _corners_of_features(surfaces, body_a[later], face_a[later], met.kind_a, met.vertices_a)
-        where_b = _corners_of_features(surfaces, body_b[later], face_b[later], met.kind_b, met.vertices_b)
+        where_a = _corners_of_features(surfaces, rows.body_a[later], rows.face_a[later], met.kind_a, met.vertices_a)
+        where_b = _corners_of_features(surfaces, rows.body_b[later], rows.face_b[later], met.kind_b, met.vertices_b)
         a[later], b[later] = _chosen(faces_a, where_a), _chosen(faces_b, where_b)
         describe_rows(a, b, np.where(static, kind, NEAR).astype(np.uint8), segment, normal)
-        was_a = triangles_at(surfaces, body_a[later], face_a[later], before)
-        was_b = triangles_at(surfaces, body_b[later], face_b[later], before)
+        was_a = triangles_at(surfaces, rows.body_a[later], rows.face_a[later], before)
+        was_b = triangles_at(surfaces, rows.body_b[later], rows.face_b[later], before)
         across, way = _across(a[later], b[later], met), _chosen(was_b, where_b)[:, 0] - _chosen(was_a, where_a)[:, 0]
         side = (_across(_chosen(was_a, where_a), _chosen(was_b, where_b), met) * way).sum(axis=1)
         size = np.ptp(np.concatenate([faces_a, faces_b], axis=1), axis=1).max(axis=1)

@@ -97,10 +97,8 @@ def first_times(
         work.look_at(face_a, face_b, waiting, earliest, only_first, time, code)
     if own_lead:
         shift_earlier(time, early(work.lead, tolerance))
-    features = Features(
-        np.empty(count, np.uint8), np.empty((count, 3), np.int32), np.empty(count, np.uint8), np.empty((count, 3), np.int32)
-    )
-    write_features(code, read_only_view(face_a), read_only_view(face_b), work.faces_a.faces, work.faces_b.faces, *features)
+    features = Features.empty(count)
+    write_features(code, read_only_view(face_a), read_only_view(face_b), work.faces_a.faces, work.faces_b.faces, features)
     return FaceTimes(time, features)
 
 
@@ -113,9 +111,7 @@ def start_distance(a: MovingSurface, b: MovingSurface, face_a: Ints, face_b: Int
     rows_a, rows_b = read_only_view(face_a), read_only_view(face_b)
     for begin in range(0, len(face_a), LARGEST_START):  # not all at once, so that Ctrl-C is heard
         part = slice(begin, begin + LARGEST_START)
-        most = least_start_distance(
-            faces_a.start, faces_a.faces, faces_b.start, faces_b.faces, rows_a[part], rows_b[part], float(most)
-        )
+        most = least_start_distance(faces_a, faces_b, rows_a[part], rows_b[part], float(most))
     return most
 
 
@@ -178,10 +174,10 @@ class _Work:
         """
         kind = np.empty(len(face_a), np.uint8)
         count, touching = len(face_a), 0
-        rows_a, rows_b, a, b = read_only_view(face_a), read_only_view(face_b), self.faces_a, self.faces_b
+        rows_a, rows_b = read_only_view(face_a), read_only_view(face_b)
         for begin in range(0, count, LARGEST_START):  # not all at once, so that Ctrl-C is heard
             part = slice(begin, begin + LARGEST_START)
-            touching += start_contacts(a.start, a.faces, b.start, b.faces, rows_a[part], rows_b[part], kind[part], code[part])
+            touching += start_contacts(self.faces_a, self.faces_b, rows_a[part], rows_b[part], kind[part], code[part])
         if touching == 0:
             return None
         time[kind != 0] = 0.0

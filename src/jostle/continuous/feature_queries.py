@@ -31,7 +31,7 @@ from jostle.continuous.moving_faces import (
     stay_apart,
 )
 from jostle.continuous.moving_point import turn_from
-from jostle.geometry.features import EDGE, FACE, NONE, VERTEX
+from jostle.geometry.features import EDGE, FACE, NONE, VERTEX, Features
 from jostle.geometry.triangle import union_of_bounds
 from jostle.geometry.vector import minus
 from jostle.kernels.hash_set import EMPTY, HALF_WORD, first_place
@@ -285,17 +285,7 @@ def features_of_code(a: Corners, b: Corners, code: int) -> tuple[Corners, Corner
 
 
 @kernel
-def write_features(
-    code: Codes,
-    face_a: FaceRows,
-    face_b: FaceRows,
-    faces_a: Ints,
-    faces_b: Ints,
-    kind_a: Bytes,
-    vertices_a: Ints,
-    kind_b: Bytes,
-    vertices_b: Ints,
-) -> None:
+def write_features(code: Codes, face_a: FaceRows, face_b: FaceRows, faces_a: Ints, faces_b: Ints, out: Features) -> None:
     """Write kinds (n,) and vertices (n,3), padded with -1, of the features of codes."""
     for row in range(code.shape[0]):
         c, i, j = as_int64(code[row]), as_int64(face_a[row]), as_int64(face_b[row])
@@ -309,5 +299,5 @@ def write_features(
             feature_b = VERTEX
         elif c < FACES:
             feature_a, feature_b = EDGE, EDGE
-        _write_feature(kind_a, vertices_a, row, feature_a, on_a)
-        _write_feature(kind_b, vertices_b, row, feature_b, on_b)
+        _write_feature(out.kind_a, out.vertices_a, row, feature_a, on_a)
+        _write_feature(out.kind_b, out.vertices_b, row, feature_b, on_b)

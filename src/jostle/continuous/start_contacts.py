@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from jostle._types import Bytes, Floats, Ints
+from jostle._types import Bytes, Floats
 from jostle.continuous.feature_queries import FACES, Codes, FaceRows, features_of_code
-from jostle.continuous.moving_faces import Corners, MovingBounds, corners_at, stay_apart
+from jostle.continuous.moving_faces import Corners, MovingBounds, MovingFaces, corners_at, stay_apart
 from jostle.continuous.moving_point import arc_factors, place_with_factors, turn_at
 from jostle.geometry.contact_kind import CROSSING
 from jostle.geometry.exact_zero_distance import faces_distance
@@ -57,43 +57,31 @@ def start_contact(vertices_a: Floats, a: Corners, vertices_b: Floats, b: Corners
 
 
 @kernel
-def start_contacts(
-    vertices_a: Floats,
-    faces_a: Ints,
-    vertices_b: Floats,
-    faces_b: Ints,
-    face_a: FaceRows,
-    face_b: FaceRows,
-    kind: Bytes,
-    code: Codes,
-) -> int:
+def start_contacts(a: MovingFaces, b: MovingFaces, face_a: FaceRows, face_b: FaceRows, kind: Bytes, code: Codes) -> int:
     """Write kinds (n,) and codes (n,) of rows (n,) of faces at the start.
 
-    vertices (v,3) are those in the world at the start. The kind is 0, TOUCHING or CROSSING; the code is -1 if the faces are apart,
-    FACES if they cross, else the lowest of features that touch. Returns how many rows touch.
+    The kind is 0, TOUCHING or CROSSING; the code is -1 if the faces are apart, FACES if they cross, else the lowest of features
+    that touch. Returns how many rows touch.
     """
     touching = 0
     for row in range(face_a.shape[0]):
         i, j = as_int64(face_a[row]), as_int64(face_b[row])
         kind[row], code[row] = 0, -1
-        if not bounds_meet(triangle_bounds(face_at(vertices_a, faces_a, i)), triangle_bounds(face_at(vertices_b, faces_b, j))):
+        if not bounds_meet(triangle_bounds(face_at(a.start, a.faces, i)), triangle_bounds(face_at(b.start, b.faces, j))):
             continue
-        kind[row], code[row] = start_contact(vertices_a, corners_at(faces_a, i), vertices_b, corners_at(faces_b, j))
+        kind[row], code[row] = start_contact(a.start, corners_at(a.faces, i), b.start, corners_at(b.faces, j))
         if kind[row] != 0:
             touching += 1
     return touching
 
 
 @kernel
-def least_start_distance(
-    vertices_a: Floats, faces_a: Ints, vertices_b: Floats, faces_b: Ints, face_a: FaceRows, face_b: FaceRows, least: float
-) -> float:
+def least_start_distance(a: MovingFaces, b: MovingFaces, face_a: FaceRows, face_b: FaceRows, least: float) -> float:
     """Return the least distance of rows (n,) at the start, at most `least`."""
     for row in range(face_a.shape[0]):
-        a = face_at(vertices_a, faces_a, as_int64(face_a[row]))
-        b = face_at(vertices_b, faces_b, as_int64(face_b[row]))
-        box_a, box_b = triangle_bounds(a), triangle_bounds(b)
+        one, other = face_at(a.start, a.faces, as_int64(face_a[row])), face_at(b.start, b.faces, as_int64(face_b[row]))
+        box_a, box_b = triangle_bounds(one), triangle_bounds(other)
         if least <= 0.0 or stay_apart(MovingBounds(box_a, box_a), MovingBounds(box_b, box_b), least):
             continue
-        least = min(least, faces_distance(a, b))
+        least = min(least, faces_distance(one, other))
     return least

@@ -23,7 +23,6 @@ from jostle._types import Floats
 from jostle.continuous.certified.closest_features import NO_FEATURE, closest_features
 from jostle.continuous.certified.corners import (
     OF_B,
-    FacePairArrays,
     FacePairWork,
     closest_direction,
     new_face_pair_arrays,
@@ -193,19 +192,10 @@ def note_contact(work: FacePairWork, time: float) -> None:
 
 @kernel
 def first_times_slice(
-    a_t0: Floats,
-    a_t1: Floats,
-    b_t0: Floats,
-    b_t1: Floats,
-    addresses: Addresses,
-    time: Floats,
-    feature: NDArray[np.int8],
-    steps: NDArray[np.int32],
-    begin: int,
-    end: int,
+    a_t0: Floats, a_t1: Floats, b_t0: Floats, b_t1: Floats, addresses: Addresses, found: FirstTimes, begin: int, end: int
 ) -> None:
     """Fill time, feature, steps (n,) of queries begin … end, faces (n,p,3), (n,q,3)."""
-    work = open_face_pair_work(addresses)
+    work, (time, feature, steps) = open_face_pair_work(addresses), found
     limits = work.limits
     for row in range(begin, end):
         until = 1.0
@@ -294,13 +284,15 @@ def first_times_within(
         return found
     work = _workspaces.take()
     turns = np.asarray(turn_a, np.float64), np.asarray(turn_b, np.float64)
-    _set_up(work, (arrays[0].shape[1], arrays[2].shape[1]), turns)
+    set_common_frame(work, *turns)
+    work.faces["corners"] = arrays[0].shape[1], arrays[2].shape[1]
+    work.faces["bulge"] = [bulge_of(float(turn[3])) for turn in turns]
     work.limits[0] = (separation, tolerance, lead is not None, 0.0, 0.0, 0.0)
     work.lead[:] = new_lead() if lead is None else lead
 
     def scan(begin: list[int], operations: int) -> tuple[bool, int]:
         end = min(n, begin[0] + operations)
-        first_times_slice(arrays[0], arrays[1], arrays[2], arrays[3], work.table.table[0], *found, begin[0], end)
+        first_times_slice(arrays[0], arrays[1], arrays[2], arrays[3], work.table.table[0], found, begin[0], end)
         did, begin[0] = end - begin[0], end
         return end == n, did
 
@@ -309,10 +301,3 @@ def first_times_within(
         lead[:] = work.lead
     _workspaces.give_back(work)
     return found
-
-
-def _set_up(work: FacePairArrays, corners: tuple[int, int], turns: tuple[Floats, Floats]) -> None:
-    """Write the data of the faces that all queries of a call share."""
-    set_common_frame(work, *turns)
-    work.faces["corners"] = corners
-    work.faces["bulge"] = [bulge_of(float(turn[3])) for turn in turns]
